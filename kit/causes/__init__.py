@@ -1,0 +1,32 @@
+"""Causes, neighbours and hazards: one module each, registered by being in this folder.
+
+A module holds `SLUG`, `KIND` and `examine(case) -> Finding`. Its name is the slug with underscores.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Protocol, cast
+
+if TYPE_CHECKING:
+    from kit.case import Case
+    from kit.findings import Finding, Kind
+
+
+class Cause(Protocol):
+    """What every module of this folder offers."""
+
+    SLUG: str
+    KIND: Kind
+    examine: Callable[[Case], Finding]
+
+
+@cache
+def discover() -> tuple[Cause, ...]:
+    """Return every cause module in this folder, root causes first, then by slug."""
+    names = sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
+    modules = [cast("Cause", importlib.import_module(f"{__name__}.{name}")) for name in names]
+    return tuple(sorted(modules, key=lambda m: (m.KIND != "root_cause", m.SLUG)))
