@@ -1,0 +1,62 @@
+# One job a target; `make help` lists them from the comments behind each target.
+SHELL := /bin/bash
+VENV ?= .venv
+PY := $(VENV)/bin/python
+PYTHON ?= python3
+NB := notebooks
+SAMPLE ?= sample_data/half-topic-blowup.tar.zst
+OUT ?= out/demo
+STAMP := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help env demo test lint notebooks recordings browser bench cluster-test lab-test bundle clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-13s %s\n", $$1, $$2}'
+
+env: $(STAMP) ## build .venv and compile the kernels
+
+$(STAMP): pyproject.toml requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is " + sys.version.split()[0])'
+	@if command -v uv >/dev/null 2>&1; then \
+	  uv venv -q --allow-existing --python $(PYTHON) $(VENV) && uv pip install -q --python $(PY) -r requirements.lock && uv pip install -q --python $(PY) --no-deps -e .; \
+	else \
+	  $(PYTHON) -m venv $(VENV) && $(PY) -m pip install -q -r requirements.lock && $(PY) -m pip install -q --no-deps -e .; \
+	fi
+	@$(PY) -m kit.read.warm
+	@touch $(STAMP)
+
+demo: env ## the main job on the sample: says where the report is
+	@$(PY) -m kit report $(SAMPLE) --out $(OUT)
+
+lint: env ## ruff, mypy, stripped notebooks
+	@$(PY) -m ruff check kit tests $(NB) benchmarks
+	@$(PY) -m mypy
+	@$(VENV)/bin/nbstripout --verify $(NB)/*.ipynb
+
+test: env lint ## lint, types, unit tests, small recordings, notebooks
+	@$(PY) -m pytest -m "not recordings and not browser"
+
+notebooks: env ## run every notebook headless
+	@$(PY) -m pytest tests/test_notebooks.py
+
+recordings: env ## every check on the whole recordings
+	@if ls sample_data/*.tar.zst >/dev/null 2>&1; then $(PY) -m pytest -m recordings; else echo "no recordings here, nothing to check"; fi
+
+browser: env ## the report and JupyterLab in a real Chromium
+	@$(PY) -m pytest -m browser
+
+bench: env ## speed, in pairs on the same bytes
+	@$(PY) -m benchmarks
+
+cluster-test: env ## a Spark standalone cluster of two workers gives the same findings
+	@echo "cluster-test: not part of this version"
+
+lab-test: env ## every scenario of the live lab, on real brokers
+	@echo "lab-test: not part of this version"
+
+bundle: env ## everything for a host without a network
+	@echo "bundle: not part of this version"
+
+clean: ## remove what the targets built
+	@rm -rf out dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis $(VENV)
