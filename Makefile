@@ -9,7 +9,7 @@ OUT ?= out/demo
 STAMP := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint notebooks recordings browser bench cluster-test lab-test bundle clean
+.PHONY: help env demo test lint notebooks recordings browser clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-13s %s\n", $$1, $$2}'
@@ -30,7 +30,7 @@ demo: env ## the main job on the sample: says where the report is
 	@$(PY) -m kit report $(SAMPLE) --out $(OUT)
 
 lint: env ## ruff, mypy, stripped notebooks
-	@$(PY) -m ruff check kit tests $(NB) benchmarks
+	@$(PY) -m ruff check kit tests $(NB)
 	@$(PY) -m mypy
 	@$(VENV)/bin/nbstripout --verify $(NB)/*.ipynb
 
@@ -45,18 +45,6 @@ recordings: env ## every check on the whole recordings
 
 browser: env ## the report and JupyterLab in a real Chromium
 	@$(PY) -m pytest -m browser
-
-bench: env ## speed, in pairs on the same bytes
-	@$(PY) -m benchmarks
-
-cluster-test: env ## a Spark standalone cluster of two workers gives the same findings
-	@echo "cluster-test: not part of this version"
-
-lab-test: env ## every scenario of the live lab, on real brokers
-	@echo "lab-test: not part of this version"
-
-bundle: env ## everything for a host without a network
-	@echo "bundle: not part of this version"
 
 clean: ## remove what the targets built
 	@rm -rf out dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis $(VENV)
