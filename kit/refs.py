@@ -108,6 +108,7 @@ def record(row: Any) -> Ref:
     shown = ", ".join(f"{name}={properties[name]}" for name in SHOWN if name in properties)
     text = (
         f"topic={row.topic}, queueId={row.queue_id}, queueOffset={row.queue_offset}, sysFlag={row.sys_flag}, storeSize={row.store_size}, "
-        f"reconsumeTimes={row.reconsume_times}, preparedTransactionOffset={row.prepared_transaction_offset}, msgId={row.offset_msg_id}, properties={{{shown}}}"
+        f"reconsumeTimes={row.reconsume_times}, preparedTransactionOffset={row.prepared_transaction_offset}, "
+        f"msgId={row.offset_msg_id}, properties={{{shown}}}"
     )
     return Ref(row.file, text, physical_offset=row.physical_offset)
