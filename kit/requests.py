@@ -34,7 +34,8 @@ def commitlog(why: Sentence) -> Missing:
 def broker_log(name: str, why: Sentence) -> Missing:
     """`name` is the file's name, e.g. `transaction.log`."""
     stem = name.removesuffix(".log")
-    return Missing(BROKER_LOG.say(name=name), why, f"tar -czf {stem}-logs.tar.gz -C {BROKER_LOGS} {name} $(cd {BROKER_LOGS} && ls otherdays/{stem}.*)")
+    command = f"tar -czf {stem}-logs.tar.gz -C {BROKER_LOGS} {name} $(cd {BROKER_LOGS} && ls otherdays/{stem}.*)"
+    return Missing(BROKER_LOG.say(name=name), why, command)
 
 
 def client_log(who: Sentence, why: Sentence) -> Missing:
