@@ -1,0 +1,239 @@
+"""RocketMQ's own names: topics, groups, prefixes, message properties, flag bits, magic numbers, response codes.
+
+`upstream` in a row is the file of the RocketMQ source that defines it, `Class.java` below `org/apache/rocketmq`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import attrs
+
+from kit.texts import T
+
+# --- topics: common/topic/TopicValidator (4.6.1+), common/MixAll (before) -------------------------------------------
+HALF_TOPIC: Final = "RMQ_SYS_TRANS_HALF_TOPIC"
+OP_TOPIC: Final = "RMQ_SYS_TRANS_OP_HALF_TOPIC"
+DISCARD_TOPIC: Final = "TRANS_CHECK_MAX_TIME_TOPIC"
+DISCARD_TOPIC_IN_LOGS: Final = "TRANS_CHECK_MAXTIME_TOPIC"
+"""How log lines spell `DISCARD_TOPIC`: broker/transaction/queue/DefaultTransactionalMessageCheckListener 4.5.2+."""
+SCHEDULE_TOPIC: Final = "SCHEDULE_TOPIC_XXXX"
+TIMER_TOPIC: Final = "rmq_sys_wheel_timer"
+TRACE_TOPIC: Final = "RMQ_SYS_TRACE_TOPIC"
+TRACE_TOPIC_CLOUD_PREFIX: Final = "rmq_sys_TRACE_DATA_"
+AUTO_CREATE_TOPIC: Final = "TBW102"
+AUTO_CREATE_TOPIC_4_3_0: Final = "AUTO_CREATE_TOPIC_KEY"
+SELF_TEST_TOPIC: Final = "SELF_TEST_TOPIC"
+BENCHMARK_TOPIC: Final = "BenchmarkTest"
+OFFSET_MOVED_TOPIC: Final = "OFFSET_MOVED_EVENT"
+
+RETRY_PREFIX: Final = "%RETRY%"
+DLQ_PREFIX: Final = "%DLQ%"
+LMQ_PREFIX: Final = "%LMQ%"
+SYSTEM_TOPIC_PREFIX: Final = "rmq_sys_"
+REPLY_TOPIC_POSTFIX: Final = "REPLY_TOPIC"
+REVIVE_PREFIX: Final = "rmq_sys_REVIVE_LOG_"
+SYNC_MEMBER_PREFIX: Final = "rmq_sys_SYNC_BROKER_MEMBER_"
+
+SYSTEM_TOPICS: Final = frozenset(
+    {
+        HALF_TOPIC, OP_TOPIC, DISCARD_TOPIC, SCHEDULE_TOPIC, TIMER_TOPIC, TRACE_TOPIC, AUTO_CREATE_TOPIC,
+        AUTO_CREATE_TOPIC_4_3_0, SELF_TEST_TOPIC, BENCHMARK_TOPIC, OFFSET_MOVED_TOPIC, "CHECKPOINT_TOPIC",
+    }
+)  # fmt: skip
+"""Fixed names RocketMQ itself uses. Cluster and broker names are topics too, but are known only from the configuration."""
+
+# --- groups: common/MixAll --------------------------------------------------------------------------------------------
+TRANSACTION_GROUP: Final = "CID_RMQ_SYS_TRANS"
+SYSTEM_GROUP_PREFIX: Final = "CID_RMQ_SYS_"
+SCHEDULE_GROUP: Final = "SCHEDULE_CONSUMER"
+INNER_PRODUCER_GROUP: Final = "CLIENT_INNER_PRODUCER"
+ADMIN_GROUP: Final = "admin_ext_group"
+
+# --- properties: common/message/MessageConst --------------------------------------------------------------------------
+KEYS: Final = "KEYS"
+TAGS: Final = "TAGS"
+WAIT: Final = "WAIT"
+DELAY: Final = "DELAY"
+RETRY_TOPIC: Final = "RETRY_TOPIC"
+REAL_TOPIC: Final = "REAL_TOPIC"
+REAL_QID: Final = "REAL_QID"
+TRAN_MSG: Final = "TRAN_MSG"
+PGROUP: Final = "PGROUP"
+UNIQ_KEY: Final = "UNIQ_KEY"
+ORIGIN_MESSAGE_ID: Final = "ORIGIN_MESSAGE_ID"
+RECONSUME_TIME: Final = "RECONSUME_TIME"
+MAX_RECONSUME_TIMES: Final = "MAX_RECONSUME_TIMES"
+MIN_OFFSET: Final = "MIN_OFFSET"
+MAX_OFFSET: Final = "MAX_OFFSET"
+CONSUME_START_TIME: Final = "CONSUME_START_TIME"
+CHECK_TIMES: Final = "TRANSACTION_CHECK_TIMES"
+CHECK_IMMUNITY: Final = "CHECK_IMMUNITY_TIME_IN_SECONDS"
+PREPARED_QUEUE_OFFSET: Final = "TRAN_PREPARED_QUEUE_OFFSET"
+TRANSACTION_ID: Final = "__transactionId__"
+INSTANCE_ID: Final = "INSTANCE_ID"
+CLUSTER: Final = "CLUSTER"
+MSG_REGION: Final = "MSG_REGION"
+TRACE_ON: Final = "TRACE_ON"
+CRC32: Final = "__CRC32#"
+
+DEFAULT_REGION: Final = "DefaultRegion"
+DEFAULT_CLUSTER: Final = "DefaultCluster"
+
+
+@attrs.frozen
+class Property:
+    """A message property: since which release (None: always), who writes it, what it says."""
+
+    name: str
+    since: str | None
+    meaning: T
+    upstream: str = "common/message/MessageConst"
+
+
+PROPERTIES: Final[dict[str, Property]] = {
+    p.name: p
+    for p in (
+        Property(KEYS, None, T("business keys, separated by spaces", "业务 key，以空格分隔")),
+        Property(TAGS, None, T("tag of the message; `d` in op messages", "消息标签；op 消息中为 `d`")),
+        Property(WAIT, None, T("the sender waits until the message is stored", "发送方等待消息存储完成")),
+        Property(DELAY, None, T("delay level, 1 and up", "延时级别，从 1 开始")),
+        Property(RETRY_TOPIC, None, T("topic the retried message was first consumed from", "重试消息最初被消费的主题")),
+        Property(REAL_TOPIC, None, T("target topic behind a half or schedule topic", "half 主题或延时主题背后的真实目标主题")),
+        Property(REAL_QID, None, T("target queue behind a half or schedule topic", "half 主题或延时主题背后的真实目标队列")),
+        Property(TRAN_MSG, None, T("transactional message", "事务消息标记")),
+        Property(PGROUP, None, T("producer group that is asked when the broker checks back", "Broker 回查时询问的生产者组")),
+        Property(MIN_OFFSET, None, T("set by a consumer on a pulled message: a stored one was re-sent by a consumer",
+                                     "消费者拉取消息时写入：若存储中出现，说明消息由消费者重新发送"), "client/impl/consumer/PullAPIWrapper"),
+        Property(MAX_OFFSET, None, T("as MIN_OFFSET", "同 MIN_OFFSET"), "client/impl/consumer/PullAPIWrapper"),
+        Property(CONSUME_START_TIME, None, T("set by a consumer before its listener runs: a stored one was re-sent by a consumer",
+                                             "消费者调用监听器前写入：若存储中出现，说明消息由消费者重新发送"),
+                 "client/impl/consumer/ConsumeMessageConcurrentlyService"),
+        Property(ORIGIN_MESSAGE_ID, None, T("id of the first message of a retry chain (offset id on the broker's path, UNIQ_KEY on the client's)",
+                                            "重试链第一条消息的 id（Broker 路径为 offset id，客户端路径为 UNIQ_KEY）")),
+        Property(RECONSUME_TIME, None, T("times consumed, only on a consumer's own re-send", "已消费次数，仅见于消费者客户端重新发送的消息")),
+        Property(MAX_RECONSUME_TIMES, None, T("limit of retries, only on a consumer's re-send", "最大重试次数，仅见于消费者客户端重新发送的消息")),
+        Property(MSG_REGION, None, T("region of the broker, stored in every message from 5.0.0", "Broker 所在区域，5.0.0 起写入每条消息")),
+        Property(TRACE_ON, None, T("message trace switch, stored in every message from 5.0.0", "消息轨迹开关，5.0.0 起写入每条消息")),
+        Property(UNIQ_KEY, None, T("message id given by the client once, kept by every copy", "客户端一次性生成的消息 id，所有副本保持不变"),
+                 "common/message/MessageClientIDSetter"),
+        Property("EXTEND_UNIQ_INFO", "5.0.0", T("extension of UNIQ_KEY", "UNIQ_KEY 的扩展信息")),
+        Property(PREPARED_QUEUE_OFFSET, None, T("half-queue offset of the first half record, on copies made during immunity",
+                                                "免检期内副本中记录的首条 half 消息的队列位点")),
+        Property(CHECK_TIMES, None, T("check-backs done so far", "已回查次数")),
+        Property(CHECK_IMMUNITY, None, T("no check-back before this age, seconds, set by the producer", "生产者设置的免检时长（秒）")),
+        Property(TRANSACTION_ID, "5.1.0", T("transaction id, equal to UNIQ_KEY; stored in half messages", "事务 id，等于 UNIQ_KEY；写入 half 消息"),
+                 "broker/transaction/queue/TransactionalMessageBridge"),
+        Property(INSTANCE_ID, "4.5.1", T("client namespace", "客户端命名空间")),
+        Property("CORRELATION_ID", "4.6.0", T("request-reply: id of the request", "请求-应答：请求 id")),
+        Property("REPLY_TO_CLIENT", "4.6.0", T("request-reply: client that asked", "请求-应答：请求方客户端")),
+        Property("TTL", "4.6.0", T("request-reply: time to live, ms", "请求-应答：有效期（毫秒）")),
+        Property("ARRIVE_TIME", "4.6.0", T("request-reply: arrival, ms", "请求-应答：到达时间（毫秒）")),
+        Property("PUSH_REPLY_TIME", "4.6.0", T("request-reply: time of the answer, ms", "请求-应答：推送应答时间（毫秒）")),
+        Property("MSG_TYPE", "4.6.0", T("request-reply: `reply`", "请求-应答：`reply`")),
+        Property(CLUSTER, "4.6.0", T("cluster name, added by the broker on every send", "集群名，Broker 在每次发送时写入")),
+        Property("INNER_MULTI_DISPATCH", "4.9.3", T("light queues the message is dispatched to", "消息分发到的轻量队列"), "store/MultiDispatch"),
+        Property("INNER_MULTI_QUEUE_OFFSET", "4.9.3", T("offsets in those light queues", "上述轻量队列中的位点"), "store/MultiDispatch"),
+        Property("INNER_NUM", "5.0.0", T("messages in an inner batch", "内部批量中的消息数")),
+        Property("INNER_BASE", "5.0.0", T("first logical offset of an inner batch", "内部批量的起始逻辑位点")),
+        Property("DUP_INFO", "5.0.0", T("duplication mode", "复制模式信息")),
+        Property("POP_CK", "5.0.0", T("POP checkpoint", "POP 检查点")),
+        Property("POP_CK_OFFSET", "5.0.0", T("offset of the POP checkpoint", "POP 检查点的位点")),
+        Property("1ST_POP_TIME", "5.0.0", T("first time popped, ms", "首次 POP 时间（毫秒）")),
+        Property("__SHARDINGKEY", "5.0.0", T("ordering key", "顺序消息分区键")),
+        Property("BORN_TIMESTAMP", "5.0.0", T("birth, ms, written by the proxy", "由 Proxy 写入的产生时间（毫秒）")),
+        Property("TIMER_DELAY_SEC", "5.0.0", T("arbitrary delay, seconds", "任意延时（秒）")),
+        Property("TIMER_DELAY_MS", "5.0.0", T("arbitrary delay, ms", "任意延时（毫秒）")),
+        Property("TIMER_DELIVER_MS", "5.0.0", T("delivery time, ms", "投递时间（毫秒）")),
+        Property("TIMER_OUT_MS", "5.0.0", T("delivery time in the timer wheel, ms", "时间轮中的投递时间（毫秒）")),
+        Property("DLQ_ORIGIN_TOPIC", "5.1.0", T("topic before the dead letter queue", "进入死信队列前的主题")),
+        Property("DLQ_ORIGIN_MESSAGE_ID", "5.1.0", T("message id before the dead letter queue", "进入死信队列前的消息 id")),
+        Property(CRC32, "5.2.0", T("CRC over the record, 20 bytes at the end of the properties, off by default",
+                                   "整条记录的 CRC，占属性末尾 20 字节，默认关闭"), "store/CommitLog"),
+    )
+}  # fmt: skip
+
+CONSUMER_RESEND_MARKS: Final = (RECONSUME_TIME, MAX_RECONSUME_TIMES, MIN_OFFSET, MAX_OFFSET, CONSUME_START_TIME)
+"""Stored, these prove that a consumer client sent the record (the fallback of sendMessageBack)."""
+
+NAME_VALUE_SEPARATOR: Final = "\x01"
+PROPERTY_SEPARATOR: Final = "\x02"
+"""common/message/MessageDecoder.messageProperties2String."""
+
+# --- sysFlag: common/sysflag/MessageSysFlag ---------------------------------------------------------------------------
+COMPRESSED: Final = 0x1
+MULTI_TAGS: Final = 0x2
+TRANSACTION_MASK: Final = 0xC
+TRANSACTION_NOT: Final = 0x0
+TRANSACTION_PREPARED: Final = 0x4
+TRANSACTION_COMMIT: Final = 0x8
+TRANSACTION_ROLLBACK: Final = 0xC
+BORNHOST_V6: Final = 0x10
+STOREHOST_V6: Final = 0x20
+NEED_UNWRAP: Final = 0x40
+INNER_BATCH: Final = 0x80
+COMPRESSION_TYPE_MASK: Final = 0x700
+COMPRESSION_CODECS: Final = {0x0: "zlib", 0x100: "lz4", 0x200: "zstd", 0x300: "zlib"}
+"""Codec by type bits, meaningful only with `COMPRESSED`; type 0 is every client before 4.9.4."""
+
+# --- record magic: store/CommitLog, common/message/MessageVersion (5.1.0+) --------------------------------------------
+MAGIC_V1: Final = 0xDAA320A7
+MAGIC_V2: Final = 0xDAA320AB
+MAGIC_BLANK: Final = 0xCBD43194
+DLEDGER_MAGIC: Final = 1
+DLEDGER_BLANK: Final = -1
+DLEDGER_HEADER: Final = 48
+DLEDGER_ENTRY_BUFFER: Final = 4 * 1024 * 1024
+"""Bytes a DLedger entry is encoded into: DLedgerMmapFileStore, all tags."""
+
+# --- topic permission bits: common/constant/PermName ------------------------------------------------------------------
+PERM_READ: Final = 4
+PERM_WRITE: Final = 2
+PERM_INHERIT: Final = 1
+
+# --- response codes: common/protocol/ResponseCode, remoting/protocol/RemotingSysResponseCode ---------------------------
+RESPONSE_CODES: Final = {
+    0: "SUCCESS", 1: "SYSTEM_ERROR", 2: "SYSTEM_BUSY", 3: "REQUEST_CODE_NOT_SUPPORTED", 4: "TRANSACTION_FAILED",
+    10: "FLUSH_DISK_TIMEOUT", 11: "SLAVE_NOT_AVAILABLE", 12: "FLUSH_SLAVE_TIMEOUT", 13: "MESSAGE_ILLEGAL",
+    14: "SERVICE_NOT_AVAILABLE", 15: "VERSION_NOT_SUPPORTED", 16: "NO_PERMISSION", 17: "TOPIC_NOT_EXIST",
+    18: "TOPIC_EXIST_ALREADY", 19: "PULL_NOT_FOUND", 20: "PULL_RETRY_IMMEDIATELY", 21: "PULL_OFFSET_MOVED",
+    22: "QUERY_NOT_FOUND", 23: "SUBSCRIPTION_PARSE_FAILED", 24: "SUBSCRIPTION_NOT_EXIST", 25: "SUBSCRIPTION_NOT_LATEST",
+    26: "SUBSCRIPTION_GROUP_NOT_EXIST", 29: "INVALID_PARAMETER", 204: "NO_BUYER_ID", 205: "NOT_IN_CURRENT_UNIT",
+    604: "ILLEGAL_OPERATION", 1500: "GO_AWAY",
+}  # fmt: skip
+SEND_STATUS_STORED: Final = ("FLUSH_DISK_TIMEOUT", "SLAVE_NOT_AVAILABLE", "FLUSH_SLAVE_TIMEOUT")
+"""Answers that are no SEND_OK although the master stored the record; a transaction producer rolls back on them."""
+
+CHECK_COMMIT: Final = 8
+CHECK_ROLLBACK: Final = 12
+CHECK_UNKNOWN: Final = 0
+"""`commitOrRollback` of EndTransactionRequestHeader."""
+
+# --- delay levels: store/config/MessageStoreConfig.messageDelayLevel ----------------------------------------------------
+DELAY_LEVELS: Final = "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h"
+FIRST_RETRY_LEVEL: Final = 3
+"""DELAY of a retried message = 3 + reconsumeTimes before it: broker/processor/SendMessageProcessor."""
+
+
+def delay_seconds(levels: str = DELAY_LEVELS) -> dict[int, int]:
+    """Parse `messageDelayLevel` into {level: seconds}; raise ValueError on a unit that is not s, m, h or d."""
+    unit = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+    try:
+        return {n: int(text[:-1]) * unit[text[-1]] for n, text in enumerate(levels.split(), 1)}
+    except (KeyError, ValueError) as error:
+        raise ValueError(f"not a messageDelayLevel: {levels!r}") from error
+
+
+def retry_topic(group: str) -> str:
+    """Return the topic a consumer group's retries go through."""
+    return RETRY_PREFIX + group
+
+
+def dlq_topic(group: str) -> str:
+    """Return the dead letter topic of a consumer group."""
+    return DLQ_PREFIX + group
+
+
+def is_system_topic(topic: str) -> bool:
+    """Tell whether RocketMQ itself owns the topic; retry and dead letter topics are not system topics."""
+    return topic in SYSTEM_TOPICS or topic.startswith((SYSTEM_TOPIC_PREFIX, TRACE_TOPIC_CLOUD_PREFIX)) or topic.endswith("_" + REPLY_TOPIC_POSTFIX)
