@@ -56,7 +56,7 @@ class Version:
         # The enum lists .0 to .9 of every minor release, a snapshot before each; 4.9 is followed by 5.0.
         if not min(VERSION_NUMBERS) - 1 <= number < 613:
             raise ValueError(NOT_A_VERSION.say(text=text[:80]).render())
-        step = (number + 1) // 2 - (min(VERSION_NUMBERS) + 1) // 2
+        step = number // 2 - min(VERSION_NUMBERS) // 2
         minor, patch = divmod(step, 10)
         minor += 3
         return cls(4 + minor // 10, minor % 10, patch)
