@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 if TYPE_CHECKING:
     from kit.case import Case
-
     from kit.findings import Finding, Kind
 
 

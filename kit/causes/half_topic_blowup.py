@@ -1,0 +1,220 @@
+"""half-topic-blowup: refused send-backs come back as half messages, and every check round turns one into two.
+
+Deciding steps: half or schedule records (or the log lines that print them) whose REAL_TOPIC is the half topic, with TRAN_MSG and DELAY;
+a commit of such a record diverted once more, or two leaked half records of one UNIQ_KEY with the same check count.
+Leaks that are only put back, once per round until the check limit, stay `suspected`.
+Source of the mechanism: client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack (up to 4.6.0), store/CommitLog.putMessage,
+broker/transaction/queue/TransactionalMessageServiceImpl.check, broker/processor/EndTransactionProcessor.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+from pyspark.sql import functions as F  # noqa: N812
+
+from kit import leaks, refs, requests, sendback
+from kit.causes._half_topic_texts import Claim, Fix, Text
+from kit.facts import names
+from kit.findings import Finding, Kind, Missing, Remedy, Step
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kit.case import Case
+
+SLUG = "half-topic-blowup"
+KIND: Kind = "root_cause"
+
+
+@attrs.frozen
+class Leak:
+    """What the records say: leaked half records and messages, what commits wrote, when it began and ended."""
+
+    half: int
+    messages: int
+    by_commit: int
+    by_check: int
+    discarded: int
+    max_check_times: int | None
+    counts: pd.DataFrame
+
+
+def examine(case: Case) -> Finding:
+    """Follow the chain from the refused send-back to the doubling half topic."""
+    finding = Finding(SLUG, KIND, Text.TITLE, Text.NONE.say())
+    leak = _leak(case) if case.has("messages") else None
+    printed = refs.seen(case, "leaked-half-printed")
+    back = sendback.examine(case)
+    finding.steps = [
+        *_refusal_steps(case, back, leak),
+        _resent_step(case, leak),
+        _leaked_step(case, leak, printed),
+        _diverted_step(case, leak, printed),
+        _answer_step(case, leak),
+        _limit_step(case, leak),
+    ]
+    finding.figures = _figures(leak, back)
+    if leak and leak.half:
+        _measure(case, leak, finding)
+        finding.summary = Text.SUMMARY.say(messages=leak.messages, records=leak.half, seconds=finding.figures["doubling_seconds"])
+        finding.remedies = _remedies(leak)
+    elif printed:
+        finding.summary = Text.SUMMARY_LOGS.say(lines=printed.count)
+        finding.remedies = _remedies(None)
+    finding.missing = _missing(case, leak, back)
+    return finding
+
+
+def _leak(case: Case) -> Leak:
+    counts = leaks.counts(case)
+    half = counts[counts["place"] == "half"]
+    checks = half["max_check_times"].dropna()
+    stored = counts[counts["place"] != "discarded"]
+    return Leak(
+        half=int(half["records"].sum()),
+        messages=leaks.half_records(case).select("uniq_key").distinct().count() if len(half) else 0,
+        by_commit=int(stored[stored["committed"]]["records"].sum()),
+        by_check=int(stored[~stored["committed"].astype(bool)]["records"].sum()),
+        discarded=int(counts[counts["place"] == "discarded"]["records"].sum()),
+        max_check_times=int(checks.max()) if len(checks) else None,
+        counts=counts,
+    )
+
+
+def _refusal_steps(case: Case, back: sendback.SendBack, leak: Leak | None) -> list[Step]:
+    """Return why the send-back failed, and that it failed: supporting, since old logs are often gone."""
+    reason = sendback.REASONS[back.reason] if back.reason else sendback.REASON_UNKNOWN
+    too_long = back.retry_topic_length if back.reason == "name-too-long" else None
+    why = Claim.NAME_TOO_LONG.say(length=too_long, limit=names_limit(case)) if too_long else Claim.REASON.say(reason=reason)
+    return [
+        Step(why, "supporting", True if back.reason else None, back.reason_refs),
+        Step(Claim.REFUSED.say(count=back.refusals), "supporting", True if back.refusals else None, back.refs),
+    ]
+
+
+def names_limit(case: Case) -> int:
+    """Characters a topic name may have in the broker's store check (4.3.0 and later)."""
+    from kit.facts import versions
+
+    return int(versions.rule("broker-topic-length", next(iter(case.broker_versions()), None)) or 127)
+
+
+def _resent_step(case: Case, leak: Leak | None) -> Step:
+    if not leak or not (leak.half or leak.by_check):
+        return Step(Claim.RESENT.say(count=None), "supporting", None)
+    first = leaks.resent(case)
+    count = first.count()
+    return Step(Claim.RESENT.say(count=count), "supporting", True if count else None, refs.records(first) if count else ())
+
+
+def _leaked_step(case: Case, leak: Leak | None, printed: refs.Seen) -> Step:
+    found = leak is not None and bool(leak.half or leak.by_check or leak.by_commit)
+    if found:
+        kept = leaks.leaked(case).where(F.col("place") != "discarded")
+        return Step(Claim.LEAKED.say(records=leak.half, messages=leak.messages), "deciding", True, refs.records(kept, 2) + refs.quote(case, printed, 1))
+    if printed:
+        return Step(Claim.LEAKED_PRINTED.say(lines=printed.count), "deciding", True, refs.quote(case, printed))
+    return Step(Claim.NOT_LEAKED, "deciding", False if leak is not None else None)
+
+
+def _diverted_step(case: Case, leak: Leak | None, printed: refs.Seen) -> Step:
+    if leak is not None and (leak.half or leak.by_check):
+        if leak.by_commit:
+            return Step(Claim.DIVERTED.say(records=leak.by_commit), "deciding", True, refs.records(leaks.committed_again(case)))
+        twins = refs.records(leaks.twins(case), 2)
+        return Step(Claim.TWINS, "deciding", True, twins) if twins else Step(Claim.ONLY_PUT_BACK, "deciding", None)
+    committed = refs.seen(case, "leaked-commit-printed")
+    if committed:
+        return Step(Claim.DIVERTED_PRINTED.say(lines=committed.count), "deciding", True, refs.quote(case, committed))
+    return Step(Claim.DIVERTED.say(records=None), "deciding", None if leak is None or printed else False)
+
+
+def _answer_step(case: Case, leak: Leak | None) -> Step:
+    """Return that the check listener answered COMMIT for a leaked record: the answer names the schedule record by its offset."""
+    answers = refs.seen(case, "check-answer-commit")
+    if not leak or not leak.half or not answers:
+        return Step(Claim.ANSWERED.say(count=None), "supporting", None)
+    named = leaks.leaked(case).where(F.col("topic") == names.SCHEDULE_TOPIC).select(F.col("physical_offset").alias("named"))
+    said = case.event("check-answer-commit").withColumn("named", F.col("commit_log_offset").cast("long")).join(named, "named", "left_semi").persist()
+    count = said.count()
+    step = Step(Claim.ANSWERED.say(count=count), "supporting", True if count else None, refs.lines(case, said, 2) if count else ())
+    said.unpersist()
+    return step
+
+
+def _limit_step(case: Case, leak: Leak | None) -> Step:
+    given_up = refs.seen(case, "check-discard")
+    if not leak or not leak.discarded:
+        return Step(Claim.BOUNDED.say(count=None, limit=None), "supporting", None)
+    limit = case.setting("transactionCheckMax").value
+    quoted = refs.records(leaks.leaked(case).where(F.col("place") == "discarded"), 1) + refs.quote(case, given_up, 1)
+    return Step(Claim.BOUNDED.say(count=leak.discarded, limit=limit), "supporting", True, quoted)
+
+
+def _figures(leak: Leak | None, back: sendback.SendBack) -> dict[str, Any]:
+    """Return the fixed figures; without a store none of them can be known."""
+    happened = leak is not None and leak.half > 0
+    return {
+        "leaked_messages": leak.messages if leak else None,
+        "leaked_half_records": leak.half if leak else None,
+        "doubling_seconds": None,
+        "max_check_times": leak.max_check_times if leak else None,
+        "retry_topic_length": back.retry_topic_length if back.reason == "name-too-long" and (happened or leak is None) else None,
+    }
+
+
+def _measure(case: Case, leak: Leak, finding: Finding) -> None:
+    growth = leaks.growth(case, leak.messages, leak.half)
+    finding.figures["doubling_seconds"] = leaks.doubling_seconds(growth, leak.messages, leak.half)
+    finding.window = (leak.counts["first"].min().to_pydatetime(), leak.counts["last"].max().to_pydatetime())
+    key, timeline = leaks.timeline(case)
+    finding.tables = {
+        "half_topic_growth": growth,
+        "half_topic_flow": leaks.flow(case),
+        "half_topic_timeline": timeline.assign(uniq_key=key),
+        "half_topic_fixes": _fixes(leak),
+        "half_topic_counts": leak.counts,
+    }
+
+
+def _fixes(leak: Leak) -> pd.DataFrame:
+    """Return, for each documented fix, which leaked records of this incident it would have prevented. Columns fix, prevented, left, retries."""
+    import pandas as pd
+
+    everything = leak.by_commit + leak.by_check + leak.discarded
+    twice = leak.counts[leak.counts["committed"]]["records"].sum()
+    return pd.DataFrame(
+        [
+            {"fix": "rollback-unknown-topic", "prevented": int(twice), "left": int(everything - twice), "retries_delivered": False},
+            {"fix": "client-4.6.1", "prevented": int(everything), "left": 0, "retries_delivered": False},
+            {"fix": "split-tags", "prevented": int(everything), "left": 0, "retries_delivered": True},
+        ]
+    )
+
+
+def _remedies(leak: Leak | None) -> list[Remedy]:
+    fixes = _fixes(leak).set_index("fix") if leak else None
+
+    def prevented(fix: str) -> Any:
+        return int(fixes.loc[fix, "prevented"]) if fixes is not None else None
+
+    return [
+        Remedy(Fix.SPLIT, Fix.SPLIT_WHY.say(count=prevented("split-tags")), Fix.SPLIT_RISK, Fix.SPLIT_VERIFY),
+        Remedy(Fix.CLIENT, Fix.CLIENT_WHY.say(count=prevented("client-4.6.1")), Fix.CLIENT_RISK, Fix.CLIENT_VERIFY),
+        Remedy(Fix.ROLLBACK, Fix.ROLLBACK_WHY.say(count=prevented("rollback-unknown-topic")), Fix.ROLLBACK_RISK, Fix.ROLLBACK_VERIFY),
+    ]
+
+
+def _missing(case: Case, leak: Leak | None, back: sendback.SendBack) -> list[Missing]:
+    wanted = []
+    if leak is None:
+        wanted.append(requests.commitlog(Text.WANT_STORE))
+        if not case.has_source("transaction"):
+            wanted.append(requests.broker_log("transaction.log", Text.WANT_TRANSACTION_LOG))
+    if leak and leak.half and not back.refusals:
+        wanted.append(requests.client_log(requests.CONSUMER, Text.WANT_CLIENT_LOG))
+        if not case.has_source("store"):
+            wanted.append(requests.broker_log("store.log", Text.WANT_STORE_LOG))
+    return wanted
