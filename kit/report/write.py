@@ -1,0 +1,94 @@
+"""Files for other programs: findings.json, tables as CSV, decoded messages and logs as Parquet, JSON lines or CSV.
+
+A cell that a spreadsheet would run as a formula gets an apostrophe in front (OWASP, CSV injection).
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import types
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pyspark.sql import DataFrame
+
+    from kit.case import Case
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""First characters that make a spreadsheet take a text for a formula."""
+
+
+def findings(found: dict[str, Any], path: Path) -> None:
+    """Write findings.json: keys in their documented order, UTF-8, one trailing newline."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def tables(case: Case, folder: Path) -> None:
+    """Write every result table of the case as `<name>.csv`."""
+    for name in case.table_names():
+        csv(case.table(name), folder / f"{name}.csv")
+
+
+def csv(frame: pd.DataFrame, path: Path) -> None:
+    """Write a small frame as CSV that no spreadsheet runs."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    frame.map(harmless).to_csv(path, index=False, lineterminator="\n", date_format="%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def harmless(cell: Any) -> Any:
+    return "'" + cell if isinstance(cell, str) and cell.startswith(FORMULA) else cell
+
+
+def decoded(case: Case, out: Path, *, body: bool, form: str) -> list[tuple[str, int]]:
+    """Write `out/messages` and `out/skipped`; return counts: records, bytes, skipped ranges by reason."""
+    messages = case.read_messages(body=body) if body else case.messages
+    save(messages, out / "messages", form)
+    save(case.skipped, out / "skipped", form)
+    total = case.messages.agg(F.count("*").alias("records"), F.sum("store_size").alias("bytes"), F.count("problem").alias("problems")).first()
+    assert total is not None
+    counted: list[tuple[str, int]] = [("records", total.records), ("bytes", total.bytes or 0), ("records with a problem", total.problems)]
+    ranges = case.skipped.groupBy("reason").agg(F.count("*").alias("n"), F.sum(F.col("end") - F.col("start")).alias("bytes")).orderBy("reason")
+    return counted + [(f"skipped {row.reason}: {row.bytes:,} bytes in ranges", row.n) for row in ranges.collect()]
+
+
+def parsed_logs(case: Case, out: Path, *, form: str) -> list[tuple[str, int]]:
+    """Write `out/logs`; return entries per file and layout, and lines that no layout understands."""
+    save(case.logs, out / "logs", form)
+    grouped = case.logs.groupBy("file", "layout").agg(F.count("*").alias("n")).orderBy("file", "layout").collect()
+    unknown = sum(row.n for row in grouped if row.layout == "unknown")
+    return [(f"{row.file} [{row.layout}]", row.n) for row in grouped] + [("not understood", unknown)]
+
+
+def save(frame: DataFrame, folder: Path, form: str) -> None:
+    """Write a Spark frame into `folder`, replacing what an earlier run left there."""
+    target = folder.resolve()
+    if target.exists():
+        shutil.rmtree(target)
+    if form == "parquet":
+        frame.write.parquet(target.as_uri())
+    elif form == "jsonl":
+        frame.select(*[F.base64(f.name).alias(f.name) if isinstance(f.dataType, types.BinaryType) else F.col(f.name) for f in frame.schema]).write.json(
+            target.as_uri(), timestampFormat="yyyy-MM-dd'T'HH:mm:ss.SSSXXX", ignoreNullFields=False
+        )
+    else:
+        frame.select(*[_flat(field) for field in frame.schema]).write.csv(
+            target.as_uri(), header=True, timestampFormat="yyyy-MM-dd'T'HH:mm:ss.SSSXXX", escape='"'
+        )
+
+
+def _flat(field: types.StructField) -> Any:
+    """Return a column as CSV holds it: maps and lists as JSON, bytes as base64, texts harmless."""
+    column = F.col(field.name)
+    if isinstance(field.dataType, types.MapType | types.ArrayType):
+        column = F.to_json(column)
+    elif isinstance(field.dataType, types.BinaryType):
+        column = F.base64(column)
+    if isinstance(field.dataType, types.StringType | types.MapType | types.ArrayType):
+        column = F.when(F.substring(column, 1, 1).isin(*FORMULA), F.concat(F.lit("'"), column)).otherwise(column)
+    return column.alias(field.name)
