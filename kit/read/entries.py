@@ -1,0 +1,391 @@
+"""One stretch of a text file → Arrow batches of log entries: windows, folding over their borders, giant lines, times."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, Literal
+
+import attrs
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kit.facts import events as catalogue
+from kit.facts.layouts import BROKER_SIDE, BY_SLUG
+from kit.read import lines as ln
+from kit.read import needles as nd
+from kit.read import prefix as p
+from kit.read import rare
+
+WINDOW: Final = 8 << 20
+TAIL: Final = 128 << 10
+"""Bytes kept of the end of a message longer than `lines.CAP` (RocketMQ prints a message first and what happened to it behind it)."""
+
+SCHEMA: Final = pa.schema(
+    [
+        ("file", pa.string()), ("line", pa.int32()), ("lines", pa.int32()), ("ts", pa.timestamp("us", "UTC")), ("ts_text", pa.string()),
+        ("level", pa.string()), ("thread", pa.string()), ("logger", pa.string()), ("source", pa.string()), ("message", pa.string()),
+        ("trace", pa.string()), ("layout", pa.string()),
+    ]
+)  # fmt: skip
+EVENT_FIELDS: Final = (pa.field("events", pa.list_(pa.string())), pa.field("offset", pa.int64()))
+
+_SLUGS: Final = pa.array([*p.SLUG_OF_KIND.values(), "client-4.3"], pa.string())
+_CLIENT_4_3: Final = len(_SLUGS) - 1
+_FIXED: Final = np.array([BY_SLUG[s].zone == "GMT+8" for s in _SLUGS.to_pylist()])
+_BROKER_ZONE: Final = np.array([s in ("broker", "stats", "watermark") for s in _SLUGS.to_pylist()])
+_GMT8: Final = 480
+
+
+@attrs.frozen
+class Piece:
+    """A stretch of a file. An entry belongs to the piece in which its first line starts.
+
+    `before` counts the line feeds in front of `start - 1`; `zone_minutes` is the zone of times that carry none (minutes east), `seconds_twice`
+    whether the client prints the seconds again behind the comma (None: not known from the file's head, so decided by each line).
+    """
+
+    file: str
+    path: str
+    start: int
+    end: int
+    before: int = 0
+    source: str = "text"
+    encoding: str | None = None
+    zone_minutes: int | None = None
+    seconds_twice: bool | None = None
+
+    @property
+    def mode(self) -> int:
+        """Return what the prefix kernel should take the file for."""
+        return p.BROKER_SIDE if self.source in BROKER_SIDE else p.CLIENT if self.source == "client" else p.APP if self.source == "app" else p.ANY
+
+
+@attrs.frozen
+class Options:
+    """What holds for all files: declared zones (an IANA name or minutes east) and whether known texts are looked for."""
+
+    tz_broker: str | int | None = None
+    tz_app: str | int | None = None
+    events: bool = False
+
+    @property
+    def schema(self) -> pa.Schema:
+        return pa.schema([*SCHEMA, *EVENT_FIELDS]) if self.events else SCHEMA
+
+
+@attrs.define
+class _Window:
+    """The lines and entries of one window; all positions are in `buf`, whose first `size` bytes are the file's from `base` on."""
+
+    buf: np.ndarray
+    base: int
+    starts: np.ndarray
+    ends: np.ndarray
+    origins: np.ndarray
+    rows: np.ndarray
+    heads: np.ndarray
+
+
+def read(file: io.FileIO, at: int, size: int) -> np.ndarray:
+    """Return up to `size` bytes at `at`."""
+    buf = np.empty(size, np.uint8)
+    file.seek(at)
+    got = 0
+    while got < size:
+        n = file.readinto(memoryview(buf)[got:])  # type: ignore[arg-type]
+        if not n:
+            break
+        got += n
+    return buf[:got]
+
+
+def batches(piece: Piece, options: Options) -> Iterator[pa.RecordBatch]:
+    """Yield the entries of a piece, about one batch for each 8 MiB of text."""
+    with Path(piece.path).open("rb", buffering=0) as file:
+        size = file.seek(0, io.SEEK_END)
+        at, line = _align(file, piece, size)
+        skipping = piece.start > 0
+        while at < size and not (skipping and at >= piece.end):
+            raw = read(file, at, WINDOW)
+            if not raw.size:
+                return
+            whole = at + raw.size >= size
+            window = _window(raw, at, piece, whole)
+            count = window.heads.size
+            kinds = window.rows[window.heads, p.KIND]
+            first = 0
+            if skipping:
+                headed = np.flatnonzero(kinds > p.NONE)
+                if not headed.size:
+                    at, line = _next(file, window, raw.size, at, line, whole, size)
+                    continue
+                first, skipping = int(headed[0]), False
+            beyond = np.flatnonzero((kinds > p.NONE) & (window.origins[window.heads] + at >= piece.end))
+            beyond = beyond[beyond >= first]
+            done = bool(beyond.size)
+            stop = int(beyond[0]) if done else count if whole else count - 1
+            if stop > first:
+                yield _batch(window, first, stop, line, piece, options)
+            if done or whole:
+                return
+            head = int(window.heads[stop])
+            if head == 0:
+                batch, at, line = _giant(file, window, line, piece, options, size)
+                yield batch
+            else:
+                at, line = at + int(window.origins[head]), line + head
+
+
+def _align(file: io.FileIO, piece: Piece, size: int) -> tuple[int, int]:
+    """Return where the first line that starts in the piece begins, and its number."""
+    if piece.start == 0:
+        return 0, 1
+    at = _line_feed(file, piece.start - 1, size)
+    return at + 1, piece.before + 2
+
+
+def _line_feed(file: io.FileIO, at: int, size: int) -> int:
+    """Return the position of the first line feed from `at` on, the file's size where there is none."""
+    while at < size:
+        found = np.flatnonzero(read(file, at, 1 << 20) == 10)
+        if found.size:
+            return at + int(found[0])
+        at += 1 << 20
+    return size
+
+
+def _next(file: io.FileIO, window: _Window, read_bytes: int, at: int, line: int, whole: bool, size: int) -> tuple[int, int]:
+    """Return the position and number of the line behind a window in which no entry starts."""
+    if whole:
+        return size, line
+    complete = window.starts.size - 1
+    if complete > 0:
+        return at + int(window.origins[complete]), line + complete
+    return _line_feed(file, at + read_bytes, size) + 1, line + 1
+
+
+def _window(raw: np.ndarray, base: int, piece: Piece, whole: bool) -> _Window:
+    starts, ends = ln.lines(raw, raw.size)
+    single = piece.source == "mqadmin"
+    rows = np.full((starts.size, p.FIELDS), -1, np.int64)
+    if single:
+        rows[:, p.KIND], rows[:, p.MESSAGE] = p.MQADMIN, starts
+    else:
+        ln.classify(raw, starts, ends, piece.mode, rows)
+    buf, origins = raw, starts
+    candidates = np.flatnonzero(rows[:, p.KIND] == p.RARE)
+    if candidates.size:
+        origins = starts.copy()
+        buf = _understand(raw, candidates, starts, ends, rows, piece.mode)
+    heads = np.empty(starts.size, np.int64)
+    count = ln.fold(buf, starts, ends, rows, single, heads)
+    return _Window(buf, base, starts, ends, origins, rows, heads[:count])
+
+
+def _understand(raw: np.ndarray, candidates: np.ndarray, starts: np.ndarray, ends: np.ndarray, rows: np.ndarray, mode: int) -> np.ndarray:
+    """Give the lines the kernel gave up on to `rare`; return the buffer with the rewritten ones behind it."""
+    more: list[bytes] = []
+    room = int(raw.size)
+    for i in candidates.tolist():
+        text = raw[starts[i] : min(ends[i], starts[i] + ln.CAP)].tobytes()
+        extra, replaced = rare.understand(text, int(starts[i]), mode, rows[i], room)
+        if replaced:
+            more.append(extra)
+            starts[i], ends[i] = room, room + len(extra)
+            room += len(extra)
+    return np.concatenate([raw, np.frombuffer(b"".join(more), np.uint8)]) if more else raw
+
+
+def clipped(size: int) -> str:
+    """Return the note that stands where `size` bytes of a long text were left out."""
+    return f"…[{size} bytes cut]…"
+
+
+def _clip(window: _Window, begin: np.ndarray, end: np.ndarray) -> None:
+    """Shorten ranges over the cap: the ranges then point behind the window, at start + note + end."""
+    for i in np.flatnonzero(end - begin > ln.CAP).tolist():
+        a, b = int(begin[i]), int(end[i])
+        head, tail = _whole(window.buf[a : a + ln.CAP - TAIL], last=True), _whole(window.buf[b - TAIL : b], last=False)
+        text = np.concatenate([head, np.frombuffer(clipped(b - a - head.size - tail.size).encode(), np.uint8), tail])
+        begin[i], end[i] = window.buf.size, window.buf.size + text.size
+        window.buf = np.concatenate([window.buf, text])
+
+
+def _whole(data: np.ndarray, *, last: bool) -> np.ndarray:
+    """Return `data` without a UTF-8 character cut in two at its end (`last`) or start."""
+    if last:
+        for back in range(1, min(4, data.size) + 1):
+            c = int(data[-back])
+            if c < 0x80:
+                break
+            if c >= 0xC0:
+                return data[:-back] if back < (2 if c < 0xE0 else 3 if c < 0xF0 else 4) else data
+        return data
+    skip = 0
+    while skip < min(3, data.size) and data[skip] & 0xC0 == 0x80:
+        skip += 1
+    return data[skip:]
+
+
+def _batch(window: _Window, first: int, stop: int, line: int, piece: Piece, options: Options) -> pa.RecordBatch:
+    heads = window.heads[first:stop]
+    after = np.append(window.heads[first + 1 : stop + 1], window.starts.size)[: heads.size]
+    rows = window.rows[heads]
+    begin = np.where(rows[:, p.MESSAGE] < 0, window.starts[heads], rows[:, p.MESSAGE])
+    end = np.maximum(window.ends[heads], begin)
+    found = None
+    if options.events:
+        found = _events(window, heads, after, np.where(rows[:, p.MORE0] >= 0, rows[:, p.MORE0], begin), end)
+    _clip(window, begin, end)
+    message = ln.gather(window.buf, begin, end)
+    folded, last = heads + 1, after.copy()
+    more0, more1 = np.ascontiguousarray(rows[:, p.MORE0]), np.ascontiguousarray(rows[:, p.MORE1])
+    _clip_traces(window, folded, last, more0, more1)
+    trace = ln.join(window.buf, window.starts, window.ends, folded, last, more0, more1)
+    return _arrow(window.buf, rows, message, trace, line + heads, after - heads, window.base + window.origins[heads], found, piece, options)
+
+
+def _clip_traces(window: _Window, first: np.ndarray, last: np.ndarray, more0: np.ndarray, more1: np.ndarray) -> None:
+    """Shorten traces over the cap in the same way; their lines are then taken as one range."""
+    size = window.ends[np.maximum(last - 1, 0)] - window.starts[np.minimum(first, window.starts.size - 1)]
+    for i in np.flatnonzero((last > first) & (size > ln.CAP) & (more0 < 0)).tolist():
+        a, b = window.starts[first[i]], window.ends[last[i] - 1]
+        begin, end = np.array([a]), np.array([b])
+        if b <= a:
+            continue
+        _clip(window, begin, end)
+        more0[i], more1[i], last[i] = begin[0], end[0], first[i]
+
+
+def _events(window: _Window, heads: np.ndarray, after: np.ndarray, begin: np.ndarray, end: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return (entry, event) pairs; every line of an entry is searched, the first behind its prefix."""
+    low, high = int(heads[0]), int(after[-1])
+    starts, ends = window.starts[low:high].copy(), window.ends[low:high].copy()
+    starts[heads - low], ends[heads - low] = begin, end
+    entry = np.repeat(np.arange(heads.size, dtype=np.int64), after - heads)
+    return nd.find(catalogue.needles(), window.buf, starts, ends, entry)
+
+
+def _arrow(
+    buf: np.ndarray, rows: np.ndarray, message: tuple[np.ndarray, np.ndarray], trace: tuple[np.ndarray, np.ndarray], line: np.ndarray, count: np.ndarray,
+    offset: np.ndarray, found: tuple[np.ndarray, np.ndarray] | None, piece: Piece, options: Options,
+) -> pa.RecordBatch:  # fmt: skip
+    n = rows.shape[0]
+    kind = rows[:, p.KIND].copy()
+    twice = (kind == p.CLIENT_4) & (rows[:, p.FRACTION] == rows[:, p.MS] // 1000 % 60)
+    ms = rows[:, p.MS].copy()
+    if piece.seconds_twice is not None:
+        twice = (kind == p.CLIENT_4) & piece.seconds_twice
+    # The fraction of these is no time: 10:22:31,031 is some moment in second 31.
+    ms[twice] -= np.maximum(rows[twice, p.FRACTION], 0)
+    kind[twice] = _CLIENT_4_3
+
+    def column(begin: int) -> pa.Array:
+        starts, ends = np.ascontiguousarray(rows[:, begin]), np.ascontiguousarray(rows[:, begin + 1])
+        return ln.strings(*ln.gather(buf, starts, ends), piece.encoding, starts < 0)
+
+    columns: list[pa.Array] = [
+        pa.repeat(pa.scalar(piece.file), n), pa.array(line, pa.int32()), pa.array(count, pa.int32()),
+        _times(ms, rows[:, p.ZONE], kind, (kind == p.NONE) | (ms < 0) | (rows[:, p.TS0] < 0) | (kind == p.MQADMIN), piece, options),
+        column(p.TS0), column(p.LEVEL0), column(p.THREAD0), column(p.LOGGER0),
+        pa.repeat(pa.scalar(piece.source), n), ln.strings(*message, piece.encoding), ln.strings(*trace, piece.encoding, np.diff(trace[0]) == 0),
+        _SLUGS.take(pa.array(kind)),
+    ]  # fmt: skip
+    if options.events:
+        entry, event = found if found is not None else (np.empty(0, np.int64), np.empty(0, np.int32))
+        offsets = np.zeros(n + 1, np.int32)
+        np.cumsum(np.bincount(entry, minlength=n), out=offsets[1:])
+        columns.append(pa.ListArray.from_arrays(pa.array(offsets), catalogue.slugs().take(pa.array(event))))
+        columns.append(pa.array(offset, pa.int64()))
+    return pa.RecordBatch.from_arrays(columns, schema=options.schema)
+
+
+def _times(ms: np.ndarray, zone: np.ndarray, kind: np.ndarray, none: np.ndarray, piece: Piece, options: Options) -> pa.Array:
+    """Return instants. A zone in the line wins, then the declared one, then that of the layout, then the one given for the file, then UTC."""
+    printed = zone != p.NO_ZONE
+    broker = _BROKER_ZONE[kind]
+    fixed = _FIXED[kind]
+    out = np.where(printed, ms - zone * 60000, 0)
+    for mask, declared, otherwise in (
+        (~printed & broker, options.tz_broker, _GMT8),
+        (~printed & ~broker & fixed, options.tz_app, _GMT8),
+        (~printed & ~fixed, piece.zone_minutes if piece.zone_minutes is not None else options.tz_app, 0),
+    ):
+        chosen = mask & ~none
+        if chosen.any():
+            out[chosen] = instants(ms[chosen], otherwise if declared is None else declared)
+    return pa.array(out * 1000, pa.int64(), mask=none).cast(pa.timestamp("us", "UTC"))
+
+
+def instants(local_ms: np.ndarray, zone: str | int) -> np.ndarray:
+    """Return ms since 1970 UTC of local times in a zone: minutes east or an IANA name (the earlier of two in the hour that comes twice)."""
+    if isinstance(zone, int):
+        return local_ms - zone * 60000
+    local = pa.array(local_ms, pa.int64()).cast(pa.timestamp("ms"))
+    ambiguous: Literal["earliest"] = "earliest"
+    return np.asarray(pc.assume_timezone(local, zone, ambiguous=ambiguous, nonexistent="latest").cast(pa.int64()))
+
+
+def _giant(file: io.FileIO, window: _Window, line: int, piece: Piece, options: Options, size: int) -> tuple[pa.RecordBatch, int, int]:
+    """Return the entry that fills the whole window, where it ends and the number of the line behind it; it is read in pieces."""
+    begin = window.base
+    row = window.rows[:1].copy()
+    message = begin + int(row[0, p.MESSAGE] if row[0, p.MESSAGE] >= 0 else 0)
+    single = row[0, p.KIND] <= p.NONE or piece.source == "mqadmin"
+    seen: list[int] = []
+    at, count, end, first_end = begin, 0, size, -1
+    overlap = catalogue.needles().longest
+    while at < size:
+        raw = read(file, at, WINDOW)
+        starts, ends = ln.lines(raw, raw.size)
+        rows = ln.rows(raw, starts, ends, piece.mode)
+        # A start without a line feed before it in this piece is the middle of a line.
+        fresh = np.arange(starts.size) > 0
+        stops = fresh if single else fresh & (rows[:, p.KIND] > p.NONE)
+        stop = int(np.flatnonzero(stops)[0]) if stops.any() else starts.size
+        if options.events:
+            low = np.maximum(starts[:stop], max(message - at, 0))
+            seen += [e for e in nd.find(catalogue.needles(), raw, low, np.maximum(ends[:stop], low), np.zeros(stop, np.int64))[1].tolist() if e not in seen]
+        if first_end < 0 and starts.size > 1:
+            first_end = at + int(ends[0])
+        if stop < starts.size:
+            end, count = at + int(starts[stop]), count + stop
+            break
+        if at + raw.size >= size:
+            count += starts.size
+            break
+        # Go on at the last line's start (its prefix may be cut), or inside it where it is the only one.
+        step = int(starts[-1]) if starts.size > 1 else raw.size - overlap
+        if starts.size > 1 and rows[-1, p.KIND] == p.NONE and raw.size - step > p.HEAD:
+            step = max(step + 1, raw.size - overlap)
+        count += starts.size - 1
+        at += step
+    first_end = end if first_end < 0 else first_end
+    head, tail = read(file, message, min(first_end - message, ln.CAP - TAIL)), np.empty(0, np.uint8)
+    if first_end - message > ln.CAP:
+        tail = _whole(read(file, first_end - TAIL, TAIL), last=False)
+        head = _whole(head, last=True)
+        tail = np.concatenate([np.frombuffer(clipped(first_end - message - head.size - tail.size).encode(), np.uint8), tail])
+    elif first_end > message:
+        head = read(file, message, first_end - message)
+    text = np.concatenate([head, tail])
+    rest = _rest(file, first_end, end)
+    offsets = np.array([0, text.size], np.int32), np.array([0, rest.size], np.int32)
+    found = np.zeros(len(seen), np.int64), np.array(seen, np.int32)
+    batch = _arrow(
+        window.buf, row, (offsets[0], text), (offsets[1], rest), np.array([line]), np.array([count]), np.array([begin]), found, piece, options
+    )
+    return batch, end, line + count
+
+
+def _rest(file: io.FileIO, first_end: int, end: int) -> np.ndarray:
+    """Return the folded lines behind the first one, clipped."""
+    raw = read(file, first_end, min(end - first_end, 2 * ln.CAP)).tobytes().lstrip(b"\r").removeprefix(b"\n")
+    long = end - first_end > ln.CAP
+    if long:
+        kept, tail = raw[: ln.CAP - TAIL], read(file, end - TAIL, TAIL).tobytes()
+        raw = kept + clipped(end - first_end - len(kept) - len(tail)).encode() + tail
+    return np.frombuffer(bytearray(raw.replace(b"\r\n", b"\n").rstrip(b"\r\n")), np.uint8)

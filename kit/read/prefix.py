@@ -1,0 +1,406 @@
+"""The numba kernel that understands the prefix of one log line: its time, level, thread and logger.
+
+No regular expression: the columns of the time are fixed, the rest is found by its separators. Slugs as in `kit.facts.layouts`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numba import njit
+
+NONE, BROKER, STATS, WATERMARK, CLIENT_4, CLIENT_5, LOGBACK, THREAD_FIRST, SPRING, LOG4J, LEVEL_ONLY, TIME_ONLY = range(12)
+RARE: Final = -1
+"""Kind of a line not understood here although there is something like a time in it: for the regular expressions."""
+
+KIND, TS0, TS1, MS, ZONE, FRACTION, LEVEL0, LEVEL1, THREAD0, THREAD1, LOGGER0, LOGGER1, MESSAGE, MORE0, MORE1 = range(15)
+"""Columns of a row of fields. `MS` is local time since 1970 in ms, `FRACTION` the ms printed (-1: none), `ZONE` minutes east (`NO_ZONE`: none printed);
+`MORE0`..`MORE1` are bytes that belong before the folded lines (the stack trace inside a JSON entry). Byte positions are -1 where there is nothing."""
+FIELDS: Final = 15
+NO_ZONE: Final = 9999
+NO_TIME: Final = -(2**62)
+
+APP, ANY, BROKER_SIDE, CLIENT = -1, 0, 1, 2
+"""What the file is known to be: decides where two layouts look the same."""
+
+HEAD: Final = 4096
+"""No prefix is looked for behind so many bytes of a line."""
+
+JSON, NO_DATE, LEVEL_FIRST, SHORT_YEAR, SYSLOG, CHAT, MQADMIN = range(12, 19)
+"""Kinds that only `kit.read.rare` gives."""
+
+_KINDS: Final = (
+    "unknown", "broker", "stats", "watermark", "client-4.8", "client-5", "logback", "logback-thread-first",
+    "spring-boot", "log4j", "level-only", "time-only",
+    "json", "no-date", "level-first", "short-year", "syslog", "chat", "mqadmin",
+)  # fmt: skip
+SLUG_OF_KIND: Final = dict(enumerate(_KINDS))
+
+
+@njit("int64(uint8[::1],int64,int64)", cache=True)
+def _number(buf, p, n):  # type: ignore[no-untyped-def]
+    """Return the number of `n` digits at `p`, -1 where one is not a digit."""
+    value = 0
+    for i in range(p, p + n):
+        d = np.int64(buf[i]) - 48
+        if d < 0 or d > 9:
+            return -1
+        value = value * 10 + d
+    return value
+
+
+@njit("int64(int64,int64,int64)", cache=True)
+def days(y, m, d):  # type: ignore[no-untyped-def]
+    """Return the days since 1970-01-01 of a date (proleptic Gregorian)."""
+    y -= m <= 2
+    era = y // 400
+    yoe = y - era * 400
+    doy = (153 * (m + (-3 if m > 2 else 9)) + 2) // 5 + d - 1
+    return era * 146097 + yoe * 365 + yoe // 4 - yoe // 100 + doy - 719468
+
+
+@njit("boolean(uint8)", cache=True)
+def _word(c):  # type: ignore[no-untyped-def]
+    """Tell whether `c` can stand in a word (ASCII letter, digit or `_`)."""
+    return (48 <= c <= 57) or (65 <= c <= 90) or (97 <= c <= 122) or c == 95
+
+
+@njit("int64(uint8[::1],int64,int64)", cache=True)
+def _level(buf, p, e):  # type: ignore[no-untyped-def]
+    """Return the length of the level that stands at `p` in any case, 0 for none."""
+    # A word as a number of base 32: TRACE DEBUG INFO WARN ERROR FATAL WARNING SEVERE NOTICE.
+    n = 0
+    key = np.int64(0)
+    while p + n < e and n < 8:
+        c = np.int64(buf[p + n]) & 0xDF
+        if c < 65 or c > 90:
+            break
+        key = key * 32 + (c - 64)
+        n += 1
+    if p + n < e and _word(buf[p + n]):
+        return 0
+    if key in (21562469, 4360871, 309455, 755278, 5851634, 6344748, 24748959175, 643503685, 486155365):
+        return n
+    return 0
+
+
+@njit("int64(uint8[::1],int64,int64,int64[::1])", cache=True)
+def time_at(buf, s, e, row):  # type: ignore[no-untyped-def]
+    """Read a full date and time at `s` into `row`; return where it ends, -1 where there is none."""
+    if e - s < 19 or buf[s] < 49 or buf[s] > 50:
+        return -1
+    sep = buf[s + 4]
+    if (sep != 45 and sep != 47 and sep != 46) or buf[s + 7] != sep or buf[s + 13] != 58 or buf[s + 16] != 58:
+        return -1
+    if buf[s + 10] != 32 and buf[s + 10] != 84:
+        return -1
+    year, month, day = _number(buf, s, 4), _number(buf, s + 5, 2), _number(buf, s + 8, 2)
+    hour, minute, second = _number(buf, s + 11, 2), _number(buf, s + 14, 2), _number(buf, s + 17, 2)
+    if year < 0 or month < 1 or month > 12 or day < 1 or day > 31 or hour < 0 or hour > 23 or minute < 0 or minute > 59 or second < 0 or second > 60:
+        return -1
+    ms = ((days(year, month, day) * 24 + hour) * 60 + minute) * 60000 + second * 1000
+    p = s + 19
+    fraction = np.int64(-1)
+    if p + 1 < e and (buf[p] == 44 or buf[p] == 46 or buf[p] == 58) and 48 <= buf[p + 1] <= 57:
+        p += 1
+        digits = 0
+        fraction = 0
+        while p < e and 48 <= buf[p] <= 57 and digits < 9:
+            if digits < 3:
+                fraction = fraction * 10 + (np.int64(buf[p]) - 48)
+            digits += 1
+            p += 1
+        while digits < 3:
+            fraction *= 10
+            digits += 1
+    zone = np.int64(NO_ZONE)
+    q = p + 1 if p + 5 < e and buf[p] == 32 and (buf[p + 1] == 43 or buf[p + 1] == 45) else p
+    if q < e and buf[q] == 90 and (q + 1 == e or not _word(buf[q + 1])):
+        zone = 0
+        p = q + 1
+    elif q + 4 < e and (buf[q] == 43 or buf[q] == 45):
+        colon = 1 if buf[q + 3] == 58 else 0
+        if q + 4 + colon < e + 0:
+            h, m = _number(buf, q + 1, 2), _number(buf, q + 3 + colon, 2)
+            end = q + 5 + colon
+            if 0 <= h <= 18 and 0 <= m < 60 and end <= e and (end == e or not _word(buf[end])):
+                zone = (h * 60 + m) * (1 if buf[q] == 43 else -1)
+                p = end
+    row[TS0] = s
+    row[TS1] = p
+    row[MS] = ms + (fraction if fraction > 0 else 0)
+    row[ZONE] = zone
+    row[FRACTION] = fraction
+    return p
+
+
+@njit("int64(uint8[::1],int64,int64)", cache=True)
+def _dotted(buf, s, e):  # type: ignore[no-untyped-def]
+    """Tell (1 or 0) whether s..e looks like a Java class name with its package."""
+    if e <= s or buf[s] < 97 or buf[s] > 122:
+        return 0
+    dots = 0
+    for i in range(s, e):
+        c = buf[i]
+        if c == 46:
+            dots += 1
+            if i + 1 >= e or not (65 <= buf[i + 1] <= 90 or 97 <= buf[i + 1] <= 122):
+                return 0
+        elif not (_word(c) or c == 36):
+            return 0
+    return 1 if dots else 0
+
+
+@njit("int64(uint8[::1],int64,int64,int64,int64[::1])", cache=True)
+def _broker(buf, p, e, mode, row):  # type: ignore[no-untyped-def]
+    """Fill `row` for the broker's three layouts, `p` on the blank behind a time without fraction; 0 where none fits."""
+    if p + 2 >= e or buf[p] != 32:
+        return 0
+    p += 1
+    if buf[p] == 45 and buf[p + 1] == 32:
+        if mode == BROKER_SIDE or (mode == ANY and p + 2 < e and buf[p + 2] == 91):
+            row[MESSAGE] = p + 2
+            return WATERMARK
+        return 0
+    n = _level(buf, p, e)
+    if n == 0 or p + n + 2 >= e or buf[p + n] != 32:
+        return 0
+    row[LEVEL0], row[LEVEL1] = p, p + n
+    p += n + 1
+    if buf[p] == 45 and buf[p + 1] == 32:
+        if mode == BROKER_SIDE or (mode == ANY and p + 2 < e and buf[p + 2] == 91):
+            row[MESSAGE] = p + 2
+            return STATS
+        return 0
+    if buf[p] == 32:
+        return 0
+    stop = min(e - 1, p + 200)
+    blanks = 0
+    for i in range(p, stop):
+        if buf[i] != 32:
+            continue
+        if buf[i + 1] == 45 and (i + 2 >= e or buf[i + 2] == 32):
+            if mode != BROKER_SIDE and (blanks or buf[p] == 91 or _dotted(buf, p, i)):
+                return 0
+            row[THREAD0], row[THREAD1] = p, i
+            row[MESSAGE] = min(i + 3, e)
+            return BROKER
+        blanks += 1
+        if blanks > 3:
+            return 0
+    return 0
+
+
+@njit("boolean(uint8[::1],int64,int64)", cache=True)
+def _rocketmq(buf, s, e):  # type: ignore[no-untyped-def]
+    """Tell whether the logger s..e is one of the client's own: Rocketmq…, RocketMQ…, io.netty…"""
+    if e - s < 8:
+        return False
+    if buf[s] == 82 and buf[s + 1] == 111 and buf[s + 2] == 99 and buf[s + 3] == 107 and buf[s + 4] == 101 and buf[s + 5] == 116:
+        return True
+    return buf[s] == 105 and buf[s + 1] == 111 and buf[s + 2] == 46 and buf[s + 3] == 110 and buf[s + 4] == 101 and buf[s + 5] == 116
+
+
+@njit("int64(uint8[::1],int64,int64,int64,int64[::1])", cache=True)
+def _general(buf, p, e, mode, row):  # type: ignore[no-untyped-def]
+    """Fill `row` from the tokens behind the time: level, [brackets], pid, logger, up to ` - ` or ` : `."""
+    start = p
+    level_first = False
+    spring = False
+    brackets = 0
+    numbered = False
+    hashed = False
+    fallback = np.int64(-1)
+    kind = np.int64(0)
+    for _ in range(14):
+        while p < e and (buf[p] == 32 or buf[p] == 9 or buf[p] == 124):
+            p += 1
+        if p >= e:
+            break
+        c = buf[p]
+        ends = p + 1 >= e or buf[p + 1] == 32
+        if (c == 45 and ends) or (c == 58 and ends and row[LEVEL0] >= 0):
+            row[MESSAGE] = min(p + 2, e)
+            if row[LEVEL0] < 0:
+                kind = TIME_ONLY
+            elif spring:
+                kind = SPRING
+            elif numbered and hashed and brackets == 3 and level_first:
+                kind = CLIENT_5
+            elif row[THREAD0] >= 0:
+                kind = LOGBACK if level_first else THREAD_FIRST
+            else:
+                kind = LOG4J
+            return kind
+        if c == 45 and p + 2 < e and buf[p + 1] == 45 and buf[p + 2] == 45:
+            spring = True
+            p += 3
+            continue
+        if c == 91:
+            depth = 0
+            close = np.int64(-1)
+            for i in range(p, min(e, p + 300)):
+                if buf[i] == 91:
+                    depth += 1
+                elif buf[i] == 93:
+                    depth -= 1
+                    if depth == 0:
+                        close = i
+                        break
+            if close < 0:
+                break
+            a, b = p + 1, close
+            while a < b and buf[a] == 32:
+                a += 1
+            while b > a and buf[b - 1] == 32:
+                b -= 1
+            n = _level(buf, a, b)
+            if n and n == b - a and row[LEVEL0] < 0:
+                row[LEVEL0], row[LEVEL1] = a, b
+                level_first = row[THREAD0] < 0
+                fallback = close + 1
+            else:
+                digits = b > a
+                has_hash = False
+                for i in range(a, b):
+                    if buf[i] < 48 or buf[i] > 57:
+                        digits = False
+                    if buf[i] == 35:
+                        has_hash = True
+                brackets += 1
+                if digits and brackets == 1:
+                    numbered = True
+                elif has_hash and row[THREAD0] >= 0 and row[LEVEL0] >= 0:
+                    hashed = True
+                    row[LOGGER0] = a
+                    row[LOGGER1] = b
+                    for i in range(a, b):
+                        if buf[i] == 35:
+                            row[LOGGER1] = i
+                            break
+                elif row[LOGGER0] < 0:
+                    row[THREAD0], row[THREAD1] = a, b
+                if row[LOGGER0] < 0:
+                    fallback = close + 1
+            p = close + 1
+            continue
+        end = p
+        digits = True
+        while end < e and buf[end] != 32 and buf[end] != 91 and buf[end] != 124 and end - p < 300:
+            if buf[end] < 48 or buf[end] > 57:
+                digits = False
+            end += 1
+        n = _level(buf, p, end)
+        if n and row[LEVEL0] < 0 and (n == end - p or (n == end - p - 1 and buf[end - 1] == 58)):
+            row[LEVEL0], row[LEVEL1] = p, p + n
+            level_first = row[THREAD0] < 0
+            fallback = end
+        elif digits and row[LOGGER0] < 0:
+            numbered = True
+        elif row[LOGGER0] < 0 and end > p:
+            if buf[end - 1] == 58 and row[LEVEL0] >= 0 and (row[THREAD0] >= 0 or _dotted(buf, p, end - 1)):
+                row[LOGGER0], row[LOGGER1] = p, end - 1
+                row[MESSAGE] = min(end + 1, e)
+                if spring:
+                    return SPRING
+                if row[THREAD0] >= 0:
+                    return LOGBACK if level_first else THREAD_FIRST
+                return LOG4J
+            row[LOGGER0], row[LOGGER1] = p, end
+        else:
+            break
+        p = end
+    row[LOGGER0] = row[LOGGER1] = -1
+    p = fallback if fallback >= 0 else start
+    if p < e and (buf[p] == 32 or buf[p] == 9):
+        p += 1
+    while p < e and buf[p] == 32:
+        p += 1
+    row[MESSAGE] = p
+    return LEVEL_ONLY if row[LEVEL0] >= 0 else TIME_ONLY
+
+
+@njit("boolean(uint8[::1],int64,int64)", cache=True)
+def _trace(buf, p, e):  # type: ignore[no-untyped-def]
+    """Tell whether p..e is a line of a Java stack trace: `at …`, `... 12 more`, `Caused by: …`."""
+    while p < e and (buf[p] == 32 or buf[p] == 9):
+        p += 1
+    if e - p < 4:
+        return False
+    if buf[p] == 97 and buf[p + 1] == 116 and buf[p + 2] == 32:
+        return True
+    if buf[p] == 46 and buf[p + 1] == 46 and buf[p + 2] == 46 and buf[p + 3] == 32:
+        return True
+    return e - p > 10 and buf[p] == 67 and buf[p + 1] == 97 and buf[p + 2] == 117 and buf[p + 3] == 115 and buf[p + 4] == 101 and buf[p + 5] == 100 and buf[p + 6] == 32
+
+
+@njit("int64(uint8[::1],int64,int64,boolean)", cache=True)
+def _rare(buf, p, e, indented):  # type: ignore[no-untyped-def]
+    """Return `RARE` where the line has a time of day near its start or is a JSON object, else `NONE`."""
+    if p >= e or _trace(buf, p, e):
+        return NONE
+    if buf[p] == 123:
+        return RARE if e - p > 12 and buf[p + 1] == 34 else NONE
+    if indented:
+        return NONE
+    for i in range(p, min(e - 4, p + 120)):
+        if buf[i + 2] == 58 and _number(buf, i, 2) >= 0 and _number(buf, i + 3, 2) >= 0:
+            return RARE
+    return NONE
+
+
+@njit("int64(uint8[::1],int64,int64,int64,int64[::1])", cache=True)
+def prefix(buf, s, e, mode, row):  # type: ignore[no-untyped-def]
+    """Fill `row` with the fields of the line s..e and return its kind, `NONE` where it starts no entry, `RARE` where others should look."""
+    row[:] = -1
+    row[KIND] = NONE
+    e = min(e, s + HEAD)
+    p = s
+    if e - p >= 3 and buf[p] == 0xEF and buf[p + 1] == 0xBB and buf[p + 2] == 0xBF:
+        p += 3
+    # Quoted or indented by whoever pasted it.
+    while p < e and p - s < 24 and (buf[p] == 32 or buf[p] == 9 or buf[p] == 62 or buf[p] == 124 or buf[p] == 96):
+        p += 1
+    bracket = p < e and buf[p] == 91
+    t = p + 1 if bracket else p
+    q = time_at(buf, t, e, row)
+    if q < 0:
+        row[TS0] = row[TS1] = -1
+        return _rare(buf, p, e, p > s)
+    # A time put in front by a container runtime: the entry's own time follows.
+    for _ in range(2):
+        r = q
+        if row[ZONE] == 0 and r + 10 < e and buf[r] == 32 and (buf[r + 1] == 115) and buf[r + 2] == 116 and buf[r + 3] == 100:
+            # "stdout F " / "stderr P "
+            r += 9
+        if r + 20 < e and buf[r] == 32 and 48 < buf[r + 1] < 51:
+            inner = time_at(buf, r + 1, e, row)
+            if inner < 0:
+                inner = q
+                time_at(buf, t, e, row)
+                if r != q:
+                    q = r
+                break
+            t = r + 1
+            q = inner
+        else:
+            q = r
+            break
+    if bracket and q < e and buf[q] == 93:
+        q += 1
+    kind = np.int64(0)
+    if not bracket and row[FRACTION] < 0 and row[ZONE] == NO_ZONE and buf[t + 10] == 32 and buf[t + 4] == 45 and mode != APP and mode != CLIENT:
+        kind = _broker(buf, q, e, mode, row)
+        if kind == 0:
+            row[LEVEL0] = row[LEVEL1] = -1
+    if kind == 0:
+        kind = _general(buf, q, e, mode, row)
+        if kind == LOG4J and row[FRACTION] >= 0 and buf[row[TS0] + 19] == 44 and (mode == CLIENT or _rocketmq(buf, row[LOGGER0], row[LOGGER1])):
+            kind = CLIENT_4
+        if kind == TIME_ONLY and _trace(buf, row[MESSAGE], e):
+            # A stack trace behind a runtime's time belongs to the entry above.
+            row[KIND] = NONE
+            return NONE
+    row[KIND] = kind
+    return kind
