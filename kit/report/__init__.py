@@ -1,0 +1,22 @@
+"""Findings and executed notebooks → one offline page, CSV files, a manifest.
+
+`run(case, out)` does it all. Imported when called: the command line must answer `--help` without pandas.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kit.case import Case
+
+
+def run(case: Case, out: Path, *, cause: str = "auto", redact: bool = False) -> Path:
+    """Write the report of a case into `out`; return the path of the page. See `kit.report.build.run`."""
+    from kit.report import build
+
+    return build.run(case, out, cause=cause, redact=redact)
+
+

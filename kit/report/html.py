@@ -1,0 +1,276 @@
+"""findings.json and the stories of the notebooks → one self-contained page. Every text passes `clean` and an autoescaping template."""
+
+from __future__ import annotations
+
+import base64
+import datetime as dt
+import hashlib
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import PurePath
+from typing import Any, Final
+
+import pandas as pd
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from plotly.offline import get_plotlyjs
+
+from kit.report.notebooks import Story
+from kit.report.words import COLUMNS, FIGURES, GLOSSARY, PAGE, VERDICTS, page
+from kit.show.table import Table, cell
+from kit.show.text import clean
+from kit.texts import Lang, T
+
+FOUND: Final = ("confirmed", "suspected")
+MARKS: Final = {True: ("yes", "✓", "holds"), False: ("no", "✗", "fails"), None: ("maybe", "?", "open")}
+MAP_STYLES: Final = re.compile(r'if\(!document\.getElementById\("([0-9a-f]{64})"\)\)')
+"""Ids of style sheets that plotly's map code would add on loading; where they are there already it does not, and the policy stays strict."""
+HEAD_NUMBERS: Final = 6
+HEAD_REMEDIES: Final = 3
+KEY = T("kind", "种类")
+
+_ENV: Final = Environment(
+    loader=ChoiceLoader([PackageLoader("kit.report"), PackageLoader("kit.show")]),
+    autoescape=True,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    undefined=StrictUndefined,
+)
+
+
+def render(
+    findings: Mapping[str, Any],
+    tables: Mapping[str, pd.DataFrame],
+    stories: Sequence[Story],
+    lang: Lang = "en",
+    options: Mapping[str, Any] | None = None,
+    manifest_hash: str | None = None,
+) -> str:
+    """Return the page. `tables` may hold `inventory`, `refused`, `skipped`; without them the findings' own file list is shown."""
+    words = page(lang)
+    ranked = _ranked(findings)
+    views = [_finding(f, stories, lang) for f in ranked]
+    found = [v for v in views if v["verdict"] in FOUND]
+    undecided = [v for v in views if v["verdict"] == "insufficient_evidence"]
+    head = next((v for v in found if v["kind"] == "root_cause"), None)
+    confirmed = [v for v in found if v["verdict"] == "confirmed" and v["kind"] == "root_cause"]
+    css, js = _template_text("report.css"), _template_text("report.js")
+    plotly_js = get_plotlyjs()
+    return _ENV.get_template("report.html.j2").render(
+        lang_tag="zh-CN" if lang == "zh" else "en",
+        words=words,
+        version=clean(findings["kit_version"]),
+        title=" · ".join(v["title"] for v in confirmed) or words["no_cause"],
+        evidence_name=clean(PurePath(findings["evidence"]["path"]).name),
+        head=head,
+        answers=_answers(head, confirmed, found, undecided, lang),
+        failed=[PAGE["failed"].say(name=s.name).render(lang) for s in stories if s.failed],
+        found=found,
+        undecided=undecided,
+        undecided_table=_verdict_table(undecided, lang),
+        undecided_missing=_once(undecided),
+        excluded=_excluded([v for v in views if v["verdict"] == "ruled_out"], lang),
+        overview=[chart for s in stories if s.cause is None for chart in s.charts],
+        inventory=_inventory(findings, tables, lang),
+        unrecognised=[clean(name) for name in findings["evidence"]["not_recognised"]],
+        refused=_maybe(tables, "refused", words["refused"], lang),
+        skipped=_skipped(tables, lang),
+        glossary=[(term.in_(lang), meaning.in_(lang)) for term, meaning in GLOSSARY],
+        command=_command(findings, options or {}, lang),
+        manifest_hash=manifest_hash,
+        made_by=PAGE["made_by"].say(version=clean(findings["kit_version"])).render(lang),
+        csp=_csp(css, plotly_js, js),
+        map_styles=MAP_STYLES.findall(plotly_js),
+        css=Markup(css),
+        plotly_js=Markup(plotly_js),
+        report_js=Markup(js),
+    )
+
+
+def _ranked(findings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return findings as a reader wants them: confirmed root causes by harm, then what is suspected, then neighbours."""
+    verdicts = list(VERDICTS)
+    kinds = ("root_cause", "neighbour", "hazard")
+    harm = {slug: i for i, slug in enumerate(findings["root_causes"])}
+    return sorted(
+        findings["findings"],
+        key=lambda f: (f["verdict"] not in FOUND, kinds.index(f["kind"]), verdicts.index(f["verdict"]), harm.get(f["cause"], len(harm)), f["cause"]),
+    )
+
+
+def _finding(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lang) -> dict[str, Any]:
+    told = [s for s in stories if s.cause == finding["cause"]]
+    icon, name = VERDICTS[finding["verdict"]]
+    numbers, number_tables = _figures(finding["figures"], lang)
+    return {
+        "id": clean(finding["cause"]),
+        "kind": finding["kind"],
+        "verdict": finding["verdict"],
+        "verdict_name": name.in_(lang),
+        "icon": icon,
+        "title": clean(finding["title"]),
+        "summary": clean(finding["summary"]),
+        "window": _window(finding["window"], lang),
+        "steps": [_step(step, lang) for step in finding["steps"]],
+        "numbers": numbers,
+        "number_tables": number_tables,
+        "remedies": [{k: clean(v) for k, v in remedy.items()} for remedy in finding["remedies"]],
+        "missing": [{k: clean(v) for k, v in missing.items()} for missing in finding["missing"]],
+        "charts": [chart for s in told for chart in s.charts],
+        "blocks": [block for s in told for block in s.blocks],
+    }
+
+
+def _step(step: Mapping[str, Any], lang: Lang) -> dict[str, Any]:
+    state, mark, holds = MARKS[step["holds"]]
+    return {
+        "state": state,
+        "mark": mark,
+        "claim": clean(step["claim"]),
+        "role": PAGE[step["role"]].in_(lang),
+        "holds": PAGE[holds].in_(lang),
+        "shown": step["holds"] is True,
+        "evidence": [{"file": clean(ref["file"]), "place": _place(ref, lang), "text": clean(ref["text"])} for ref in step["evidence"]],
+    }
+
+
+def _place(ref: Mapping[str, Any], lang: Lang) -> str:
+    if ref.get("line") is not None:
+        return PAGE["line"].say(n=ref["line"]).render(lang)
+    return PAGE["byte"].say(n=ref["physical_offset"]).render(lang) if ref.get("physical_offset") is not None else ""
+
+
+def _figures(figures: Mapping[str, Any], lang: Lang) -> tuple[list[dict[str, str]], list[dict[str, Any]]]:
+    """Return single numbers as cards and the others as tables; what is not known is said to be so."""
+    cards, tables = [], []
+    for name, value in figures.items():
+        label = FIGURES[name].in_(lang) if name in FIGURES else clean(name.replace("_", " "))
+        if isinstance(value, Mapping):
+            rows = [{KEY.in_(lang): key, **(inner if isinstance(inner, Mapping) else {label: inner})} for key, inner in value.items()]
+            if rows:
+                tables.append(Table(pd.DataFrame(rows).astype(object), label, lang=lang).as_dict())
+        elif isinstance(value, list):
+            cards.append({"value": f"{len(value):,}", "label": label})
+            if value and all(isinstance(item, Mapping) for item in value):
+                tables.append(Table(pd.DataFrame(value).astype(object), label, lang=lang).as_dict())
+        else:
+            cards.append({"value": PAGE["unknown"].in_(lang) if value is None else cell(value)[0], "label": label})
+    return cards, tables
+
+
+def _window(window: Sequence[str] | None, lang: Lang) -> str | None:
+    if not window:
+        return None
+    first, last = (dt.datetime.fromisoformat(t.replace("Z", "+00:00")) for t in window)
+    text = PAGE["from_to"].say(first=f"{first:%Y-%m-%d %H:%M:%S}", last=f"{last:%H:%M:%S}" if first.date() == last.date() else f"{last:%Y-%m-%d %H:%M:%S}")
+    return f"{text.render(lang)} ({PAGE['lasted'].say(span=_span((last - first).total_seconds(), lang)).render(lang)})"
+
+
+def _span(seconds: float, lang: Lang) -> str:
+    for size, en, zh in ((86400, "days", "天"), (3600, "hours", "小时"), (60, "minutes", "分钟")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.1f} {zh if lang == 'zh' else en}"
+    return f"{seconds:.0f} {'秒' if lang == 'zh' else 'seconds'}"
+
+
+def _answers(
+    head: dict[str, Any] | None, confirmed: list[dict[str, Any]], found: list[dict[str, Any]], undecided: list[dict[str, Any]], lang: Lang
+) -> dict[str, Any]:
+    """Return the first page: what, since when, how bad, why, what to do now."""
+    words = page(lang)
+    shown = confirmed or ([head] if head else [])
+    what = [view["summary"] for view in shown]
+    if not confirmed:
+        roots = [view for view in undecided if view["kind"] == "root_cause"]
+        lead = PAGE["one_suspect"].say(title=head["title"]).render(lang) if head else words["too_little"] if roots else words["quiet"]
+        what = [lead, *what]
+    unknown = words["unknown"]
+    return {
+        "what": what,
+        "since": next((view["window"] for view in shown if view["window"]), words["no_window"]),
+        "bad": [n for view in shown for n in view["numbers"] if n["value"] != unknown][:HEAD_NUMBERS],
+        "why": [step["claim"] for view in shown for step in view["steps"] if step["shown"]],
+        "now": [remedy for view in shown for remedy in view["remedies"]][:HEAD_REMEDIES],
+        "collect": _once(found if confirmed else found + undecided)[:6],
+        "also": [view for view in found if view not in shown],
+    }
+
+
+def _once(views: list[dict[str, Any]]) -> list[dict[str, str]]:
+    """Return each request for evidence once, however many causes want it."""
+    wanted: dict[str, dict[str, str]] = {}
+    for view in views:
+        for missing in view["missing"]:
+            wanted.setdefault(missing["command"], missing)
+    return list(wanted.values())
+
+
+def _verdict_table(views: list[dict[str, Any]], lang: Lang) -> dict[str, Any]:
+    rows = [(view["title"], view["id"], view["summary"]) for view in views]
+    names = (PAGE["undecided"].in_(lang), PAGE["cause"].in_(lang), PAGE["reason"].in_(lang))
+    return Table(pd.DataFrame(rows, columns=pd.Index(names)), names[0], lang=lang).as_dict()
+
+
+def _excluded(views: list[dict[str, Any]], lang: Lang) -> dict[str, Any] | None:
+    """Return what was ruled out with the step that is false."""
+    rows = [(v["title"], v["id"], next((s["claim"] for s in v["steps"] if s["state"] == "no"), v["summary"]), v["summary"]) for v in views]
+    names = (PAGE["excluded"].in_(lang), PAGE["cause"].in_(lang), PAGE["fails"].in_(lang), PAGE["reason"].in_(lang))
+    return Table(pd.DataFrame(rows, columns=pd.Index(names)), names[0], lang=lang).as_dict() if rows else None
+
+
+def _inventory(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], lang: Lang) -> dict[str, Any]:
+    frame = tables.get("inventory")
+    if frame is None:
+        frame = pd.DataFrame(findings["evidence"]["files"], columns=pd.Index(["file", "kind", "bytes", "first", "last", "sha256", "replica_of"]))
+    frame = frame.dropna(axis="columns", how="all") if len(frame) else frame
+    if "sha256" in frame:
+        frame = frame.assign(sha256=[s[:16] if isinstance(s, str) else None for s in frame["sha256"]])
+    names = {name: text.in_(lang) for name, text in COLUMNS.items()}
+    return Table(frame, PAGE["inventory"].in_(lang), names, lang, max_rows=500).as_dict()
+
+
+def _maybe(tables: Mapping[str, pd.DataFrame], name: str, caption: str, lang: Lang) -> dict[str, Any] | None:
+    frame = tables.get(name)
+    if frame is None or frame.empty:
+        return None
+    return Table(frame, caption, {column: text.in_(lang) for column, text in COLUMNS.items()}, lang, max_rows=200).as_dict()
+
+
+def _skipped(tables: Mapping[str, pd.DataFrame], lang: Lang) -> dict[str, Any] | bool | None:
+    """Return the skipped ranges; False where there are none, None where nobody looked."""
+    if "skipped" not in tables:
+        return None
+    return _maybe(tables, "skipped", PAGE["skipped"].in_(lang), lang) or False
+
+
+def _command(findings: Mapping[str, Any], options: Mapping[str, Any], lang: Lang) -> str:
+    """Return the command line that makes this report."""
+    words = ["python -m kit report", shlex.quote(findings["evidence"]["path"]), "--out DIR", f"--lang {lang}"]
+    for name, value in sorted(options.items()):
+        for one in value if isinstance(value, list | tuple) else [value]:
+            if one is True:
+                words.append(f"--{name.replace('_', '-')}")
+            elif one not in (None, False, ""):
+                words.append(f"--{name.replace('_', '-')} {shlex.quote(str(one))}")
+    return clean(" ".join(words))
+
+
+def _template_text(name: str) -> str:
+    return resources.files("kit.report").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def _csp(css: str, *scripts: str) -> str:
+    """Return the policy: nothing from anywhere, and of what is in the page only these very bytes.
+
+    The hash of nothing is for plotly, which adds an empty style sheet and fills it rule by rule.
+    """
+    return (
+        f"default-src 'none'; script-src {' '.join(_hash(s) for s in scripts)}; style-src {_hash(css)} {_hash('')}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"

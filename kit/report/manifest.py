@@ -1,0 +1,53 @@
+"""manifest.json: what went into a report, so that anyone can tell whether theirs is the same. Times of the run stay in its `run` block."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+import platform
+from collections.abc import Iterable, Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Final
+
+LIBRARIES: Final = ("jinja2", "numba", "numpy", "pandas", "papermill", "plotly", "pyarrow", "pyspark")
+
+
+def manifest(findings: Mapping[str, Any], options: Mapping[str, Any], notebooks: Iterable[Path] = ()) -> dict[str, Any]:
+    """Return the manifest without its `run` block: inputs with SHA-256, options, versions, the notebooks' own hashes."""
+    from kit.spark import java_version
+
+    inputs = [{name: file.get(name) for name in ("file", "kind", "bytes", "sha256")} for file in findings["evidence"]["files"]]
+    content: dict[str, Any] = {
+        "schema": 1,
+        "kit_version": findings["kit_version"],
+        "evidence": findings["evidence"]["path"],
+        "inputs": inputs,
+        "not_recognised": findings["evidence"]["not_recognised"],
+        "options": {name: _plain(value) for name, value in sorted(options.items())},
+        "versions": {"python": platform.python_version(), "java": java_version(), **{name: metadata.version(name) for name in LIBRARIES}},
+        "notebooks": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in notebooks},
+        "findings_sha256": digest(findings),
+    }
+    return content | {"manifest_sha256": digest(content)}
+
+
+def digest(content: Any) -> str:
+    """Return the SHA-256 of `content` as canonical JSON (sorted keys, no spaces, UTF-8)."""
+    text = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def write(content: Mapping[str, Any], path: Path, started: dt.datetime, ended: dt.datetime) -> None:
+    """Write the manifest with the times of this run beside it; `manifest_sha256` does not cover them."""
+    seconds = round((ended - started).total_seconds(), 1)
+    run = {"started": started.isoformat(timespec="seconds"), "ended": ended.isoformat(timespec="seconds"), "seconds": seconds}
+    path.write_text(json.dumps({**content, "run": run}, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def _plain(value: Any) -> Any:
+    """Return an option as JSON holds it."""
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    return value if value is None or isinstance(value, str | int | float | bool) else str(value)

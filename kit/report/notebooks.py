@@ -1,0 +1,176 @@
+"""Run notebooks headless and take out of them what a report shows: text, tables, charts. HTML of an output is never taken over."""
+
+from __future__ import annotations
+
+import copy
+import json
+import tempfile
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+import mistune
+import nbformat
+from markupsafe import Markup, escape
+
+import kit
+from kit.show import MIME as CHART
+from kit.show import PLOTLY_MIME
+from kit.show.table import MIME as TABLE
+from kit.show.text import clean
+from kit.texts import Lang
+
+KIT: Final = "rmq-kit"
+"""Name of the kit's own entry in the metadata of notebooks, cells and outputs."""
+
+AT_ONCE: Final = 2
+CELL_SECONDS: Final = 600
+
+
+def folder() -> Path:
+    """Return the folder of the notebooks: inside the installed package, else beside it in a checkout."""
+    package = Path(next(iter(kit.__path__)))
+    installed = package / "notebooks"
+    return installed if installed.is_dir() else package.parent / "notebooks"
+
+
+def read(path: Path) -> nbformat.NotebookNode:
+    return nbformat.read(path, as_version=4)
+
+
+def chosen(findings: Mapping[str, Any], cause: str = "auto", where: Path | None = None) -> list[Path]:
+    """Return the triage notebook and those of the causes wanted, in the order of their numbers.
+
+    A notebook says in its metadata which it is: `rmq-kit: {"report": "overview"}` or `{"cause": SLUG}`.
+    """
+    wanted = {f["cause"] for f in findings["findings"] if f["verdict"] in ("confirmed", "suspected")} if cause == "auto" else {cause}
+    found = []
+    for path in sorted((where or folder()).glob("*.ipynb")):
+        about = read(path).metadata.get(KIT, {})
+        if about.get("report") == "overview" or about.get("cause") in wanted:
+            found.append(path)
+    return found
+
+
+def localise(notebook: nbformat.NotebookNode, lang: Lang) -> nbformat.NotebookNode:
+    """Return the notebook with its prose in `lang`; a text cell keeps its other languages in its metadata."""
+    spoken = copy.deepcopy(notebook)
+    for cell in spoken.cells:
+        cell.source = cell.metadata.get(KIT, {}).get(lang, cell.source)
+    return spoken
+
+
+def execute(paths: Iterable[Path], out: Path, parameters: Mapping[str, Any]) -> list[Path]:
+    """Run notebooks with `parameters` (with `lang` among them), at most two at once; return the executed copies in `out`.
+
+    One that fails is kept as far as it came, its error in its metadata: the report says so, and stands without it.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return list(pool.map(lambda path: _execute(path, out / path.name, parameters), paths))
+
+
+def _execute(path: Path, target: Path, parameters: Mapping[str, Any]) -> Path:
+    import papermill
+
+    spoken = localise(read(path), parameters["lang"])
+    failure = None
+    with tempfile.TemporaryDirectory(prefix="rmq-kit-") as scratch:
+        source = Path(scratch, path.name)
+        nbformat.write(spoken, source)
+        nbformat.write(spoken, target)
+        try:
+            papermill.execute_notebook(
+                source, target, dict(parameters), kernel_name="python3", progress_bar=False, execution_timeout=CELL_SECONDS, cwd=scratch
+            )
+        except Exception as error:  # a kernel can die in more ways than papermill has names for
+            failure = clean(f"{type(error).__name__}: {getattr(error, 'evalue', error)}", 300)
+    done = read(target)
+    settle(done)
+    if failure:
+        done.metadata.setdefault(KIT, {})["failed"] = failure
+    nbformat.write(done, target)
+    return target
+
+
+def settle(notebook: nbformat.NotebookNode) -> None:
+    """Take out what differs from run to run: times, papermill's record of paths and durations."""
+    notebook.metadata.pop("papermill", None)
+    for number, cell in enumerate(notebook.cells):
+        for name in ("papermill", "execution"):
+            cell.metadata.pop(name, None)
+        if "injected-parameters" in cell.metadata.get("tags", ()):
+            cell["id"] = f"injected-{number}"
+
+
+@attrs.frozen
+class Story:
+    """What one executed notebook holds for the report."""
+
+    name: str
+    cause: str | None
+    failed: str | None
+    charts: list[dict[str, Any]]
+    blocks: list[dict[str, Any]]
+
+
+def story(path: Path) -> Story:
+    """Read an executed notebook into charts and blocks (`markdown`, `table`, `text`); code and foreign HTML stay out."""
+    notebook = read(path)
+    about = notebook.metadata.get(KIT, {})
+    charts: list[dict[str, Any]] = []
+    blocks: list[dict[str, Any]] = []
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            blocks.append({"kind": "markdown", "html": markdown(cell.source)})
+        for output in cell.get("outputs", ()):
+            shown = _shown(output)
+            if shown and shown["kind"] == "chart":
+                charts.append(shown | {"id": f"chart-{path.stem}-{len(charts) + 1}"})
+            elif shown:
+                blocks.append(shown)
+    return Story(path.stem, about.get("cause"), about.get("failed"), charts, blocks)
+
+
+def _shown(output: Mapping[str, Any]) -> dict[str, Any] | None:
+    data = output.get("data", {})
+    if PLOTLY_MIME in data:
+        about = data.get(CHART, {})
+        texts = {name: str(about.get(name, "")) for name in ("title", "reading", "alt")}
+        return {"kind": "chart", "min_width": about.get("min_width", 0), "table": about.get("table"), "figure": embed(data[PLOTLY_MIME]), **texts}
+    if TABLE in data:
+        return {"kind": "table", "table": data[TABLE]}
+    if output.get("metadata", {}).get(KIT, {}).get("twin"):
+        return None
+    text = output.get("text") if output.get("name") == "stdout" else data.get("text/plain")
+    return {"kind": "text", "text": clean(text)} if text else None
+
+
+def embed(figure: Mapping[str, Any]) -> Markup:
+    """Return a figure as JSON that may stand in a `<script>` data block: no `<` in it, so nothing can close the block."""
+    kept = {"data": figure.get("data", []), "layout": figure.get("layout", {})}
+    text = json.dumps(kept, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+
+
+class _Plain(mistune.HTMLRenderer):
+    """Markdown of notebooks: raw HTML is text, pictures are their alternative text, links lead out only to the web; headings fit under h3."""
+
+    def heading(self, text: str, level: int, **attributes: Any) -> str:
+        return "" if level == 1 else f"<h{min(6, level + 2)}>{text}</h{min(6, level + 2)}>\n"
+
+    def image(self, text: str, url: str, title: str | None = None) -> str:
+        return str(escape(text))
+
+    def link(self, text: str, url: str, title: str | None = None) -> str:
+        return f'<a href="{escape(url)}" rel="noreferrer">{text}</a>' if url.startswith(("https://", "http://")) else text
+
+
+_MARKDOWN: Final = mistune.create_markdown(renderer=_Plain(escape=True), plugins=["table"])
+
+
+def markdown(source: str) -> Markup:
+    """Render Markdown with raw HTML escaped."""
+    return Markup(_MARKDOWN(clean(source)))
