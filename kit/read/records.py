@@ -1,8 +1,6 @@
-"""Find the records of a commit log or DLedger data file: numba kernels over its bytes.
+"""Recognise a record of the commit log by its bytes: numba kernels that read numbers, check lengths and search for records.
 
-`walk` yields the start and size of every record and the ranges that are none; nothing is decoded here but lengths.
-A record counts where it stands behind its predecessor and its lengths agree; elsewhere (behind damage, at a split) only
-where its own physicalOffset says that it belongs there too.
+Every read is bounds-checked by hand: whatever a length field claims, nothing outside the buffer is touched.
 """
 
 from __future__ import annotations
@@ -19,13 +17,6 @@ MAGIC_V2: Final = f.MAGIC_V2
 MAGIC_BLANK: Final = f.MAGIC_BLANK
 HEADER: Final = f.DLEDGER_HEADER
 
-REASONS: Final = ("zero_tail", "blank", "truncated", "corrupt")
-ZERO_TAIL, BLANK, TRUNCATED, CORRUPT = range(4)
-
-# Marks of a record, as bits; the slugs users see are in kit.read.columns.
-BAD_OFFSET: Final = 1
-BAD_ENTRY: Final = 2
-
 CUT: Final = -1
 """`measure`: there is a record, and the file ends inside it."""
 
@@ -36,22 +27,22 @@ Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 @njit(cache=True, nogil=True)
 def be16(buf: Bytes, at: int) -> int:
     """Read a signed 16-bit integer."""
-    value = (np.int64(buf[at]) << 8) | np.int64(buf[at + 1])
+    value: Any = (np.int64(buf[at]) << 8) | np.int64(buf[at + 1])
     return value - ((value & 0x8000) << 1)
 
 
 @njit(cache=True, nogil=True)
 def be32(buf: Bytes, at: int) -> int:
     """Read a signed 32-bit integer."""
-    value = (np.int64(buf[at]) << 24) | (np.int64(buf[at + 1]) << 16) | (np.int64(buf[at + 2]) << 8) | np.int64(buf[at + 3])
+    value: Any = (np.int64(buf[at]) << 24) | (np.int64(buf[at + 1]) << 16) | (np.int64(buf[at + 2]) << 8) | np.int64(buf[at + 3])
     return value - ((value & 0x80000000) << 1)
 
 
 @njit(cache=True, nogil=True)
 def be64(buf: Bytes, at: int) -> int:
     """Read a signed 64-bit integer."""
-    high = (np.int64(buf[at]) << 24) | (np.int64(buf[at + 1]) << 16) | (np.int64(buf[at + 2]) << 8) | np.int64(buf[at + 3])
-    low = (np.int64(buf[at + 4]) << 24) | (np.int64(buf[at + 5]) << 16) | (np.int64(buf[at + 6]) << 8) | np.int64(buf[at + 7])
+    high: Any = (np.int64(buf[at]) << 24) | (np.int64(buf[at + 1]) << 16) | (np.int64(buf[at + 2]) << 8) | np.int64(buf[at + 3])
+    low: Any = (np.int64(buf[at + 4]) << 24) | (np.int64(buf[at + 5]) << 16) | (np.int64(buf[at + 6]) << 8) | np.int64(buf[at + 7])
     return (high << 32) | low
 
 
@@ -82,7 +73,7 @@ def measure(buf: Bytes, at: int, end: int) -> int:
     wide = 2 if magic == MAGIC_V2 else 1
     if at + used + wide > end:
         return cut
-    topic = be16(buf, at + used) if wide == 2 else np.int64(buf[at + used])
+    topic: Any = be16(buf, at + used) if wide == 2 else np.int64(buf[at + used])
     used += wide
     if topic < 0 or (wide == 1 and topic > 127) or topic > size - used:
         return 0
@@ -166,7 +157,7 @@ def layout(buf: Bytes, end: int, most: int) -> tuple[int, int, int]:
             break
         start = magic - 4
         at = magic + 1
-        size = measure(buf, start, end) if start >= 0 else np.int64(0)
+        size: Any = measure(buf, start, end) if start >= 0 else np.int64(0)
         if size == 0 or start + f.AT_SYS_FLAG > end:
             continue
         base = be64(buf, start + f.AT_PHYSICAL_OFFSET) - start

@@ -1,0 +1,68 @@
+"""What the Spark data sources share: which files to read, how to share them out, and their columns as SQL."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+from attrs import frozen
+from pyspark.sql.datasource import InputPartition
+
+TIMESTAMP: Final = pa.timestamp("us", tz="UTC")
+STRING_MAP: Final = pa.map_(pa.string(), pa.string())
+_SQL: Final = {
+    pa.string(): "string",
+    pa.int32(): "int",
+    pa.int64(): "bigint",
+    pa.bool_(): "boolean",
+    pa.binary(): "binary",
+    TIMESTAMP: "timestamp",
+    STRING_MAP: "map<string,string>",
+}
+_SHARE: Final = 32 << 20
+
+
+@frozen
+class Files(InputPartition):
+    """The files one task reads, as (name for users, plain path)."""
+
+    items: tuple[tuple[str, str], ...]
+
+
+def ddl(schema: pa.Schema) -> str:
+    """Return an Arrow schema as Spark's SQL text."""
+    return ", ".join(f"`{field.name}` {_SQL[field.type]}" for field in schema)
+
+
+def files_of(options: Any, *kinds: str) -> list[dict[str, Any]]:
+    """Return the files a data source was asked for: those in option `files`, else those of these kinds in the evidence at `path`.
+
+    Each is {"file": name for users, "path": plain path, "base": physical offset of the first byte or None}.
+    """
+    listed = options.get("files")
+    if listed:
+        return list(json.loads(listed))
+    path = options.get("path")
+    if not path:
+        raise ValueError("Say what to read: load(path), or option files = JSON list of {file, path}.")
+    from kit.read.inventory import take
+
+    return [{"file": item.file, "path": str(item.path), "base": getattr(item, "base", None)} for item in take(path, workspace=None).of_kind(*kinds)]
+
+
+def share(files: Sequence[dict[str, Any]]) -> list[InputPartition]:
+    """Share files out to tasks of some 32 MiB, without cutting any. There is always one task, so that an empty table has its columns."""
+    tasks: list[InputPartition] = []
+    held: list[tuple[str, str]] = []
+    room = _SHARE
+    for item in files:
+        size = Path(item["path"]).stat().st_size
+        if held and size > room:
+            tasks.append(Files(tuple(held)))
+            held, room = [], _SHARE
+        held.append((str(item["file"]), str(item["path"])))
+        room -= size
+    return [*tasks, Files(tuple(held))]
