@@ -88,7 +88,15 @@ class Rows:
             time = self.longs[:, c.STORE_TIME]
             mask &= (time >= wanted.times[0]) & (time <= wanted.times[1])
         if wanted.topics is not None:
-            mask &= pc.is_in(self._texts(c.TOPIC)[0], value_set=pa.array(sorted(wanted.topics), pa.string())).to_numpy(zero_copy_only=False)
+            mask &= self.in_topics(wanted.topics)
+        self.select(mask)
+
+    def in_topics(self, topics: frozenset[str]) -> np.ndarray:
+        """Say which rows are of one of these topics."""
+        return pc.is_in(self._texts(c.TOPIC)[0], value_set=pa.array(sorted(topics), pa.string())).to_numpy(zero_copy_only=False)
+
+    def select(self, mask: np.ndarray) -> None:
+        """Keep only the rows where `mask` is true."""
         if not mask.all():
             for name in ("sizes", "marks", "physical", "longs", "ints", "where"):
                 setattr(self, name, np.ascontiguousarray(getattr(self, name)[mask]))

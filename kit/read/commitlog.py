@@ -114,6 +114,11 @@ def plan(files: Sequence[File]) -> list[Chunk]:
     return [*chunks, Chunk(tuple(held))] if held else chunks
 
 
+def tasks(files: Sequence[dict[str, Any]]) -> list[InputPartition]:
+    """Return what the tasks read; there is always one, so that an empty table has its columns."""
+    return [*plan([examine(str(item["file"]), str(item["path"]), item.get("base")) for item in files])] or [Chunk(())]
+
+
 def spans(file: File, start: int, stop: int) -> Iterator[tuple[records.Bytes, np.ndarray, np.ndarray, np.ndarray, list[tuple[int, int, str]]]]:
     """Walk one range of a file; yield (bytes, record starts, sizes, marks, gaps as (start, end, reason)) piece by piece."""
     buf = view(file)
@@ -200,8 +205,7 @@ class CommitLogReader(DataSourceReader):
         return filters
 
     def partitions(self) -> Sequence[InputPartition]:
-        found = [examine(str(item["file"]), str(item["path"]), item.get("base")) for item in files_of(self.options, *_KINDS)]
-        return [*plan(found)] or [Chunk(())]
+        return tasks(files_of(self.options, *_KINDS))
 
     def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
         for file, start, stop in partition.ranges:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePosixPath
+import struct
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 import numpy as np
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from kit.facts import format as f
+from kit.read.sources import TIMESTAMP, Files, ddl, files_of, share
 
 PLAIN: Final = np.dtype([("physical_offset", ">i8"), ("size", ">i4"), ("tags_code", ">i8")])
 BATCH: Final = np.dtype(
@@ -32,6 +37,24 @@ _MS: Final = (10**12, 10**13)
 """2001 to 2286 in milliseconds: what a time in a unit can be."""
 _EXT_ADDRESS: Final = -(2**63) + (1 << 48)
 """An address in the extension file is Long.MIN_VALUE + position (`ConsumeQueueExt.decorate`)."""
+SCHEMA: Final = pa.schema(
+    [
+        ("file", pa.string()),
+        ("kind", pa.string()),
+        ("topic", pa.string()),
+        ("queue_id", pa.int32()),
+        ("logical_offset", pa.int64()),
+        ("physical_offset", pa.int64()),
+        ("size", pa.int32()),
+        ("tags_code", pa.int64()),
+        ("deliver_timestamp", TIMESTAMP),
+        ("problem", pa.string()),
+    ]
+)
+"""One row a unit in use. Topic and queue come from the path and are null without it; `kind` is `plain`, `batch` or `ext`."""
+BATCH_UNITS: Final = 65_536
+_DIGITS: Final = re.compile(rf"\d{{{f.FILE_NAME_DIGITS}}}")
+_LAST_MS: Final = 253_402_300_799_999
 
 
 def place(file: str) -> tuple[str, str, int, int] | None:
@@ -102,3 +125,113 @@ def _ext(buf: np.ndarray) -> bool:
         at += size
         seen += 1
     return seen > 0
+
+
+def units(file: str, path: str) -> Iterator[pa.RecordBatch]:
+    """Yield the used units of one consume queue file; filler and unused space are left out.
+
+    `problem` says `size` or `offset` where a unit cannot point at a record, `order` where it points before its predecessor.
+    """
+    length = Path(path).stat().st_size
+    buf = np.memmap(path, np.uint8, "r") if length else np.empty(0, np.uint8)
+    known = place(file)
+    found = sniff(np.asarray(buf[:65536]), file)
+    kind = known[0] if known else (found["unit"] if found else "plain")
+    name = PurePosixPath(file.replace("\\", "/")).name
+    base = known[3] if known else (int(name) if _DIGITS.fullmatch(name) else None)
+    if kind == "ext":
+        yield from _ext_units(file, buf, known)
+        return
+    dtype = BATCH if kind == "batch" else PLAIN
+    table = _units(buf, dtype)
+    last = np.int64(-1)
+    for first in range(0, len(table), BATCH_UNITS):
+        part = table[first : first + BATCH_UNITS]
+        offset, size, code = (part[name].astype(np.int64) for name in ("physical_offset", "size", "tags_code"))
+        used = ((size != 0) | (offset != 0)) & ~((size == f.CQ_PREFILL_SIZE) & (offset == 0))
+        if not used.any():
+            continue
+        rows = np.flatnonzero(used)
+        offset, size, code = offset[rows], size[rows], code[rows]
+        before = np.concatenate(([last], offset[:-1]))
+        last = offset[-1]
+        logical = part["base_offset"][rows].astype(np.int64) if kind == "batch" else rows + first + (base or 0) // dtype.itemsize
+        problem = np.select([size < f.MIN_RECORD, offset < 0, offset <= before], ["size", "offset", "order"], "")
+        yield _batch_of(file, kind, known, logical, offset, size, code, problem, kind == "batch" or base is not None)
+
+
+def _batch_of(
+    file: str,
+    kind: str,
+    known: tuple[str, str, int, int] | None,
+    logical: np.ndarray | None,
+    offset: np.ndarray | None,
+    size: np.ndarray,
+    code: np.ndarray,
+    problem: np.ndarray,
+    placed: bool,
+) -> pa.RecordBatch:
+    count = len(size)
+    scheduled = known is not None and known[1] == f.SCHEDULE_TOPIC and kind != "ext"
+    due = (code > 0) & (code <= _LAST_MS) if scheduled else np.zeros(count, bool)
+    columns = [
+        pa.repeat(pa.scalar(file, pa.string()), count),
+        pa.repeat(pa.scalar(kind, pa.string()), count),
+        pa.repeat(pa.scalar(known[1] if known else None, pa.string()), count),
+        pa.repeat(pa.scalar(known[2] if known else None, pa.int32()), count),
+        pa.array(logical) if placed else pa.nulls(count, pa.int64()),
+        pa.array(offset) if offset is not None else pa.nulls(count, pa.int64()),
+        pa.array(size.astype(np.int32)),
+        pa.array(code),
+        pa.array(np.where(due, code, 0) * 1000, mask=~due).cast(TIMESTAMP),
+        pa.array(problem, mask=problem == "").cast(pa.string()),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
+
+
+def _ext_units(file: str, buf: np.ndarray, known: tuple[str, str, int, int] | None) -> Iterator[pa.RecordBatch]:
+    read = struct.Struct(">hqqh")
+    at = 0
+    held: list[tuple[int, int, str]] = []
+    while at + f.EXT_MIN_UNIT <= len(buf):
+        size, code, _, bits = read.unpack(buf[at : at + f.EXT_MIN_UNIT].tobytes())
+        if size in (0, f.EXT_END):
+            break
+        whole = size >= f.EXT_MIN_UNIT and size == f.EXT_MIN_UNIT + bits and at + size <= len(buf)
+        held.append((size, code, "" if whole else "size"))
+        if not whole:
+            break
+        at += size
+    for first in range(0, len(held), BATCH_UNITS):
+        sizes, codes, problems = (np.array(column) for column in zip(*held[first : first + BATCH_UNITS], strict=True))
+        yield _batch_of(file, "ext", known, None, None, sizes, codes.astype(np.int64), problems, False)
+
+
+class ConsumeQueueDataSource(DataSource):
+    """`spark.read.format("rocketmq.consumequeue").load(path)`: one row a unit. Option `files` as for `rocketmq.commitlog`."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "rocketmq.consumequeue"
+
+    def schema(self) -> str:
+        return ddl(SCHEMA)
+
+    def reader(self, schema: Any) -> ConsumeQueueReader:
+        return ConsumeQueueReader(self.options)
+
+
+class ConsumeQueueReader(DataSourceReader):
+    """Reads whole files, several a task."""
+
+    def __init__(self, options: Any) -> None:
+        """Keep what was asked for."""
+        self.options = options
+
+    def partitions(self) -> Sequence[InputPartition]:
+        return share(files_of(self.options, "consumequeue"))
+
+    def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
+        task: Files = partition
+        for file, path in task.items:
+            yield from units(file, path)
