@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, Literal
 
@@ -266,7 +266,23 @@ def _events(window: _Window, heads: np.ndarray, after: np.ndarray, begin: np.nda
     starts, ends = window.starts[low:high].copy(), window.ends[low:high].copy()
     starts[heads - low], ends[heads - low] = begin, end
     entry = np.repeat(np.arange(heads.size, dtype=np.int64), after - heads)
-    return nd.find(catalogue.needles(), window.buf, starts, ends, entry)
+    found, event = nd.find(catalogue.needles(), window.buf, starts, ends, entry)
+
+    def text(i: int) -> bytes:
+        parts = (window.buf[a : min(b, a + ln.CAP)].tobytes() for a, b in zip(starts[heads[i] - low : after[i] - low], ends[heads[i] - low : after[i] - low], strict=True))
+        return b"\n".join(parts)
+
+    keep = confirmed(found, event, text)
+    return found[keep], event[keep]
+
+
+def confirmed(entry: np.ndarray, event: np.ndarray, text: Callable[[int], bytes]) -> np.ndarray:
+    """Tell for each (entry, event) pair whether the event's second condition holds too; `text` gives an entry's message and trace."""
+    keep = np.ones(entry.size, bool)
+    for number, rule in catalogue.confirmations().items():
+        for i in np.flatnonzero(event == number).tolist():
+            keep[i] = rule.search(text(int(entry[i]))) is not None
+    return keep
 
 
 def _arrow(
@@ -374,7 +390,9 @@ def _giant(file: io.FileIO, window: _Window, line: int, piece: Piece, options: O
     text = np.concatenate([head, tail])
     rest = _rest(file, first_end, end)
     offsets = np.array([0, text.size], np.int32), np.array([0, rest.size], np.int32)
-    found = np.zeros(len(seen), np.int64), np.array(seen, np.int32)
+    event = np.array(seen, np.int32)
+    event = event[confirmed(np.zeros(event.size, np.int64), event, lambda _: text.tobytes() + b"\n" + rest.tobytes())]
+    found = np.zeros(event.size, np.int64), event
     batch = _arrow(
         window.buf, row, (offsets[0], text), (offsets[1], rest), np.array([line]), np.array([count]), np.array([begin]), found, piece, options
     )
