@@ -168,7 +168,7 @@ def _next(file: io.FileIO, window: _Window, read_bytes: int, at: int, line: int,
 
 
 def _window(raw: np.ndarray, base: int, piece: Piece, whole: bool) -> _Window:
-    starts, ends = ln.lines(raw, raw.size)
+    starts, ends = ln.lines(raw)
     single = piece.source == "mqadmin"
     rows = np.full((starts.size, p.FIELDS), -1, np.int64)
     if single:
@@ -356,7 +356,7 @@ def _giant(file: io.FileIO, window: _Window, line: int, piece: Piece, options: O
     overlap = catalogue.needles().longest
     while at < size:
         raw = read(file, at, WINDOW)
-        starts, ends = ln.lines(raw, raw.size)
+        starts, ends = ln.lines(raw)
         rows = ln.rows(raw, starts, ends, piece.mode)
         # A start without a line feed before it in this piece is the middle of a line.
         fresh = np.arange(starts.size) > 0

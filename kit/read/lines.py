@@ -14,39 +14,6 @@ CAP: Final = 1 << 20
 """Bytes of a message (or a trace) that are kept; of a longer one the start and the end, the cut noted between them."""
 
 
-@njit("int64(uint8[::1],int64)", cache=True)
-def count_lf(buf, n):  # type: ignore[no-untyped-def]
-    """Return how many line feeds are in the first `n` bytes."""
-    total = 0
-    i = 0
-    while i < n:
-        part = np.uint32(0)
-        stop = min(n, i + (1 << 20))
-        for j in range(i, stop):
-            part += np.uint32(buf[j] == 10)
-        total += part
-        i = stop
-    return total
-
-
-@njit("int64(uint8[::1],int64,int64[::1],int64[::1])", cache=True)
-def split(buf, n, starts, ends):  # type: ignore[no-untyped-def]
-    """Fill `starts` and `ends` with the lines of the first `n` bytes (LF and the CR before it left out); return how many."""
-    count = 0
-    s = 0
-    for i in range(n):
-        if buf[i] == 10:
-            starts[count] = s
-            ends[count] = i - 1 if i > s and buf[i - 1] == 13 else i
-            count += 1
-            s = i + 1
-    if s < n:
-        starts[count] = s
-        ends[count] = n - 1 if buf[n - 1] == 13 else n
-        count += 1
-    return count
-
-
 @njit("void(uint8[::1],int64[::1],int64[::1],int64,int64[:,::1])", cache=True)
 def classify(buf, starts, ends, mode, rows):  # type: ignore[no-untyped-def]
     """Fill one row of fields for each line (`kit.read.prefix`)."""
@@ -77,10 +44,11 @@ def fold(buf, starts, ends, rows, single, heads):  # type: ignore[no-untyped-def
 @njit("void(uint8[::1],int64[::1],int64[::1],int32[::1],uint8[::1])", cache=True)
 def _copy(buf, starts, ends, offsets, out):  # type: ignore[no-untyped-def]
     for i in range(starts.size):
-        o = offsets[i]
-        for j in range(starts[i], ends[i]):
-            out[o] = buf[j]
-            o += 1
+        # Unsigned positions spare the test for negative ones.
+        s = np.uint64(starts[i])
+        o = np.uint64(offsets[i])
+        for j in range(np.uint64(ends[i]) - s):
+            out[o + j] = buf[s + j]
 
 
 @njit("int64(uint8[::1],int64[::1],int64[::1],int64[::1],int64[::1],int64[::1],int64[::1],int32[::1],uint8[::1],boolean)", cache=True)
@@ -197,12 +165,19 @@ def strings(offsets: np.ndarray, data: np.ndarray, encoding: str | None = None, 
         return pa.StringArray.from_buffers(n, pa.py_buffer(fixed), pa.py_buffer(out), mask)
 
 
-def lines(buf: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return starts and ends of the lines in the first `n` bytes of `buf`."""
-    room = count_lf(buf, n) + 1
-    starts, ends = np.empty(room, np.int64), np.empty(room, np.int64)
-    count = split(buf, n, starts, ends)
-    return starts[:count], ends[:count]
+def count_lf(buf: np.ndarray) -> int:
+    """Return how many line feeds are in `buf`."""
+    return int(np.count_nonzero(buf == 10))
+
+
+def lines(buf: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return starts and ends of the lines in `buf`; the LF and a CR before it belong to none."""
+    feeds = np.flatnonzero(buf == 10)
+    starts, ends = np.append(np.int64(0), feeds + 1), np.append(feeds, np.int64(buf.size))
+    if starts[-1] == buf.size:
+        starts, ends = starts[:-1], ends[:-1]
+    ends -= (ends > starts) & (buf[ends - 1] == 13)
+    return starts, ends
 
 
 def rows(buf: np.ndarray, starts: np.ndarray, ends: np.ndarray, mode: int) -> np.ndarray:

@@ -66,12 +66,10 @@ class LogDataSource(DataSource):
         return _Reader(dict(self.options))
 
 
-@attrs.frozen
 class _Partition(InputPartition):
-    pieces: tuple[Piece, ...]
-
-    def __attrs_post_init__(self) -> None:
-        InputPartition.__init__(self, None)
+    def __init__(self, pieces: tuple[Piece, ...]) -> None:
+        super().__init__(None)
+        self.pieces = pieces
 
 
 class _Reader(DataSourceReader):
@@ -97,7 +95,7 @@ class _Reader(DataSourceReader):
             raise ValueError("rocketmq.log needs a path, or the option `files`")
         from kit.read import inventory
 
-        return inventory.log_files(path)  # type: ignore[attr-defined]
+        return inventory.log_files(path)
 
 
 def _flag(options: dict[str, str], name: str) -> bool:
@@ -146,7 +144,7 @@ def pieces(file: LogFile, chunk: int = CHUNK) -> Iterator[Piece]:
             stop = max(start - 1, 0)
             while at < stop:
                 data = read(opened, at, min(8 << 20, stop - at))
-                before += count_lf(data, data.size)
+                before += count_lf(data)
                 at += data.size
             yield attrs.evolve(one, start=start, end=min(size, start + chunk), before=before)
 

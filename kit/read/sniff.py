@@ -42,7 +42,7 @@ def sniff(head: bytes, name: str) -> dict[str, str | None] | None:
     if admin.sniff(text):
         return {"source": "mqadmin", "layout": "mqadmin", "encoding": encoding}
     raw = np.frombuffer(bytearray(text), np.uint8)
-    starts, ends = ln.lines(raw, raw.size)
+    starts, ends = ln.lines(raw)
     if starts.size > 1 and len(head) == SAMPLE:
         starts, ends = starts[:-1], ends[:-1]
     rows = ln.rows(raw, starts, ends, p.ANY)
@@ -72,7 +72,7 @@ def twice(rows: np.ndarray) -> bool | None:
 def seconds_twice(head: bytes) -> bool | None:
     """Tell from a file's head what `twice` tells from its lines."""
     raw = np.frombuffer(bytearray(head[:SAMPLE]), np.uint8)
-    starts, ends = ln.lines(raw, raw.size)
+    starts, ends = ln.lines(raw)
     return twice(ln.rows(raw, starts, ends, p.CLIENT))
 
 
