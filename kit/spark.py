@@ -89,9 +89,9 @@ def session(master: str | None = None, remote: str | None = None, **conf: str) -
 
 def register(spark: SparkSession) -> None:
     """Make the kit's formats readable by `spark.read.format(...)`."""
-    from kit.read import sources
+    from kit.read import data_sources
 
-    for source in sources():
+    for source in data_sources():
         spark.dataSource.register(source)
 
 

@@ -35,6 +35,6 @@ def _numba_cache() -> str:
 os.environ.setdefault("NUMBA_CACHE_DIR", _numba_cache())
 
 
-def sources() -> list[type[DataSource]]:
+def data_sources() -> list[type[DataSource]]:
     """Return the Spark data sources of the kit, to be registered in a session."""
     return [getattr(importlib.import_module(f"{__name__}.{module}"), name) for module, name in _SOURCES]
