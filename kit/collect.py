@@ -1,0 +1,87 @@
+"""The script that collects evidence where nothing can be installed: POSIX sh, read-only, one archive out.
+
+`collect.sh` beside this module does the work; this adds the window, the topic and the language at its top.
+The marks are modification times: a commitlog file's is that of its last record, so each file spans from the previous one's.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import shlex
+from importlib import resources
+from typing import Final
+
+from kit.texts import Lang, T
+
+MARGIN: Final = dt.timedelta(minutes=10)
+"""Added at both ends of the window: the broker flushes, and so touches, its files a little late."""
+
+MESSAGES: Final[dict[str, T]] = {
+    "USAGE": T("Usage: sh collect.sh [options]. Only reads the store; writes one .tar.gz.", "用法：sh collect.sh [选项]。只读取存储，输出一个 .tar.gz。"),
+    "O_LIST": T("only list what would be collected, with sizes", "只列出将收集的内容及大小"),
+    "O_OUT": T("where the archive goes (default: here)", "归档文件的存放目录（默认：当前目录）"),
+    "O_CONF": T("the broker.conf in use (default: that of the running brokers)", "正在使用的 broker.conf（默认：运行中 Broker 的配置）"),
+    "O_STORE": T("the store (default: storePathRootDir, ~/store)", "存储目录（默认：storePathRootDir，~/store）"),
+    "O_LOGS": T("the logs (default: ~/logs/rocketmqlogs)", "日志目录（默认：~/logs/rocketmqlogs）"),
+    "O_APP": T("an application's log, with its rolled files; may be repeated", "应用日志（含滚动文件），可重复"),
+    "O_NAMESRV": T("name server for mqadmin (default: namesrvAddr)", "mqadmin 使用的 NameServer 地址（默认：namesrvAddr）"),
+    "O_MAX": T("at most N GiB of commitlog, newest first (default 20)", "commitlog 最多 N GiB，优先收集最新的（默认 20）"),
+    "O_INDEX": T("with the index files (400 MB each)", "包含索引文件（每个 400 MB）"),
+    "NO_DIR": T("no such folder", "没有这个目录"),
+    "UNREADABLE": T("cannot be read", "无法读取"),
+    "LEFT_OUT": T("left out, over --max-gb", "超出 --max-gb，未收集"),
+    "OUT_INSIDE": T("lies inside the store; nothing is written there", "位于存储目录之内，不会向其中写入"),
+    "TOTAL": T("total before compression", "压缩前合计"),
+    "FREE": T("free", "可用"),
+    "NO_SPACE": T("not enough free space: choose another --out, a shorter window or a smaller --max-gb",
+                  "可用空间不足：请更换 --out，缩短时间范围，或减小 --max-gb"),
+    "TAR": T("the archive could not be written and was removed", "归档写入失败，已删除"),
+    "DONE": T("written:", "已写入："),
+}  # fmt: skip
+
+BAD_TIME = T("`{text}` is not an ISO time such as 2026-11-20T14:30:00Z", "`{text}` 不是 ISO 时间，例如 2026-11-20T14:30:00Z")
+EMPTY_WINDOW = T("--since lies after --until", "--since 晚于 --until")
+
+
+def script(
+    since: dt.datetime | str | None = None, until: dt.datetime | str | None = None, topic: str | None = None, lang: Lang = "en"
+) -> str:
+    """Return the script for a window (ISO texts or datetimes, UTC where they name no zone) and a topic; None: everything.
+
+    Raise ValueError with one sentence for a time that is none or a window that is empty.
+    """
+    first, last = _instant(since), _instant(until)
+    if first and last and first > last:
+        raise ValueError(EMPTY_WINDOW.render(lang))
+    values = {
+        "SINCE": _shown(first),
+        "UNTIL": _shown(last),
+        "SINCE_MARK": _mark(first and first - MARGIN),
+        "UNTIL_MARK": _mark(last and last + MARGIN),
+        "TOPIC": (topic or "").replace("\0", ""),
+        **{f"M_{name}": text.in_(lang) for name, text in MESSAGES.items()},
+    }
+    head = "".join(f"{name}={shlex.quote(value)}\n" for name, value in values.items())
+    body = resources.files("kit").joinpath("collect.sh").read_text(encoding="utf-8")
+    return "#!/bin/sh\n" + head + body
+
+
+def _instant(time: dt.datetime | str | None) -> dt.datetime | None:
+    if time is None or time == "":
+        return None
+    if isinstance(time, str):
+        text = time
+        try:
+            time = dt.datetime.fromisoformat(text)
+        except ValueError:
+            raise ValueError(BAD_TIME.say(text=text[:40]).render()) from None
+    return time.replace(tzinfo=dt.UTC) if time.tzinfo is None else time.astimezone(dt.UTC)
+
+
+def _shown(time: dt.datetime | None) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S") if time else ""
+
+
+def _mark(time: dt.datetime | None) -> str:
+    """The form `touch -t` takes."""
+    return time.strftime("%Y%m%d%H%M.%S") if time else ""
