@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kit.texts import T
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyspark.sql import SparkSession
 
 MIN_JAVA = 17
@@ -80,7 +84,8 @@ def session(master: str | None = None, remote: str | None = None, **conf: str) -
         builder = builder.master("local[*]")
     for name, value in {**_settings(local=not (remote or master or submitted)), **{k.replace("_", "."): v for k, v in conf.items()}}.items():
         builder = builder.config(name, value)
-    spark = builder.getOrCreate()
+    with _quiet():
+        spark = builder.getOrCreate()
     if not remote:
         spark.sparkContext.setLogLevel("ERROR")
     register(spark)
@@ -100,6 +105,32 @@ def _require_java() -> None:
     if found is None or found < MIN_JAVA:
         had = JAVA_ABSENT if found is None else JAVA_OLD.say(version=found)
         raise JavaMissing(NO_JAVA.say(need=MIN_JAVA, found=had).render())
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Send what the JVM prints to a file: it inherits our stderr, and its banners would stand in every report and pipe.
+
+    `RMQ_KIT_SPARK_LOG` names another file, or `-` for the terminal.
+    """
+    wanted = os.environ.get("RMQ_KIT_SPARK_LOG")
+    if wanted == "-":
+        yield
+        return
+    log = Path(wanted or Path(tempfile.gettempdir(), f"rmq-kit-spark-{os.getuid()}.log"))
+    kept = os.dup(2)
+    try:
+        target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    except OSError:
+        target = os.open(os.devnull, os.O_WRONLY)
+    try:
+        sys.stderr.flush()
+        os.dup2(target, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(target)
 
 
 def _settings(*, local: bool) -> dict[str, str]:
