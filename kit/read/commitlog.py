@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 import numpy as np
@@ -92,7 +92,7 @@ def examine(file: str, path: str, base: int | None = None) -> File:
     votes, agreed, entries = records.layout(buf, len(buf), VOTES)
     if votes:
         return evolve(found, base=int(agreed), head=f.DLEDGER_HEADER if 2 * entries > votes else 0)
-    name = Path(file).name
+    name = PurePosixPath(file).name
     known = base if base is not None else (int(name) if _NAME.fullmatch(name) else 0)
     return evolve(found, base=known, head=0)
 

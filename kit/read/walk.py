@@ -94,18 +94,18 @@ def filler(buf: Bytes, at: int, end: int, length: int, base: int, head: int) -> 
     """Return the end of the filler that begins at `at`, `at` if there is none. `at` must be where a record could begin."""
     if end - at < 8:
         return at
+    if is_blank(buf, at, length, head):
+        return end
     if head:
-        hollow = be32(buf, at) == f.DLEDGER_MAGIC and end - at >= head and entry_fits(buf, at, base, 0)
-        if hollow:
+        if be32(buf, at) == f.DLEDGER_MAGIC and end - at >= head and entry_fits(buf, at, base, 0):
             return at + head
-        size = be32(buf, at + 4)
-        blank = be32(buf, at) == f.DLEDGER_BLANK and size >= 8
-    else:
-        size = be32(buf, at)
-        blank = be32(buf, at + 4) & 0xFFFFFFFF == MAGIC_BLANK and size >= 8
-    if not blank:
+        # Its mark is weak (overwritten bytes are often 0xFF), so the zeros DLedger writes behind must be there too.
+        cut = be32(buf, at) == f.DLEDGER_BLANK and be32(buf, at + 4) > length - at
+        return end if cut and is_zero(buf, at + 8, end) else at
+    if be32(buf, at + 4) & 0xFFFFFFFF != MAGIC_BLANK:
         return at
-    if at + size < end:
+    size = be32(buf, at)
+    if size >= 8 and at + size < end:
         # Files of one log joined: the next begins right behind. Elsewhere nothing behind a filler is believed, it may be stale.
         behind, mark = frame(buf, at + size, end, base, head)
         if behind and not mark:
