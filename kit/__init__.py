@@ -1,0 +1,23 @@
+"""Says which root cause an Apache RocketMQ incident had, with evidence anyone can check."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from kit.case import open_case
+    from kit.investigate import triage
+    from kit.trace import trace
+
+__version__ = "0.1.0"
+__all__ = ["__version__", "open_case", "trace", "triage"]
+
+_AT: Final = {"open_case": "kit.case", "triage": "kit.investigate", "trace": "kit.trace"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for when it is asked for: `kit.cli --help` needs none of it."""
+    if name in _AT:
+        return getattr(importlib.import_module(_AT[name]), name)
+    raise AttributeError(name)

@@ -239,3 +239,22 @@ def offsets(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[d
 
 def _offset(file: str, kind: str, topic: str, group: str | None, queue: int | None, value: int, backup: bool) -> dict[str, Any]:
     return {"file": file, "kind": kind, "topic": topic, "group": group, "queue_id": queue, "value": value, "backup": backup}
+
+
+DUMPED: Final = r"^[a-z]\w{2,60}=[^ ]?"
+"""A line of the settings that broker.log begins with (`MixAll.printObjectProperties`)."""
+
+_TITLE: Final = re.compile(r"=+\s*(?:Master: |My Master: )?([\w.:\[\]-]+:\d+)?=*")
+_SETTING: Final = re.compile(r"(\w+) +=  ?(.*)$")
+
+
+def broker_config_output(file: str, text: str) -> Iterator[dict[str, Any]]:
+    """Yield the settings in the output of `mqadmin getBrokerConfig` (`%-50s=  %s` below a title with the broker's address)."""
+    subject = None
+    for line, raw in enumerate(text.split("\n"), 1):
+        content = raw.rstrip("\r")
+        if content.startswith("===="):
+            title = _TITLE.match(content)
+            subject = title[1] if title else None
+        elif len(content) > 50 and (found := _SETTING.match(content)) and content[50:51] in ("=", " "):
+            yield _config(file, line, "getBrokerConfig", subject, found[1], found[2], False)

@@ -15,6 +15,7 @@ import attrs
 import pyarrow as pa
 
 from kit.read import cells
+from kit.read.evidence import open_readonly
 
 CELLS: Final = pa.map_(pa.string(), pa.string())
 TIME: Final = pa.timestamp("us", "UTC")
@@ -249,6 +250,24 @@ def parse_override(text: str) -> tuple[str, dict[str, str]]:
     if not file or not chosen or not all(chosen.values()) or set(chosen) - {*FIELDS, "role"}:
         raise ValueError(f"{text}: FILE:key=COLUMN,time=COLUMN,status=COLUMN")
     return file, chosen
+
+
+def declared(path: Path, size: int, detail: dict[str, Any], chosen: dict[str, str]) -> dict[str, Any]:
+    """Return the detail of a table with the columns a user named instead of the guessed ones. Raise `ValueError` for a column that is not there."""
+    known = detail if "dialect" in detail else {"dialect": None, "columns": {}, "month_first": False, "role": None}
+    if "dialect" not in detail:
+        with open_readonly(path) as stream:
+            head = stream.read(cells.SAMPLE)
+        how = None if head.startswith(cells.PARQUET) else cells.dialect(head, whole=size <= len(head))
+        known["dialect"] = None if how is None else how.as_dict()
+    names = names_of(path, None if known["dialect"] is None else cells.Dialect.of(known["dialect"]))
+    columns = {field: name for field, name in chosen.items() if field != "role"}
+    missing = sorted(set(columns.values()) - set(names))
+    if missing:
+        raise ValueError(", ".join(missing))
+    merged = {field: name for field, name in known["columns"].items() if name not in columns.values()} | columns
+    role = chosen.get("role") or known["role"] or ("business" if "status" in merged else "tx_log")
+    return {**known, "columns": merged, "role": role}
 
 
 def read(path: Path, file: str, detail: dict[str, Any], zone: Callable[[int], int]) -> Iterator[pa.RecordBatch]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -100,6 +101,11 @@ def printed(path: Path, size: int, zone: dt.tzinfo) -> Span:
     first = next((t for t in map(_time, _TIME.finditer(head)) if t), None)
     last = next((t for t in map(_time, reversed(list(_TIME.finditer(tail)))) if t), None)
     return tuple(None if t is None else t.replace(tzinfo=zone).astimezone(dt.UTC) for t in (first, last))  # type: ignore[return-value]
+
+
+def shift(printed_at: dt.datetime | None, to_utc: Callable[[int], int]) -> dt.datetime | None:
+    """Move a time read as UTC by what its zone says."""
+    return None if printed_at is None else EPOCH + dt.timedelta(milliseconds=to_utc((printed_at - EPOCH) // dt.timedelta(milliseconds=1)))
 
 
 def _time(found: re.Match[bytes]) -> dt.datetime | None:

@@ -1,0 +1,411 @@
+"""The tables of one evidence, each built when first asked for and then kept in the workspace."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+import threading
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+
+from kit import quotes, setup, tables
+from kit import workspace as ws
+from kit.facts.layouts import BROKER_SIDE
+from kit.read import inventory as inv
+from kit.read import moments, rows, zones
+from kit.texts import Lang, T
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pyspark.sql import DataFrame, SparkSession
+
+HIDDEN: Final = ("events", "offset")
+"""Columns of `entries` that `logs` does not show."""
+
+SPANS: Final = {"truncated": T("{file}: bytes {start}–{end} truncated", "{file}：字节 {start}–{end} 被截断"),
+                "corrupt": T("{file}: bytes {start}–{end} corrupt", "{file}：字节 {start}–{end} 已损坏")}  # fmt: skip
+BROKEN_CONFIG = T("{file}: damaged JSON, not read", "{file}：JSON 已损坏，未读取")
+DISAGREE = T("{file}: differs from {other}, a copy of the same commitlog", "{file}：与同一 commitlog 的副本 {other} 内容不一致")
+NOT_READ = T("{file}: {why}", "{file}：{why}")
+BAD_TIME = T("`{text}` is not an ISO time, such as 2024-05-14T10:00:00+08:00 (without an offset: UTC)",
+             "“{text}”不是 ISO 时间，例如 2024-05-14T10:00:00+08:00（不带偏移量时按 UTC）")  # fmt: skip
+
+
+@attrs.frozen
+class Damage:
+    """A place of the evidence that could not be read. `start`/`end`: bytes, None where it is the whole file."""
+
+    file: str
+    what: str
+    said: str
+    start: int | None = None
+    end: int | None = None
+
+    def __str__(self) -> str:
+        return self.said
+
+
+def open_case(
+    evidence: str | Path, workspace: str | Path | None = None, *, lang: Lang = "en", tz_broker: str | None = None, tz_app: str | None = None,
+    since: str | dt.datetime | None = None, until: str | dt.datetime | None = None, rows: Iterable[str] = (),
+    master: str | None = None, remote: str | None = None,
+) -> Case:  # fmt: skip
+    """Open an evidence: a folder, an archive or one file. Nothing is read before a table is asked for.
+
+    `workspace`: folder of the cache (default: the user's); `tz_broker`, `tz_app`: zones of what no layout fixes, as an IANA name or `+08:00`;
+    `since`, `until`: ISO times that cut every table with times; `rows`: `FILE:key=COLUMN,…` for tables whose columns are guessed wrongly;
+    `master`, `remote`: a Spark cluster. Raise `FileNotFoundError`, `ValueError` (a zone or time that is none), `WorkspaceInside`.
+    """
+    path = Path(evidence)
+    if not path.exists():
+        raise FileNotFoundError(2, "No such file or folder", str(path))
+    ws.base(workspace, path)
+    for zone in (tz_broker, tz_app):
+        zones.converter(zone)
+    options = Options(tz_broker, tz_app, _time(since), _time(until), tuple(sorted(rows)), master, remote)
+    return Case(path, Path(workspace) if workspace is not None else None, lang, options)
+
+
+def _time(said: str | dt.datetime | None) -> dt.datetime | None:
+    if said is None or isinstance(said, dt.datetime):
+        return said if said is None or said.tzinfo else said.replace(tzinfo=dt.UTC)
+    try:
+        at = dt.datetime.fromisoformat(said)
+    except ValueError:
+        raise ValueError(BAD_TIME.say(text=said).render()) from None
+    return at if at.tzinfo else at.replace(tzinfo=dt.UTC)
+
+
+@attrs.frozen
+class Options:
+    """What the user declared. Everything but `master` and `remote` changes results."""
+
+    tz_broker: str | None = None
+    tz_app: str | None = None
+    since: dt.datetime | None = None
+    until: dt.datetime | None = None
+    rows: tuple[str, ...] = ()
+    master: str | None = None
+    remote: str | None = None
+
+    def digest(self, *more: str) -> str:
+        shown = [self.tz_broker, self.tz_app, str(self.since), str(self.until), list(self.rows), *more]
+        return hashlib.sha256(json.dumps(shown).encode()).hexdigest()[:12]
+
+
+class Case:
+    """One evidence. Tables are Spark DataFrames with the columns of the public interface; figures count `records`, not `messages`."""
+
+    def __init__(self, path: Path, workspace: Path | None, lang: Lang, options: Options) -> None:
+        self.path = path
+        self.lang = lang
+        self.options = options
+        self.memo: dict[str, Any] = {}
+        """What causes work out once and share."""
+        self._base = workspace
+        self._lock = threading.RLock()
+        self._spark: Future[SparkSession] | None = None
+        self._frames: dict[str, DataFrame] = {}
+        self._building: dict[str, threading.Lock] = {}
+
+    # --- what there is ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def found(self) -> inv.Inventory:
+        """The inventory as the files alone tell it: floating times have no zone yet."""
+        found = inv.take(self.path, self._base)
+        for said in self.options.rows:
+            found = _override(found, said)
+        return found
+
+    @cached_property
+    def zones(self) -> dict[str, zones.Zone]:
+        """Which zone each floating file is read in, and how that was found."""
+        key = f"zones-{ws.code_hash('read', 'facts')}-{self.options.digest()}"
+        kept = self.workspace.read_json(key)
+        if kept is None:
+            items = [i for i in self.found.items if i.replica_of is None]
+            stores = tables.stores(self.found, replicas=False)
+            settled = zones.settle(items, lambda names: moments.of(stores, names), self.options.tz_app)
+            kept = [attrs.asdict(zone) for zone in settled.values()]
+            self.workspace.write_json(key, kept)
+        return {zone["file"]: zones.Zone(**zone) for zone in kept}
+
+    @cached_property
+    def inventory(self) -> inv.Inventory:
+        """Every file, with the zone its times are read in."""
+        return attrs.evolve(self.found, items=tuple(self._zoned(item) for item in self.found.items))
+
+    def _zoned(self, item: inv.Item) -> inv.Item:
+        from kit.read import spans
+
+        if item.kind == "log" and item.first is not None:
+            return attrs.evolve(item, zone=self.options.tz_broker if self.options.tz_broker and item.source in BROKER_SIDE else "+08:00")
+        known = self.zones.get(item.replica_of or item.file)
+        if known is None or item.kind not in inv.TEXTS:
+            return attrs.evolve(item, zone=known.zone if known else None)
+        to_utc = zones.converter(known.zone)
+        first, last = spans.printed(Path(item.path), item.bytes, dt.UTC)
+        return attrs.evolve(item, zone=known.zone, first=spans.shift(first, to_utc), last=spans.shift(last, to_utc))
+
+    @cached_property
+    def workspace(self) -> ws.Workspace:
+        return ws.Workspace.for_evidence(self.path, self._base, self.found.content_key)
+
+    def has(self, table: str) -> bool:
+        """Tell whether a table has any row."""
+        import pyarrow.dataset as ds
+
+        return bool(ds.dataset(self.folder(TABLE_OF.get(table, table)), format="parquet").count_rows() > 0)
+
+    def has_source(self, source: str) -> bool:
+        """Tell whether there is a log of this source (`store`, `transaction`, `client`, …)."""
+        return any(item.source == source for item in self.found.items)
+
+    def damage(self) -> list[Damage]:
+        """Return what of the evidence is truncated, corrupt or could not be read, in order of file."""
+        import pyarrow.dataset as ds
+
+        lost = [Damage(r.file, r.reason, NOT_READ.say(file=r.file, why=r.say(self.lang)).render(self.lang)) for r in self.found.refused]
+        skipped = ds.dataset(self.folder("skipped"), format="parquet").to_table(filter=ds.field("reason").isin(list(SPANS)))
+        for row in skipped.to_pylist():
+            lost.append(Damage(row["file"], row["reason"], SPANS[row["reason"]].say(**row).render(self.lang), row["start"], row["end"]))
+        for file in tables.broken_configs(self.found):
+            lost.append(Damage(file, "corrupt", BROKEN_CONFIG.say(file=file).render(self.lang)))
+        for file, other in self.found.disagree:
+            lost.append(Damage(file, "disagree", DISAGREE.say(file=file, other=other).render(self.lang)))
+        return sorted(lost, key=lambda d: (d.file, d.start or 0, d.what))
+
+    # --- tables ----------------------------------------------------------------------------------------------------------
+
+    @property
+    def messages(self) -> DataFrame:
+        """One row per commitlog record and file, replicas included."""
+        return self._frame("messages")
+
+    @cached_property
+    def records(self) -> DataFrame:
+        """One row per record: replicas and repeated copies once."""
+        from pyspark.sql import Window
+        from pyspark.sql import functions as F  # noqa: N812
+
+        copies = [i.file for i in self.found.of_kind("commitlog", "dledger") if i.replica_of]
+        kept = self.messages.where(~F.col("file").isin(copies)) if copies else self.messages
+        if self.found.overlapping:
+            same = Window.partitionBy("offset_msg_id").orderBy("file")
+            kept = kept.withColumn("_copy", F.row_number().over(same)).where(F.col("_copy") == 1).drop("_copy")
+        return kept
+
+    @property
+    def skipped(self) -> DataFrame:
+        return self._frame("skipped")
+
+    @property
+    def ops(self) -> DataFrame:
+        """Op records, one row for each half message they end."""
+        frame = self._frame("ops")
+        return frame.dropDuplicates(["offset_msg_id", "half_queue_offset"]) if self.found.overlapping else frame
+
+    @property
+    def entries(self) -> DataFrame:
+        """`logs` with two columns more: `events` (slugs of known texts) and `offset` (byte position of the first line)."""
+        return self._frame("logs")
+
+    @property
+    def logs(self) -> DataFrame:
+        return self.entries.drop(*HIDDEN)
+
+    @property
+    def consumequeue(self) -> DataFrame:
+        return self._frame("consumequeue")
+
+    @property
+    def index(self) -> DataFrame:
+        return self._frame("index")
+
+    @property
+    def configs(self) -> DataFrame:
+        return self._frame("configs")
+
+    @property
+    def offsets(self) -> DataFrame:
+        return self._frame("offsets")
+
+    @property
+    def metrics(self) -> DataFrame:
+        return self._frame("metrics")
+
+    @property
+    def rows(self) -> DataFrame:
+        return self._frame("rows")
+
+    @property
+    def sends(self) -> DataFrame:
+        return self._frame("sends")
+
+    @property
+    def traces(self) -> DataFrame:
+        return self._frame("traces")
+
+    @property
+    def admin(self) -> DataFrame:
+        return self._frame("admin")
+
+    def event(self, slug: str) -> DataFrame:
+        """Return the entries with a known text, one column more for each named group of its pattern."""
+        from kit.read import events
+
+        return events.select(self.entries, slug)
+
+    def read_messages(self, *, body: bool = False) -> DataFrame:
+        """Return `messages` read from the commitlog itself, with decompressed bodies where asked for."""
+        stores = json.dumps(tables.stores(self.found))
+        reader = self.spark.read.format("rocketmq.commitlog").option("files", stores).option("body", str(body).lower())
+        return self._cut(reader.load(), "store_timestamp")
+
+    def folder(self, name: str) -> Path:
+        """Return the Parquet folder of a table, built if it is not there: for readers that need no Spark."""
+        spec = tables.specs()[name]
+        with self._lock:
+            lock = self._building.setdefault(name, threading.Lock())
+        with lock:
+            return tables.write(self.workspace, self._key(name, spec), spec.schema, _Tasks(self, name))
+
+    def build(self, *names: str) -> None:
+        """Build several tables at once."""
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(self.folder, names or tuple(tables.specs())))
+
+    def _key(self, name: str, spec: tables.Spec) -> str:
+        """Name of the table's folder: whatever changes its content changes the name."""
+        said: list[str] = [ws.code_hash("read", "facts", "tables.py"), self.found.content_key]
+        if spec.zoned:
+            said += [self.options.digest(), json.dumps({f: z.zone for f, z in sorted(self.zones.items())})]
+        return f"{name}-{hashlib.sha256(json.dumps(said).encode()).hexdigest()[:12]}"
+
+    def _frame(self, name: str) -> DataFrame:
+        with self._lock:
+            kept = self._frames.get(name)
+        if kept is None:
+            from pyspark.sql.pandas.types import from_arrow_schema
+
+            self.warm()
+            spec = tables.specs()[name]
+            folder = self.folder(name)
+            frame = self.spark.read.schema(from_arrow_schema(spec.schema)).parquet(folder.as_uri())
+            kept = self._cut(frame, spec.time)
+            with self._lock:
+                self._frames[name] = kept
+        return kept
+
+    def _cut(self, frame: DataFrame, column: str | None) -> DataFrame:
+        """Leave out what is before `since` or after `until`; rows without a time stay."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        for limit, sign in ((self.options.since, 1), (self.options.until, -1)):
+            if column is not None and limit is not None:
+                time = F.col(column)
+                bound = F.lit(limit)
+                frame = frame.where(time.isNull() | ((time >= bound) if sign > 0 else (time <= bound)))
+        return frame
+
+    # --- Spark -----------------------------------------------------------------------------------------------------------
+
+    def warm(self) -> None:
+        """Start Spark in the background; what needs it waits."""
+        import kit.spark
+
+        with self._lock:
+            if self._spark is None:
+                future: Future[SparkSession] = Future()
+                self._spark = future
+
+                def start() -> None:
+                    try:
+                        future.set_result(kit.spark.session(self.options.master, self.options.remote))
+                    except BaseException as error:  # noqa: BLE001 - handed to whoever waits
+                        future.set_exception(error)
+
+                threading.Thread(target=start, name="spark-start", daemon=True).start()
+
+    @property
+    def spark(self) -> SparkSession:
+        self.warm()
+        assert self._spark is not None
+        return self._spark.result()
+
+    # --- what it says ----------------------------------------------------------------------------------------------------
+
+    def line(self, file: str, line: int) -> str:
+        """Return one line of a text file as it stands there, without its end; the first is 1. Raise `KeyError`, `IndexError`."""
+        return self.lines([(file, line)])[0]
+
+    def lines(self, places: Iterable[tuple[str, int]]) -> list[str]:
+        """Return several lines, each file read once."""
+        return quotes.lines(self.found, places)
+
+    def broker_versions(self) -> tuple[str, ...]:
+        """Return the releases of the brokers the evidence names, oldest first; empty where none is named."""
+        return setup.broker_versions(self)
+
+    def client_versions(self) -> tuple[str, ...]:
+        """Return the releases of the clients that connected, oldest first; empty where none is named."""
+        return setup.client_versions(self)
+
+    def clients(self) -> list[setup.Client]:
+        """Return who connected, in which group, with which release, and the line that says it."""
+        return setup.clients(self)
+
+    def setting(self, name: str) -> setup.Setting:
+        """Return (value, where, known) of a broker setting: known `evidence`, `default` (of the broker's release) or None."""
+        return setup.setting(self, name)
+
+    # --- results ---------------------------------------------------------------------------------------------------------
+
+    def table_names(self) -> list[str]:
+        """Return the result tables that the causes left, once `kit.triage` ran."""
+        from kit import results
+
+        return results.names(self)
+
+    def table(self, name: str) -> pd.DataFrame:
+        """Return one result table; empty where the causes left none of that name."""
+        from kit import results
+
+        return results.table(self, name)
+
+
+TABLE_OF: Final[Mapping[str, str]] = {"records": "messages", "entries": "logs"}
+
+
+class _Tasks:
+    """The tasks of a table, worked out only if it has to be built."""
+
+    def __init__(self, case: Case, name: str) -> None:
+        self.case, self.name = case, name
+
+    def __iter__(self) -> Any:
+        case = self.case
+        options: dict[str, Any] = {"tz_broker": case.options.tz_broker, "tz_app": case.options.tz_app}
+        if tables.specs()[self.name].zoned:
+            options["zones"] = {file: zone.zone for file, zone in case.zones.items()}
+        if self.name == "configs":
+            options["logs"] = case.folder("logs")
+        return iter(tables.tasks(self.name, case.found, options))
+
+
+def _override(found: inv.Inventory, said: str) -> inv.Inventory:
+    """Put the user's columns in the place of the guessed ones. Raise `ValueError` for a file or column that is not there."""
+    file, chosen = rows.parse_override(said)
+    item = found.get(file)
+    if item is None or item.kind not in ("rows", "sends", "text", "log", "other"):
+        raise ValueError(f"{said}: {file}")
+    detail = rows.declared(Path(item.path), item.bytes, item.detail, chosen)
+    new = attrs.evolve(item, kind="sends" if detail["role"] == "sends" else "rows", source=None, detail=detail)
+    return attrs.evolve(found, items=tuple(new if i.file == file else i for i in found.items))

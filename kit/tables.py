@@ -1,0 +1,232 @@
+"""How each table of a case is built: Arrow batches of the readers, written as Parquet into the workspace by threads of this process.
+
+The kernels release the interpreter's lock, so for one machine this is quicker than asking Spark; with a cluster (`remote tables`) Spark's own
+data sources read the files instead.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from kit.facts import names
+from kit.read import batches, commitlog, configs, consumequeue, index, rows, traces, zones
+from kit.read.evidence import open_readonly
+from kit.read.inventory import TEXTS, Inventory, Item, as_log_files
+from kit.workspace import Workspace
+
+Task = Callable[[], Iterator[pa.RecordBatch]]
+THREADS: Final = min(4, os.cpu_count() or 2)
+MAX_CONFIG: Final = 64 << 20
+"""Bytes of a configuration file that are read: thousands of topics make some megabytes."""
+
+MESSAGE_COLUMNS: Final = tuple(name for name in batches.FIELDS if name != "body")
+OPS: Final = pa.schema(
+    [
+        ("file", pa.string()), ("physical_offset", pa.int64()), ("offset_msg_id", pa.string()), ("queue_id", pa.int32()),
+        ("store_timestamp", pa.timestamp("us", "UTC")), ("half_queue_offset", pa.int64()), ("tags", pa.string()),
+    ]
+)  # fmt: skip
+"""One row for each half message an op record ends: 5.x writes several into one body (`transactionOpMsgMaxSize`)."""
+
+
+@attrs.frozen
+class Spec:
+    """A table: its columns, the times that `since` and `until` cut, and whether its times depend on zones."""
+
+    schema: pa.Schema
+    time: str | None = None
+    zoned: bool = False
+
+
+def specs() -> dict[str, Spec]:
+    """Return every table of a case."""
+    from kit.read import entries
+
+    return {
+        "messages": Spec(batches.schema(MESSAGE_COLUMNS), "store_timestamp"),
+        "skipped": Spec(commitlog.SKIPPED),
+        "ops": Spec(OPS, "store_timestamp"),
+        "traces": Spec(traces.SCHEMA, "time"),
+        "consumequeue": Spec(consumequeue.SCHEMA),
+        "index": Spec(index.ENTRIES),
+        "logs": Spec(entries.Options(events=True).schema, "ts", zoned=True),
+        "configs": Spec(configs.CONFIGS),
+        "offsets": Spec(configs.OFFSETS),
+        "rows": Spec(rows.ROWS, "time", zoned=True),
+        "sends": Spec(rows.SENDS, "start", zoned=True),
+    }
+
+
+def write(place: Workspace, name: str, schema: pa.Schema, tasks: Sequence[Task]) -> Path:
+    """Write a table unless it is there, one file a task; return its folder. An empty table has one file with its columns."""
+    with place.writing(name) as part:
+        if part is not None:
+            with ThreadPoolExecutor(THREADS) as pool:
+                written = list(pool.map(lambda nt: _write_one(part / f"part-{nt[0]:05}.parquet", schema, nt[1]), enumerate(tasks)))
+            if not any(written):
+                pq.write_table(schema.empty_table(), part / "part-empty.parquet")
+    folder = place.table(name)
+    assert folder is not None
+    return folder
+
+
+def _write_one(path: Path, schema: pa.Schema, task: Task) -> int:
+    count = 0
+    writer: pq.ParquetWriter | None = None
+    try:
+        for batch in task():
+            if batch.num_rows:
+                writer = writer or pq.ParquetWriter(path, schema, compression="snappy", use_dictionary=True, write_statistics=True)
+                writer.write_batch(batch.cast(schema) if batch.schema != schema else batch)
+                count += batch.num_rows
+    finally:
+        if writer is not None:
+            writer.close()
+    return count
+
+
+def stores(found: Inventory, *, replicas: bool = True) -> list[dict[str, Any]]:
+    """Return the commitlog files as the readers take them."""
+    return [{"file": i.file, "path": i.path, "base": i.base} for i in found.of_kind("commitlog", "dledger", replicas=replicas)]
+
+
+def tasks(name: str, found: Inventory, options: dict[str, Any]) -> list[Task]:
+    """Return what has to be read for a table. `options`: tz_broker, tz_app, zones {file: zone}, logs (folder of that table)."""
+    if name in ("messages", "skipped", "ops", "traces"):
+        return [_store_task(name, chunk) for chunk in commitlog.tasks(stores(found, replicas=name in ("messages", "skipped")))]
+    if name == "consumequeue":
+        return _per_file(found.of_kind("consumequeue", replicas=False), consumequeue.units)
+    if name == "index":
+        return _per_file(found.of_kind("index", replicas=False), index.entries)
+    if name == "logs":
+        return _log_tasks(found, options)
+    if name in ("rows", "sends"):
+        return [_rows_task(i, options["zones"].get(i.file)) for i in found.of_kind(name, replicas=False) if i.detail.get("role")]
+    if name == "offsets":
+        return [lambda: _records(configs.OFFSETS, (r for i in _config_items(found) for r in _read_config(i, configs.offsets)))]
+    if name == "configs":
+        return [lambda: _records(configs.CONFIGS, _configs(found, options["logs"]))]
+    raise KeyError(name)
+
+
+def _store_task(name: str, chunk: Any) -> Task:
+    def task() -> Iterator[pa.RecordBatch]:
+        for file, start, stop in chunk.ranges:
+            if name == "messages":
+                yield from commitlog.messages(file, start, stop, batches.Wanted(MESSAGE_COLUMNS))
+            elif name == "skipped":
+                yield from commitlog.skipped(file, start, stop)
+            elif name == "ops":
+                wanted = (*(field for field in OPS.names if field != "half_queue_offset"), "body")
+                for batch in commitlog.messages(file, start, stop, batches.Wanted(wanted, topics=frozenset({names.OP_TOPIC}))):
+                    yield ended(batch)
+            else:
+                yield from traces.trace_rows(file, start, stop, frozenset({names.TRACE_TOPIC}))
+
+    return task
+
+
+def ended(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return one row for each queue offset in the bodies of op records: `17` in 4.x, `17,18,` from 5.1.0; null where it is no number."""
+    texts = pc.split_pattern(pc.utf8_rtrim(batch["body"].cast(pa.string(), safe=False), ","), ",")
+    parts, values = pc.list_parent_indices(texts), pc.list_flatten(texts)
+    number = pc.match_substring_regex(values, r"^\d{1,18}$")
+    offsets = pc.if_else(number, values, None).cast(pa.int64())
+    flat = batch.take(parts)
+    return pa.RecordBatch.from_arrays([offsets if f == "half_queue_offset" else flat[f] for f in OPS.names], schema=OPS)
+
+
+def _per_file(items: Iterable[Item], read: Callable[[str, str], Iterator[pa.RecordBatch]], share: int = 32 << 20) -> list[Task]:
+    """Group small files: one Parquet file for each of thousands of queues would cost more than it holds."""
+    groups: list[list[Item]] = []
+    room = 0
+    for item in items:
+        if not groups or item.bytes > room:
+            groups.append([])
+            room = share
+        groups[-1].append(item)
+        room -= item.bytes
+    return [lambda group=group: (b for i in group for b in read(i.file, i.path)) for group in groups]  # type: ignore[misc]
+
+
+def _log_tasks(found: Inventory, options: dict[str, Any]) -> list[Task]:
+    from kit.read import entries, logs
+
+    files = [attrs_of(f, options) for f in as_log_files(found)]
+    how = entries.Options(logs.zone(options.get("tz_broker")), logs.zone(options.get("tz_app")), events=True)
+    groups = logs.grouped(piece for file in files for piece in logs.pieces(file))
+    return [lambda group=group: (b for piece in group for b in entries.batches(piece, how)) for group in groups]  # type: ignore[misc]
+
+
+def attrs_of(file: Any, options: dict[str, Any]) -> Any:
+    """Give a text file the zone settled for it; a declared one stands in the options of all."""
+    from kit.read import logs
+
+    if not options.get("tz_app"):
+        known = logs.zone(options["zones"].get(file.file))
+        file.zone_minutes = known if isinstance(known, int) else None
+    return file
+
+
+def _rows_task(item: Item, zone: str | None) -> Task:
+    return lambda: rows.read(Path(item.path), item.file, item.detail, zones.converter(zone))
+
+
+def _records(schema: pa.Schema, found: Iterable[dict[str, Any]]) -> Iterator[pa.RecordBatch]:
+    kept = list(found)
+    if kept:
+        yield pa.RecordBatch.from_pylist(kept, schema)
+
+
+def _config_items(found: Inventory) -> tuple[Item, ...]:
+    return found.of_kind("broker_conf", "store_json", "checkpoint", replicas=False)
+
+
+def _read_config(item: Item, read: Callable[..., list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    try:
+        return read(item.file, _bytes(item), item.detail, item.kind)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return []  # `broken_configs` tells of it
+
+
+def _bytes(item: Item) -> bytes:
+    with open_readonly(item.path) as stream:
+        return stream.read(MAX_CONFIG)
+
+
+def broken_configs(found: Inventory) -> list[str]:
+    """Return the configuration files that cannot be parsed."""
+    broken = []
+    for item in found.of_kind("store_json"):
+        try:
+            configs.parse_json(_bytes(item).decode("utf-8-sig", "replace"))
+        except ValueError:
+            broken.append(item.file)
+    return broken
+
+
+def _configs(found: Inventory, logs: Path) -> Iterator[dict[str, Any]]:
+    for item in _config_items(found):
+        if item.kind != "checkpoint":
+            yield from _read_config(item, configs.configs)
+    for item in found.of_kind("mqadmin", replicas=False):
+        yield from configs.broker_config_output(item.file, _bytes(item).decode(item.detail.get("encoding") or "utf-8", "replace"))
+    # broker.log begins at every start with all settings, defaults included (BrokerStartup, BrokerController).
+    table = ds.dataset(logs, format="parquet")
+    dumped = pc.match_substring_regex(ds.field("message"), configs.DUMPED) & (ds.field("source") == "broker") & (ds.field("thread") == "main")
+    for row in table.to_table(["file", "line", "message"], filter=dumped).sort_by([("file", "ascending"), ("line", "ascending")]).to_pylist():
+        name, _, value = row["message"].partition("=")
+        yield {"file": row["file"], "line": row["line"], "origin": "broker.log", "subject": None, "name": name, "value": value, "backup": False}
+
+
+__all__ = ["OPS", "TEXTS", "Spec", "broken_configs", "ended", "specs", "stores", "tasks", "write"]
