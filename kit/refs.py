@@ -72,6 +72,11 @@ def _summary(case: Case) -> list[dict[str, Any]]:
     return kept
 
 
+def count(case: Case, slug: str, source: str) -> int:
+    """Return how many entries of one source (`client`, `transaction`, …) hold a known text."""
+    return sum(row["n"] for row in _summary(case) if row["event"] == slug and row["source"] == source)
+
+
 def quote(case: Case, where: Seen, most: int = 3) -> tuple[Ref, ...]:
     """Quote the first line of this text in up to `most` files."""
     return tuple(Ref(file, case.line(file, line), line=line) for file, line in where.places[:most])

@@ -22,9 +22,11 @@ _EXT = (
 
 EVENTS: Final[tuple[Event, ...]] = (
     # Flow control, as any client prints it (Java, Go, C++ show the broker's remark as it is).
-    event("flow-control", ("start flow control for a while",),
-          _CODE + r"\[(?P<kind>REJECTREQUEST|OVERLOAD|PC_SYNCHRONIZED|PCBUSY_CLEAN_QUEUE|TIMEOUT_CLEAN_QUEUE)\](?P<who>broker|system) busy, start flow control for a while"
-          r"(?:, period in queue: (?P<period>\d+)ms, size of queue: (?P<queue>\d+))?(?:,? *BROKER: (?P<broker>[^\s,]+))?", _APP, "ERROR WARN",
+    # Wrappers quote, wrap and cut the remark: what stands in brackets is enough, and so is what follows it.
+    event("flow-control", ("[REJECTREQUEST", "[OVERLOAD]system", "[PC_SYNCHRONIZED", "[PCBUSY_CLEAN_QUEUE", "[TIMEOUT_CLEAN_QUEUE", "start flow control for a while"),
+          _CODE + r"(?:\[(?P<kind>REJECTREQUEST|OVERLOAD|PC_SYNCHRONIZED|PCBUSY_CLEAN_QUEUE|TIMEOUT_CLEAN_QUEUE)(?:\](?P<who>broker|system) busy)?(?:, start flow control for a while)?"
+          r"|(?:broker|system) busy, start flow control for a while)"
+          r"(?:, period in queue: (?P<period>\d+)ms(?:, size of queue: (?P<queue>\d+))?)?(?:,? *BROKER: (?P<broker>[^\s,]+))?", _APP, "ERROR WARN",
           "remoting/netty/NettyRemotingAbstract, broker/latency/BrokerFastFailure, broker/processor/SendMessageProcessor",
           "CODE: 2  DESC: [TIMEOUT_CLEAN_QUEUE]broker busy, start flow control for a while, period in queue: 208ms, size of queue: 8 BROKER: 10.20.81.11:10911"),
     event("map-file-failed", "create mapped file failed, server is busy or broken", _CODE + "create mapped file failed", _APP, "ERROR", "broker/processor/SendMessageProcessor",
@@ -87,7 +89,9 @@ EVENTS: Final[tuple[Event, ...]] = (
           r"sendKernelImpl exception, (?P<what>resend at once|throw exception), InvokeID: ?(?P<invoke_id>-?\d+|%s), RT: ?(?P<rt>\d+|%s)(?:ms)?, Broker: ?"
           r"(?:MessageQueue \[topic=(?P<topic>[^,\]]*), brokerName=(?P<broker>[^,\]]*), queueId=(?P<queue_id>\d+)\])?", "client", "WARN", f"{_PRODUCER}.sendDefaultImpl",
           "sendKernelImpl exception, resend at once, InvokeID: 123, RT: 203ms, Broker: MessageQueue [topic=T, brokerName=broker-a, queueId=1]"),
-    event("send-attempt-message", "Message{topic='", r"^Message\{topic='(?P<topic>[^']*)', .{0,20000}?UNIQ_KEY=(?P<msg_id>\w+)", "client", "WARN INFO", f"{_PRODUCER}.sendDefaultImpl",
+    event("send-attempt-message", "Message{topic='",
+          r"^Message\{topic='(?P<topic>[^']*)', flag=-?\d+, properties=\{(?=(?:.{0,20000}?\bKEYS=(?P<keys>.{0,2000}?)(?:, [\w#.]+=|\}, body=))?)(?=.{0,20000}?\bUNIQ_KEY=(?P<msg_id>\w+))",
+          "client", "WARN INFO", f"{_PRODUCER}.sendDefaultImpl",
           "Message{topic='orders', flag=0, properties={KEYS=K1, UNIQ_KEY=0A14511500000C387F4466DA3D032851, WAIT=true}, body=[123], transactionId='null'}", until="5.1.1", confirm=r"^Message\{topic='"),
     event("send-given-up", "times, still failed, cost [", r"Send \[(?P<times>\d+)\] times, still failed, cost \[(?P<cost>\d+)\]ms, Topic: (?P<topic>[^,]*), BrokersSent: \[(?P<brokers>[^\]]*)\]", _APP, "ERROR",
           f"{_PRODUCER}.sendDefaultImpl", "Send [3] times, still failed, cost [3002]ms, Topic: orders, BrokersSent: [broker-a, broker-a, broker-a]"),
@@ -104,7 +108,9 @@ EVENTS: Final[tuple[Event, ...]] = (
     event("local-transaction-answer", "executeLocalTransactionBranch return",
           r"executeLocalTransactionBranch return:? (?P<answer>\w+)(?: messageTopic: (?P<topic>\S*) transactionId: (?P<msg_id>\S*) tag: (?P<tags>\S*) key: (?P<keys>.{0,200}))?", "client", "INFO",
           f"{_PRODUCER}.sendMessageInTransaction", "executeLocalTransactionBranch return UNKNOW", harmless=None),
-    event("local-transaction-exception", ("executeLocalTransactionBranch exception",), r"executeLocalTransactionBranch exception(?:[^\n]{0,300})?(?:\n(?P<exception>[\w.$]+)(?:: (?P<reason>.{0,300}))?)?", "client", "INFO ERROR",
+    event("local-transaction-exception", ("executeLocalTransactionBranch exception",),
+          r"executeLocalTransactionBranch exception(?:, messageTopic: (?P<topic>\S*) transactionId: (?P<msg_id>\S*) tag: (?P<tags>\S*) key: (?P<keys>[^\n]{0,200}))?"
+          r"[^\n]{0,300}(?:\n(?P<exception>[\w.$]+)(?:: (?P<reason>.{0,300}))?)?", "client", "INFO ERROR",
           f"{_PRODUCER}.sendMessageInTransaction", "executeLocalTransactionBranch exception\njava.lang.IllegalStateException: could not execute statement"),
     event("end-transaction-failed", "but end broker transaction failed", r"local transaction execute (?P<answer>\w+), but end broker transaction failed", "client", "WARN", f"{_PRODUCER}.sendMessageInTransaction",
           "local transaction execute COMMIT_MESSAGE, but end broker transaction failed"),
