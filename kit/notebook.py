@@ -55,6 +55,14 @@ class Inquiry:
             raise KeyError(NO_SUCH.say(cause=cause, known=sorted(found)).render(self.lang))
         return found[cause]
 
+    def first(self) -> str:
+        """Return the cause to look at first: the most harmful confirmed one, else the nearest to it."""
+        from kit.report.words import VERDICTS as WORDS
+
+        order = list(WORDS)
+        ranked = sorted(self.findings["findings"], key=lambda f: (order.index(f["verdict"]), f["kind"] != "root_cause", f["cause"]))
+        return (self.findings["root_causes"] or [f["cause"] for f in ranked])[0]
+
     def table(self, name: str) -> pd.DataFrame:
         """Return a result table of the causes; empty where this evidence gave none."""
         return self.case.table(name)

@@ -121,6 +121,6 @@ def tables() -> dict[str, pd.DataFrame]:
     files = [("broker/logs/store.log", "broker_log", 5744, first, first, "+08:00 (layout)", None), ("holiday.jpg", "unknown", 12, None, None, None, None)]
     return {
         "inventory": pd.DataFrame(files, columns=["file", "kind", "bytes", "first", "last", "zone", "replica_of"]),
-        "refused": pd.DataFrame({"file": ["secret.log"], "reason": ["permission denied"]}),
-        "skipped": pd.DataFrame({"file": ["commitlog/0"], "start": [100], "end": [228], "reason": ["corrupt"]}),
+        "damage": pd.DataFrame({"file": ["secret.log"], "reason": ["permission denied"]}),
+        "skipped": pd.DataFrame({"file": ["commitlog/0"], "reason": ["corrupt"], "ranges": [1], "bytes": [228]}),
     }

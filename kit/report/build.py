@@ -8,15 +8,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
+import click
 import pandas as pd
+import pyarrow.dataset as ds
 
 from kit.report import html, manifest, notebooks
-from kit.texts import Lang
+from kit.report.words import SKIPPED
+from kit.texts import Lang, T
 
 if TYPE_CHECKING:
     from kit.case import Case
 
 PAGE_NAME = "report.html"
+NO_REDACTION = T("Redaction is not available in this version; nothing was written.", "此版本不提供脱敏；未写入任何内容。")
 
 
 def build(
@@ -29,7 +33,7 @@ def build(
 ) -> Path:
     """Write `out/report.html` and `out/manifest.json` from findings and executed notebooks; return the page's path.
 
-    `tables` may hold `inventory`, `refused` and `skipped` (the evidence appendix). Same arguments, same bytes of the page.
+    `tables` may hold `inventory`, `damage` and `skipped` (the evidence appendix). Same arguments, same bytes of the page.
     """
     started = dt.datetime.now(dt.UTC)
     out.mkdir(parents=True, exist_ok=True)
@@ -44,30 +48,40 @@ def build(
 
 def run(case: Case, out: Path, *, cause: str = "auto", redact: bool = False) -> Path:
     """Triage the case, run its notebooks, write everything a report consists of into `out`; return the page's path."""
-    from kit import investigate
+    import kit
     from kit.report import write
 
-    findings = investigate.triage(case)
+    if redact:
+        raise click.UsageError(NO_REDACTION.render(case.lang))
+    findings = kit.triage(case)
     write.findings(findings, out / "findings.json")
     write.tables(case, out / "tables")
+    declared = options(case)
     parameters = {
-        "evidence": str(Path(case.path).resolve()),
-        "workspace": str(case.workspace.root),
+        "evidence": str(case.path.resolve()),
+        # The folder all workspaces are in, as `open_case` takes it.
+        "workspace": str(case.workspace.folder.parents[1]),
         "lang": case.lang,
         "interactive": False,
-        "options": dict(case.options),
+        "options": declared,
     }
     executed = notebooks.execute(notebooks.chosen(findings, cause), out / "notebooks", parameters)
-    return build(findings, evidence_tables(case), executed, out, case.lang, case.options)
+    return build(findings, evidence_tables(case), executed, out, case.lang, declared | ({} if cause == "auto" else {"cause": cause}))
+
+
+def options(case: Case) -> dict[str, Any]:
+    """Return what the user declared and what changes results, as the command line spells it."""
+    said = {name: value for name, value in attrs.asdict(case.options).items() if value and name not in ("master", "remote")}
+    return {name: value.isoformat() if isinstance(value, dt.datetime) else list(value) if isinstance(value, tuple) else value for name, value in said.items()}
 
 
 def evidence_tables(case: Case) -> dict[str, pd.DataFrame]:
-    """Return what was read and what was not: `inventory`, `refused`, `skipped` (ranges that are not records)."""
-    found = case.inventory
-    items = [attrs.asdict(item) for item in found.items]
+    """Return what was read and what was not, without Spark: `inventory`, `damage`, `skipped` (ranges and bytes by file and reason)."""
+    items = pd.DataFrame([attrs.asdict(item, recurse=False) for item in case.inventory.items])
     columns = ["file", "kind", "source", "bytes", "first", "last", "zone", "replica_of", "sha256"]
-    return {
-        "inventory": pd.DataFrame(items).reindex(columns=columns),
-        "refused": pd.DataFrame([attrs.asdict(r) for r in found.refused]),
-        "skipped": case.skipped.orderBy("file", "start").toPandas(),
-    }
+    damage = pd.DataFrame([(d.file, str(d)) for d in case.damage()], columns=pd.Index(["file", "reason"]))
+    ranges = ds.dataset(case.folder("skipped"), format="parquet").to_table(columns=["file", "start", "end", "reason"]).to_pandas()
+    reasons = {name: text.in_(case.lang) for name, text in SKIPPED.items()}
+    ranges = ranges.assign(bytes=ranges["end"] - ranges["start"], reason=[reasons.get(r, r) for r in ranges["reason"]])
+    skipped = ranges.groupby(["file", "reason"], as_index=False).agg(ranges=("start", "size"), bytes=("bytes", "sum"))
+    return {"inventory": items.reindex(columns=columns), "damage": damage, "skipped": skipped}

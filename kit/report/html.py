@@ -48,7 +48,7 @@ def render(
     options: Mapping[str, Any] | None = None,
     manifest_hash: str | None = None,
 ) -> str:
-    """Return the page. `tables` may hold `inventory`, `refused`, `skipped`; without them the findings' own file list is shown."""
+    """Return the page. `tables` may hold `inventory`, `damage`, `skipped`; without them the findings' own file list is shown."""
     words = page(lang)
     ranked = _ranked(findings)
     views = [_finding(f, stories, lang) for f in ranked]
@@ -68,6 +68,8 @@ def render(
         answers=_answers(head, confirmed, found, undecided, lang),
         failed=[PAGE["failed"].say(name=s.name).render(lang) for s in stories if s.failed],
         found=found,
+        # The first page has told it already: its section goes straight to the charts and the chain.
+        told=head["id"] if head and len(confirmed) <= 1 and len(head["numbers"]) <= HEAD_NUMBERS else None,
         undecided=undecided,
         undecided_table=_verdict_table(undecided, lang),
         undecided_missing=_once(undecided),
@@ -75,7 +77,7 @@ def render(
         overview=[chart for s in stories if s.cause is None for chart in s.charts],
         inventory=_inventory(findings, tables, lang),
         unrecognised=[clean(name) for name in findings["evidence"]["not_recognised"]],
-        refused=_maybe(tables, "refused", words["refused"], lang),
+        damage=_maybe(tables, "damage", words["damage"], lang),
         skipped=_skipped(tables, lang),
         glossary=[(term.in_(lang), meaning.in_(lang)) for term, meaning in GLOSSARY],
         command=_command(findings, options or {}, lang),
@@ -103,7 +105,7 @@ def _ranked(findings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _finding(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lang) -> dict[str, Any]:
     told = [s for s in stories if s.cause == finding["cause"]]
     icon, name = VERDICTS[finding["verdict"]]
-    numbers, number_tables = _figures(finding["figures"], lang)
+    numbers, number_tables, unknown = _figures(finding["figures"], lang)
     return {
         "id": clean(finding["cause"]),
         "kind": finding["kind"],
@@ -116,6 +118,7 @@ def _finding(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lang) -
         "steps": [_step(step, lang) for step in finding["steps"]],
         "numbers": numbers,
         "number_tables": number_tables,
+        "not_known": unknown,
         "remedies": [{k: clean(v) for k, v in remedy.items()} for remedy in finding["remedies"]],
         "missing": [{k: clean(v) for k, v in missing.items()} for missing in finding["missing"]],
         "charts": [chart for s in told for chart in s.charts],
@@ -142,12 +145,16 @@ def _place(ref: Mapping[str, Any], lang: Lang) -> str:
     return PAGE["byte"].say(n=ref["physical_offset"]).render(lang) if ref.get("physical_offset") is not None else ""
 
 
-def _figures(figures: Mapping[str, Any], lang: Lang) -> tuple[list[dict[str, str]], list[dict[str, Any]]]:
-    """Return single numbers as cards and the others as tables; what is not known is said to be so."""
-    cards, tables = [], []
+def _figures(figures: Mapping[str, Any], lang: Lang) -> tuple[list[dict[str, str]], list[dict[str, Any]], list[str]]:
+    """Return single numbers as cards, the others as tables, and the names of those not known."""
+    cards: list[dict[str, str]] = []
+    tables: list[dict[str, Any]] = []
+    unknown: list[str] = []
     for name, value in figures.items():
         label = FIGURES[name].in_(lang) if name in FIGURES else clean(name.replace("_", " "))
-        if isinstance(value, Mapping):
+        if value is None:
+            unknown.append(label)
+        elif isinstance(value, Mapping):
             rows = [{KEY.in_(lang): key, **(inner if isinstance(inner, Mapping) else {label: inner})} for key, inner in value.items()]
             if rows:
                 tables.append(Table(pd.DataFrame(rows).astype(object), label, lang=lang).as_dict())
@@ -156,8 +163,8 @@ def _figures(figures: Mapping[str, Any], lang: Lang) -> tuple[list[dict[str, str
             if value and all(isinstance(item, Mapping) for item in value):
                 tables.append(Table(pd.DataFrame(value).astype(object), label, lang=lang).as_dict())
         else:
-            cards.append({"value": PAGE["unknown"].in_(lang) if value is None else cell(value)[0], "label": label})
-    return cards, tables
+            cards.append({"value": cell(value)[0], "label": label})
+    return cards, tables, unknown
 
 
 def _window(window: Sequence[str] | None, lang: Lang) -> str | None:
@@ -186,11 +193,10 @@ def _answers(
         roots = [view for view in undecided if view["kind"] == "root_cause"]
         lead = PAGE["one_suspect"].say(title=head["title"]).render(lang) if head else words["too_little"] if roots else words["quiet"]
         what = [lead, *what]
-    unknown = words["unknown"]
     return {
         "what": what,
         "since": next((view["window"] for view in shown if view["window"]), words["no_window"]),
-        "bad": [n for view in shown for n in view["numbers"] if n["value"] != unknown][:HEAD_NUMBERS],
+        "bad": [n for view in shown for n in view["numbers"]][:HEAD_NUMBERS],
         "why": [step["claim"] for view in shown for step in view["steps"] if step["shown"]],
         "now": [remedy for view in shown for remedy in view["remedies"]][:HEAD_REMEDIES],
         "collect": _once(found if confirmed else found + undecided)[:6],
@@ -208,16 +214,16 @@ def _once(views: list[dict[str, Any]]) -> list[dict[str, str]]:
 
 
 def _verdict_table(views: list[dict[str, Any]], lang: Lang) -> dict[str, Any]:
-    rows = [(view["title"], view["id"], view["summary"]) for view in views]
-    names = (PAGE["undecided"].in_(lang), PAGE["cause"].in_(lang), PAGE["reason"].in_(lang))
-    return Table(pd.DataFrame(rows, columns=pd.Index(names)), names[0], lang=lang).as_dict()
+    rows = [(view["title"], view["summary"], view["id"]) for view in views]
+    names = (PAGE["cause"].in_(lang), PAGE["reason"].in_(lang), PAGE["slug"].in_(lang))
+    return Table(pd.DataFrame(rows, columns=pd.Index(names)), PAGE["undecided"].in_(lang), lang=lang).as_dict()
 
 
 def _excluded(views: list[dict[str, Any]], lang: Lang) -> dict[str, Any] | None:
     """Return what was ruled out with the step that is false."""
-    rows = [(v["title"], v["id"], next((s["claim"] for s in v["steps"] if s["state"] == "no"), v["summary"]), v["summary"]) for v in views]
-    names = (PAGE["excluded"].in_(lang), PAGE["cause"].in_(lang), PAGE["fails"].in_(lang), PAGE["reason"].in_(lang))
-    return Table(pd.DataFrame(rows, columns=pd.Index(names)), names[0], lang=lang).as_dict() if rows else None
+    rows = [(v["title"], next((s["claim"] for s in v["steps"] if s["state"] == "no"), ""), v["summary"], v["id"]) for v in views]
+    names = (PAGE["cause"].in_(lang), PAGE["false_step"].in_(lang), PAGE["reason"].in_(lang), PAGE["slug"].in_(lang))
+    return Table(pd.DataFrame(rows, columns=pd.Index(names)), PAGE["excluded"].in_(lang), lang=lang).as_dict() if rows else None
 
 
 def _inventory(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], lang: Lang) -> dict[str, Any]:
@@ -226,7 +232,7 @@ def _inventory(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], 
         frame = pd.DataFrame(findings["evidence"]["files"], columns=pd.Index(["file", "kind", "bytes", "first", "last", "sha256", "replica_of"]))
     frame = frame.dropna(axis="columns", how="all") if len(frame) else frame
     if "sha256" in frame:
-        frame = frame.assign(sha256=[s[:16] if isinstance(s, str) else None for s in frame["sha256"]])
+        frame = frame.assign(sha256=frame["sha256"].str[:16])
     names = {name: text.in_(lang) for name, text in COLUMNS.items()}
     return Table(frame, PAGE["inventory"].in_(lang), names, lang, max_rows=500).as_dict()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
 import tempfile
@@ -68,8 +69,11 @@ def execute(paths: Iterable[Path], out: Path, parameters: Mapping[str, Any]) -> 
     One that fails is kept as far as it came, its error in its metadata: the report says so, and stands without it.
     """
     out.mkdir(parents=True, exist_ok=True)
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        return list(pool.map(lambda path: _execute(path, out / path.name, parameters), paths))
+    jobs = [(path.resolve(), out.resolve() / path.name) for path in paths]
+    chosen = dict(parameters)
+    # A kernel looks for modules in its working folder first: never the user's, which may hold the evidence.
+    with tempfile.TemporaryDirectory(prefix="rmq-kit-") as scratch, contextlib.chdir(scratch), ThreadPoolExecutor(AT_ONCE) as pool:
+        return list(pool.map(lambda job: _execute(job[0], job[1], chosen), jobs))
 
 
 def _execute(path: Path, target: Path, parameters: Mapping[str, Any]) -> Path:
@@ -77,16 +81,21 @@ def _execute(path: Path, target: Path, parameters: Mapping[str, Any]) -> Path:
 
     spoken = localise(read(path), parameters["lang"])
     failure = None
-    with tempfile.TemporaryDirectory(prefix="rmq-kit-") as scratch:
-        source = Path(scratch, path.name)
-        nbformat.write(spoken, source)
-        nbformat.write(spoken, target)
-        try:
-            papermill.execute_notebook(
-                source, target, dict(parameters), kernel_name="python3", progress_bar=False, execution_timeout=CELL_SECONDS, cwd=scratch
-            )
-        except Exception as error:  # a kernel can die in more ways than papermill has names for
-            failure = clean(f"{type(error).__name__}: {getattr(error, 'evalue', error)}", 300)
+    source = Path(path.name)
+    nbformat.write(spoken, source)
+    nbformat.write(spoken, target)
+    try:
+        papermill.execute_notebook(
+            source,
+            target,
+            dict(parameters),
+            kernel_name="python3",
+            progress_bar=False,
+            execution_timeout=CELL_SECONDS,
+            extra_arguments=["--log-level=ERROR", "--HistoryManager.enabled=False"],
+        )
+    except Exception as error:  # a kernel can die in more ways than papermill has names for
+        failure = clean(f"{type(error).__name__}: {getattr(error, 'evalue', error)}", 300)
     done = read(target)
     settle(done)
     if failure:

@@ -27,7 +27,7 @@ PAGE: Final[dict[str, T]] = {
     "now": T("What to do now", "现在该做什么"),
     "collect": T("What to collect next", "接下来要收集什么"),
     "from_to": T("{first} to {last} UTC", "{first} 至 {last}（UTC）"),
-    "lasted": T("{span} of evidence", "持续 {span}"),
+    "lasted": T("for {span}", "持续 {span}"),
     "no_window": T("The evidence carries no times for it.", "证据中没有相关时间。"),
     "also": T("Also seen", "同时出现的现象"),
     "chain": T("Why we say so", "结论的依据"),
@@ -43,6 +43,7 @@ PAGE: Final[dict[str, T]] = {
     "line": T("line {n}", "第 {n} 行"),
     "byte": T("byte {n}", "字节偏移 {n}"),
     "numbers": T("Numbers", "数字"),
+    "not_known": T("Not known from this evidence:", "这份证据中无法得知："),
     "charts": T("What it looked like", "当时的情形"),
     "behind": T("The table behind the chart", "图表背后的数据"),
     "undrawn": T("The chart needs JavaScript; its numbers are in the table below.", "图表需要 JavaScript；数字见下面的表格。"),
@@ -71,7 +72,7 @@ PAGE: Final[dict[str, T]] = {
     "complete": T("What was read, and what was not", "读取了什么，没有读取什么"),
     "inventory": T("Files of the evidence", "证据文件"),
     "unrecognised": T("Not recognised, so not used", "未识别，因此未使用"),
-    "refused": T("Refused or unreadable", "拒绝读取或无法读取"),
+    "damage": T("Damaged, refused or unreadable", "损坏、拒绝读取或无法读取"),
     "skipped": T("Byte ranges that are not records", "不是记录的字节范围"),
     "nothing_skipped": T("No damaged range: every byte belongs to a record or is known filler.", "没有损坏的范围：每个字节都属于某条记录或已知的填充。"),
     "everything_used": T("Every file was recognised.", "所有文件都已识别。"),
@@ -87,6 +88,8 @@ PAGE: Final[dict[str, T]] = {
     "cause": T("Cause", "原因"),
     "verdict": T("Verdict", "结论"),
     "reason": T("Reason", "理由"),
+    "slug": T("Name in the kit", "工具中的名称"),
+    "false_step": T("Shown false", "被证伪的一步"),
     "refs": T("references", "引用数"),
 }
 
@@ -132,6 +135,13 @@ FIGURES: Final[dict[str, T]] = {
     "rows_pending": T("of these still open", "行其事务未决"),
     "messages_without_row": T("messages without a business row", "条消息没有对应业务数据"),
     "exceptions_in_local_transaction": T("exceptions in local transactions", "次本地事务异常"),
+}
+
+SKIPPED: Final[dict[str, T]] = {
+    "zero_tail": T("unwritten end of the file", "文件尚未写入的尾部"),
+    "blank": T("filler at the end of a file", "文件末尾的填充"),
+    "truncated": T("the file ends inside a record", "文件在记录中间结束"),
+    "corrupt": T("corrupt", "损坏"),
 }
 
 COLUMNS: Final[dict[str, T]] = {

@@ -73,7 +73,10 @@ class Chart:
 
 def figure(*data: Any, height: int = 380, **layout: Any) -> go.Figure:
     """Return a figure in the kit's calm layout: no background of its own, thin grid, text that reads on light and dark."""
-    axis = {"gridcolor": "rgba(138,143,152,0.25)", "linecolor": GREY, "zeroline": False, "automargin": True, "ticks": "outside", "tickcolor": GREY}
+    axis: dict[str, Any] = {
+        "gridcolor": "rgba(138,143,152,0.25)", "linecolor": GREY, "zeroline": False, "automargin": True, "ticks": "outside", "tickcolor": GREY,
+        "title": {"font": {"size": 13}},
+    }
     made = go.Figure(data=list(data))
     made.update_layout(
         template=None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -73,8 +73,11 @@ def flow(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     nodes = list(dict.fromkeys([(s, False) for s in links["source"]] + ends))
     place = {node: i for i, node in enumerate(nodes)}
     colours = {topic: PALETTE[i % len(PALETTE)] for i, topic in enumerate(dict.fromkeys(topic for topic, _ in nodes))}
-    labels = [AGAIN.say(topic=escape(t, 48)).render(lang) if back else escape(t, 48) for t, back in nodes]
     count = links["count"].to_numpy("float64")
+    labels = []
+    for topic, back in nodes:
+        through = max(count[(links["source"] == topic) & (not back)].sum(), count[[end == (topic, back) for end in ends]].sum())
+        labels.append(f"{AGAIN.say(topic=escape(topic, 48)).render(lang) if back else escape(topic, 48)}  {through:,.0f}")
     drawn = np.maximum(count, count.max() * FLOOR)
     chart = figure(
         go.Sankey(
@@ -124,7 +127,8 @@ def timeline(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         )
     ]
     for i, (stage, part) in enumerate(shown.groupby("stage", sort=False, dropna=False)):
-        hover = [f"{escape(stage)}<br>{escape(row.offset_msg_id)}<br>{escape('' if pd.isna(row.why) else row.why, 120)}" for row in part.itertuples()]
+        said = part[["offset_msg_id", "why"]].fillna("").itertuples(index=False, name=None)
+        hover = [f"{escape(stage)}<br>{escape(offset_id)}<br>{escape(why, 120)}" for offset_id, why in said]
         traces.append(
             go.Scatter(
                 x=part["store_timestamp"], y=[lanes[t] for t in part["topic"]], mode="markers", name=escape(stage, 40), customdata=hover,
@@ -152,11 +156,11 @@ def coverage(frame: pd.DataFrame, window: tuple[pd.Timestamp, pd.Timestamp] | No
     named = {"kind": KIND.render(lang), "files": FILES.render(lang), "first": FIRST.render(lang), "last": LAST.render(lang)}
     if spans.empty:
         return Chart(figure(), spans, NO_TIMES.render(lang), NO_TIMES.render(lang), COVERAGE.render(lang), named, lang)
-    x: list[pd.Timestamp | None] = []
+    x: list[Any] = []
     y: list[str | None] = []
-    for row in spans.itertuples():
-        x += [row.first, row.last, None]
-        y += [escape(row.kind, 40)] * 2 + [None]
+    for kind, _, start, end in spans.itertuples(index=False, name=None):
+        x += [start, end, None]
+        y += [escape(kind, 40)] * 2 + [None]
     chart = figure(
         go.Scatter(
             x=x, y=y, mode="lines+markers", line={"color": PALETTE[0], "width": 9}, marker={"size": 9, "symbol": "line-ns-open"},
@@ -167,6 +171,8 @@ def coverage(frame: pd.DataFrame, window: tuple[pd.Timestamp, pd.Timestamp] | No
     )
     chart.update_yaxes(type="category", autorange="reversed")
     first, last = spans["first"].min(), spans["last"].max()
+    if last - first < pd.Timedelta(seconds=10):
+        chart.update_xaxes(range=[first - pd.Timedelta(seconds=5), last + pd.Timedelta(seconds=5)])
     reading = COVERAGE_READING.say(files=len(timed), first=f"{first:%Y-%m-%d %H:%M:%S}", last=f"{last:%Y-%m-%d %H:%M:%S}").render(lang)
     if window is not None:
         chart.add_vrect(x0=window[0], x1=window[1], fillcolor=VERMILLION, opacity=0.18, line_width=0)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Hashable
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -139,20 +140,20 @@ def flow(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 def life(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart the records of one leaked message in lanes.
 
-    `frame`: `store_timestamp`, `topic`, `queue_id`, `offset_msg_id`, `real_topic`, `reconsume_times`, `check_times`, `committed`, in store order.
+    `frame`: `store_timestamp`, `topic`, `queue_id`, `offset_msg_id`, `real_topic`, `check_times`, `committed` (written by a commit), in store order.
     """
     stages = [_stage(row) for row in frame.to_dict("records")]
     told = frame.assign(stage=[STAGES[s].render(lang) for s in stages], why=[WHY[s].render(lang) for s in stages])
     return common.timeline(told, lang)
 
 
-def _stage(row: dict[str, object]) -> str:
+def _stage(row: dict[Hashable, Any]) -> str:
     """Return which of `STAGES` a record of a leaked message is."""
     topic, real = row["topic"], row["real_topic"]
     if topic == names.DISCARD_TOPIC or (topic == names.SCHEDULE_TOPIC and real == names.DISCARD_TOPIC):
         return "given_up"
     if topic == names.SCHEDULE_TOPIC and real == names.HALF_TOPIC:
-        return "committed_again" if row["committed"] else "resent" if pd.isna(row["check_times"]) else "put_back"  # type: ignore[call-overload]
+        return "committed_again" if row["committed"] else "resent" if pd.isna(row["check_times"]) else "put_back"
     if topic == names.HALF_TOPIC:
         return "leaked" if real == names.HALF_TOPIC else "half"
     return "committed" if row["committed"] else "stored"
@@ -171,7 +172,7 @@ def fixes(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     def bar(column: str, colour: str, pattern: str) -> go.Bar:
         return go.Bar(
             y=table["fix"], x=table[column], orientation="h", name=named[column], text=[f"{n:,}" if n else "" for n in table[column]],
-            textposition="auto", marker={"color": colour, "pattern": {"shape": pattern, "fgcolor": "rgba(255,255,255,.45)"}},
+            textposition="auto", marker={"color": colour, "pattern": {"shape": pattern, "bgcolor": colour, "fgcolor": "#ffffff", "solidity": 0.2}},
             hovertemplate="%{y}: %{x:,}<extra></extra>",
         )
 

@@ -1,0 +1,60 @@
+"""Chromium as it is installed, headless, with an empty profile and nothing that calls home."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    sync = pytest.importorskip("playwright.sync_api")
+    found = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
+    if found is None:
+        pytest.skip("no Chromium on this machine")
+    with sync.sync_playwright() as play:
+        made = play.chromium.launch(executable_path=found, args=QUIET)
+        yield made
+        made.close()
+
+
+@attrs.define
+class Opened:
+    """A page with everything it asked for and complained about."""
+
+    page: Page
+    requests: list[str]
+    complaints: list[str]
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Any]:
+    """Return `visit(path, width, **context)`: the file opened in a new profile, charts drawn."""
+    contexts = []
+
+    def _visit(path: Path, width: int = 1280, **options: Any) -> Opened:
+        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
+        contexts.append(context)
+        opened = Opened(context.new_page(), [], [])
+        url = path.resolve().as_uri()
+        opened.page.on("request", lambda request: opened.requests.append(request.url) if request.url.split("#")[0] != url else None)
+        opened.page.on("console", lambda message: opened.complaints.append(f"{message.type}: {message.text}"))
+        opened.page.on("pageerror", lambda error: opened.complaints.append(str(error)))
+        opened.page.on("dialog", lambda dialog: (opened.complaints.append(f"dialog {dialog.message}"), dialog.dismiss()))
+        opened.page.goto(url)
+        opened.page.wait_for_function("document.querySelectorAll('main > section figure[data-chart]:not([data-drawn])').length == 0", timeout=20_000)
+        return opened
+
+    yield _visit
+    for context in contexts:
+        context.close()

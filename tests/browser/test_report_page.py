@@ -1,0 +1,117 @@
+"""The report in a real Chromium: it draws, calls nobody, complains about nothing, fits the screen, and runs nothing of the evidence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import incidents
+import pytest
+
+from kit.report.build import build
+from kit.show import Table, common, half_topic
+
+pytestmark = pytest.mark.browser
+
+DRAWN = """() => Array.from(document.querySelectorAll('figure[data-chart]')).map(box => {
+  const svg = box.querySelector('svg.main-svg');
+  const marks = box.querySelectorAll('.trace, .sankey-link, .bars path, .points path, .js-line');
+  return {id: box.id, width: svg ? svg.getBoundingClientRect().width : 0, marks: marks.length};
+})"""
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a report with every chart and a hostile text wherever evidence can put one."""
+    folder = tmp_path_factory.mktemp("report")
+    found = incidents.blow_up(incidents.HOSTILE)
+    for finding in found["findings"]:
+        finding["title"] += " " + incidents.HOSTILE
+    found["evidence"]["path"] = f"case {incidents.HOSTILE}"
+    found["evidence"]["not_recognised"] = [incidents.HOSTILE]
+    frame = incidents.life_frame()
+    spans = incidents.tables()["inventory"].assign(kind=incidents.HOSTILE)
+    hostile = frame.assign(topic=frame["topic"].replace("trade", incidents.HOSTILE), offset_msg_id=incidents.HOSTILE)
+    flows = incidents.flow_frame().replace("TRANS_CHECK_MAX_TIME_TOPIC", incidents.HOSTILE)
+    charts = [half_topic.growth(incidents.growth_frame()), half_topic.flow(flows), half_topic.life(hostile), half_topic.fixes(incidents.fixes_frame())]
+    run = [
+        incidents.notebook(folder / "10.ipynb", None, common.coverage(spans)),
+        incidents.notebook(folder / "20.ipynb", "half-topic-blowup", *charts, Table(hostile, incidents.HOSTILE), incidents.HOSTILE),
+    ]
+    return build(found, incidents.tables(), run, folder / "out")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_draws_every_chart_and_fits_without_a_request_or_a_complaint(visit, report: Path, width: int, scheme: str) -> None:
+    opened = visit(report, width, color_scheme=scheme)
+    charts = opened.page.evaluate(DRAWN)
+    assert len(charts) == 5
+    assert all(chart["width"] > 250 and chart["marks"] > 0 for chart in charts), charts
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+    assert opened.requests == []
+    assert opened.complaints == []
+
+
+def test_planted_markup_stays_text(visit, report: Path) -> None:
+    opened = visit(report)
+    opened.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    text = opened.page.inner_text("body")
+    assert text.count("<script>alert(1)</script>") >= 8
+    assert "\\x1b[31mred" in text and "\\u202eevil" in text
+    assert not set("\x1b\u202e\u202c") & set(opened.page.content())
+    assert opened.page.locator("img, iframe, object, [onerror], a[href^='javascript']").count() == 0
+    labels = " ".join(opened.page.locator("svg text").all_text_contents())
+    assert "<script>alert(1)</script>" in labels
+    assert opened.page.locator("svg a").count() == 0
+    assert opened.complaints == []
+
+
+def test_hover_text_of_a_chart_stays_text(visit, report: Path) -> None:
+    opened = visit(report)
+    box = opened.page.locator("figure", has_text="The life of one message").locator(".canvas").first
+    box.scroll_into_view_if_needed()
+    opened.page.evaluate(
+        "gd => Plotly.Fx.hover(gd, [{curveNumber: 1, pointNumber: 0}])",
+        box.element_handle(),
+    )
+    hover = opened.page.locator("g.hovertext text").first
+    assert "<script>alert(1)</script>" in (hover.text_content() or "")
+    assert opened.complaints == []
+
+
+def test_reached_by_keyboard(visit, report: Path) -> None:
+    opened = visit(report)
+    opened.page.keyboard.press("Tab")
+    assert opened.page.evaluate("document.activeElement.className") == "skip"
+    opened.page.keyboard.press("Enter")
+    assert opened.page.evaluate("document.activeElement.id") == "report"
+    reachable = opened.page.evaluate(
+        """() => Array.from(document.querySelectorAll('pre, .scroll, .plot')).filter(e => {
+             return (e.scrollWidth > e.clientWidth || e.scrollHeight > e.clientHeight) && e.tabIndex < 0 }).length"""
+    )
+    assert reachable == 0
+
+
+def test_notes_about_javascript_go_once_a_chart_is_drawn(visit, report: Path) -> None:
+    assert visit(report).page.locator(".undrawn:visible").count() == 0
+
+
+def test_readable_without_javascript(browser, report: Path) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(report.as_uri())
+    assert page.locator(".undrawn:visible").count() == 5
+    assert page.locator("figure details summary:visible").count() == 5
+    context.close()
+
+
+def test_prints_with_folds_open_and_charts_on_white(visit, report: Path, tmp_path: Path) -> None:
+    opened = visit(report, 1280, color_scheme="dark")
+    opened.page.emulate_media(media="print")
+    opened.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert opened.page.locator("details:not([open])").count() == 0
+    widths = opened.page.evaluate("Array.from(document.querySelectorAll('svg.main-svg')).map(s => s.getBoundingClientRect().width)")
+    assert max(widths) <= 660
+    assert opened.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    opened.page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert opened.page.locator("details[open]").count() == 0
