@@ -272,7 +272,7 @@ def table(
 
     Return `rows` (stage, text, topic, bytes, growth over the first copy of its kind, refused: reasons, limit), and what is
     safe: `safe_stored_body` (every put-back fits), `safe_plain_body` (a plain send fits), `max_message_size` (raw body for
-    setMaxMessageSize on a transaction producer), with `rule`, `limit`, `check_max`, `broker` they were reckoned with.
+    setMaxMessageSize on a transaction producer), None where no body is; with `rule`, `limit`, `check_max`, `broker` they were reckoned with.
     """
     version = Version.parse(broker)
     limit = rule("maxMessageSize", version) if limit is None else limit
@@ -301,9 +301,17 @@ def table(
          "refused": refusals(each, version, limit, dledger=dledger), "limit": limit}
         for slug, text, each, first in steps
     ]  # fmt: skip
-    safe = safe_stored_body(final.size - body, version, limit, dledger=dledger)
-    plain_safe = safe_stored_body(plain.size - body, version, limit, dledger=dledger)
+    safe = _safe(final, version, limit, dledger=dledger)
     return {
         "rows": rows, "broker": str(version), "rule": size_rule(version, dledger=dledger), "limit": limit, "check_max": last,
-        "safe_stored_body": safe, "safe_plain_body": plain_safe, "max_message_size": max_message_size(safe),
+        "safe_stored_body": safe, "safe_plain_body": _safe(plain, version, limit, dledger=dledger),
+        "max_message_size": None if safe is None else max_message_size(safe),
     }  # fmt: skip
+
+
+def _safe(record: Record, broker: Version, limit: int, *, dledger: bool) -> int | None:
+    """Return the largest body of such a record, None where it is refused whatever its body."""
+    if {"properties", "topic"} & set(refusals(record, broker, limit, dledger=dledger)):
+        return None
+    most = safe_stored_body(record.size - record.body, broker, limit, dledger=dledger)
+    return most if most >= 0 else None

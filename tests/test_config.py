@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import tarfile
+
 import pytest
+import zstandard
+from recorded import HERE, SMALL, label
 
 from kit.facts.config import CONFLICTS, Settings, conflicts, default_of, guide, ignored
 from kit.facts.parameters import ALIASES, PARAMETERS
@@ -73,6 +78,33 @@ def test_a_parameter_without_a_number_contradicts_nothing():
     for name, parameter in PARAMETERS.items():
         if parameter.unit not in ("text", "enum", "bool"):
             assert slugs(**{name: "many"}) == set(), name
+
+
+def in_force(name: str) -> tuple[dict[str, str], dict[str, str]]:
+    """What a recorded broker was given (broker.conf) and what it said it runs with (mqadmin getBrokerConfig)."""
+    found = {}
+    archive = HERE.parent / "sample_data" / f"{name}.tar.zst"
+    with archive.open("rb") as file, zstandard.ZstdDecompressor().stream_reader(file) as stream, tarfile.open(fileobj=stream, mode="r|") as tar:
+        for member in tar:
+            if member.name.endswith(("broker/broker.conf", "getBrokerConfig.txt")):
+                data = tar.extractfile(member)
+                assert data
+                found[member.name.rsplit("/", 1)[-1]] = dict(re.findall(r"^(\w+) *= *(.*?)\r?$", data.read().decode(), re.M))
+    return found["broker.conf"], found["getBrokerConfig.txt"]
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_defaults_are_those_of_real_brokers(name):
+    version = Version.parse(label(name)["recorded_as"]["broker"])
+    given, said = in_force(name)
+    assert len(said) > 100
+    for parameter in PARAMETERS.values():
+        if parameter.side == "client":
+            continue
+        assert ignored(parameter.name, version) == (parameter.name not in said), parameter.name
+        default = default_of(parameter.name, version)
+        if parameter.name not in {*given, "storePathRootDir", "storePathCommitLog", "sendMessageThreadPoolNums"} and parameter.name in said:
+            assert default is None or str(default).lower() == said[parameter.name].lower(), parameter.name
 
 
 def test_guide_has_every_line_and_knows_what_it_does_not_know():

@@ -215,6 +215,16 @@ def test_the_safe_body_is_the_largest_whose_put_backs_all_fit(extra, broker, lim
     assert not fits(got["safe_stored_body"] + 1)
 
 
+def test_no_body_is_safe_where_the_put_back_exceeds_the_properties():
+    # 32,742 bytes of properties fit, 26 more do not (reference, section 6.3).
+    for extra, safe in [(32_741, True), (32_742, False)]:
+        half = size.prepared(size.sent("t", 0, {names.TRAN_MSG: "true", names.PGROUP: "", "k": ""}, broker="5.3.3", transaction=True), 0, "5.3.3")
+        room = extra - size.properties_length(half.properties)
+        got = size.table(0, "t", {"k": "v" * room}, broker="5.3.3", check_max=1)
+        assert (got["safe_stored_body"] is not None) == safe
+        assert (got["max_message_size"] is not None) == safe
+
+
 @given(st.integers(0, 5_000_000))
 def test_max_message_size_never_grows_beyond_what_is_safe(stored_bytes):
     most = size.max_message_size(stored_bytes)
