@@ -25,9 +25,9 @@ NOT_OK: Final = ("flush_disk_timeout", "flush_slave_timeout", "slave_not_availab
 STEPS: Final[dict[str, T]] = {
     "half stored": T("half stored", "half 消息已存储"),
     "send throws": T("send throws", "发送抛出异常"),
-    "FLUSH_DISK_TIMEOUT": T("FLUSH_DISK_TIMEOUT", "FLUSH_DISK_TIMEOUT"),
-    "FLUSH_SLAVE_TIMEOUT": T("FLUSH_SLAVE_TIMEOUT", "FLUSH_SLAVE_TIMEOUT"),
-    "SLAVE_NOT_AVAILABLE": T("SLAVE_NOT_AVAILABLE", "SLAVE_NOT_AVAILABLE"),
+    "FLUSH_DISK_TIMEOUT": T("status FLUSH_DISK_TIMEOUT", "状态 FLUSH_DISK_TIMEOUT"),
+    "FLUSH_SLAVE_TIMEOUT": T("status FLUSH_SLAVE_TIMEOUT", "状态 FLUSH_SLAVE_TIMEOUT"),
+    "SLAVE_NOT_AVAILABLE": T("status SLAVE_NOT_AVAILABLE", "状态 SLAVE_NOT_AVAILABLE"),
     "row written": T("row written, not committed", "记录已写入，未提交"),
     "row committed": T("row committed", "记录已提交"),
     "row rolled back": T("row rolled back", "记录已回滚"),
