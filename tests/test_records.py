@@ -12,6 +12,7 @@ import numpy as np
 import oracle
 import pyarrow as pa
 import pytest
+import stores
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -49,7 +50,7 @@ def covered(rows: list[dict[str, Any]], gaps: list[tuple[int, int, str]], base: 
 @given(seed=st.integers(0, 2**32))
 def test_what_was_written_is_read(seed: int) -> None:
     rng = random.Random(seed)
-    made = oracle.some_store(rng)
+    made = stores.some_store(rng)
     rows, gaps = read(made.data, made.base, made.head)
     assert [(r["physical_offset"] - made.base - made.head, r["physical_offset"] - made.base + r["store_size"]) for r in rows] == made.spans
     assert covered(rows, gaps, made.base, made.head, len(made.data))
@@ -65,24 +66,14 @@ CHANGE = st.one_of(
 )
 
 
-def change(data: bytearray, kind: str, where: float, much: int, rng: random.Random) -> None:
-    at = int(where * max(0, len(data) - 1))
-    if kind == "cut":
-        del data[at:]
-    elif data:
-        size = 1 if kind == "flip" else min(much, len(data) - at)
-        new = {"flip": bytes([data[at] ^ (much & 255)]), "zero": bytes(size), "noise": rng.randbytes(size), "ones": b"\xff" * size}[kind]
-        data[at : at + size] = new
-
-
 @settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 2**32), changes=st.lists(CHANGE, min_size=1, max_size=3))
 def test_damage_costs_only_what_it_hits(seed: int, changes: list[tuple[str, float, int]]) -> None:
     rng = random.Random(seed)
-    made = oracle.some_store(rng)
+    made = stores.some_store(rng)
     data = bytearray(made.data)
     for one in changes:
-        change(data, *one, rng)
+        stores.change(data, *one, rng)
     hurt = bytes(data)
     rows, gaps = read(hurt, made.base, made.head)
 
@@ -107,22 +98,22 @@ def test_broken_utf8_is_repaired_as_java_does(raw: bytes) -> None:
 
 def test_of_two_properties_with_one_name_the_later_counts() -> None:
     raw = b"A\x011\x02KEYS\x01k1\x02A\x01second\x02B\x01\x02KEYS\x01k2\x02A\x01"
-    made = oracle.store([oracle.Record(properties=raw), oracle.Record(properties=b"A\x01x")])
+    made = stores.store([stores.Record(properties=raw), stores.Record(properties=b"A\x01x")])
     rows, _ = read(made.data, 0, 0)
     assert [r["properties"] for r in rows] == [{"A": "second", "KEYS": "k2"}, {"A": "x"}]
     assert rows[0]["keys"] == "k2"
 
 
 def test_stale_records_behind_a_filler_are_not_read() -> None:
-    stale = oracle.Record(body=b"old").encode(4096)
-    made = oracle.store([oracle.Record()], base=1 << 30, end=stale, blank=8 + len(stale))
+    stale = stores.Record(body=b"old").encode(4096)
+    made = stores.store([stores.Record()], base=1 << 30, end=stale, blank=8 + len(stale))
     rows, gaps = read(made.data, made.base, 0)
     assert len(rows) == 1
     assert gaps == [(92, len(made.data), "blank")]
 
 
 def test_reasons_of_what_is_no_record() -> None:
-    whole = oracle.store([oracle.Record(body=b"x" * 100)] * 3).data
+    whole = stores.store([stores.Record(body=b"x" * 100)] * 3).data
     size = len(whole) // 3
     assert read(whole[: 2 * size + 50], 0, 0)[1] == [(2 * size, 2 * size + 50, "truncated")]
     assert read(whole + bytes(500), 0, 0)[1] == [(3 * size, 3 * size + 500, "zero_tail")]
@@ -133,30 +124,30 @@ def test_reasons_of_what_is_no_record() -> None:
 
 
 def test_joined_files_of_one_log_are_walked_through() -> None:
-    first = oracle.store([oracle.Record()] * 2, base=0, blank=100)
-    second = oracle.store([oracle.Record()], base=len(first.data))
+    first = stores.store([stores.Record()] * 2, base=0, blank=100)
+    second = stores.store([stores.Record()], base=len(first.data))
     rows, gaps = read(first.data + second.data, 0, 0)
     assert len(rows) == 3
     assert gaps == [(184, 284, "blank")]
 
 
 def test_sniffing_tells_logs_from_other_files() -> None:
-    plain = oracle.store([oracle.Record(body=b"b" * 50)] * 4, base=8388608)
-    entries = oracle.store([oracle.Record(body=b"b" * 50)] * 4, base=4096, dledger=True)
+    plain = stores.store([stores.Record(body=b"b" * 50)] * 4, base=8388608)
+    entries = stores.store([stores.Record(body=b"b" * 50)] * 4, base=4096, dledger=True)
     assert records.sniff(plain.data) == {"kind": "commitlog", "base": 8388608}
     assert records.sniff(entries.data) == {"kind": "dledger", "base": 4096}
     assert records.sniff(plain.data[77:]) == {"kind": "commitlog", "base": 8388608 + 77}
     assert records.sniff(entries.data[77:])["kind"] == "dledger"  # type: ignore[index]
-    assert records.sniff(oracle.store([], blank=500).data) == {"kind": "commitlog", "base": None}
+    assert records.sniff(stores.store([], blank=500).data) == {"kind": "commitlog", "base": None}
     assert records.sniff(b"") is None
     assert records.sniff(bytes(4096)) is None
     assert records.sniff(b"\xda\xa3\x20\xa7" * 40) is None
-    big = oracle.store([oracle.Record(body=b"b" * 200_000)], base=0, dledger=True)
+    big = stores.store([stores.Record(body=b"b" * 200_000)], base=0, dledger=True)
     assert records.sniff(big.data[:65536]) == {"kind": "dledger", "base": 0}
 
 
 def test_renamed_files_get_their_base_from_the_records(tmp_path: Path) -> None:
-    made = oracle.store([oracle.Record()] * 5, base=3 << 30)
+    made = stores.store([stores.Record()] * 5, base=3 << 30)
     for name in ("00000000000000000000", "copy-of-log.bin"):
         (tmp_path / name).write_bytes(made.data)
         assert commitlog.examine(name, str(tmp_path / name)).base == 3 << 30
@@ -168,11 +159,11 @@ def test_renamed_files_get_their_base_from_the_records(tmp_path: Path) -> None:
 def test_splitting_a_file_changes_nothing(dledger: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(7)
     for number in range(30):
-        copies = oracle.some_record(rng)
-        made = oracle.store([some for _ in range(12) for some in (oracle.some_record(rng), copies)], 1 << 30, dledger, bytes(rng.choice((0, 900))))
+        copies = stores.some_record(rng)
+        made = stores.store([some for _ in range(12) for some in (stores.some_record(rng), copies)], 1 << 30, dledger, bytes(rng.choice((0, 900))))
         data = bytearray(made.data)
         for _ in range(number % 4):
-            change(data, rng.choice(("flip", "zero", "noise")), rng.random(), rng.randint(1, 900), rng)
+            stores.change(data, rng.choice(("flip", "zero", "noise")), rng.random(), rng.randint(1, 900), rng)
         path = tmp_path / f"{number}"
         path.write_bytes(data)
         file = commitlog.examine("f", str(path))
@@ -194,10 +185,10 @@ def pieces(file: commitlog.File, borders: list[int]) -> tuple[list[Any], list[An
 
 
 def test_a_copy_of_a_record_inside_a_body_is_passed_over_at_a_split(tmp_path: Path) -> None:
-    first = oracle.Record(body=b"a" * 300)
+    first = stores.Record(body=b"a" * 300)
     at = len(first.encode(0))
-    inner = oracle.Record(body=b"inner").encode(at + 88)
-    made = oracle.store([first, oracle.Record(body=inner + b"z" * 200), first])
+    inner = stores.Record(body=b"inner").encode(at + 88)
+    made = stores.store([first, stores.Record(body=inner + b"z" * 200), first])
     assert made.data[at + 88 :].startswith(inner)
     path = tmp_path / "log"
     path.write_bytes(made.data)
@@ -206,7 +197,7 @@ def test_a_copy_of_a_record_inside_a_body_is_passed_over_at_a_split(tmp_path: Pa
 
 
 def test_only_what_is_asked_for_is_built() -> None:
-    made = oracle.store([oracle.Record(properties=b"KEYS\x01k")] * 2)
+    made = stores.store([stores.Record(properties=b"KEYS\x01k")] * 2)
     buf = np.frombuffer(made.data, np.uint8)
     rows = batches.Rows(buf, np.array([0, made.spans[1][0]]), np.array([98, 98]), np.zeros(2, np.int32), 0)
     (batch,) = batches.batch(rows, batches.Wanted(("keys", "file", "topic")), "name")
@@ -215,12 +206,12 @@ def test_only_what_is_asked_for_is_built() -> None:
 
 
 def test_times_no_calendar_has_are_null_and_said() -> None:
-    made = oracle.store([oracle.Record(born=-1), oracle.Record(stored=2**62)])
+    made = stores.store([stores.Record(born=-1), stores.Record(stored=2**62)])
     rows, _ = read(made.data, 0, 0)
     assert [(r["born_timestamp"] is None, r["store_timestamp"] is None, r["problem"]) for r in rows] == [(True, False, "timestamp"), (False, True, "timestamp")]
 
 
 def test_wrong_crc_is_said_and_the_record_kept() -> None:
-    data = oracle.Record(body=b"hello").encode(0, crc=1)
+    data = stores.Record(body=b"hello").encode(0, crc=1)
     assert read(data, 0, 0)[0][0]["problem"] == "crc"
     assert struct.unpack_from(">i", data, 8) == (1,)

@@ -19,6 +19,20 @@ def limit(stored: int) -> int:
     return min(MOST, (1 << 20) + 1032 * stored)
 
 
+def _zstd(body: bytes, most: int) -> tuple[bytes, bool]:
+    # The window is allocated before the first byte: no larger than the result can be (8 MiB: what the highest usual level takes).
+    stream = zstandard.ZstdDecompressor(max_window_size=max(8 << 20, 1 << (most - 1).bit_length())).decompressobj()
+    parts: list[bytes] = []
+    held = 0
+    # It gives all there is for what it gets; a block of 4 bytes can hold 128 KiB, so it gets little at a time.
+    for at in range(0, len(body), 512):
+        if stream.eof or held > most:
+            break
+        parts.append(stream.decompress(body[at : at + 512]))
+        held += len(parts[-1])
+    return b"".join(parts), stream.eof
+
+
 def unpack(body: bytes, codec: int) -> tuple[bytes | None, int]:
     """Return the body as the application wrote it and 0, or None and the mark that says why not."""
     if codec == PLAIN:
@@ -34,10 +48,7 @@ def unpack(body: bytes, codec: int) -> tuple[bytes | None, int]:
             data = frame.decompress(body, max_length=most + 1)
             whole = frame.eof
         elif codec == ZSTD:
-            # A window larger than the result can be is never needed, and would be allocated before the first byte.
-            stream = zstandard.ZstdDecompressor(max_window_size=max(1 << 20, 1 << (most - 1).bit_length())).stream_reader(body)
-            data = stream.read(most + 1)
-            whole = True
+            data, whole = _zstd(body, most)
         else:
             return None, 0
     except (zlib.error, RuntimeError, zstandard.ZstdError, MemoryError, EOFError):
