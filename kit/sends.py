@@ -1,0 +1,305 @@
+"""The loss and duplicate ledger: what became of every failed send, and what stands in the commitlog more than once.
+
+Failed sends come from send ledgers where there are any, else from application and client logs; one send counts once however many tell of it. What
+became of it is read from the originals of all brokers and topics: none (lost), one, or several of the same body (stored twice). The timeout of a send says
+nothing about storage, and no bracketed refusal was ever seen stored (reference §7.1, §7.3).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+import pandas as pd
+from pyspark.sql import functions as F  # noqa: N812
+
+from kit import attempts
+from kit.facts import names
+from kit.facts.events import BY_SLUG
+from kit.originals import originals
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from kit.case import Case
+
+STORED: Final = ("SEND_OK", *names.SEND_STATUS_STORED)
+"""Answers with which a send did not throw: client/producer/SendStatus."""
+_FAILED: Final = r"(?i)exception|error|fail|timeout|busy|refus|CODE: ?\d"
+"""What a ledger may hold for a send that threw."""
+_TIMEOUT: Final = re.compile(r"RemotingTimeoutException|RemotingTooMuchRequestException")
+"""Exceptions that are a client's own time-out whatever their text: remoting/exception."""
+MOST_COPIES: Final = 200_000
+
+FAILED_COLUMNS: Final = ("key", "uniq_key", "kind", "outcome", "ts", "cost_ms", "attempts", "source", "file", "line")
+
+
+@attrs.frozen
+class Ledger:
+    """What became of the sends of a case. None: cannot be known from this evidence.
+
+    `failed`: one row per failed send (`FAILED_COLUMNS` and `originals`, `bodies`, `brokers`, each None where unknown); `lost`, `duplicated`: rows of the two CSVs.
+    """
+
+    source: str | None
+    sends: int | None = None
+    sends_failed: int | None = None
+    failed_but_stored: int | None = None
+    lost: int | None = None
+    stored_twice: int | None = None
+    outcome_by_kind: dict[str, dict[str, int]] | None = None
+    errors_by_kind: dict[str, int] | None = None
+    kind_unknown: int = 0
+    failed: pd.DataFrame = attrs.field(factory=lambda: pd.DataFrame(columns=pd.Index([*FAILED_COLUMNS, "originals", "brokers"])))
+    duplicated: pd.DataFrame = attrs.field(factory=pd.DataFrame)
+    answered_not_ok: dict[str, int] = attrs.field(factory=dict)
+
+    @property
+    def lost_rows(self) -> pd.DataFrame:
+        return self.failed[self.failed["originals"] == 0].drop(columns=["originals", "brokers"])
+
+
+def ledger(case: Case) -> Ledger:
+    """Return the loss and duplicate ledger; worked out once per case."""
+    if "send_ledger" not in case.memo:
+        case.memo["send_ledger"] = _ledger(case)
+    return case.memo["send_ledger"]
+
+
+def _ledger(case: Case) -> Ledger:
+    told = attempts.thrown(case)
+    calls = attempts.calls(case)
+    listed = case.has("sends")
+    if listed:
+        failed, more = from_ledger(_failing_rows(case), told, calls)
+        failed["source"] = "ledger"
+    else:
+        failed, more = from_logs(told, calls)
+    looked = listed or not failed.empty or attempts.has_producer_log(case)
+    if attempts.entries(case) is None or not looked:
+        return Ledger(None, sends=case.sends.count() if listed else None)
+    kinds = failed["kind"].dropna()
+    errors = attempts.counted(pd.concat([kinds, more["kind"]]))
+    counted, not_ok = _outcomes(case) if listed else (None, {})
+    known = Ledger(
+        source="ledger" if listed else "logs", sends=counted, sends_failed=_distinct(failed), errors_by_kind=errors,
+        kind_unknown=int(failed["kind"].isna().sum()), failed=failed.assign(originals=None, brokers=None), answered_not_ok=not_ok,
+    )  # fmt: skip
+    return _settled(case, known) if case.has("messages") else known
+
+
+def _distinct(failed: pd.DataFrame) -> int:
+    """Count failed sends: by key, else by UNIQ_KEY, else each row for itself."""
+    return int(_identity(failed).nunique())
+
+
+def _identity(failed: pd.DataFrame) -> pd.Series:
+    own = failed["key"].fillna(failed["uniq_key"])
+    return own.fillna(pd.Series([f"\0{n}" for n in range(len(failed))], index=failed.index, dtype=object))
+
+
+# --- from a ledger -----------------------------------------------------------------------------------------------------------
+
+
+def _threw() -> Any:
+    said = F.concat_ws(" ", "outcome", "error")
+    stored = F.upper(F.trim(F.coalesce("outcome", F.lit("")))).isin(*STORED)
+    for status in STORED:
+        stored = stored | F.contains(said, F.lit(status))
+    return F.rlike(said, F.lit(_FAILED)) & ~stored
+
+
+def _failing_rows(case: Case) -> pd.DataFrame:
+    rows = case.sends.where(_threw()).select("key", "uniq_key", F.concat_ws(" ", "outcome", "error").alias("outcome"), F.unix_millis("start").alias("ts"),
+                                             "cost_ms", "file", "line")  # fmt: skip
+    return rows.limit(attempts.MOST).toPandas().sort_values(["file", "line"], ignore_index=True)
+
+
+def _outcomes(case: Case) -> tuple[int, dict[str, int]]:
+    """Return how many sends the ledgers list, and the answers that are neither SEND_OK nor an exception."""
+    rows = case.sends.groupBy("outcome").agg(F.count("*").alias("n")).collect()
+    not_ok = {row.outcome: row.n for row in rows if row.outcome in names.SEND_STATUS_STORED}
+    return sum(row.n for row in rows), dict(sorted(not_ok.items()))
+
+
+def from_ledger(rows: pd.DataFrame, told: pd.DataFrame, calls: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Give each failed row of a ledger its kind; return them and the failed sends that only logs tell of.
+
+    The kind is that of the final exception: as the row itself says, else the application's log about that key, else what the exception's class
+    implies, else the last attempt in the client's log.
+    """
+    app_of = _by_word(told, set(rows["key"].dropna()) | set(rows["uniq_key"].dropna()))
+    by_key, by_id = _index(calls, "key"), _index(calls, "uniq_key")
+    kinds: list[str | None] = []
+    tries: list[int | None] = []
+    used: set[int] = set()
+    for key, uniq_key, outcome in zip(rows["key"], rows["uniq_key"], rows["outcome"], strict=True):
+        at = by_id.get(uniq_key, by_key.get(key))
+        entry = app_of.get(key, app_of.get(uniq_key))
+        tries.append(None if at is None else int(calls.at[at, "attempts"]))
+        if at is not None:
+            used.add(at)
+        kind = kind_said(outcome) or (told.at[entry, "kind"] if entry is not None else None)
+        kind = kind or ("CLIENT_TIMEOUT" if _TIMEOUT.search(outcome or "") else None)
+        kinds.append(kind or (calls.at[at, "kind"] if at is not None else None))
+    failed = rows.assign(kind=pd.Series(kinds, index=rows.index, dtype=object), attempts=pd.Series(tries, index=rows.index, dtype=object))
+    failed["source"] = "ledger"
+    # Calls of another sender: only where the ledger and the client's log are seen to share ids, else every call would be counted twice.
+    others = calls.drop(index=list(used)) if used else calls.iloc[0:0]
+    return failed[list(FAILED_COLUMNS)], others
+
+
+def kind_said(text: str | None) -> str | None:
+    """Return the kind that a text names itself, None where it names none."""
+    if not text:
+        return None
+    event = BY_SLUG["flow-control"]
+    if any(needle in text for needle in event.needles) and (found := event.compiled.search(text)):
+        return found["kind"] or "OTHER"
+    if any(needle in text for slug in attempts.TIMEOUTS for needle in BY_SLUG[slug].needles):
+        return "CLIENT_TIMEOUT"
+    return "OTHER" if re.search(r"CODE: ?\d", text) else None
+
+
+def _by_word(told: pd.DataFrame, wanted: set[str]) -> dict[str, int]:
+    """Return {key: entry} for the last entry of an application that names one of the wanted keys."""
+    return {word: at for at, said in zip(told.index, told["words"], strict=True) for word in said & wanted}
+
+
+def _index(calls: pd.DataFrame, column: str) -> dict[str, int]:
+    return {part: at for at, value in zip(calls.index, calls[column], strict=True) for part in _parts(value)}
+
+
+def _parts(keys: Any) -> tuple[str, ...]:
+    """Return the keys of a message as a whole and one by one: KEYS separates them with blanks."""
+    return (keys, *keys.split()) if isinstance(keys, str) else ()
+
+
+# --- from logs ---------------------------------------------------------------------------------------------------------------
+
+
+def from_logs(told: pd.DataFrame, calls: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Put together what application and client logs tell of failed sends, each once; return them and nothing more.
+
+    The two are matched by key or UNIQ_KEY. Entries that name neither can be the same sends: of each kind the longer list counts.
+    """
+    app_of = _by_word(told, {part for column in ("key", "uniq_key") for value in calls[column].dropna() for part in _parts(value)})
+    matched: dict[int, int] = {}
+    for at, key, uniq_key in zip(calls.index, calls["key"], calls["uniq_key"], strict=True):
+        entry = next((app_of[part] for part in (*_parts(key), uniq_key) if part in app_of), None)
+        if entry is not None:
+            matched[at] = entry
+    both = calls.loc[list(matched)].assign(kind=[told.at[e, "kind"] for e in matched.values()], source="logs")
+    app = told.drop(index=list(set(matched.values()))).assign(source="app", attempts=None)
+    client = calls.drop(index=list(matched)).assign(source="client")
+    named = app[app["key"].notna() | app["uniq_key"].notna()].drop_duplicates(["key", "uniq_key"], keep="last")
+    loose = app[app["key"].isna() & app["uniq_key"].isna()]
+    parts = [both, named]
+    for kind in attempts.KINDS:
+        mine, theirs = loose[loose["kind"] == kind], client[client["kind"] == kind]
+        # A client's entry names the message, an application's here does not: of these only what goes beyond the client's.
+        parts += [theirs, mine.iloc[len(theirs) :]]
+    failed = pd.concat([p for p in parts if len(p)] or [app], ignore_index=True).assign(outcome=None, cost_ms=None)
+    return failed[list(FAILED_COLUMNS)], failed.iloc[0:0]
+
+
+# --- what the commitlog says -----------------------------------------------------------------------------------------------
+
+
+def _settled(case: Case, known: Ledger) -> Ledger:
+    """Look every failed send up among the originals, and find what is stored more than once."""
+    failed = known.failed
+    mine = originals(case)
+    identity = _identity(failed)
+    copies = found_copies(mine, failed.assign(identity=identity)) if len(failed) else pd.DataFrame(columns=["identity", "offset_msg_id", "store_host"])
+    count = copies.groupby("identity")["offset_msg_id"].nunique()
+    brokers = copies.groupby("identity")["store_host"].nunique()
+    covered = _covered(case, failed)
+    named = failed["key"].notna() | failed["uniq_key"].notna()
+    n = identity.map(count).fillna(0).where(named & (covered | (identity.map(count) > 0)))
+    failed = failed.assign(originals=n, brokers=identity.map(brokers))
+    once = failed.assign(identity=identity).drop_duplicates("identity")
+    certain = bool(once["originals"].notna().all())
+    duplicated = stored_twice(case, mine, known.source == "ledger", failed)
+    stored = once["originals"] > 0
+    outcome = {
+        kind: {"stored": int(stored[once["kind"] == kind].sum()), "lost": int((~stored)[once["kind"] == kind].sum())}
+        for kind in attempts.KINDS
+        if (once["kind"] == kind).any()
+    }
+    return attrs.evolve(
+        known,
+        failed=failed,
+        failed_but_stored=int(stored.sum()) if certain else None,
+        lost=int((once["originals"] == 0).sum()) if certain else None,
+        outcome_by_kind=outcome if certain else None,
+        stored_twice=int(duplicated["key"].nunique()) if known.source else None,
+        duplicated=duplicated,
+    )
+
+
+def found_copies(mine: DataFrame, failed: pd.DataFrame) -> pd.DataFrame:
+    """Return the originals of the failed sends: columns identity, offset_msg_id, store_host. By key where one is known, else by UNIQ_KEY.
+
+    `failed` with identity, key, uniq_key. A message may have several keys, separated by blanks.
+    """
+    spark = mine.sparkSession
+    by_key = failed[failed["key"].notna()][["identity", "key"]].drop_duplicates().astype(str)
+    by_id = failed[failed["key"].isna() & failed["uniq_key"].notna()][["identity", "uniq_key"]].drop_duplicates().astype(str)
+    found = []
+    if len(by_key):
+        each = F.array_distinct(F.array_append(F.split("keys", " "), F.col("keys")))
+        keyed = mine.where(F.col("keys").isNotNull()).select(F.explode(each).alias("key"), "offset_msg_id", "store_host")
+        found.append(keyed.join(F.broadcast(spark.createDataFrame(by_key)), "key").select("identity", "offset_msg_id", "store_host"))
+    if len(by_id):
+        wanted = F.broadcast(spark.createDataFrame(by_id))
+        found.append(mine.select("uniq_key", "offset_msg_id", "store_host").join(wanted, "uniq_key").select("identity", "offset_msg_id", "store_host"))
+    if not found:
+        return pd.DataFrame(columns=pd.Index(["identity", "offset_msg_id", "store_host"]))
+    both = found[0] if len(found) == 1 else found[0].unionByName(found[1])
+    return both.limit(MOST_COPIES).toPandas()
+
+
+def _covered(case: Case, failed: pd.DataFrame) -> pd.Series:
+    """Tell for each failed send whether the commitlogs at hand would hold it: all brokers it may have gone to, and its time."""
+    row = case.records.agg(
+        F.unix_millis(F.min("store_timestamp")).alias("first"), F.unix_millis(F.max("store_timestamp")).alias("last"),
+        F.min("physical_offset").alias("low"), F.count_distinct("store_host").alias("brokers"),
+    ).first()  # fmt: skip
+    broker_side = case.entries.where(F.col("source").isin("broker", "store", "watermark", "stats", "remoting", "transaction")).agg(F.unix_millis(F.max("ts")))
+    last = max(row["last"] or 0, broker_side.first()[0] or 0)
+    named = attempts.attempts(case)["broker"].dropna().nunique()
+    when = failed["ts"]
+    inside = when.isna() | ((when <= last) & ((row["low"] == 0) | (when >= (row["first"] or 0))))
+    return inside & (named <= (row["brokers"] or 0) or named <= 1)
+
+
+COPY_COLUMNS: Final = ("key", "uniq_key", "copies", "brokers", "kind", "topic", "queue_id", "queue_offset", "born_timestamp", "store_timestamp", "store_host",
+                       "offset_msg_id", "file", "physical_offset")  # fmt: skip
+
+
+def stored_twice(case: Case, mine: DataFrame, listed: bool, failed: pd.DataFrame) -> pd.DataFrame:
+    """Return the originals that share key and body with another one, one row each in order of key and store time (`COPY_COLUMNS`).
+
+    With a ledger its keys count; without one, those of failed sends and those one UNIQ_KEY stands for twice.
+    """
+    body = F.xxhash64("keys", "body_crc", "body_size")
+    again = mine.where(F.col("keys").isNotNull()).groupBy(body.alias("same")).agg(F.count("*").alias("copies")).where(F.col("copies") > 1)
+    rows = (
+        mine.withColumn("same", body)
+        .join(F.broadcast(again), "same")
+        .select("same", F.col("keys").alias("key"), "uniq_key", "copies", *COPY_COLUMNS[5:])
+        .limit(MOST_COPIES)
+    )
+    if listed:
+        each = F.explode(F.array_distinct(F.array_append(F.split("key", " "), F.col("key"))))
+        keys = rows.select("key").distinct().select(F.col("key").alias("whole"), each.alias("key")).join(case.sends.select("key"), "key", "left_semi")
+        rows = rows.join(F.broadcast(keys.select(F.col("whole").alias("key")).distinct()), "key", "left_semi")
+    found = rows.toPandas()
+    if not listed:
+        repeated = found.groupby("same")["uniq_key"].transform(lambda ids: ids.duplicated(keep=False).any()).astype(bool)
+        found = found[repeated | found["key"].isin(set(failed["key"].dropna()))]
+    kinds = dict(zip(failed["key"], failed["kind"], strict=True))
+    found = found.assign(brokers=found.groupby("same")["store_host"].transform("nunique"), kind=found["key"].map(kinds))
+    return found.sort_values(["key", "store_timestamp", "offset_msg_id"], ignore_index=True)[list(COPY_COLUMNS)]
