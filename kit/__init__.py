@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from kit.case import open_case
     from kit.investigate import triage
-    from kit.trace import trace
+    from kit.biography import trace
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "open_case", "trace", "triage"]
 
-_AT: Final = {"open_case": "kit.case", "triage": "kit.investigate", "trace": "kit.trace"}
+_AT: Final = {"open_case": "kit.case", "triage": "kit.investigate", "trace": "kit.biography"}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,175 @@
+"""Which consumer handled which copy of a message and how it ended: from the consumers' own ledgers, else from what their logs say.
+
+A ledger is one table, or several instances' tables of one consumer group. The group is the one whose retry topic the ledger's retries stand in.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import Window
+from pyspark.sql import functions as F  # noqa: N812
+
+from kit import stages
+from kit.facts import names
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from kit.case import Case
+
+FAILURE: Final = re.compile(
+    r"fail|error|\berr\b|exce|later|reject|retry|retried|timeout|time.?out|refus|abort|cancel|roll.?back|rolled|skip|ignor|dup|repeat|already|received?$|start|begin|pending|null|none|"
+    r"^(false|no|n|f|ko|nok|not.?ok)$|失败|异常|错误|重试|超时|跳过|忽略|重复|已处理过|拒绝|收到|开始|待",
+    re.IGNORECASE,
+)
+"""Words of a result that did not take effect."""
+SUCCESS: Final = re.compile(
+    r"succ|^ok\b|\bok$|done|grant|handled|processed|complet|finish|commit|consumed|applied|credited|saved|stored|accepted|sent|paid|^(true|yes|y|t)$|"
+    r"成功|完成|已处理|已发放|已消费|入账|发放",
+    re.IGNORECASE,
+)
+ID: Final = r"(?<![0-9A-Za-z])([0-9A-F]{56}|[0-9A-F]{32}|01[0-9A-F]{32})(?![0-9A-Za-z])"
+SAID_SUCCESS: Final = r"(?i)\b(granted|succeed\w*|success\w*|done|handled|processed|completed|finished|consumed|applied|credited|saved|consume ok)\b|成功|完成|已处理|已发放|已消费|入账"
+SAID_FAILURE: Final = (
+    r"(?i)fail|error|exception|will retry|retry later|reconsume.?later|timeout|timed out|reject|skip|ignor|duplicate|already|rolled? ?back|not (?:ok|done|processed)|"
+    r"失败|异常|错误|稍后|超时|跳过|忽略|重复|回滚|未"
+)
+GROUP_COLUMN: Final = r"(?i)group|消费组|消费者组"
+
+
+def deliveries(case: Case) -> DataFrame:
+    """Return one row per delivery that a consumer wrote down, joined to the record delivered where the evidence has it.
+
+    Columns file, line, consumer (group, else the ledger's file), uniq_key, key, offset_msg_id, reconsume_times, result, success (null: not known), time,
+    retry (a retry copy), origin (offset id of the stored message it goes back to), topic, by (`ledger` or `log`).
+    """
+    kept = case.memo.get("deliveries")
+    if kept is None:
+        from_ledgers = case.has("rows") and not ledgers(case).limit(1).isEmpty()
+        kept = case.memo["deliveries"] = (_joined(case, _ledger_rows(case), "ledger") if from_ledgers else _joined(case, _log_rows(case), "log")).persist()
+    return kept
+
+
+def ledgers(case: Case) -> DataFrame:
+    """Return the rows of `rows` that say what a consumer did with a delivery, and name it by an id."""
+    return case.rows.where((F.col("role") == "deliveries") & (F.col("uniq_key").isNotNull() | F.col("offset_msg_id").isNotNull()))
+
+
+def _ledger_rows(case: Case) -> DataFrame:
+    rows = ledgers(case)
+    groups = F.map_filter("cells", lambda name, _: F.rlike(name, F.lit(GROUP_COLUMN)))
+    said = rows.withColumn("declared", F.try_element_at(F.map_values(groups), F.lit(1)))
+    known = [(row.status, verdict(row.status, row.share)) for row in _results(rows)]
+    success = F.lit(None).cast("boolean")
+    for status, good in known:
+        success = F.when(F.col("status") == status, F.lit(good)).otherwise(success)
+    columns = ("file", "line", "declared", "uniq_key", "key", "offset_msg_id", "reconsume_times", F.col("status").alias("result"), "time")
+    return said.withColumn("success", success).select(*columns, "success")
+
+
+def _results(rows: DataFrame) -> list:
+    """Return the results that occur, with the share of all rows each has (at most 50: a column of free text is no result)."""
+    counted = rows.where(F.col("status").isNotNull()).groupBy("status").agg(F.count("*").alias("n"))
+    found = counted.orderBy(F.desc("n"), "status").limit(51).withColumn("share", F.col("n") / F.sum("n").over(Window.partitionBy())).collect()
+    return found if len(found) <= 50 else []
+
+
+def verdict(result: str, share: float = 0.0) -> bool | None:
+    """Tell whether a result means that the message took effect; None where the word is not known and not what most deliveries end with."""
+    if FAILURE.search(result):
+        return False
+    if SUCCESS.search(result):
+        return True
+    return True if share > 0.5 else None
+
+
+def _log_rows(case: Case) -> DataFrame:
+    """Return what application logs say about deliveries: lines that name an id and say how it ended. Senders' lines are left out."""
+    text = F.col("message")
+    lines = case.entries.where((F.col("source") == "app") & F.rlike(text, F.lit(ID)) & ~F.array_contains("events", "send-result"))
+    found = F.regexp_extract_all(text, F.lit(ID), F.lit(1))
+    times = F.nullif(F.regexp_extract(text, r"(?i)reconsume_?times?\W{0,3}(\d{1,3})", 1), F.lit("")).cast("int")
+    bad = F.rlike(text, F.lit(SAID_FAILURE)) | F.col("level").isin("ERROR", "WARN", "FATAL", "WARNING")
+    success = F.when(bad, F.lit(False)).when(F.rlike(text, F.lit(SAID_SUCCESS)), F.lit(True))
+    each = lines.select("file", "line", "logger", "ts", times.alias("times"), success.alias("success"), F.col("message"), F.explode(F.array_distinct(found)).alias("id"))
+    if not case.has("messages"):
+        return each.limit(0).select("file", "line", F.lit(None).cast("string").alias("declared"), *_blank(), F.col("ts").alias("time"), "success")
+    ids = case.records.where(F.col("uniq_key").isNotNull()).select(F.col("offset_msg_id").alias("id"), F.col("uniq_key").alias("of_offset"))
+    keys = case.records.where(F.col("uniq_key").isNotNull()).select(F.col("uniq_key").alias("id")).distinct().withColumn("of_key", F.col("id"))
+    both = each.join(ids, "id", "left").join(keys, "id", "left")
+    per_line = both.groupBy("file", "line").agg(
+        F.first("ts", ignorenulls=True).alias("time"), F.first("times", ignorenulls=True).alias("reconsume_times"), F.first("success").alias("success"),
+        F.coalesce(F.max("of_key"), F.max("of_offset")).alias("uniq_key"), F.max(F.when(F.col("of_offset").isNotNull(), F.col("id"))).alias("offset_msg_id"),
+        F.first("message").alias("message"),
+    )  # fmt: skip
+    told = per_line.where(F.col("uniq_key").isNotNull())
+    result = F.when(F.col("success"), "OK").when(~F.col("success"), "FAIL")
+    return told.select("file", "line", F.lit(None).cast("string").alias("declared"), "uniq_key", F.lit(None).cast("string").alias("key"), "offset_msg_id",
+                       "reconsume_times", result.alias("result"), "time", "success")  # fmt: skip
+
+
+def _blank() -> list[Column]:
+    types = {"uniq_key": "string", "key": "string", "offset_msg_id": "string", "reconsume_times": "int", "result": "string"}
+    return [F.lit(None).cast(kind).alias(name) for name, kind in types.items()]
+
+
+def _joined(case: Case, rows: DataFrame, by: str) -> DataFrame:
+    """Put the record delivered beside each delivery, and work out who the consumer is."""
+    copy = F.lit(None).cast("string")
+    if case.has("messages"):
+        records = case.records.select(
+            F.col("offset_msg_id"), F.col("uniq_key").alias("their_key"), "topic", F.col("reconsume_times").alias("their_times"),
+            stages.prop(names.ORIGIN_MESSAGE_ID).alias("their_origin"), stages.group().alias("their_group"),
+        )  # fmt: skip
+        rows = rows.join(records, "offset_msg_id", "left")
+    else:
+        rows = rows.select("*", *(copy.alias(n) for n in ("their_key", "topic", "their_origin", "their_group")), F.lit(None).cast("int").alias("their_times"))
+    of_file = Window.partitionBy("file")
+    groups = F.collect_set("their_group").over(of_file)
+    consumer = F.coalesce("declared", F.when(F.size(groups) == 1, F.element_at(groups, 1)), F.col("file"))
+    times = F.coalesce("reconsume_times", "their_times")
+    return rows.select(
+        "file", "line", consumer.alias("consumer"), F.coalesce("uniq_key", "their_key").alias("uniq_key"), "key", "offset_msg_id",
+        times.alias("reconsume_times"), "result", "success", "time",
+        (F.coalesce(times > 0, F.lit(False)) | F.coalesce(F.startswith("topic", F.lit(names.RETRY_PREFIX)), F.lit(False))).alias("retry"),
+        F.coalesce("their_origin", F.when(F.coalesce(times, F.lit(0)) == 0, F.col("offset_msg_id"))).alias("origin"), "topic", F.lit(by).alias("by"),
+    )  # fmt: skip
+
+
+def twice(case: Case) -> DataFrame:
+    """Return messages one consumer handled with success more than once, the later time from a retry copy: another offset id, the same UNIQ_KEY.
+
+    Columns consumer, uniq_key, first_file, first_line, first_offset_msg_id, first_time, file, line, offset_msg_id, time, reconsume_times, and
+    `same` (False where the retry is one of another stored message: the producer sent it twice; null where the records do not tell).
+    """
+    good = deliveries(case).where(F.col("success") & F.col("uniq_key").isNotNull())
+    if not _sure(case):
+        return good.limit(0).select("consumer", "uniq_key", *_first_columns(F.struct("*")), "file", "line", "offset_msg_id", "time", "reconsume_times", F.lit(None).cast("boolean").alias("same"))
+    mine = Window.partitionBy("consumer", "uniq_key").orderBy(F.coalesce("reconsume_times", F.lit(0)), "time", "file", "line")
+    first = F.first(F.struct("file", "line", "offset_msg_id", "time", "reconsume_times", "origin")).over(mine)
+    later = good.withColumn("before", first).where(
+        F.col("retry") & (F.coalesce("reconsume_times", F.lit(1)) > F.coalesce("before.reconsume_times", F.lit(0)))
+    )  # fmt: skip
+    same = F.col("origin") == F.col("before.origin")
+    once = F.row_number().over(Window.partitionBy("consumer", "uniq_key").orderBy("time", "file", "line"))
+    told = later.withColumn("same", same).withColumn("nth", once).where(F.col("nth") == 1)
+    return told.select("consumer", "uniq_key", *_first_columns(F.col("before")), "file", "line", "offset_msg_id", "time", "reconsume_times", "same").orderBy("time", "uniq_key")
+
+
+def _first_columns(before: Column) -> list[Column]:
+    return [before.getField(name).alias(f"first_{name}") for name in ("file", "line", "offset_msg_id", "time")]
+
+
+def _sure(case: Case) -> bool:
+    """Tell whether any delivery's end is known."""
+    return known(case) > 0
+
+
+def known(case: Case) -> int:
+    """Return how many deliveries are known to have ended well or badly."""
+    kept = case.memo.get("deliveries_known")
+    if kept is None:
+        kept = case.memo["deliveries_known"] = deliveries(case).where(F.col("success").isNotNull()).count()
+    return int(kept)
