@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from kit import quotes, setup, tables
+from kit import damage, quotes, setup, tables
 from kit import workspace as ws
+from kit.damage import Damage
 from kit.facts.layouts import BROKER_SIDE
 from kit.read import inventory as inv
-from kit.read import moments, rows, zones
+from kit.read import moments, zones
+from kit.read import rows as ledgers
 from kit.texts import Lang, T
 
 if TYPE_CHECKING:
@@ -28,27 +30,8 @@ if TYPE_CHECKING:
 HIDDEN: Final = ("events", "offset")
 """Columns of `entries` that `logs` does not show."""
 
-SPANS: Final = {"truncated": T("{file}: bytes {start}–{end} truncated", "{file}：字节 {start}–{end} 被截断"),
-                "corrupt": T("{file}: bytes {start}–{end} corrupt", "{file}：字节 {start}–{end} 已损坏")}  # fmt: skip
-BROKEN_CONFIG = T("{file}: damaged JSON, not read", "{file}：JSON 已损坏，未读取")
-DISAGREE = T("{file}: differs from {other}, a copy of the same commitlog", "{file}：与同一 commitlog 的副本 {other} 内容不一致")
-NOT_READ = T("{file}: {why}", "{file}：{why}")
 BAD_TIME = T("`{text}` is not an ISO time, such as 2024-05-14T10:00:00+08:00 (without an offset: UTC)",
              "“{text}”不是 ISO 时间，例如 2024-05-14T10:00:00+08:00（不带偏移量时按 UTC）")  # fmt: skip
-
-
-@attrs.frozen
-class Damage:
-    """A place of the evidence that could not be read. `start`/`end`: bytes, None where it is the whole file."""
-
-    file: str
-    what: str
-    said: str
-    start: int | None = None
-    end: int | None = None
-
-    def __str__(self) -> str:
-        return self.said
 
 
 def open_case(
@@ -97,6 +80,10 @@ class Options:
     def digest(self, *more: str) -> str:
         shown = [self.tz_broker, self.tz_app, str(self.since), str(self.until), list(self.rows), *more]
         return hashlib.sha256(json.dumps(shown).encode()).hexdigest()[:12]
+
+
+def _table(name: str, holds: str) -> Any:
+    return property(lambda case: case._frame(name), doc=holds)
 
 
 class Case:
@@ -170,19 +157,20 @@ class Case:
 
     def damage(self) -> list[Damage]:
         """Return what of the evidence is truncated, corrupt or could not be read, in order of file."""
-        import pyarrow.dataset as ds
-
-        lost = [Damage(r.file, r.reason, NOT_READ.say(file=r.file, why=r.say(self.lang)).render(self.lang)) for r in self.found.refused]
-        skipped = ds.dataset(self.folder("skipped"), format="parquet").to_table(filter=ds.field("reason").isin(list(SPANS)))
-        for row in skipped.to_pylist():
-            lost.append(Damage(row["file"], row["reason"], SPANS[row["reason"]].say(**row).render(self.lang), row["start"], row["end"]))
-        for file in tables.broken_configs(self.found):
-            lost.append(Damage(file, "corrupt", BROKEN_CONFIG.say(file=file).render(self.lang)))
-        for file, other in self.found.disagree:
-            lost.append(Damage(file, "disagree", DISAGREE.say(file=file, other=other).render(self.lang)))
-        return sorted(lost, key=lambda d: (d.file, d.start or 0, d.what))
+        return damage.of(self)
 
     # --- tables ----------------------------------------------------------------------------------------------------------
+
+    skipped = _table("skipped", "Ranges of commitlog files that are no records.")
+    consumequeue = _table("consumequeue", "Units of consume queues: which unit points at which record.")
+    index = _table("index", "Entries of index files.")
+    traces = _table("traces", "Contexts of message trace records.")
+    configs = _table("configs", "Settings of brokers, topics and groups, wherever they stand.")
+    offsets = _table("offsets", "Consumer offsets, delay offsets and the checkpoint.")
+    admin = _table("admin", "Cells and fields of mqadmin outputs.")
+    metrics = _table("metrics", "Host metrics and garbage collections.")
+    rows = _table("rows", "Business tables, transaction log tables and delivery ledgers.")
+    sends = _table("sends", "Send ledgers.")
 
     @property
     def messages(self) -> DataFrame:
@@ -203,10 +191,6 @@ class Case:
         return kept
 
     @property
-    def skipped(self) -> DataFrame:
-        return self._frame("skipped")
-
-    @property
     def ops(self) -> DataFrame:
         """Op records, one row for each half message they end."""
         frame = self._frame("ops")
@@ -220,42 +204,6 @@ class Case:
     @property
     def logs(self) -> DataFrame:
         return self.entries.drop(*HIDDEN)
-
-    @property
-    def consumequeue(self) -> DataFrame:
-        return self._frame("consumequeue")
-
-    @property
-    def index(self) -> DataFrame:
-        return self._frame("index")
-
-    @property
-    def configs(self) -> DataFrame:
-        return self._frame("configs")
-
-    @property
-    def offsets(self) -> DataFrame:
-        return self._frame("offsets")
-
-    @property
-    def metrics(self) -> DataFrame:
-        return self._frame("metrics")
-
-    @property
-    def rows(self) -> DataFrame:
-        return self._frame("rows")
-
-    @property
-    def sends(self) -> DataFrame:
-        return self._frame("sends")
-
-    @property
-    def traces(self) -> DataFrame:
-        return self._frame("traces")
-
-    @property
-    def admin(self) -> DataFrame:
-        return self._frame("admin")
 
     def event(self, slug: str) -> DataFrame:
         """Return the entries with a known text, one column more for each named group of its pattern."""
@@ -275,7 +223,15 @@ class Case:
         with self._lock:
             lock = self._building.setdefault(name, threading.Lock())
         with lock:
-            return tables.write(self.workspace, self._key(name, spec), spec.schema, _Tasks(self, name))
+            return tables.write(self.workspace, self._key(name, spec), spec.schema, lambda: self._tasks(name, spec))
+
+    def _tasks(self, name: str, spec: tables.Spec) -> list[tables.Task]:
+        options: dict[str, Any] = {"tz_broker": self.options.tz_broker, "tz_app": self.options.tz_app}
+        if spec.zoned:
+            options["zones"] = {file: zone.zone for file, zone in self.zones.items()}
+        if name == "configs":
+            options["logs"] = self.folder("logs")
+        return tables.tasks(name, self.found, options)
 
     def build(self, *names: str) -> None:
         """Build several tables at once."""
@@ -329,7 +285,7 @@ class Case:
                 def start() -> None:
                     try:
                         future.set_result(kit.spark.session(self.options.master, self.options.remote))
-                    except BaseException as error:  # noqa: BLE001 - handed to whoever waits
+                    except BaseException as error:
                         future.set_exception(error)
 
                 threading.Thread(target=start, name="spark-start", daemon=True).start()
@@ -384,28 +340,12 @@ class Case:
 TABLE_OF: Final[Mapping[str, str]] = {"records": "messages", "entries": "logs"}
 
 
-class _Tasks:
-    """The tasks of a table, worked out only if it has to be built."""
-
-    def __init__(self, case: Case, name: str) -> None:
-        self.case, self.name = case, name
-
-    def __iter__(self) -> Any:
-        case = self.case
-        options: dict[str, Any] = {"tz_broker": case.options.tz_broker, "tz_app": case.options.tz_app}
-        if tables.specs()[self.name].zoned:
-            options["zones"] = {file: zone.zone for file, zone in case.zones.items()}
-        if self.name == "configs":
-            options["logs"] = case.folder("logs")
-        return iter(tables.tasks(self.name, case.found, options))
-
-
 def _override(found: inv.Inventory, said: str) -> inv.Inventory:
     """Put the user's columns in the place of the guessed ones. Raise `ValueError` for a file or column that is not there."""
-    file, chosen = rows.parse_override(said)
+    file, chosen = ledgers.parse_override(said)
     item = found.get(file)
     if item is None or item.kind not in ("rows", "sends", "text", "log", "other"):
         raise ValueError(f"{said}: {file}")
-    detail = rows.declared(Path(item.path), item.bytes, item.detail, chosen)
+    detail = ledgers.declared(Path(item.path), item.bytes, item.detail, chosen)
     new = attrs.evolve(item, kind="sends" if detail["role"] == "sends" else "rows", source=None, detail=detail)
     return attrs.evolve(found, items=tuple(new if i.file == file else i for i in found.items))

@@ -19,9 +19,9 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from kit.facts import names
-from kit.read import batches, commitlog, configs, consumequeue, index, rows, traces, zones
+from kit.read import admin, batches, commitlog, configs, consumequeue, index, logs, metrics, rows, traces, zones
 from kit.read.evidence import open_readonly
-from kit.read.inventory import TEXTS, Inventory, Item, as_log_files
+from kit.read.inventory import Inventory, Item, as_log_files
 from kit.workspace import Workspace
 
 Task = Callable[[], Iterator[pa.RecordBatch]]
@@ -64,15 +64,17 @@ def specs() -> dict[str, Spec]:
         "offsets": Spec(configs.OFFSETS),
         "rows": Spec(rows.ROWS, "time", zoned=True),
         "sends": Spec(rows.SENDS, "start", zoned=True),
+        "admin": Spec(admin.SCHEMA),
+        "metrics": Spec(metrics.SCHEMA, "ts", zoned=True),
     }
 
 
-def write(place: Workspace, name: str, schema: pa.Schema, tasks: Sequence[Task]) -> Path:
+def write(place: Workspace, name: str, schema: pa.Schema, tasks: Callable[[], Sequence[Task]]) -> Path:
     """Write a table unless it is there, one file a task; return its folder. An empty table has one file with its columns."""
     with place.writing(name) as part:
         if part is not None:
             with ThreadPoolExecutor(THREADS) as pool:
-                written = list(pool.map(lambda nt: _write_one(part / f"part-{nt[0]:05}.parquet", schema, nt[1]), enumerate(tasks)))
+                written = list(pool.map(lambda nt: _write_one(part / f"part-{nt[0]:05}.parquet", schema, nt[1]), enumerate(tasks())))
             if not any(written):
                 pq.write_table(schema.empty_table(), part / "part-empty.parquet")
     folder = place.table(name)
@@ -112,6 +114,10 @@ def tasks(name: str, found: Inventory, options: dict[str, Any]) -> list[Task]:
         return _log_tasks(found, options)
     if name in ("rows", "sends"):
         return [_rows_task(i, options["zones"].get(i.file)) for i in found.of_kind(name, replicas=False) if i.detail.get("role")]
+    if name == "admin":
+        return [lambda: iter(admin.read([(i.file, i.path) for i in found.of_kind("mqadmin", replicas=False)]).to_batches())]
+    if name == "metrics":
+        return [_metrics_task(i, options) for i in found.of_kind("metrics", replicas=False)]
     if name == "offsets":
         return [lambda: _records(configs.OFFSETS, (r for i in _config_items(found) for r in _read_config(i, configs.offsets)))]
     if name == "configs":
@@ -160,22 +166,26 @@ def _per_file(items: Iterable[Item], read: Callable[[str, str], Iterator[pa.Reco
 
 
 def _log_tasks(found: Inventory, options: dict[str, Any]) -> list[Task]:
-    from kit.read import entries, logs
+    from kit.read import entries
 
-    files = [attrs_of(f, options) for f in as_log_files(found)]
+    files = [_with_zone(f, options) for f in as_log_files(found)]
     how = entries.Options(logs.zone(options.get("tz_broker")), logs.zone(options.get("tz_app")), events=True)
     groups = logs.grouped(piece for file in files for piece in logs.pieces(file))
     return [lambda group=group: (b for piece in group for b in entries.batches(piece, how)) for group in groups]  # type: ignore[misc]
 
 
-def attrs_of(file: Any, options: dict[str, Any]) -> Any:
+def _with_zone(file: logs.LogFile, options: dict[str, Any]) -> logs.LogFile:
     """Give a text file the zone settled for it; a declared one stands in the options of all."""
-    from kit.read import logs
-
     if not options.get("tz_app"):
         known = logs.zone(options["zones"].get(file.file))
         file.zone_minutes = known if isinstance(known, int) else None
     return file
+
+
+def _metrics_task(item: Item, options: dict[str, Any]) -> Task:
+    # Metrics are taken on a broker's host, whose zone need not be that of its logs.
+    zone = logs.zone(options.get("tz_broker") or options["zones"].get(item.file))
+    return lambda: iter(metrics.read([(item.file, item.path)], zone).to_batches())
 
 
 def _rows_task(item: Item, zone: str | None) -> Task:
@@ -227,6 +237,3 @@ def _configs(found: Inventory, logs: Path) -> Iterator[dict[str, Any]]:
     for row in table.to_table(["file", "line", "message"], filter=dumped).sort_by([("file", "ascending"), ("line", "ascending")]).to_pylist():
         name, _, value = row["message"].partition("=")
         yield {"file": row["file"], "line": row["line"], "origin": "broker.log", "subject": None, "name": name, "value": value, "backup": False}
-
-
-__all__ = ["OPS", "TEXTS", "Spec", "broken_configs", "ended", "specs", "stores", "tasks", "write"]
