@@ -1,7 +1,7 @@
 """The script that collects evidence where nothing can be installed: POSIX sh, read-only, one archive out.
 
 `collect.sh` beside this module does the work; this adds the window, the topic and the language at its top.
-The marks are modification times: a commitlog file's is that of its last record, so each file spans from the previous one's.
+Commitlog files are chosen by the storeTimestamp of their first records, logs and queues by modification time.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 from kit.texts import Lang, T
 
 MARGIN: Final = dt.timedelta(minutes=10)
-"""Added at both ends of the window: the broker flushes, and so touches, its files a little late."""
+"""Added at both ends of the window: clocks differ, and files are touched a little late."""
 
 MESSAGES: Final[dict[str, T]] = {
     "USAGE": T("Usage: sh collect.sh [options]. Only reads the store; writes one .tar.gz.", "用法：sh collect.sh [选项]。只读取存储，输出一个 .tar.gz。"),
@@ -56,8 +56,9 @@ def script(
     values = {
         "SINCE": _shown(first),
         "UNTIL": _shown(last),
-        "SINCE_MARK": _mark(first and first - MARGIN),
-        "UNTIL_MARK": _mark(last and last + MARGIN),
+        "SINCE_MARK": (first - MARGIN).strftime("%Y%m%d%H%M.%S") if first else "",
+        "SINCE_S": str(int((first - MARGIN).timestamp())) if first else "",
+        "UNTIL_S": str(int((last + MARGIN).timestamp())) if last else "",
         "TOPIC": (topic or "").replace("\0", ""),
         **{f"M_{name}": text.in_(lang) for name, text in MESSAGES.items()},
     }
@@ -81,7 +82,3 @@ def _instant(time: dt.datetime | str | None) -> dt.datetime | None:
 def _shown(time: dt.datetime | None) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S") if time else ""
 
-
-def _mark(time: dt.datetime | None) -> str:
-    """The form `touch -t` takes."""
-    return time.strftime("%Y%m%d%H%M.%S") if time else ""

@@ -52,13 +52,23 @@ NOTES=$ROOT/collected.txt
 note() { printf '%s\n' "$*" >>"$NOTES"; }
 note "host $HOST, $(date '+%Y-%m-%d %H:%M:%S %z'), since ${SINCE:-start}, until ${UNTIL:-now} (UTC), topic ${TOPIC:-all}"
 
-# Marks to compare modification times with: POSIX find knows -newer and little else.
-mark() { TZ=UTC0 touch -t "$2" "$STAGE/$1" || fail "touch $2"; }
-if [ -n "$SINCE_MARK" ]; then mark since "$SINCE_MARK"; fi
-if [ -n "$UNTIL_MARK" ]; then mark until "$UNTIL_MARK"; fi
-newer() { [ -n "$(find -L "$1" -prune -newer "$STAGE/$2" 2>/dev/null)" ]; }
-in_window() { [ -z "$SINCE_MARK" ] || newer "$1" since; }
-past_window() { [ -n "$UNTIL_MARK" ] && newer "$1" until; }
+# Logs and queues go by modification time; POSIX find knows -newer and little else, so a mark to compare with.
+if [ -n "$SINCE_MARK" ]; then TZ=UTC0 touch -t "$SINCE_MARK" "$STAGE/since" || fail "touch $SINCE_MARK"; fi
+in_window() { [ -z "$SINCE_MARK" ] || [ -n "$(find -L "$1" -prune -newer "$STAGE/since" 2>/dev/null)" ]; }
+
+# A commitlog file goes by its records, whatever happened to its modification time: the storeTimestamp of its first one
+# (at 56, with an IPv6 born host at 68, in a DLedger entry 48 later), as epoch seconds; nothing where there is no record.
+first_stored() {
+  od -A n -v -t u1 -N 124 "$1" 2>/dev/null | awk '
+    { for (i = 1; i <= NF; i++) b[n++] = $i }
+    END {
+      o = (b[0] == 0 && b[1] == 0 && b[2] == 0 && b[3] == 1 && b[4] != 218) ? 48 : 0
+      if (b[o + 4] != 218 || b[o + 5] != 163 || b[o + 6] != 32 || (b[o + 7] != 167 && b[o + 7] != 171)) exit
+      t = o + 56 + (int(b[o + 39] / 16) % 2) * 12
+      for (i = t; i < t + 8; i++) ms = ms * 256 + b[i]
+      printf "%d", ms / 1000
+    }'
+}
 
 # Files are linked, never copied: tar follows the links and reads each once.
 add() {
@@ -92,13 +102,17 @@ segments() { # DIR DEST: log files that hold something of the window; each ends 
   [ -d "$1" ] || return 0
   find -L "$1" -type f -name '[0-9]*' 2>/dev/null | sort >"$STAGE/found"
   : >"$STAGE/wanted"
-  before=
+  # From the last file back: a file ends where the next one, seen just before, begins. Unknown times are taken along.
+  sort -r "$STAGE/found" >"$STAGE/newest"
+  end=
   while IFS= read -r file; do
-    if in_window "$file" && { [ -z "$before" ] || ! past_window "$before"; }; then printf '%s\n' "$file" >>"$STAGE/wanted"; fi
-    before=$file
-  done <"$STAGE/found"
+    begin=$(first_stored "$file")
+    if [ -n "$SINCE_S" ] && [ -n "$end" ] && [ "$end" -lt "$SINCE_S" ]; then begin=${begin:-$end}
+    elif [ -n "$UNTIL_S" ] && [ -n "$begin" ] && [ "$begin" -gt "$UNTIL_S" ]; then :
+    else printf '%s\n' "$file" >>"$STAGE/wanted"; fi
+    end=${begin:-$end}
+  done <"$STAGE/newest"
   # Newest first up to the limit: what is left out is said, not cut silently.
-  sort -r "$STAGE/wanted" >"$STAGE/newest"
   while IFS= read -r file; do
     kb=$(du -kL "$file" | awk '{print $1; exit}')
     if [ $((USED_KB + kb)) -gt $((MAX_GB * 1048576)) ]; then
@@ -107,7 +121,7 @@ segments() { # DIR DEST: log files that hold something of the window; each ends 
     fi
     USED_KB=$((USED_KB + kb))
     add "$file" "$2/${file##*/}"
-  done <"$STAGE/newest"
+  done <"$STAGE/wanted"
 }
 
 queues() { # DIR DEST: consume queues, all or those of the topic and of RocketMQ itself

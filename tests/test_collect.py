@@ -6,6 +6,7 @@ import datetime as dt
 import hashlib
 import os
 import shutil
+import struct
 import subprocess
 import tarfile
 from pathlib import Path
@@ -27,13 +28,21 @@ def touch(path: Path, hour: float, content: bytes = b"x") -> Path:
     return path
 
 
+def record(hour: float, *, born_v6: bool = False, dledger: bool = False) -> bytes:
+    """The fixed fields of a record stored at that hour: magic at 4, sysFlag at 36, storeTimestamp behind the born host."""
+    stored = int((START.timestamp() + hour * HOUR) * 1000)
+    head = struct.pack(">iIiiiqqi", 100, 0xDAA320A7, 0, 0, 0, 0, 0, 0x10 if born_v6 else 0)
+    body = head + struct.pack(">q", stored) + bytes(20 if born_v6 else 8) + struct.pack(">q", stored)
+    return (struct.pack(">ii", 1, 148) + bytes(40) if dledger else b"") + body
+
+
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """A broker's home: six commitlog files, file n last written at hour 2n + 2, so it spans from hour 2n."""
+    """A broker's home: six commitlog files, file n begins at hour 2n, all with one modification time, as after a plain copy."""
     home = tmp_path / "home of broker"
     store = home / "data disk" / "store"
     for n in range(6):
-        touch(store / "commitlog" / f"{n * 1_048_576:020d}", 2 * n + 2, bytes([n]) * 4096)
+        touch(store / "commitlog" / f"{n * 1_048_576:020d}", 12, record(2 * n, born_v6=n % 2 == 1) + bytes([n]) * 4096)
     for topic in ("orders", "other", "RMQ_SYS_TRANS_HALF_TOPIC", "%RETRY%points"):
         touch(store / "consumequeue" / topic / "0" / "00000000000000000000", 12)
     touch(store / "config" / "topics.json", 12, b"{}")
@@ -67,7 +76,7 @@ def collected(out: Path) -> dict[str, bytes]:
 @pytest.fixture
 def quick(tmp_path: Path) -> str:
     """A PATH with what every host has; commands that watch for ten seconds are left out."""
-    tools = "awk cat chmod cp date df dirname du find grep gzip hostname ln ls mkdir mktemp mv nice ps rm sed sh sha256sum sort tail tar touch tr uname"
+    tools = "awk cat chmod cp date df dirname du find grep gzip hostname ln ls mkdir mktemp mv nice od ps rm sed sh sha256sum sort tail tar touch tr uname"
     folder = tmp_path / "bin"
     folder.mkdir()
     for tool in tools.split():
@@ -88,7 +97,7 @@ def test_only_files_of_the_window_and_nothing_changed(home, quick, tmp_path, she
     got = collected(out)
     # Hours 5 to 7 lie in the files that span 4–6 and 6–8.
     assert {name for name in got if "/commitlog/" in name} == {f"broker/store/commitlog/{n * 1_048_576:020d}" for n in (2, 3)}
-    assert got[f"broker/store/commitlog/{2 * 1_048_576:020d}"] == b"\2" * 4096
+    assert got[f"broker/store/commitlog/{2 * 1_048_576:020d}"] == record(4) + b"\2" * 4096
     queues = {name.split("/")[3] for name in got if "/consumequeue/" in name}
     assert queues == {"orders", "RMQ_SYS_TRANS_HALF_TOPIC", "%RETRY%points"}
     assert {"broker/logs/broker.log", "broker/logs/otherdays/store.1.log.gz", "broker/store/config/topics.json", "broker/store/checkpoint"} <= set(got)
@@ -138,6 +147,20 @@ def test_sparse_files_count_what_they_hold(home, quick):
     done = run(home, script(), "--conf", str(home / "broker.conf"), "--list", "--max-gb", "1", path=quick)
     assert f"broker/store/commitlog/{file.name}" in done.stdout
     assert "LEFT OUT (--max-gb" not in done.stdout
+
+
+def test_files_without_a_readable_time_are_taken_along(home, quick, tmp_path):
+    store = home / "data disk" / "store"
+    touch(store / "commitlog" / f"{3 * 1_048_576:020d}", 12, b"\xff" * 200)  # damaged
+    touch(store / "commitlog" / f"{6 * 1_048_576:020d}", 12, bytes(200))  # pre-allocated
+    touch(store / "dledger-n0" / "data" / "00000000000000000000", 12, record(1, dledger=True))
+    touch(store / "dledger-n0" / "data" / "00000000000001048576", 12, record(4, dledger=True))
+    text = script(START + dt.timedelta(hours=9), START + dt.timedelta(hours=9))
+    done = run(home, text, "--conf", str(home / "broker.conf"), "--list", path=quick)
+    listed = {int(line.rsplit("/", 1)[1]) // 1_048_576 for line in done.stdout.splitlines() if "store/commitlog/" in line}
+    # Hour 9 is in the file that spans 8 to 10; the damaged one may reach from 6 to 8 only, the empty one begins nowhere.
+    assert listed == {4, 6}
+    assert [line.rsplit("/", 1)[1] for line in done.stdout.splitlines() if "/data/" in line] == ["00000000000001048576"]
 
 
 def test_dledger_and_several_commitlog_folders(home, quick, tmp_path):
