@@ -99,7 +99,7 @@ plain_copy() { # FILE DEST: a settings file without its secrets
 }
 
 segments() { # DIR DEST: log files that hold something of the window; each ends where the next begins
-  [ -d "$1" ] || return 0
+  if [ ! -d "$1" ]; then note "NO FOLDER $1"; return 0; fi
   find -L "$1" -type f -name '[0-9]*' 2>/dev/null | sort >"$STAGE/found"
   : >"$STAGE/wanted"
   # From the last file back: a file ends where the next one, seen just before, begins. Unknown times are taken along.
@@ -160,7 +160,9 @@ broker() { # CONF DEST
     if [ -f "$file" ] && ! secret "$file"; then add "$file" "$2/store/config/${file##*/}"; fi
   done
   for file in checkpoint abort; do if [ -f "$store/$file" ]; then add "$store/$file" "$2/store/$file"; fi; done
-  commitlogs=$(setting "$1" storePathCommitLog)
+  # A store named by hand is taken as it lies, wherever the broker that wrote it kept its commitlog.
+  commitlogs=
+  [ -n "$STORE" ] || commitlogs=$(setting "$1" storePathCommitLog)
   printf '%s\n' "${commitlogs:-$store/commitlog}" | tr ',' '\n' >"$STAGE/dirs"
   while IFS= read -r dir; do segments "$(absolute "$dir")" "$2/store/commitlog"; done <"$STAGE/dirs"
   for dir in "$store"/dledger-*; do
@@ -258,7 +260,7 @@ if [ -n "$LIST" ]; then
     printf '%12s KiB  %s\n' "$(du -kL "$file" | awk '{print $1; exit}')" "${file#"$ROOT"/}"
   done
   printf '%12s KiB  %s\n' "$KB" "$M_TOTAL"
-  grep -E '^(LEFT OUT|NOT READABLE|NO STORE)' "$NOTES"
+  grep -E '^(LEFT OUT|NOT READABLE|NO STORE|NO FOLDER)' "$NOTES"
   exit 0
 fi
 

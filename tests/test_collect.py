@@ -238,6 +238,15 @@ def test_running_brokers_are_found(tmp_path, quick):
         assert f"KiB  {name}\n" in done.stdout
 
 
+def test_a_store_named_by_hand_is_taken_as_it_lies(home, quick):
+    conf = home / "broker.conf"
+    conf.write_text("storePathRootDir=/somewhere/else\nstorePathCommitLog=/somewhere/else/commitlog\n")
+    done = run(home, script(), "--conf", str(conf), "--store", str(home / "data disk" / "store"), "--list", path=quick)
+    assert done.stdout.count("broker/store/commitlog/0") == 6
+    done = run(home, script(), "--conf", str(conf), "--list", path=quick)
+    assert "NO STORE /somewhere/else" in done.stdout
+
+
 def test_wrong_use(home, quick):
     assert run(home, script(), "--nonsense", path=quick).returncode == 2
     assert run(home, script(), "--max-gb", "many", path=quick).returncode == 2
