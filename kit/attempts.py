@@ -189,7 +189,7 @@ def thrown(case: Case) -> pd.DataFrame:
     if found is None or found.empty:
         return pd.DataFrame(columns=pd.Index(names))
     mine = found[found["role"] == "call"].copy()
-    mine["words"] = [words(text) for text in mine["said"]]
+    mine["words"] = mine["said"].map(words)
     same = ["file", "thread", "kind", "period", "queue", "second"]
     mine["second"] = mine["ts"].fillna(-1) // 1000
     told = mine["key"].notna() | mine["uniq_key"].notna()

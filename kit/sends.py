@@ -18,10 +18,9 @@ from kit import attempts
 from kit.facts import names
 from kit.facts.events import BY_SLUG
 from kit.originals import originals
+from kit.stored import copies_of, covered, parts, stored_twice
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from kit.case import Case
 
 STORED: Final = ("SEND_OK", *names.SEND_STATUS_STORED)
@@ -30,7 +29,6 @@ _FAILED: Final = r"(?i)exception|error|fail|timeout|busy|refus|CODE: ?\d"
 """What a ledger may hold for a send that threw."""
 _TIMEOUT: Final = re.compile(r"RemotingTimeoutException|RemotingTooMuchRequestException")
 """Exceptions that are a client's own time-out whatever their text: remoting/exception."""
-MOST_COPIES: Final = 200_000
 
 FAILED_COLUMNS: Final = ("key", "uniq_key", "kind", "outcome", "ts", "cost_ms", "attempts", "source", "file", "line")
 
@@ -39,7 +37,8 @@ FAILED_COLUMNS: Final = ("key", "uniq_key", "kind", "outcome", "ts", "cost_ms", 
 class Ledger:
     """What became of the sends of a case. None: cannot be known from this evidence.
 
-    `failed`: one row per failed send (`FAILED_COLUMNS` and `originals`, `bodies`, `brokers`, each None where unknown); `lost`, `duplicated`: rows of the two CSVs.
+    `failed`: one row per failed send: `FAILED_COLUMNS`, `originals` and `brokers` (how many hold it; None where unknown). `duplicated`: one row per
+    original that is stored twice. `answered_not_ok`: answers that are no SEND_OK although the message is stored.
     """
 
     source: str | None
@@ -84,7 +83,8 @@ def _ledger(case: Case) -> Ledger:
     counted, not_ok = _outcomes(case) if listed else (None, {})
     known = Ledger(
         source="ledger" if listed else "logs", sends=counted, sends_failed=_distinct(failed), errors_by_kind=errors,
-        kind_unknown=int(failed["kind"].isna().sum()), failed=failed.assign(originals=None, brokers=None), answered_not_ok=not_ok,
+        kind_unknown=int(failed["kind"].isna().sum()), failed=failed.assign(originals=None, brokers=None),
+        answered_not_ok=not_ok,
     )  # fmt: skip
     return _settled(case, known) if case.has("messages") else known
 
@@ -131,18 +131,21 @@ def from_ledger(rows: pd.DataFrame, told: pd.DataFrame, calls: pd.DataFrame) -> 
     """
     app_of = _by_word(told, set(rows["key"].dropna()) | set(rows["uniq_key"].dropna()))
     by_key, by_id = _index(calls, "key"), _index(calls, "uniq_key")
+    last: dict[Any, str] = calls["kind"].to_dict()
+    tried: dict[Any, int] = calls["attempts"].to_dict()
+    final: dict[Any, str] = told["kind"].to_dict()
     kinds: list[str | None] = []
     tries: list[int | None] = []
     used: set[int] = set()
     for key, uniq_key, outcome in zip(rows["key"], rows["uniq_key"], rows["outcome"], strict=True):
         at = by_id.get(uniq_key, by_key.get(key))
         entry = app_of.get(key, app_of.get(uniq_key))
-        tries.append(None if at is None else int(calls.at[at, "attempts"]))
+        tries.append(None if at is None else tried[at])
         if at is not None:
             used.add(at)
-        kind = kind_said(outcome) or (told.at[entry, "kind"] if entry is not None else None)
+        kind = kind_said(outcome) or (None if entry is None else final[entry])
         kind = kind or ("CLIENT_TIMEOUT" if _TIMEOUT.search(outcome or "") else None)
-        kinds.append(kind or (calls.at[at, "kind"] if at is not None else None))
+        kinds.append(kind or (None if at is None else last[at]))
     failed = rows.assign(kind=pd.Series(kinds, index=rows.index, dtype=object), attempts=pd.Series(tries, index=rows.index, dtype=object))
     failed["source"] = "ledger"
     # Calls of another sender: only where the ledger and the client's log are seen to share ids, else every call would be counted twice.
@@ -168,12 +171,7 @@ def _by_word(told: pd.DataFrame, wanted: set[str]) -> dict[str, int]:
 
 
 def _index(calls: pd.DataFrame, column: str) -> dict[str, int]:
-    return {part: at for at, value in zip(calls.index, calls[column], strict=True) for part in _parts(value)}
-
-
-def _parts(keys: Any) -> tuple[str, ...]:
-    """Return the keys of a message as a whole and one by one: KEYS separates them with blanks."""
-    return (keys, *keys.split()) if isinstance(keys, str) else ()
+    return {part: at for at, value in zip(calls.index, calls[column], strict=True) for part in parts(value)}
 
 
 # --- from logs ---------------------------------------------------------------------------------------------------------------
@@ -184,13 +182,14 @@ def from_logs(told: pd.DataFrame, calls: pd.DataFrame) -> tuple[pd.DataFrame, pd
 
     The two are matched by key or UNIQ_KEY. Entries that name neither can be the same sends: of each kind the longer list counts.
     """
-    app_of = _by_word(told, {part for column in ("key", "uniq_key") for value in calls[column].dropna() for part in _parts(value)})
+    app_of = _by_word(told, {part for column in ("key", "uniq_key") for value in calls[column].dropna() for part in parts(value)})
     matched: dict[int, int] = {}
     for at, key, uniq_key in zip(calls.index, calls["key"], calls["uniq_key"], strict=True):
-        entry = next((app_of[part] for part in (*_parts(key), uniq_key) if part in app_of), None)
+        entry = next((app_of[part] for part in (*parts(key), uniq_key) if part in app_of), None)
         if entry is not None:
             matched[at] = entry
-    both = calls.loc[list(matched)].assign(kind=[told.at[e, "kind"] for e in matched.values()], source="logs")
+    final = told["kind"].to_dict()
+    both = calls.loc[list(matched)].assign(kind=[final[entry] for entry in matched.values()], source="logs")
     app = told.drop(index=list(set(matched.values()))).assign(source="app", attempts=None)
     client = calls.drop(index=list(matched)).assign(source="client")
     named = app[app["key"].notna() | app["uniq_key"].notna()].drop_duplicates(["key", "uniq_key"], keep="last")
@@ -209,97 +208,29 @@ def from_logs(told: pd.DataFrame, calls: pd.DataFrame) -> tuple[pd.DataFrame, pd
 
 def _settled(case: Case, known: Ledger) -> Ledger:
     """Look every failed send up among the originals, and find what is stored more than once."""
-    failed = known.failed
     mine = originals(case)
-    identity = _identity(failed)
-    copies = found_copies(mine, failed.assign(identity=identity)) if len(failed) else pd.DataFrame(columns=["identity", "offset_msg_id", "store_host"])
-    count = copies.groupby("identity")["offset_msg_id"].nunique()
-    brokers = copies.groupby("identity")["store_host"].nunique()
-    covered = _covered(case, failed)
+    failed = known.failed.assign(identity=_identity(known.failed))
+    copies = copies_of(mine, failed)
+    by_send = copies.groupby("identity")
+    found = failed["identity"].map(by_send["offset_msg_id"].nunique()).fillna(0)
     named = failed["key"].notna() | failed["uniq_key"].notna()
-    n = identity.map(count).fillna(0).where(named & (covered | (identity.map(count) > 0)))
-    failed = failed.assign(originals=n, brokers=identity.map(brokers))
-    once = failed.assign(identity=identity).drop_duplicates("identity")
+    failed["originals"] = found.where(named & ((found > 0) | covered(case, failed)))
+    failed["brokers"] = failed["identity"].map(by_send["store_host"].nunique())
+    once = failed.drop_duplicates("identity")
     certain = bool(once["originals"].notna().all())
-    duplicated = stored_twice(case, mine, known.source == "ledger", failed)
     stored = once["originals"] > 0
     outcome = {
         kind: {"stored": int(stored[once["kind"] == kind].sum()), "lost": int((~stored)[once["kind"] == kind].sum())}
         for kind in attempts.KINDS
         if (once["kind"] == kind).any()
     }
+    duplicated = stored_twice(case, mine, failed, copies, listed=known.source == "ledger")
     return attrs.evolve(
         known,
-        failed=failed,
+        failed=failed.drop(columns="identity"),
         failed_but_stored=int(stored.sum()) if certain else None,
-        lost=int((once["originals"] == 0).sum()) if certain else None,
+        lost=int((~stored).sum()) if certain else None,
         outcome_by_kind=outcome if certain else None,
-        stored_twice=int(duplicated["key"].nunique()) if known.source else None,
+        stored_twice=int(duplicated["key"].nunique()),
         duplicated=duplicated,
     )
-
-
-def found_copies(mine: DataFrame, failed: pd.DataFrame) -> pd.DataFrame:
-    """Return the originals of the failed sends: columns identity, offset_msg_id, store_host. By key where one is known, else by UNIQ_KEY.
-
-    `failed` with identity, key, uniq_key. A message may have several keys, separated by blanks.
-    """
-    spark = mine.sparkSession
-    by_key = failed[failed["key"].notna()][["identity", "key"]].drop_duplicates().astype(str)
-    by_id = failed[failed["key"].isna() & failed["uniq_key"].notna()][["identity", "uniq_key"]].drop_duplicates().astype(str)
-    found = []
-    if len(by_key):
-        each = F.array_distinct(F.array_append(F.split("keys", " "), F.col("keys")))
-        keyed = mine.where(F.col("keys").isNotNull()).select(F.explode(each).alias("key"), "offset_msg_id", "store_host")
-        found.append(keyed.join(F.broadcast(spark.createDataFrame(by_key)), "key").select("identity", "offset_msg_id", "store_host"))
-    if len(by_id):
-        wanted = F.broadcast(spark.createDataFrame(by_id))
-        found.append(mine.select("uniq_key", "offset_msg_id", "store_host").join(wanted, "uniq_key").select("identity", "offset_msg_id", "store_host"))
-    if not found:
-        return pd.DataFrame(columns=pd.Index(["identity", "offset_msg_id", "store_host"]))
-    both = found[0] if len(found) == 1 else found[0].unionByName(found[1])
-    return both.limit(MOST_COPIES).toPandas()
-
-
-def _covered(case: Case, failed: pd.DataFrame) -> pd.Series:
-    """Tell for each failed send whether the commitlogs at hand would hold it: all brokers it may have gone to, and its time."""
-    row = case.records.agg(
-        F.unix_millis(F.min("store_timestamp")).alias("first"), F.unix_millis(F.max("store_timestamp")).alias("last"),
-        F.min("physical_offset").alias("low"), F.count_distinct("store_host").alias("brokers"),
-    ).first()  # fmt: skip
-    broker_side = case.entries.where(F.col("source").isin("broker", "store", "watermark", "stats", "remoting", "transaction")).agg(F.unix_millis(F.max("ts")))
-    last = max(row["last"] or 0, broker_side.first()[0] or 0)
-    named = attempts.attempts(case)["broker"].dropna().nunique()
-    when = failed["ts"]
-    inside = when.isna() | ((when <= last) & ((row["low"] == 0) | (when >= (row["first"] or 0))))
-    return inside & (named <= (row["brokers"] or 0) or named <= 1)
-
-
-COPY_COLUMNS: Final = ("key", "uniq_key", "copies", "brokers", "kind", "topic", "queue_id", "queue_offset", "born_timestamp", "store_timestamp", "store_host",
-                       "offset_msg_id", "file", "physical_offset")  # fmt: skip
-
-
-def stored_twice(case: Case, mine: DataFrame, listed: bool, failed: pd.DataFrame) -> pd.DataFrame:
-    """Return the originals that share key and body with another one, one row each in order of key and store time (`COPY_COLUMNS`).
-
-    With a ledger its keys count; without one, those of failed sends and those one UNIQ_KEY stands for twice.
-    """
-    body = F.xxhash64("keys", "body_crc", "body_size")
-    again = mine.where(F.col("keys").isNotNull()).groupBy(body.alias("same")).agg(F.count("*").alias("copies")).where(F.col("copies") > 1)
-    rows = (
-        mine.withColumn("same", body)
-        .join(F.broadcast(again), "same")
-        .select("same", F.col("keys").alias("key"), "uniq_key", "copies", *COPY_COLUMNS[5:])
-        .limit(MOST_COPIES)
-    )
-    if listed:
-        each = F.explode(F.array_distinct(F.array_append(F.split("key", " "), F.col("key"))))
-        keys = rows.select("key").distinct().select(F.col("key").alias("whole"), each.alias("key")).join(case.sends.select("key"), "key", "left_semi")
-        rows = rows.join(F.broadcast(keys.select(F.col("whole").alias("key")).distinct()), "key", "left_semi")
-    found = rows.toPandas()
-    if not listed:
-        repeated = found.groupby("same")["uniq_key"].transform(lambda ids: ids.duplicated(keep=False).any()).astype(bool)
-        found = found[repeated | found["key"].isin(set(failed["key"].dropna()))]
-    kinds = dict(zip(failed["key"], failed["kind"], strict=True))
-    found = found.assign(brokers=found.groupby("same")["store_host"].transform("nunique"), kind=found["key"].map(kinds))
-    return found.sort_values(["key", "store_timestamp", "offset_msg_id"], ignore_index=True)[list(COPY_COLUMNS)]

@@ -1,0 +1,126 @@
+"""What the commitlogs hold of the messages that were sent: the originals of a failed send, and what stands there more than once.
+
+Over all brokers and topics: a retried send often lies on two brokers (reference §7.3).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import pandas as pd
+from pyspark.sql import functions as F  # noqa: N812
+
+from kit import attempts
+from kit.facts import names
+from kit.originals import originals
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from kit.case import Case
+
+MOST_COPIES: Final = 200_000
+BODY: Final = ("body_crc", "body_size")
+LONGEST_CALL: Final = 60
+"""s between the first and the last attempt of one call: sendMsgTimeout is 3 s for all attempts, and rarely set beyond a minute."""
+COPY_COLUMNS: Final = ("key", "uniq_key", "copies", "brokers", "kind", "topic", "queue_id", "queue_offset", "born_timestamp", "store_timestamp", "store_host",
+                       "offset_msg_id", "file", "physical_offset")  # fmt: skip
+PLACED: Final = ("key", "uniq_key", *COPY_COLUMNS[5:], "real_topic", *BODY)
+"""An original as it is reported: its keys, where it lies, where it is bound for, its body."""
+
+
+def parts(keys: Any) -> tuple[str, ...]:
+    """Return the keys of a message as a whole and one by one: KEYS separates them with blanks."""
+    return (keys, *keys.split()) if isinstance(keys, str) else ()
+
+
+def copies_of(mine: DataFrame, failed: pd.DataFrame) -> pd.DataFrame:
+    """Return the originals of the failed sends: `identity` and the columns of `PLACED`. By key where one is known, else by UNIQ_KEY.
+
+    `failed` with identity, key, uniq_key. A message may have several keys, separated by blanks.
+    """
+    if failed.empty:
+        return pd.DataFrame(columns=pd.Index(["identity", *PLACED]))
+    by_key = failed[failed["key"].notna()][["identity", "key"]]
+    by_id = failed[failed["key"].isna() & failed["uniq_key"].notna()][["identity", "uniq_key"]].rename(columns={"uniq_key": "key"})
+    wanted = pd.concat([by_key.assign(by="key"), by_id.assign(by="id")]).drop_duplicates().astype(str).rename(columns={"key": "sought"})
+    keys = F.transform(F.array_distinct(F.array_append(F.split("keys", " "), F.col("keys"))), lambda k: F.struct(F.lit("key").alias("by"), k.alias("sought")))
+    own = F.array(F.struct(F.lit("id").alias("by"), F.col("uniq_key").alias("sought")))
+    each = placed(mine).withColumn("said", F.explode(F.concat(F.coalesce(keys, F.array()), own))).select("said.*", *PLACED)
+    found = each.join(F.broadcast(mine.sparkSession.createDataFrame(wanted)), ["by", "sought"]).select("identity", *PLACED)
+    return found.limit(MOST_COPIES).toPandas()
+
+
+def covered(case: Case, failed: pd.DataFrame) -> pd.Series:
+    """Tell for each failed send whether the commitlogs at hand would hold it: all brokers it may have gone to, and its time."""
+    if failed.empty:
+        return pd.Series(dtype=bool)
+    (row,) = case.records.agg(
+        F.unix_millis(F.min("store_timestamp")).alias("first"), F.unix_millis(F.max("store_timestamp")).alias("last"),
+        F.min("physical_offset").alias("low"), F.count_distinct("store_host").alias("brokers"),
+    ).collect()  # fmt: skip
+    broker_side = case.entries.where(F.col("source").isin("broker", "store", "watermark", "stats", "remoting", "transaction")).agg(F.unix_millis(F.max("ts")))
+    last = max(row["last"] or 0, broker_side.collect()[0][0] or 0)
+    named = attempts.attempts(case)["broker"].dropna().nunique()
+    when = failed["ts"]
+    inside = when.isna() | ((when <= last) & ((row["low"] == 0) | (when >= (row["first"] or 0))))
+    return inside & (named <= (row["brokers"] or 0) or named <= 1)
+
+
+def stored_twice(case: Case, mine: DataFrame, failed: pd.DataFrame, copies: pd.DataFrame, *, listed: bool) -> pd.DataFrame:
+    """Return the originals that share key and body with another one, one row each in order of key and store time (`COPY_COLUMNS`).
+
+    With a ledger its keys count; without one, those of failed sends and those whose UNIQ_KEY stands there twice.
+    """
+    if listed:
+        found = again(mine.where(F.col("keys").isNotNull()), "keys", *BODY)
+        keys = pd.DataFrame([(part, whole) for whole in found["key"].unique() for part in parts(whole)], columns=["key", "whole"])
+        found = found[found["key"].isin(_listed(case, keys))]
+    else:
+        sent = copies[copies.duplicated(["identity", *BODY], keep=False)]
+        found = pd.concat([repeated(case), sent.drop(columns="identity")]).drop_duplicates("offset_msg_id")
+        found = found[found["key"].notna()]
+    same = found.groupby(["key", *BODY], sort=False)
+    kinds = dict(zip(failed["key"], failed["kind"], strict=True))
+    found = found.assign(copies=same["offset_msg_id"].transform("nunique"), brokers=same["store_host"].transform("nunique"), kind=found["key"].map(kinds))
+    return found.sort_values(["key", "store_timestamp", "offset_msg_id"], ignore_index=True)[list(COPY_COLUMNS)]
+
+
+def _listed(case: Case, keys: pd.DataFrame) -> set[str]:
+    """Return those of the whole KEYS of which the ledger lists one. `keys`: key (one of them), whole."""
+    if keys.empty:
+        return set()
+    each = case.sends.select("key").distinct().join(F.broadcast(case.spark.createDataFrame(keys)), "key")
+    return {row.whole for row in each.select("whole").distinct().collect()}
+
+
+def repeated(case: Case) -> pd.DataFrame:
+    """Return the originals whose UNIQ_KEY stands more than once in one real topic with one body: what a retry of the client leaves behind.
+
+    Transactional records are left out (a late commit repeats them for another reason); those born further apart than a call can last as well.
+    """
+    if "repeated_originals" not in case.memo:
+        flag = F.col("sys_flag").bitwiseAND(names.TRANSACTION_MASK)
+        mine = originals(case).where(F.col("uniq_key").isNotNull() & (flag == names.TRANSACTION_NOT))
+        found = again(mine, "real_topic", "uniq_key", *BODY)
+        born = found.groupby(["real_topic", "uniq_key", *BODY])["born_timestamp"]
+        apart = born.transform("max") - born.transform("min")
+        case.memo["repeated_originals"] = found[apart <= pd.Timedelta(LONGEST_CALL, unit="s")].reset_index(drop=True)
+    return case.memo["repeated_originals"]
+
+
+def again(mine: DataFrame, *columns: str) -> pd.DataFrame:
+    """Return the rows of `mine` that share these columns with another row (`COPY_COLUMNS` without the counts, real_topic and `BODY`)."""
+    mine = placed(mine)
+    same = F.xxhash64(*columns)
+    twice = mine.groupBy(same.alias("same")).agg(F.count("*").alias("n")).where(F.col("n") > 1).select("same").limit(MOST_COPIES).toPandas()
+    # Two records can share a hash without sharing the values: the caller groups by the values.
+    wanted = mine.limit(0) if twice.empty else mine.withColumn("same", same).join(F.broadcast(mine.sparkSession.createDataFrame(twice)), "same")
+    rows = wanted.select(*PLACED).limit(MOST_COPIES).toPandas()
+    return rows[rows.duplicated(["key" if c == "keys" else c for c in columns], keep=False)].reset_index(drop=True)
+
+
+def placed(mine: DataFrame) -> DataFrame:
+    """Return originals with `real_topic` (where a waiting one is bound for) and `key` (KEYS as a whole)."""
+    target = F.coalesce(F.col("properties").getItem(names.REAL_TOPIC), F.col("topic"))
+    return mine.withColumn("real_topic", target).withColumn("key", F.col("keys"))
