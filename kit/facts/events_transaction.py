@@ -57,7 +57,7 @@ EVENTS: Final[tuple[Event, ...]] = (
           r"write failed, topic: (?P<topic>[^,]*), queueId: (?P<queue_id>\d+), msgId: (?P<msg_id>\w+)", "transaction", "ERROR", f"{_SERVICE}.putBackHalfMsgQueue",
           f"PutBackToHalfQueueReturnResult write failed, topic: {_HALF}, queueId: 0, msgId: 7F000001000063A100000000000028DD"),
     event("put-back-error", "PutBackToHalfQueueReturnResult error", r"PutBackToHalfQueueReturnResult error(?:[\s\S]{0,4}(?P<exception>[\w.$]+))?", "transaction", "WARN",
-          f"{_SERVICE}.putBackHalfMsgQueue", "PutBackToHalfQueueReturnResult error"),
+          f"{_SERVICE}.putBackHalfMsgQueue", "PutBackToHalfQueueReturnResult error\njava.lang.NullPointerException: null"),
     event("half-too-old", "Half message exceed file reserved time", r"messageId (?P<msg_id>\w+),bornTime (?P<born>\d+)", "transaction", "INFO", f"{_SERVICE}.needSkip",
           "Half message exceed file reserved time ,so skip it.messageId 7F000001000063A100000000000028DD,bornTime 1795173640977"),
     event("check-discard", "has been checked too many times, so discard it",

@@ -162,8 +162,9 @@ SOURCES: Final[tuple[Source, ...]] = (
     ),
     Source(
         "pop",
-        (b"reviveQueueId=", b"PopBufferMergeService", b"PopReviveService", b"[PopBuffer]"),
+        (b"reviveQueueId=", b"[PopBuffer]", b"start revive topic="),
     ),
+    Source("coldctr", (b"ColdDataCgCtrService service", b"ColdDataPullRequestHoldService service", b"checkColdPullRequest-info")),
     Source("lock", (b"tryLockBatch, ", b"unlockBatch, ", b"RebalanceLockManager#")),
     Source(
         "remoting",

@@ -174,7 +174,7 @@ def _window(raw: np.ndarray, base: int, piece: Piece, whole: bool) -> _Window:
     if single:
         rows[:, p.KIND], rows[:, p.MESSAGE] = p.MQADMIN, starts
     else:
-        ln.classify(raw, starts, ends, piece.mode, rows)
+        p.classify(raw, starts, ends, piece.mode, rows)
     buf, origins = raw, starts
     candidates = np.flatnonzero(rows[:, p.KIND] == p.RARE)
     if candidates.size:

@@ -8,17 +8,10 @@ import numpy as np
 import pyarrow as pa
 from numba import njit
 
-from kit.read.prefix import FIELDS, KIND, NONE, _trace, prefix
+from kit.read.prefix import FIELDS, KIND, NONE, classify, in_trace
 
 CAP: Final = 1 << 20
 """Bytes of a message (or a trace) that are kept; of a longer one the start and the end, the cut noted between them."""
-
-
-@njit("void(uint8[::1],int64[::1],int64[::1],int64,int64[:,::1])", cache=True)
-def classify(buf, starts, ends, mode, rows):  # type: ignore[no-untyped-def]
-    """Fill one row of fields for each line (`kit.read.prefix`)."""
-    for i in range(starts.size):
-        prefix(buf, starts[i], ends[i], mode, rows[i])
 
 
 @njit("int64(uint8[::1],int64[::1],int64[::1],int64[:,::1],boolean,int64[::1])", cache=True)
@@ -35,7 +28,7 @@ def fold(buf, starts, ends, rows, single, heads):  # type: ignore[no-untyped-def
             seen = True
             heads[count] = i
             count += 1
-        elif (not seen or single) and not (count > 0 and _trace(buf, starts[i], ends[i])):
+        elif (not seen or single) and not (count > 0 and in_trace(buf, starts[i], ends[i])):
             heads[count] = i
             count += 1
     return count

@@ -322,7 +322,7 @@ def _general(buf, p, e, mode, row):  # type: ignore[no-untyped-def]
 
 
 @njit("boolean(uint8[::1],int64,int64)", cache=True)
-def _trace(buf, p, e):  # type: ignore[no-untyped-def]
+def in_trace(buf, p, e):  # type: ignore[no-untyped-def]
     """Tell whether p..e is a line of a Java stack trace: `at …`, `... 12 more`, `Caused by: …`."""
     while p < e and (buf[p] == 32 or buf[p] == 9):
         p += 1
@@ -338,7 +338,7 @@ def _trace(buf, p, e):  # type: ignore[no-untyped-def]
 @njit("int64(uint8[::1],int64,int64,boolean)", cache=True)
 def _rare(buf, p, e, indented):  # type: ignore[no-untyped-def]
     """Return `RARE` where the line has a time of day near its start or is a JSON object, else `NONE`."""
-    if p >= e or _trace(buf, p, e):
+    if p >= e or in_trace(buf, p, e):
         return NONE
     if buf[p] == 123:
         return RARE if e - p > 12 and buf[p + 1] == 34 else NONE
@@ -367,7 +367,8 @@ def prefix(buf, s, e, mode, row):  # type: ignore[no-untyped-def]
     q = time_at(buf, t, e, row)
     if q < 0:
         row[TS0] = row[TS1] = -1
-        return _rare(buf, p, e, p > s)
+        row[KIND] = _rare(buf, p, e, p > s)
+        return row[KIND]
     # A time put in front by a container runtime: the entry's own time follows.
     for _ in range(2):
         r = q
@@ -398,9 +399,16 @@ def prefix(buf, s, e, mode, row):  # type: ignore[no-untyped-def]
         kind = _general(buf, q, e, mode, row)
         if kind == LOG4J and row[FRACTION] >= 0 and buf[row[TS0] + 19] == 44 and (mode == CLIENT or _rocketmq(buf, row[LOGGER0], row[LOGGER1])):
             kind = CLIENT_4
-        if kind == TIME_ONLY and _trace(buf, row[MESSAGE], e):
+        if kind == TIME_ONLY and in_trace(buf, row[MESSAGE], e):
             # A stack trace behind a runtime's time belongs to the entry above.
             row[KIND] = NONE
             return NONE
     row[KIND] = kind
     return kind
+
+
+@njit("void(uint8[::1],int64[::1],int64[::1],int64,int64[:,::1])", cache=True)
+def classify(buf, starts, ends, mode, rows):  # type: ignore[no-untyped-def]
+    """Fill one row of fields for each line."""
+    for i in range(starts.size):
+        prefix(buf, starts[i], ends[i], mode, rows[i])
