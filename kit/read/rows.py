@@ -192,10 +192,10 @@ class _Column:
             return 0.0
         unique = self.distinct / self.n
         decimal = self.share(lambda v: bool(re.match(r"-?\d+\.\d+$", v)))
-        if unique < (0.02 if self.hints("key") else 0.5) or decimal > 0.5:
+        digits = self.share(lambda v: any(c.isdigit() for c in v))
+        if unique < (0.02 if self.hints("key") else 0.5) or decimal > 0.5 or digits < 0.5:
             return 0.0
         score = 0.4 + 0.4 * unique + (0.3 if self.hints("key") else 0)
-        digits = self.share(lambda v: any(c.isdigit() for c in v))
         letters = self.share(lambda v: any(c.isalpha() or c in "-_" for c in v))
         score += 0.2 * digits + 0.2 * letters
         if self.ints > 0.9:

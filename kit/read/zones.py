@@ -20,9 +20,12 @@ import attrs
 from kit.facts.layouts import BROKER_SIDE
 from kit.read import cells
 from kit.read.evidence import open_readonly
+from kit.texts import T
 
 if TYPE_CHECKING:
     from kit.read.inventory import Item
+
+NO_ZONE = T("`{zone}` is not a time zone; write +08:00 or Asia/Shanghai", "“{zone}”不是时区；请写成 +08:00 或 Asia/Shanghai")
 
 QUARTER: Final = 15 * 60_000
 WEST: Final = -12 * 3_600_000
@@ -185,7 +188,7 @@ def text(minutes: int) -> str:
 
 
 def converter(zone: str | None) -> Callable[[int], int]:
-    """Return a function from ms as printed in `zone` ("+08:00", an IANA name; None: UTC) to ms since 1970."""
+    """Return a function from ms as printed in `zone` ("+08:00", an IANA name; None: UTC) to ms since 1970. Raise `ValueError` for no zone."""
     from kit.read.logs import zone as parse
 
     known: Any = parse(zone)
@@ -193,7 +196,10 @@ def converter(zone: str | None) -> Callable[[int], int]:
         return lambda ms: ms
     if isinstance(known, int):
         return lambda ms: ms - known * 60_000
-    place = ZoneInfo(known)
+    try:
+        place = ZoneInfo(known)
+    except (KeyError, ValueError, OSError):
+        raise ValueError(NO_ZONE.say(zone=known).render()) from None
 
     def local(ms: int) -> int:
         naive = cells.EPOCH.replace(tzinfo=place) + timedelta(milliseconds=ms)
