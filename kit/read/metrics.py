@@ -42,7 +42,7 @@ _NUMBER: Final = re.compile(r"^-?\d+(?:[.,]\d+)?$")
 _GC_TIME: Final = re.compile(r"^\[?(?P<ts>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.,]\d{3}(?:Z|[+-]\d\d:?\d\d)?)\]?:? ?")
 _UPTIME: Final = re.compile(r"(?:^|\]|: )\[?(?P<up>\d+[.,]\d{3})s?(?:\]|: )")
 _GC_OLD: Final = re.compile(r"\[(?P<what>(?:Full )?GC(?: pause)?(?: \([^)]{1,60}\))*)")
-_GC_NEW: Final = re.compile(r"GC\(\d+\) (?P<what>(?:Pause|Concurrent)[^\d]{0,120}?)(?: (?P<before>\d+[KMGB])->(?P<after>\d+[KMGB])\((?P<total>\d+[KMGB])\))? (?P<ms>\d+[.,]\d+)ms$")
+_GC_NEW: Final = re.compile(r"GC\(\d+\) (?P<what>(?:Pause|Concurrent).{0,120}?)(?: (?P<before>\d+[KMGB])->(?P<after>\d+[KMGB])\((?P<total>\d+[KMGB])\))? (?P<ms>\d+[.,]\d+)ms$")
 _HEAP: Final = re.compile(r"(?P<before>\d+(?:\.\d+)?[KMGB])(?:\([^)]*\))?->(?P<after>\d+(?:\.\d+)?[KMGB])\((?P<total>\d+(?:\.\d+)?[KMGB])\)")
 _SECONDS: Final = re.compile(r", (?P<secs>\d+[.,]\d+) secs\]|real=(?P<real>\d+[.,]\d+) secs")
 _STOPPED: Final = re.compile(r"Total time for which application threads were stopped: (?P<secs>\d+[.,]\d+) seconds")
@@ -51,7 +51,7 @@ _SAFEPOINT: Final = re.compile(r"Safepoint \"(?P<what>\w+)\",.*? Total: +(?P<ns>
 
 @attrs.frozen
 class Value:
-    """One number of one line. `local` is (ms, minutes east) as printed, None without a full time."""
+    """One number of one line; `text` is the time as printed."""
 
     line: int
     text: str | None
@@ -172,7 +172,7 @@ def _sar(lines: list[str]) -> Iterator[Value]:
     last, wrapped = "", 0
     for number, line in enumerate(lines, 1):
         if line.startswith("Linux "):
-            found = re.search(r"\s(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4})\s", line + " ")
+            found = re.search(r"\)\s+(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4})\s", line + " ")
             date, last, wrapped = found.group(1) if found else None, "", 0
             continue
         found = re.match(r"^(\d\d:\d\d:\d\d(?: [AP]M)?)\s+(.*)$", line)
@@ -208,7 +208,9 @@ def _gc(lines: list[str]) -> Iterator[Value]:
             subject, found = "safepoint", [("stopped_ms", float(stopped["secs"].replace(",", ".")) * 1000)]
         elif (old := _GC_OLD.search(line)) and (seconds := list(_SECONDS.finditer(line))):
             subject = old["what"]
-            found = [("pause_ms", float((seconds[-1]["secs"] or seconds[-1]["real"]).replace(",", ".")) * 1000)]
+            # The last figure in seconds is the whole pause; `real`, rounded to 10 ms, only where there is none.
+            text = next((m["secs"] for m in reversed(seconds) if m["secs"]), seconds[-1]["real"])
+            found = [("pause_ms", float(text.replace(",", ".")) * 1000)]
             # The last sizes outside the inner brackets are those of the whole heap.
             if heap := list(_HEAP.finditer(re.sub(r"(?<!^)\[(?!GC|Full)[^\[\]]*\]", "", line))):
                 found += [(f"{name}_bytes", _bytes(heap[-1][name])) for name in ("before", "after", "total")]
