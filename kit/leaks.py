@@ -138,14 +138,15 @@ def flow(case: Case) -> pd.DataFrame:
     """Return how leaked records moved between topics: columns source, target, records. Read from the records themselves.
 
     A leaked schedule record came from the consumer (reconsumed), from a check's put-back, or from a commit; it goes where its REAL_TOPIC says.
+    Put-backs of a committed copy keep its commit bit; only the commit itself names the record it ends (preparedTransactionOffset).
     """
     into = (
-        F.when(F.col("committed"), "commit")
+        F.when(F.col("committed") & (F.col("prepared_transaction_offset") != 0), "commit")
         .when((F.col("reconsume_times") > 0) & F.col("check_times").isNull(), "consumer")
         .otherwise("check")
     )
     scheduled = leaked(case).where(F.col("topic") == names.SCHEDULE_TOPIC)
-    return scheduled.groupBy(into.alias("writer"), prop("REAL_TOPIC").alias("target")).agg(F.count("*").alias("records")).toPandas()
+    return scheduled.groupBy(into.alias("writer"), prop("REAL_TOPIC").alias("target")).agg(F.count("*").alias("records")).orderBy("writer", "target").toPandas()
 
 
 def timeline(case: Case) -> tuple[str | None, pd.DataFrame]:
@@ -153,9 +154,10 @@ def timeline(case: Case) -> tuple[str | None, pd.DataFrame]:
     row: Any = resent(case).orderBy("store_timestamp").select("uniq_key").first() or half_records(case).orderBy("store_timestamp").select("uniq_key").first()
     key = row.uniq_key if row else None
     mine = case.records.where(F.col("uniq_key") == key) if key else case.records.limit(0)
+    ended = is_commit() & ((F.col("topic") != names.SCHEDULE_TOPIC) | (F.col("prepared_transaction_offset") != 0))
     frame = (
         mine.select("store_timestamp", "file", "physical_offset", "topic", "queue_id", "queue_offset", "offset_msg_id", "sys_flag", "reconsume_times",
-                    prop("REAL_TOPIC").alias("real_topic"), prop("TRANSACTION_CHECK_TIMES").cast("int").alias("check_times"), is_commit().alias("committed"))
+                    prop("REAL_TOPIC").alias("real_topic"), prop("TRANSACTION_CHECK_TIMES").cast("int").alias("check_times"), ended.alias("committed"))
         .orderBy("store_timestamp", "physical_offset")
         .limit(TIMELINE_ROWS)
         .toPandas()
