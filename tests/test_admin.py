@@ -1,11 +1,12 @@
 """mqadmin outputs: every shape of reference §10, and those of the recordings."""
 
+# ruff: noqa: E501 (rows of data)
 from __future__ import annotations
 
 import pytest
+from recorded_logs import texts
 
 from kit.read import admin
-from recorded_logs import texts
 
 
 def fields(text: str) -> dict[tuple[int, str], str | None]:

@@ -18,7 +18,7 @@ BROKER = "2024-05-14 10:22:31 WARN SendMessageThread_1 - putMessage message topi
 
 def rows(path: Path, *, chunk: int = 1 << 30, events: bool = True, **known: object) -> list[dict]:
     file = LogFile("a.log", str(path), **{"source": "store", **known})
-    found = [piece for piece in pieces(file, chunk)]
+    found = list(pieces(file, chunk))
     return [row for piece in found for batch in entries.batches(piece, entries.Options(events=events)) for row in batch.to_pylist()]
 
 

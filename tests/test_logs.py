@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
+from recorded_logs import texts
 
 from kit.read.logs import LogFile, pieces, sniff, zone
-from recorded_logs import texts
 
 SMALL = ("healthy", "healthy-5", "healthy-traced", "message-identity", "producer-offline", "transaction-consistency")
 

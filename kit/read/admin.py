@@ -4,6 +4,7 @@
 Every line that is not a preamble, a stack frame or empty gives at least one row; one that fits nothing is kept as `text`.
 """
 
+# ruff: noqa: E501 (regular expressions in one piece)
 from __future__ import annotations
 
 import re

@@ -178,3 +178,8 @@ def rows(buf: np.ndarray, starts: np.ndarray, ends: np.ndarray, mode: int) -> np
     out = np.empty((starts.size, FIELDS), np.int64)
     classify(buf, starts, ends, mode, out)
     return out
+
+
+def warm() -> None:
+    """Compile the text kernels. All have explicit signatures, so importing their modules is enough."""
+    from kit.read import entries  # noqa: F401

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,7 +17,7 @@ from kit.read.sniff import SAMPLE, encoding_of, seconds_twice, sniff
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from kit.read.entries import Options, Piece
+    from kit.read.logtable import Options, Piece
 
 __all__ = ["LogDataSource", "LogFile", "pieces", "sniff"]
 
@@ -98,12 +98,12 @@ class _Reader(DataSourceReader):
         return inventory.log_files(path)
 
 
-def _flag(options: dict[str, str], name: str) -> bool:
+def _flag(options: Mapping[str, str], name: str) -> bool:
     return options.get(name, "false").lower() == "true"
 
 
 def _options(given: dict[str, str]) -> Options:
-    from kit.read.entries import Options
+    from kit.read.logtable import Options
 
     return Options(zone(given.get("tz_broker") or given.get("tzbroker")), zone(given.get("tz_app") or given.get("tzapp")), _flag(given, "events"))
 

@@ -42,7 +42,10 @@ _NUMBER: Final = re.compile(r"^-?\d+(?:[.,]\d+)?$")
 _GC_TIME: Final = re.compile(r"^\[?(?P<ts>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.,]\d{3}(?:Z|[+-]\d\d:?\d\d)?)\]?:? ?")
 _UPTIME: Final = re.compile(r"(?:^|\]|: )\[?(?P<up>\d+[.,]\d{3})s?(?:\]|: )")
 _GC_OLD: Final = re.compile(r"\[(?P<what>(?:Full )?GC(?: pause)?(?: \([^)]{1,60}\))*)")
-_GC_NEW: Final = re.compile(r"GC\(\d+\) (?P<what>(?:Pause|Concurrent).{0,120}?)(?: (?P<before>\d+[KMGB])->(?P<after>\d+[KMGB])\((?P<total>\d+[KMGB])\))? (?P<ms>\d+[.,]\d+)ms$")
+_GC_NEW: Final = re.compile(
+    r"GC\(\d+\) (?P<what>(?:Pause|Concurrent).{0,120}?)"
+    r"(?: (?P<before>\d+[KMGB])->(?P<after>\d+[KMGB])\((?P<total>\d+[KMGB])\))? (?P<ms>\d+[.,]\d+)ms$"
+)
 _HEAP: Final = re.compile(r"(?P<before>\d+(?:\.\d+)?[KMGB])(?:\([^)]*\))?->(?P<after>\d+(?:\.\d+)?[KMGB])\((?P<total>\d+(?:\.\d+)?[KMGB])\)")
 _SECONDS: Final = re.compile(r", (?P<secs>\d+[.,]\d+) secs\]|real=(?P<real>\d+[.,]\d+) secs")
 _STOPPED: Final = re.compile(r"Total time for which application threads were stopped: (?P<secs>\d+[.,]\d+) seconds")

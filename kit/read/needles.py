@@ -69,7 +69,11 @@ def _rarest(text: bytes) -> int:
     def weight(c: int) -> int:
         return -2 if c == 32 else 3 if not chr(c).isalnum() else 2 if chr(c).isupper() else 0
 
-    scores = [sum(weight(c) for c in text[i : i + WINDOW]) + 2 * sum(weight(c) for c in text[i + WINDOW - 3 : i + WINDOW]) for i in range(len(text) - WINDOW + 1)]
+    def score(i: int) -> int:
+        # The last three bytes weigh thrice: they are what is hashed.
+        return sum(weight(c) for c in text[i : i + WINDOW]) + 2 * sum(weight(c) for c in text[i + WINDOW - 3 : i + WINDOW])
+
+    scores = [score(i) for i in range(len(text) - WINDOW + 1)]
     return scores.index(max(scores))
 
 

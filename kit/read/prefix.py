@@ -3,6 +3,7 @@
 No regular expression: the columns of the time are fixed, the rest is found by its separators. Slugs as in `kit.facts.layouts`.
 """
 
+# mypy: disable-error-code="assignment"
 from __future__ import annotations
 
 from typing import Final
@@ -10,16 +11,19 @@ from typing import Final
 import numpy as np
 from numba import njit
 
+from kit.read.clock import (
+    FIELDS, FRACTION, KIND, LEVEL0, LEVEL1, LOGGER0, LOGGER1, MESSAGE, MORE0, MORE1, MS, NO_TIME, NO_ZONE, THREAD0, THREAD1, TS0, TS1, ZONE,
+    number, time_at, word,
+)  # fmt: skip
+
+__all__ = [
+    "FIELDS", "FRACTION", "KIND", "LEVEL0", "LEVEL1", "LOGGER0", "LOGGER1", "MESSAGE", "MORE0", "MORE1", "MS", "NO_TIME", "NO_ZONE", "THREAD0", "THREAD1",
+    "TS0", "TS1", "ZONE", "time_at",
+]  # fmt: skip
+
 NONE, BROKER, STATS, WATERMARK, CLIENT_4, CLIENT_5, LOGBACK, THREAD_FIRST, SPRING, LOG4J, LEVEL_ONLY, TIME_ONLY = range(12)
 RARE: Final = -1
 """Kind of a line not understood here although there is something like a time in it: for the regular expressions."""
-
-KIND, TS0, TS1, MS, ZONE, FRACTION, LEVEL0, LEVEL1, THREAD0, THREAD1, LOGGER0, LOGGER1, MESSAGE, MORE0, MORE1 = range(15)
-"""Columns of a row of fields. `MS` is local time since 1970 in ms, `FRACTION` the ms printed (-1: none), `ZONE` minutes east (`NO_ZONE`: none printed);
-`MORE0`..`MORE1` are bytes that belong before the folded lines (the stack trace inside a JSON entry). Byte positions are -1 where there is nothing."""
-FIELDS: Final = 15
-NO_ZONE: Final = 9999
-NO_TIME: Final = -(2**62)
 
 APP, ANY, BROKER_SIDE, CLIENT = -1, 0, 1, 2
 """What the file is known to be: decides where two layouts look the same."""
@@ -39,34 +43,6 @@ SLUG_OF_KIND: Final = dict(enumerate(_KINDS))
 
 
 @njit("int64(uint8[::1],int64,int64)", cache=True)
-def _number(buf, p, n):  # type: ignore[no-untyped-def]
-    """Return the number of `n` digits at `p`, -1 where one is not a digit."""
-    value = 0
-    for i in range(p, p + n):
-        d = np.int64(buf[i]) - 48
-        if d < 0 or d > 9:
-            return -1
-        value = value * 10 + d
-    return value
-
-
-@njit("int64(int64,int64,int64)", cache=True)
-def days(y, m, d):  # type: ignore[no-untyped-def]
-    """Return the days since 1970-01-01 of a date (proleptic Gregorian)."""
-    y -= m <= 2
-    era = y // 400
-    yoe = y - era * 400
-    doy = (153 * (m + (-3 if m > 2 else 9)) + 2) // 5 + d - 1
-    return era * 146097 + yoe * 365 + yoe // 4 - yoe // 100 + doy - 719468
-
-
-@njit("boolean(uint8)", cache=True)
-def _word(c):  # type: ignore[no-untyped-def]
-    """Tell whether `c` can stand in a word (ASCII letter, digit or `_`)."""
-    return (48 <= c <= 57) or (65 <= c <= 90) or (97 <= c <= 122) or c == 95
-
-
-@njit("int64(uint8[::1],int64,int64)", cache=True)
 def _level(buf, p, e):  # type: ignore[no-untyped-def]
     """Return the length of the level that stands at `p` in any case, 0 for none."""
     # A word as a number of base 32: TRACE DEBUG INFO WARN ERROR FATAL WARNING SEVERE NOTICE.
@@ -78,61 +54,11 @@ def _level(buf, p, e):  # type: ignore[no-untyped-def]
             break
         key = key * 32 + (c - 64)
         n += 1
-    if p + n < e and _word(buf[p + n]):
+    if p + n < e and word(buf[p + n]):
         return 0
     if key in (21562469, 4360871, 309455, 755278, 5851634, 6344748, 24748959175, 643503685, 486155365):
         return n
     return 0
-
-
-@njit("int64(uint8[::1],int64,int64,int64[::1])", cache=True)
-def time_at(buf, s, e, row):  # type: ignore[no-untyped-def]
-    """Read a full date and time at `s` into `row`; return where it ends, -1 where there is none."""
-    if e - s < 19 or buf[s] < 49 or buf[s] > 50:
-        return -1
-    sep = buf[s + 4]
-    if (sep != 45 and sep != 47 and sep != 46) or buf[s + 7] != sep or buf[s + 13] != 58 or buf[s + 16] != 58:
-        return -1
-    if buf[s + 10] != 32 and buf[s + 10] != 84:
-        return -1
-    year, month, day = _number(buf, s, 4), _number(buf, s + 5, 2), _number(buf, s + 8, 2)
-    hour, minute, second = _number(buf, s + 11, 2), _number(buf, s + 14, 2), _number(buf, s + 17, 2)
-    if year < 0 or month < 1 or month > 12 or day < 1 or day > 31 or hour < 0 or hour > 23 or minute < 0 or minute > 59 or second < 0 or second > 60:
-        return -1
-    ms = ((days(year, month, day) * 24 + hour) * 60 + minute) * 60000 + second * 1000
-    p = s + 19
-    fraction = np.int64(-1)
-    if p + 1 < e and (buf[p] == 44 or buf[p] == 46 or buf[p] == 58) and 48 <= buf[p + 1] <= 57:
-        p += 1
-        digits = 0
-        fraction = 0
-        while p < e and 48 <= buf[p] <= 57 and digits < 9:
-            if digits < 3:
-                fraction = fraction * 10 + (np.int64(buf[p]) - 48)
-            digits += 1
-            p += 1
-        while digits < 3:
-            fraction *= 10
-            digits += 1
-    zone = np.int64(NO_ZONE)
-    q = p + 1 if p + 5 < e and buf[p] == 32 and (buf[p + 1] == 43 or buf[p + 1] == 45) else p
-    if q < e and buf[q] == 90 and (q + 1 == e or not _word(buf[q + 1])):
-        zone = 0
-        p = q + 1
-    elif q + 4 < e and (buf[q] == 43 or buf[q] == 45):
-        colon = 1 if buf[q + 3] == 58 else 0
-        if q + 4 + colon < e + 0:
-            h, m = _number(buf, q + 1, 2), _number(buf, q + 3 + colon, 2)
-            end = q + 5 + colon
-            if 0 <= h <= 18 and 0 <= m < 60 and end <= e and (end == e or not _word(buf[end])):
-                zone = (h * 60 + m) * (1 if buf[q] == 43 else -1)
-                p = end
-    row[TS0] = s
-    row[TS1] = p
-    row[MS] = ms + (fraction if fraction > 0 else 0)
-    row[ZONE] = zone
-    row[FRACTION] = fraction
-    return p
 
 
 @njit("int64(uint8[::1],int64,int64)", cache=True)
@@ -147,7 +73,7 @@ def _dotted(buf, s, e):  # type: ignore[no-untyped-def]
             dots += 1
             if i + 1 >= e or not (65 <= buf[i + 1] <= 90 or 97 <= buf[i + 1] <= 122):
                 return 0
-        elif not (_word(c) or c == 36):
+        elif not (word(c) or c == 36):
             return 0
     return 1 if dots else 0
 
@@ -332,7 +258,9 @@ def in_trace(buf, p, e):  # type: ignore[no-untyped-def]
         return True
     if buf[p] == 46 and buf[p + 1] == 46 and buf[p + 2] == 46 and buf[p + 3] == 32:
         return True
-    return e - p > 10 and buf[p] == 67 and buf[p + 1] == 97 and buf[p + 2] == 117 and buf[p + 3] == 115 and buf[p + 4] == 101 and buf[p + 5] == 100 and buf[p + 6] == 32
+    if e - p <= 10 or buf[p] != 67 or buf[p + 6] != 32:
+        return False
+    return buf[p + 1] == 97 and buf[p + 2] == 117 and buf[p + 3] == 115 and buf[p + 4] == 101 and buf[p + 5] == 100
 
 
 @njit("int64(uint8[::1],int64,int64,boolean)", cache=True)
@@ -345,7 +273,7 @@ def _rare(buf, p, e, indented):  # type: ignore[no-untyped-def]
     if indented:
         return NONE
     for i in range(p, min(e - 4, p + 120)):
-        if buf[i + 2] == 58 and _number(buf, i, 2) >= 0 and _number(buf, i + 3, 2) >= 0:
+        if buf[i + 2] == 58 and number(buf, i, 2) >= 0 and number(buf, i + 3, 2) >= 0:
             return RARE
     return NONE
 

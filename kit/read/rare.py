@@ -3,6 +3,7 @@
 One line at a time in plain Python; only lines that have something like a time near their start come here.
 """
 
+# ruff: noqa: E501 (regular expressions in one piece)
 from __future__ import annotations
 
 import datetime as dt

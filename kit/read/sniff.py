@@ -112,8 +112,11 @@ def _table(text: bytes, rows: np.ndarray) -> bool:
 def _source(kind: int, kinds: Counter[int], rows: np.ndarray, raw: np.ndarray, starts: np.ndarray, ends: np.ndarray, name: str, known: bool) -> str:
     headed = rows[:, p.KIND] > p.NONE
     loose = [i for i in np.flatnonzero(~headed).tolist() if ends[i] > starts[i] and not _trace_like(raw[starts[i] : ends[i]].tobytes()[:80])]
-    families = {_family(k) for k in kinds}
-    if kind == p.CHAT or p.CHAT in kinds or len(families) > 2 or (len(families) == 2 and min(sum(n for k, n in kinds.items() if _family(k) == f) for f in families) * 4 > sum(kinds.values())):
+    families = Counter[str]()
+    for k, n in kinds.items():
+        families[_family(k)] += n
+    # A log with a few foreign lines stays a log; a quarter of them make it a paste.
+    if p.CHAT in kinds or len(families) > 2 or (len(families) == 2 and min(families.values()) * 4 > families.total()):
         return "text"
     if len(loose) > headed.sum() and not headed[0] and not name.lower().endswith(".log"):
         return "text"
