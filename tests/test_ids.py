@@ -110,7 +110,9 @@ def test_offset_ids_round_trip(host, port, offset):
 @given(st.one_of(st.binary(min_size=16, max_size=16), st.binary(min_size=28, max_size=28), st.binary(min_size=16, max_size=16).map(lambda b: b"\1" + b)))
 def test_any_bytes_of_an_ids_length_round_trip(raw):
     text = raw.hex().upper()
-    assert ids.encode(ids.decode(text)) == text
+    info = ids.decode(text)
+    assert ids.encode(info) == text
+    assert min(field for field in (info.port, info.offset, info.pid, info.loader, info.millis, info.counter) if field is not None) >= 0
     assert ids.encode(ids.decode(text, dt.datetime(2026, 3, 1, tzinfo=UTC))) == text
 
 
@@ -174,6 +176,8 @@ def test_two_months_near_a_months_end():
     sixteen_days = 16 * 86_400_000 - 1
     both = candidates(sixteen_days, dt.datetime(2026, 11, 1, tzinfo=UTC), [UTC])
     assert [(c.at.month, c.at.day) for c in both] == [(10, 16), (11, 16)]
+    only = candidates(25 * 86_400_000, dt.datetime(2026, 11, 12, tzinfo=UTC), [UTC])  # 26 October is 17 days away
+    assert [(c.at.month, c.at.day) for c in only] == [(11, 26)]
     clear = candidates(29 * 86_400_000, dt.datetime(2026, 12, 1, tzinfo=UTC), [UTC])
     assert [(c.at.month, c.at.day) for c in clear] == [(11, 30)]
 
