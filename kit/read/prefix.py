@@ -6,7 +6,7 @@ No regular expression: the columns of the time are fixed, the rest is found by i
 # mypy: disable-error-code="assignment"
 from __future__ import annotations
 
-from typing import Final
+from typing import Final  # noqa: I001 (one row of constants)
 
 import numpy as np
 from numba import njit
