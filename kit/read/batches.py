@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from attrs import frozen
 
-from kit.read import bodies, strings
+from kit.read import bodies, properties, strings
 from kit.read import columns as c
 from kit.read.records import Bytes
 from kit.read.sources import STRING_MAP, TIMESTAMP
@@ -188,7 +188,7 @@ class Rows:
         name_ends, value_ends = np.empty(most + 1, np.int32), np.empty(most + 1, np.int32)
         names, values = np.empty(room, np.uint8), np.empty(room, np.uint8)
         stale = np.empty(most, np.uint8)
-        count, ascii_only = c.split(self.buf, self.where, self.marks, maps, name_ends, names, value_ends, values, stale)
+        count, ascii_only = properties.split(self.buf, self.where, self.marks, maps, name_ends, names, value_ends, values, stale)
         children = []
         for ends, data in ((name_ends[: count + 1], names), (value_ends[: count + 1], values)):
             broken = None
@@ -196,8 +196,7 @@ class Rows:
                 ends, data, broken = _valid(ends, data)
             if broken is not None:
                 self._mark(np.unique(np.searchsorted(maps, np.flatnonzero(broken), side="right") - 1))
-            # Trimmed copies: the buffers were made for the worst case.
-            children.append(_strings(ends.copy(), data[: int(ends[-1])].copy()))
+            children.append(_strings(ends, data[: int(ends[-1])]))
         entries = pa.StructArray.from_arrays(children, fields=[pa.field("key", pa.string(), nullable=False), pa.field("value", pa.string())])
         return pa.Array.from_buffers(FIELDS["properties"], len(self), [None, pa.py_buffer(maps)], children=[entries])
 

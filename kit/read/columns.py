@@ -13,7 +13,7 @@ from numba import njit
 
 from kit.facts import format as f
 from kit.read.records import MAGIC_V2, Bytes, be16, be32, be64
-from kit.read.words import HIGH, LOW, TWOS, keep, load64, low_byte, store64, zero_bytes
+from kit.read.words import HIGH, keep, load64, store64
 
 SLACK: Final = 16
 # Marks of a record beside those of the walk, and what users read in `problem`.
@@ -50,12 +50,7 @@ PLAIN, ZLIB, LZ4, ZSTD, UNKNOWN = range(5)
 LAST_MS: Final = 253_402_300_799_999
 """The end of the year 9999, the last instant Python and Spark both can show."""
 
-_WORD_KEYS: Final = np.uint64(int.from_bytes(b"KEYS", "little"))
-_WORD_TAGS: Final = np.uint64(int.from_bytes(b"TAGS", "little"))
-_WORD_UNIQ: Final = np.uint64(int.from_bytes(b"UNIQ_KEY", "little"))
-_MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 _ZERO: Final = np.uint64(0)
-_SHIFT: Final = np.uint64(32)
 
 
 def _crc_table() -> np.ndarray:
@@ -193,132 +188,3 @@ def gather(buf: Bytes, where: Any, column: int, offsets: Any, data: Any) -> bool
                     put += 1
         offsets[row + 1] = put
     return seen & HIGH == _ZERO
-
-
-@njit(cache=True, nogil=True)
-def _token(buf: Bytes, at: int, end: int, any_separator: bool, data: Any, put: int) -> tuple[Any, Any, Any, Any]:
-    """Copy bytes up to a separator (or only 0x02) or `end`; return (length, first word, hash, all bytes or-ed)."""
-    start = at
-    first = seen = mixed = _ZERO
-    limit = len(buf)
-    while at < end:
-        if at + 8 <= limit:
-            word = load64(buf, at)
-        else:
-            word = _ZERO
-            for i in range(limit - at):
-                word |= np.uint64(buf[at + i]) << np.uint64(8 * i)
-        stop = zero_bytes(word ^ TWOS)
-        if any_separator:
-            stop |= zero_bytes(word ^ LOW)
-        size = low_byte(stop) if stop else 8
-        size = min(size, end - at)
-        if size < 8:
-            word = keep(word, size)
-        store64(data, put + at - start, word)
-        if at == start:
-            first = word
-        seen |= word
-        mixed = (mixed ^ word) * _MIX
-        mixed ^= mixed >> _SHIFT
-        at += size
-        if size < 8:
-            break
-    return at - start, first, mixed, seen
-
-
-@njit(cache=True, nogil=True)
-def _drop_stale(stale: Any, begin: int, count: int, name_ends: Any, names: Any, value_ends: Any, values: Any) -> int:
-    """Close the holes that replaced items leave in the last record; return the new number of items."""
-    kept = begin
-    name_at, value_at = name_ends[begin], value_ends[begin]
-    name_put, value_put = name_at, value_at
-    for item in range(begin, count):
-        name_end, value_end = name_ends[item + 1], value_ends[item + 1]
-        if not stale[item]:
-            for i in range(name_at, name_end):
-                names[name_put] = names[i]
-                name_put += 1
-            for i in range(value_at, value_end):
-                values[value_put] = values[i]
-                value_put += 1
-            kept += 1
-            name_ends[kept], value_ends[kept] = name_put, value_put
-        name_at, value_at = name_end, value_end
-    return kept
-
-
-@njit(cache=True, nogil=True)
-def split(buf: Bytes, where: Any, marks: Any, maps: Any, name_ends: Any, names: Any, value_ends: Any, values: Any, stale: Any) -> tuple[int, bool]:
-    """Split the properties of each record into names and values; return (how many, whether all are ASCII).
-
-    `maps`, `name_ends`, `value_ends` are Arrow offsets, `stale` is a byte an item. An item is split at its first 0x01, one without a value is left out,
-    and of two with one name the later counts (`MessageDecoder.string2messageProperties` 4.9.1+). Also notes where KEYS, TAGS
-    and UNIQ_KEY are.
-    """
-    slots = np.zeros(16384, np.int64)
-    count = np.int64(0)
-    name_put = np.int64(0)
-    value_put = np.int64(0)
-    every = _ZERO
-    maps[0] = name_ends[0] = value_ends[0] = 0
-    for row in range(len(where)):
-        where[row, KEYS_LEN] = where[row, TAGS_LEN] = where[row, UNIQ_LEN] = -1
-        at = where[row, PROPS]
-        end = at + where[row, PROPS_LEN]
-        begin = count
-        mask = np.int64(63)
-        while mask < where[row, PROPS_LEN] // 4 and mask < 16383:
-            mask = 2 * mask + 1
-        slots[: mask + 1] = 0
-        dead = 0
-        while at < end:
-            size, first, mixed, seen = _token(buf, at, end, True, names, name_put)
-            at += size
-            if at >= end or buf[at] == f.PROPERTY_SEPARATOR:
-                at += 1
-                if size:
-                    marks[row] |= BAD_PROPERTIES
-                continue
-            at += 1
-            length, _, _, seen_value = _token(buf, at, end, False, values, value_put)
-            value_at = at
-            at += length + 1
-            if size == 0:
-                marks[row] |= BAD_PROPERTIES
-                continue
-            if length == 0:
-                continue
-            every |= seen | seen_value
-            slot = np.int64(mixed >> np.uint64(40)) & mask
-            while slots[slot]:
-                other = slots[slot] - 1
-                if name_ends[other + 1] - name_ends[other] == size:
-                    same = True
-                    for i in range(size):
-                        if names[name_ends[other] + i] != names[name_put + i]:
-                            same = False
-                            break
-                    if same:
-                        stale[other] = 1
-                        dead += 1
-                        break
-                slot = (slot + 1) & mask
-            slots[slot] = count + 1
-            stale[count] = 0
-            count += 1
-            name_put += size
-            value_put += length
-            name_ends[count] = name_put
-            value_ends[count] = value_put
-            if size == 4 and first == _WORD_KEYS:
-                where[row, KEYS], where[row, KEYS_LEN] = value_at, length
-            elif size == 4 and first == _WORD_TAGS:
-                where[row, TAGS], where[row, TAGS_LEN] = value_at, length
-            elif size == 8 and first == _WORD_UNIQ:
-                where[row, UNIQ], where[row, UNIQ_LEN] = value_at, length
-        if dead:
-            count = _drop_stale(stale, begin, count, name_ends, names, value_ends, values)
-            name_put, value_put = np.int64(name_ends[count]), np.int64(value_ends[count])
-        maps[row + 1] = count
-    return count, every & HIGH == _ZERO

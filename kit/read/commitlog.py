@@ -38,7 +38,7 @@ BACK: Final = 8 << 20
 PAD: Final = 16 << 20
 """Zeros kept behind the last byte on disk, so that a record which ends in zeros is read whole."""
 BATCH_ROWS: Final = 65_536
-BATCH_BYTES: Final = 24 << 20
+BATCH_BYTES: Final = 16 << 20
 VOTES: Final = 64
 
 SKIPPED: Final = pa.schema([("file", pa.string()), ("start", pa.int64()), ("end", pa.int64()), ("reason", pa.string())])

@@ -65,6 +65,8 @@ else:
 LOW = np.uint64(0x0101010101010101)
 HIGH = np.uint64(0x8080808080808080)
 TWOS = np.uint64(0x0202020202020202)
+CONTROL = np.uint64(0xFCFCFCFCFCFCFCFC)
+"""A byte is 0 under it if it may be a separator (0 to 3)."""
 ONE = np.uint64(1)
 
 
