@@ -6,9 +6,9 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from kit.biography import trace
     from kit.case import open_case
     from kit.investigate import triage
-    from kit.biography import trace
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "open_case", "trace", "triage"]
