@@ -13,6 +13,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -40,6 +41,7 @@ def base(workspace: Path | str | None, evidence: Path) -> Path:
     return there
 
 
+@cache
 def code_hash(*packages: str) -> str:
     """Return a digest of the kit's own code below these folders of the package: results of other code are not read."""
     root = Path(__file__).parent
