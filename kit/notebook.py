@@ -135,8 +135,9 @@ class Inquiry:
 
     def coverage(self) -> Chart:
         """Chart what time the evidence covers, the window of the first confirmed cause shaded."""
-        files = pd.DataFrame(self.findings["evidence"]["files"], columns=pd.Index(["kind", "first", "last"]))
-        timed = files.assign(first=pd.to_datetime(files["first"], utc=True, format="ISO8601"), last=pd.to_datetime(files["last"], utc=True, format="ISO8601"))
+        files = [(f"{i.kind} ({i.source})" if i.source not in (None, i.kind) else i.kind, i.first, i.last) for i in self.case.inventory.items]
+        timed = pd.DataFrame(files, columns=pd.Index(["kind", "first", "last"]))
+        timed = timed.assign(first=pd.to_datetime(timed["first"], utc=True), last=pd.to_datetime(timed["last"], utc=True))
         windows = [self.finding(cause)["window"] for cause in self.findings["root_causes"]]
         window = next(((pd.Timestamp(w[0]), pd.Timestamp(w[1])) for w in windows if w), None)
         return coverage(timed, window, self.lang)

@@ -75,6 +75,7 @@ def render(
         undecided_missing=_once(undecided),
         excluded=_excluded([v for v in views if v["verdict"] == "ruled_out"], lang),
         overview=[chart for s in stories if s.cause is None for chart in s.charts],
+        kinds=_kinds(findings, tables, lang),
         inventory=_inventory(findings, tables, lang),
         unrecognised=[clean(name) for name in findings["evidence"]["not_recognised"]],
         damage=_maybe(tables, "damage", words["damage"], lang),
@@ -226,10 +227,28 @@ def _excluded(views: list[dict[str, Any]], lang: Lang) -> dict[str, Any] | None:
     return Table(pd.DataFrame(rows, columns=pd.Index(names)), PAGE["excluded"].in_(lang), lang=lang).as_dict() if rows else None
 
 
-def _inventory(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], lang: Lang) -> dict[str, Any]:
+def _files(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return one row per file, times to the second, without columns that say nothing."""
     frame = tables.get("inventory")
     if frame is None:
         frame = pd.DataFrame(findings["evidence"]["files"], columns=pd.Index(["file", "kind", "bytes", "first", "last", "sha256", "replica_of"]))
+    if "source" in frame:
+        pairs = zip(frame["kind"], frame["source"], strict=True)
+        frame = frame.assign(kind=[kind if source in (None, kind) or source != source else f"{kind} ({source})" for kind, source in pairs])
+        frame = frame.drop(columns="source")
+    times = {name: pd.to_datetime(frame[name], utc=True, format="ISO8601") for name in ("first", "last")}
+    return frame.assign(**times)
+
+
+def _kinds(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], lang: Lang) -> dict[str, Any]:
+    """Return the evidence by kind: files, bytes, from when to when."""
+    frame = _files(findings, tables)
+    by = frame.groupby("kind", as_index=False).agg(files=("file", "size"), bytes=("bytes", "sum"), first=("first", "min"), last=("last", "max"))
+    return Table(by, PAGE["kinds"].in_(lang), {name: text.in_(lang) for name, text in COLUMNS.items()}, lang).as_dict()
+
+
+def _inventory(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], lang: Lang) -> dict[str, Any]:
+    frame = _files(findings, tables)
     frame = frame.dropna(axis="columns", how="all") if len(frame) else frame
     if "sha256" in frame:
         frame = frame.assign(sha256=frame["sha256"].str[:16])

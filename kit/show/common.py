@@ -175,7 +175,7 @@ def coverage(frame: pd.DataFrame, window: tuple[pd.Timestamp, pd.Timestamp] | No
         chart.update_xaxes(range=[first - pd.Timedelta(seconds=5), last + pd.Timedelta(seconds=5)])
     reading = COVERAGE_READING.say(files=len(timed), first=f"{first:%Y-%m-%d %H:%M:%S}", last=f"{last:%Y-%m-%d %H:%M:%S}").render(lang)
     if window is not None:
-        chart.add_vrect(x0=window[0], x1=window[1], fillcolor=VERMILLION, opacity=0.18, line_width=0)
+        chart.add_vrect(x0=window[0], x1=window[1], fillcolor=VERMILLION, opacity=0.18, line_width=0, layer="below")
         reading += " " + COVERAGE_WINDOW.say(first=f"{window[0]:%H:%M:%S}", last=f"{window[1]:%H:%M:%S}").render(lang)
     return Chart(chart, spans, reading, COVERAGE_ALT.render(lang), COVERAGE.render(lang), named, lang, min_width=520)
 

@@ -14,6 +14,8 @@ from kit.texts import Lang, T
 MIME: Final = "application/vnd.rmq-kit.table+json"
 MAX_ROWS: Final = 60
 MAX_CELL: Final = 600
+LONG: Final = 24
+"""Characters from which a column may break its lines."""
 
 MORE = T(
     "The first {shown} of {total} rows; all of them are in the CSV files beside the report.",
@@ -65,6 +67,9 @@ class Table:
             {"name": clean(self.names.get(str(name), name), 80), "kind": kind.pop() if len(kind) == 1 else "text"}
             for name, kind in zip(shown.columns, kinds, strict=True)
         ]
+        for column, texts in zip(columns, zip(*cells, strict=True), strict=False):
+            if column["kind"] == "text" and max(len(text) for text, _ in texts) > LONG:
+                column["kind"] = "long"
         notes = [UTC_NOTE.render(self.lang)] if any(c["kind"] == "time" for c in columns) else []
         if len(self.frame) > len(shown):
             notes.append(MORE.say(shown=len(shown), total=len(self.frame)).render(self.lang))
