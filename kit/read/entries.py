@@ -218,6 +218,8 @@ def _events(window: _Window, heads: np.ndarray, after: np.ndarray, begin: np.nda
 
     def text(i: int) -> bytes:
         mine = slice(int(heads[i]) - low, int(after[i]) - low)
+        if mine.stop - mine.start == 1:
+            return window.buf[starts[mine.start] : ends[mine.start]].tobytes()
         parts = (window.buf[a : min(b, a + ln.CAP)].tobytes() for a, b in zip(starts[mine], ends[mine], strict=True))
         return b"\n".join(parts)
 
@@ -228,9 +230,13 @@ def _events(window: _Window, heads: np.ndarray, after: np.ndarray, begin: np.nda
 def confirmed(entry: np.ndarray, event: np.ndarray, text: Callable[[int], bytes]) -> np.ndarray:
     """Tell for each (entry, event) pair whether the event's second condition holds too; `text` gives an entry's message and trace."""
     keep = np.ones(entry.size, bool)
-    for number, rule in catalogue.confirmations().items():
-        for i in np.flatnonzero(event == number).tolist():
-            keep[i] = rule.search(text(int(entry[i]))) is not None
+    rules = catalogue.confirmations()
+    last, said = -1, b""
+    for i in np.flatnonzero(np.isin(event, list(rules))).tolist():
+        if entry[i] != last:
+            last = int(entry[i])
+            said = text(last)
+        keep[i] = rules[int(event[i])].search(said) is not None
     return keep
 
 

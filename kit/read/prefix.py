@@ -3,10 +3,11 @@
 No regular expression: the columns of the time are fixed, the rest is found by its separators. Slugs as in `kit.facts.layouts`.
 """
 
+# ruff: noqa: I001 (one row of constants)
 # mypy: disable-error-code="assignment"
 from __future__ import annotations
 
-from typing import Final  # noqa: I001 (one row of constants)
+from typing import Final
 
 import numpy as np
 from numba import njit
