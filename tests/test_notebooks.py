@@ -8,6 +8,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import recorded
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from kit import notebook
@@ -15,6 +16,7 @@ from kit.report import notebooks
 
 PATHS = sorted(notebooks.folder().glob("*.ipynb"))
 HEADINGS = ["Hypothesis", "Mechanism", "Symptom", "Evidence", "Checks", "Look-alikes", "Limits", "Remedy", "Verify", "References"]
+SAMPLE = "sample_data/half-topic-blowup.tar.zst"
 RUN = {"lang": "en", "interactive": False}
 
 
@@ -97,3 +99,45 @@ def test_evidence_is_found_from_the_notebooks_folder(tmp_path: Path, monkeypatch
     assert notebook.locate("sample_data/x.log") == tmp_path / "sample_data" / "x.log"
     with pytest.raises(FileNotFoundError, match="nowhere"):
         notebook.locate("nowhere")
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Two reports on the same recording: the first triages it, the second finds everything in the workspace."""
+    import kit
+    import kit.report
+
+    folder = tmp_path_factory.mktemp("reports")
+    evidence = notebook.locate(SAMPLE)
+    return [kit.report.run(kit.open_case(evidence, folder / "workspace"), folder / name) for name in ("first", "second")]
+
+
+@pytest.mark.recordings
+def test_report_on_the_recording_shows_its_numbers_and_all_charts(reports: list[Path]) -> None:
+    half = "RMQ_SYS_TRANS_HALF_TOPIC"
+    leaked = [r["properties"]["UNIQ_KEY"] for r in recorded.truth("half-topic-blowup") if r["topic"] == half == r["properties"].get("REAL_TOPIC")]
+    page = reports[0].read_text()
+    assert f"<b>{len(leaked):,}</b>" in page and f"<b>{len(set(leaked))}</b>" in page
+    assert f"<b>{recorded.label('half-topic-blowup')['retry_topic_length']}</b>" in page
+    assert page.count("<figure ") == 5
+    assert "stopped with an error" not in page
+
+
+@pytest.mark.recordings
+def test_the_second_report_is_the_first_one(reports: list[Path]) -> None:
+    first, second = (path.parent for path in reports)
+    names = sorted(str(path.relative_to(first)) for path in first.rglob("*") if path.is_file())
+    assert {"findings.json", "manifest.json", "report.html", "notebooks/20_half_topic_blowup.ipynb", "tables/half_topic_growth.csv"} <= set(names)
+    differ = [name for name in names if (first / name).read_bytes() != (second / name).read_bytes()]
+    assert differ == ["manifest.json"]
+
+
+@pytest.mark.recordings
+def test_start_here_runs_on_what_is_in_the_workspace(reports: list[Path]) -> None:
+    workspace = reports[0].parents[1] / "workspace"
+    chosen = {**RUN, "evidence": str(notebook.locate(SAMPLE)), "workspace": str(workspace)}
+    [path] = notebooks.execute([notebooks.folder() / "00_start_here.ipynb"], reports[0].parent / "start", chosen)
+    told = notebooks.story(path)
+    assert told.failed is None
+    assert len(told.charts) == 1
+    assert "half-topic-blowup" in str(told.blocks)

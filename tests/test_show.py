@@ -129,7 +129,7 @@ def test_table_formats_cells_and_escapes_them() -> None:
     spec = Table(frame, "caption").as_dict()
     assert spec["rows"][0][:2] == ["1,234,567", "2024-05-14 02:00:00.123"]
     assert spec["rows"][1] == ["2", "–", "–"]
-    assert [column["kind"] for column in spec["columns"]] == ["number", "time", "text"]
+    assert [column["kind"] for column in spec["columns"]] == ["number", "time", "long"]
     html = Table(frame, "caption").as_html()
     assert "<script" not in html and "<caption>caption" in html and '<th scope="col"' in html
 
