@@ -15,6 +15,8 @@ import numpy as np
 import pandas as pd
 from pyspark.sql import functions as F  # noqa: N812
 
+from kit.findings import Ref
+from kit.once import once
 from kit.originals import is_original, plainly_new, trace_topics
 
 if TYPE_CHECKING:
@@ -63,10 +65,7 @@ class Stall:
 
 def find(case: Case) -> list[Stall]:
     """Return the stalls that the records of the case show, earliest first; worked out once per case."""
-    kept = case.memo.get("stalls")
-    if kept is None:
-        kept = case.memo["stalls"] = _bursts(pauses(case)) if case.has("messages") else []
-    return kept
+    return once(case, "stalls", lambda: _bursts(pauses(case)) if case.has("messages") else [])
 
 
 def pauses(case: Case) -> pd.DataFrame:
@@ -181,3 +180,23 @@ def frame(found: list[Stall]) -> pd.DataFrame:
     """Return stalls as a frame: start, end, seconds, pauses, stood_seconds, waiters, store_host."""
     rows = [(s.start, s.end, s.seconds, s.pauses, s.stood, s.waiters, s.store_host) for s in found]
     return pd.DataFrame(rows, columns=pd.Index(["start", "end", "seconds", "pauses", "stood_seconds", "waiters", "store_host"]))
+
+
+def released(case: Case, found: list[Stall]) -> tuple[Ref, ...]:
+    """Quote for each stall the original that waited longest for its end."""
+    quoted: list[Ref] = []
+    for stall in found:
+        start, end = (dt.datetime.fromtimestamp(_epoch(t), dt.UTC) for t in (stall.start, stall.end))
+        behind = (F.col("store_host") == stall.store_host) & F.col("store_timestamp").between(F.lit(start), F.lit(end + dt.timedelta(milliseconds=SHORTEST)))
+        waited = _ms("store_timestamp") - _ms("born_timestamp")
+        rows = case.records.where(behind & is_original(trace_topics(case))).orderBy(waited.desc(), "physical_offset").limit(1).collect()
+        quoted += [
+            Ref(row.file, f"topic={row.topic}, queueId={row.queue_id}, queueOffset={row.queue_offset}, bornTimestamp={row.born_timestamp}, "
+                f"storeTimestamp={row.store_timestamp}, msgId={row.offset_msg_id}", physical_offset=row.physical_offset)
+            for row in rows
+        ]  # fmt: skip
+    return tuple(quoted)
+
+
+def _epoch(naive: dt.datetime) -> float:
+    return naive.replace(tzinfo=dt.UTC).timestamp()

@@ -1,0 +1,195 @@
+"""broker-busy: a broker refused messages by flow control; which of them are lost, which are stored in spite of it, which twice.
+
+Deciding step: a flow-control refusal of the broker (a kind in brackets, or the overload text) in any log or pasted text. The broker does not log its
+refusals (reference §7.1), so clients and applications have to. Why it was busy is a ranked explanation of its own and can be "not shown"; client time-outs
+without a refusal leave it `suspected`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import pandas as pd
+
+from kit import attempts, axis, busy, busyconfig, refs, requests, sends, stalls
+from kit.causes._broker_busy_texts import Claim, Fix, Text
+from kit.findings import Finding, Kind, Missing, Remedy, Step
+
+if TYPE_CHECKING:
+    from kit.case import Case
+
+SLUG = "broker-busy"
+KIND: Kind = "root_cause"
+
+REFUSED = ("flow-control", "thread-pool-busy")
+MOST_WHYS = 4
+
+
+@attrs.frozen
+class Seen:
+    """Everything this cause looks at."""
+
+    refused: refs.Seen
+    timed_out: refs.Seen
+    counted: int | None
+    ledger: sends.Ledger
+    stalls: list[stalls.Stall]
+    holes: pd.DataFrame
+    attempts: dict[str, int] | None
+
+
+def examine(case: Case) -> Finding:
+    """Name the refusals, what became of the failed sends, where the broker stood still, and what explains it."""
+    seen = Seen(
+        refused=refs.seen(case, *REFUSED), timed_out=refs.seen(case, *attempts.TIMEOUTS), counted=busy.counted_busy(case), ledger=sends.ledger(case),
+        stalls=stalls.find(case), holes=busy.holes(case), attempts=attempts.by_kind(case),
+    )  # fmt: skip
+    happened = bool(seen.refused or seen.timed_out or seen.stalls or seen.ledger.sends_failed)
+    whys = busy.explain(case, seen.ledger, seen.stalls, seen.holes) if happened else []
+    finding = Finding(SLUG, KIND, Text.TITLE, Text.NONE.say())
+    finding.steps = _steps(case, seen, whys)
+    finding.figures = _figures(case, seen, whys)
+    finding.missing = _missing(case, seen)
+    if happened:
+        finding.window = busy.window(seen.ledger, seen.stalls)
+        finding.summary = _summary(seen, whys)
+        finding.tables = _tables(case, seen, whys)
+    if seen.refused:
+        finding.remedies = _remedies(case, seen)
+    return finding
+
+
+def _steps(case: Case, seen: Seen, whys: list[busy.Why]) -> list[Step]:
+    steps = [_refused(case, seen)]
+    if seen.counted is not None:
+        counted = refs.quote(case, refs.seen(case, "response-codes"), 1) if seen.counted else ()
+        steps.append(Step(Claim.COUNTED.say(count=seen.counted), "supporting", True if seen.counted else None, counted))
+    count, seconds = sum(s.pauses for s in seen.stalls), round(sum(s.stood for s in seen.stalls), 1)
+    behind = stalls.released(case, seen.stalls[:2]) if seen.stalls else ()
+    waiters = sum(s.waiters for s in seen.stalls)
+    steps.append(Step(Claim.STALLED.say(count=count, seconds=seconds, waiters=waiters), "supporting", True if count else None, behind))
+    steps.append(Step(Claim.TIMED_OUT.say(count=seen.timed_out.count), "supporting", True if seen.timed_out else None, busy.timeout_refs(case)))
+    steps += [*_outcome(case, seen.ledger), *_why(whys, bool(seen.refused))]
+    open_, places = busy.unanswered(case, seen.stalls) if seen.stalls else (0, ())
+    if open_:
+        steps.append(Step(Claim.PENDING.say(count=open_), "supporting", True, places))
+    return steps
+
+
+def _refused(case: Case, seen: Seen) -> Step:
+    if seen.refused:
+        quoted = busy.refusal_refs(case) or refs.quote(case, refs.seen(case, "thread-pool-busy"))
+        return Step(Claim.REFUSED.say(count=seen.refused.count, kinds=busy.refusal_kinds(case) or None), "deciding", True, quoted)
+    # Whoever sends would have been told: without such a log, or with signs of a stall, its absence shows nothing.
+    told = seen.ledger.source is not None and not seen.timed_out and not seen.stalls and not seen.counted and not seen.ledger.kind_unknown
+    return Step(Claim.NOT_REFUSED, "deciding", False if told else None)
+
+
+def _outcome(case: Case, ledger: sends.Ledger) -> list[Step]:
+    if not ledger.sends_failed:
+        return []
+    by_kind = ledger.outcome_by_kind or {}
+    words = [f"{kind} {n['stored']}/{n['stored'] + n['lost']}" for kind, n in by_kind.items()]
+    if by_kind and all(n["stored"] == 0 for kind, n in by_kind.items() if kind in attempts.REFUSALS) and by_kind.get("CLIENT_TIMEOUT", {}).get("stored"):
+        words.append(Claim.BELIEF)  # type: ignore[arg-type]
+    said = Claim.OUTCOME.say(failed=ledger.sends_failed, stored=ledger.failed_but_stored, lost=ledger.lost, by_kind=words or None)
+    steps = [Step(said, "supporting", True if ledger.lost is not None else None, busy.quoted_rows(case, ledger.failed[ledger.failed["line"].notna()], 2))]
+    if ledger.stored_twice:
+        several = int(ledger.duplicated[ledger.duplicated["brokers"] > 1]["key"].nunique())
+        twice = Claim.TWICE.say(keys=ledger.stored_twice, brokers=several)
+        steps.append(Step(twice, "supporting", True, busy.copy_refs(ledger.duplicated)))
+    return steps
+
+
+def _why(whys: list[busy.Why], refused: bool) -> list[Step]:
+    if not whys:
+        return [Step(Claim.WHY_NOT, "supporting", None)] if refused else []
+    # An explanation supports only where there is something to explain.
+    return [
+        Step((Claim.WHY_OPEN if w.share is None else Claim.WHY).say(rank=rank, said=w.said, share=None if w.share is None else f"{w.share:.0%}"),
+             "supporting", True if refused and w.evidence else None, w.evidence)
+        for rank, w in enumerate(whys[:MOST_WHYS], 1)
+    ]  # fmt: skip
+
+
+def _figures(case: Case, seen: Seen, whys: list[busy.Why]) -> dict[str, Any]:
+    ledger = seen.ledger
+    return {
+        "errors_by_kind": ledger.errors_by_kind,
+        "attempts_by_kind": seen.attempts,
+        "stalls": [s.as_dict() for s in seen.stalls] if case.has("messages") else None,
+        "sends": ledger.sends,
+        "sends_failed": ledger.sends_failed,
+        "failed_but_stored": ledger.failed_but_stored,
+        "lost": ledger.lost,
+        "stored_twice": ledger.stored_twice,
+        "outcome_by_kind": ledger.outcome_by_kind,
+        "kind_unknown": ledger.kind_unknown if ledger.source else None,
+        "answered_not_ok": sum(ledger.answered_not_ok.values()) if ledger.source == "ledger" else None,
+        "counted_by_broker": seen.counted,
+        "explanations": [w.as_dict() for w in whys],
+    }
+
+
+def _summary(seen: Seen, whys: list[busy.Why]) -> Any:
+    ledger = seen.ledger
+    if seen.refused:
+        why = whys[0].said if whys else Text.NOT_SHOWN
+        return Text.SUMMARY.say(failed=ledger.sends_failed, lost=ledger.lost, stored=ledger.failed_but_stored, twice=ledger.stored_twice, why=why)
+    if seen.timed_out:
+        return Text.SUMMARY_TIMEOUTS.say(count=seen.timed_out.count)
+    return Text.SUMMARY_STALLS.say(seconds=round(sum(s.stood for s in seen.stalls), 1)) if seen.stalls else Text.NONE.say()
+
+
+def _tables(case: Case, seen: Seen, whys: list[busy.Why]) -> dict[str, Any]:
+    ledger = seen.ledger
+    window = busy.window(ledger, seen.stalls)
+    explained = [(rank, w.slug, w.said.render("en"), w.said.render("zh"), w.share) for rank, w in enumerate(whys, 1)]
+    outcome = [(kind, n["stored"], n["lost"]) for kind, n in (ledger.outcome_by_kind or {}).items()]
+    audit = busyconfig.audit(case, ledger, seen.stalls)
+    tables: dict[str, Any] = {
+        "busy_stalls": stalls.frame(seen.stalls),
+        "busy_outcome": pd.DataFrame(outcome, columns=pd.Index(["kind", "stored", "lost"])),
+        "busy_failed": ledger.failed.head(5000),
+        "busy_why": pd.DataFrame(explained, columns=pd.Index(["rank", "why", "said_en", "said_zh", "share"])),
+        "busy_config": busyconfig.frame(audit, "en").assign(reason_zh=busyconfig.frame(audit, "zh")["reason"]),
+        "lost": ledger.lost_rows,
+        "duplicated": ledger.duplicated,
+    }
+    if window is not None:
+        tables["busy_axis"] = axis.seconds(case, window, ledger, seen.stalls, seen.holes)
+        tables["busy_arrivals"] = axis.arrivals(case, window)
+    return tables
+
+
+def _missing(case: Case, seen: Seen) -> list[Missing]:
+    wanted = []
+    if not seen.refused and (seen.ledger.source is None or seen.timed_out or seen.stalls):
+        wanted.append(requests.client_log(requests.PRODUCER, Text.WANT_CLIENT))
+        wanted.append(requests.sends(Text.WANT_SENDS))
+    if not case.has("messages") and (seen.refused or seen.timed_out):
+        wanted.append(requests.commitlog(Text.WANT_STORE))
+    if seen.refused and not case.has("sends") and seen.ledger.lost is None:
+        wanted.append(requests.sends(Text.WANT_SENDS))
+    if (seen.refused or seen.stalls) and not case.has_source("watermark"):
+        wanted.append(requests.broker_log("watermark.log", Text.WANT_WATERMARK))
+    if seen.refused and not case.has("metrics"):
+        wanted.append(requests.host_metrics(Text.WANT_METRICS))
+    return wanted
+
+
+def _remedies(case: Case, seen: Seen) -> list[Remedy]:
+    ledger = seen.ledger
+    errors = ledger.errors_by_kind
+    busy_code = None if errors is None else sum(n for kind, n in errors.items() if kind in attempts.BUSY_CODE)
+    longest = max((s.stood / s.pauses if s.pauses > 1 else s.seconds for s in seen.stalls), default=None)
+    periods = busyconfig.printed_periods(attempts.entries(case))
+    spared = int((periods < (longest or 0) * 1000 + 1).sum()) if len(periods) and longest else None
+    return [
+        Remedy(Fix.HOST, Fix.HOST_WHY, Fix.HOST_RISK, Fix.HOST_VERIFY),
+        Remedy(Fix.RESEND, Fix.RESEND_WHY.say(count=busy_code, lost=ledger.lost), Fix.RESEND_RISK.say(twice=ledger.stored_twice), Fix.RESEND_VERIFY),
+        Remedy(Fix.LIMITS.say(seconds=longest), Fix.LIMITS_WHY.say(count=spared), Fix.LIMITS_RISK, Fix.LIMITS_VERIFY),
+        Remedy(Fix.POOL, Fix.POOL_WHY, Fix.POOL_RISK, Fix.POOL_VERIFY),
+        Remedy(Fix.MORE, Fix.MORE_WHY, Fix.MORE_RISK, Fix.MORE_VERIFY),
+    ]

@@ -1,0 +1,77 @@
+"""broker-not-available: the broker took no messages for another reason than load: a slave, a shutdown, a missing permission.
+
+Deciding step: an answer of code 14 whose printed disk ratio is below the limit, of code 16 (no permission), or the store's own line that it takes no writes
+(broker/processor/SendMessageProcessor, store/DefaultMessageStore.checkStoreStatus).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F  # noqa: N812
+
+from kit import refs, requests, sends
+from kit.causes.disk_full import LIMIT
+from kit.findings import Finding, Kind, Remedy, Step
+from kit.texts import T
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from kit.case import Case
+    from kit.findings import Ref
+
+SLUG = "broker-not-available"
+KIND: Kind = "neighbour"
+
+TITLE = T("The broker took no messages: slave, shutdown or permission", "Broker 不接受消息：从节点、已关闭或无权限")
+NONE = T("No broker refused messages for its role, a shutdown or a permission.", "没有 Broker 因角色、关闭或权限而拒绝消息。")
+SUMMARY = T("{answers} answers say that the service is not available, {forbidden} that sending is forbidden; the store itself says so {lines} times.",
+            "{answers} 个应答称服务不可用，{forbidden} 个称禁止发送；存储自身记录了 {lines} 次。")  # fmt: skip
+CLAIM = T("The broker refused messages though its disk had room: not available ({answers}), forbidden ({forbidden}), not writable ({lines}).",
+          "磁盘有余量，Broker 仍拒绝消息：不可用（{answers}）、禁止（{forbidden}）、不可写（{lines}）。")  # fmt: skip
+WANT = T("the answer of the broker stands in the exception", "Broker 的应答写在异常中")
+ACTION = T("Send to the master; check brokerRole, brokerPermission (6 = read and write) and whether the store was being shut down.",
+           "向主节点发送；检查 brokerRole、brokerPermission（6 = 读写）以及存储是否正在关闭。")  # fmt: skip
+WHY = T("These answers are not about load; waiting longer does not help.", "这些应答与负载无关；延长等待没有用。")
+RISK = T("Opening write permission on a broker that is being drained brings traffic back to it.", "给正在下线的 Broker 开放写权限会把流量引回来。")
+VERIFY = T("clusterList shows the broker as master; a test send answers SEND_OK.", "clusterList 显示其为主节点；测试发送返回 SEND_OK。")
+
+
+def examine(case: Case) -> Finding:
+    """Say whether a broker refused messages for its role, a shutdown or a permission."""
+    answers, quoted = _answers(case)
+    forbidden = refs.seen(case, "no-permission")
+    lines, own = _store_lines(case)
+    happened = bool(answers or forbidden or lines)
+    looked = sends.ledger(case).source is not None or case.has_source("store")
+    said = {"answers": answers, "forbidden": forbidden.count, "lines": lines}
+    finding = Finding(SLUG, KIND, TITLE, NONE.say())
+    quotes = (*quoted, *(refs.quote(case, forbidden, 1)), *own)
+    finding.steps = [Step(CLAIM.say(**said), "deciding", True if happened else (False if looked else None), quotes[:3])]
+    finding.figures = dict(said) if looked or happened else dict.fromkeys(said)
+    if happened:
+        finding.summary = SUMMARY.say(**said)
+        finding.remedies = [Remedy(ACTION, WHY, RISK, VERIFY)]
+    elif not looked:
+        finding.missing = [requests.client_log(requests.PRODUCER, WANT)]
+    return finding
+
+
+def _answers(case: Case) -> tuple[int, tuple[Ref, ...]]:
+    if not refs.seen(case, "service-not-available"):
+        return 0, ()
+    ratio = F.greatest(F.col("commitlog").try_cast("double"), F.col("consumequeue").try_cast("double"))
+    with_room = case.event("service-not-available").where(F.coalesce(ratio, F.lit(0)) < LIMIT)
+    return with_room.count(), refs.lines(case, with_room, 2, within="service not available now")
+
+
+def _store_lines(case: Case) -> tuple[int, tuple[Ref, ...]]:
+    """Return the store's own lines: a slave was asked to write, or a write came after the shutdown. Reads at a normal stop do not count."""
+    found: list[DataFrame] = []
+    if refs.seen(case, "store-not-writable"):
+        found.append(case.event("store-not-writable").where(F.col("source") != "client").where(~F.array_contains("events", "service-not-available")))
+    if refs.seen(case, "store-shutdown"):
+        found.append(case.event("store-shutdown").where(F.col("what") == "putMessage"))
+    counts = [(frame.count(), frame) for frame in found]
+    return sum(n for n, _ in counts), tuple(ref for n, frame in counts if n for ref in refs.lines(case, frame, 1))

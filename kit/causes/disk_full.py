@@ -1,0 +1,75 @@
+"""disk-full: the broker marked its disk full and took no more messages.
+
+Deciding step: store.log marks a disk full (store/DefaultMessageStore.CleanCommitLogService), or an answer of code 14 whose printed ratio is at the limit
+(diskSpaceWarningLevelRatio, 0.90 by default; broker/processor/SendMessageProcessor).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import functions as F  # noqa: N812
+
+from kit import refs, requests, sends
+from kit.findings import Finding, Kind, Remedy, Step
+from kit.texts import T
+
+if TYPE_CHECKING:
+    from kit.case import Case
+    from kit.findings import Ref
+
+SLUG = "disk-full"
+KIND: Kind = "neighbour"
+LIMIT: Final = 0.90
+
+TITLE = T("The broker's disk was full", "Broker 磁盘已满")
+NONE = T("No disk was marked full.", "没有磁盘被标记为满。")
+SUMMARY = T("The broker marked its disk full ({marks} times); {refused} answers say it is at {ratio} or more.",
+            "Broker 将磁盘标记为满（{marks} 次）；{refused} 个应答显示占用达 {ratio} 以上。")  # fmt: skip
+FULL = T("The disk was marked full ({marks} log entries), or answers of code 14 print a ratio of at least {limit} ({refused} entries).",
+         "磁盘被标记为满（{marks} 条日志），或代码 14 的应答打印的占用率不低于 {limit}（{refused} 条）。")  # fmt: skip
+WANT = T("it says when the disk was marked full", "其中记录磁盘何时被标记为满")
+ACTION = T("Free space or move the store; then lower fileReservedTime or enlarge the disk.", "释放空间或迁移存储；随后缩短 fileReservedTime 或扩容。")
+WHY = T(
+    "Files are deleted only when they are old enough or the ratio is exceeded; new messages are refused meanwhile.",
+    "文件只有在过期或超过阈值时才会删除，其间拒绝新消息。",
+)
+RISK = T("Deleted commitlog files take unconsumed messages with them.", "删除的 commitlog 文件会带走未消费的消息。")
+VERIFY = T("commitLogDiskRatio of brokerStatus falls below diskMaxUsedSpaceRatio.", "brokerStatus 的 commitLogDiskRatio 低于 diskMaxUsedSpaceRatio。")
+
+
+def examine(case: Case) -> Finding:
+    """Say whether a disk was full, by the broker's log or by its answers."""
+    marks, quoted = _marked(case)
+    refused, ratio, told = _answered(case)
+    happened = bool(marks or refused)
+    looked = case.has_source("store") or sends.ledger(case).source is not None
+    finding = Finding(SLUG, KIND, TITLE, NONE.say())
+    claim = FULL.say(marks=marks, refused=refused, limit=str(LIMIT))
+    finding.steps = [Step(claim, "deciding", True if happened else (False if looked else None), (*quoted, *told)[:3])]
+    finding.figures = {"marked_full": marks if case.has_source("store") else None, "refused_answers": refused if looked else None, "highest_ratio": ratio}
+    if happened:
+        finding.summary = SUMMARY.say(marks=marks, refused=refused, ratio=str(LIMIT))
+        finding.remedies = [Remedy(ACTION, WHY, RISK, VERIFY)]
+    elif not looked:
+        finding.missing = [requests.broker_log("store.log", WANT)]
+    return finding
+
+
+def _marked(case: Case) -> tuple[int, tuple[Ref, ...]]:
+    if not refs.seen(case, "disk-full"):
+        return 0, ()
+    # "so reclaim space" is the ordinary clean-up at diskMaxUsedSpaceRatio.
+    marked = case.event("disk-full").where(F.contains("message", F.lit("mark disk full")))
+    return marked.count(), refs.lines(case, marked, 2)
+
+
+def _answered(case: Case) -> tuple[int, float | None, tuple[Ref, ...]]:
+    """Return the answers of code 14 that print a full disk, and the highest ratio printed."""
+    if not refs.seen(case, "service-not-available"):
+        return 0, None, ()
+    ratio = F.greatest(F.col("commitlog").try_cast("double"), F.col("consumequeue").try_cast("double"))
+    said = case.event("service-not-available").withColumn("ratio", ratio)
+    full = said.where(F.col("ratio") >= LIMIT)
+    highest = said.agg(F.max("ratio").alias("ratio")).collect()[0].ratio
+    return full.count(), highest, refs.lines(case, full, 2, within="service not available now")
