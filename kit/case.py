@@ -14,24 +14,22 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from kit import damage, quotes, setup, tables
 from kit import workspace as ws
-from kit.damage import Damage
 from kit.facts.layouts import BROKER_SIDE
+from kit.options import Options, instant
 from kit.read import inventory as inv
-from kit.read import moments, zones
-from kit.read import rows as ledgers
-from kit.texts import Lang, T
+from kit.read import zones
+from kit.texts import Lang
 
 if TYPE_CHECKING:
     import pandas as pd
     from pyspark.sql import DataFrame, SparkSession
 
+    from kit import setup, tables
+    from kit.damage import Damage
+
 HIDDEN: Final = ("events", "offset")
 """Columns of `entries` that `logs` does not show."""
-
-BAD_TIME = T("`{text}` is not an ISO time, such as 2024-05-14T10:00:00+08:00 (without an offset: UTC)",
-             "“{text}”不是 ISO 时间，例如 2024-05-14T10:00:00+08:00（不带偏移量时按 UTC）")  # fmt: skip
 
 
 def open_case(
@@ -51,35 +49,8 @@ def open_case(
     ws.base(workspace, path)
     for zone in (tz_broker, tz_app):
         zones.converter(zone)
-    options = Options(tz_broker, tz_app, _time(since), _time(until), tuple(sorted(rows)), master, remote)
+    options = Options(tz_broker, tz_app, instant(since), instant(until), tuple(sorted(rows)), master, remote)
     return Case(path, Path(workspace) if workspace is not None else None, lang, options)
-
-
-def _time(said: str | dt.datetime | None) -> dt.datetime | None:
-    if said is None or isinstance(said, dt.datetime):
-        return said if said is None or said.tzinfo else said.replace(tzinfo=dt.UTC)
-    try:
-        at = dt.datetime.fromisoformat(said)
-    except ValueError:
-        raise ValueError(BAD_TIME.say(text=said).render()) from None
-    return at if at.tzinfo else at.replace(tzinfo=dt.UTC)
-
-
-@attrs.frozen
-class Options:
-    """What the user declared. Everything but `master` and `remote` changes results."""
-
-    tz_broker: str | None = None
-    tz_app: str | None = None
-    since: dt.datetime | None = None
-    until: dt.datetime | None = None
-    rows: tuple[str, ...] = ()
-    master: str | None = None
-    remote: str | None = None
-
-    def digest(self, *more: str) -> str:
-        shown = [self.tz_broker, self.tz_app, str(self.since), str(self.until), list(self.rows), *more]
-        return hashlib.sha256(json.dumps(shown).encode()).hexdigest()[:12]
 
 
 def _table(name: str, holds: str) -> Any:
@@ -95,6 +66,8 @@ class Case:
         self.options = options
         self.memo: dict[str, Any] = {}
         """What causes work out once and share."""
+        self.eager = True
+        """Whether Spark starts while an evidence is looked at for the first time: nearly everything needs it next."""
         self._base = workspace
         self._lock = threading.RLock()
         self._spark: Future[SparkSession] | None = None
@@ -106,9 +79,11 @@ class Case:
     @cached_property
     def found(self) -> inv.Inventory:
         """The inventory as the files alone tell it: floating times have no zone yet."""
+        if self.eager and not inv.looked_at(self.path, self._base):
+            self.warm()
         found = inv.take(self.path, self._base)
         for said in self.options.rows:
-            found = _override(found, said)
+            found = inv.with_columns(found, said)
         return found
 
     @cached_property
@@ -118,6 +93,9 @@ class Case:
         kept = self.workspace.read_json(key)
         if kept is None:
             items = [i for i in self.found.items if i.replica_of is None]
+            from kit import tables
+            from kit.read import moments
+
             stores = tables.stores(self.found, replicas=False)
             settled = zones.settle(items, lambda names: moments.of(stores, names), self.options.tz_app)
             kept = [attrs.asdict(zone) for zone in settled.values()]
@@ -157,6 +135,8 @@ class Case:
 
     def damage(self) -> list[Damage]:
         """Return what of the evidence is truncated, corrupt or could not be read, in order of file."""
+        from kit import damage
+
         return damage.of(self)
 
     # --- tables ----------------------------------------------------------------------------------------------------------
@@ -213,12 +193,16 @@ class Case:
 
     def read_messages(self, *, body: bool = False) -> DataFrame:
         """Return `messages` read from the commitlog itself, with decompressed bodies where asked for."""
+        from kit import tables
+
         stores = json.dumps(tables.stores(self.found))
         reader = self.spark.read.format("rocketmq.commitlog").option("files", stores).option("body", str(body).lower())
         return self._cut(reader.load(), "store_timestamp")
 
     def folder(self, name: str) -> Path:
         """Return the Parquet folder of a table, built if it is not there: for readers that need no Spark."""
+        from kit import tables
+
         spec = tables.specs()[name]
         with self._lock:
             lock = self._building.setdefault(name, threading.Lock())
@@ -226,6 +210,8 @@ class Case:
             return tables.write(self.workspace, self._key(name, spec), spec.schema, lambda: self._tasks(name, spec))
 
     def _tasks(self, name: str, spec: tables.Spec) -> list[tables.Task]:
+        from kit import tables
+
         options: dict[str, Any] = {"tz_broker": self.options.tz_broker, "tz_app": self.options.tz_app}
         if spec.zoned:
             options["zones"] = {file: zone.zone for file, zone in self.zones.items()}
@@ -235,6 +221,8 @@ class Case:
 
     def build(self, *names: str) -> None:
         """Build several tables at once."""
+        from kit import tables
+
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(self.folder, names or tuple(tables.specs())))
 
@@ -250,6 +238,8 @@ class Case:
             kept = self._frames.get(name)
         if kept is None:
             from pyspark.sql.pandas.types import from_arrow_schema
+
+            from kit import tables
 
             self.warm()
             spec = tables.specs()[name]
@@ -304,22 +294,32 @@ class Case:
 
     def lines(self, places: Iterable[tuple[str, int]]) -> list[str]:
         """Return several lines, each file read once."""
+        from kit import quotes
+
         return quotes.lines(self.found, places)
 
     def broker_versions(self) -> tuple[str, ...]:
         """Return the releases of the brokers the evidence names, oldest first; empty where none is named."""
+        from kit import setup
+
         return setup.broker_versions(self)
 
     def client_versions(self) -> tuple[str, ...]:
         """Return the releases of the clients that connected, oldest first; empty where none is named."""
+        from kit import setup
+
         return setup.client_versions(self)
 
     def clients(self) -> list[setup.Client]:
         """Return who connected, in which group, with which release, and the line that says it."""
+        from kit import setup
+
         return setup.clients(self)
 
     def setting(self, name: str) -> setup.Setting:
         """Return (value, where, known) of a broker setting: known `evidence`, `default` (of the broker's release) or None."""
+        from kit import setup
+
         return setup.setting(self, name)
 
     # --- results ---------------------------------------------------------------------------------------------------------
@@ -338,14 +338,3 @@ class Case:
 
 
 TABLE_OF: Final[Mapping[str, str]] = {"records": "messages", "entries": "logs"}
-
-
-def _override(found: inv.Inventory, said: str) -> inv.Inventory:
-    """Put the user's columns in the place of the guessed ones. Raise `ValueError` for a file or column that is not there."""
-    file, chosen = ledgers.parse_override(said)
-    item = found.get(file)
-    if item is None or item.kind not in ("rows", "sends", "text", "log", "other"):
-        raise ValueError(f"{said}: {file}")
-    detail = ledgers.declared(Path(item.path), item.bytes, item.detail, chosen)
-    new = attrs.evolve(item, kind="sends" if detail["role"] == "sends" else "rows", source=None, detail=detail)
-    return attrs.evolve(found, items=tuple(new if i.file == file else i for i in found.items))

@@ -15,7 +15,6 @@ import msgspec
 
 from kit import workspace as ws
 from kit.read import evidence as ev
-from kit.read import recognise, replicas, spans
 from kit.read.evidence import EvidenceFile, Refused
 
 if TYPE_CHECKING:
@@ -89,14 +88,22 @@ def take(path: Path | str, workspace: Path | str | None = None, *, hashes: bool 
         raise FileNotFoundError(2, os.strerror(2), str(root))
     base = ws.base(workspace, root)
     key = quick_key(root.resolve())
-    spool = base / "spool" / key
-    kept = spool / f"inventory-{ws.code_hash('read', 'facts')}{'' if hashes else '-unhashed'}.json"
+    kept = _kept(base, key, hashes=hashes)
     with ws.locked(base / "spool" / f"{key}.lock"):
         known = _load(kept)
         if known is None:
-            known = _take(root, spool / "files", hashes=hashes)
+            known = _take(root, kept.parent / "files", hashes=hashes)
             ws.write_text(kept, msgspec.json.encode(known, order="deterministic").decode())
     return known
+
+
+def looked_at(path: Path, workspace: Path | str | None = None) -> bool:
+    """Tell whether `take` would answer at once."""
+    return _kept(ws.base(workspace, path), quick_key(path.resolve()), hashes=True).exists()
+
+
+def _kept(base: Path, key: str, *, hashes: bool) -> Path:
+    return base / "spool" / key / f"inventory-{ws.code_hash('read', 'facts')}{'' if hashes else '-unhashed'}.json"
 
 
 def quick_key(root: Path) -> str:
@@ -118,6 +125,8 @@ def _load(kept: Path) -> Inventory | None:
 
 
 def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
+    from kit.read import replicas
+
     opened = ev.open_evidence(root, spool)
     refused = list(opened.refused)
     with ThreadPoolExecutor(min(4, os.cpu_count() or 2)) as pool:
@@ -155,6 +164,9 @@ def _content_key(names: Iterable[tuple[str, str]], refused: Iterable[Refused]) -
 
 def _look(file: EvidenceFile, *, hashes: bool) -> Item | Refused:
     """Recognise and hash one file; kind "" where nothing fits."""
+    # Kernels take a second to load, and a second look at the same evidence needs none.
+    from kit.read import recognise, spans
+
     try:
         kind, detail = recognise.recognise(file)
         sha = file.sha256 or (_sha256(file.path) if hashes else None)
@@ -189,7 +201,20 @@ def as_log_files(found: Inventory) -> list[LogFile]:
 
 
 def minutes(zone: str | None) -> int | None:
-    """Return the minutes east of "+08:00", None for None."""
-    if zone is None:
+    """Return the minutes east of "+08:00", None for an IANA name or None."""
+    if zone is None or zone[0] not in "+-":
         return None
     return (int(zone[1:3]) * 60 + int(zone[4:6])) * (-1 if zone[0] == "-" else 1)
+
+
+def with_columns(found: Inventory, said: str) -> Inventory:
+    """Put the user's columns in the place of the guessed ones. Raise `ValueError` for a file or column that is not there."""
+    from kit.read import rows as ledgers
+
+    file, chosen = ledgers.parse_override(said)
+    item = found.get(file)
+    if item is None or item.kind not in ("rows", "sends", "text", "log", "other"):
+        raise ValueError(f"{said}: {file}")
+    detail = ledgers.declared(Path(item.path), item.bytes, item.detail, chosen)
+    new = attrs.evolve(item, kind="sends" if detail["role"] == "sends" else "rows", source=None, detail=detail)
+    return attrs.evolve(found, items=tuple(new if i.file == file else i for i in found.items))

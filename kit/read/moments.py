@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -25,20 +26,31 @@ def of(stores: Sequence[dict[str, Any]], names: Collection[str]) -> dict[str, tu
     wanted = pa.array(sorted(names), pa.string())
     found: dict[str, set[int]] = defaultdict(set)
 
-    def read(chunk: Any) -> list[pa.RecordBatch]:
+    def read(chunk: Any) -> list[tuple[np.ndarray, np.ndarray]]:
         kept = []
         for file, start, stop in chunk.ranges:
             for batch in commitlog.messages(file, start, stop, Wanted(_COLUMNS)):
-                named = [pc.is_in(batch[name], value_set=wanted) for name in _COLUMNS[:3]]
-                kept.append(batch.filter(pc.or_(pc.or_(named[0], named[1]), named[2])))
+                times = [batch[t].cast(pa.int64()).fill_null(0).to_numpy() // 1000 for t in _COLUMNS[3:]]
+                for name in _COLUMNS[:3]:
+                    which = pc.index_in(batch[name], value_set=wanted).fill_null(-1).to_numpy()
+                    rows = _first(which)
+                    kept += [(which[rows], time[rows]) for time in times]
         return kept
 
     with ThreadPoolExecutor(2) as pool:
-        for batches in pool.map(read, commitlog.tasks(stores)):
-            for batch in batches:
-                for row in batch.to_pylist():
-                    times = {int(row[t].timestamp() * 1000) for t in ("born_timestamp", "store_timestamp") if row[t] is not None}
-                    for name in _COLUMNS[:3]:
-                        if row[name] is not None and len(found[row[name]]) < _MOST:
-                            found[row[name]] |= times
+        for pairs in pool.map(read, commitlog.tasks(stores)):
+            for which, times in pairs:
+                for name, time in zip(which.tolist(), times.tolist(), strict=True):
+                    if time and len(found[wanted[name].as_py()]) < _MOST:
+                        found[wanted[name].as_py()].add(time)
     return {name: tuple(sorted(times)) for name, times in found.items()}
+
+
+def _first(which: np.ndarray) -> np.ndarray:
+    """Return the rows that name something, the first `_MOST` of each name."""
+    rows = np.flatnonzero(which >= 0)
+    rows = rows[np.argsort(which[rows], kind="stable")]
+    names = which[rows]
+    begins = np.flatnonzero(np.concatenate(([True], names[1:] != names[:-1]))) if len(names) else np.empty(0, np.int64)
+    rank = np.arange(len(names)) - np.repeat(begins, np.diff(np.append(begins, len(names))))
+    return rows[rank < _MOST]

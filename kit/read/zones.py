@@ -189,6 +189,9 @@ def text(minutes: int) -> str:
 
 def converter(zone: str | None) -> Callable[[int], int]:
     """Return a function from ms as printed in `zone` ("+08:00", an IANA name; None: UTC) to ms since 1970. Raise `ValueError` for no zone."""
+    if zone is None:
+        return lambda ms: ms
+    # Imported late: it brings kernels and Spark with it.
     from kit.read.logs import zone as parse
 
     known: Any = parse(zone)
