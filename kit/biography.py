@@ -131,9 +131,9 @@ def _fetch(case: Case, condition: Column) -> list[dict[str, Any]]:
     rows = stages.due(case, stages.staged(case).where(condition & (F.col("stage") != stages.OP)).limit(MOST_RECORDS + 1))
     resent = F.coalesce(F.array_contains(F.map_keys("properties"), names.MIN_OFFSET), F.lit(False))
     more = (
-        prop(names.REAL_TOPIC).alias("real_topic"), prop(names.CHECK_TIMES).cast("int").alias("check_times"), prop(names.DELAY).cast("int").alias("delay_level"),
-        prop(names.ORIGIN_MESSAGE_ID).alias("origin_message_id"), resent.alias("resent"), F.when(F.col("stage") == stages.SCHEDULE, F.col("due")).alias("due"),
-        "properties",
+        prop(names.REAL_TOPIC).alias("real_topic"), prop(names.CHECK_TIMES).cast("int").alias("check_times"),
+        prop(names.DELAY).cast("int").alias("delay_level"), prop(names.ORIGIN_MESSAGE_ID).alias("origin_message_id"), resent.alias("resent"),
+        F.when(F.col("stage") == stages.SCHEDULE, F.col("due")).alias("due"), "properties",
     )  # fmt: skip
     return [{**row, "properties": dict(row["properties"] or ())} for row in rows.select(*_FIELDS, *more).toArrow().to_pylist()]
 
@@ -255,7 +255,7 @@ def _failed_last(records: list[dict[str, Any]], told: list[dict[str, Any]]) -> I
     if last is not None and last["success"] is False:
         copy = by_copy[last["offset_msg_id"]]
         if not any(r["copied_from"] == copy["offset_msg_id"] for r in records):
-            yield hops.gap("failed-last", copy, at=last["time"].isoformat(sep=" ", timespec="milliseconds"))
+            yield hops.gap("failed-last", copy, at=last["time"].isoformat(sep=" ", timespec="milliseconds").replace("+00:00", " UTC"))
 
 
 def _shown(row: dict[str, Any], lang: Any) -> dict[str, Any]:

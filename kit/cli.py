@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kit.texts import T
+from kit.texts import Lang, T
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +24,10 @@ NOT_THERE = T("{path}: no such file or folder", "{path}：没有这个文件或�
 OUT_INSIDE = T("{path}: --out lies inside the evidence; nothing is written there", "{path}：--out 位于证据目录之内；不会向其中写入")
 NOTHING = T("{path}: nothing in it is recognised as RocketMQ evidence", "{path}：其中没有可识别的 RocketMQ 证据")
 DAMAGE = T("{n} places of the evidence are damaged or could not be read:", "证据中有 {n} 处损坏或无法读取：")
+BAD_DATE = T(
+    "`{text}` is not an ISO date, such as 2024-05-14 or 2024-05-14T10:00:00+08:00",
+    "“{text}”不是 ISO 日期，例如 2024-05-14 或 2024-05-14T10:00:00+08:00",
+)
 FORMATS = click.Choice(["parquet", "jsonl", "csv"])
 
 
@@ -65,7 +69,7 @@ def open_case(evidence: Path, out: Path | None = None, **chosen: Any) -> Case:
     _outside(evidence, out)
     _outside(evidence, chosen.get("workspace"))
     case = kit.open_case(evidence, chosen.pop("workspace", None), **chosen)
-    if not case.inventory.recognised:
+    if not case.found.recognised:
         raise click.UsageError(NOTHING.say(path=str(evidence)).render(chosen["lang"]))
     return case
 
@@ -185,6 +189,49 @@ def inventory(evidence: Path, **chosen: Any) -> None:
     case = open_case(evidence, **chosen)
     click.echo(terminal.inventory(case.inventory, case.lang))
     _leave(case)
+
+
+@cli.command()
+@click.argument("evidence", type=Evidence())
+@click.argument("id")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), help="write the whole life here")
+@options
+def trace(evidence: Path, id: str, json_file: Path | None, **chosen: Any) -> None:  # noqa: A002
+    """Tell the life of one message: by UNIQ_KEY, offset message id or business key."""
+    import json
+
+    import kit
+    from kit.report import told
+
+    _outside(evidence, json_file)
+    case = open_case(evidence, **chosen)
+    life = kit.trace(case, id)
+    click.echo(told.life(life, case.lang))
+    if json_file:
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.write_text(json.dumps(life, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    _leave(case)
+
+
+@cli.command()
+@click.argument("ids", nargs=-1, required=True, metavar="ID…")
+@click.option("--near", help="ISO date or time near the message: chooses the month of a UNIQ_KEY")
+@click.option("--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True, help="language of the sentences")
+def msgid(ids: tuple[str, ...], near: str | None, lang: Lang) -> None:
+    """Take message ids apart: which kind, every field, both times where two months fit."""
+    import datetime as dt
+
+    from kit.ids import msgid_report
+    from kit.report import told
+
+    try:
+        about = dt.datetime.fromisoformat(near) if near else None
+    except ValueError:
+        raise click.UsageError(BAD_DATE.say(text=clean(near or "")).render(lang)) from None
+    rows = msgid_report(ids, about)
+    click.echo(told.ids(rows, lang))
+    if any("error" in row for row in rows):
+        sys.exit(2)
 
 
 def main() -> None:

@@ -88,7 +88,8 @@ CALLS: Final[tuple[Handed, ...]] = (
     Handed("transaction.log: PutBackToHalfQueueReturnResult … msgId", "log", "offset",
            "broker/transaction/queue/TransactionalMessageServiceImpl.putBackHalfMsgQueue",
            T("the offset id of the half record that was read", "所读取的 half 记录的 offset id"), (stages.HALF, stages.CHECK_BACK), transactional=True),
-    Handed("message trace: msgId", "log", "uniq", "client/trace/TraceDataEncoder", T("the UNIQ_KEY, of Pub and Sub alike", "UNIQ_KEY，Pub 与 Sub 相同"), since="4.4.0"),
+    Handed("message trace: msgId", "log", "uniq", "client/trace/TraceDataEncoder",
+           T("the UNIQ_KEY, of Pub and Sub alike", "UNIQ_KEY，Pub 与 Sub 相同"), since="4.4.0"),
     Handed("SendReceipt.getMessageId() (gRPC client)", "producer", "uniq", "apache/rocketmq-clients MessageIdCodec",
            T("34 digits beginning with 01, stored as UNIQ_KEY", "以 01 开头的 34 位 id，作为 UNIQ_KEY 存储"), since="5.0.0"),
 )  # fmt: skip

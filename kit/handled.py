@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+import pyarrow.compute as pc
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -31,11 +32,17 @@ SUCCESS: Final = re.compile(
     re.IGNORECASE,
 )
 ID: Final = r"(?<![0-9A-Za-z])([0-9A-F]{56}|[0-9A-F]{32}|01[0-9A-F]{32})(?![0-9A-Za-z])"
-SAID_SUCCESS: Final = r"(?i)\b(granted|succeed\w*|success\w*|done|handled|processed|completed|finished|consumed|applied|credited|saved|consume ok)\b|成功|完成|已处理|已发放|已消费|入账"
-SAID_FAILURE: Final = (
-    r"(?i)fail|error|exception|will retry|retry later|reconsume.?later|timeout|timed out|reject|skip|ignor|duplicate|already|rolled? ?back|not (?:ok|done|processed)|"
-    r"失败|异常|错误|稍后|超时|跳过|忽略|重复|回滚|未"
+SAID_SUCCESS: Final = (
+    r"(?i)\b(granted|succeed\w*|success\w*|done|handled|processed|completed|finished|consumed|applied|credited|saved|consume ok)\b|"
+    r"成功|完成|已处理|已发放|已消费|入账"
 )
+SAID_FAILURE: Final = (
+    r"(?i)fail|error|exception|will retry|retry later|reconsume.?later|timeout|timed out|reject|skip|ignor|duplicate|already|"
+    r"rolled? ?back|not (?:ok|done|processed)|失败|异常|错误|稍后|超时|跳过|忽略|重复|回滚|未"
+)
+MOST_RESULTS: Final = 50
+"""A column with more different texts is no result."""
+_ALL: Final = pc.CountOptions(mode="all")
 GROUP_COLUMN: Final = r"(?i)group|消费组|消费者组"
 
 
@@ -47,8 +54,22 @@ def deliveries(case: Case) -> DataFrame:
     """
     kept = case.memo.get("deliveries")
     if kept is None:
-        from_ledgers = case.has("rows") and not ledgers(case).limit(1).isEmpty()
-        kept = case.memo["deliveries"] = (_joined(case, _ledger_rows(case), "ledger") if from_ledgers else _joined(case, _log_rows(case), "log")).persist()
+        by_ledger = bool(results(case))
+        rows = _ledger_rows(case) if by_ledger else _log_rows(case)
+        kept = case.memo["deliveries"] = _joined(case, rows, "ledger" if by_ledger else "log").persist()
+    return kept
+
+
+def results(case: Case) -> dict[str | None, int]:
+    """Return how many deliveries of the ledgers ended with each result; empty where there is no ledger that names messages by their ids."""
+    kept = case.memo.get("delivery_results")
+    if kept is None:
+        import pyarrow.dataset as ds
+
+        named = ds.field("uniq_key").is_valid() | ds.field("offset_msg_id").is_valid()
+        table = ds.dataset(case.folder("rows"), format="parquet").to_table(["status"], filter=(ds.field("role") == "deliveries") & named)
+        counted = table.group_by("status").aggregate([("status", "count", _ALL)]).to_pylist()
+        kept = case.memo["delivery_results"] = {row["status"]: row["status_count"] for row in counted}
     return kept
 
 
@@ -61,19 +82,12 @@ def _ledger_rows(case: Case) -> DataFrame:
     rows = ledgers(case)
     groups = F.map_filter("cells", lambda name, _: F.rlike(name, F.lit(GROUP_COLUMN)))
     said = rows.withColumn("declared", F.try_element_at(F.map_values(groups), F.lit(1)))
-    known = [(row.status, verdict(row.status, row.share)) for row in _results(rows)]
+    said_ = results(case)
     success = F.lit(None).cast("boolean")
-    for status, good in known:
-        success = F.when(F.col("status") == status, F.lit(good)).otherwise(success)
+    for status in sorted(filter(None, said_)) if len(said_) <= MOST_RESULTS else ():
+        success = F.when(F.col("status") == status, F.lit(verdict(status, said_[status] / sum(said_.values())))).otherwise(success)
     columns = ("file", "line", "declared", "uniq_key", "key", "offset_msg_id", "reconsume_times", F.col("status").alias("result"), "time")
     return said.withColumn("success", success).select(*columns, "success")
-
-
-def _results(rows: DataFrame) -> list:
-    """Return the results that occur, with the share of all rows each has (at most 50: a column of free text is no result)."""
-    counted = rows.where(F.col("status").isNotNull()).groupBy("status").agg(F.count("*").alias("n"))
-    found = counted.orderBy(F.desc("n"), "status").limit(51).withColumn("share", F.col("n") / F.sum("n").over(Window.partitionBy())).collect()
-    return found if len(found) <= 50 else []
 
 
 def verdict(result: str, share: float = 0.0) -> bool | None:
@@ -93,7 +107,8 @@ def _log_rows(case: Case) -> DataFrame:
     times = F.nullif(F.regexp_extract(text, r"(?i)reconsume_?times?\W{0,3}(\d{1,3})", 1), F.lit("")).cast("int")
     bad = F.rlike(text, F.lit(SAID_FAILURE)) | F.col("level").isin("ERROR", "WARN", "FATAL", "WARNING")
     success = F.when(bad, F.lit(False)).when(F.rlike(text, F.lit(SAID_SUCCESS)), F.lit(True))
-    each = lines.select("file", "line", "logger", "ts", times.alias("times"), success.alias("success"), F.col("message"), F.explode(F.array_distinct(found)).alias("id"))
+    each_id = F.explode(F.array_distinct(found)).alias("id")
+    each = lines.select("file", "line", "ts", times.alias("times"), success.alias("success"), each_id)
     if not case.has("messages"):
         return each.limit(0).select("file", "line", F.lit(None).cast("string").alias("declared"), *_blank(), F.col("ts").alias("time"), "success")
     ids = case.records.where(F.col("uniq_key").isNotNull()).select(F.col("offset_msg_id").alias("id"), F.col("uniq_key").alias("of_offset"))
@@ -102,7 +117,6 @@ def _log_rows(case: Case) -> DataFrame:
     per_line = both.groupBy("file", "line").agg(
         F.first("ts", ignorenulls=True).alias("time"), F.first("times", ignorenulls=True).alias("reconsume_times"), F.first("success").alias("success"),
         F.coalesce(F.max("of_key"), F.max("of_offset")).alias("uniq_key"), F.max(F.when(F.col("of_offset").isNotNull(), F.col("id"))).alias("offset_msg_id"),
-        F.first("message").alias("message"),
     )  # fmt: skip
     told = per_line.where(F.col("uniq_key").isNotNull())
     result = F.when(F.col("success"), "OK").when(~F.col("success"), "FAIL")
@@ -145,8 +159,6 @@ def twice(case: Case) -> DataFrame:
     `same` (False where the retry is one of another stored message: the producer sent it twice; null where the records do not tell).
     """
     good = deliveries(case).where(F.col("success") & F.col("uniq_key").isNotNull())
-    if not _sure(case):
-        return good.limit(0).select("consumer", "uniq_key", *_first_columns(F.struct("*")), "file", "line", "offset_msg_id", "time", "reconsume_times", F.lit(None).cast("boolean").alias("same"))
     mine = Window.partitionBy("consumer", "uniq_key").orderBy(F.coalesce("reconsume_times", F.lit(0)), "time", "file", "line")
     first = F.first(F.struct("file", "line", "offset_msg_id", "time", "reconsume_times", "origin")).over(mine)
     later = good.withColumn("before", first).where(
@@ -155,21 +167,23 @@ def twice(case: Case) -> DataFrame:
     same = F.col("origin") == F.col("before.origin")
     once = F.row_number().over(Window.partitionBy("consumer", "uniq_key").orderBy("time", "file", "line"))
     told = later.withColumn("same", same).withColumn("nth", once).where(F.col("nth") == 1)
-    return told.select("consumer", "uniq_key", *_first_columns(F.col("before")), "file", "line", "offset_msg_id", "time", "reconsume_times", "same").orderBy("time", "uniq_key")
+    columns = ("file", "line", "offset_msg_id", "time", "reconsume_times", "same")
+    return told.select("consumer", "uniq_key", *_first_columns(F.col("before")), *columns).orderBy("time", "uniq_key")
 
 
 def _first_columns(before: Column) -> list[Column]:
     return [before.getField(name).alias(f"first_{name}") for name in ("file", "line", "offset_msg_id", "time")]
 
 
-def _sure(case: Case) -> bool:
-    """Tell whether any delivery's end is known."""
-    return known(case) > 0
-
-
 def known(case: Case) -> int:
     """Return how many deliveries are known to have ended well or badly."""
     kept = case.memo.get("deliveries_known")
     if kept is None:
-        kept = case.memo["deliveries_known"] = deliveries(case).where(F.col("success").isNotNull()).count()
+        said = results(case)
+        if said:
+            total = sum(said.values())
+            kept = sum(n for status, n in said.items() if status and verdict(status, n / total) is not None) if len(said) <= MOST_RESULTS else 0
+        else:
+            kept = deliveries(case).where(F.col("success").isNotNull()).count() if case.has_source("app") else 0
+        case.memo["deliveries_known"] = kept
     return int(kept)

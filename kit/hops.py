@@ -123,6 +123,7 @@ GAPS: Final[dict[str, T]] = {
     "short-key": T("The key is too short to be searched in texts.", "该 key 太短，无法在文本中检索。"),
     "unquoted": T("{file}: {count} lines mention it, {kept} of them are listed.", "{file}：有 {count} 行提到它，列出其中 {kept} 行。"),
 }
+_SENT_BACK: Final = (stages.SCHEDULE, stages.RETRY, stages.DLQ)
 LAST_SENTENCE: Final = T("{why} {more}", "{why}{more}")
 
 
@@ -173,7 +174,8 @@ def _source(record: Record, before: list[Record]) -> Record | None:
     if stage == stages.SCHEDULE and (record.get("consumer_group") is not None):
         return _latest(mine, lambda r: r["reconsume_times"] < times and r["stage"] not in (stages.SCHEDULE, stages.HALF, stages.CHECK_BACK))
     if stage in (stages.DUE, stages.RETRY, stages.DLQ, stages.LEAKED):
-        through = _latest(mine, lambda r: r["stage"] in (stages.SCHEDULE, stages.LEAKED) and r.get("real_topic") == record["topic"] and r["reconsume_times"] == times)
+        waits = [r for r in mine if r["stage"] in (stages.SCHEDULE, stages.LEAKED)]
+        through = _latest(waits, lambda r: r.get("real_topic") == record["topic"] and r["reconsume_times"] == times)
         if through or stage in (stages.DUE, stages.LEAKED):
             return through
         return _latest(mine, lambda r: r["reconsume_times"] < times and r["stage"] not in (stages.SCHEDULE, stages.HALF, stages.CHECK_BACK))
@@ -197,14 +199,14 @@ def gaps(records: list[Record], ops: list[Record], end: dt.datetime | None) -> l
     by_key: dict[str | None, list[Record]] = {}
     for record in records:
         by_key.setdefault(record["uniq_key"], []).append(record)
-    found = [gap for mine in by_key.values() for gap in (*_beginning(mine), *_broken(mine), *_waiting(mine, end), *_transaction(mine, ops))]
-    return found
+    return [gap for mine in by_key.values() for gap in (*_beginning(mine), *_broken(mine), *_waiting(mine, end), *_transaction(mine, ops))]
 
 
 def gap(kind: str, record: Record | None, **values: Any) -> dict[str, Any]:
     """Return one gap; `record` is the one it is about."""
     at = {"at": _when(record["store_timestamp"])} if record else {}
-    return {"kind": kind, "offset_msg_id": record["offset_msg_id"] if record else None, "text": GAPS[kind].say(**{**(_values(record) if record else {}), **at, **values})}
+    said = {**(_values(record) if record else {}), **at, **values}
+    return {"kind": kind, "offset_msg_id": record["offset_msg_id"] if record else None, "text": GAPS[kind].say(**said)}
 
 
 def _beginning(mine: list[Record]) -> Iterable[dict[str, Any]]:
@@ -221,7 +223,7 @@ def _broken(mine: list[Record]) -> Iterable[dict[str, Any]]:
         origin = record.get("origin_message_id")
         if record["stage"] == stages.COMMIT and half_id(record) not in ids:
             yield gap("half-missing", record)
-        elif origin and origin not in ids and origin != record["uniq_key"] and record["stage"] in (stages.SCHEDULE, stages.RETRY, stages.DLQ) and not record["copied_from"]:
+        elif origin and origin not in ids and origin != record["uniq_key"] and record["stage"] in _SENT_BACK and not record["copied_from"]:
             yield gap("origin-missing", record, origin=origin)
         elif not record["copied_from"] and record["stage"] not in (stages.ORIGINAL, stages.HALF, stages.SCHEDULE, stages.LEAKED):
             yield gap("source-missing", record)
@@ -252,7 +254,7 @@ def _transaction(mine: list[Record], ops: list[Record]) -> Iterable[dict[str, An
 
 
 def _when(at: dt.datetime | None) -> str | None:
-    return None if at is None else at.isoformat(sep=" ", timespec="milliseconds")
+    return None if at is None else at.isoformat(sep=" ", timespec="milliseconds").replace("+00:00", " UTC")
 
 
 def rendered(sentence: Sentence | Said | str, lang: Any) -> str:

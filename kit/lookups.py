@@ -25,9 +25,13 @@ WANTS: Final[dict[str, ids.Kind]] = {
 }  # fmt: skip
 """mqadmin command → the kind of id it takes."""
 EVENTS: Final = ("lookup-command", "lookup-failed", "lookup-found", "query-no-message")
-MOST: Final = 2_000
+MOST: Final = 5_000
 
 _COMMAND: Final = re.compile(rf"\b({'|'.join(WANTS)})\b([^\n]*)")
+FALLBACK: Final = "the msgId maybe created by new client"
+"""tools/admin/DefaultMQAdminExtImpl.viewMessage: queryMsgByUniqueKey tries its id as an offset id first, says so in the client log, and goes on."""
+
+_OTHER: Final = re.compile(r"\bmqadmin(?:\.cmd)?\s+(?!-)([A-Za-z]\w+)|\b(\w+?)(?:SubCommand|Command) command failed")
 _CLASS: Final = re.compile(r"\b(QueryMsgById|QueryMsgByUniqueKey|QueryMsgTraceById|DecodeMessageId)(?:SubCommand|Command|Commond)\b")
 _ARGUMENT: Final = re.compile(r"(?:\s-i|\s--msgId)[\s=]*[\"']?([^\s\"']+)")
 _ID: Final = re.compile(r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{56}|[0-9A-Fa-f]{32}|01[0-9A-Fa-f]{32})(?![0-9A-Za-z])")
@@ -79,19 +83,25 @@ def parse(lines: Iterable[tuple[str, int, str]]) -> list[Lookup]:
     """Read (file, line number, text) in order into look-ups; a failure or a result belongs to the command above it in the same file."""
     found: list[Lookup] = []
     current: Lookup | None = None
+    before, other = None, False
     for file, line, text in lines:
-        if current is not None and current.file != file:
-            current = None
+        if file != before:
+            current, before, other = None, file, False
         typed = _COMMAND.search(text)
         if typed:
             argument = _ARGUMENT.search(typed.group(2))
             given = tuple(part for part in argument.group(1).split(",") if part) if argument else tuple(_ID.findall(typed.group(2)))
             current = Lookup(file, line, typed.group(1), given, text=text)
             found.append(current)
+            other = False
             continue
+        if _OTHER.search(text) and not _CLASS.search(text):
+            # Another command of the same session: what follows is its answer.
+            current, other = None, True
         reason = next((name for name, pattern in _FAILED if pattern.search(text)), None)
-        if reason:
-            thrown = _CLASS.search(text)
+        thrown = _CLASS.search(text)
+        if reason and (thrown or not other):
+            other = False
             if current is None or (thrown and current.reason is not None and reason == "other"):
                 name = thrown.group(1) if thrown else None
                 current = Lookup(file, line, name[0].lower() + name[1:] if name else None, (), text=text)
@@ -123,9 +133,13 @@ def lookups(case: Case) -> list[Lookup]:
 
 def _lines(case: Case) -> Iterable[tuple[str, int, str]]:
     """Yield the physical lines of the entries that show a look-up."""
-    mine = F.arrays_overlap("events", F.array(*[F.lit(slug) for slug in EVENTS]))
+    mine = F.arrays_overlap("events", F.array(*[F.lit(slug) for slug in (*EVENTS, "mqadmin-command")]))
+    # Connections fail for many reasons; only behind a command does it belong to a look-up.
+    mine = mine | (F.col("source").isin("mqadmin", "text") & F.array_contains("events", "client-connect-failed"))
     rows = case.entries.where(mine).orderBy("file", "line").limit(MOST).select("file", "line", "message", "trace").collect()
     for row in rows:
+        if FALLBACK in (row.message or ""):
+            continue
         for offset, text in enumerate("\n".join(filter(None, (row.message, row.trace))).split("\n")):
             yield row.file, row.line + offset, text
 
@@ -141,7 +155,20 @@ def _judged(case: Case, seen: list[Lookup]) -> list[Lookup]:
         elif lookup.address and wanted == "offset":
             # Only the error is left: the address it tried is that of a producer, taken out of one of its UNIQ_KEYs.
             lookup.wrong = _is_producers(case, lookup.address) or None
-    return seen
+    return _once(seen)
+
+
+def _once(seen: list[Lookup]) -> list[Lookup]:
+    """Leave out failures without a command that tell of a command listed already: a tool prints and logs the same exception."""
+    typed = [one for one in seen if one.command]
+    told = {one.address or _misread(i) for one in typed for i in (one.ids or ("",))} | {i.upper() for one in typed for i in one.ids}
+    kept = list(typed)
+    for one in (o for o in seen if not o.command):
+        marks = {one.address, *(i.upper() for i in one.ids)} - {None}
+        if marks and not marks & told:
+            kept.append(one)
+            told |= marks
+    return sorted(kept, key=lambda o: (o.file, o.line))
 
 
 def kinds(case: Case, texts: set[str]) -> dict[str, ids.Kind]:
@@ -154,7 +181,8 @@ def kinds(case: Case, texts: set[str]) -> dict[str, ids.Kind]:
     if case.has("messages"):
         mine = case.records.where(F.col("uniq_key").isin(wanted) | F.col("offset_msg_id").isin(wanted)).select("uniq_key", "offset_msg_id").distinct().collect()
         said |= {row.uniq_key: "uniq" for row in mine if row.uniq_key in texts} | {row.offset_msg_id: "offset" for row in mine if row.offset_msg_id in texts}
-        hosts = {row.store_host for row in case.records.select("store_host").distinct().limit(64).collect()}
+        if set(wanted) - set(said):
+            hosts = {row.store_host for row in case.records.select("store_host").distinct().limit(64).collect()}
     for text in wanted:
         if text not in said:
             kind, sure = ids.classify(text, hosts)

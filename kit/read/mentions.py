@@ -87,7 +87,7 @@ def patterns(words: Iterable[str], encoding: str = "utf-8") -> list[Pattern]:
         groups[(word[: len(word) // 2] if len(word) in ID_LENGTHS else word, len(word))].append(word)
     made = []
     for members in groups.values():
-        prefix = os.path.commonprefix(members)
+        prefix = os.path.commonprefix(members)  # noqa: RUF071 - of ids, not of paths
         raw = [member.encode(encoding) for member in members]
         head, after = re.escape(prefix.encode(encoding)), rb"(?![0-9A-Za-z])"
         if len(members) > MANY:

@@ -1,0 +1,202 @@
+"""message-identity: an id used in the wrong space, with an effect.
+
+Deciding step: a look-up that failed because its id was of the other kind, or a consumer that handled one stored message again because the
+retry copy has another offset id. Ids that merely differ are normal: the offset id is made at every append (common/message/MessageDecoder.createMessageId),
+UNIQ_KEY once by the client (common/message/MessageClientIDSetter), and MessageClientExt.getMsgId answers the latter.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+from pyspark.sql import functions as F  # noqa: N812
+
+from kit import handled, lookups, refs, requests, stages
+from kit.causes._message_identity_texts import Claim, Fix, Text
+from kit.findings import Finding, Kind, Missing, Ref, Remedy, Step
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kit.case import Case
+
+SLUG = "message-identity"
+KIND: Kind = "root_cause"
+MOST_ROWS = 5_000
+"""Rows of a result table that charts draw."""
+
+
+@attrs.frozen
+class Twice:
+    """Messages that took effect twice in one consumer. `keys`: all (figure); `same`: those of one stored message; `frame`: the first of them."""
+
+    keys: int
+    same: int
+    frame: pd.DataFrame
+
+
+def examine(case: Case) -> Finding:
+    """Say whether an id was used in the wrong space, and what came of it."""
+    finding = Finding(SLUG, KIND, Text.TITLE, Text.UNKNOWN.say())
+    store = case.has("messages")
+    seen = lookups.lookups(case)
+    twice = _twice(case)
+    keys, several = stages.identities(case) if store else (None, None)
+    wrong = [one for one in seen if one.wrong]
+    failed = [one for one in wrong if one.failed_by_kind]
+    finding.figures = {
+        "uniq_keys": keys,
+        "uniq_keys_with_several_offset_ids": several,
+        "wrong_space_lookups": len(wrong) if _shows_lookups(case) else None,
+        "handled_twice_by_offset_id": twice.keys if twice else None,
+    }
+    effect = bool(failed) or bool(twice and twice.same)
+    lookup_refs = tuple(ref for one in failed[:3] for ref in lookups.ref(case, one))
+    twice_refs = _twice_refs(case, twice.frame) if twice and twice.same else ()
+    known = twice is not None and any(case.found.of_kind("mqadmin", "text"))
+    finding.steps = [
+        Step(Claim.EFFECT, "deciding", True if effect else (False if known else None), (*lookup_refs[:2], *twice_refs[:4])),
+        _lookup_step(case, seen, wrong, failed, lookup_refs),
+        Step(Claim.TWICE.say(count=twice.same if twice else None), "supporting", True if twice and twice.same else None, twice_refs),
+        _dedup_step(case, effect=bool(twice and twice.same)),
+        Step(Claim.SEVERAL.say(several=several, keys=keys), "supporting", True if effect and several else None, _several_refs(case, twice) if effect and several else ()),
+    ]
+    if effect:
+        _tell(case, finding, twice, wrong, failed)
+    elif known:
+        finding.summary = Text.NONE.say()
+    finding.missing = _missing(case, store=store, twice=twice, effect=effect)
+    return finding
+
+
+def _shows_lookups(case: Case) -> bool:
+    """Whether the evidence has any text in which a look-up would stand."""
+    return any(case.found.of_kind("mqadmin", "text")) or case.has_source("app") or case.has_source("text")
+
+
+def _twice(case: Case) -> Twice | None:
+    """Return what took effect twice; None where nothing tells how deliveries ended."""
+    if not (case.has("rows") or case.has_source("app")) or not handled.known(case):
+        return None
+    found = handled.twice(case)
+    frame = found.limit(MOST_ROWS + 1).toPandas()
+    mine = frame[frame["same"].map(lambda same: same is not False and same is not np.False_)]
+    if len(frame) <= MOST_ROWS:
+        return Twice(frame["uniq_key"].nunique(), mine["uniq_key"].nunique(), mine)
+    counts = found.agg(F.count_distinct("uniq_key").alias("keys"), F.count_distinct(F.when(F.coalesce("same", F.lit(True)), F.col("uniq_key"))).alias("same"))
+    row = counts.collect()[0]
+    return Twice(int(row.keys), int(row.same), mine.head(MOST_ROWS))
+
+
+def _nothing() -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame()
+
+
+def _lookup_step(case: Case, seen: list[lookups.Lookup], wrong: list[lookups.Lookup], failed: list[lookups.Lookup], quoted: tuple[Ref, ...]) -> Step:
+    if wrong and not failed:
+        return Step(Claim.LOOKUP_WRONG.say(wrong=len(wrong)), "supporting", True, tuple(ref for one in wrong[:3] for ref in lookups.ref(case, one)))
+    return Step(Claim.LOOKUP_FAILED.say(failed=len(failed), seen=len(seen)), "supporting", True if failed else None, quoted)
+
+
+def _twice_refs(case: Case, frame: pd.DataFrame) -> tuple[Ref, ...]:
+    """Quote the two deliveries of the first messages, and the records delivered."""
+    quoted: list[Ref] = []
+    rows: list[dict[str, Any]] = [{str(k): v for k, v in row.items()} for row in frame.head(2).to_dict("records")]
+    for row in rows:
+        for file, line in ((row["first_file"], int(row["first_line"])), (row["file"], int(row["line"]))):
+            item = case.found.get(file)
+            if item is not None and (item.kind not in ("rows", "sends") or item.detail.get("dialect")):
+                quoted.append(Ref(file, case.line(file, line), line=line))
+    copies = [one for row in rows for one in (row["first_offset_msg_id"], row["offset_msg_id"]) if isinstance(one, str)]
+    records = refs.records(case.records.where(F.col("offset_msg_id").isin(copies)), 4) if copies and case.has("messages") else ()
+    return (*quoted, *records)
+
+
+def _dedup_step(case: Case, *, effect: bool) -> Step:
+    """Return that the application's log names an offset id as its key: why the consumer took the retry for a new message."""
+    said = refs.seen(case, "dedup-key")
+    if not said or not effect:
+        return Step(Claim.DEDUP.say(count=None), "supporting", None)
+    lines = case.event("dedup-key").where(F.col("id").isNotNull())
+    named = {row.id.upper() for row in lines.select("id").distinct().limit(MOST_ROWS).collect()}
+    offsets = {text for text, kind in lookups.kinds(case, named).items() if kind == "offset"}
+    mine = lines.where(F.upper("id").isin(sorted(offsets)))
+    count = mine.count() if offsets else 0
+    return Step(Claim.DEDUP.say(count=count or None), "supporting", True if count else None, refs.lines(case, mine, 2) if count else ())
+
+
+def _several_refs(case: Case, twice: Twice | None) -> tuple[Ref, ...]:
+    key = twice.frame["uniq_key"].iloc[0] if twice and len(twice.frame) else None
+    return refs.records(case.records.where(F.col("uniq_key") == key), 4) if key else ()
+
+
+def _tell(case: Case, finding: Finding, twice: Twice | None, wrong: list[lookups.Lookup], failed: list[lookups.Lookup]) -> None:
+    """Fill in what stands beside a confirmed finding: summary, window, remedies, tables."""
+    again = twice.same if twice else 0
+    finding.summary = Text.TWICE.say(twice=again, lookups=len(wrong)) if again else Text.LOOKED.say(lookups=len(failed))
+    if twice and len(twice.frame) and twice.frame["time"].notna().any():
+        first, last = twice.frame["first_time"].min(), twice.frame["time"].max()
+        finding.window = (first.to_pydatetime(), last.to_pydatetime())
+    look_up = Remedy(Fix.LOOKUP, Fix.LOOKUP_WHY, Fix.LOOKUP_RISK, Fix.LOOKUP_VERIFY)
+    finding.remedies = [
+        *([Remedy(Fix.DEDUP, Fix.DEDUP_WHY.say(count=again), Fix.DEDUP_RISK, Fix.DEDUP_VERIFY)] if again else []),
+        *([look_up] if wrong else []),
+        Remedy(Fix.LOG, Fix.LOG_WHY, Fix.LOG_RISK, Fix.LOG_VERIFY),
+    ]
+    finding.tables = _tables(case, twice, wrong)
+
+
+def _tables(case: Case, twice: Twice | None, wrong: list[lookups.Lookup]) -> dict[str, Any]:
+    import pandas as pd
+
+    columns = ["file", "line", "command", "ids", "found", "reason", "address"]
+    tables: dict[str, Any] = {
+        "identity_lookups": pd.DataFrame([(o.file, o.line, o.command, ",".join(o.ids), o.found, o.reason, o.address) for o in wrong], columns=pd.Index(columns)),
+        "identity_twice": twice.frame if twice else _nothing(),
+    }
+    if not case.has("messages"):
+        return tables
+    tables |= {
+        "identity_copies": stages.copies(case).limit(MOST_ROWS).toPandas(),
+        "identity_journeys": stages.journeys(case).limit(200).toPandas(),
+        "identity_funnel": stages.funnel(case).limit(MOST_ROWS).toPandas(),
+        "identity_never_came": stages.never_came(case).limit(MOST_ROWS).toPandas(),
+    }
+    examples = list(twice.frame["uniq_key"].head(3)) if twice and len(twice.frame) else [one for o in wrong for one in o.ids][:1]
+    return tables | _examples(case, examples, tables["identity_journeys"])
+
+
+def _examples(case: Case, keys: list[str], journeys: pd.DataFrame) -> dict[str, Any]:
+    """Return the lives of a few messages: those concerned, and the one with the longest journey."""
+    import pandas as pd
+
+    from kit import handed
+    from kit.biography import trace
+
+    longest = journeys["example"].iloc[int(journeys["path"].str.count(">").argmax())] if len(journeys) else None
+    wanted = list(dict.fromkeys([*keys, *([longest] if longest else [])]))
+    lives = [trace(case, key) for key in wanted]
+    client = next(iter(reversed(case.client_versions())), None)
+    rows = [{"id": life["id"], **{k: v for k, v in r.items() if k != "properties"}} for life in lives for r in life["records"][:300]]
+    done = [{"id": life["id"], **h} for life in lives for h in life["handled"][:300]]
+    calls = [handed.on_message(life["records"], client, case.lang).assign(message=life["id"]) for life in lives]
+    return {
+        "identity_lives": pd.DataFrame(rows),
+        "identity_lives_handled": pd.DataFrame(done),
+        "identity_calls": pd.concat(calls, ignore_index=True) if calls else pd.DataFrame(),
+    }
+
+
+def _missing(case: Case, *, store: bool, twice: Twice | None, effect: bool) -> list[Missing]:
+    wanted = []
+    if not store:
+        wanted.append(requests.commitlog(Text.WANT_STORE))
+    if twice is None:
+        wanted += [requests.rows(Text.WANT_LEDGER), requests.app_log(requests.CONSUMER, Text.WANT_LEDGER)]
+    if not effect and not any(case.found.of_kind("mqadmin", "text")):
+        wanted.append(requests.lookup("mqadmin queryMsgById -n NAMESRV:9876 -i ID > queryMsgById.txt 2>&1", Text.WANT_LOOKUP))
+    return wanted

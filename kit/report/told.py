@@ -1,0 +1,100 @@
+"""What `msgid` and `trace` print: an id taken apart, the life of a message. Imports neither Spark nor pandas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from kit.texts import Lang, Sentence, T
+
+SHOWN_MENTIONS: Final = 40
+WIDE: Final = 160
+
+KINDS: Final[dict[str, T]] = {
+    "offset": T("offset message id: where one copy lies", "offset 消息 id：某一份副本的位置"),
+    "uniq": T("UNIQ_KEY: given once by the client, kept by every copy", "UNIQ_KEY：客户端一次性生成，所有副本不变"),
+    "grpc": T("id of a 5.x gRPC client, stored as UNIQ_KEY", "5.x gRPC 客户端的 id，作为 UNIQ_KEY 存储"),
+    "key": T("business key", "业务 key"),
+}
+SURE: Final[dict[str, T]] = {"certain": T("certain", "确定"), "likely": T("likely", "很可能"), "possible": T("possible", "可能")}
+FIELDS: Final[dict[str, T]] = {
+    "store host": T("store host", "存储主机"),
+    "physical offset": T("physical offset", "物理位点"),
+    "physical offset (hex)": T("physical offset (hex)", "物理位点（十六进制）"),
+    "ip": T("producer's address", "生产者地址"),
+    "mac": T("MAC address", "MAC 地址"),
+    "pid": T("process id", "进程号"),
+    "class loader": T("class loader hash", "类加载器哈希"),
+    "ms since month start": T("ms since the month began", "距月初毫秒数"),
+    "counter": T("counter", "计数器"),
+}
+SENT: Final = T("sent {utc} UTC, if the producer's zone is {zone}", "发送于 {utc} UTC（若生产者时区为 {zone}）")
+MESSAGES: Final = T("{n} messages: {keys}", "{n} 条消息：{keys}")
+RECORDS: Final = T("{n} copies, in store order", "{n} 份副本，按存储顺序")
+OPS: Final = T("ended by {n} op records", "由 {n} 条 op 记录结束")
+HANDLED: Final = T("{n} deliveries that consumers wrote down", "消费者记录的 {n} 次投递")
+MENTIONS: Final = T("{n} places mention it", "{n} 处提到它")
+GAPS: Final = T("what is missing", "缺失之处")
+NO_GAPS: Final = T("nothing is missing", "没有缺失")
+MORE: Final = T("… and {n} more (--json has all)", "……另有 {n} 处（--json 中有全部）")
+
+
+def ids(report: Iterable[dict[str, Any]], lang: Lang) -> str:
+    """Return one block per id; one line for what is no id. `report` as `kit.ids.msgid_report` gives it."""
+    return "\n".join(_id(row, lang) for row in report)
+
+
+def _id(row: dict[str, Any], lang: Lang) -> str:
+    if "error" in row:
+        return clean(_say(row["error"], lang))
+    fields = [(FIELDS[name].in_(lang) if name in FIELDS else name, value) for name, value in row["fields"]]
+    wide = max(len(name) for name, _ in fields)
+    lines = [row["id"], f"  {KINDS[row['kind']].in_(lang)} ({SURE[row['how_sure']].in_(lang)}: {_say(row['why'], lang)})"]
+    lines += [f"  {name:<{wide}}  {value}" for name, value in fields]
+    lines += ["  " + SENT.say(utc=t["utc"].removesuffix("+00:00"), zone=t["zone"]).render(lang) for t in row["times"]]
+    lines += ["  · " + _say(note, lang) for note in row["notes"]]
+    return "\n".join(clean(line) for line in lines) + "\n"
+
+
+def life(told: dict[str, Any], lang: Lang) -> str:
+    """Return the life of a message for a terminal. `told` as `kit.trace` gives it."""
+    lines = [f"{told['id']}: {KINDS[told['kind']].in_(lang)}"]
+    if len(told["uniq_keys"]) > 1 or told["kind"] != "uniq":
+        lines.append("  " + MESSAGES.say(n=len(told["uniq_keys"]), keys=told["uniq_keys"][:8]).render(lang))
+    if told["records"]:
+        lines += ["", RECORDS.say(n=len(told["records"])).render(lang)]
+    for record in told["records"]:
+        place = f"{record['file']}@{record['physical_offset']}"
+        lines.append(f"  {_when(record['store_timestamp'])}  {record['stage']:<10}  {record['topic']}  {record['offset_msg_id']}  {place}")
+        lines.append(f"      {record['why']}")
+    if told["ops"]:
+        lines += ["", OPS.say(n=len(told["ops"])).render(lang)]
+        lines += [f"  {_when(op['store_timestamp'])}  → {op['half_offset_msg_id']}  {op['file']}@{op['physical_offset']}" for op in told["ops"]]
+    if told["handled"]:
+        lines += ["", HANDLED.say(n=len(told["handled"])).render(lang)]
+        done = ((_when(h["time"]), h["result"] or "?", h["consumer"], h["offset_msg_id"], f"{h['file']}:{h['line']}") for h in told["handled"])
+        lines += [f"  {at}  {result:<8}  {who}  {copy}  {place}" for at, result, who, copy, place in done]
+    if told["mentions"]:
+        lines += ["", MENTIONS.say(n=len(told["mentions"])).render(lang)]
+        lines += [f"  {_place(m)}  {m['text']}" for m in told["mentions"][:SHOWN_MENTIONS]]
+        if len(told["mentions"]) > SHOWN_MENTIONS:
+            lines.append("  " + MORE.say(n=len(told["mentions"]) - SHOWN_MENTIONS).render(lang))
+    lines += ["", (GAPS if told["gaps"] else NO_GAPS).in_(lang), *(f"  {gap['text']}" for gap in told["gaps"])]
+    return "\n".join(clean(line)[: 4 * WIDE] for line in lines)
+
+
+def _when(iso: str | None) -> str:
+    return f"{(iso or '')[:23].replace('T', ' '):<23}"
+
+
+def _place(mention: dict[str, Any]) -> str:
+    return f"{mention['file']}:{mention['line']}" if "line" in mention else f"{mention['file']}@{mention['physical_offset']}"
+
+
+def _say(sentence: Sentence | str, lang: Lang) -> str:
+    return sentence if isinstance(sentence, str) else sentence.render(lang)
+
+
+def clean(text: str) -> str:
+    """Return evidence text fit for a terminal: what could act on one is replaced."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
