@@ -14,8 +14,10 @@ import pandas as pd
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit import refs
-from kit.facts import versions
+from kit.facts import names, versions
 from kit.facts.versions import Version
+from kit.findings import Ref
+from kit.once import once
 from kit.read import events
 
 if TYPE_CHECKING:
@@ -52,11 +54,9 @@ def entries(case: Case) -> pd.DataFrame | None:
     """Return every log entry about a failed send, or with the message of a failed attempt, in order of file and line; None where there are too many.
 
     Columns file, line, ts, source, thread, logger, role (`attempt`, `message`, `call`), kind (None for a message), key, uniq_key, said (start of the
-    entry, for `call`), period (ms in queue), queue (its size), rt (ms), broker, thrown (the client says it gives up).
+    entry, for `call`), period (ms in queue), queue (its size), rt (ms), broker, thrown (the client says it gives up), at (the line that names the kind).
     """
-    if "send_failures" not in case.memo:
-        case.memo["send_failures"] = _entries(case)
-    return case.memo["send_failures"]
+    return once(case, "send failures", lambda: _entries(case))
 
 
 def _entries(case: Case) -> pd.DataFrame | None:
@@ -84,18 +84,36 @@ def _entries(case: Case) -> pd.DataFrame | None:
         events.value("send-attempt-failed", "broker").alias("broker"),
         (events.value("send-attempt-failed", "what") == "throw exception").alias("thrown"),
         from_send.alias("from_send"),
+        (F.col("line") + _lines_before(_named())).alias("at"),
     )  # fmt: skip
     found = frame.toPandas().sort_values(["file", "line"], ignore_index=True)
     return found[(found["role"] != "call") | (found["kind"] != "OTHER") | found["from_send"].astype(bool)].reset_index(drop=True)[list(COLUMNS)]
 
 
-COLUMNS: Final = ("file", "line", "ts", "source", "thread", "logger", "role", "kind", "key", "uniq_key", "said", "period", "queue", "rt", "broker", "thrown")
+COLUMNS: Final = (
+    "file", "line", "ts", "source", "thread", "logger", "role", "kind", "key", "uniq_key", "said", "period", "queue", "rt", "broker", "thrown", "at",
+)  # fmt: skip
 
 
 def _kind() -> Column:
     timeout = F.arrays_overlap("events", F.array(*(F.lit(slug) for slug in TIMEOUTS)))
     refused = F.array_contains("events", "flow-control")
     return F.when(refused, F.coalesce(events.value("flow-control", "kind"), F.lit("OTHER"))).when(timeout, "CLIENT_TIMEOUT").otherwise("OTHER")
+
+
+def _named() -> Column:
+    """Return the text in an entry that names its kind."""
+    waits, call = "wait response on the channel", "call timeout"
+    text = F.concat_ws("\n", "message", "trace")
+    kind = F.concat(F.lit("["), events.value("flow-control", "kind"))
+    named = F.when(F.array_contains("events", "flow-control"), F.coalesce(kind, F.lit("start flow control")))
+    return named.when(F.contains(text, F.lit(waits)), waits).when(F.contains(text, F.lit(call)), call).otherwise("")
+
+
+def _lines_before(named: Column) -> Column:
+    text = F.concat_ws("\n", "message", "trace")
+    before = F.when(named == "", "").otherwise(F.left(text, F.greatest(F.position(named, text) - 1, F.lit(0))))
+    return F.length(before) - F.length(F.replace(before, F.lit("\n"), F.lit("")))
 
 
 def _said(pattern: str) -> Column:
@@ -106,9 +124,7 @@ def _said(pattern: str) -> Column:
 def attempts(case: Case) -> pd.DataFrame:
     """Return the failed attempts, each with the message it was for where a client prints it: columns of `entries`."""
     found = entries(case)
-    if found is None:
-        return pd.DataFrame(columns=pd.Index(COLUMNS))
-    return paired(found)
+    return pd.DataFrame(columns=pd.Index(COLUMNS)) if found is None else once(case, "send attempts", lambda: paired(found))
 
 
 def paired(found: pd.DataFrame) -> pd.DataFrame:
@@ -149,11 +165,12 @@ def counted(kinds: pd.Series) -> dict[str, int]:
 
 def has_producer_log(case: Case) -> bool:
     """Tell whether the log of a producing client is there: it would show a failed attempt. The log of mqadmin or of a mere consumer would not."""
-    if "producer_log" not in case.memo:
-        started = case.event("client-started") if refs.seen(case, "client-started") else None
-        own = None if started is None else started.where((F.col("role") == "producer") & ~F.col("group").isin("CLIENT_INNER_PRODUCER", "admin_ext_group"))
-        case.memo["producer_log"] = own is not None and not own.isEmpty()
-    return bool(case.memo["producer_log"])
+    return bool(refs.seen(case, "client-started")) and once(case, "producer log", lambda: _producer_started(case))
+
+
+def _producer_started(case: Case) -> bool:
+    own = (F.col("role") == "producer") & ~F.col("group").isin(names.INNER_PRODUCER_GROUP, names.ADMIN_GROUP)
+    return not case.event("client-started").where(own).isEmpty()
 
 
 def calls(case: Case) -> pd.DataFrame:
@@ -185,9 +202,9 @@ def thrown(case: Case) -> pd.DataFrame:
     Several loggers (a wrapper's and the application's own) that print the same exception in one thread and second tell of the same calls.
     """
     found = entries(case)
-    names = ["key", "uniq_key", "kind", "words", "ts", "file", "line"]
+    told_of = ["key", "uniq_key", "kind", "words", "ts", "file", "line"]
     if found is None or found.empty:
-        return pd.DataFrame(columns=pd.Index(names))
+        return pd.DataFrame(columns=pd.Index(told_of))
     mine = found[found["role"] == "call"].copy()
     mine["words"] = mine["said"].map(words)
     same = ["file", "thread", "kind", "period", "queue", "second"]
@@ -198,10 +215,22 @@ def thrown(case: Case) -> pd.DataFrame:
     most = counts.sort_values("n", ascending=False, kind="stable").drop_duplicates(same)
     keep = loose.merge(most[[*same, "logger"]], on=[*same, "logger"], how="inner")
     out = pd.concat([mine[told | mine["thread"].isna()], keep])
-    return out.sort_values(["file", "line"], ignore_index=True)[names]
+    return out.sort_values(["file", "line"], ignore_index=True)[told_of]
 
 
 def words(text: str | None) -> frozenset[str]:
     """Return the words of an entry in which a key may stand: whole, and behind the last `=` or `:`."""
     whole = _WORD.findall(text or "")
     return frozenset(w for word in whole for w in (word, word.rpartition("=")[2], word.rpartition(":")[2], word.rstrip(".:。，")) if w)
+
+
+def quotes(case: Case, kinds: tuple[str, ...], most: int = 3) -> tuple[Ref, ...]:
+    """Quote the earliest entry of each of these kinds, then further ones: the line of the entry that names the kind."""
+    found = entries(case)
+    if found is None or found.empty:
+        return ()
+    mine = found[found["kind"].isin(kinds)].sort_values(["ts", "file", "line"], kind="stable")
+    first = mine.drop_duplicates("kind").index
+    picked = mine.loc[[*first, *mine.index.difference(first, sort=False)][:most]]
+    places = list(zip(picked["file"].astype(str), picked["at"].astype(int), strict=True))
+    return tuple(Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True))

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit import attempts, busy, refs
+from kit import attempts, busy
+from kit.once import once
 from kit.originals import is_original, trace_topics
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ MOST: Final = 1500
 """Steps of the axis: what a chart can draw with a dozen series."""
 AROUND: Final = 10
 """s shown before the first failure and behind the last."""
-MOST_ARRIVALS: Final = 5000
+FINE: Final = 10
+"""Parts of a step in which arrivals are counted."""
 
 
 def step_ms(window: tuple[dt.datetime, dt.datetime]) -> int:
@@ -30,7 +32,7 @@ def step_ms(window: tuple[dt.datetime, dt.datetime]) -> int:
     return 100 * max(1, int(np.ceil(seconds * 10 / MOST)))
 
 
-def seconds(case: Case, window: tuple[dt.datetime, dt.datetime], ledger: Ledger, found: list[Stall], holes: pd.DataFrame) -> pd.DataFrame:
+def seconds(case: Case, window: tuple[dt.datetime, dt.datetime], ledger: Ledger, found: list[Stall]) -> pd.DataFrame:
     """Return one row per step of the axis.
 
     Columns time (naive UTC, start of the step), step_ms, born and stored (originals a second), one column per kind of error (failed sends in the step),
@@ -38,37 +40,46 @@ def seconds(case: Case, window: tuple[dt.datetime, dt.datetime], ledger: Ledger,
     written_mb (MB/s on it), cpu (% busy). Null where there is no such evidence.
     """
     step = step_ms(window)
-    low = (int(busy.ms(window[0])) - AROUND * 1000) // step * step
-    high = int(busy.ms(window[1])) + AROUND * 1000
+    low, high = _edges(window)
     frame = pd.DataFrame({"at": np.arange(low, high + step, step, dtype="int64")})
     frame["time"] = pd.to_datetime(frame["at"], unit="ms")
     frame["step_ms"] = step
+    rates = _rates(case, window)
     for name in ("born", "stored"):
-        frame[name] = _rate(case, name, low, high, step, frame["at"])
+        mine = rates[rates["which"] == name] if rates is not None else None
+        frame[name] = None if mine is None else frame["at"].map((mine["n"]).groupby(mine["at"] // step * step).sum()).fillna(0) * 1000 / step
     failed = ledger.failed[ledger.failed["ts"].notna()]
     ends = busy.intervals(ledger)[:, 1] // step * step
     for kind in attempts.KINDS:
-        mine = pd.Series(ends[(failed["kind"] == kind).to_numpy()]).value_counts()
-        if len(mine):
-            frame[kind] = frame["at"].map(mine).fillna(0).astype("int64")
+        counts = pd.Series(ends[(failed["kind"] == kind).to_numpy()]).value_counts()
+        if len(counts):
+            frame[kind] = frame["at"].map(counts).fillna(0).astype("int64")
     frame["stalled"] = _inside(frame["at"], [(busy.ms(s.start), busy.ms(s.end)) for s in found], step)
+    holes = busy.holes(case)
     frame["hole"] = _inside(frame["at"], [(busy.ms(a), busy.ms(b)) for a, b in zip(holes["start"], holes["end"], strict=True)], step)
     frame["send_queue"] = _queue(case, frame["at"], step)
     return _host(case, frame).drop(columns="at")
 
 
-def _rate(case: Case, name: str, low: int, high: int, step: int, at: pd.Series) -> pd.Series | None:
-    """Return originals born or stored a second in each step."""
-    if not case.has("messages"):
-        return None
-    time = F.unix_millis("born_timestamp" if name == "born" else "store_timestamp")
-    counted = (
-        case.records.where(is_original(trace_topics(case)) & time.between(low, high))
-        .groupBy((F.floor(time / step) * step).alias("at"))
-        .agg(F.count("*").alias("n"))
-        .toPandas()
-    )
-    return at.map(dict(zip(counted["at"], counted["n"], strict=True))).fillna(0) * 1000 / step
+def _edges(window: tuple[dt.datetime, dt.datetime]) -> tuple[int, int]:
+    """Return the ends of the axis (ms), the first at a whole step."""
+    step = step_ms(window)
+    return (int(busy.ms(window[0])) - AROUND * 1000) // step * step, int(busy.ms(window[1])) + AROUND * 1000
+
+
+def _rates(case: Case, window: tuple[dt.datetime, dt.datetime]) -> pd.DataFrame | None:
+    """Return how many originals were born and stored in each tenth of a step: which (born, stored), at (ms), n."""
+    return once(case, f"busy rates {window}", lambda: _counted(case, window)) if case.has("messages") else None
+
+
+def _counted(case: Case, window: tuple[dt.datetime, dt.datetime]) -> pd.DataFrame:
+    low, high = _edges(window)
+    fine = step_ms(window) // FINE
+    both = (("born", "born_timestamp"), ("stored", "store_timestamp"))
+    times = F.array(*(F.struct(F.lit(which).alias("which"), F.unix_millis(column).alias("t")) for which, column in both))
+    each = case.records.where(is_original(trace_topics(case))).select(F.explode(times).alias("e")).select("e.which", "e.t")
+    counted = each.where(F.col("t").between(low, high)).groupBy("which", (F.floor(F.col("t") / fine) * fine).alias("at")).agg(F.count("*").alias("n"))
+    return counted.toPandas().sort_values(["which", "at"], ignore_index=True)
 
 
 def _inside(at: pd.Series, windows: list[tuple[float, float]], step: int) -> np.ndarray:
@@ -79,12 +90,11 @@ def _inside(at: pd.Series, windows: list[tuple[float, float]], step: int) -> np.
 
 
 def _queue(case: Case, at: pd.Series, step: int) -> pd.Series | None:
-    if not refs.seen(case, "watermark"):
+    blocks = busy.watermarks(case)
+    if blocks.empty:
         return None
-    time = F.floor(F.unix_millis("ts") / step) * step
-    blocks = case.event("watermark").where((F.col("queue") == "Send") & time.between(int(at.min()), int(at.max())))
-    sizes = blocks.groupBy(time.alias("at")).agg(F.max(F.col("size").try_cast("long")).alias("n")).toPandas()
-    return at.map(dict(zip(sizes["at"], sizes["n"], strict=True)))
+    when = (blocks["ts"].astype("datetime64[ms]").astype("int64") // step) * step
+    return at.map(blocks["send_queue"].groupby(when).max())
 
 
 def _host(case: Case, frame: pd.DataFrame) -> pd.DataFrame:
@@ -102,12 +112,9 @@ def _host(case: Case, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def arrivals(case: Case, window: tuple[dt.datetime, dt.datetime]) -> pd.DataFrame:
-    """Return when messages were born around the incident, for replay: column at_ms (ms since the window's start, sorted), thinned to `MOST_ARRIVALS`."""
-    if not case.has("messages"):
-        return pd.DataFrame({"at_ms": pd.Series(dtype="float64")})
-    low, high = int(busy.ms(window[0])) - AROUND * 1000, int(busy.ms(window[1])) + AROUND * 1000
-    born = F.unix_millis("born_timestamp")
-    mine = case.records.where(is_original(trace_topics(case)) & born.between(low, high)).select("offset_msg_id", born.alias("born"))
-    every = max(1, -(-mine.count() // MOST_ARRIVALS))
-    kept = mine.where(F.pmod(F.xxhash64("offset_msg_id"), F.lit(every)) == 0).select((F.col("born") - int(busy.ms(window[0]))).cast("double").alias("at_ms"))
-    return kept.orderBy("at_ms").limit(2 * MOST_ARRIVALS).toPandas().assign(every=every)
+    """Return when messages were born around the incident, for replay: at_ms (ms since the window's start) and sends (how many in that moment)."""
+    rates = _rates(case, window)
+    if rates is None:
+        return pd.DataFrame({"at_ms": pd.Series(dtype="float64"), "sends": pd.Series(dtype="int64")})
+    born = rates[rates["which"] == "born"]
+    return pd.DataFrame({"at_ms": born["at"].to_numpy("float64") - busy.ms(window[0]), "sends": born["n"].to_numpy("int64")})

@@ -14,12 +14,12 @@ import attrs
 import numpy as np
 import pandas as pd
 import pyarrow.dataset as ds
-from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit import attempts, refs, sends, stalls
-from kit.facts.events import BY_SLUG
 from kit.findings import Ref
+from kit.once import once
+from kit.read import events
 from kit.texts import Sentence, T
 
 if TYPE_CHECKING:
@@ -71,15 +71,25 @@ class Why:
         return {"why": self.slug, "share": None if self.share is None else round(self.share, 3)}
 
 
+def watermarks(case: Case) -> pd.DataFrame:
+    """Return the blocks of watermark.log: file, line (of the first line), ts (naive UTC), send_queue (size)."""
+    return once(case, "watermarks", lambda: _watermarks(case))
+
+
+def _watermarks(case: Case) -> pd.DataFrame:
+    if not refs.seen(case, "watermark"):
+        return pd.DataFrame({"file": [], "line": [], "ts": pd.to_datetime([]), "send_queue": []})
+    size = F.when(F.col("queue") == "Send", F.col("size").try_cast("long"))
+    blocks = case.event("watermark").where(F.col("ts").isNotNull()).groupBy("file", "ts").agg(F.min("line").alias("line"), F.max(size).alias("send_queue"))
+    return blocks.toPandas().sort_values(["file", "ts"], ignore_index=True)
+
+
 def holes(case: Case) -> pd.DataFrame:
     """Return the times in which watermark.log has no block: file, line (of the block behind), start, end (naive UTC), seconds between the blocks."""
-    if not refs.seen(case, "watermark"):
-        return pd.DataFrame(columns=pd.Index(["file", "line", "start", "end", "seconds"]))
-    blocks = case.event("watermark").where(F.col("ts").isNotNull()).groupBy("file", "ts").agg(F.min("line").alias("line"))
-    before = F.lag("ts").over(Window.partitionBy("file").orderBy("ts"))
-    gaps = blocks.withColumn("before", before).where(F.unix_seconds("ts") - F.unix_seconds("before") >= 2)
-    found = gaps.select("file", "line", F.col("before").alias("start"), F.col("ts").alias("end")).orderBy("start", "file").limit(10_000).toPandas()
-    return found.assign(seconds=(found["end"] - found["start"]).dt.total_seconds())
+    blocks = watermarks(case)
+    found = blocks.assign(start=blocks.groupby("file")["ts"].shift()).rename(columns={"ts": "end"}).dropna(subset="start")
+    found["seconds"] = (found["end"] - found["start"]).dt.total_seconds()
+    return found[found["seconds"] >= 2].sort_values(["start", "file"], ignore_index=True)[["file", "line", "start", "end", "seconds"]]
 
 
 def standing(found: list[stalls.Stall], gaps: pd.DataFrame) -> pd.DataFrame:
@@ -112,10 +122,10 @@ def ms(when: Any) -> float:
     return pd.Timestamp(when).tz_localize("UTC").timestamp() * 1000 if pd.Timestamp(when).tzinfo is None else pd.Timestamp(when).timestamp() * 1000
 
 
-def explain(case: Case, ledger: sends.Ledger, found: list[stalls.Stall], gaps: pd.DataFrame) -> list[Why]:
+def explain(case: Case, ledger: sends.Ledger, found: list[stalls.Stall]) -> list[Why]:
     """Return what can explain the refusals, that which covers most failed sends first; [] means it is not shown."""
     under_way = intervals(ledger)
-    stood = standing(found, gaps)
+    stood = standing(found, holes(case))
     ways = [*_stood(case, found, stood, under_way), *_gc(case, under_way), *_appends(case, under_way), *_pool(case), *_replicas(case, under_way)]
     ways += _host(case)
     if not found and not ways and ledger.errors_by_kind and "TIMEOUT_CLEAN_QUEUE" in ledger.errors_by_kind:
@@ -157,16 +167,18 @@ def _gc(case: Case, under_way: np.ndarray) -> list[Why]:
 
 def _appends(case: Case, under_way: np.ndarray) -> list[Why]:
     """Slow appends and flushes as store.log prints them (over 500 ms): in the lock, or waiting for it."""
+    kinds = [way for way in (("page-cache", "put-slow-in-lock", SLOW), ("lock", "put-slow", LOCK), ("flush", "flush-slow", FLUSH)) if refs.seen(case, way[1])]
+    if not kinds:
+        return []
+    costs = [events.value(event, "cost").try_cast("long").alias(slug) for slug, event, _ in kinds]
+    wanted = F.arrays_overlap("events", F.array(*(F.lit(event) for _, event, _ in kinds)))
+    rows = case.entries.where(wanted & F.col("ts").isNotNull()).select("ts", *costs).limit(20_000).toPandas()
     ways = []
-    for slug, event, said in (("page-cache", "put-slow-in-lock", SLOW), ("lock", "put-slow", LOCK), ("flush", "flush-slow", FLUSH)):
-        where = refs.seen(case, event)
-        if not where:
-            continue
-        cost = F.col("cost").try_cast("long")
-        rows = case.event(event).select("ts", cost.alias("cost")).where(cost.isNotNull() & F.col("ts").isNotNull()).limit(10_000).toPandas()
+    for slug, event, said in kinds:
+        mine = rows[rows[slug].notna()]
         # Whole seconds, written when the append or flush was over.
-        windows = [(ms(end) - took, ms(end) + 1000) for end, took in zip(rows["ts"], rows["cost"], strict=True)]
-        worst = int(rows["cost"].max()) if len(rows) else None
+        windows = [(ms(end) - took, ms(end) + 1000) for end, took in zip(mine["ts"], mine[slug], strict=True)]
+        where, worst = refs.seen(case, event), int(mine[slug].max()) if len(mine) else None
         ways.append(Why(slug, said.say(count=where.count, ms=worst), share(under_way, windows), refs.quote(case, where, 2)))
     return ways
 
@@ -252,21 +264,6 @@ def refusal_kinds(case: Case) -> list[str]:
     return [kind for kind in attempts.REFUSALS if kind in named]
 
 
-def refusal_refs(case: Case, most: int = 4) -> tuple[Ref, ...]:
-    """Quote the first line of each kind of refusal: the one within the entry that names it."""
-    if not refs.seen(case, "flow-control"):
-        return ()
-    first = F.min_by(F.struct("file", "line", "message", "trace"), F.struct("ts", "file", "line"))
-    rows = case.event("flow-control").groupBy("kind").agg(first.alias("e"), F.count("*").alias("n")).orderBy(F.desc("n"), "kind").limit(most).collect()
-    return tuple(refs.entry(case, r.e.file, r.e.line, r.e.message, r.e.trace, f"[{r.kind}" if r.kind else "start flow control") for r in rows)
-
-
-def timeout_refs(case: Case, most: int = 2) -> tuple[Ref, ...]:
-    """Quote the first client time-outs: the line within the entry that says so."""
-    slug = next((slug for slug in attempts.TIMEOUTS if refs.seen(case, slug)), None)
-    return refs.lines(case, case.event(slug), most, within=BY_SLUG[slug].needles[0]) if slug else ()
-
-
 def copy_refs(copies: pd.DataFrame, most: int = 4) -> tuple[Ref, ...]:
     """Quote records that are stored twice."""
     return tuple(
@@ -283,7 +280,10 @@ def unanswered(case: Case, found: list[stalls.Stall], most: int = 2) -> tuple[in
     Their half message was stored in a stall or a second around it. The END_TRANSACTION is one-way: cleaned from its queue, it leaves no error.
     """
     from kit import transactions
+    from kit.facts import names
 
+    if case.records.where(F.col("topic") == names.HALF_TOPIC).isEmpty():
+        return 0, ()
     within = F.lit(False)
     for stall in found[:100]:
         early, late = (dt.datetime.fromtimestamp(ms(t) / 1000, dt.UTC) for t in (stall.start, stall.end))

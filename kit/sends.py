@@ -17,6 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from kit import attempts
 from kit.facts import names
 from kit.facts.events import BY_SLUG
+from kit.once import once
 from kit.originals import originals
 from kit.stored import copies_of, covered, parts, stored_twice
 
@@ -61,9 +62,7 @@ class Ledger:
 
 def ledger(case: Case) -> Ledger:
     """Return the loss and duplicate ledger; worked out once per case."""
-    if "send_ledger" not in case.memo:
-        case.memo["send_ledger"] = _ledger(case)
-    return case.memo["send_ledger"]
+    return once(case, "send ledger", lambda: _ledger(case))
 
 
 def _ledger(case: Case) -> Ledger:
@@ -224,7 +223,7 @@ def _settled(case: Case, known: Ledger) -> Ledger:
         for kind in attempts.KINDS
         if (once["kind"] == kind).any()
     }
-    duplicated = stored_twice(case, mine, failed, copies, listed=known.source == "ledger")
+    duplicated = stored_twice(case, failed, copies, listed=known.source == "ledger")
     return attrs.evolve(
         known,
         failed=failed.drop(columns="identity"),

@@ -184,19 +184,16 @@ def frame(found: list[Stall]) -> pd.DataFrame:
 
 def released(case: Case, found: list[Stall]) -> tuple[Ref, ...]:
     """Quote for each stall the original that waited longest for its end."""
-    quoted: list[Ref] = []
-    for stall in found:
-        start, end = (dt.datetime.fromtimestamp(_epoch(t), dt.UTC) for t in (stall.start, stall.end))
-        behind = (F.col("store_host") == stall.store_host) & F.col("store_timestamp").between(F.lit(start), F.lit(end + dt.timedelta(milliseconds=SHORTEST)))
-        waited = _ms("store_timestamp") - _ms("born_timestamp")
-        rows = case.records.where(behind & is_original(trace_topics(case))).orderBy(waited.desc(), "physical_offset").limit(1).collect()
-        quoted += [
-            Ref(row.file, f"topic={row.topic}, queueId={row.queue_id}, queueOffset={row.queue_offset}, bornTimestamp={row.born_timestamp}, "
-                f"storeTimestamp={row.store_timestamp}, msgId={row.offset_msg_id}", physical_offset=row.physical_offset)
-            for row in rows
-        ]  # fmt: skip
-    return tuple(quoted)
-
-
-def _epoch(naive: dt.datetime) -> float:
-    return naive.replace(tzinfo=dt.UTC).timestamp()
+    number = F.lit(None).cast("int")
+    for n, stall in enumerate(found):
+        start, end = (t.replace(tzinfo=dt.UTC) for t in (stall.start, stall.end + dt.timedelta(milliseconds=SHORTEST)))
+        number = F.when((F.col("store_host") == stall.store_host) & F.col("store_timestamp").between(F.lit(start), F.lit(end)), n).otherwise(number)
+    waited = F.struct(_ms("store_timestamp") - _ms("born_timestamp"), -F.col("physical_offset"))
+    shown = F.struct("file", "physical_offset", "topic", "queue_id", "queue_offset", "born_timestamp", "store_timestamp", "offset_msg_id")
+    behind = case.records.where(is_original(trace_topics(case))).withColumn("n", number).where(F.col("n").isNotNull())
+    rows = behind.groupBy("n").agg(F.max_by(shown, waited).alias("r")).orderBy("n").collect()
+    return tuple(
+        Ref(r.file, f"topic={r.topic}, queueId={r.queue_id}, queueOffset={r.queue_offset}, bornTimestamp={r.born_timestamp}, "
+            f"storeTimestamp={r.store_timestamp}, msgId={r.offset_msg_id}", physical_offset=r.physical_offset)
+        for r in (row.r for row in rows)
+    )  # fmt: skip

@@ -12,6 +12,8 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kit import attempts
 from kit.facts import names
+from kit.facts.layouts import BROKER_SIDE
+from kit.once import once
 from kit.originals import originals
 
 if TYPE_CHECKING:
@@ -59,21 +61,23 @@ def covered(case: Case, failed: pd.DataFrame) -> pd.Series:
         F.unix_millis(F.min("store_timestamp")).alias("first"), F.unix_millis(F.max("store_timestamp")).alias("last"),
         F.min("physical_offset").alias("low"), F.count_distinct("store_host").alias("brokers"),
     ).collect()  # fmt: skip
-    broker_side = case.entries.where(F.col("source").isin("broker", "store", "watermark", "stats", "remoting", "transaction")).agg(F.unix_millis(F.max("ts")))
-    last = max(row["last"] or 0, broker_side.collect()[0][0] or 0)
+    # A store copied after the last line of the broker's logs cannot be told from one copied at that line.
+    ends = [item.last.timestamp() * 1000 for item in case.inventory.items if item.kind == "log" and item.source in BROKER_SIDE and item.last]
+    last = max([row["last"] or 0, *ends])
     named = attempts.attempts(case)["broker"].dropna().nunique()
     when = failed["ts"]
     inside = when.isna() | ((when <= last) & ((row["low"] == 0) | (when >= (row["first"] or 0))))
     return inside & (named <= (row["brokers"] or 0) or named <= 1)
 
 
-def stored_twice(case: Case, mine: DataFrame, failed: pd.DataFrame, copies: pd.DataFrame, *, listed: bool) -> pd.DataFrame:
+def stored_twice(case: Case, failed: pd.DataFrame, copies: pd.DataFrame, *, listed: bool) -> pd.DataFrame:
     """Return the originals that share key and body with another one, one row each in order of key and store time (`COPY_COLUMNS`).
 
     With a ledger its keys count; without one, those of failed sends and those whose UNIQ_KEY stands there twice.
     """
     if listed:
-        found = again(mine.where(F.col("keys").isNotNull()), "keys", *BODY)
+        found = twins(case)
+        found = found[found["key"].notna() & found.duplicated(["key", *BODY], keep=False)]
         keys = pd.DataFrame([(part, whole) for whole in found["key"].unique() for part in parts(whole)], columns=["key", "whole"])
         found = found[found["key"].isin(_listed(case, keys))]
     else:
@@ -99,25 +103,40 @@ def repeated(case: Case) -> pd.DataFrame:
 
     Transactional records are left out (a late commit repeats them for another reason); those born further apart than a call can last as well.
     """
-    if "repeated_originals" not in case.memo:
-        flag = F.col("sys_flag").bitwiseAND(names.TRANSACTION_MASK)
-        mine = originals(case).where(F.col("uniq_key").isNotNull() & (flag == names.TRANSACTION_NOT))
-        found = again(mine, "real_topic", "uniq_key", *BODY)
-        born = found.groupby(["real_topic", "uniq_key", *BODY])["born_timestamp"]
-        apart = born.transform("max") - born.transform("min")
-        case.memo["repeated_originals"] = found[apart <= pd.Timedelta(LONGEST_CALL, unit="s")].reset_index(drop=True)
-    return case.memo["repeated_originals"]
+    return once(case, "repeated originals", lambda: _repeated(case))
 
 
-def again(mine: DataFrame, *columns: str) -> pd.DataFrame:
-    """Return the rows of `mine` that share these columns with another row (`COPY_COLUMNS` without the counts, real_topic and `BODY`)."""
-    mine = placed(mine)
-    same = F.xxhash64(*columns)
-    twice = mine.groupBy(same.alias("same")).agg(F.count("*").alias("n")).where(F.col("n") > 1).select("same").limit(MOST_COPIES).toPandas()
-    # Two records can share a hash without sharing the values: the caller groups by the values.
-    wanted = mine.limit(0) if twice.empty else mine.withColumn("same", same).join(F.broadcast(mine.sparkSession.createDataFrame(twice)), "same")
-    rows = wanted.select(*PLACED).limit(MOST_COPIES).toPandas()
-    return rows[rows.duplicated(["key" if c == "keys" else c for c in columns], keep=False)].reset_index(drop=True)
+def _repeated(case: Case) -> pd.DataFrame:
+    found = twins(case)
+    plain = found[(found["sys_flag"] & names.TRANSACTION_MASK == names.TRANSACTION_NOT) & found["uniq_key"].notna()]
+    columns = ["real_topic", "uniq_key", *BODY]
+    plain = plain[plain.duplicated(columns, keep=False)]
+    born = plain.groupby(columns)["born_timestamp"]
+    close = born.transform("max") - born.transform("min") <= pd.Timedelta(LONGEST_CALL, unit="s")
+    return plain[close][list(PLACED)].reset_index(drop=True)
+
+
+def twins(case: Case) -> pd.DataFrame:
+    """Return the originals that share UNIQ_KEY, topic and body with another one, and, where there is a send ledger, those that share KEYS and body.
+
+    Columns of `PLACED` and sys_flag.
+    """
+    return once(case, "twin originals", lambda: _twins(case))
+
+
+def _twins(case: Case) -> pd.DataFrame:
+    mine = placed(originals(case))
+    by_id = F.when(F.col("uniq_key").isNotNull(), F.xxhash64(F.lit("id"), "real_topic", "uniq_key", *BODY))
+    by_key = F.when(F.col("keys").isNotNull(), F.xxhash64(F.lit("key"), "keys", *BODY))
+    hashes = F.array_compact(F.array(by_id, by_key) if case.has("sends") else F.array(by_id))
+    each = mine.select(F.explode(hashes).alias("same"))
+    twice = each.groupBy("same").agg(F.count("*").alias("n")).where(F.col("n") > 1).select("same").limit(MOST_COPIES).toPandas()
+    if twice.empty:
+        return pd.DataFrame(columns=pd.Index([*PLACED, "sys_flag"]))
+    # Two records can share a hash without sharing the values: whoever asks groups by the values.
+    wanted = F.broadcast(mine.sparkSession.createDataFrame(twice))
+    rows = mine.withColumn("same", F.explode(hashes)).join(wanted, "same").select(*PLACED, "sys_flag")
+    return rows.limit(2 * MOST_COPIES).toPandas().drop_duplicates("offset_msg_id", ignore_index=True)
 
 
 def placed(mine: DataFrame) -> DataFrame:

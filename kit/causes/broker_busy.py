@@ -35,7 +35,6 @@ class Seen:
     counted: int | None
     ledger: sends.Ledger
     stalls: list[stalls.Stall]
-    holes: pd.DataFrame
     attempts: dict[str, int] | None
 
 
@@ -43,10 +42,10 @@ def examine(case: Case) -> Finding:
     """Name the refusals, what became of the failed sends, where the broker stood still, and what explains it."""
     seen = Seen(
         refused=refs.seen(case, *REFUSED), timed_out=refs.seen(case, *attempts.TIMEOUTS), counted=busy.counted_busy(case), ledger=sends.ledger(case),
-        stalls=stalls.find(case), holes=busy.holes(case), attempts=attempts.by_kind(case),
+        stalls=stalls.find(case), attempts=attempts.by_kind(case),
     )  # fmt: skip
     happened = bool(seen.refused or seen.timed_out or seen.stalls or seen.ledger.sends_failed)
-    whys = busy.explain(case, seen.ledger, seen.stalls, seen.holes) if happened else []
+    whys = busy.explain(case, seen.ledger, seen.stalls) if happened else []
     finding = Finding(SLUG, KIND, Text.TITLE, Text.NONE.say())
     finding.steps = _steps(case, seen, whys)
     finding.figures = _figures(case, seen, whys)
@@ -69,7 +68,8 @@ def _steps(case: Case, seen: Seen, whys: list[busy.Why]) -> list[Step]:
     behind = stalls.released(case, seen.stalls[:2]) if seen.stalls else ()
     waiters = sum(s.waiters for s in seen.stalls)
     steps.append(Step(Claim.STALLED.say(count=count, seconds=seconds, waiters=waiters), "supporting", True if count else None, behind))
-    steps.append(Step(Claim.TIMED_OUT.say(count=seen.timed_out.count), "supporting", True if seen.timed_out else None, busy.timeout_refs(case)))
+    steps.append(Step(Claim.TIMED_OUT.say(count=seen.timed_out.count), "supporting", True if seen.timed_out else None,
+                      attempts.quotes(case, ("CLIENT_TIMEOUT",), 2) or refs.quote(case, seen.timed_out, 2)))  # fmt: skip
     steps += [*_outcome(case, seen.ledger), *_why(whys, bool(seen.refused))]
     open_, places = busy.unanswered(case, seen.stalls) if seen.stalls else (0, ())
     if open_:
@@ -79,7 +79,7 @@ def _steps(case: Case, seen: Seen, whys: list[busy.Why]) -> list[Step]:
 
 def _refused(case: Case, seen: Seen) -> Step:
     if seen.refused:
-        quoted = busy.refusal_refs(case) or refs.quote(case, refs.seen(case, "thread-pool-busy"))
+        quoted = attempts.quotes(case, attempts.REFUSALS, 4) or refs.quote(case, seen.refused)
         return Step(Claim.REFUSED.say(count=seen.refused.count, kinds=busy.refusal_kinds(case) or None), "deciding", True, quoted)
     # Whoever sends would have been told: without such a log, or with signs of a stall, its absence shows nothing.
     told = seen.ledger.source is not None and not seen.timed_out and not seen.stalls and not seen.counted and not seen.ledger.kind_unknown
@@ -158,7 +158,7 @@ def _tables(case: Case, seen: Seen, whys: list[busy.Why]) -> dict[str, Any]:
         "duplicated": ledger.duplicated,
     }
     if window is not None:
-        tables["busy_axis"] = axis.seconds(case, window, ledger, seen.stalls, seen.holes)
+        tables["busy_axis"] = axis.seconds(case, window, ledger, seen.stalls)
         tables["busy_arrivals"] = axis.arrivals(case, window)
     return tables
 

@@ -50,7 +50,7 @@ def examine(case: Case) -> Finding:
     happened = bool(count or tries)
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     mine = ledger.failed[(ledger.failed["kind"] == "CLIENT_TIMEOUT") & ledger.failed["line"].notna()]
-    quoted = busy.timeout_refs(case) or (busy.quoted_rows(case, mine, 2) if len(mine) else ())
+    quoted = attempts.quotes(case, ("CLIENT_TIMEOUT",), 2) or (busy.quoted_rows(case, mine, 2) if len(mine) else ())
     late = refs.seen(case, "late-response-stored")
     finding.steps = [Step(TIMED_OUT.say(count=count, attempts=tries), "deciding", True if happened else (False if ledger.source else None), quoted if happened else ())]
     if happened:

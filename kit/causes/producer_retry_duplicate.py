@@ -43,7 +43,7 @@ def examine(case: Case) -> Finding:
     known = case.has("messages")
     found = stored.repeated(case) if known else None
     tries = (attempts.by_kind(case) or {}).get("CLIENT_TIMEOUT", 0)
-    again = Step(TIMED_OUT.say(count=tries), "supporting", True if tries and sends.ledger(case).source else None, busy.timeout_refs(case) if tries else ())
+    again = Step(TIMED_OUT.say(count=tries), "supporting", True if tries and sends.ledger(case).source else None, attempts.quotes(case, ("CLIENT_TIMEOUT",), 2) if tries else ())
     if found is None or found.empty:
         finding.steps = [Step(NOT_TWICE, "deciding", False if known else None)]
         finding.figures = {"messages": 0 if known else None, "copies": 0 if known else None, "on_several_brokers": 0 if known else None}
