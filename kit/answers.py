@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit import refs
+from kit import refs, transactions
+from kit.once import once
+from kit.read import events
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
     from kit.case import Case
 
@@ -25,6 +27,7 @@ SAID: Final = {
 }  # fmt: skip
 BY_CHECK: Final = tuple(slug for slug in SAID if slug.startswith("check-"))
 LOCAL: Final = "local-transaction-exception"
+PRINTED: Final = "send-attempt-message"
 _LOCAL_CODE: Final = ("executeLocalTransaction", "sendMessageInTransaction", "checkLocalTransaction")
 _FOLLOWS: Final = 60
 """Lines after an exception within which the client prints the message it belongs to (the folded trace is not counted)."""
@@ -36,17 +39,16 @@ def answers(case: Case) -> DataFrame | None:
     Columns uniq_key, ts, file, line, said (COMMIT, ROLLBACK, UNKNOWN), from_check, address (`ip:port` of who answered), commit_log_offset (of the record
     named), exception (bool: the remark tells of one in the local transaction).
     """
-    if "answers" not in case.memo:
-        present = [slug for slug in SAID if refs.seen(case, slug)]
-        case.memo["answers"] = reduce(lambda a, b: a.unionByName(b), [_answers(case, slug) for slug in present]).persist() if present else None
-    found: DataFrame | None = case.memo["answers"]
-    return found
+    return once(case, "answers", lambda: _answers(case).persist() if refs.seen(case, *SAID) else None)
 
 
-def _answers(case: Case, slug: str) -> DataFrame:
-    return case.event(slug).where(F.col("msg_id").isNotNull()).select(
-        F.upper("msg_id").alias("uniq_key"), "ts", "file", "line", F.lit(SAID[slug]).alias("said"), F.lit(slug in BY_CHECK).alias("from_check"), "address",
-        F.col("commit_log_offset").cast("long").alias("commit_log_offset"), F.array_contains("events", LOCAL).alias("exception"),
+def _answers(case: Case) -> DataFrame:
+    told = events.select_any(case.entries, tuple(SAID)).where(F.col("msg_id").isNotNull())
+    said = F.create_map(*[F.lit(x) for pair in SAID.items() for x in pair])
+    return told.select(
+        F.upper("msg_id").alias("uniq_key"), "ts", "file", "line", F.try_element_at(said, F.col("event")).alias("said"),
+        F.col("event").isin(*BY_CHECK).alias("from_check"), "address", F.col("commit_log_offset").cast("long").alias("commit_log_offset"),
+        F.array_contains("events", LOCAL).alias("exception"),
     )  # fmt: skip
 
 
@@ -89,18 +91,13 @@ def local_errors(case: Case) -> DataFrame | None:
 
 
 def _client_exceptions(case: Case) -> DataFrame:
-    wanted = ["ts", "file", "line", "uniq_key", "kind"]
-    own = case.event(LOCAL).where(~F.col("source").isin("transaction", "broker"))
-    thrown = own.withColumn("uniq_key", F.upper("msg_id")).withColumn("kind", F.lit("thrown")).select(*wanted, "lines")
-    printed = case.event("send-attempt-message").where(F.col("msg_id").isNotNull())
-    after = printed.select("ts", "file", "line", F.upper("msg_id").alias("uniq_key"), F.lit("printed").alias("kind"), "lines")
+    told = events.select_any(case.entries, (LOCAL, PRINTED)).where(~F.col("source").isin("transaction", "broker"))
     order = Window.partitionBy("file").orderBy("line")
-    both = thrown.unionByName(after)
-    both = both.withColumn("next_key", F.lead("uniq_key").over(order)).withColumn("next_line", F.lead("line").over(order)).withColumn(
-        "next_kind", F.lead("kind").over(order))  # fmt: skip
-    near = (F.col("next_kind") == "printed") & (F.col("next_line") <= F.col("line") + F.col("lines") + _FOLLOWS)
-    key = F.coalesce("uniq_key", F.when(near, F.col("next_key")))
-    return both.where(F.col("kind") == "thrown").select(key.alias("uniq_key"), "ts", "file", "line").where(F.col("uniq_key").isNotNull())
+    key = F.upper("msg_id")
+    told = told.withColumn("after", F.lead(F.struct("event", "line", key.alias("key"))).over(order))
+    near = (F.col("after.event") == PRINTED) & (F.col("after.line") <= F.col("line") + F.col("lines") + _FOLLOWS)
+    found = F.coalesce(key, F.when(near, F.col("after.key")))
+    return told.where(F.col("event") == LOCAL).select(found.alias("uniq_key"), "ts", "file", "line").where(F.col("uniq_key").isNotNull())
 
 
 def bad_results(case: Case) -> DataFrame | None:
@@ -125,7 +122,8 @@ def logged_errors(case: Case, keys: DataFrame) -> DataFrame | None:
     listener = reduce(lambda a, b: a | b, [F.contains(text, F.lit(name)) for name in _LOCAL_CODE])
     bad = F.upper(F.coalesce("level", F.lit(""))).isin("ERROR", "FATAL", "SEVERE") | F.contains(text, F.lit("Exception"))
     told = case.entries.where((F.col("source") == "app") & bad & (F.col("file").isin(files) | listener) & ~F.contains(text, F.lit("consumeMessage")))
-    words = told.select("ts", "file", "line", text.alias("text"), F.explode(F.array_distinct(F.regexp_extract_all(F.substring(text, 1, 20_000), F.lit(word)))).alias("word"))
+    every = F.array_distinct(F.regexp_extract_all(F.substring(text, 1, 20_000), F.lit(word)))
+    words = told.select("ts", "file", "line", text.alias("text"), F.explode(every).alias("word"))
     tokens = F.regexp_extract_all("key", F.lit(word))
     longest = F.array_max(F.transform(tokens, lambda t: F.struct(F.length(t).alias("n"), t.alias("word"))))
     anchored = keys.withColumn("word", longest["word"]).where(F.length("key") >= 4)
@@ -134,18 +132,17 @@ def logged_errors(case: Case, keys: DataFrame) -> DataFrame | None:
 
 
 def group_answers(case: Case) -> DataFrame | None:
-    """Return each check answer beside the host its transaction was born on: uniq_key, ts, file, line, said, address, born_host, foreign.
+    """Return each check answer beside the host its transaction was born on: columns of `answers`, born_host, producer_group, foreign.
 
     `foreign`: the answering address is another host than the one that wrote the half message (ports differ after a reconnect).
     """
-    from kit import transactions
-
     found = answers(case)
     if found is None:
         return None
-    born = transactions.accounts(case).select("uniq_key", "born_host", "producer_group")
-    host = F.regexp_replace(F.regexp_replace(F.col("address"), r":\d+$", ""), r"[\[\]]", "")
-    home = F.regexp_replace(F.regexp_replace(F.col("born_host"), r":\d+$", ""), r"[\[\]]", "")
-    return found.where("from_check").join(born, "uniq_key").withColumn("foreign", host != home)
+    born = transactions.transactions(case).select("uniq_key", "born_host", "producer_group")
+    return found.where("from_check").join(born, "uniq_key").withColumn("foreign", _host("address") != _host("born_host"))
 
 
+def _host(column: str) -> Column:
+    """Return the host of an address: without port, brackets and zeros that IPv6 may or may not spell out."""
+    return F.lower(F.regexp_replace(F.regexp_replace(F.col(column), r":\d+$", ""), r"^[/\[]+|\]+$", ""))

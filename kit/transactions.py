@@ -1,4 +1,4 @@
-"""Every transaction of the stores, one row each: half record, checks, op record, commits, discard, dead letter, and the state it ended in.
+"""Every transaction of the stores, one row each: half record, checks, op record, commits, discard, dead letter, business row, and its state.
 
 States, first that fits: `committed` (a commit record in a real topic) > `rolled_back` (an op record names one of its half records, no commit) >
 `discarded` (moved to the check-limit topic, or the log says so) > `pending`. A leaked retry (REAL_TOPIC = half topic) is no transaction of its own.
@@ -10,11 +10,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit import refs
 from kit.facts import names, versions
 from kit.leaks import is_commit, prop
+from kit.once import once
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -23,24 +27,52 @@ if TYPE_CHECKING:
 
 STATES: Final = ("committed", "rolled_back", "discarded", "pending")
 MOST: Final = 64
-"""Half copies and commits of one transaction that are kept by position; a message in a carousel has thousands."""
+"""Commits of one transaction that are kept one by one; a message in a carousel has thousands."""
+
+
+@attrs.frozen
+class Group:
+    """Counts of one producer group's transactions. `covered`: first and last half message (UTC) whose business row is in the evidence."""
+
+    name: str | None
+    half_messages: int
+    committed: int
+    rolled_back: int
+    discarded: int
+    pending: int
+    committed_twice: int
+    checked: int
+    renewed: int
+    without_row: int
+    immune: int
+    first: Any
+    last: Any
+    covered: tuple[Any, Any] | None
 
 
 @attrs.frozen
 class Summary:
     """Counts over all transactions. `discarded` is None where the version keeps no discarded message and no log tells."""
 
-    half_messages: int
-    committed: int
-    rolled_back: int
-    discarded: int | None
-    pending: int
-    committed_twice: int
+    groups: tuple[Group, ...]
     dead_lettered: int
-    checked: int
-    renewed: int
-    first: Any
-    last: Any
+    knows_discarded: bool
+
+    def total(self, name: str) -> int:
+        return sum(getattr(group, name) for group in self.groups)
+
+    @property
+    def half_messages(self) -> int:
+        return self.total("half_messages")
+
+    @property
+    def window(self) -> tuple[Any, Any] | None:
+        times = [t for group in self.groups for t in (group.first, group.last) if t is not None]
+        return (min(times), max(times)) if times else None
+
+    def states(self) -> dict[str, int | None]:
+        found: dict[str, int | None] = {state: self.total(state) for state in STATES}
+        return found if self.knows_discarded else found | {"discarded": None}
 
 
 def is_half() -> Column:
@@ -59,12 +91,6 @@ def is_real(topic: Column) -> Column:
     return ~topic.isin(*sorted(names.SYSTEM_TOPICS)) & ~internal
 
 
-def in_transaction(case: Case) -> DataFrame:
-    """Return the records of transactions (TRAN_MSG stays on every copy) and all dead letters."""
-    mine = (prop(names.TRAN_MSG) == "true") | F.startswith("topic", F.lit(names.DLQ_PREFIX))
-    return case.records.where(F.col("uniq_key").isNotNull() & mine)
-
-
 def _host() -> Column:
     """Return the storing host as the offset message id spells it: everything but its 16 digits of offset."""
     return F.expr("left(offset_msg_id, length(offset_msg_id) - 16)")
@@ -76,11 +102,18 @@ def owners(case: Case) -> dict[str, str]:
     Half and op queues belong to a broker, and a broker changes its address when another member of its group leads: hosts that wrote
     into one file are one broker.
     """
-    kept = case.memo.get("queue_owners")
-    if kept is None:
-        pairs = case.messages.where(F.col("topic").isin(names.HALF_TOPIC, names.OP_TOPIC)).select("file", _host().alias("host")).distinct().collect()
-        kept = case.memo["queue_owners"] = _joined([(row.file, row.host) for row in pairs])
-    return kept
+    return once(case, "queue owners", lambda: _joined(sorted(_hosts(case))))
+
+
+def _hosts(case: Case) -> set[tuple[str, str]]:
+    """Return (file, storing host) of all half and op records. Without Spark: it is a look at two columns."""
+    pairs: set[tuple[str, str]] = set()
+    wanted = ds.field("topic").isin([names.HALF_TOPIC, names.OP_TOPIC])
+    for batch in ds.dataset(case.folder("messages"), format="parquet").to_batches(columns=["file", "offset_msg_id"], filter=wanted):
+        hosts = pc.utf8_slice_codeunits(batch["offset_msg_id"], 0, -16)
+        seen = pa.table([batch["file"], hosts], ["file", "host"]).group_by(["file", "host"]).aggregate([])
+        pairs |= {(row["file"], row["host"]) for row in seen.to_pylist()}
+    return pairs
 
 
 def _joined(pairs: list[tuple[str, str]]) -> dict[str, str]:
@@ -92,7 +125,7 @@ def _joined(pairs: list[tuple[str, str]]) -> dict[str, str]:
             node = root[node]
         return node
 
-    for file, host in sorted(pairs):
+    for file, host in pairs:
         a, b = find(f"file {file}"), find(f"host {host}")
         root[max(a, b)] = min(a, b)
     return {host: find(f"host {host}") for _, host in pairs}
@@ -113,7 +146,7 @@ def halves(case: Case) -> DataFrame:
 
 
 def ended(case: Case) -> DataFrame:
-    """Return the transactions an op record names: uniq_key, `op` (its first: store_timestamp, physical_offset, file, half_offset), `ops` (half records ended)."""
+    """Return the transactions an op record names: uniq_key, `op` (the first: store_timestamp, physical_offset, file, half_offset), ops (half records ended)."""
     said = case.ops.where((F.col("queue_id") == 0) & F.col("half_queue_offset").isNotNull()).withColumn("broker", owner(case))
     named = said.select("broker", F.col("half_queue_offset").alias("queue_offset"), F.struct("store_timestamp", "physical_offset", "file").alias("op"))
     found = halves(case).select("uniq_key", "broker", "queue_offset", F.col("physical_offset").alias("half_offset")).join(named, ["broker", "queue_offset"])
@@ -122,19 +155,22 @@ def ended(case: Case) -> DataFrame:
 
 
 def accounts(case: Case) -> DataFrame:
-    """Return one row per transaction; kept for the case.
+    """Return one row per transaction (and per dead letter that is none: its `state` is null); kept for the case.
 
     Columns uniq_key, keys, topic, producer_group, born_host, `half` and `last_half` (store_timestamp, physical_offset, file, queue_offset),
     half_records, check_times (null before the first check), `op`, ops, commits, `commit_records` (array of store_timestamp, physical_offset, file,
-    half_offset: the half record it commits), `discard`, `dead`, reconsumed, state.
+    half_offset: the half record it commits), `discard`, `dead`, reconsumed, cluster and immune (bool: those properties are set), state,
+    `rows` (array of key, file, line, status; null where it has no business row).
     """
-    kept = case.memo.get("transactions")
-    if kept is None:
-        kept = case.memo["transactions"] = _accounts(case).persist()
-    return kept
+    return once(case, "transactions", lambda: _accounts(case).persist())
 
 
-def _accounts(case: Case) -> DataFrame:
+def transactions(case: Case) -> DataFrame:
+    """Return `accounts` without dead letters that are no transactions."""
+    return accounts(case).where(F.col("state").isNotNull())
+
+
+def _per_key(case: Case) -> DataFrame:
     place = F.struct("store_timestamp", "physical_offset", "file")
     half_place = F.struct("store_timestamp", "physical_offset", "file", "queue_offset")
     half, topic, target = is_half(), F.col("topic"), prop(names.REAL_TOPIC)
@@ -142,37 +178,48 @@ def _accounts(case: Case) -> DataFrame:
     commit = is_commit() & is_real(topic)
     # A commit with a delay waits in SCHEDULE first; it is on its way to its topic.
     waiting = is_commit() & (topic == names.SCHEDULE_TOPIC) & is_real(target) & (F.col("reconsume_times") == 0)
-    discard = topic.isin(names.DISCARD_TOPIC, names.SCHEDULE_TOPIC) & ((topic == names.DISCARD_TOPIC) | (target == names.DISCARD_TOPIC))
+    discard = (topic == names.DISCARD_TOPIC) | ((topic == names.SCHEDULE_TOPIC) & (target == names.DISCARD_TOPIC))
     committed = F.struct("store_timestamp", "physical_offset", "file", F.col("prepared_transaction_offset").alias("half_offset"))
-    per_key = in_transaction(case).groupBy("uniq_key").agg(
+    said = F.struct("store_timestamp", prop(names.KEYS).alias("keys"), target.alias("topic"), prop(names.PGROUP).alias("group"), "born_host",
+                    prop(names.CLUSTER).isNotNull().alias("cluster"), prop(names.CHECK_IMMUNITY).isNotNull().alias("immune"))  # fmt: skip
+    dead = F.startswith(topic, F.lit(names.DLQ_PREFIX))
+    # TRAN_MSG stays on every copy of a transactional message.
+    mine = case.records.where(F.col("uniq_key").isNotNull() & ((prop(names.TRAN_MSG) == "true") | dead))
+    return mine.groupBy("uniq_key").agg(
         F.min(F.when(original, half_place)).alias("half"),
         F.max(F.when(half, half_place)).alias("last_half"),
-        F.min(F.when(original, F.struct("store_timestamp", prop(names.KEYS).alias("keys"), target.alias("topic"), prop(names.PGROUP).alias("group"),
-                                        "born_host"))).alias("said"),
-        F.count_if(half).alias("half_records"),
+        F.min(F.when(original, said)).alias("said"),
+        F.count_if(half).cast("int").alias("half_records"),
         F.max(F.when(half, prop(names.CHECK_TIMES).cast("int"))).alias("check_times"),
         F.array_sort(F.slice(F.collect_list(F.when(commit, committed)), 1, MOST)).alias("commit_records"),
         F.count_if(commit).cast("int").alias("commits"),
         F.bool_or(waiting).alias("commit_waits"),
         F.min(F.when(discard, place)).alias("discard"),
-        F.min(F.when(F.startswith(topic, F.lit(names.DLQ_PREFIX)), place)).alias("dead"),
+        F.min(F.when(dead, place)).alias("dead"),
         F.max("reconsume_times").alias("reconsumed"),
-    )  # fmt: skip
-    joined = per_key.where(F.col("half").isNotNull()).join(ended(case), "uniq_key", "left")
+    )
+
+
+def _accounts(case: Case) -> DataFrame:
+    from kit import business
+
+    joined = _per_key(case).join(ended(case), "uniq_key", "left")
     given_up = _discarded_by_log(case)
+    logged = F.lit(False)
     if given_up is not None:
-        joined = joined.join(given_up, "uniq_key", "left")
-    logged = F.col("discard_logged").isNotNull() if given_up is not None else F.lit(False)
-    state = (
+        joined, logged = joined.join(given_up, "uniq_key", "left"), F.coalesce("discard_logged", F.lit(False))
+    state = F.when(
+        F.col("half").isNotNull(),
         F.when((F.col("commits") > 0) | F.col("commit_waits"), "committed")
         .when(F.col("op").isNotNull(), "rolled_back")
         .when(F.col("discard").isNotNull() | logged, "discarded")
-        .otherwise("pending")
+        .otherwise("pending"),
     )
-    return joined.select(
+    return business.join(case, joined.select(
         "uniq_key", "said.keys", "said.topic", F.col("said.group").alias("producer_group"), "said.born_host", "half", "last_half", "half_records",
-        "check_times", "op", F.coalesce("ops", F.lit(0)).alias("ops"), "commits", "commit_records", "discard", "dead", "reconsumed", state.alias("state"),
-    )  # fmt: skip
+        "check_times", "op", F.coalesce("ops", F.lit(0)).alias("ops"), "commits", "commit_records", "discard", "dead", "reconsumed", "said.cluster",
+        "said.immune", state.alias("state"),
+    ))  # fmt: skip
 
 
 def _discarded_by_log(case: Case) -> DataFrame | None:
@@ -190,30 +237,26 @@ def keeps_discarded(case: Case) -> bool:
 
 
 def summary(case: Case) -> Summary:
-    """Return the counts over all transactions; worked out once."""
-    kept = case.memo.get("transaction_summary")
-    if kept is None:
-        kept = case.memo["transaction_summary"] = _summary(case)
-    return kept
+    """Return the counts over all transactions, by producer group; worked out once."""
+    return once(case, "transaction summary", lambda: _summary(case))
 
 
 def _summary(case: Case) -> Summary:
-    row = accounts(case).agg(
-        F.count("*").alias("n"),
-        *(F.count_if(F.col("state") == state).alias(state) for state in STATES),
-        F.count_if(F.col("commits") > 1).alias("twice"),
+    state, stored, rows = F.col("state"), F.col("half.store_timestamp"), F.col("rows")
+    found = accounts(case).groupBy("producer_group").agg(
+        F.count("state").alias("half_messages"),
+        *(F.count_if(state == name).alias(name) for name in STATES),
+        F.count_if(state.isNotNull() & (F.col("commits") > 1)).alias("committed_twice"),
         F.count_if(F.col("check_times") > 0).alias("checked"),
-        F.sum(F.col("half_records") - 1).alias("renewed"),
-        F.min("half.store_timestamp").alias("first"),
-        F.max("last_half.store_timestamp").alias("last"),
-    ).collect()[0]  # fmt: skip
-    about = case.records.agg(
-        F.count_distinct(F.when(F.startswith("topic", F.lit(names.DLQ_PREFIX)), F.col("uniq_key"))).alias("dead"),
-        F.bool_or(F.when(F.col("topic") == names.HALF_TOPIC, prop(names.CLUSTER).isNotNull())).alias("cluster"),
-    ).collect()[0]
+        F.coalesce(F.sum(F.when(state.isNotNull(), F.col("half_records") - 1)), F.lit(0)).alias("renewed"),
+        F.count_if((state == "committed") & rows.isNull()).alias("without_row"),
+        F.min(stored).alias("first"), F.max("last_half.store_timestamp").alias("last"),
+        F.min(F.when(rows.isNotNull(), stored)).alias("covered_from"), F.max(F.when(rows.isNotNull(), stored)).alias("covered_until"),
+        F.count("dead").alias("dead"), F.bool_or("cluster").alias("cluster"), F.count_if("immune").alias("immune"),
+    ).orderBy("producer_group").collect()  # fmt: skip
+    names_ = [a.name for a in attrs.fields(Group) if a.name not in ("name", "covered")]
+    groups = [Group(name=r.producer_group, covered=(r.covered_from, r.covered_until) if r.covered_from else None, **{n: r[n] for n in names_})
+              for r in found if r.half_messages]  # fmt: skip
     # CLUSTER is stored by 4.6.0 and later, which all keep what they give up.
-    knows = bool(row.discarded or keeps_discarded(case) or about.cluster or case.has_source("transaction") or not row.n)
-    return Summary(
-        half_messages=row.n, committed=row.committed, rolled_back=row.rolled_back, discarded=row.discarded if knows else None, pending=row.pending,
-        committed_twice=row.twice, dead_lettered=about.dead, checked=row.checked, renewed=row.renewed or 0, first=row.first, last=row.last,
-    )  # fmt: skip
+    knows = not groups or keeps_discarded(case) or any(r.discarded or r.cluster for r in found) or case.has_source("transaction")
+    return Summary(tuple(groups), sum(r.dead for r in found), knows)
