@@ -30,7 +30,8 @@ def sniffed(tmp_path: Path, text: str | bytes, name: str = "t.csv") -> dict[str,
 
 
 def table(head: str, line: str, **more: Any) -> str:
-    return head + "\n" + "".join(line.format(n=n, time=day(n), uniq=UNIQ.format(n), off=OFFSET.format(n * 700), uniq6=UNIQ6.format(n), **more) + "\n" for n in range(N))
+    lines = [line.format(n=n, time=day(n), uniq=UNIQ.format(n), off=OFFSET.format(n * 700), uniq6=UNIQ6.format(n), **more) for n in range(N)]
+    return "\n".join([head, *lines, ""])
 
 
 @pytest.mark.parametrize(
@@ -42,10 +43,12 @@ def table(head: str, line: str, **more: Any) -> str:
         (table("id\tuser\tpedido\testado\tfecha", "{n}\tu{n:03}\tP-{n:05}\tPAGADO\t14.05.2024 10:{n:02}:00"), "business",
          {"key": "pedido", "status": "estado", "time": "fecha"}),
         (table("order_id,biz,created_at", "SO{n:06},order,{time}"), "tx_log", {"key": "order_id", "time": "created_at"}),
-        (table("a,b,c,d,e", "SO{n:06},{uniq},{off},0,{time}"), "deliveries", {"key": "a", "uniq_key": "b", "offset_msg_id": "c", "reconsume_times": "d", "time": "e"}),
+        (table("a,b,c,d,e", "SO{n:06},{uniq},{off},0,{time}"), "deliveries",
+         {"key": "a", "uniq_key": "b", "offset_msg_id": "c", "reconsume_times": "d", "time": "e"}),
         (table("key,msg,at,tries,done", "K{n:06},{uniq6},{time},1,OK"), "deliveries",
          {"key": "key", "uniq_key": "msg", "reconsume_times": "tries", "time": "at", "status": "done"}),
-        (table("x1,x2,x3,x4,x5", "K{n:06},{time},1{n},SEND_OK,{uniq}"), "sends", {"key": "x1", "time": "x2", "outcome": "x4", "uniq_key": "x5", "cost_ms": "x3"}),
+        (table("x1,x2,x3,x4,x5", "K{n:06},{time},1{n},SEND_OK,{uniq}"), "sends",
+         {"key": "x1", "time": "x2", "outcome": "x4", "uniq_key": "x5", "cost_ms": "x3"}),
     ],
 )  # fmt: skip
 def test_columns_are_told_by_their_values(tmp_path: Path, text: str, role: str, columns: dict[str, str]) -> None:
@@ -57,7 +60,8 @@ def test_columns_are_told_by_their_values(tmp_path: Path, text: str, role: str, 
 
 
 def test_failures_late_in_a_ledger_are_seen(tmp_path: Path) -> None:
-    lines = [f"K{n:06},{day(n)},{'ok' if n < 5000 else 'org.apache.rocketmq.client.exception.MQBrokerException: CODE: 2 DESC: broker busy'}" for n in range(5010)]
+    failed = "org.apache.rocketmq.client.exception.MQBrokerException: CODE: 2 DESC: broker busy"
+    lines = [f"K{n:06},{day(n)},{'ok' if n < 5000 else failed}" for n in range(5010)]
     found = sniffed(tmp_path, "id,when,how\n" + "\n".join(lines) + "\n")
     assert found is not None
     assert found["role"] == "sends"
@@ -75,7 +79,10 @@ def test_encodings(tmp_path: Path, codec: str) -> None:
 
 
 def test_values_lines_and_zone(tmp_path: Path) -> None:
-    text = 'order_id,note,status,created_at\nSO000001,"two\nlines, with comma",PAID,2024-05-14 10:22:31.5\nSO000002,,NEW,\nSO000003,x,PAID,2024-05-14T10:22:31+08:00\n'
+    text = (
+        'order_id,note,status,created_at\nSO000001,"two\nlines, with comma",PAID,2024-05-14 10:22:31.5\n'
+        "SO000002,,NEW,\nSO000003,x,PAID,2024-05-14T10:22:31+08:00\n"
+    )
     found = sniffed(tmp_path, text)
     assert found is not None
     [batch] = rows.read(tmp_path / "t.csv", "shown.csv", found, lambda ms: ms - 8 * 3_600_000)
@@ -92,7 +99,8 @@ def test_values_lines_and_zone(tmp_path: Path) -> None:
 
 def test_unquoted_batches_are_put_together(tmp_path: Path) -> None:
     batch = ",".join([*(UNIQ.format(n) for n in range(3)), *(OFFSET.format(n * 700) for n in range(3))])
-    text = "keys,start,cost_ms,outcome,uniq_key,offset_msg_id\n" + f"P1,{day(1)},10,SEND_OK,{batch}\n" * 5 + f"P2,{day(2)},9,SEND_OK,{UNIQ.format(9)},{OFFSET.format(7000)}\n"
+    single = f"P2,{day(2)},9,SEND_OK,{UNIQ.format(9)},{OFFSET.format(7000)}\n"
+    text = "keys,start,cost_ms,outcome,uniq_key,offset_msg_id\n" + f"P1,{day(1)},10,SEND_OK,{batch}\n" * 5 + single
     found = sniffed(tmp_path, text)
     assert found is not None
     [got] = rows.read(tmp_path / "t.csv", "t.csv", found, lambda ms: ms)

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Final
 
 import attrs
 import pyarrow as pa
+
+from kit.read.evidence import open_readonly
 
 SCHEMA: Final = pa.schema(
     [("file", pa.string()), ("line", pa.int32()), ("command", pa.string()), ("block", pa.int32()), ("name", pa.string()), ("value", pa.string())]
@@ -80,7 +81,7 @@ def read(files: Iterable[tuple[str, str]]) -> pa.Table:
     """Return the rows (`SCHEMA`) of outputs given as (name to show, path)."""
     rows: list[tuple[str, int, str | None, int, str, str | None]] = []
     for name, path in files:
-        with Path(path).open("rb") as file:
+        with open_readonly(path) as file:
             raw = file.read(LIMIT)
         rows += [(name, *field) for field in parse(raw)]
     columns = list(zip(*rows, strict=True)) or [()] * len(SCHEMA)

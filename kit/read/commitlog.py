@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 import numpy as np
@@ -29,6 +29,7 @@ from pyspark.sql.datasource import (
 from kit.facts import format as f
 from kit.read import batches, records, walk
 from kit.read.batches import Wanted
+from kit.read.evidence import open_readonly
 from kit.read.sources import ddl, files_of
 
 CHUNK: Final = 64 << 20
@@ -67,7 +68,7 @@ class Chunk(InputPartition):
 
 def data_end(path: str) -> tuple[int, int]:
     """Return (length of the file, end of what is stored on disk): a sparse file ends with a hole that need not be read."""
-    with Path(path).open("rb") as stream:
+    with open_readonly(path) as stream:
         length = os.fstat(stream.fileno()).st_size
         end = at = 0
         try:
@@ -81,7 +82,10 @@ def data_end(path: str) -> tuple[int, int]:
 
 def view(file: File) -> records.Bytes:
     """Map the stored part of a file; nothing is read before it is touched."""
-    return np.memmap(file.path, np.uint8, "r", shape=(file.used,)) if file.used else np.empty(0, np.uint8)
+    if not file.used:
+        return np.empty(0, np.uint8)
+    with open_readonly(file.path) as stream:
+        return np.memmap(stream, np.uint8, "r", shape=(file.used,))
 
 
 def examine(file: str, path: str, base: int | None = None) -> File:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from kit.facts import format as f
+from kit.read.evidence import open_readonly
 from kit.read.sources import TIMESTAMP, Files, ddl, files_of, share
 
 PLAIN: Final = np.dtype([("physical_offset", ">i8"), ("size", ">i4"), ("tags_code", ">i8")])
@@ -133,7 +134,8 @@ def units(file: str, path: str) -> Iterator[pa.RecordBatch]:
     `problem` says `size` or `offset` where a unit cannot point at a record, `order` where it points before its predecessor.
     """
     length = Path(path).stat().st_size
-    buf = np.memmap(path, np.uint8, "r") if length else np.empty(0, np.uint8)
+    with open_readonly(path) as stream:
+        buf = np.memmap(stream, np.uint8, "r") if length else np.empty(0, np.uint8)
     known = place(file)
     found = sniff(np.asarray(buf[:65536]), file)
     kind = known[0] if known else (found["unit"] if found else "plain")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Final
 
 import attrs
@@ -16,6 +15,7 @@ from kit.read import lines as ln
 from kit.read import needles as nd
 from kit.read import prefix as p
 from kit.read import rare
+from kit.read.evidence import open_raw
 from kit.read.logtable import EVENT_FIELDS, SCHEMA, Options, Piece, instants, table
 
 __all__ = ["EVENT_FIELDS", "SCHEMA", "Options", "Piece", "batches", "instants", "read"]
@@ -52,7 +52,7 @@ def read(file: io.FileIO, at: int, size: int) -> np.ndarray:
 
 def batches(piece: Piece, options: Options) -> Iterator[pa.RecordBatch]:
     """Yield the entries of a piece, about one batch for each 8 MiB of text."""
-    with Path(piece.path).open("rb", buffering=0) as file:
+    with open_raw(piece.path) as file:
         size = file.seek(0, io.SEEK_END)
         at, line = _align(file, piece, size)
         skipping = piece.start > 0

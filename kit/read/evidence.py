@@ -5,11 +5,12 @@ Folders of any layout, archives by their first bytes (see `kit.read.archives`), 
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 import attrs
 
@@ -70,14 +71,19 @@ class Opened:
     archives: list[EvidenceFile] = attrs.field(factory=list)
 
 
-def open_readonly(path: Path | str) -> BinaryIO:
-    """Open for reading only, leaving the access time as it is where the system permits that."""
+def open_raw(path: Path | str) -> io.FileIO:
+    """Open for reading only and without a buffer, leaving the access time as it is where the system permits that."""
     flags = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
     try:
         handle = os.open(path, flags | getattr(os, "O_NOATIME", 0))
     except PermissionError:
         handle = os.open(path, flags)
-    return os.fdopen(handle, "rb")
+    return io.FileIO(handle, "rb")
+
+
+def open_readonly(path: Path | str) -> io.BufferedReader:
+    """Open as `open_raw` does, with a buffer."""
+    return io.BufferedReader(open_raw(path))
 
 
 def shown(name: str) -> str:

@@ -11,6 +11,7 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from kit.facts import format as f
+from kit.read.evidence import open_readonly
 from kit.read.sources import TIMESTAMP, Files, ddl, files_of, share
 
 HEAD: Final = np.dtype(
@@ -164,7 +165,8 @@ def headers(file: str, path: str) -> Iterator[pa.RecordBatch]:
 
 
 def _open(path: str) -> tuple[np.ndarray, dict[str, int] | None, int | None]:
-    buf = np.memmap(path, np.uint8, "r") if Path(path).stat().st_size else np.empty(0, np.uint8)
+    with open_readonly(path) as stream:
+        buf = np.memmap(stream, np.uint8, "r") if Path(path).stat().st_size else np.empty(0, np.uint8)
     facts = header(buf)
     return buf, facts, slots(buf, facts) if facts and facts["index_count"] > 1 else None
 

@@ -12,6 +12,7 @@ import msgspec
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
+from kit.read.evidence import open_raw
 from kit.read.sniff import SAMPLE, encoding_of, seconds_twice, sniff
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def pieces(file: LogFile, chunk: int = CHUNK) -> Iterator[Piece]:
 
     path = Path(file.path)
     size = path.stat().st_size
-    with path.open("rb", buffering=0) as opened:
+    with open_raw(path) as opened:
         head = read(opened, 0, SAMPLE).tobytes()
         source, encoding = file.source, file.encoding
         if source is None:

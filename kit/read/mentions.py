@@ -11,11 +11,12 @@ import re
 from array import array
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
-from pathlib import Path
 from typing import Final
 
 import attrs
 import numpy as np
+
+from kit.read.evidence import open_readonly
 
 MAX_TEXT: Final = 2000
 """Characters kept of a line: a message printed with its body can be megabytes long."""
@@ -102,7 +103,7 @@ def patterns(words: Iterable[str], encoding: str = "utf-8") -> list[Pattern]:
 def _search(text: Text, words: list[str], most: int) -> tuple[int, list[Mention]]:
     """Return how many lines of one file hold a word, and those that are kept."""
     encoding = "utf-16-le" if text.encoding == "utf-16" else "utf-8"
-    with Path(text.path).open("rb") as stream:
+    with open_readonly(text.path) as stream:
         try:
             data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
         except ValueError:  # an empty file

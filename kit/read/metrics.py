@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import Final
 
 import attrs
@@ -17,6 +16,7 @@ import pyarrow as pa
 
 from kit.read import prefix
 from kit.read.entries import instants
+from kit.read.evidence import open_readonly
 from kit.read.rare import when
 
 SCHEMA: Final = pa.schema(
@@ -78,7 +78,8 @@ def read(files: Iterable[tuple[str, str]], zone: str | int | None = None) -> pa.
     """Return the rows (`SCHEMA`) of metric files given as (name to show, path); `zone` is that of times without one (None: UTC)."""
     tables = [SCHEMA.empty_table()]
     for name, path in files:
-        raw = Path(path).read_bytes()
+        with open_readonly(path) as stream:
+            raw = stream.read()
         origin = origin_of(raw)
         if origin:
             lines = raw.decode("utf-8", "backslashreplace").removeprefix("\ufeff").split("\n")
