@@ -19,7 +19,7 @@ from kit.facts.layouts import BROKER_SIDE
 from kit.options import Options, instant
 from kit.read import inventory as inv
 from kit.read import zones
-from kit.texts import Lang
+from kit.texts import Lang, T
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 HIDDEN: Final = ("events", "offset")
 """Columns of `entries` that `logs` does not show."""
+
+
+NO_WORKSPACE = T("with a cluster, give --workspace: a folder that all workers can read", "使用集群时请指定 --workspace：一个所有 worker 都能读取的目录")
 
 
 def open_case(
@@ -47,6 +50,8 @@ def open_case(
     if not path.exists():
         raise FileNotFoundError(2, "No such file or folder", str(path))
     ws.base(workspace, path)
+    if workspace is None and (remote or (master and not master.startswith("local"))):
+        raise ValueError(NO_WORKSPACE.render(lang))
     for zone in (tz_broker, tz_app):
         zones.converter(zone)
     options = Options(tz_broker, tz_app, instant(since), instant(until), tuple(sorted(rows)), master, remote)
@@ -207,16 +212,18 @@ class Case:
         with self._lock:
             lock = self._building.setdefault(name, threading.Lock())
         with lock:
-            return tables.write(self.workspace, self._key(name, spec), spec.schema, lambda: self._tasks(name, spec))
+            return tables.write(self.workspace, self._key(name, spec), spec.schema, lambda: self._read(name, spec))
 
-    def _tasks(self, name: str, spec: tables.Spec) -> list[tables.Task]:
+    def _read(self, name: str, spec: tables.Spec) -> DataFrame | list[tables.Task]:
         from kit import tables
 
         options: dict[str, Any] = {"tz_broker": self.options.tz_broker, "tz_app": self.options.tz_app}
         if spec.zoned:
             options["zones"] = {file: zone.zone for file, zone in self.zones.items()}
-        if name == "configs":
-            options["logs"] = self.folder("logs")
+        for needed in NEEDS.get(name, ()):
+            options[needed] = self.folder(needed)
+        if name in tables.BY_SPARK:
+            return tables.frame(self.spark, name, self.found, options)
         return tables.tasks(name, self.found, options)
 
     def build(self, *names: str) -> None:
@@ -336,5 +343,8 @@ class Case:
 
         return results.table(self, name)
 
+
+NEEDS: Final[Mapping[str, tuple[str, ...]]] = {"configs": ("logs",), "consumequeue": ("messages",)}
+"""Tables that others are worked out from."""
 
 TABLE_OF: Final[Mapping[str, str]] = {"records": "messages", "entries": "logs"}

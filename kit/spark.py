@@ -137,6 +137,8 @@ def _settings(*, local: bool) -> dict[str, str]:
     settings = {
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
+        # What Spark writes, other Parquet readers read: the default is a deprecated 12-byte form without a zone.
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         "spark.sql.python.filterPushdown.enabled": "true",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "true",

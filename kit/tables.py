@@ -1,18 +1,20 @@
-"""How each table of a case is built: Arrow batches of the readers, written as Parquet into the workspace by threads of this process.
+"""How each table of a case is built and kept as Parquet in the workspace.
 
-The kernels release the interpreter's lock, so for one machine this is quicker than asking Spark; with a cluster (`remote tables`) Spark's own
-data sources read the files instead.
+Records, logs, queues and indexes are read by the kit's Spark data sources, on whatever cluster the session has. The small files (configuration,
+tables of rows, mqadmin outputs, metrics) are read here: there is nothing to share out.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
+import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
@@ -23,6 +25,9 @@ from kit.read import admin, batches, commitlog, configs, consumequeue, index, lo
 from kit.read.evidence import open_readonly
 from kit.read.inventory import Inventory, Item, as_log_files
 from kit.workspace import Workspace
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 
 Task = Callable[[], Iterator[pa.RecordBatch]]
 THREADS: Final = min(4, os.cpu_count() or 2)
@@ -37,6 +42,9 @@ OPS: Final = pa.schema(
     ]
 )  # fmt: skip
 """One row for each half message an op record ends: 5.x writes several into one body (`transactionOpMsgMaxSize`)."""
+
+
+BY_SPARK: Final = frozenset({"messages", "skipped", "ops", "traces", "consumequeue", "index", "logs"})
 
 
 @attrs.frozen
@@ -69,13 +77,17 @@ def specs() -> dict[str, Spec]:
     }
 
 
-def write(place: Workspace, name: str, schema: pa.Schema, tasks: Callable[[], Sequence[Task]]) -> Path:
-    """Write a table unless it is there, one file a task; return its folder. An empty table has one file with its columns."""
+def write(place: Workspace, name: str, schema: pa.Schema, read: Callable[[], DataFrame | Sequence[Task]]) -> Path:
+    """Write a table unless it is there; return its folder. An empty table has one file with its columns."""
     with place.writing(name) as part:
         if part is not None:
-            with ThreadPoolExecutor(THREADS) as pool:
-                written = list(pool.map(lambda nt: _write_one(part / f"part-{nt[0]:05}.parquet", schema, nt[1]), enumerate(tasks())))
-            if not any(written):
+            found = read()
+            if isinstance(found, Sequence):
+                with ThreadPoolExecutor(THREADS) as pool:
+                    list(pool.map(lambda nt: _write_one(part / f"part-{nt[0]:05}.parquet", schema, nt[1]), enumerate(found)))
+            else:
+                found.write.mode("append").parquet(part.resolve().as_uri())
+            if not any(part.glob("*.parquet")):
                 pq.write_table(schema.empty_table(), part / "part-empty.parquet")
     folder = place.table(name)
     assert folder is not None
@@ -102,16 +114,47 @@ def stores(found: Inventory, *, replicas: bool = True) -> list[dict[str, Any]]:
     return [{"file": i.file, "path": i.path, "base": i.base} for i in found.of_kind("commitlog", "dledger", replicas=replicas)]
 
 
-def tasks(name: str, found: Inventory, options: dict[str, Any]) -> list[Task]:
-    """Return what has to be read for a table. `options`: tz_broker, tz_app, zones {file: zone}, logs (folder of that table)."""
-    if name in ("messages", "skipped", "ops", "traces"):
-        return [_store_task(name, chunk) for chunk in commitlog.tasks(stores(found, replicas=name in ("messages", "skipped")))]
-    if name == "consumequeue":
-        return _per_file(found.of_kind("consumequeue", replicas=False), consumequeue.units)
-    if name == "index":
-        return _per_file(found.of_kind("index", replicas=False), index.entries)
+def frame(spark: SparkSession, name: str, found: Inventory, options: dict[str, Any]) -> DataFrame:
+    """Return a table of `BY_SPARK` as the data sources read it. `options` as for `tasks`."""
+    if name in ("messages", "skipped"):
+        return _stores(spark, found, replicas=True).option("table", name).load()
+    if name == "ops":
+        columns = (*(field for field in OPS.names if field != "half_queue_offset"), "topic", "body")
+        return ended(_stores(spark, found, replicas=False).option("body", "true").option("columns", ",".join(columns)).load())
+    if name == "traces":
+        return _with_files(spark, "rocketmq.trace", stores(found, replicas=False)).load()
+    if name in ("consumequeue", "index"):
+        return _with_files(spark, f"rocketmq.{name}", [{"file": i.file, "path": i.path} for i in found.of_kind(name, replicas=False)]).load()
     if name == "logs":
-        return _log_tasks(found, options)
+        files = [_with_zone(file, options) for file in as_log_files(found)]
+        reader = spark.read.format("rocketmq.log").option("events", "true").option("files", msgspec.json.encode(files).decode())
+        for zone in ("tz_broker", "tz_app"):
+            if options.get(zone):
+                reader = reader.option(zone, options[zone])
+        return reader.load()
+    raise KeyError(name)
+
+
+def _stores(spark: SparkSession, found: Inventory, *, replicas: bool) -> DataFrameReader:
+    return _with_files(spark, "rocketmq.commitlog", stores(found, replicas=replicas))
+
+
+def _with_files(spark: SparkSession, source: str, files: list[dict[str, Any]]) -> DataFrameReader:
+    return spark.read.format(source).option("files", json.dumps(files))
+
+
+def ended(ops: DataFrame) -> DataFrame:
+    """Return one row for each queue offset in the bodies of op records: `17` in 4.x, `17,18,` from 5.1.0; null where it is no number."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    said = F.explode(F.split(F.rtrim(F.col("body").cast("string"), F.lit(",")), ","))
+    rows = ops.where(F.col("topic") == names.OP_TOPIC).withColumn("said", said)
+    number = F.when(F.col("said").rlike(r"^\d{1,18}$"), F.col("said")).cast("long")
+    return rows.withColumn("half_queue_offset", number).select(*OPS.names)
+
+
+def tasks(name: str, found: Inventory, options: dict[str, Any]) -> list[Task]:
+    """Return what has to be read for a small table. `options`: tz_broker, tz_app, zones {file: zone}, logs (folder of that table)."""
     if name in ("rows", "sends"):
         return [_rows_task(i, options["zones"].get(i.file)) for i in found.of_kind(name, replicas=False) if i.detail.get("role")]
     if name == "admin":
@@ -123,55 +166,6 @@ def tasks(name: str, found: Inventory, options: dict[str, Any]) -> list[Task]:
     if name == "configs":
         return [lambda: _records(configs.CONFIGS, _configs(found, options["logs"]))]
     raise KeyError(name)
-
-
-def _store_task(name: str, chunk: Any) -> Task:
-    def task() -> Iterator[pa.RecordBatch]:
-        for file, start, stop in chunk.ranges:
-            if name == "messages":
-                yield from commitlog.messages(file, start, stop, batches.Wanted(MESSAGE_COLUMNS))
-            elif name == "skipped":
-                yield from commitlog.skipped(file, start, stop)
-            elif name == "ops":
-                wanted = (*(field for field in OPS.names if field != "half_queue_offset"), "body")
-                for batch in commitlog.messages(file, start, stop, batches.Wanted(wanted, topics=frozenset({names.OP_TOPIC}))):
-                    yield ended(batch)
-            else:
-                yield from traces.trace_rows(file, start, stop, frozenset({names.TRACE_TOPIC}))
-
-    return task
-
-
-def ended(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return one row for each queue offset in the bodies of op records: `17` in 4.x, `17,18,` from 5.1.0; null where it is no number."""
-    texts = pc.split_pattern(pc.utf8_rtrim(batch["body"].cast(pa.string(), safe=False), ","), ",")
-    parts, values = pc.list_parent_indices(texts), pc.list_flatten(texts)
-    number = pc.match_substring_regex(values, r"^\d{1,18}$")
-    offsets = pc.if_else(number, values, None).cast(pa.int64())
-    flat = batch.take(parts)
-    return pa.RecordBatch.from_arrays([offsets if f == "half_queue_offset" else flat[f] for f in OPS.names], schema=OPS)
-
-
-def _per_file(items: Iterable[Item], read: Callable[[str, str], Iterator[pa.RecordBatch]], share: int = 32 << 20) -> list[Task]:
-    """Group small files: one Parquet file for each of thousands of queues would cost more than it holds."""
-    groups: list[list[Item]] = []
-    room = 0
-    for item in items:
-        if not groups or item.bytes > room:
-            groups.append([])
-            room = share
-        groups[-1].append(item)
-        room -= item.bytes
-    return [lambda group=group: (b for i in group for b in read(i.file, i.path)) for group in groups]  # type: ignore[misc]
-
-
-def _log_tasks(found: Inventory, options: dict[str, Any]) -> list[Task]:
-    from kit.read import entries
-
-    files = [_with_zone(f, options) for f in as_log_files(found)]
-    how = entries.Options(logs.zone(options.get("tz_broker")), logs.zone(options.get("tz_app")), events=True)
-    groups = logs.grouped(piece for file in files for piece in logs.pieces(file))
-    return [lambda group=group: (b for piece in group for b in entries.batches(piece, how)) for group in groups]  # type: ignore[misc]
 
 
 def _with_zone(file: logs.LogFile, options: dict[str, Any]) -> logs.LogFile:
