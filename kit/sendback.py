@@ -116,7 +116,9 @@ def _answers(case: Case) -> list[tuple[str | None, str, int]]:
     answer: Any = F.lit("other")
     for text, reason in reversed(_ANSWERS):
         answer = F.when(F.contains(said, F.lit(text)), reason).otherwise(answer)
-    rows = case.event("send-back-exception").groupBy("group", answer.alias("answer")).agg(F.count("*").alias("n")).collect()
+    # 5.1.0 and later print the group elsewhere in the line.
+    group = F.coalesce("group", "group_5").alias("group")
+    rows = case.event("send-back-exception").groupBy(group, answer.alias("answer")).agg(F.count("*").alias("n")).collect()
     return sorted(((row.group, row.answer, row.n) for row in rows), key=lambda r: (-r[2], str(r)))
 
 
@@ -140,10 +142,9 @@ def _reason(case: Case, answers: Counter[str], groups: list[str], lengths: Count
 
 
 def store_limit(case: Case) -> int:
-    """Characters of a topic name that the broker stores for an internal write (send-back), by its version; 127 where unknown."""
-    version = next(iter(case.broker_versions()), None)
-    # 5.1.0 and later allow 255 bytes for %RETRY% topics: broker/util/HookUtils.checkBeforePutMessage.
-    return 255 if version is not None and version >= versions.V("5.1.0") else 127
+    """Longest name of a retry topic that the brokers of this case store; where their release is unknown, the limit of most releases."""
+    known = case.broker_versions()
+    return min((int(versions.rule("brokerRetryTopicMax", version)) for version in known), default=int(versions.rule("brokerRetryTopicMax", versions.OLDEST)))
 
 
 def retry_topics(case: Case) -> tuple[str, ...]:

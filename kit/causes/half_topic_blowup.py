@@ -87,18 +87,11 @@ def _refusal_steps(case: Case, back: sendback.SendBack, leak: Leak | None) -> li
     """Return why the send-back failed, and that it failed: supporting, since old logs are often gone."""
     reason = sendback.REASONS[back.reason] if back.reason else sendback.REASON_UNKNOWN
     too_long = back.retry_topic_length if back.reason == "name-too-long" else None
-    why = Claim.NAME_TOO_LONG.say(length=too_long, limit=names_limit(case)) if too_long else Claim.REASON.say(reason=reason)
+    why = Claim.NAME_TOO_LONG.say(length=too_long, limit=sendback.store_limit(case)) if too_long else Claim.REASON.say(reason=reason)
     return [
         Step(why, "supporting", True if back.reason else None, back.reason_refs),
         Step(Claim.REFUSED.say(count=back.refusals), "supporting", True if back.refusals else None, back.refs),
     ]
-
-
-def names_limit(case: Case) -> int:
-    """Characters a topic name may have in the broker's store check (4.3.0 and later)."""
-    from kit.facts import versions
-
-    return int(versions.rule("broker-topic-length", next(iter(case.broker_versions()), None)) or 127)
 
 
 def _resent_step(case: Case, leak: Leak | None) -> Step:
