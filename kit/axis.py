@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit import attempts, busy
+from kit import attempts, busy, stalls
 from kit.once import once
 from kit.originals import is_original, trace_topics
 
@@ -118,3 +118,14 @@ def arrivals(case: Case, window: tuple[dt.datetime, dt.datetime]) -> pd.DataFram
         return pd.DataFrame({"at_ms": pd.Series(dtype="float64"), "sends": pd.Series(dtype="int64")})
     born = rates[rates["which"] == "born"]
     return pd.DataFrame({"at_ms": born["at"].to_numpy("float64") - busy.ms(window[0]), "sends": born["n"].to_numpy("int64")})
+
+
+def pauses(case: Case, window: tuple[dt.datetime, dt.datetime]) -> pd.DataFrame:
+    """Return the single pauses of the busiest broker, for replay: start_ms, end_ms since the window's start, sorted."""
+    if not case.has("messages"):
+        return pd.DataFrame({"start_ms": pd.Series(dtype="float64"), "end_ms": pd.Series(dtype="float64")})
+    single = stalls.single(case)
+    worst = single.groupby("store_host")["waiters"].sum().sort_values(ascending=False).head(1).index
+    mine = single[single["store_host"].isin(worst)].sort_values("start")
+    zero = busy.ms(window[0])
+    return pd.DataFrame({"start_ms": mine["start"].to_numpy("float64") - zero, "end_ms": mine["end"].to_numpy("float64") - zero})

@@ -152,34 +152,3 @@ def frame(lines: list[Audited], lang: Lang = "en") -> pd.DataFrame:
     """Return the audit as a frame: setting, value, known, changed, reason."""
     rows = [(a.name, a.value, a.known, a.changed, a.said.render(lang)) for a in lines]
     return pd.DataFrame(rows, columns=pd.Index(["setting", "value", "known", "changed", "reason"]))
-
-
-def what_if(arrivals: np.ndarray, pauses: np.ndarray, timeout: float, retries: int, wait: float) -> pd.DataFrame:
-    """Replay sends against a broker that stands still now and then: what becomes of them under other limits.
-
-    `arrivals`: start of each send, ms; `pauses`: rows (start, end) in ms, sorted; `timeout`: sendMsgTimeout for all attempts, ms; `retries`:
-    retryTimesWhenSendFailed if SYSTEM_BUSY were retried (0: as before 5.3.0); `wait`: waitTimeMillsInSendQueue, ms.
-    A request that reaches a standing broker waits for its end. Then it is refused when it waited longer than `wait`, else stored. The client gives up
-    after `timeout`, and a refused attempt is sent again at once; a request the client gave up on is stored or refused all the same.
-    Return one row per outcome: outcome (stored, refused, timed out but stored, timed out and refused), sends.
-    """
-    starts, ends = pauses[:, 0], pauses[:, 1]
-    outcome = np.full(len(arrivals), "stored", dtype=object)
-    now = arrivals.astype("float64").copy()
-    open_ = np.ones(len(arrivals), dtype=bool)
-    for attempt in range(retries + 1):
-        at = np.searchsorted(starts, now, side="right") - 1
-        inside = open_ & (at >= 0) & (now < ends[np.maximum(at, 0)])
-        waited = np.where(inside, ends[np.maximum(at, 0)] - now, 0.0)
-        refused = inside & (waited >= wait)
-        late = open_ & (now + waited - arrivals >= timeout)
-        outcome[late & refused] = "timed out and refused"
-        outcome[late & ~refused] = "timed out but stored"
-        outcome[open_ & ~late & refused] = "refused"
-        outcome[open_ & ~late & ~refused] = "stored"
-        open_ &= refused & ~late
-        if attempt == retries or not open_.any():
-            break
-        now = np.where(open_, now + waited, now)
-    order = ["stored", "refused", "timed out but stored", "timed out and refused"]
-    return pd.DataFrame({"outcome": order, "sends": [int((outcome == name).sum()) for name in order]})

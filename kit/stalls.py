@@ -63,9 +63,14 @@ class Stall:
         return {"start": self.start.isoformat(timespec="milliseconds") + "Z", "seconds": self.seconds, "pauses": self.pauses}
 
 
+def single(case: Case) -> pd.DataFrame:
+    """Return the single pauses, worked out once per case: store_host, start, end (ms), waiters."""
+    return once(case, "pauses", lambda: pauses(case))
+
+
 def find(case: Case) -> list[Stall]:
     """Return the stalls that the records of the case show, earliest first; worked out once per case."""
-    return once(case, "stalls", lambda: _bursts(pauses(case)) if case.has("messages") else [])
+    return once(case, "stalls", lambda: _bursts(single(case)) if case.has("messages") else [])
 
 
 def pauses(case: Case) -> pd.DataFrame:

@@ -160,6 +160,7 @@ def _tables(case: Case, seen: Seen, whys: list[busy.Why]) -> dict[str, Any]:
     if window is not None:
         tables["busy_axis"] = axis.seconds(case, window, ledger, seen.stalls)
         tables["busy_arrivals"] = axis.arrivals(case, window)
+        tables["busy_pauses"] = axis.pauses(case, window)
     return tables
 
 
