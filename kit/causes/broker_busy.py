@@ -60,17 +60,21 @@ def examine(case: Case) -> Finding:
 
 
 def _steps(case: Case, seen: Seen, whys: list[busy.Why]) -> list[Step]:
-    steps = [_refused(case, seen)]
+    """Return the steps; the first five are always there, in this order."""
+    count, seconds = sum(s.pauses for s in seen.stalls), round(sum(s.stood for s in seen.stalls), 1)
+    behind = stalls.released(case, seen.stalls[:2]) if seen.stalls else ()
+    stalled = Claim.STALLED.say(count=count, seconds=seconds, waiters=sum(s.waiters for s in seen.stalls))
+    timed_out = attempts.quotes(case, ("CLIENT_TIMEOUT",), 2) or refs.quote(case, seen.timed_out, 2)
+    steps = [
+        _refused(case, seen),
+        Step(stalled, "supporting", True if count else None, behind),
+        Step(Claim.TIMED_OUT.say(count=seen.timed_out.count), "supporting", True if seen.timed_out else None, timed_out),
+        *_outcome(case, seen.ledger),
+        *_why(whys, bool(seen.refused)),
+    ]
     if seen.counted is not None:
         counted = refs.quote(case, refs.seen(case, "response-codes"), 1) if seen.counted else ()
         steps.append(Step(Claim.COUNTED.say(count=seen.counted), "supporting", True if seen.counted else None, counted))
-    count, seconds = sum(s.pauses for s in seen.stalls), round(sum(s.stood for s in seen.stalls), 1)
-    behind = stalls.released(case, seen.stalls[:2]) if seen.stalls else ()
-    waiters = sum(s.waiters for s in seen.stalls)
-    steps.append(Step(Claim.STALLED.say(count=count, seconds=seconds, waiters=waiters), "supporting", True if count else None, behind))
-    steps.append(Step(Claim.TIMED_OUT.say(count=seen.timed_out.count), "supporting", True if seen.timed_out else None,
-                      attempts.quotes(case, ("CLIENT_TIMEOUT",), 2) or refs.quote(case, seen.timed_out, 2)))  # fmt: skip
-    steps += [*_outcome(case, seen.ledger), *_why(whys, bool(seen.refused))]
     open_, places = busy.unanswered(case, seen.stalls) if seen.stalls else (0, ())
     if open_:
         steps.append(Step(Claim.PENDING.say(count=open_), "supporting", True, places))
@@ -87,19 +91,19 @@ def _refused(case: Case, seen: Seen) -> Step:
 
 
 def _outcome(case: Case, ledger: sends.Ledger) -> list[Step]:
-    if not ledger.sends_failed:
-        return []
     by_kind = ledger.outcome_by_kind or {}
-    words = [f"{kind} {n['stored']}/{n['stored'] + n['lost']}" for kind, n in by_kind.items()]
-    if by_kind and all(n["stored"] == 0 for kind, n in by_kind.items() if kind in attempts.REFUSALS) and by_kind.get("CLIENT_TIMEOUT", {}).get("stored"):
-        words.append(Claim.BELIEF)  # type: ignore[arg-type]
+    words: list[Any] = [f"{kind} {n['stored']}/{n['stored'] + n['lost']}" for kind, n in by_kind.items()]
+    refused = [n for kind, n in by_kind.items() if kind in attempts.REFUSALS]
+    if refused and not any(n["stored"] for n in refused) and by_kind.get("CLIENT_TIMEOUT", {}).get("stored"):
+        words.append(Claim.BELIEF)
     said = Claim.OUTCOME.say(failed=ledger.sends_failed, stored=ledger.failed_but_stored, lost=ledger.lost, by_kind=words or None)
-    steps = [Step(said, "supporting", True if ledger.lost is not None else None, busy.quoted_rows(case, ledger.failed[ledger.failed["line"].notna()], 2))]
-    if ledger.stored_twice:
-        several = int(ledger.duplicated[ledger.duplicated["brokers"] > 1]["key"].nunique())
-        twice = Claim.TWICE.say(keys=ledger.stored_twice, brokers=several)
-        steps.append(Step(twice, "supporting", True, busy.copy_refs(ledger.duplicated)))
-    return steps
+    failed = bool(ledger.sends_failed) and ledger.lost is not None
+    several = int(ledger.duplicated[ledger.duplicated["brokers"] > 1]["key"].nunique()) if ledger.stored_twice else 0
+    twice = Claim.TWICE.say(keys=ledger.stored_twice, brokers=several)
+    return [
+        Step(said, "supporting", True if failed else None, busy.quoted_rows(case, ledger.failed[ledger.failed["line"].notna()], 2) if failed else ()),
+        Step(twice, "supporting", True if ledger.stored_twice else None, busy.copy_refs(ledger.duplicated) if ledger.stored_twice else ()),
+    ]
 
 
 def _why(whys: list[busy.Why], refused: bool) -> list[Step]:
