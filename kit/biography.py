@@ -66,6 +66,19 @@ def trace(case: Case, id: str) -> dict[str, Any]:  # noqa: A002 - the public nam
     }
 
 
+def lives(case: Case, keys: Sequence[str], most: int = 300) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return (records, deliveries) of several messages at once, as in `trace` without texts and op records; each row has `id`, the UNIQ_KEY.
+
+    At most `most` of each of a message.
+    """
+    rows = _fetch(case, F.col("uniq_key").isin(list(keys))) if keys else []
+    rows.sort(key=lambda r: (r["store_timestamp"], r["store_host"] or "", r["physical_offset"]))
+    done = [(key, hops.told([r for r in rows if r["uniq_key"] == key][:most])) for key in keys]
+    handed = _handled(case, list(keys), [r for _, mine in done for r in mine], "") if keys else []
+    records = [{"id": key, **_shown(r, case.lang)} for key, mine in done for r in mine]
+    return records, [{"id": h["uniq_key"], **_shown(h, case.lang)} for h in handed if h["uniq_key"] in keys][: most * len(keys)]
+
+
 def _kind(wanted: str, found: list[dict[str, Any]], keys: list[str]) -> str:
     up = wanted.upper()
     if any(r["offset_msg_id"] == up for r in found):

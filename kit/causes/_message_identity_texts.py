@@ -49,6 +49,14 @@ class Claim:
         "{count} messages took effect a second time when their retry copy came: another offset id, the same UNIQ_KEY.",
         "{count} 条消息在重试副本到来时再次生效：offset id 不同，UNIQ_KEY 相同。",
     )
+    TWICE_UNKNOWN = T(
+        "A message took effect a second time when its retry copy came.",
+        "消息在重试副本到来时再次生效。",
+    )
+    DEDUP_UNKNOWN = T(
+        "The consumer's own log names an offset id as what it deduplicates by.",
+        "消费者自己的日志写明以 offset id 去重。",
+    )
     DEDUP = T(
         "The consumer's own log names an offset id as what it deduplicates by ({count} lines).",
         "消费者自己的日志写明以 offset id 去重（{count} 行）。",

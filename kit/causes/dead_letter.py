@@ -35,6 +35,8 @@ ON_THE_WAY = T(
     "{count} more messages wait for a delay on their way to a dead letter topic.",
     "另有 {count} 条消息正在等待延时、前往死信主题。",
 )
+NONE_WAITS = T("Messages wait for a delay on their way to a dead letter topic.", "有消息正在等待延时、前往死信主题。")
+NO_FAILURE = T("The consumer's log shows its listener failing.", "消费者日志显示其监听器失败。")
 FAILED = T("The consumer's log shows its listener failing ({count} lines).", "消费者日志显示其监听器失败（{count} 行）。")
 WANT_STORE = T("dead letters are records of %DLQ% + group", "死信就是 %DLQ% + 组名 主题中的记录")
 WANT_CLIENT = T("its `consumeMessage exception` says why the messages failed", "其中的 `consumeMessage exception` 说明消息为何消费失败")
@@ -63,7 +65,7 @@ def examine(case: Case) -> Finding:
         finding.steps = [Step(LOGGED.say(count=logged.count), "deciding", True, refs.quote(case, logged))]
     else:
         finding.steps = [Step(LIES_IN, "deciding", False if store and not waiting else None)]
-    finding.steps += [_on_the_way(case) if waiting else Step(ON_THE_WAY.say(count=None), "supporting", None), _failed_step(case, bool(count or logged))]
+    finding.steps += [_on_the_way(case) if waiting else Step(NONE_WAITS, "supporting", None), _failed_step(case, bool(count or logged))]
     finding.figures = {"dead_lettered": count if store else (logged.count or None)}
     if frame is not None and letters is not None and count:
         finding.summary = SUMMARY.say(count=count, groups=_groups(frame))
@@ -117,11 +119,11 @@ def _on_the_way(case: Case) -> Step:
     arrived = dead_letters(case).select("uniq_key", "consumer_group").distinct()
     open_ = late.join(arrived, ["uniq_key", "consumer_group"], "left_anti")
     count = open_.select("uniq_key").distinct().count()
-    return Step(ON_THE_WAY.say(count=count or None), "supporting", True if count else None, refs.records(open_, 2) if count else ())
+    return Step(ON_THE_WAY.say(count=count) if count else NONE_WAITS, "supporting", True if count else None, refs.records(open_, 2) if count else ())
 
 
 def _failed_step(case: Case, happened: bool) -> Step:
     failed = refs.seen(case, "consume-exception", "consume-null")
     if not failed or not happened:
-        return Step(FAILED.say(count=None), "supporting", None)
+        return Step(NO_FAILURE, "supporting", None)
     return Step(FAILED.say(count=failed.count), "supporting", True, refs.quote(case, failed, 2))

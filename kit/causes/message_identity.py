@@ -59,7 +59,7 @@ def examine(case: Case) -> Finding:
     finding.steps = [
         Step(Claim.EFFECT, "deciding", True if effect else (False if known else None), (*lookup_refs[:2], *twice_refs[:4])),
         _lookup_step(case, seen, wrong, failed, lookup_refs),
-        Step(Claim.TWICE.say(count=twice.same if twice else None), "supporting", True if twice and twice.same else None, twice_refs),
+        Step(Claim.TWICE.say(count=twice.same) if twice else Claim.TWICE_UNKNOWN, "supporting", True if twice and twice.same else None, twice_refs),
         _dedup_step(case, effect=bool(twice and twice.same)),
         Step(Claim.SEVERAL.say(several=several, keys=keys), "supporting", True if effect and several else None, _several_refs(case, twice) if effect and several else ()),
     ]
@@ -120,13 +120,13 @@ def _dedup_step(case: Case, *, effect: bool) -> Step:
     """Return that the application's log names an offset id as its key: why the consumer took the retry for a new message."""
     said = refs.seen(case, "dedup-key")
     if not said or not effect:
-        return Step(Claim.DEDUP.say(count=None), "supporting", None)
+        return Step(Claim.DEDUP_UNKNOWN, "supporting", None)
     lines = case.event("dedup-key").where(F.col("id").isNotNull())
     named = {row.id.upper() for row in lines.select("id").distinct().limit(MOST_ROWS).collect()}
     offsets = {text for text, kind in lookups.kinds(case, named).items() if kind == "offset"}
     mine = lines.where(F.upper("id").isin(sorted(offsets)))
     count = mine.count() if offsets else 0
-    return Step(Claim.DEDUP.say(count=count or None), "supporting", True if count else None, refs.lines(case, mine, 2) if count else ())
+    return Step(Claim.DEDUP.say(count=count), "supporting", True if count else None, refs.lines(case, mine, 2) if count else ())
 
 
 def _several_refs(case: Case, twice: Twice | None) -> tuple[Ref, ...]:
@@ -175,18 +175,16 @@ def _examples(case: Case, keys: list[str], journeys: pd.DataFrame) -> dict[str, 
     import pandas as pd
 
     from kit import handed
-    from kit.biography import trace
+    from kit.biography import lives
 
     longest = journeys["example"].iloc[int(journeys["path"].str.count(">").argmax())] if len(journeys) else None
     wanted = list(dict.fromkeys([*keys, *([longest] if longest else [])]))
-    lives = [trace(case, key) for key in wanted]
+    records, deliveries = lives(case, wanted)
     client = next(iter(reversed(case.client_versions())), None)
-    rows = [{"id": life["id"], **{k: v for k, v in r.items() if k != "properties"}} for life in lives for r in life["records"][:300]]
-    done = [{"id": life["id"], **h} for life in lives for h in life["handled"][:300]]
-    calls = [handed.on_message(life["records"], client, case.lang).assign(message=life["id"]) for life in lives]
+    calls = [handed.on_message([r for r in records if r["id"] == key], client, case.lang).assign(message=key) for key in wanted]
     return {
-        "identity_lives": pd.DataFrame(rows),
-        "identity_lives_handled": pd.DataFrame(done),
+        "identity_lives": pd.DataFrame([{k: v for k, v in r.items() if k != "properties"} for r in records]),
+        "identity_lives_handled": pd.DataFrame(deliveries),
         "identity_calls": pd.concat(calls, ignore_index=True) if calls else pd.DataFrame(),
     }
 
