@@ -44,10 +44,10 @@ MOST: Final = 400_000
 """Entries followed one by one. Beyond this only counts are given."""
 TOGETHER: Final = 5_000
 """ms between a failed attempt and the entry with its message."""
-_KEY: Final = r"(?i)\bkeys?\b['\"]?\s*[:=]\s*\[?['\"]?([^\s,;'\"\]\)\}]+)"
+_KEY: Final = r"(?i)\bkeys?\b['\"]?\s*[:=：]\s*\[?['\"]?([^\s,;，；。'\"\]\)\}]+)"
 """How applications print a business key beside an exception: `keys=…`, `key: …`, `"key":"…"`."""
 _ID: Final = r"\b([0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24})?)\b"
-_WORD: Final = re.compile(r"[^\s,;\[\](){}<>\"']+")
+_WORD: Final = re.compile(r"[^\s,;，；：。、\[\](){}<>\"'（）【】]+")
 
 
 def entries(case: Case) -> pd.DataFrame | None:
@@ -221,7 +221,7 @@ def thrown(case: Case) -> pd.DataFrame:
 def words(text: str | None) -> frozenset[str]:
     """Return the words of an entry in which a key may stand: whole, and behind the last `=` or `:`."""
     whole = _WORD.findall(text or "")
-    return frozenset(w for word in whole for w in (word, word.rpartition("=")[2], word.rpartition(":")[2], word.rstrip(".:。，")) if w)
+    return frozenset(w for word in whole for w in (word, word.rpartition("=")[2], word.rpartition(":")[2], word.rstrip(".:")) if w)
 
 
 def quotes(case: Case, kinds: tuple[str, ...], most: int = 3) -> tuple[Ref, ...]:

@@ -193,12 +193,12 @@ def from_logs(told: pd.DataFrame, calls: pd.DataFrame) -> tuple[pd.DataFrame, pd
     client = calls.drop(index=list(matched)).assign(source="client")
     named = app[app["key"].notna() | app["uniq_key"].notna()].drop_duplicates(["key", "uniq_key"], keep="last")
     loose = app[app["key"].isna() & app["uniq_key"].isna()]
-    parts = [both, named]
+    pieces = [both, named]
     for kind in attempts.KINDS:
         mine, theirs = loose[loose["kind"] == kind], client[client["kind"] == kind]
         # A client's entry names the message, an application's here does not: of these only what goes beyond the client's.
-        parts += [theirs, mine.iloc[len(theirs) :]]
-    failed = pd.concat([p for p in parts if len(p)] or [app], ignore_index=True).assign(outcome=None, cost_ms=None)
+        pieces += [theirs, mine.iloc[len(theirs) :]]
+    failed = pd.concat([piece for piece in pieces if len(piece)] or [app], ignore_index=True).assign(outcome=None, cost_ms=None)
     return failed[list(FAILED_COLUMNS)], failed.iloc[0:0]
 
 

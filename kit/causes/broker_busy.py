@@ -44,7 +44,7 @@ def examine(case: Case) -> Finding:
         refused=refs.seen(case, *REFUSED), timed_out=refs.seen(case, *attempts.TIMEOUTS), counted=busy.counted_busy(case), ledger=sends.ledger(case),
         stalls=stalls.find(case), attempts=attempts.by_kind(case),
     )  # fmt: skip
-    happened = bool(seen.refused or seen.timed_out or seen.stalls or seen.ledger.sends_failed)
+    happened = bool(seen.refused or seen.timed_out or seen.stalls or seen.counted)
     whys = busy.explain(case, seen.ledger, seen.stalls) if happened else []
     finding = Finding(SLUG, KIND, Text.TITLE, Text.NONE.say())
     finding.steps = _steps(case, seen, whys)
