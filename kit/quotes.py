@@ -12,6 +12,9 @@ from kit.read.inventory import Inventory
 MAX_LINE: Final = 64 << 10
 """Bytes quoted of a line."""
 
+MAX_SEARCH: Final = 64 << 20
+"""Bytes of a file in which a text is looked for."""
+
 _CHUNK: Final = 4 << 20
 
 
@@ -23,6 +26,18 @@ def lines(found: Inventory, places: Iterable[tuple[str, int]]) -> list[str]:
         by_file[file].add(line)
     read = {file: _read(found, file, sorted(numbers)) for file, numbers in by_file.items()}
     return [read[file][line] for file, line in wanted]
+
+
+def first_with(found: Inventory, file: str, text: str) -> int | None:
+    """Return the number of the first line that holds `text`, None where none within `MAX_SEARCH` bytes does. Raise `KeyError` for an unknown file."""
+    item = found.get(file)
+    if item is None:
+        raise KeyError(file)
+    encoding = item.detail.get("encoding") or "utf-8"
+    with open_readonly(item.path) as stream:
+        whole = stream.read(MAX_SEARCH).decode(encoding, "replace")
+    at = whole.find(text)
+    return None if at < 0 else whole.count("\n", 0, at) + 1
 
 
 def _read(found: Inventory, file: str, numbers: list[int]) -> dict[int, str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from kit import quotes
 from kit.findings import Ref
 
 if TYPE_CHECKING:
@@ -96,6 +97,12 @@ def entry(case: Case, file: str, line: int, message: str | None, trace: str | No
     if within and within not in (message or "") and within in (trace or ""):
         line += 1 + (trace or "").split(within)[0].count("\n")
     return Ref(file, case.line(file, line), line=line)
+
+
+def first_with(case: Case, file: str, text: str) -> Ref | None:
+    """Quote the first line of a small text file that holds `text`, None where none does."""
+    line = quotes.first_with(case.found, file, text)
+    return None if line is None else Ref(file, case.line(file, line), line=line)
 
 
 SHOWN = ("REAL_TOPIC", "TRAN_MSG", "DELAY", "RETRY_TOPIC", "TRANSACTION_CHECK_TIMES", "RECONSUME_TIME", "UNIQ_KEY", "KEYS")

@@ -37,7 +37,7 @@ EVENTS: Final[tuple[Event, ...]] = (
     event("schedule-half-discard", "[BUG] the real topic of schedule msg is", r"the real topic of schedule msg is (?P<topic>[^,]*), discard the msg", "store broker", "ERROR",
           "store/schedule/ScheduleMessageService", "[BUG] the real topic of schedule msg is RMQ_SYS_TRANS_HALF_TOPIC, discard the msg. msg=MessageExt []", since="4.6.1"),
     event("schedule-put-failed", ("a message time up, but reput it failed", "ScheduleMessageService put message failed"),
-          r"(?:reput it failed, topic: (?P<topic>[^,\s]*) msgId (?P<msg_id>\w*)|put message failed\. info: (?P<info>.{0,300}))", "store broker", "ERROR",
+          r"(?:reput it failed, topic: (?P<topic>[^,\s]*) msgId (?P<msg_id>\w*)|put message failed\. info: (?P<info>(?:PutMessageResult \[putMessageStatus=(?P<status>\w+))?.{0,300}))", "store broker", "ERROR WARN",
           "store/schedule/ScheduleMessageService", "ScheduleMessageService, a message time up, but reput it failed, topic: SCHEDULE_TOPIC_XXXX msgId 0A14", harmless=None),
     # Slow or refused writes.
     event("put-slow-in-lock", ("putMessage in lock cost time(ms)=", "putMessages in lock cost time(ms)="),

@@ -186,6 +186,14 @@ DLEDGER_HEADER: Final = 48
 DLEDGER_ENTRY_BUFFER: Final = 4 * 1024 * 1024
 """Bytes a DLedger entry is encoded into: DLedgerMmapFileStore, all tags."""
 
+# --- broker threads that write records ----------------------------------------------------------------------------------
+WRITERS: Final = {
+    "TransactionalMessageCheckService": "put_back", "SendMessageThread": "send", "EndTransactionThread": "commit", "ScheduleMessage": "schedule",
+}  # fmt: skip
+"""What a thread of the broker writes, by what its name holds: broker/BrokerController, broker/transaction/TransactionalMessageCheckService,
+store/schedule/ScheduleMessageService. `send`: consumers' send-backs as well.
+"""
+
 # --- topic permission bits: common/constant/PermName ------------------------------------------------------------------
 PERM_READ: Final = 4
 PERM_WRITE: Final = 2

@@ -1,0 +1,239 @@
+"""message-size-mismatch: a half message that was just small enough is refused when the check puts it back with more properties, and the check loops.
+
+Deciding step: a put-back of a half message refused for its size: the check thread's "message size exceeded", or "PutBackToHalfQueueReturnResult write
+failed" for a record whose put-back exceeds the known limit. Source of the mechanism: client/Validators.checkMessage (raw body), store/CommitLog (whole
+record, up to 4.9.3), broker/transaction/queue/TransactionalMessageServiceImpl.check (no advance after a failed put-back, all releases).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import pandas as pd
+from pyspark.sql import functions as F  # noqa: N812
+
+from kit import fields, halfqueue, refs, refusals, requests, size, sizes
+from kit.causes._message_size_mismatch_texts import MEASURES, UNKNOWN, Claim, Fix, Text
+from kit.findings import Finding, Kind, Missing, Remedy, Step
+
+if TYPE_CHECKING:
+    from kit.case import Case
+
+SLUG = "message-size-mismatch"
+KIND: Kind = "root_cause"
+SHOWN = 5
+"""Looping records that are looked at one by one."""
+
+
+@attrs.frozen
+class Seen:
+    """What the case shows. `named`: lines of the store that name a size; `failed`: lines of the check; `records`: the looping half records, first ones."""
+
+    limits: sizes.Limits
+    named: pd.DataFrame
+    failed: pd.DataFrame
+    records: list[Any]
+    looping: int | None
+    risk: pd.DataFrame | None
+    topics: pd.DataFrame
+
+    @property
+    def lines(self) -> pd.DataFrame:
+        return pd.concat([self.named, self.failed]) if len(self.named) and len(self.failed) else (self.named if len(self.named) else self.failed)
+
+    @property
+    def count(self) -> int:
+        """Refusals: each leaves a line in both logs, so the longer of the two tells more of them."""
+        return max(int(self.named["count"].sum()), int(self.failed["count"].sum()))
+
+    @property
+    def at_risk(self) -> int | None:
+        return None if self.risk is None else len(self.risk)
+
+    @property
+    def over(self) -> list[Any]:
+        return [row for row in self.records if row.next_refused is not None]
+
+
+def examine(case: Case) -> Finding:
+    """Say whether put-backs were refused for their size, which will be, and what the largest safe body is."""
+    finding = Finding(SLUG, KIND, Text.TITLE, Text.NONE.say())
+    found = _seen(case)
+    refused = _refused(case, found)
+    happened = refused.holds is True
+    shown = happened or bool(found.at_risk)
+    rejects = refusals.rejects(case)
+    finding.steps = [
+        _limit_step(found, shown), _rejects_step(rejects, shown), _risk_step(case, found), refused, _tied_step(found), _queue_step(case, found),
+        _volume_step(case, found),
+    ]  # fmt: skip
+    finding.figures = _figures(found, rejects)
+    if happened:
+        finding.summary = Text.SUMMARY.say(records=found.looping or len(found.records) or None, limit=found.limits.limit, count=found.count, risk=found.at_risk)
+        finding.window = refusals.window(found.lines)
+    elif found.at_risk:
+        finding.summary = Text.SUMMARY_RISK.say(risk=found.at_risk, limit=found.limits.limit)
+    elif len(found.failed) and refused.holds is None:
+        finding.summary = Text.SUMMARY_UNKNOWN.say(records=found.looping, count=found.count)
+    elif found.limits.how in ("body", "body+64k") and refused.holds is False:
+        finding.summary = Text.BODY_ONLY.say(version=found.limits.version)
+    if shown:
+        finding.tables = _tables(case, found)
+        finding.remedies = _remedies(found)
+    finding.missing = _missing(case, found, happened)
+    return finding
+
+
+def _seen(case: Case) -> Seen:
+    rows = refusals.told(case)
+    stuck, count = sizes.looping(case)
+    records: list[Any] = stuck.orderBy("queue_offset", "offset_msg_id").limit(SHOWN).collect() if stuck is not None else []
+    failed = rows[rows["event"] == "put-back-failed"]
+    return Seen(
+        sizes.limits(case), refusals.for_size(rows, "put_back"), failed, records, count if count or not _looked(case) else 0, sizes.at_risk(case),
+        sizes.topics(case),
+    )  # fmt: skip
+
+
+def _looked(case: Case) -> bool:
+    """Tell whether a log is there that would name a refused put-back."""
+    return case.has_source("transaction") or (case.has_source("store") and case.has("messages"))
+
+
+def _refused(case: Case, found: Seen) -> Step:
+    """Return the deciding step; see the docstring of the module."""
+    sure = found.limits.known in ("evidence", "printed")
+    if len(found.named) or (found.over and sure):
+        quoted = (*refusals.quote(case, found.named, 2), *refusals.quote(case, found.failed, 2), *(refs.record(row) for row in (found.over or found.records)[:1]))
+        first, last = found.lines["first"].min(), found.lines["last"].max()
+        totals = found.named["total"].dropna()
+        wanted = int(totals.iloc[0]) if len(totals) else max((row.next_size for row in found.over), default=None)
+        said = Claim.REFUSED.say(
+            count=found.count, first=_moment(first), last=_moment(last), rate=refusals.rate(found.named if len(found.named) else found.failed), total=wanted,
+            limit=found.limits.limit,
+        )  # fmt: skip
+        return Step(said, "deciding", True, quoted)
+    if len(found.failed):
+        # A limit by default only, a record that is not there, or no store.log: the reason stays open.
+        known = sure and found.limits.how is not None and found.records and case.has_source("store")
+        return Step((Claim.OTHER_REASON if known else Claim.FAILED).say(count=found.count), "deciding", False if known else None)
+    if found.at_risk:
+        return Step(Claim.NOT_REFUSED, "deciding", None)
+    logs = case.has_source("transaction") or case.has_source("store")
+    records = case.has("messages") and found.limits.known == "evidence" and not int(found.topics["refused"].sum())
+    return Step(Claim.NOT_REFUSED, "deciding", False if logs or records else None)
+
+
+def _moment(when: Any) -> str | None:
+    return None if pd.isna(when) else f"{when:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _limit_step(found: Seen, shown: bool) -> Step:
+    known = found.limits
+    claim = Claim.LIMIT.say(limit=known.limit, what=MEASURES[known.how] if known.how else UNKNOWN, version=known.version)
+    # A limit by itself points at nothing.
+    return Step(claim, "supporting", True if shown and known.limit is not None and known.how else None, (known.where,) if known.where else ())
+
+
+def _rejects_step(rejects: refusals.Rejects, shown: bool) -> Step:
+    claim = Claim.REJECTED.say(count=rejects.by_broker, largest=rejects.largest)
+    return Step(claim, "supporting", True if shown and rejects.by_broker else None, rejects.broker_refs)
+
+
+def _risk_step(case: Case, found: Seen) -> Step:
+    last = found.limits.check_max
+    claim = Claim.AT_RISK.say(count=found.at_risk, check_max=last, first=size.growth(1), last=size.growth(last))
+    if found.risk is None or found.risk.empty:
+        return Step(claim, "supporting", None)
+    ids = list(found.risk["offset_msg_id"].head(3))
+    return Step(claim, "supporting", True, refs.records(case.records.where(F.col("offset_msg_id").isin(ids))))
+
+
+def _tied_step(found: Seen) -> Step:
+    row = next(iter(found.over or found.records), None)
+    if row is None or found.limits.limit is None:
+        return Step(Claim.NOT_TIED, "supporting", None)
+    over = max(row.next_size - found.limits.limit, 0)
+    claim = Claim.TIED.say(msg_id=row.offset_msg_id, topic=row.real_topic, stored=row.store_size, wanted=row.next_size, over=over)
+    return Step(claim, "supporting", True if found.over else None, tuple(refs.record(each) for each in found.over[:3]))
+
+
+def _queue_step(case: Case, found: Seen) -> Step:
+    stuck = _stuck(found)
+    if stuck is None:
+        return Step(Claim.NOT_STANDS, "supporting", None)
+    before = [value for _, value in halfqueue.saved(case) if value <= stuck]
+    if not before:
+        return Step(Claim.NOT_STANDS, "supporting", None)
+    claim = Claim.STANDS.say(saved=max(before), offset=stuck, waiting=halfqueue.waiting(case, stuck))
+    return Step(claim, "supporting", True, halfqueue.saved_refs(case))
+
+
+def _stuck(found: Seen) -> int | None:
+    """Return the half queue offset at which the check stands, or will."""
+    if found.records:
+        return int(min(row.queue_offset for row in found.over or found.records))
+    return int(found.risk["queue_offset"].min()) if found.risk is not None and len(found.risk) else None
+
+
+def _volume_step(case: Case, found: Seen) -> Step:
+    if found.lines.empty or found.count < 2:
+        return Step(Claim.VOLUME.say(lines=None, megabytes=None, lost=""), "supporting", None)
+    rows = found.lines
+    volume = refusals.volume(case, rows)
+    begun, gaps = refusals.rolled(rows)
+    lost = Claim.BEGIN_LOST if begun else Claim.GAP_LOST.say(seconds=gaps) if gaps else Claim.COMPLETE
+    last = rows.assign(line=rows["last_line"]).sort_values("last").tail(1)
+    claim = Claim.VOLUME.say(lines=int(rows["count"].sum()), megabytes=round(volume / 1e6, 1), lost=lost)
+    return Step(claim, "supporting", True, (*refusals.quote(case, rows, 1), *refusals.quote(case, last, 1)))
+
+
+def _figures(found: Seen, rejects: refusals.Rejects) -> dict[str, Any]:
+    safe = dict(zip(found.topics["topic"], found.topics["safe_body"], strict=True))
+    return {
+        "broker_limit": found.limits.limit,
+        "at_risk_half_messages": found.at_risk,
+        "looping_half_messages": found.looping,
+        "direct_rejects": rejects.by_broker,
+        "safe_body_bytes": safe if len(found.topics) else None,
+    }
+
+
+def _tables(case: Case, found: Seen) -> dict[str, Any]:
+    tables = {"size_refusals": refusals.told(case), "size_near_limit": halfqueue.near_limit(case), "size_half_queue": halfqueue.timeline(case)}
+    if found.risk is not None:
+        tables["size_at_risk"] = found.risk.head(sizes.CHART_ROWS)
+    first = next(iter(found.over or found.records), None)
+    if first is None and found.risk is not None and len(found.risk):
+        first = sizes.halves(case).where(F.col("offset_msg_id") == str(found.risk["offset_msg_id"].iloc[0])).first()
+    if first is not None:
+        tables["size_fields"] = fields.stages(first, first.put_back_body, found.limits.limit)
+    return tables
+
+
+def _remedies(found: Seen) -> list[Remedy]:
+    wanted = [int(found.risk["last_size"].max())] if found.risk is not None and len(found.risk) else [row.last_size for row in found.over]
+    more = max(wanted) - found.limits.limit if wanted and found.limits.limit is not None else None
+    remedies = [Remedy(Fix.RAISE.say(bytes=more), Fix.RAISE_WHY, Fix.RAISE_RISK, Fix.RAISE_VERIFY)]
+    safe = [body for body in found.topics["safe_body"] if body is not None]
+    if safe:
+        remedies.append(Remedy(Fix.CLIENT.say(bytes=str(size.max_message_size(min(safe)))), Fix.CLIENT_WHY, Fix.CLIENT_RISK, Fix.CLIENT_VERIFY))
+    if found.limits.how == "total":
+        remedies.append(Remedy(Fix.UPGRADE, Fix.UPGRADE_WHY, Fix.UPGRADE_RISK, Fix.UPGRADE_VERIFY))
+    return remedies
+
+
+def _missing(case: Case, found: Seen, happened: bool) -> list[Missing]:
+    wanted = []
+    if not case.has("messages"):
+        wanted.append(requests.commitlog(Text.WANT_STORE))
+    if not happened:
+        for source, why in (("transaction", Text.WANT_TRANSACTION_LOG), ("store", Text.WANT_STORE_LOG)):
+            if not case.has_source(source) and (not case.has("messages") or found.at_risk or len(found.failed)):
+                wanted.append(requests.broker_log(f"{source}.log", why))
+    if found.limits.known != "evidence" and (wanted or found.at_risk or len(found.failed)):
+        wanted.append(requests.broker_config(Text.WANT_CONFIG))
+    return wanted
+
+
