@@ -30,12 +30,14 @@ def build(
     out: Path,
     lang: Lang = "en",
     options: Mapping[str, Any] | None = None,
+    started: dt.datetime | None = None,
 ) -> Path:
     """Write `out/report.html` and `out/manifest.json` from findings and executed notebooks; return the page's path.
 
     `tables` may hold `inventory`, `damage` and `skipped` (the evidence appendix). Same arguments, same bytes of the page.
+    `started`: when the work began, for the manifest's `run` block.
     """
-    started = dt.datetime.now(dt.UTC)
+    started = started or dt.datetime.now(dt.UTC)
     out.mkdir(parents=True, exist_ok=True)
     content = manifest.manifest(findings, {**(options or {}), "lang": lang}, executed)
     stories = [notebooks.story(path) for path in executed]
@@ -53,6 +55,7 @@ def run(case: Case, out: Path, *, cause: str = "auto", redact: bool = False) -> 
 
     if redact:
         raise click.UsageError(NO_REDACTION.render(case.lang))
+    started = dt.datetime.now(dt.UTC)
     findings = kit.triage(case)
     write.findings(findings, out / "findings.json")
     write.tables(case, out / "tables")
@@ -66,7 +69,7 @@ def run(case: Case, out: Path, *, cause: str = "auto", redact: bool = False) -> 
         "options": declared,
     }
     executed = notebooks.execute(notebooks.chosen(findings, cause), out / "notebooks", parameters)
-    return build(findings, evidence_tables(case), executed, out, case.lang, declared | ({} if cause == "auto" else {"cause": cause}))
+    return build(findings, evidence_tables(case), executed, out, case.lang, declared | ({} if cause == "auto" else {"cause": cause}), started)
 
 
 def options(case: Case) -> dict[str, Any]:
@@ -76,12 +79,12 @@ def options(case: Case) -> dict[str, Any]:
 
 
 def evidence_tables(case: Case) -> dict[str, pd.DataFrame]:
-    """Return what was read and what was not, without Spark: `inventory`, `damage`, `skipped` (ranges and bytes by file and reason)."""
+    """Return what was read and what was not, without Spark: `inventory`, `damage`, `skipped` (by reason; `damage` names the damaged places)."""
     items = pd.DataFrame([attrs.asdict(item, recurse=False) for item in case.inventory.items])
     columns = ["file", "kind", "source", "bytes", "first", "last", "zone", "replica_of", "sha256"]
     damage = pd.DataFrame([(d.file, str(d)) for d in case.damage()], columns=pd.Index(["file", "reason"]))
     ranges = ds.dataset(case.folder("skipped"), format="parquet").to_table(columns=["file", "start", "end", "reason"]).to_pandas()
     reasons = {name: text.in_(case.lang) for name, text in SKIPPED.items()}
     ranges = ranges.assign(bytes=ranges["end"] - ranges["start"], reason=[reasons.get(r, r) for r in ranges["reason"]])
-    skipped = ranges.groupby(["file", "reason"], as_index=False).agg(ranges=("start", "size"), bytes=("bytes", "sum"))
+    skipped = ranges.groupby("reason", as_index=False).agg(files=("file", "nunique"), ranges=("start", "size"), bytes=("bytes", "sum"))
     return {"inventory": items.reindex(columns=columns), "damage": damage, "skipped": skipped}

@@ -37,13 +37,15 @@ TOOK = T("seconds since the last", "距上次（秒）")
 
 FLOW = T("Who wrote the leaked records, and where they went", "泄漏的记录由谁写入、去了哪里")
 FLOW_READING = T(
-    "{consumer} fresh copies of the consumer started it; checks put back {check} more, and commits, diverted like them, added {commit}.",
-    "起因是消费者新发的 {consumer} 份副本；回查放回了 {check} 条，同样被转移的提交又增加了 {commit} 条。",
+    "{consumer} fresh copies of the consumer started it; checks put back {check} more, commits, diverted like them, added {commit}, "
+    "and {limit} were given up after their last check.",
+    "起因是消费者新发的 {consumer} 份副本；回查放回了 {check} 条，同样被转移的提交又增加了 {commit} 条，{limit} 条在最后一次回查后被放弃。",
 )
 WRITERS: Final = {
     "consumer": T("consumer: send-back failed", "消费者：回发失败"),
     "check": T("check: put-back", "回查：放回"),
     "commit": T("commit: answer to the check", "提交：对回查的答复"),
+    "limit": T("check: given up", "回查：放弃"),
 }
 
 STAGES: Final = {
@@ -126,6 +128,8 @@ def flow(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 
     `frame`: `writer` (`consumer`, `check`, `commit`), `target` (the REAL_TOPIC the record carries), `records`; one row per pair.
     """
+    given_up = (frame["target"] == names.DISCARD_TOPIC) & (frame["writer"] == "check")
+    frame = frame.assign(writer=frame["writer"].mask(given_up, "limit"))
     into = pd.DataFrame({"source": [WRITERS[w].render(lang) for w in frame["writer"]], "target": names.SCHEDULE_TOPIC, "count": frame["records"]})
     out = pd.DataFrame({"source": names.SCHEDULE_TOPIC, "target": frame["target"], "count": frame["records"]})
     chart = common.flow(pd.concat([into, out], ignore_index=True), lang)
