@@ -147,7 +147,6 @@ class Case:
     # --- tables ----------------------------------------------------------------------------------------------------------
 
     skipped = _table("skipped", "Ranges of commitlog files that are no records.")
-    consumequeue = _table("consumequeue", "Units of consume queues: which unit points at which record.")
     index = _table("index", "Entries of index files.")
     traces = _table("traces", "Contexts of message trace records.")
     configs = _table("configs", "Settings of brokers, topics and groups, wherever they stand.")
@@ -160,7 +159,7 @@ class Case:
     @property
     def messages(self) -> DataFrame:
         """One row per commitlog record and file, replicas included."""
-        return self._frame("messages")
+        return self._frame("messages").drop("body")
 
     @cached_property
     def records(self) -> DataFrame:
@@ -180,6 +179,15 @@ class Case:
         """Op records, one row for each half message they end."""
         frame = self._frame("ops")
         return frame.dropDuplicates(["offset_msg_id", "half_queue_offset"]) if self.found.overlapping else frame
+
+    @property
+    def consumequeue(self) -> DataFrame:
+        """Units of consume queues: which unit points at which record."""
+        from kit.read import consumequeue, queues
+
+        frame = self._frame("consumequeue")
+        lost = any(consumequeue.place(i.file) is None for i in self.found.of_kind("consumequeue", replicas=False))
+        return queues.placed(frame, self.records) if lost else frame
 
     @property
     def entries(self) -> DataFrame:
@@ -344,7 +352,7 @@ class Case:
         return results.table(self, name)
 
 
-NEEDS: Final[Mapping[str, tuple[str, ...]]] = {"configs": ("logs",), "consumequeue": ("messages",)}
+NEEDS: Final[Mapping[str, tuple[str, ...]]] = {"configs": ("logs",)}
 """Tables that others are worked out from."""
 
 TABLE_OF: Final[Mapping[str, str]] = {"records": "messages", "entries": "logs"}

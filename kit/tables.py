@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
-import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
+from pyspark.sql import functions as F  # noqa: N812
 
 from kit.facts import names
-from kit.read import admin, batches, commitlog, configs, consumequeue, index, logs, metrics, rows, traces, zones
+from kit.read import admin, commitlog, configs, consumequeue, index, logs, metrics, rows, traces, zones
 from kit.read.evidence import open_readonly
 from kit.read.inventory import Inventory, Item, as_log_files
 from kit.workspace import Workspace
@@ -34,7 +34,6 @@ THREADS: Final = min(4, os.cpu_count() or 2)
 MAX_CONFIG: Final = 64 << 20
 """Bytes of a configuration file that are read: thousands of topics make some megabytes."""
 
-MESSAGE_COLUMNS: Final = tuple(name for name in batches.FIELDS if name != "body")
 OPS: Final = pa.schema(
     [
         ("file", pa.string()), ("physical_offset", pa.int64()), ("offset_msg_id", pa.string()), ("queue_id", pa.int32()),
@@ -61,7 +60,7 @@ def specs() -> dict[str, Spec]:
     from kit.read import entries
 
     return {
-        "messages": Spec(batches.schema(MESSAGE_COLUMNS), "store_timestamp"),
+        "messages": Spec(commitlog.schema(tuple(commitlog.FIELDS)), "store_timestamp"),
         "skipped": Spec(commitlog.SKIPPED),
         "ops": Spec(OPS, "store_timestamp"),
         "traces": Spec(traces.SCHEMA, "time"),
@@ -110,33 +109,34 @@ def _write_one(path: Path, schema: pa.Schema, task: Task) -> int:
 
 
 def stores(found: Inventory, *, replicas: bool = True) -> list[dict[str, Any]]:
-    """Return the commitlog files as the readers take them."""
-    return [{"file": i.file, "path": i.path, "base": i.base} for i in found.of_kind("commitlog", "dledger", replicas=replicas)]
+    """Return the commitlog files as the readers take them, examined once here instead of in each task."""
+    from kit.read.segments import examine
+
+    return [attrs.asdict(examine(i.file, str(i.path), i.base)) for i in found.of_kind("commitlog", "dledger", replicas=replicas)]
 
 
 def frame(spark: SparkSession, name: str, found: Inventory, options: dict[str, Any]) -> DataFrame:
     """Return a table of `BY_SPARK` as the data sources read it. `options` as for `tasks`."""
-    if name in ("messages", "skipped"):
-        return _stores(spark, found, replicas=True).option("table", name).load()
+    if name == "messages":
+        # Op records say in their bodies which half messages they end.
+        return _with_files(spark, "rocketmq.commitlog", stores(found)).option("body_topics", names.OP_TOPIC).load()
+    if name == "skipped":
+        return _with_files(spark, "rocketmq.commitlog", stores(found)).option("table", "skipped").load()
     if name == "ops":
-        columns = (*(field for field in OPS.names if field != "half_queue_offset"), "topic", "body")
-        return ended(_stores(spark, found, replicas=False).option("body", "true").option("columns", ",".join(columns)).load())
+        copies = [i.file for i in found.of_kind("commitlog", "dledger") if i.replica_of]
+        return ended(options["messages"].where(~F.col("file").isin(copies)))
     if name == "traces":
         return _with_files(spark, "rocketmq.trace", stores(found, replicas=False)).load()
     if name in ("consumequeue", "index"):
         return _with_files(spark, f"rocketmq.{name}", [{"file": i.file, "path": i.path} for i in found.of_kind(name, replicas=False)]).load()
     if name == "logs":
         files = [_with_zone(file, options) for file in as_log_files(found)]
-        reader = spark.read.format("rocketmq.log").option("events", "true").option("files", msgspec.json.encode(files).decode())
+        reader = spark.read.format("rocketmq.log").option("events", "true").option("pieces", json.dumps(logs.plan(files)))
         for zone in ("tz_broker", "tz_app"):
             if options.get(zone):
                 reader = reader.option(zone, options[zone])
         return reader.load()
     raise KeyError(name)
-
-
-def _stores(spark: SparkSession, found: Inventory, *, replicas: bool) -> DataFrameReader:
-    return _with_files(spark, "rocketmq.commitlog", stores(found, replicas=replicas))
 
 
 def _with_files(spark: SparkSession, source: str, files: list[dict[str, Any]]) -> DataFrameReader:
@@ -145,8 +145,6 @@ def _with_files(spark: SparkSession, source: str, files: list[dict[str, Any]]) -
 
 def ended(ops: DataFrame) -> DataFrame:
     """Return one row for each queue offset in the bodies of op records: `17` in 4.x, `17,18,` from 5.1.0; null where it is no number."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     said = F.explode(F.split(F.rtrim(F.col("body").cast("string"), F.lit(",")), ","))
     rows = ops.where(F.col("topic") == names.OP_TOPIC).withColumn("said", said)
     number = F.when(F.col("said").rlike(r"^\d{1,18}$"), F.col("said")).cast("long")

@@ -16,7 +16,7 @@ import stores
 import zstandard
 from pyspark.sql.datasource import EqualTo, GreaterThan, In, LessThanOrEqual
 
-from kit.read import batches, bodies, commitlog
+from kit.read import batches, bodies, commitlog, segments
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -54,10 +54,10 @@ def compare(name: str, folder: Path) -> int:
     for base, data in sorted(recorded.commitlog(name).items()):
         path = folder / f"{base:020}"
         path.write_bytes(data)
-        file = commitlog.examine(path.name, str(path))
+        file = segments.examine(path.name, str(path))
         assert (file.base, file.head) == (base, 0)
         covered = 0
-        for batch in commitlog.messages(file, 0, file.used, ALL):
+        for batch in segments.messages(file, 0, file.used, ALL):
             batch.validate(full=True)
             for row in batch.to_pylist():
                 assert len(row["properties"]) == len(dict(row["properties"]))
@@ -67,7 +67,7 @@ def compare(name: str, folder: Path) -> int:
                 del row["file"], row["body_size"]
                 assert row == said_by_rocketmq(next(expected))
                 count += 1
-        gaps = [row for batch in commitlog.skipped(file, 0, file.used) for row in batch.to_pylist()]
+        gaps = [row for batch in segments.skipped(file, 0, file.used) for row in batch.to_pylist()]
         assert {row["reason"] for row in gaps} <= {"zero_tail", "blank"}
         assert covered + sum(row["end"] - row["start"] for row in gaps) == len(data)
         path.unlink()
@@ -92,10 +92,10 @@ def test_a_sparse_tail_is_a_zero_tail_and_not_read(tmp_path: Path) -> None:
     with path.open("wb") as stream:
         stream.write(made.data)
         stream.truncate(1 << 40)
-    file = commitlog.examine("log", str(path))
+    file = segments.examine("log", str(path))
     assert file.used < 1 << 30
-    assert sum(batch.num_rows for batch in commitlog.messages(file, 0, file.used, ALL)) == 3
-    (gaps,) = commitlog.skipped(file, 0, file.used)
+    assert sum(batch.num_rows for batch in segments.messages(file, 0, file.used, ALL)) == 3
+    (gaps,) = segments.skipped(file, 0, file.used)
     assert gaps.to_pylist() == [{"file": "log", "start": len(made.data), "end": 1 << 40, "reason": "zero_tail"}]
 
 

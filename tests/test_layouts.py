@@ -10,7 +10,8 @@ import pytest
 
 from kit.facts.layouts import LAYOUTS
 from kit.read import entries
-from kit.read.logs import LogFile, pieces, sniff
+from kit.read.logs import LogFile, pieces
+from kit.read.sniff import sniff
 
 
 def read(tmp_path: Path, text: str | bytes, options: entries.Options | None = None, **known: object) -> list[dict]:

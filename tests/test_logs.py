@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from recorded_logs import texts
 
-from kit.read.logs import LogFile, pieces, sniff, zone
+from kit.read.logs import LogFile, pieces, zone
+from kit.read.sniff import sniff
 
 SMALL = ("healthy", "healthy-5", "healthy-traced", "message-identity", "producer-offline", "transaction-consistency")
 

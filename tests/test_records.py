@@ -16,7 +16,7 @@ import stores
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kit.read import batches, commitlog, records, strings, walk
+from kit.read import batches, commitlog, records, segments, strings, walk
 
 ALL = batches.Wanted(tuple(batches.FIELDS))
 
@@ -150,9 +150,9 @@ def test_renamed_files_get_their_base_from_the_records(tmp_path: Path) -> None:
     made = stores.store([stores.Record()] * 5, base=3 << 30)
     for name in ("00000000000000000000", "copy-of-log.bin"):
         (tmp_path / name).write_bytes(made.data)
-        assert commitlog.examine(name, str(tmp_path / name)).base == 3 << 30
+        assert segments.examine(name, str(tmp_path / name)).base == 3 << 30
     (tmp_path / "00000000000000000512").write_bytes(bytes(512))
-    assert commitlog.examine("log/00000000000000000512", str(tmp_path / "00000000000000000512")).base == 512
+    assert segments.examine("log/00000000000000000512", str(tmp_path / "00000000000000000512")).base == 512
 
 
 @pytest.mark.parametrize("dledger", [False, True])
@@ -166,9 +166,9 @@ def test_splitting_a_file_changes_nothing(dledger: bool, tmp_path: Path, monkeyp
             stores.change(data, rng.choice(("flip", "zero", "noise")), rng.random(), rng.randint(1, 900), rng)
         path = tmp_path / f"{number}"
         path.write_bytes(data)
-        file = commitlog.examine("f", str(path))
+        file = segments.examine("f", str(path))
         whole = pieces(file, [0, file.used])
-        monkeypatch.setattr(commitlog, "BACK", 400)
+        monkeypatch.setattr(segments, "BACK", 400)
         step = rng.randint(50, 3000)
         assert pieces(file, [*range(0, file.used, step), file.used]) == whole
 
@@ -177,9 +177,9 @@ def pieces(file: commitlog.File, borders: list[int]) -> tuple[list[Any], list[An
     rows: list[Any] = []
     gaps: list[Any] = []
     for start, stop in itertools.pairwise(borders):
-        for batch in commitlog.messages(file, start, stop, batches.Wanted(("physical_offset", "store_size", "properties", "problem"))):
+        for batch in segments.messages(file, start, stop, batches.Wanted(("physical_offset", "store_size", "properties", "problem"))):
             rows += batch.to_pylist()
-        for batch in commitlog.skipped(file, start, stop):
+        for batch in segments.skipped(file, start, stop):
             gaps += batch.to_pylist()
     return rows, gaps
 
@@ -192,7 +192,7 @@ def test_a_copy_of_a_record_inside_a_body_is_passed_over_at_a_split(tmp_path: Pa
     assert made.data[at + 88 :].startswith(inner)
     path = tmp_path / "log"
     path.write_bytes(made.data)
-    file = commitlog.examine("f", str(path))
+    file = segments.examine("f", str(path))
     assert len(pieces(file, [0, at + 40, file.used])[0]) == 3
 
 

@@ -9,7 +9,7 @@ import pytest
 import recorded
 import stores
 
-from kit.read import commitlog, traces
+from kit.read import segments, traces
 
 TOPIC = frozenset({"RMQ_SYS_TRACE_TOPIC"})
 
@@ -62,7 +62,7 @@ def test_what_does_not_fit_is_said(text: str) -> None:
 
 def read(data: bytes, folder: Path) -> list[dict[str, Any]]:
     (folder / "log").write_bytes(data)
-    file = commitlog.examine("log", str(folder / "log"))
+    file = segments.examine("log", str(folder / "log"))
     return [row for batch in traces.trace_rows(file, 0, file.used, TOPIC) for row in batch.to_pylist()]
 
 

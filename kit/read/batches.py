@@ -8,40 +8,12 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from attrs import frozen
 
 from kit.read import bodies, properties, strings
 from kit.read import columns as c
+from kit.read.commitlog import FIELDS, Wanted, schema
 from kit.read.records import Bytes
-from kit.read.sources import STRING_MAP, TIMESTAMP
-
-FIELDS: Final[dict[str, pa.DataType]] = {
-    "file": pa.string(),
-    "physical_offset": pa.int64(),
-    "store_size": pa.int32(),
-    "topic": pa.string(),
-    "queue_id": pa.int32(),
-    "queue_offset": pa.int64(),
-    "flag": pa.int32(),
-    "sys_flag": pa.int32(),
-    "born_timestamp": TIMESTAMP,
-    "born_host": pa.string(),
-    "store_timestamp": TIMESTAMP,
-    "store_host": pa.string(),
-    "reconsume_times": pa.int32(),
-    "prepared_transaction_offset": pa.int64(),
-    "body_crc": pa.int32(),
-    "body_size": pa.int32(),
-    "body_codec": pa.string(),
-    "body": pa.binary(),
-    "properties": STRING_MAP,
-    "offset_msg_id": pa.string(),
-    "uniq_key": pa.string(),
-    "keys": pa.string(),
-    "tags": pa.string(),
-    "problem": pa.string(),
-}
-"""Columns of `messages` in the order users see; `body` is there only when asked for."""
+from kit.read.sources import TIMESTAMP
 
 _CODECS: Final = pa.array(["none", "zlib", "lz4", "zstd", None])
 _LONGS: Final = {"queue_offset": c.QUEUE_OFFSET, "prepared_transaction_offset": c.PREPARED}
@@ -51,16 +23,6 @@ _HOSTS: Final = {"born_host": c.BORN, "store_host": c.STORE}
 _TEXTS: Final = {"topic": c.TOPIC, "keys": c.KEYS, "tags": c.TAGS, "uniq_key": c.UNIQ}
 BODY_BATCH: Final = 32 << 20
 """Unpacked bodies handed on at once, in bytes."""
-
-
-@frozen
-class Wanted:
-    """What of the records is asked for: columns, and filters that every row must pass (times in ms, ends included)."""
-
-    columns: tuple[str, ...]
-    topics: frozenset[str] | None = None
-    offsets: tuple[int, int] | None = None
-    times: tuple[int, int] | None = None
 
 
 class Rows:
@@ -165,6 +127,18 @@ class Rows:
                 yield first, row + 1, pa.array(unpacked, pa.binary())
                 first, held, unpacked = row + 1, 0, []
 
+    def stored_bodies(self, topics: frozenset[str]) -> pa.Array:
+        """Build the bodies as stored of the records in these topics, null for all others."""
+        mask = self.in_topics(topics)
+        where = np.ascontiguousarray(self.where)
+        if not mask.all():
+            where = where.copy()
+            where[~mask, c.BODY_LEN] = 0
+        offsets, data = np.empty(len(self) + 1, np.int32), np.empty(int(where[:, c.BODY_LEN].sum()) + c.SLACK, np.uint8)
+        c.gather(self.buf, where, c.BODY, offsets, data)
+        validity = pa.py_buffer(np.packbits(mask, bitorder="little"))
+        return pa.Array.from_buffers(pa.binary(), len(self), [validity, pa.py_buffer(offsets), pa.py_buffer(data)])
+
     def _mark(self, broken: np.ndarray | None) -> None:
         if broken is not None:
             self.marks[broken] |= c.BAD_TEXT
@@ -204,7 +178,12 @@ class Rows:
 def batch(rows: Rows, wanted: Wanted, file: str) -> Iterator[pa.RecordBatch]:
     """Yield the rows as record batches with exactly the columns asked for, in that order."""
     arrays = rows.arrays(wanted.columns, file)
-    parts = rows.bodies() if "body" in wanted.columns else iter([(0, len(rows), None)])
+    if "body" not in wanted.columns:
+        parts: Iterator[tuple[int, int, pa.Array | None]] = iter([(0, len(rows), None)])
+    elif wanted.body_topics is None:
+        parts = rows.bodies()
+    else:
+        parts = iter([(0, len(rows), rows.stored_bodies(wanted.body_topics))])
     for first, last, body in parts:
         piece = {name: array.slice(first, last - first) for name, array in arrays.items()}
         if body is not None:
@@ -212,11 +191,6 @@ def batch(rows: Rows, wanted: Wanted, file: str) -> Iterator[pa.RecordBatch]:
         if "problem" in wanted.columns:
             piece["problem"] = rows.problems().slice(first, last - first)
         yield pa.RecordBatch.from_arrays([piece[name] for name in wanted.columns], schema=schema(wanted.columns))
-
-
-def schema(names: tuple[str, ...]) -> pa.Schema:
-    """Return the Arrow schema of these columns."""
-    return pa.schema([pa.field(name, FIELDS[name]) for name in names])
 
 
 def _strings(offsets: np.ndarray, data: np.ndarray, absent: np.ndarray | None = None) -> pa.Array:

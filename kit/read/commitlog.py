@@ -1,16 +1,16 @@
-"""The Spark data source `rocketmq.commitlog`: commit log and DLedger data files as the tables `messages` and `skipped`."""
+"""The Spark data source `rocketmq.commitlog`: what of the commit log is read, in which columns, cut into which tasks.
+
+Nothing here needs a kernel: Spark asks for columns and tasks in processes of their own, and those should not load a compiler.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from pathlib import PurePosixPath
 from typing import Any, Final
 
-import numpy as np
 import pyarrow as pa
 from attrs import evolve, frozen
 from pyspark.sql.datasource import (
@@ -26,25 +26,62 @@ from pyspark.sql.datasource import (
     LessThanOrEqual,
 )
 
-from kit.facts import format as f
-from kit.read import batches, records, walk
-from kit.read.batches import Wanted
 from kit.read.evidence import open_readonly
-from kit.read.sources import ddl, files_of
+from kit.read.sources import STRING_MAP, TIMESTAMP, ddl, files_of
 
-CHUNK: Final = 64 << 20
-"""Bytes of a file one task reads at most; files smaller than that share a task."""
-BACK: Final = 8 << 20
-"""How far before a split the walk begins: more than the largest message of a default broker."""
-PAD: Final = 16 << 20
-"""Zeros kept behind the last byte on disk, so that a record which ends in zeros is read whole."""
-BATCH_ROWS: Final = 65_536
-BATCH_BYTES: Final = 16 << 20
-VOTES: Final = 64
+FIELDS: Final[dict[str, pa.DataType]] = {
+    "file": pa.string(),
+    "physical_offset": pa.int64(),
+    "store_size": pa.int32(),
+    "topic": pa.string(),
+    "queue_id": pa.int32(),
+    "queue_offset": pa.int64(),
+    "flag": pa.int32(),
+    "sys_flag": pa.int32(),
+    "born_timestamp": TIMESTAMP,
+    "born_host": pa.string(),
+    "store_timestamp": TIMESTAMP,
+    "store_host": pa.string(),
+    "reconsume_times": pa.int32(),
+    "prepared_transaction_offset": pa.int64(),
+    "body_crc": pa.int32(),
+    "body_size": pa.int32(),
+    "body_codec": pa.string(),
+    "body": pa.binary(),
+    "properties": STRING_MAP,
+    "offset_msg_id": pa.string(),
+    "uniq_key": pa.string(),
+    "keys": pa.string(),
+    "tags": pa.string(),
+    "problem": pa.string(),
+}
+"""Columns of `messages` in the order users see; `body` is there only when asked for."""
 
 SKIPPED: Final = pa.schema([("file", pa.string()), ("start", pa.int64()), ("end", pa.int64()), ("reason", pa.string())])
-_NAME: Final = re.compile(rf"\d{{{f.FILE_NAME_DIGITS}}}")
+CHUNK: Final = 64 << 20
+"""Bytes of a file one task reads at most; files smaller than that share a task."""
+PAD: Final = 16 << 20
+"""Zeros kept behind the last byte on disk, so that a record which ends in zeros is read whole."""
 _KINDS: Final = ("commitlog", "dledger")
+
+
+@frozen
+class Wanted:
+    """What of the records is asked for: columns, and filters that every row must pass (times in ms, ends included).
+
+    `body_topics`: only records of these topics have their body, as stored; others have null (None: every record has it, unpacked).
+    """
+
+    columns: tuple[str, ...]
+    topics: frozenset[str] | None = None
+    offsets: tuple[int, int] | None = None
+    times: tuple[int, int] | None = None
+    body_topics: frozenset[str] | None = None
+
+
+def schema(names: tuple[str, ...]) -> pa.Schema:
+    """Return the Arrow schema of these columns."""
+    return pa.schema([pa.field(name, FIELDS[name]) for name in names])
 
 
 @frozen
@@ -80,27 +117,6 @@ def data_end(path: str) -> tuple[int, int]:
             return length, min(end, length) if error.errno == errno.ENXIO else length
 
 
-def view(file: File) -> records.Bytes:
-    """Map the stored part of a file; nothing is read before it is touched."""
-    if not file.used:
-        return np.empty(0, np.uint8)
-    with open_readonly(file.path) as stream:
-        return np.memmap(stream, np.uint8, "r", shape=(file.used,))
-
-
-def examine(file: str, path: str, base: int | None = None) -> File:
-    """Work out the base of a file (its records win over `base`, that over its name) and whether it is DLedger's."""
-    length, end = data_end(path)
-    found = File(file, path, length, min(length, end + PAD), 0, 0)
-    buf = view(found)
-    votes, agreed, entries = records.layout(buf, len(buf), VOTES)
-    if votes:
-        return evolve(found, base=int(agreed), head=f.DLEDGER_HEADER if 2 * entries > votes else 0)
-    name = PurePosixPath(file).name
-    known = base if base is not None else (int(name) if _NAME.fullmatch(name) else 0)
-    return evolve(found, base=known, head=0)
-
-
 def plan(files: Sequence[File]) -> list[Chunk]:
     """Cut files into tasks of at most `CHUNK` bytes, at least some eight of them where there is enough to read."""
     most = max(8 << 20, min(CHUNK, sum(file.used for file in files) // 8 + 1))
@@ -120,51 +136,23 @@ def plan(files: Sequence[File]) -> list[Chunk]:
 
 def tasks(files: Sequence[dict[str, Any]]) -> list[InputPartition]:
     """Return what the tasks read; there is always one, so that an empty table has its columns."""
-    return [*plan([examine(str(item["file"]), str(item["path"]), item.get("base")) for item in files])] or [Chunk(())]
+    return [*plan([_known(item) for item in files])] or [Chunk(())]
 
 
-def spans(file: File, start: int, stop: int) -> Iterator[tuple[records.Bytes, np.ndarray, np.ndarray, np.ndarray, list[tuple[int, int, str]]]]:
-    """Walk one range of a file; yield (bytes, record starts, sizes, marks, gaps as (start, end, reason)) piece by piece."""
-    buf = view(file)
-    at, limit = (int(walk.chunk_start(buf, split, BACK, file.base, file.head)) for split in (start, stop))
-    starts, sizes = np.empty(BATCH_ROWS, np.int64), np.empty(BATCH_ROWS, np.int64)
-    marks, gaps = np.empty(BATCH_ROWS, np.int32), np.empty((1024, 3), np.int64)
-    while at < limit:
-        found, lost, at = walk.walk(buf, at, limit, file.length, file.base, file.head, BATCH_BYTES, starts, sizes, marks, gaps)
-        yield buf, starts[:found], sizes[:found], marks[:found], [(int(a), int(b), walk.REASONS[why]) for a, b, why in gaps[:lost]]
-    if stop == file.used < file.length:
-        none = starts[:0]
-        yield buf, none, none, marks[:0], [(file.used, file.length, "zero_tail")]
+def _known(item: dict[str, Any]) -> File:
+    """Return a listed file; one that was not examined yet is."""
+    if "head" in item:
+        return File(**item)
+    from kit.read.segments import examine
 
-
-def messages(file: File, start: int, stop: int, wanted: Wanted) -> Iterator[pa.RecordBatch]:
-    """Yield the records of one range of a file as Arrow batches."""
-    for buf, starts, sizes, marks, _ in spans(file, start, stop):
-        rows = batches.Rows(buf, starts, sizes, marks, file.base)
-        rows.keep(wanted)
-        if len(rows):
-            yield from batches.batch(rows, wanted, file.file)
-
-
-def skipped(file: File, start: int, stop: int) -> Iterator[pa.RecordBatch]:
-    """Yield the ranges of a file that are no records, adjacent ones of one reason as one."""
-    merged: list[tuple[int, int, str]] = []
-    for *_, gaps in spans(file, start, stop):
-        for gap in gaps:
-            if merged and merged[-1][1] == gap[0] and merged[-1][2] == gap[2]:
-                merged[-1] = (merged[-1][0], gap[1], gap[2])
-            else:
-                merged.append(gap)
-    for first in range(0, len(merged), BATCH_ROWS):
-        part = merged[first : first + BATCH_ROWS]
-        begins, ends, reasons = zip(*part, strict=True)
-        yield pa.RecordBatch.from_arrays([pa.repeat(file.file, len(part)), pa.array(begins), pa.array(ends), pa.array(reasons)], schema=SKIPPED)
+    return examine(str(item["file"]), str(item["path"]), item.get("base"))
 
 
 class CommitLogDataSource(DataSource):
     """`spark.read.format("rocketmq.commitlog").load(path)`.
 
-    Options: `table` (`messages` or `skipped`), `body` (`true`: decompressed bodies), `columns` (comma list), `files` (JSON
+    Options: `table` (`messages` or `skipped`), `body` (`true`: decompressed bodies), `body_topics` (comma list: the body as stored, for
+    records of these topics only), `columns` (comma list), `files` (JSON
     list of {"file", "path", "base"}, instead of a path). Filters on topic, store_timestamp and physical_offset are pushed down.
     """
 
@@ -173,11 +161,12 @@ class CommitLogDataSource(DataSource):
         return "rocketmq.commitlog"
 
     def schema(self) -> str:
-        fields = SKIPPED if self._skipped() else batches.schema(self._columns())
+        fields = SKIPPED if self._skipped() else schema(self._columns())
         return ddl(fields)
 
     def reader(self, schema: Any) -> CommitLogReader:
-        return CommitLogReader(self.options, self._skipped(), Wanted(self._columns()))
+        topics = _listed(self.options.get("body_topics"))
+        return CommitLogReader(self.options, self._skipped(), Wanted(self._columns(), body_topics=frozenset(topics) if topics else None))
 
     def _skipped(self) -> bool:
         table = self.options.get("table", "messages")
@@ -186,12 +175,16 @@ class CommitLogDataSource(DataSource):
         return table == "skipped"
 
     def _columns(self) -> tuple[str, ...]:
-        body = str(self.options.get("body", "false")).lower() == "true"
-        asked = tuple(name.strip() for name in (self.options.get("columns") or "").split(",") if name.strip())
-        unknown = [name for name in asked if name not in batches.FIELDS]
+        body = str(self.options.get("body", "false")).lower() == "true" or bool(self.options.get("body_topics"))
+        asked = _listed(self.options.get("columns"))
+        unknown = [name for name in asked if name not in FIELDS]
         if unknown:
             raise ValueError(f"No such column: {', '.join(unknown)}.")
-        return asked or tuple(name for name in batches.FIELDS if body or name != "body")
+        return asked or tuple(name for name in FIELDS if body or name != "body")
+
+
+def _listed(option: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (option or "").split(",") if name.strip())
 
 
 class CommitLogReader(DataSourceReader):
@@ -212,6 +205,8 @@ class CommitLogReader(DataSourceReader):
         return tasks(files_of(self.options, *_KINDS))
 
     def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
+        from kit.read.segments import messages, skipped
+
         for file, start, stop in partition.ranges:
             yield from skipped(file, start, stop) if self.skipped else messages(file, start, stop, self.wanted)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import msgspec
@@ -13,14 +14,13 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from kit.read.evidence import open_raw
-from kit.read.sniff import SAMPLE, encoding_of, seconds_twice, sniff
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from kit.read.logtable import Options, Piece
 
-__all__ = ["LogDataSource", "LogFile", "pieces", "sniff"]
+__all__ = ["LogDataSource", "LogFile", "pieces", "plan"]
 
 CHUNK: Final = 64 << 20
 """Bytes of one partition of a big file; small files share partitions up to half of this."""
@@ -47,6 +47,7 @@ class LogDataSource(DataSource):
     Name: `rocketmq.log`.
 
     Options: the path given to `load`, or `files`, a JSON list of `LogFile`; `tz_broker`, `tz_app` (IANA name or `+08:00`): declared zones;
+    `pieces`, what each task reads as `plan` says it;
     `events=true`: two more columns, `events` (slugs of the known texts in the entry) and `offset` (byte position of its first line).
 
     Partitions: 64 MiB of a big file each, at entry starts; small files share one. Memory stays at a few windows of 8 MiB whatever the length of a line;
@@ -68,7 +69,9 @@ class LogDataSource(DataSource):
 
 
 class _Partition(InputPartition):
-    def __init__(self, pieces: tuple[Piece, ...]) -> None:
+    """What one task reads: the fields of `Piece`s, so that planning needs no kernel."""
+
+    def __init__(self, pieces: tuple[dict[str, Any], ...]) -> None:
         super().__init__(None)
         self.pieces = pieces
 
@@ -78,15 +81,16 @@ class _Reader(DataSourceReader):
         self.options = options
 
     def partitions(self) -> Sequence[InputPartition]:
-        return [_Partition(group) for group in grouped(p for f in self._files() for p in pieces(f))]
+        planned = self.options.get("pieces")
+        return [_Partition(tuple(group)) for group in (json.loads(planned) if planned else plan(self._files()))]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
-        from kit.read.entries import batches
+        from kit.read.entries import Piece, batches
 
         assert isinstance(partition, _Partition)
         options = _options(self.options)
         for piece in partition.pieces:
-            yield from batches(piece, options)
+            yield from batches(Piece(**piece), options)
 
     def _files(self) -> list[LogFile]:
         if listed := self.options.get("files"):
@@ -97,6 +101,11 @@ class _Reader(DataSourceReader):
         from kit.read import inventory
 
         return inventory.log_files(path)
+
+
+def plan(files: Iterable[LogFile]) -> list[list[dict[str, Any]]]:
+    """Return what each task reads; goes into option `pieces` where it is known before Spark asks."""
+    return [[attrs.asdict(piece) for piece in group] for group in grouped(piece for file in files for piece in pieces(file))]
 
 
 def _flag(options: Mapping[str, str], name: str) -> bool:
@@ -126,6 +135,7 @@ def pieces(file: LogFile, chunk: int = CHUNK) -> Iterator[Piece]:
     """Yield the stretches of one file, with the number of line feeds before each."""
     from kit.read.entries import Piece, read
     from kit.read.lines import count_lf
+    from kit.read.sniff import SAMPLE, encoding_of, seconds_twice, sniff
 
     path = Path(file.path)
     size = path.stat().st_size

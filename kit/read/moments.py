@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kit.read import commitlog
+from kit.read import commitlog, segments
 from kit.read.batches import Wanted
 
 _COLUMNS: Final = ("uniq_key", "offset_msg_id", "keys", "born_timestamp", "store_timestamp")
@@ -29,7 +29,7 @@ def of(stores: Sequence[dict[str, Any]], names: Collection[str]) -> dict[str, tu
     def read(chunk: Any) -> list[tuple[np.ndarray, np.ndarray]]:
         kept = []
         for file, start, stop in chunk.ranges:
-            for batch in commitlog.messages(file, start, stop, Wanted(_COLUMNS)):
+            for batch in segments.messages(file, start, stop, Wanted(_COLUMNS)):
                 times = [batch[t].cast(pa.int64()).fill_null(0).to_numpy() // 1000 for t in _COLUMNS[3:]]
                 for name in _COLUMNS[:3]:
                     which = pc.index_in(batch[name], value_set=wanted).fill_null(-1).to_numpy()

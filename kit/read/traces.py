@@ -14,7 +14,7 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from kit.facts import format as f
-from kit.read import batches, bodies, commitlog
+from kit.read import batches, bodies, commitlog, segments
 from kit.read import columns as c
 from kit.read.sources import TIMESTAMP, ddl, files_of
 
@@ -127,7 +127,7 @@ def traced(rows: batches.Rows, topics: frozenset[str]) -> np.ndarray:
 
 def trace_rows(file: commitlog.File, start: int, stop: int, topics: frozenset[str]) -> Iterator[pa.RecordBatch]:
     """Yield the trace contexts in one range of a commit log file."""
-    for buf, starts, sizes, marks, _ in commitlog.spans(file, start, stop):
+    for buf, starts, sizes, marks, _ in segments.spans(file, start, stop):
         rows = batches.Rows(buf, starts, sizes, marks, file.base)
         rows.select(traced(rows, topics))
         out: list[dict[str, Any]] = []
@@ -136,8 +136,8 @@ def trace_rows(file: commitlog.File, start: int, stop: int, topics: frozenset[st
             body, _ = bodies.unpack(buf[at : at + size].tobytes(), int(rows.ints[row, c.CODEC]))
             found = [{"problem": "body"}] if body is None else contexts(body.decode("utf-8", "replace"))
             out += [{**one, "file": file.file, "physical_offset": int(rows.physical[row])} for one in found]
-        for first in range(0, len(out), commitlog.BATCH_ROWS):
-            yield pa.RecordBatch.from_pylist(out[first : first + commitlog.BATCH_ROWS], schema=SCHEMA)
+        for first in range(0, len(out), segments.BATCH_ROWS):
+            yield pa.RecordBatch.from_pylist(out[first : first + segments.BATCH_ROWS], schema=SCHEMA)
 
 
 class TraceDataSource(DataSource):

@@ -8,7 +8,7 @@ import zlib
 from pathlib import Path
 
 from kit.facts import format as f
-from kit.read import batches, commitlog, traces
+from kit.read import batches, segments, traces
 from kit.read.records import sniff
 
 
@@ -29,10 +29,10 @@ def warm() -> None:
         first = sample()
         path.write_bytes(first + sample(len(first)) + bytes(8192))
         sniff(first)
-        file = commitlog.examine(path.name, str(path))
+        file = segments.examine(path.name, str(path))
         wanted = batches.Wanted(tuple(batches.FIELDS), topics=frozenset({"t"}))
-        list(commitlog.messages(file, 0, file.used, wanted))
-        list(commitlog.skipped(file, 0, file.used))
+        list(segments.messages(file, 0, file.used, wanted))
+        list(segments.skipped(file, 0, file.used))
         list(traces.trace_rows(file, 0, file.used, frozenset({"t"})))
     try:
         from kit.read import lines
