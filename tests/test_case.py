@@ -151,6 +151,9 @@ def test_same_tables_from_renamed_shuffled_doubled(case: Case, unpacked: Path, c
     assert other.records.count() == case.records.count()
     for name in ("ops", "logs", "index", "rows"):
         assert other._frame(name).count() == case._frame(name).count(), name
+    # Without a path, the records tell which queue a file holds.
+    queues = [{tuple(r) for r in c.consumequeue.select("topic", "queue_id", "logical_offset", "physical_offset").collect()} for c in (other, case)]
+    assert queues[0] == queues[1]
     assert Counter(r.source for r in other.logs.select("source").collect()) == Counter(r.source for r in case.logs.select("source").collect())
 
 
@@ -182,7 +185,8 @@ def test_damage_names_its_range(unpacked: Path, cache: Path, tmp_path: Path, tru
 
 def test_second_opening_reads_no_evidence(case: Case, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     counted = case.messages.count()
-    monkeypatch.setattr(tables, "tasks", None)
+    for reader in ("tasks", "frame"):
+        monkeypatch.setattr(tables, reader, None)
     again = kit.open_case(SAMPLE, cache)
     assert again.messages.count() == counted
 
