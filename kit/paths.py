@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
@@ -100,18 +101,26 @@ def flow(frame: pd.DataFrame) -> pd.DataFrame:
         rows.append((at, end, n))
         if row["consumer"]:
             rows.append((end, str(row["consumer"]), n))
-    made = pd.DataFrame(rows, columns=["source", "target", "count"])
-    return made.groupby(["source", "target"], as_index=False, sort=False)["count"].sum()
+    counts: dict[tuple[str, str], int] = {}
+    for source, target, n in rows:
+        counts[source, target] = counts.get((source, target), 0) + n
+    return pd.DataFrame([(*pair, n) for pair, n in counts.items()], columns=["source", "target", "count"])
 
 
-def timeline(case: Case, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the records and answers of the examples of each path, in time order, `TIMELINE_ROWS` at most.
+def timeline(case: Case, frame: pd.DataFrame, also: Sequence[str] = ()) -> pd.DataFrame:
+    """Return the records and answers of the examples of each path, and of the transactions `also`, in time order, `TIMELINE_ROWS` at most.
 
     Columns path, uniq_key, key, stage (`half`, `check`, `op`, `commit`, `discard`, `retry`, `dead letter`, `answer …`), time (UTC), seconds (since the first
     half record), file, physical_offset or line, topic. `frame`: that of `paths`.
     """
     each = frame.head(MOST_PATHS).explode("examples")
-    first = pd.DataFrame({"path": each["path"], "uniq_key": each["examples"]}).drop_duplicates("uniq_key")
+    first = pd.DataFrame({"path": each["path"], "uniq_key": each["examples"]})
+    more = [key for key in also if key not in set(first["uniq_key"])]
+    if more:
+        rows = told(case).where(F.col("uniq_key").isin(more)).select("uniq_key", *STEPS).orderBy("uniq_key").toPandas()
+        rows["path"] = [describe({str(k): v for k, v in row.items()}) for row in rows.to_dict("records")]
+        first = pd.concat([first, rows[["path", "uniq_key"]]], ignore_index=True)
+    first = first.drop_duplicates("uniq_key")
     if first.empty:
         return pd.DataFrame(columns=["path", "uniq_key", "key", "stage", "time", "seconds", "file", "physical_offset", "line", "topic"])
     chosen = F.broadcast(case.spark.createDataFrame(first[["uniq_key"]]))
@@ -133,7 +142,9 @@ def timeline(case: Case, frame: pd.DataFrame) -> pd.DataFrame:
     rows["key"] = rows["uniq_key"].map(rows.dropna(subset=["key"]).groupby("uniq_key")["key"].first())
     order = {path: n for n, path in enumerate(dict.fromkeys(first["path"]))}
     rows["place"] = rows["path"].map(order)
-    return rows.sort_values(["place", "uniq_key", "time"], kind="stable", ignore_index=True).drop(columns="place")
+    sorted_rows: pd.DataFrame = rows.sort_values(["place", "uniq_key", "time"], kind="stable", ignore_index=True)
+    del sorted_rows["place"]
+    return sorted_rows
 
 
 def _stage() -> Column:

@@ -157,7 +157,8 @@ def ended(case: Case) -> DataFrame:
 def accounts(case: Case) -> DataFrame:
     """Return one row per transaction (and per dead letter that is none: its `state` is null); kept for the case.
 
-    Columns uniq_key, keys, topic, producer_group, born_host, `half` and `last_half` (store_timestamp, physical_offset, file, queue_offset),
+    Columns uniq_key, keys, topic, producer_group, born_host, `half`, `renewed_half` (the first put-back copy) and `last_half` (store_timestamp,
+    physical_offset, file, queue_offset),
     half_records, check_times (null before the first check), `op`, ops, commits, `commit_records` (array of store_timestamp, physical_offset, file,
     half_offset: the half record it commits), `discard`, `dead`, reconsumed, cluster and immune (bool: those properties are set), state,
     `rows` (array of key, file, line, status; null where it has no business row).
@@ -188,6 +189,7 @@ def _per_key(case: Case) -> DataFrame:
     return mine.groupBy("uniq_key").agg(
         F.min(F.when(original, half_place)).alias("half"),
         F.max(F.when(half, half_place)).alias("last_half"),
+        F.min(F.when(half & is_renewed(), half_place)).alias("renewed_half"),
         F.min(F.when(original, said)).alias("said"),
         F.count_if(half).cast("int").alias("half_records"),
         F.max(F.when(half, prop(names.CHECK_TIMES).cast("int"))).alias("check_times"),
@@ -216,8 +218,8 @@ def _accounts(case: Case) -> DataFrame:
         .otherwise("pending"),
     )
     return business.join(case, joined.select(
-        "uniq_key", "said.keys", "said.topic", F.col("said.group").alias("producer_group"), "said.born_host", "half", "last_half", "half_records",
-        "check_times", "op", F.coalesce("ops", F.lit(0)).alias("ops"), "commits", "commit_records", "discard", "dead", "reconsumed", "said.cluster",
+        "uniq_key", "said.keys", "said.topic", F.col("said.group").alias("producer_group"), "said.born_host", "half", "renewed_half", "last_half",
+        "half_records", "check_times", "op", F.coalesce("ops", F.lit(0)).alias("ops"), "commits", "commit_records", "discard", "dead", "reconsumed", "said.cluster",
         "said.immune", state.alias("state"),
     ))  # fmt: skip
 

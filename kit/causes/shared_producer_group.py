@@ -1,0 +1,105 @@
+"""shared-producer-group: applications that do not know each other's orders share one producer group, so checks are answered by the wrong one.
+
+Deciding steps: a check was answered from another host than the one the half message came from; such answers disagree with what happened there
+(ROLLBACK or UNKNOW for a transaction whose row stands or that its own host commits). Instances of one application answer for each other
+all the time; only the disagreement tells. Source: broker/client/ProducerManager.getAvailableChannel picks any channel of the group (reference §6.5).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F  # noqa: N812
+
+from kit import answers, refs, requests, transactions
+from kit.findings import Finding, Kind, Ref, Remedy, Step
+from kit.texts import T
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kit.case import Case
+
+SLUG = "shared-producer-group"
+KIND: Kind = "neighbour"
+
+TITLE = T("Different applications share a producer group", "不同应用共用一个生产者组")
+SUMMARY = T(
+    "In group {groups}, {foreign} checks were answered by another host than the one that sent the message; {wrong} of these answers do not fit.",
+    "组 {groups} 中有 {foreign} 次回查由非发送方主机应答；其中 {wrong} 个应答与事实不符。",
+)
+NONE = T("No check was answered wrongly by another application.", "没有回查被其他应用错误应答。")
+FOREIGN = T("{count} checks were answered by another host than the one that sent the message ({hosts}).", "{count} 次回查由非发送方主机应答（{hosts}）。")
+NOT_FOREIGN = T("A check was answered by another host than the one that sent the message.", "有回查由非发送方主机应答。")
+WRONG = T(
+    "{count} of them do not fit: ROLLBACK or UNKNOW for a transaction whose row stands, that was committed, or in a group whose own hosts answer COMMIT.",
+    "其中 {count} 个不符：业务数据仍在、事务已提交、或本机一律应答 COMMIT，却得到 ROLLBACK 或 UNKNOW。",
+)
+NOT_WRONG = T("Such answers do not fit what happened. Not shown: they may be instances of one application, which answer for each other.",
+              "此类应答与事实不符。未见证据：可能是同一应用的多个实例互相应答。")  # fmt: skip
+WANT_LOG = T("it names the address of who answered each check", "其中写明每次回查由哪个地址应答")
+WANT_STORE = T("the half record says which host sent it", "half 记录写明由哪台主机发送")
+ACTION = T("Give each application a producer group of its own.", "为每个应用使用独立的生产者组。")
+WHY = T("The broker asks any connection of the group; one that cannot see the order cannot answer.", "Broker 会询问组内任一连接；看不到订单的应用无法正确应答。")
+RISK = T("Open transactions name the old group: keep one instance of the right application in it until they are over.",
+         "未决事务仍指向旧组：在其结束前须保留一个正确应用的实例。")  # fmt: skip
+VERIFY = T("transaction.log shows `Check producer[…]` only with hosts of the sending application.", "transaction.log 的 `Check producer[…]` 只出现发送方应用的主机。")
+
+
+def examine(case: Case) -> Finding:
+    """Say whether checks were answered by hosts of another application."""
+    finding = Finding(SLUG, KIND, TITLE, NONE.say())
+    stored, logged = case.has("messages"), case.has_source("transaction")
+    found = _foreign(case) if stored and refs.seen(case, *answers.BY_CHECK) else None
+    known = stored and logged
+    if found is None or found.empty:
+        finding.steps = [Step(NOT_FOREIGN, "deciding", False if known else None), Step(NOT_WRONG, "deciding", None)]
+        finding.figures = {"foreign_answers": 0 if known else None, "wrong_answers": 0 if known else None}
+        if not known:
+            finding.missing = [requests.commitlog(WANT_STORE)] if not stored else [requests.broker_log("transaction.log", WANT_LOG)]
+        return finding
+    wrong = found[found["wrong"]]
+    finding.steps = [
+        Step(FOREIGN.say(count=len(found), hosts=_hosts(found)), "deciding", True, _lines(case, found) + _records(found)),
+        Step(WRONG.say(count=len(wrong)), "deciding", True, _lines(case, wrong)) if len(wrong) else Step(NOT_WRONG, "deciding", None),
+    ]
+    finding.figures = {"foreign_answers": len(found), "wrong_answers": len(wrong)}
+    finding.tables = {"foreign_answers": found}
+    if len(wrong):
+        finding.summary = SUMMARY.say(groups=sorted(set(wrong["producer_group"].dropna())), foreign=len(found), wrong=len(wrong))
+        finding.remedies = [Remedy(ACTION, WHY, RISK, VERIFY)]
+        finding.window = (wrong["ts"].min().to_pydatetime(), wrong["ts"].max().to_pydatetime())
+    return finding
+
+
+def _foreign(case: Case) -> pd.DataFrame:
+    """Return the check answers of foreign hosts (100,000 at most): columns of `answers.group_answers`, key, row_stands, committed, wrong."""
+    told = answers.group_answers(case)
+    assert told is not None
+    known = transactions.transactions(case).select(
+        "uniq_key", F.col("keys").alias("key"), F.col("rows").isNotNull().alias("row_stands"), (F.col("state") == "committed").alias("committed"),
+        F.col("half.file").alias("half_file"), F.col("half.physical_offset").alias("half_physical_offset"))  # fmt: skip
+    home = told.where(~F.col("foreign")).groupBy("producer_group").agg(
+        F.count_if(F.col("said") == "COMMIT").alias("home_commits"), F.count_if(F.col("said") != "COMMIT").alias("home_others"))  # fmt: skip
+    away = told.where("foreign").groupBy("producer_group").agg(F.count_if(F.col("said") == "COMMIT").alias("away_commits"))
+    against = (F.col("home_commits") > 0) & (F.col("home_others") == 0) & (F.col("away_commits") == 0)
+    doubted = F.col("said") != "COMMIT"
+    wrong = doubted & (F.col("row_stands") | F.col("committed") | F.coalesce(against, F.lit(False)))
+    joined = told.where("foreign").join(known, "uniq_key").join(home, "producer_group", "left").join(away, "producer_group", "left").withColumn("wrong", wrong)
+    columns = ["uniq_key", "key", "producer_group", "said", "address", "born_host", "row_stands", "committed", "wrong", "ts", "file", "line"]
+    return joined.select(*columns, "half_file", "half_physical_offset").orderBy("ts", "file", "line").limit(100_000).toPandas()
+
+
+def _hosts(frame: pd.DataFrame) -> list[str]:
+    pairs = frame[["born_host", "address"]].map(lambda a: str(a).rsplit(":", 1)[0])
+    return sorted({f"{row['born_host']} → {row['address']}" for row in pairs.to_dict("records")})[:5]
+
+
+def _lines(case: Case, frame: pd.DataFrame) -> tuple[Ref, ...]:
+    places = [(str(row["file"]), int(row["line"])) for row in frame.head(2).to_dict("records")]
+    return tuple(Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True))
+
+
+def _records(frame: pd.DataFrame) -> tuple[Ref, ...]:
+    rows: list[dict[Any, Any]] = frame.head(1).to_dict("records")
+    return tuple(Ref(r["half_file"], f"half: KEYS={r['key']}, UNIQ_KEY={r['uniq_key']}, bornHost={r['born_host']}", physical_offset=int(r["half_physical_offset"])) for r in rows)

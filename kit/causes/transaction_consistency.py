@@ -1,0 +1,183 @@
+"""transaction-consistency: a transaction is over, and its message and its business row disagree.
+
+Deciding steps: a finished transaction that disagrees with its row (rolled back with a row, committed without one); the local step that caused it
+(exception in or around the local transaction, answer that does not fit, send result not looked at). Pending, undelivered checks, discards and dead
+letters alone are neighbours. Source of the mechanism: client/impl/producer/DefaultMQProducerImpl.sendMessageInTransaction (exceptions are caught,
+results other than SEND_OK roll back), broker/processor/EndTransactionProcessor (the answer is one-way).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kit import answers, business, limits, paths, reconcile, refs, requests, transactions
+from kit.causes._transaction_texts import REASONS, Claim, Fix, Text
+from kit.findings import Finding, Kind, Missing, Ref, Remedy, Step
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kit.case import Case
+
+SLUG = "transaction-consistency"
+KIND: Kind = "root_cause"
+
+
+def examine(case: Case) -> Finding:
+    """Account for every transaction and hold the finished ones against the business rows."""
+    stored = case.has("messages")
+    summary = transactions.summary(case) if stored else None
+    counts = reconcile.counts(case)
+    wrong = reconcile.inconsistent(case)
+    finished = reconcile.finished(wrong)
+    thrown = answers.exception_count(case)
+    finding = Finding(SLUG, KIND, Text.TITLE, Text.NONE.say())
+    finding.steps = [
+        _disagreement(case, summary, counts, finished),
+        _local_step(case, summary, finished),
+        _exceptions(case, thrown),
+        *_given_up(wrong),
+    ]
+    finding.figures = _figures(summary, counts, thrown)
+    _say(finding, summary, finished, thrown)
+    if not wrong.empty:
+        finding.window = (wrong["stored"].min().to_pydatetime(), wrong["stored"].max().to_pydatetime())
+        finding.remedies = _remedies(wrong)
+    if summary is not None and _worth_telling(summary, wrong):
+        finding.tables = _tables(case, summary, wrong)
+    finding.missing = _missing(case, summary, counts, finished)
+    return finding
+
+
+def _disagreement(case: Case, summary: transactions.Summary | None, counts: reconcile.Counts, finished: pd.DataFrame) -> Step:
+    if not finished.empty:
+        claim = Claim.DISAGREE.say(rows=_of(finished, "row_without_message"), messages=_of(finished, "message_without_row"))
+        return Step(claim, "deciding", True, _ends(finished) + _rows(case, finished))
+    if summary is not None and not summary.half_messages:
+        return Step(Claim.NO_TRANSACTIONS, "deciding", False)
+    if summary is None or counts.rows is None:
+        return Step(Claim.NO_ROWS, "deciding", None)
+    if not counts.joined:
+        return Step(Claim.NOT_JOINED.say(rows=counts.rows), "deciding", None)
+    return Step(Claim.AGREE.say(finished=summary.total("committed") + summary.total("rolled_back")), "deciding", False)
+
+
+def _local_step(case: Case, summary: transactions.Summary | None, finished: pd.DataFrame) -> Step:
+    caused = finished[finished["cause"].notna()]
+    if not caused.empty:
+        reasons = [text.say(count=int(n)) for cause, text in REASONS.items() if (n := (_reason(caused) == cause).sum())]
+        first = caused.groupby("cause", sort=True).head(2).head(6)
+        told = [(str(row["evidence_file"]), int(row["evidence_line"])) for row in first.to_dict("records")]
+        quoted = tuple(Ref(file, text, line=line) for (file, line), text in zip(told, case.lines(told), strict=True))
+        return Step(Claim.LOCAL.say(caused=len(caused), wrong=len(finished), reasons=reasons), "deciding", True, quoted)
+    seen = refs.seen(case, answers.LOCAL)
+    if seen and finished.empty and (summary is None or summary.half_messages):
+        return Step(Claim.THROWN.say(count=answers.exception_count(case)), "deciding", True, refs.quote(case, seen))
+    return Step(Claim.NO_LOCAL, "deciding", None)
+
+
+def _reason(frame: pd.DataFrame) -> pd.Series[str]:
+    """Return the cause of each row under the name its sentence has: a status stands under its own name in the frame."""
+    return frame["cause"].where(frame["cause"].isin(list(REASONS)), "send_status")
+
+
+def _exceptions(case: Case, thrown: int | None) -> Step:
+    seen = refs.seen(case, answers.LOCAL)
+    return Step(Claim.EXCEPTIONS.say(count=thrown), "supporting", True if thrown else None, refs.quote(case, seen, 2) if thrown else ())
+
+
+def _given_up(wrong: pd.DataFrame) -> list[Step]:
+    """Return the standing rows whose message was given up, if any: beside the point, since discards alone are a neighbour."""
+    left = wrong[wrong["state"] == "discarded"]
+    return [Step(Claim.GIVEN_UP.say(count=len(left)), "supporting", None, _ends(left)[:1])] if len(left) else []
+
+
+def _of(frame: pd.DataFrame, kind: str) -> int:
+    return int((frame["kind"] == kind).sum())
+
+
+def _ends(frame: pd.DataFrame) -> tuple[Ref, ...]:
+    """Quote the records that ended the first transactions of each kind: op record or committed record."""
+    made = []
+    for row in frame.dropna(subset=["end_physical_offset"]).groupby("kind", sort=True).head(2).to_dict("records"):
+        text = f"{row['state']}: KEYS={row['key']}, UNIQ_KEY={row['uniq_key']}, topic={row['topic']}, producerGroup={row['producer_group']}"
+        made.append(Ref(str(row["end_file"]), text, physical_offset=int(row["end_physical_offset"])))
+    return tuple(made)
+
+
+def _rows(case: Case, frame: pd.DataFrame) -> tuple[Ref, ...]:
+    """Quote the first business rows that stand although their message was rolled back; a row of a Parquet table has no line to quote."""
+    standing = frame[frame["row_line"].notna()].head(2)
+    places = [(str(row["row_file"]), int(row["row_line"])) for row in standing.to_dict("records") if not str(row["row_file"]).endswith(".parquet")]
+    return tuple(Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True))
+
+
+def _figures(summary: transactions.Summary | None, counts: reconcile.Counts, thrown: int | None) -> dict[str, Any]:
+    """Return the fixed figures; without a store none of its own can be known."""
+    states: dict[str, int | None] = summary.states() if summary else dict.fromkeys(transactions.STATES)
+    return {
+        "half_messages": summary.half_messages if summary else None,
+        **states,
+        "committed_twice": summary.total("committed_twice") if summary else None,
+        "dead_lettered": summary.dead_lettered if summary else None,
+        "rows_without_message": counts.rows_without_message,
+        "rows_pending": counts.rows_pending,
+        "messages_without_row": counts.messages_without_row,
+        "exceptions_in_local_transaction": thrown,
+    }
+
+
+def _say(finding: Finding, summary: transactions.Summary | None, finished: pd.DataFrame, thrown: int | None) -> None:
+    if not finished.empty:
+        finding.summary = Text.SUMMARY.say(rows=_of(finished, "row_without_message"), messages=_of(finished, "message_without_row"),
+                                           caused=int(finished["cause"].notna().sum()), wrong=len(finished))  # fmt: skip
+    elif summary is not None and not summary.half_messages:
+        finding.summary = Text.NO_TRANSACTIONS.say()
+    elif finding.verdict != "ruled_out":
+        finding.summary = Text.ONLY_EXCEPTIONS.say(count=thrown) if thrown else Text.UNKNOWN.say()
+
+
+def _remedies(wrong: pd.DataFrame) -> list[Remedy]:
+    rows, messages = _of(wrong, "row_without_message"), _of(wrong, "message_without_row")
+    made = []
+    if rows:
+        made.append(Remedy(Fix.RESEND.say(count=rows), Fix.RESEND_WHY, Fix.RESEND_RISK, Fix.RESEND_VERIFY))
+    if messages:
+        made.append(Remedy(Fix.COMPENSATE.say(count=messages), Fix.COMPENSATE_WHY, Fix.COMPENSATE_RISK, Fix.COMPENSATE_VERIFY))
+    return [*made, Remedy(Fix.PLACE, Fix.PLACE_WHY, Fix.PLACE_RISK, Fix.PLACE_VERIFY)]
+
+
+def _worth_telling(summary: transactions.Summary, wrong: pd.DataFrame) -> bool:
+    unusual = ("discarded", "pending", "committed_twice", "checked")
+    return not wrong.empty or any(summary.total(name) for name in unusual) or bool(summary.half_messages and summary.dead_lettered)
+
+
+def _tables(case: Case, summary: transactions.Summary, wrong: pd.DataFrame) -> dict[str, Any]:
+    taken = paths.paths(case)
+    return {
+        "inconsistent": wrong,
+        "transaction_flow": paths.flow(taken),
+        "transaction_paths": taken.drop(columns=["examples"]),
+        "transaction_timeline": paths.timeline(case, taken, list(wrong.groupby(["kind", "cause"], dropna=False).head(1)["uniq_key"])),
+        "transaction_limits": limits.table(case),
+        "transaction_rows": business.fates(case),
+    }
+
+
+def _missing(case: Case, summary: transactions.Summary | None, counts: reconcile.Counts, finished: pd.DataFrame) -> list[Missing]:
+    if summary is not None and not summary.half_messages:
+        return []
+    wanted = []
+    if summary is None:
+        wanted.append(requests.commitlog(Text.WANT_STORE))
+    if counts.rows is None or not counts.joined:
+        wanted.append(requests.rows(Text.WANT_ROWS))
+    unexplained = not finished.empty and finished["cause"].isna().any()
+    if counts.rows is None or summary is None or unexplained:
+        if not case.has_source("client"):
+            wanted.append(requests.client_log(requests.PRODUCER, Text.WANT_CLIENT_LOG))
+        if not case.has_source("app"):
+            wanted.append(requests.app_log(requests.PRODUCER, Text.WANT_APP_LOG))
+        if not case.has_source("transaction"):
+            wanted.append(requests.broker_log("transaction.log", Text.WANT_TRANSACTION_LOG))
+    return wanted
