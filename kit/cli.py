@@ -23,6 +23,8 @@ DAMAGED = 3
 NOT_THERE = T("{path}: no such file or folder", "{path}：没有这个文件或文件夹")
 OUT_INSIDE = T("{path}: --out lies inside the evidence; nothing is written there", "{path}：--out 位于证据目录之内；不会向其中写入")
 NOTHING = T("{path}: nothing in it is recognised as RocketMQ evidence", "{path}：其中没有可识别的 RocketMQ 证据")
+BAD_PROPERTY = T("`{text}` is no property; write it as NAME=VALUE", "“{text}”不是属性；请写成 NAME=VALUE")
+TOO_OLD = T("{version} is older than {oldest}, the first release whose sizes are known", "{version} 早于 {oldest}，后者是已知大小规则的最早版本")
 DAMAGE = T("{n} places of the evidence are damaged or could not be read:", "证据中有 {n} 处损坏或无法读取：")
 BAD_DATE = T(
     "`{text}` is not an ISO date, such as 2024-05-14 or 2024-05-14T10:00:00+08:00",
@@ -232,6 +234,41 @@ def msgid(ids: tuple[str, ...], near: str | None, lang: Lang) -> None:
     click.echo(told.ids(rows, lang))
     if any("error" in row for row in rows):
         sys.exit(2)
+
+
+@cli.command()
+@click.option("--body", type=click.IntRange(min=0), required=True, help="bytes of the body as stored: compressed, if the client compresses it")
+@click.option("--topic", required=True, help="the topic it is sent to")
+@click.option("--properties", multiple=True, metavar="K=V…", help="what the application sets, such as KEYS=… TAGS=…; PGROUP=… is the producer group")
+@click.argument("more", nargs=-1, metavar="")
+@click.option("--broker", metavar="VERSION", help="release of the broker (default: the newest known)")
+@click.option("--client", metavar="VERSION", help="release of the client (default: that of the broker)")
+@click.option("--limit", type=click.IntRange(min=1), help="maxMessageSize of the broker (default: that of its release, 4194304)")
+@click.option("--group", help="consumer group that sends it back (default: the longest that is allowed)")
+@click.option("--check-max", type=click.IntRange(min=1), help="transactionCheckMax (default: that of the release)")
+@click.option("--dledger", is_flag=True, help="a DLedger broker")
+@click.option("--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True, help="language of the sentences")
+def size(body: int, topic: str, properties: tuple[str, ...], more: tuple[str, ...], broker: str | None, client: str | None, lang: Lang, **chosen: Any) -> None:
+    """Say how many bytes a message is stored in, now and after each rewrite, and the largest safe body."""
+    from kit import size as sizes
+    from kit.facts.versions import NEWEST, OLDEST, Version
+    from kit.report.sizes import card
+
+    pairs = [item.partition("=") for item in (*properties, *more)]
+    wrong = next((name for name, equals, _ in pairs if not (name and equals)), None)
+    if wrong is not None:
+        raise click.UsageError(BAD_PROPERTY.say(text=clean(wrong)).render(lang))
+    set_ = {name: value for name, _, value in pairs}
+    try:
+        release, sender = (Version.parse(text) if text is not None else None for text in (broker, client))
+    except ValueError as error:
+        raise click.UsageError(clean(str(error))) from None
+    for old in (v for v in (release, sender) if v is not None and v < OLDEST):
+        raise click.UsageError(TOO_OLD.say(version=str(old), oldest=str(OLDEST)).render(lang))
+    common = {name: value for name, value in chosen.items() if value is not None}
+    producer_group = set_.pop("PGROUP", None)
+    spec = sizes.table(body, topic, set_, broker=release or NEWEST, client=sender, producer_group=producer_group or "", **common)
+    click.echo(card(spec, lang, broker=release is not None, client=sender is not None, group=producer_group is not None))
 
 
 def main() -> None:
