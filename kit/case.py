@@ -352,7 +352,7 @@ class Case:
         return results.table(self, name)
 
 
-NEEDS: Final[Mapping[str, tuple[str, ...]]] = {"configs": ("logs",)}
+NEEDS: Final[Mapping[str, tuple[str, ...]]] = {"configs": ("logs",), "ops": ("messages",)}
 """Tables that others are worked out from."""
 
 TABLE_OF: Final[Mapping[str, str]] = {"records": "messages", "entries": "logs"}

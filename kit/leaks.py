@@ -35,6 +35,11 @@ def is_commit(flag: str = "sys_flag") -> Column:
     return F.col(flag).bitwiseAND(names.TRANSACTION_MASK) == names.TRANSACTION_COMMIT
 
 
+def is_commit_itself() -> Column:
+    """A commit names the record it ends; put-backs of a committed copy keep the bit, not the name."""
+    return (F.col("topic") == names.SCHEDULE_TOPIC) & is_commit() & (F.col("prepared_transaction_offset") != 0)
+
+
 def leaked(case: Case) -> DataFrame:
     """Return the leaked records of the case, once each: half, schedule and given-up ones.
 
@@ -43,6 +48,7 @@ def leaked(case: Case) -> DataFrame:
     """
     kept = case.memo.get("leaked")
     if kept is None:
+        records = case.records
         half, given_up = names.HALF_TOPIC, names.DISCARD_TOPIC
         place = (
             F.when((F.col("topic") == half) & (prop("REAL_TOPIC") == half), "half")
@@ -51,7 +57,7 @@ def leaked(case: Case) -> DataFrame:
             .when(F.col("topic").isin(names.SCHEDULE_TOPIC, given_up) & (prop("REAL_TOPIC") == given_up), "discarded")
         )
         kept = (
-            case.records.withColumn("place", place)
+            records.withColumn("place", place)
             .where(F.col("place").isNotNull() & (prop("TRAN_MSG") == "true") & prop("DELAY").isNotNull())
             .withColumn("check_times", prop("TRANSACTION_CHECK_TIMES").cast("int"))
             .withColumn("committed", is_commit())
@@ -73,7 +79,7 @@ def resent(case: Case) -> DataFrame:
 
 
 def committed_again(case: Case) -> DataFrame:
-    """Return the records that a commit wrote into SCHEDULE or the half topic instead of a real topic."""
+    """Return the leaked records with the commit bit: written by a commit that was diverted, or copied from one."""
     return leaked(case).where(F.col("committed") & (F.col("place") != "discarded"))
 
 
@@ -84,12 +90,16 @@ def twins(case: Case) -> DataFrame:
 
 
 def counts(case: Case) -> pd.DataFrame:
-    """Return records by place and by who wrote them: columns place, committed, records, messages, max_check_times, first, last."""
+    """Return records by place and by descent: columns place, committed (it or an ancestor was committed), records, commits, messages, …
+
+    `commits` are the records that a commit itself wrote into SCHEDULE: they name the record they end, put-backs of them do not.
+    """
     return (
         leaked(case)
         .groupBy("place", "committed")
         .agg(
             F.count("*").alias("records"),
+            F.count_if(is_commit_itself()).alias("commits"),
             F.count_distinct("uniq_key").alias("messages"),
             F.max("check_times").alias("max_check_times"),
             F.min("store_timestamp").alias("first"),
@@ -141,7 +151,7 @@ def flow(case: Case) -> pd.DataFrame:
     Put-backs of a committed copy keep its commit bit; only the commit itself names the record it ends (preparedTransactionOffset).
     """
     into = (
-        F.when(F.col("committed") & (F.col("prepared_transaction_offset") != 0), "commit")
+        F.when(is_commit_itself(), "commit")
         .when((F.col("reconsume_times") > 0) & F.col("check_times").isNull(), "consumer")
         .otherwise("check")
     )

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from kit.facts import names
 from kit.read import admin, commitlog, configs, consumequeue, index, logs, metrics, rows, traces, zones
@@ -124,7 +125,8 @@ def frame(spark: SparkSession, name: str, found: Inventory, options: dict[str, A
         return _with_files(spark, "rocketmq.commitlog", stores(found)).option("table", "skipped").load()
     if name == "ops":
         copies = [i.file for i in found.of_kind("commitlog", "dledger") if i.replica_of]
-        return ended(options["messages"].where(~F.col("file").isin(copies)))
+        messages = spark.read.schema(from_arrow_schema(specs()["messages"].schema)).parquet(options["messages"].as_uri())
+        return ended(messages.where(~F.col("file").isin(copies)))
     if name == "traces":
         return _with_files(spark, "rocketmq.trace", stores(found, replicas=False)).load()
     if name in ("consumequeue", "index"):
@@ -152,7 +154,7 @@ def ended(ops: DataFrame) -> DataFrame:
 
 
 def tasks(name: str, found: Inventory, options: dict[str, Any]) -> list[Task]:
-    """Return what has to be read for a small table. `options`: tz_broker, tz_app, zones {file: zone}, logs (folder of that table)."""
+    """Return what has to be read for a small table. `options`: tz_broker, tz_app, zones {file: zone}, and the folders of tables it is made from."""
     if name in ("rows", "sends"):
         return [_rows_task(i, options["zones"].get(i.file)) for i in found.of_kind(name, replicas=False) if i.detail.get("role")]
     if name == "admin":

@@ -69,9 +69,9 @@ class Claim:
         "某条 half 或延时记录以 half 主题本身为目标，且带有 TRAN_MSG 和 DELAY。",
     )
     DIVERTED = T(
-        "Each check puts the leaked message back and commits it; the surviving DELAY diverts the commit as well, "
-        "so one becomes two ({records} records written by commits).",
-        "每次回查都会把泄漏的消息写回并提交；残留的 DELAY 使提交也被转入延时主题，于是一条变两条（提交写出 {records} 条记录）。",
+        "Each check puts the leaked message back and its answer commits it; the surviving DELAY diverts the commit as well, "
+        "so one becomes two ({commits} commits diverted, {records} records descend from them).",
+        "每次回查都会把泄漏的消息写回，而回查的应答又将其提交；残留的 DELAY 使提交也被转入延时主题，于是一条变两条（{commits} 次提交被转移，由此衍生 {records} 条记录）。",
     )
     DIVERTED_PRINTED = T(
         "{lines} log lines print such half messages with the commit bit set: commits were diverted back into the half topic.",
@@ -132,8 +132,8 @@ class Fix:
         "在回查监听器中，对没有处理器的主题回答 ROLLBACK（而不是 COMMIT）。",
     )
     ROLLBACK_WHY = T(
-        "It ends the doubling: the {count} records written by commits would not exist.",
-        "它终止翻倍：由提交写出的 {count} 条记录不会出现。",
+        "It ends the doubling: the {count} records that descend from commits would not exist.",
+        "它终止翻倍：由提交衍生的 {count} 条记录不会出现。",
     )
     ROLLBACK_RISK = T(
         "Leaked messages are still put back once per round until the check limit, because their op messages "

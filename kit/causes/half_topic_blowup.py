@@ -30,12 +30,13 @@ KIND: Kind = "root_cause"
 
 @attrs.frozen
 class Leak:
-    """What the records say: leaked half records and messages, what commits wrote, when it began and ended."""
+    """What the records say, in records: leaked half ones, those with and without the commit bit, commits themselves, given up."""
 
     half: int
     messages: int
-    by_commit: int
-    by_check: int
+    committed: int
+    put_back: int
+    commits: int
     discarded: int
     max_check_times: int | None
     counts: pd.DataFrame
@@ -75,8 +76,9 @@ def _leak(case: Case) -> Leak:
     return Leak(
         half=int(half["records"].sum()),
         messages=leaks.half_records(case).select("uniq_key").distinct().count() if len(half) else 0,
-        by_commit=int(stored[stored["committed"]]["records"].sum()),
-        by_check=int(stored[~stored["committed"].astype(bool)]["records"].sum()),
+        committed=int(stored[stored["committed"]]["records"].sum()),
+        put_back=int(stored[~stored["committed"].astype(bool)]["records"].sum()),
+        commits=int(counts["commits"].sum()),
         discarded=int(counts[counts["place"] == "discarded"]["records"].sum()),
         max_check_times=int(checks.max()) if len(checks) else None,
         counts=counts,
@@ -95,7 +97,7 @@ def _refusal_steps(case: Case, back: sendback.SendBack, leak: Leak | None) -> li
 
 
 def _resent_step(case: Case, leak: Leak | None) -> Step:
-    if not leak or not (leak.half or leak.by_check):
+    if not leak or not (leak.half or leak.put_back):
         return Step(Claim.RESENT.say(count=None), "supporting", None)
     first = leaks.resent(case)
     count = first.count()
@@ -103,7 +105,7 @@ def _resent_step(case: Case, leak: Leak | None) -> Step:
 
 
 def _leaked_step(case: Case, leak: Leak | None, printed: refs.Seen) -> Step:
-    found = leak is not None and bool(leak.half or leak.by_check or leak.by_commit)
+    found = leak is not None and bool(leak.half or leak.put_back or leak.committed)
     if found:
         kept = leaks.leaked(case).where(F.col("place") != "discarded")
         return Step(Claim.LEAKED.say(records=leak.half, messages=leak.messages), "deciding", True, refs.records(kept, 2) + refs.quote(case, printed, 1))
@@ -113,15 +115,15 @@ def _leaked_step(case: Case, leak: Leak | None, printed: refs.Seen) -> Step:
 
 
 def _diverted_step(case: Case, leak: Leak | None, printed: refs.Seen) -> Step:
-    if leak is not None and (leak.half or leak.by_check):
-        if leak.by_commit:
-            return Step(Claim.DIVERTED.say(records=leak.by_commit), "deciding", True, refs.records(leaks.committed_again(case)))
+    if leak is not None and (leak.half or leak.put_back):
+        if leak.committed:
+            return Step(Claim.DIVERTED.say(commits=leak.commits, records=leak.committed), "deciding", True, refs.records(leaks.committed_again(case)))
         twins = refs.records(leaks.twins(case), 2)
         return Step(Claim.TWINS, "deciding", True, twins) if twins else Step(Claim.ONLY_PUT_BACK, "deciding", None)
     committed = refs.seen(case, "leaked-commit-printed")
     if committed:
         return Step(Claim.DIVERTED_PRINTED.say(lines=committed.count), "deciding", True, refs.quote(case, committed))
-    return Step(Claim.DIVERTED.say(records=None), "deciding", None if leak is None or printed else False)
+    return Step(Claim.DIVERTED.say(commits=None, records=None), "deciding", None if leak is None or printed else False)
 
 
 def _answer_step(case: Case, leak: Leak | None) -> Step:
@@ -176,7 +178,7 @@ def _fixes(leak: Leak) -> pd.DataFrame:
     """Return, for each documented fix, which leaked records of this incident it would have prevented. Columns fix, prevented, left, retries."""
     import pandas as pd
 
-    everything = leak.by_commit + leak.by_check + leak.discarded
+    everything = leak.committed + leak.put_back + leak.discarded
     twice = leak.counts[leak.counts["committed"]]["records"].sum()
     return pd.DataFrame(
         [
