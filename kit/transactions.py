@@ -219,8 +219,8 @@ def _accounts(case: Case) -> DataFrame:
     )
     return business.join(case, joined.select(
         "uniq_key", "said.keys", "said.topic", F.col("said.group").alias("producer_group"), "said.born_host", "half", "renewed_half", "last_half",
-        "half_records", "check_times", "op", F.coalesce("ops", F.lit(0)).alias("ops"), "commits", "commit_records", "discard", "dead", "reconsumed", "said.cluster",
-        "said.immune", state.alias("state"),
+        "half_records", "check_times", "op", F.coalesce("ops", F.lit(0)).alias("ops"), "commits", "commit_records", "discard", "dead", "reconsumed",
+        "said.cluster", "said.immune", state.alias("state"),
     ))  # fmt: skip
 
 
