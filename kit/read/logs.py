@@ -87,7 +87,8 @@ class _Reader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
         from kit.read.entries import Piece, batches
 
-        assert isinstance(partition, _Partition)
+        if not isinstance(partition, _Partition):
+            return  # Without any partition Spark asks for the whole, as None.
         options = _options(self.options)
         for piece in partition.pieces:
             yield from batches(Piece(**piece), options)
