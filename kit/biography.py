@@ -44,7 +44,7 @@ def trace(case: Case, id: str) -> dict[str, Any]:  # noqa: A002 - the public nam
     Times are ISO 8601 in UTC. Texts are in the case's language.
     """
     wanted = id.strip()
-    found = _records(case, wanted) if case.has("messages") else []
+    found = _records(case, wanted) if wanted and case.has("messages") else []
     keys = list(dict.fromkeys(r["uniq_key"] for r in found if r["uniq_key"])) or _keys_elsewhere(case, wanted)
     ops = _ops(case, [r for r in found if r["stage"] in (stages.HALF, stages.CHECK_BACK)])
     done = hops.told(found)
@@ -64,6 +64,14 @@ def trace(case: Case, id: str) -> dict[str, Any]:  # noqa: A002 - the public nam
         "mentions": said,
         "gaps": [_shown(g, case.lang) for g in missing],
     }
+
+
+def example(case: Case) -> str | None:
+    """Return the UNIQ_KEY of the message with the longest journey; None where no record has one."""
+    if not case.has("messages"):
+        return None
+    longest = stages.journeys(case).orderBy(F.desc(F.length("path")), "example").first()
+    return longest.example if longest else None
 
 
 def lives(case: Case, keys: Sequence[str], most: int = 300) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

@@ -133,7 +133,7 @@ def told(records: list[Record]) -> list[Record]:
     for record in records:
         source = _source(record, done)
         why = WHY[_reason(record, done)].say(**_values(record))
-        first = source is None and record["stage"] in (stages.ORIGINAL, stages.HALF) and not record.get("again")
+        first = not any(r["uniq_key"] == record["uniq_key"] for r in done)
         done.append({**record, "copied_from": source["offset_msg_id"] if source else None, "why": why if first else LAST_SENTENCE.say(why=why, more=NEW_ID)})
     return done
 

@@ -183,8 +183,8 @@ def _examples(case: Case, keys: list[str], journeys: pd.DataFrame) -> dict[str, 
     client = next(iter(reversed(case.client_versions())), None)
     calls = [handed.on_message([r for r in records if r["id"] == key], client, case.lang).assign(message=key) for key in wanted]
     return {
-        "identity_lives": pd.DataFrame([{k: v for k, v in r.items() if k != "properties"} for r in records]),
-        "identity_lives_handled": pd.DataFrame(deliveries),
+        "identity_lives": pd.DataFrame([*({"row": "copy", **{k: v for k, v in r.items() if k != "properties"}} for r in records),
+                                        *({"row": "delivery", **d} for d in deliveries)]),
         "identity_calls": pd.concat(calls, ignore_index=True) if calls else pd.DataFrame(),
     }
 

@@ -151,6 +151,23 @@ def journey(records: pd.DataFrame, handled: pd.DataFrame | None = None, lang: La
     return Chart(chart, table, reading.render(lang), JOURNEY_ALT.render(lang), JOURNEY.render(lang), named, lang, min_width=620)
 
 
+def life(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Chart the journey of the first message of `frame`: its copies and, where `row` is `delivery`, what consumers did with them."""
+    mine = frame[frame["id"] == frame["id"].iloc[0]] if len(frame) else frame
+    copies = mine[mine["row"] == "copy"] if len(mine) else mine
+    return journey(copies, mine[mine["row"] == "delivery"] if len(mine) else None, lang)
+
+
+def uniq_apart(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Take the UNIQ_KEY of the first message of `frame` apart; `frame` as in `life`."""
+    return anatomy(str(frame["uniq_key"].dropna().iloc[0]), lang)
+
+
+def offset_apart(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Take the offset id of the first copy in `frame` apart."""
+    return anatomy(str(frame["offset_msg_id"].dropna().iloc[0]), lang)
+
+
 def _deliveries(handled: pd.DataFrame | None, lang: Lang) -> pd.DataFrame:
     columns = ["time", "result", "success", "offset_msg_id", "consumer"]
     if handled is None or handled.empty:
