@@ -1,7 +1,7 @@
 """shared-producer-group: applications that do not know each other's orders share one producer group, so checks are answered by the wrong one.
 
 Deciding steps: a check was answered from another host than the one the half message came from; such answers disagree with what happened there
-(ROLLBACK or UNKNOW for a transaction whose row stands or that its own host commits). Instances of one application answer for each other
+(ROLLBACK for a transaction whose row stands or that was committed, or never COMMIT where the group's own hosts always do). Instances of one application answer for each other
 all the time; only the disagreement tells. Source: broker/client/ProducerManager.getAvailableChannel picks any channel of the group (reference §6.5).
 """
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 SLUG = "shared-producer-group"
 KIND: Kind = "neighbour"
+ENOUGH = 3
+"""Answers of another host from which on "never COMMIT" says something."""
 
 TITLE = T("Different applications share a producer group", "不同应用共用一个生产者组")
 SUMMARY = T(
@@ -59,9 +61,11 @@ def examine(case: Case) -> Finding:
             finding.missing = [requests.commitlog(WANT_STORE)] if not stored else [requests.broker_log("transaction.log", WANT_LOG)]
         return finding
     wrong = found[found["wrong"]]
+    # Foreign hosts that only ever commit are instances of the same application.
+    agree = False if (found["said"] == "COMMIT").all() else None
     finding.steps = [
         Step(FOREIGN.say(count=len(found), hosts=_hosts(found)), "deciding", True, _lines(case, found) + _records(found)),
-        Step(WRONG.say(count=len(wrong)), "deciding", True, _lines(case, wrong)) if len(wrong) else Step(NOT_WRONG, "deciding", None),
+        Step(WRONG.say(count=len(wrong)), "deciding", True, _lines(case, wrong)) if len(wrong) else Step(NOT_WRONG, "deciding", agree),
     ]
     finding.figures = {"foreign_answers": len(found), "wrong_answers": len(wrong)}
     finding.tables = {"foreign_answers": found}
@@ -79,13 +83,15 @@ def _foreign(case: Case) -> pd.DataFrame:
     known = transactions.transactions(case).select(
         "uniq_key", F.col("keys").alias("key"), F.col("rows").isNotNull().alias("row_stands"), (F.col("state") == "committed").alias("committed"),
         F.col("half.file").alias("half_file"), F.col("half.physical_offset").alias("half_physical_offset"))  # fmt: skip
-    home = told.where(~F.col("foreign")).groupBy("producer_group").agg(
-        F.count_if(F.col("said") == "COMMIT").alias("home_commits"), F.count_if(F.col("said") != "COMMIT").alias("home_others"))  # fmt: skip
-    away = told.where("foreign").groupBy("producer_group").agg(F.count_if(F.col("said") == "COMMIT").alias("away_commits"))
-    against = (F.col("home_commits") > 0) & (F.col("home_others") == 0) & (F.col("away_commits") == 0)
-    doubted = F.col("said") != "COMMIT"
-    wrong = doubted & (F.col("row_stands") | F.col("committed") | F.coalesce(against, F.lit(False)))
-    joined = told.where("foreign").join(known, "uniq_key").join(home, "producer_group", "left").join(away, "producer_group", "left").withColumn("wrong", wrong)
+    every = told.join(known, "uniq_key").withColumn("bad", (F.col("said") == "ROLLBACK") & (F.col("row_stands") | F.col("committed")))
+    home, away, commits = ~F.col("foreign"), F.col("foreign"), F.col("said") == "COMMIT"
+    by_group = every.groupBy("producer_group").agg(
+        F.count_if(home).alias("home"), F.count_if(home & F.col("bad")).alias("home_bad"), F.count_if(home & ~commits).alias("home_others"),
+        F.count_if(away).alias("away"), F.count_if(away & commits).alias("away_commits"))  # fmt: skip
+    # Where its own hosts answer wrongly too, the application is at fault, not the group.
+    unlike = (F.col("home") > 0) & (F.col("home_bad") == 0)
+    apart = (F.col("home") > 0) & (F.col("home_others") == 0) & (F.col("away_commits") == 0) & (F.col("away") >= ENOUGH)
+    joined = every.where(away).join(by_group, "producer_group").withColumn("wrong", (F.col("bad") & unlike) | (~commits & apart))
     columns = ["uniq_key", "key", "producer_group", "said", "address", "born_host", "row_stands", "committed", "wrong", "ts", "file", "line"]
     return joined.select(*columns, "half_file", "half_physical_offset").orderBy("ts", "file", "line").limit(100_000).toPandas()
 

@@ -46,6 +46,14 @@ COLOURS: Final = {
     "answer ROLLBACK": VERMILLION, "answer UNKNOWN": ORANGE, "answer exception": PURPLE,
 }  # fmt: skip
 PATH, KEY, STAGE, SECONDS = T("path", "路径"), T("key", "键"), T("stage", "阶段"), T("seconds", "秒")
+WRONG = T("Keys whose message and row disagree", "消息与业务数据不一致的键")
+TAKEN = T("Paths the transactions took", "事务走过的路径")
+LIMITS = T("Limits in force", "生效的限制")
+KIND, CAUSE, REPAIR_COLUMN, STATE = T("what is alone", "单独存在的是"), T("cause", "原因"), T("repair", "修复"), T("state", "状态")
+EVIDENCE, GROUP, COUNT = T("evidence", "证据"), T("producer group", "生产者组"), T("transactions", "事务数")
+LIMIT, VALUE, UNIT, KNOWN = T("limit", "限制"), T("value", "值"), T("unit", "单位"), T("known from", "来源")
+KINDS: Final = {"row_without_message": T("the row", "业务数据"), "message_without_row": T("the message", "消息")}
+SOURCES: Final = {"evidence": T("evidence", "证据"), "default": T("default of the version", "版本默认值")}
 
 STORY = T("{key}, step by step", "{key} 的逐步经过")
 STORY_ROW = T("its business row: {status}", "其业务数据：{status}")
@@ -123,6 +131,35 @@ def _bands(chart: go.Figure, first: pd.DataFrame, lanes: dict[str, int]) -> None
         if n % 2 == 0:
             chart.add_hrect(y0=min(at) - 0.5, y1=max(at) + 0.5, fillcolor=GREY, opacity=0.12, line_width=0)
         chart.add_annotation(x=1, xref="paper", xanchor="right", y=min(at) - 0.05, yanchor="middle", showarrow=False, text=escape(path, 70), font={"size": 10})
+
+
+def wrong(frame: pd.DataFrame, lang: Lang = "en") -> Table:
+    """Show the inconsistent keys with cause and repair. `frame`: that of `kit.reconcile.inconsistent`."""
+    said = [CAUSES[c].render(lang) if c in CAUSES else c for c in frame["cause"]]
+    shown = pd.DataFrame({
+        "key": frame["key"], "kind": [KINDS[k].render(lang) if k in KINDS else k for k in frame["kind"]], "state": frame["state"], "cause": said,
+        "repair": [REPAIRS[r].render(lang) if r in REPAIRS else r for r in frame["repair"]],
+        "evidence": [f"{f}:{n}" if isinstance(f, str) else None for f, n in zip(frame["evidence_file"], frame["evidence_line"], strict=True)],
+    })  # fmt: skip
+    heads = {"key": KEY, "kind": KIND, "state": STATE, "cause": CAUSE, "repair": REPAIR_COLUMN, "evidence": EVIDENCE}
+    return Table(shown, WRONG.render(lang), {k: v.render(lang) for k, v in heads.items()}, lang)
+
+
+def taken(frame: pd.DataFrame, lang: Lang = "en") -> Table:
+    """Show the paths with their counts. `frame`: that of `kit.paths.paths`."""
+    heads = {"path": PATH, "producer_group": GROUP, "transactions": COUNT}
+    return Table(frame[list(heads)], TAKEN.render(lang), {k: v.render(lang) for k, v in heads.items()}, lang)
+
+
+def in_force(frame: pd.DataFrame, lang: Lang = "en") -> Table:
+    """Show the limits and where they are known from. `frame`: that of `kit.limits.table`."""
+    shown = frame[["limit", "value", "unit"]].copy()
+    shown["known"] = [
+        f"{row['where']}:{row['line']}" if isinstance(row["where"], str) else (SOURCES[row["known"]].render(lang) if row["known"] in SOURCES else None)
+        for row in frame.to_dict("records")
+    ]
+    heads = {"limit": LIMIT, "value": VALUE, "unit": UNIT, "known": KNOWN}
+    return Table(shown, LIMITS.render(lang), {k: v.render(lang) for k, v in heads.items()}, lang)
 
 
 def story(timeline: pd.DataFrame, wrong: pd.DataFrame, lang: Lang = "en") -> Table:
