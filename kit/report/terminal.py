@@ -77,7 +77,7 @@ def inventory(found: Inventory, lang: Lang) -> str:
     for name in found.not_recognised:
         table.add_row(_cell(name), NOT_RECOGNISED.in_(lang))
     for refused in found.refused:
-        table.add_row(_cell(refused.file), REFUSED.say(reason=refused.reason).render(lang))
+        table.add_row(_cell(refused.file), REFUSED.say(reason=refused.say(lang)).render(lang))
     return _print(table)
 
 

@@ -1,0 +1,1 @@
+"""The commands of `kit.cli`, by what they need."""
