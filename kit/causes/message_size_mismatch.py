@@ -81,7 +81,7 @@ def examine(case: Case) -> Finding:
     if shown:
         finding.tables = _tables(case, found)
         finding.remedies = _remedies(found)
-    finding.missing = _missing(case, found, happened)
+    finding.missing = _missing(case, found, refused.holds is None)
     return finding
 
 
@@ -224,16 +224,12 @@ def _remedies(found: Seen) -> list[Remedy]:
     return remedies
 
 
-def _missing(case: Case, found: Seen, happened: bool) -> list[Missing]:
-    wanted = []
-    if not case.has("messages"):
-        wanted.append(requests.commitlog(Text.WANT_STORE))
-    if not happened:
+def _missing(case: Case, found: Seen, undecided: bool) -> list[Missing]:
+    wanted = [] if case.has("messages") else [requests.commitlog(Text.WANT_STORE)]
+    if undecided:
         for source, why in (("transaction", Text.WANT_TRANSACTION_LOG), ("store", Text.WANT_STORE_LOG)):
-            if not case.has_source(source) and (not case.has("messages") or found.at_risk or len(found.failed)):
+            if not case.has_source(source):
                 wanted.append(requests.broker_log(f"{source}.log", why))
-    if found.limits.known != "evidence" and (wanted or found.at_risk or len(found.failed)):
-        wanted.append(requests.broker_config(Text.WANT_CONFIG))
+        if found.limits.known != "evidence" or found.limits.how is None:
+            wanted.append(requests.broker_config(Text.WANT_CONFIG))
     return wanted
-
-
