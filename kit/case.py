@@ -228,7 +228,7 @@ class Case:
         options: dict[str, Any] = {"tz_broker": self.options.tz_broker, "tz_app": self.options.tz_app}
         if spec.zoned:
             options["zones"] = {file: zone.zone for file, zone in self.zones.items()}
-        for needed in NEEDS.get(name, ()):
+        for needed in tables.NEEDS.get(name, ()):
             options[needed] = self.folder(needed)
         if name in tables.BY_SPARK:
             return tables.frame(self.spark, name, self.found, options)
@@ -266,15 +266,9 @@ class Case:
         return kept
 
     def _cut(self, frame: DataFrame, column: str | None) -> DataFrame:
-        """Leave out what is before `since` or after `until`; rows without a time stay."""
-        from pyspark.sql import functions as F  # noqa: N812
+        from kit import tables
 
-        for limit, sign in ((self.options.since, 1), (self.options.until, -1)):
-            if column is not None and limit is not None:
-                time = F.col(column)
-                bound = F.lit(limit)
-                frame = frame.where(time.isNull() | ((time >= bound) if sign > 0 else (time <= bound)))
-        return frame
+        return tables.between(frame, column, self.options.since, self.options.until)
 
     # --- Spark -----------------------------------------------------------------------------------------------------------
 
@@ -351,8 +345,5 @@ class Case:
 
         return results.table(self, name)
 
-
-NEEDS: Final[Mapping[str, tuple[str, ...]]] = {"configs": ("logs",), "ops": ("messages",)}
-"""Tables that others are worked out from."""
 
 TABLE_OF: Final[Mapping[str, str]] = {"records": "messages", "entries": "logs"}

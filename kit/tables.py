@@ -6,6 +6,7 @@ tables of rows, mqadmin outputs, metrics) are read here: there is nothing to sha
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -45,6 +46,8 @@ OPS: Final = pa.schema(
 
 
 BY_SPARK: Final = frozenset({"messages", "skipped", "ops", "traces", "consumequeue", "index", "logs"})
+NEEDS: Final[dict[str, tuple[str, ...]]] = {"configs": ("logs",), "ops": ("messages",)}
+"""Tables that others are worked out from."""
 
 
 @attrs.frozen
@@ -139,6 +142,15 @@ def frame(spark: SparkSession, name: str, found: Inventory, options: dict[str, A
                 reader = reader.option(zone, options[zone])
         return reader.load()
     raise KeyError(name)
+
+
+def between(frame: DataFrame, column: str | None, since: dt.datetime | None, until: dt.datetime | None) -> DataFrame:
+    """Leave out what is before `since` or after `until`; rows without a time stay."""
+    for limit, sign in ((since, 1), (until, -1)):
+        if column is not None and limit is not None:
+            time, bound = F.col(column), F.lit(limit)
+            frame = frame.where(time.isNull() | ((time >= bound) if sign > 0 else (time <= bound)))
+    return frame
 
 
 def _with_files(spark: SparkSession, source: str, files: list[dict[str, Any]]) -> DataFrameReader:
