@@ -6,6 +6,7 @@ The shape of `Finding.as_dict` is the public `findings.json`, schema 1.
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import attrs
@@ -34,6 +35,10 @@ class Ref:
         return {"file": self.file, **where, "text": self.text[:MAX_TEXT]}
 
 
+def _refs(found: Iterable[Ref]) -> tuple[Ref, ...]:
+    return tuple(found)
+
+
 @attrs.frozen
 class Step:
     """One link of a chain. `holds`: shown true, shown false, or (None) not known from this evidence."""
@@ -41,7 +46,7 @@ class Step:
     claim: Sentence
     role: Role
     holds: bool | None
-    evidence: tuple[Ref, ...] = attrs.field(default=(), converter=tuple)
+    evidence: tuple[Ref, ...] = attrs.field(default=(), converter=_refs)
 
     def as_dict(self, lang: Lang) -> dict[str, Any]:
         return {

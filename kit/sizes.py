@@ -65,7 +65,8 @@ def _limits(case: Case) -> Limits:
     setting = case.setting("maxMessageSize")
     configured = _whole(setting.value)
     how = size.size_rule(version, dledger=dledger) if version else _how_printed(case, configured if setting.known == "evidence" else None)
-    limit, where, said = configured, setting.where, setting.known if configured is not None else None
+    said: str | None = setting.known if configured is not None else None
+    limit, where = configured, setting.where
     printed, at = _printed(case)
     slack = size.TOTAL_SLACK if how == "body+64k" else 0
     if printed is not None and configured not in (printed, printed - size.TOTAL_SLACK):

@@ -1,6 +1,6 @@
 """mqadmin outputs: every shape of reference §10, and those of the recordings."""
 
-# ruff: noqa: E501 (rows of data)
+
 from __future__ import annotations
 
 import pytest

@@ -1,6 +1,6 @@
 """The catalogue: every text has an example that its needle and its pattern fit; the recordings hold what their labels say."""
 
-# ruff: noqa: E501 (rows of data)
+
 from __future__ import annotations
 
 import re

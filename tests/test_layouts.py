@@ -1,6 +1,6 @@
 """Each layout's sample gives the fields a reader sees in it; the expected values are written by hand."""
 
-# ruff: noqa: E501 (rows of data)
+
 from __future__ import annotations
 
 import datetime as dt

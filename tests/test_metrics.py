@@ -1,6 +1,6 @@
 """iostat, vmstat, sar and GC logs by hand-read values."""
 
-# ruff: noqa: E501 (rows of data)
+
 from __future__ import annotations
 
 import datetime as dt

@@ -105,8 +105,7 @@ def _resent_step(case: Case, leak: Leak | None) -> Step:
 
 
 def _leaked_step(case: Case, leak: Leak | None, printed: refs.Seen) -> Step:
-    found = leak is not None and bool(leak.half or leak.put_back or leak.committed)
-    if found:
+    if leak is not None and (leak.half or leak.put_back or leak.committed):
         kept = leaks.leaked(case).where(F.col("place") != "discarded")
         return Step(Claim.LEAKED.say(records=leak.half, messages=leak.messages), "deciding", True, refs.records(kept, 2) + refs.quote(case, printed, 1))
     if printed:
@@ -193,7 +192,7 @@ def _remedies(leak: Leak | None) -> list[Remedy]:
     fixes = _fixes(leak).set_index("fix") if leak else None
 
     def prevented(fix: str) -> Any:
-        return int(fixes.loc[fix, "prevented"]) if fixes is not None else None
+        return int(fixes["prevented"].to_dict()[fix]) if fixes is not None else None
 
     return [
         Remedy(Fix.SPLIT, Fix.SPLIT_WHY.say(count=prevented("split-tags")), Fix.SPLIT_RISK, Fix.SPLIT_VERIFY),

@@ -239,7 +239,7 @@ def funnel(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     shown = frame[frame["step"].isin(says)] if len(frame) else frame
     if not len(shown):
         return Chart(figure(), pd.DataFrame(columns=pd.Index(list(named))), NO_FUNNEL.render(lang), NO_FUNNEL.render(lang), FUNNEL.render(lang), named, lang)
-    steps = [says[row.step].say(n=int(row.level)).render(lang) for row in shown.itertuples()]
+    steps = [says[str(step)].say(n=int(level)).render(lang) for step, level in zip(shown["step"], shown["level"], strict=True)]
     table = pd.DataFrame(
         {"consumer_group": shown["consumer_group"].to_numpy(), "step": steps, "messages": shown["messages"].to_numpy(), "seconds": shown["seconds"].to_numpy()}
     )
