@@ -79,6 +79,7 @@ def lives(case: Case, keys: Sequence[str], most: int = 300) -> tuple[list[dict[s
 
     At most `most` of each of a message.
     """
+    case.spark  # noqa: B018 - a column needs a session
     rows = _fetch(case, F.col("uniq_key").isin(list(keys))) if keys else []
     rows.sort(key=lambda r: (r["store_timestamp"], r["store_host"] or "", r["physical_offset"]))
     done = [(key, hops.told([r for r in rows if r["uniq_key"] == key][:most])) for key in keys]

@@ -133,10 +133,11 @@ def lookups(case: Case) -> list[Lookup]:
 
 def _lines(case: Case) -> Iterable[tuple[str, int, str]]:
     """Yield the physical lines of the entries that show a look-up."""
+    entries = case.entries
     mine = F.arrays_overlap("events", F.array(*[F.lit(slug) for slug in (*EVENTS, "mqadmin-command")]))
     # Connections fail for many reasons; only behind a command does it belong to a look-up.
     mine = mine | (F.col("source").isin("mqadmin", "text") & F.array_contains("events", "client-connect-failed"))
-    rows = case.entries.where(mine).orderBy("file", "line").limit(MOST).select("file", "line", "message", "trace").collect()
+    rows = entries.where(mine).orderBy("file", "line").limit(MOST).select("file", "line", "message", "trace").collect()
     for row in rows:
         if FALLBACK in (row.message or ""):
             continue

@@ -99,9 +99,10 @@ def copies(case: Case) -> DataFrame:
 
 def journeys(case: Case) -> DataFrame:
     """Return how often each journey was taken: `path` (stages in store order, joined by ` > `), `messages`, `example` (a UNIQ_KEY)."""
+    every = staged(case)
     step = F.when(F.col("stage") == RETRY, F.concat_ws(" ", F.col("stage"), F.col("reconsume_times").cast("string"))).otherwise(F.col("stage"))
     ordered = F.array_sort(F.collect_list(F.struct("store_timestamp", "physical_offset", step.alias("step"))))
-    per_key = staged(case).where(F.col("uniq_key").isNotNull()).groupBy("uniq_key").agg(ordered.alias("steps"))
+    per_key = every.where(F.col("uniq_key").isNotNull()).groupBy("uniq_key").agg(ordered.alias("steps"))
     paths = per_key.select("uniq_key", F.array_join(F.slice(F.col("steps").getField("step"), 1, 60), " > ").alias("path"))
     return paths.groupBy("path").agg(F.count("*").alias("messages"), F.min("uniq_key").alias("example")).orderBy(F.desc("messages"), "path")
 
@@ -112,9 +113,10 @@ def funnel(case: Case) -> DataFrame:
     `sent back` counts what the delay holds or held, `retry` what reached the retry topic, `dlq` what was given up. `seconds`: median time from the
     message's copy before (the failed delivery's record for `sent back`) to this one.
     """
+    every = staged(case)
     mine = Window.partitionBy("uniq_key").orderBy("store_timestamp", "physical_offset")
     before = F.lag("store_timestamp").over(mine)
-    timed = staged(case).where(F.col("uniq_key").isNotNull()).withColumn("seconds", _seconds(F.col("store_timestamp")) - _seconds(before))
+    timed = every.where(F.col("uniq_key").isNotNull()).withColumn("seconds", _seconds(F.col("store_timestamp")) - _seconds(before))
     to_dlq = F.startswith(F.coalesce(prop(names.REAL_TOPIC), F.lit("")), F.lit(names.DLQ_PREFIX))
     step = F.when(F.col("stage") == SCHEDULE, F.when(to_dlq, "given up").otherwise("sent back")).otherwise(F.col("stage"))
     rows = timed.where(F.col("consumer_group").isNotNull()).groupBy("consumer_group", F.col("reconsume_times").alias("level"), step.alias("step"))

@@ -89,8 +89,9 @@ def dead_letters(case: Case) -> DataFrame:
 
 def _by_group(case: Case) -> pd.DataFrame:
     """Count dead letters by group, and what waits for a delay in front of a dead letter topic (`waiting`: more than have arrived)."""
+    every = stages.staged(case)
     to_dlq = F.startswith(F.coalesce(stages.prop(names.REAL_TOPIC), F.lit("")), F.lit(names.DLQ_PREFIX))
-    mine = stages.staged(case).where((F.col("stage") == stages.DLQ) | ((F.col("stage") == stages.SCHEDULE) & to_dlq))
+    mine = every.where((F.col("stage") == stages.DLQ) | ((F.col("stage") == stages.SCHEDULE) & to_dlq))
     per_group = mine.groupBy("consumer_group", "stage").agg(
         F.count("*").alias("records"), F.count_distinct(F.coalesce("uniq_key", "offset_msg_id")).alias("messages"), F.max("reconsume_times").alias("reconsume_times"),
         F.min("store_timestamp").alias("first"), F.max("store_timestamp").alias("last"),
@@ -114,8 +115,9 @@ def _listed(letters: DataFrame) -> pd.DataFrame:
 
 def _on_the_way(case: Case) -> Step:
     """Return that messages wait for a delay in front of a dead letter topic, where brokers before 4.9.2 send them."""
+    every = stages.staged(case)
     to_dlq = F.startswith(F.coalesce(stages.prop(names.REAL_TOPIC), F.lit("")), F.lit(names.DLQ_PREFIX))
-    late = stages.staged(case).where((F.col("stage") == stages.SCHEDULE) & to_dlq & F.col("uniq_key").isNotNull())
+    late = every.where((F.col("stage") == stages.SCHEDULE) & to_dlq & F.col("uniq_key").isNotNull())
     arrived = dead_letters(case).select("uniq_key", "consumer_group").distinct()
     open_ = late.join(arrived, ["uniq_key", "consumer_group"], "left_anti")
     count = open_.select("uniq_key").distinct().count()

@@ -101,7 +101,7 @@ def anatomy(text: str, lang: Lang = "en") -> Chart:
     chart = figure(*bars, height=170, barmode="stack", showlegend=False, uniformtext={"minsize": 9, "mode": "show"})
     chart.update_xaxes(title=BYTES.render(lang), dtick=2, range=[0, len(info.text) // 2])
     chart.update_yaxes(visible=False)
-    parts = ", ".join(f"{row.field} {row.means}" for row in table.itertuples())
+    parts = [f"{row.field} {row.means}" for row in table.itertuples()]
     reading = ANATOMY_READING.say(id=info.text, kind=OFFSET if info.kind == "offset" else UNIQ, parts=parts)
     return Chart(chart, table, reading.render(lang), ANATOMY_ALT.render(lang), ANATOMY.render(lang), named, lang, min_width=720)
 
