@@ -54,7 +54,8 @@ def seconds(case: Case, window: tuple[dt.datetime, dt.datetime], ledger: Ledger,
         counts = pd.Series(ends[(failed["kind"] == kind).to_numpy()]).value_counts()
         if len(counts):
             frame[kind] = frame["at"].map(counts).fillna(0).astype("int64")
-    frame["stalled"] = _inside(frame["at"], [(busy.ms(s.start), busy.ms(s.end)) for s in found], step)
+    single = stalls.single(case) if found else None
+    frame["stalled"] = _inside(frame["at"], [] if single is None else list(zip(single["start"], single["end"], strict=True)), step)
     holes = busy.holes(case)
     frame["hole"] = _inside(frame["at"], [(busy.ms(a), busy.ms(b)) for a, b in zip(holes["start"], holes["end"], strict=True)], step)
     frame["send_queue"] = _queue(case, frame["at"], step)
@@ -85,7 +86,7 @@ def _counted(case: Case, window: tuple[dt.datetime, dt.datetime]) -> pd.DataFram
 def _inside(at: pd.Series, windows: list[tuple[float, float]], step: int) -> np.ndarray:
     inside = np.zeros(len(at), dtype=bool)
     for start, end in windows:
-        inside |= ((at < end) & (at + step > start)).to_numpy()
+        inside |= ((at + step / 2 < end) & (at + step / 2 > start)).to_numpy()
     return inside
 
 

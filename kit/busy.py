@@ -128,7 +128,9 @@ def explain(case: Case, ledger: sends.Ledger, found: list[stalls.Stall]) -> list
     stood = standing(found, holes(case))
     ways = [*_stood(case, found, stood, under_way), *_gc(case, under_way), *_appends(case, under_way), *_pool(case), *_replicas(case, under_way)]
     ways += _host(case)
-    if not found and not ways and ledger.errors_by_kind and "TIMEOUT_CLEAN_QUEUE" in ledger.errors_by_kind:
+    # That nothing stood still has to be seen: in records and in watermark.log.
+    seen = case.has("messages") and len(watermarks(case)) > 0
+    if seen and not found and not len(stood) and not ways and ledger.errors_by_kind and "TIMEOUT_CLEAN_QUEUE" in ledger.errors_by_kind:
         limit, threads = case.setting("waitTimeMillsInSendQueue"), case.setting("sendMessageThreadPoolNums")
         ways.append(Why("queue-wait", FEW.say(limit=limit.value, threads=threads.value), None, tuple(s.where for s in (limit, threads) if s.where)))
     return sorted(ways, key=lambda w: -(w.share or 0))

@@ -54,6 +54,17 @@ class Ledger:
     failed: pd.DataFrame = attrs.field(factory=lambda: pd.DataFrame(columns=pd.Index([*FAILED_COLUMNS, "originals", "brokers"])))
     duplicated: pd.DataFrame = attrs.field(factory=pd.DataFrame)
     answered_not_ok: dict[str, int] = attrs.field(factory=dict)
+    whole: bool = False
+    """Whether the evidence would show a failed send of another kind: a ledger, the log of a producing client or of its application; not a paste."""
+
+    @property
+    def knows_kinds(self) -> bool:
+        """Whether a kind of error that is not there did not happen."""
+        return self.whole and not self.kind_unknown
+
+    def of_kind(self, kind: str) -> pd.DataFrame:
+        """Return the failed sends that are known to be of one kind."""
+        return self.failed[self.failed["kind"] == kind]
 
     @property
     def lost_rows(self) -> pd.DataFrame:
@@ -80,9 +91,12 @@ def _ledger(case: Case) -> Ledger:
     kinds = failed["kind"].dropna()
     errors = attempts.counted(pd.concat([kinds, more["kind"]]))
     counted, not_ok = _outcomes(case) if listed else (None, {})
+    unknown = int(failed["kind"].isna().sum())
+    told_by = set() if (found := attempts.entries(case)) is None else set(found["source"].dropna())
     known = Ledger(
-        source="ledger" if listed else "logs", sends=counted, sends_failed=_distinct(failed), errors_by_kind=errors,
-        kind_unknown=int(failed["kind"].isna().sum()), failed=failed.assign(originals=None, brokers=None),
+        source="ledger" if listed else "logs", sends=counted, sends_failed=_distinct(failed), errors_by_kind=None if unknown else errors,
+        kind_unknown=unknown, whole=listed or attempts.has_producer_log(case) or not told_by.isdisjoint({"app", "client"}),
+        failed=failed.assign(originals=None, brokers=None),
         answered_not_ok=not_ok,
     )  # fmt: skip
     return _settled(case, known) if case.has("messages") else known
@@ -229,7 +243,7 @@ def _settled(case: Case, known: Ledger) -> Ledger:
         failed=failed.drop(columns="identity"),
         failed_but_stored=int(stored.sum()) if certain else None,
         lost=int((~stored).sum()) if certain else None,
-        outcome_by_kind=outcome if certain else None,
+        outcome_by_kind=outcome if certain and not known.kind_unknown else None,
         stored_twice=int(duplicated["key"].nunique()),
         duplicated=duplicated,
     )

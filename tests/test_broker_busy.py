@@ -108,6 +108,17 @@ def test_time_outs_without_a_refusal_are_suspected(spark: SparkSession, tmp_path
     assert client_timeout.examine(case).verdict == "confirmed"
 
 
+def test_a_ledger_alone_knows_what_failed_but_not_why(spark: SparkSession, tmp_path: Path) -> None:
+    rows = [f"K{n},2024-05-14 10:00:{n:02}.000,3,SEND_OK" for n in range(50)]
+    rows += ["K50,2024-05-14 10:01:00.000,402,MQBrokerException", "K51,2024-05-14 10:01:01.000,3001,RemotingTooMuchRequestException"]
+    write_log(tmp_path / "evidence" / "sends.csv", ["keys,start,cost_ms,outcome", *rows])
+    case, found = ask(tmp_path / "evidence")
+    assert found.verdict == "suspected"
+    assert [found.figures[name] for name in ("sends", "sends_failed", "lost", "errors_by_kind", "kind_unknown")] == [52, 2, None, None, 1]
+    assert client_timeout.examine(case).verdict == "confirmed"
+    assert disk_full.examine(case).verdict == "insufficient_evidence"
+
+
 def test_nothing_failed(spark: SparkSession, tmp_path: Path) -> None:
     write_log(tmp_path / "evidence" / "rocketmq_client.log", [STARTED], "\r\n")
     case, found = ask(tmp_path / "evidence")
@@ -132,10 +143,12 @@ def test_nothing_failed(spark: SparkSession, tmp_path: Path) -> None:
 )  # fmt: skip
 def test_a_pasted_line_is_enough(spark: SparkSession, tmp_path: Path, text: str, kind: str) -> None:
     write_log(tmp_path / "evidence" / "chat.txt", text.split("\n"))
-    _, found = ask(tmp_path / "evidence")
+    case, found = ask(tmp_path / "evidence")
     assert found.verdict == "confirmed"
     assert found.figures["errors_by_kind"] == {kind: 1}
     assert found.figures["lost"] is None
+    assert found.figures["explanations"] == []
+    assert [module.examine(case).verdict for module in (client_timeout, disk_full, broker_not_available)] == ["insufficient_evidence"] * 3
 
 
 def test_codes_that_are_not_about_load_go_to_the_neighbours(spark: SparkSession, tmp_path: Path) -> None:

@@ -36,3 +36,29 @@ def test_a_retry_saves_what_was_refused_behind_the_pause() -> None:
 def test_moments_count_as_often_as_messages_were_sent_in_them() -> None:
     many = what_if(ARRIVALS, PAUSES, 10_000, 0, 200, np.array([1, 10, 1, 1, 100, 1]))
     assert tuple(many["sends"]) == (4, 110, 0, 0)
+
+
+def test_charts_have_twins_and_survive_emptiness() -> None:
+    import pandas as pd
+
+    from kit.show import busy
+
+    frame = pd.DataFrame(
+        {"time": pd.date_range("2024-05-14 02:00", periods=4, freq="100ms"), "step_ms": 100, "born": [10.0, 0, 0, 20], "stored": [10.0, 0, 0, 20],
+         "REJECTREQUEST": [0, 0, 3, 0], "stalled": [False, True, True, False], "hole": False, "send_queue": [0, None, None, 7], "util": None,
+         "written_mb": None, "cpu": None}
+    )  # fmt: skip
+    for lang in ("en", "zh"):
+        chart = busy.axis(frame, lang)
+        assert "3" in chart.reading and "0.2" in chart.reading
+        assert [bar.name for bar in chart.figure.data if bar.type == "bar"] == ["REJECTREQUEST"]
+        assert len(chart.figure.layout.shapes) == 1
+        assert len(chart.table) == 2
+    assert busy.axis(frame.iloc[:0]).table.empty
+    outcome = pd.DataFrame({"kind": ["<b>x</b>", "CLIENT_TIMEOUT"], "stored": [0, 32], "lost": [40, 0]})
+    assert "40" in busy.outcome(outcome).reading
+    assert "<b>" not in busy.outcome(outcome).figure.to_json().replace("\\u003c", "<")
+    pauses = pd.DataFrame(PAUSES, columns=["start_ms", "end_ms"])
+    replayed = busy.replay(pd.DataFrame({"at_ms": ARRIVALS, "sends": 1}), pauses, 10_000, 0, 200)
+    assert list(replayed.table["sends"]) == [4, 2, 0, 0]
+    assert busy.replay(pd.DataFrame({"at_ms": [], "sends": []}), pauses).table.empty

@@ -44,7 +44,7 @@ def examine(case: Case) -> Finding:
         refused=refs.seen(case, *REFUSED), timed_out=refs.seen(case, *attempts.TIMEOUTS), counted=busy.counted_busy(case), ledger=sends.ledger(case),
         stalls=stalls.find(case), attempts=attempts.by_kind(case),
     )  # fmt: skip
-    happened = bool(seen.refused or seen.timed_out or seen.stalls or seen.counted)
+    happened = bool(seen.refused or seen.timed_out or seen.stalls or seen.counted or len(seen.ledger.of_kind("CLIENT_TIMEOUT")))
     whys = busy.explain(case, seen.ledger, seen.stalls) if happened else []
     finding = Finding(SLUG, KIND, Text.TITLE, Text.NONE.say())
     finding.steps = _steps(case, seen, whys)
@@ -64,11 +64,12 @@ def _steps(case: Case, seen: Seen, whys: list[busy.Why]) -> list[Step]:
     count, seconds = sum(s.pauses for s in seen.stalls), round(sum(s.stood for s in seen.stalls), 1)
     behind = stalls.released(case, seen.stalls[:2]) if seen.stalls else ()
     stalled = Claim.STALLED.say(count=count, seconds=seconds, waiters=sum(s.waiters for s in seen.stalls))
-    timed_out = attempts.quotes(case, ("CLIENT_TIMEOUT",), 2) or refs.quote(case, seen.timed_out, 2)
+    late = seen.ledger.of_kind("CLIENT_TIMEOUT")
+    timed_out = attempts.quotes(case, ("CLIENT_TIMEOUT",), 2) or refs.quote(case, seen.timed_out, 2) or busy.quoted_rows(case, late, 2)
     steps = [
         _refused(case, seen),
         Step(stalled, "supporting", True if count else None, behind),
-        Step(Claim.TIMED_OUT.say(count=seen.timed_out.count), "supporting", True if seen.timed_out else None, timed_out),
+        Step(Claim.TIMED_OUT.say(count=seen.timed_out.count or len(late)), "supporting", True if seen.timed_out or len(late) else None, timed_out),
         *_outcome(case, seen.ledger),
         *_why(whys, bool(seen.refused)),
     ]
@@ -85,9 +86,12 @@ def _refused(case: Case, seen: Seen) -> Step:
     if seen.refused:
         quoted = attempts.quotes(case, attempts.REFUSALS, 4) or refs.quote(case, seen.refused)
         return Step(Claim.REFUSED.say(count=seen.refused.count, kinds=busy.refusal_kinds(case) or None), "deciding", True, quoted)
-    # Whoever sends would have been told: without such a log, or with signs of a stall, its absence shows nothing.
-    told = seen.ledger.source is not None and not seen.timed_out and not seen.stalls and not seen.counted and not seen.ledger.kind_unknown
-    return Step(Claim.NOT_REFUSED, "deciding", False if told else None)
+    return Step(Claim.NOT_REFUSED, "deciding", False if _would_show(seen) else None)
+
+
+def _would_show(seen: Seen) -> bool:
+    """Tell whether a refusal would be seen: whoever sends would have been told. With signs of a stall or time-outs its absence shows nothing."""
+    return seen.ledger.knows_kinds and not (seen.timed_out or len(seen.ledger.of_kind("CLIENT_TIMEOUT")) or seen.stalls or seen.counted)
 
 
 def _outcome(case: Case, ledger: sends.Ledger) -> list[Step]:
@@ -141,9 +145,10 @@ def _summary(seen: Seen, whys: list[busy.Why]) -> Any:
     if seen.refused:
         why = whys[0].said if whys else Text.NOT_SHOWN
         return Text.SUMMARY.say(failed=ledger.sends_failed, lost=ledger.lost, stored=ledger.failed_but_stored, twice=ledger.stored_twice, why=why)
-    if seen.timed_out:
-        return Text.SUMMARY_TIMEOUTS.say(count=seen.timed_out.count)
-    return Text.SUMMARY_STALLS.say(seconds=round(sum(s.stood for s in seen.stalls), 1)) if seen.stalls else Text.NONE.say()
+    if seen.stalls:
+        return Text.SUMMARY_STALLS.say(seconds=round(sum(s.stood for s in seen.stalls), 1))
+    late = seen.timed_out.count or len(ledger.of_kind("CLIENT_TIMEOUT"))
+    return Text.SUMMARY_TIMEOUTS.say(count=late) if late else Text.NONE.say()
 
 
 def _tables(case: Case, seen: Seen, whys: list[busy.Why]) -> dict[str, Any]:
@@ -170,10 +175,11 @@ def _tables(case: Case, seen: Seen, whys: list[busy.Why]) -> dict[str, Any]:
 
 def _missing(case: Case, seen: Seen) -> list[Missing]:
     wanted = []
-    if not seen.refused and (seen.ledger.source is None or seen.timed_out or seen.stalls):
+    if not seen.refused and not _would_show(seen):
         wanted.append(requests.client_log(requests.PRODUCER, Text.WANT_CLIENT))
-        wanted.append(requests.sends(Text.WANT_SENDS))
-    if not case.has("messages") and (seen.refused or seen.timed_out):
+        if not case.has("sends"):
+            wanted.append(requests.sends(Text.WANT_SENDS))
+    if not case.has("messages") and (seen.refused or seen.timed_out or seen.ledger.sends_failed):
         wanted.append(requests.commitlog(Text.WANT_STORE))
     if seen.refused and not case.has("sends") and seen.ledger.lost is None:
         wanted.append(requests.sends(Text.WANT_SENDS))

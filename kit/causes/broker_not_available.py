@@ -44,7 +44,7 @@ def examine(case: Case) -> Finding:
     forbidden = refs.seen(case, "no-permission")
     lines, own = _store_lines(case)
     happened = bool(answers or forbidden or lines)
-    looked = sends.ledger(case).source is not None or case.has_source("store")
+    looked = sends.ledger(case).knows_kinds
     said = {"answers": answers, "forbidden": forbidden.count, "lines": lines}
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     quotes = (*quoted, *(refs.quote(case, forbidden, 1)), *own)

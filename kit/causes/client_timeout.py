@@ -45,24 +45,24 @@ def examine(case: Case) -> Finding:
     """Say how many sends timed out, and what became of them."""
     ledger = sends.ledger(case)
     tries = (attempts.by_kind(case) or {}).get("CLIENT_TIMEOUT", 0)
-    count = (ledger.errors_by_kind or {}).get("CLIENT_TIMEOUT", 0)
+    mine = ledger.of_kind("CLIENT_TIMEOUT")
+    count = (ledger.errors_by_kind or {}).get("CLIENT_TIMEOUT", len(mine))
     outcome = (ledger.outcome_by_kind or {}).get("CLIENT_TIMEOUT")
     happened = bool(count or tries)
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
-    mine = ledger.failed[(ledger.failed["kind"] == "CLIENT_TIMEOUT") & ledger.failed["line"].notna()]
     quoted = attempts.quotes(case, ("CLIENT_TIMEOUT",), 2) or (busy.quoted_rows(case, mine, 2) if len(mine) else ())
     late = refs.seen(case, "late-response-stored")
-    finding.steps = [Step(TIMED_OUT.say(count=count, attempts=tries), "deciding", True if happened else (False if ledger.source else None), quoted if happened else ())]
+    finding.steps = [Step(TIMED_OUT.say(count=count, attempts=tries), "deciding", True if happened else (False if ledger.knows_kinds else None), quoted if happened else ())]
     if happened:
         finding.steps.append(Step(STORED.say(stored=outcome["stored"] if outcome else None), "supporting", True if outcome and outcome["stored"] else None))
         finding.steps.append(Step(LATE.say(count=late.count), "supporting", True if late else None, refs.quote(case, late, 2)))
         finding.summary = SUMMARY.say(count=count, stored=outcome["stored"] if outcome else None, lost=outcome["lost"] if outcome else None)
         finding.remedies = [Remedy(ACTION, WHY.say(stored=outcome["stored"] if outcome else None, count=count), RISK, VERIFY)]
-    elif ledger.source is None:
+    elif not ledger.knows_kinds:
         finding.missing = [requests.client_log(requests.PRODUCER, WANT)]
-    known = ledger.source is not None
+    known = ledger.knows_kinds
     finding.figures = {
-        "timed_out_sends": count if known else None,
+        "timed_out_sends": count if known or count else None,
         "timed_out_attempts": tries if attempts.by_kind(case) is not None else None,
         "stored": outcome["stored"] if outcome else (0 if known and not count and case.has("messages") else None),
         "late_answers": late.count if attempts.by_kind(case) is not None else None,

@@ -43,11 +43,11 @@ def examine(case: Case) -> Finding:
     marks, quoted = _marked(case)
     refused, ratio, told = _answered(case)
     happened = bool(marks or refused)
-    looked = case.has_source("store") or sends.ledger(case).source is not None
+    looked = case.has_source("store") or sends.ledger(case).knows_kinds
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     claim = FULL.say(marks=marks, refused=refused, limit=str(LIMIT))
     finding.steps = [Step(claim, "deciding", True if happened else (False if looked else None), (*quoted, *told)[:3])]
-    finding.figures = {"marked_full": marks if case.has_source("store") else None, "refused_answers": refused if looked else None, "highest_ratio": ratio}
+    finding.figures = {"marked_full": marks if case.has_source("store") else None, "refused_answers": refused if sends.ledger(case).whole or refused else None, "highest_ratio": ratio}
     if happened:
         finding.summary = SUMMARY.say(marks=marks, refused=refused, ratio=str(LIMIT))
         finding.remedies = [Remedy(ACTION, WHY, RISK, VERIFY)]

@@ -14,16 +14,19 @@ from kit.texts import Lang, T
 
 AXIS = T("One time axis: arrivals, failures, queues, host", "同一时间轴：到达、失败、队列、主机")
 AXIS_READING = T(
-    "{failed} sends failed and the broker stood still {stalls} times; the shaded times are those in which nothing was stored.",
-    "{failed} 次发送失败，Broker 停顿 {stalls} 次；阴影为没有任何存储的时段。",
+    "{failed} sends failed; in the shaded times, {seconds} s together, nothing was stored although messages waited.",
+    "{failed} 次发送失败；阴影时段共 {seconds} 秒，消息在等待却没有任何存储。",
 )
 AXIS_ALT = T(
-    "Four panels over one time axis: messages born and stored a second, failed sends by kind, size of the send queue, load of the host. Stalls are shaded.",
-    "同一时间轴上的四个面板：每秒产生与存储的消息、按种类统计的失败发送、发送队列长度、主机负载。停顿以阴影标出。",
+    "Five panels over one time axis: messages born and stored a second, failed sends by kind, size of the send queue, bytes written to disk, load of "
+    "the host. "
+    "Stalls are shaded.",
+    "同一时间轴上的五个面板：每秒产生与存储的消息、按种类统计的失败发送、发送队列长度、写盘量、主机负载。停顿以阴影标出。",
 )
 TIME = T("time (UTC)", "时间（UTC）")
 BORN, STORED = T("sent (born) a second", "每秒发送（born）"), T("stored a second", "每秒存储")
-RATE, FAILED, QUEUE, HOST = T("messages / s", "消息 / 秒"), T("failed sends", "失败的发送"), T("send queue", "发送队列"), T("host", "主机")
+RATE, FAILED, QUEUE = T("messages / s", "消息 / 秒"), T("failed sends", "失败的发送"), T("send queue", "发送队列")
+DISK, HOST = T("MB / s", "MB / 秒"), T("% busy", "繁忙 %")
 STALLED = T("nothing stored", "没有存储")
 QUEUE_SIZE = T("send queue size (watermark.log)", "发送队列长度（watermark.log）")
 WRITTEN, UTIL, CPU = T("written to disk, MB/s", "写盘 MB/秒"), T("disk busy, %", "磁盘繁忙 %"), T("CPU busy, %", "CPU 繁忙 %")
@@ -66,8 +69,8 @@ COLOURS: Final = {
 }  # fmt: skip
 """Colour and pattern of each kind of error: the pattern says it without the colour."""
 MOST_SHADES: Final = 60
-ROWS: Final = ((0.72, 1.0), (0.44, 0.66), (0.26, 0.38), (0.0, 0.20))
-"""Heights of the four panels."""
+ROWS: Final = ((0.74, 1.0), (0.50, 0.69), (0.34, 0.45), (0.17, 0.29), (0.0, 0.12))
+"""Where each panel stands."""
 
 
 def axis(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
@@ -88,24 +91,25 @@ def axis(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         marker = {"color": colour, "pattern": {"shape": shape}}
         traces.append(go.Bar(x=middle, y=some[kind], width=max(width, 400), name=escape(kind), yaxis="y2", marker=marker))
     traces += _line(frame, "send_queue", names["send_queue"], PURPLE, "solid", "y3")
-    for column, colour, dash in (("written_mb", ORANGE, "solid"), ("util", VERMILLION, "dot"), ("cpu", BLUE, "dash")):
-        traces += _line(frame, column, names[column], colour, dash, "y4")
+    traces += _line(frame, "written_mb", names["written_mb"], ORANGE, "solid", "y4")
+    for column, colour, dash in (("util", VERMILLION, "dot"), ("cpu", BLUE, "dash")):
+        traces += _line(frame, column, names[column], colour, dash, "y5")
     shade = {"symbol": "square", "size": 12, "color": "rgba(138,143,152,0.45)"}
     traces.append(go.Scatter(x=[None], y=[None], mode="markers", name=names["stalled"], marker=shade))
-    chart = figure(*traces, height=720, barmode="stack", hovermode="x")
+    chart = figure(*traces, height=800, barmode="stack", hovermode="x")
     spans = _spans(frame)
     for start, end in spans[:MOST_SHADES]:
         chart.add_shape(type="rect", x0=start, x1=end, y0=0, y1=1, xref="x", yref="paper", fillcolor=GREY, opacity=0.28, line_width=0, layer="below")
-    titles = (RATE, FAILED, QUEUE, HOST)
+    titles = (RATE, FAILED, QUEUE, DISK, HOST)
     for number, (domain, title) in enumerate(zip(ROWS, titles, strict=True), 1):
         name = f"yaxis{number if number > 1 else ''}"
         plain = chart.layout.yaxis.to_plotly_json()
         chart.layout[name] = {**plain, "domain": domain, "title": {"text": title.render(lang)}, "anchor": "x", "rangemode": "tozero", "nticks": 4}
-    chart.update_xaxes(title=TIME.render(lang), anchor="y4")
-    chart.update_layout(legend={"y": 1.03})
+    chart.update_xaxes(title=TIME.render(lang), anchor="y5")
+    chart.update_layout(legend={"y": 1.03, "traceorder": "normal"})
     shown = frame[frame[kinds].sum(axis=1).gt(0) | frame["stalled"]] if kinds else frame[frame["stalled"]]
     failed = int(frame[kinds].sum().sum()) if kinds else 0
-    said = AXIS_READING.say(failed=failed, stalls=len(spans))
+    said = AXIS_READING.say(failed=failed, seconds=round(float(frame["stalled"].sum()) * width / 1000, 1))
     table = shown.drop(columns=["step_ms"]).reset_index(drop=True)
     return Chart(chart, table, said.render(lang), AXIS_ALT.render(lang), AXIS.render(lang), names, lang, min_width=640)
 
