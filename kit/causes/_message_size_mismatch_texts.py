@@ -69,6 +69,7 @@ class Claim:
     )
     NOT_STANDS = T("The half queue does not advance.", "半消息队列没有前进。")
     VOLUME = T("It wrote {lines} log lines, about {megabytes} MB. {lost}", "由此写出 {lines} 行日志，约 {megabytes} MB。{lost}")
+    NO_VOLUME = T("The refusals fill the logs.", "拒绝信息充斥日志。")
     BEGIN_LOST = T("The logs begin in the middle of it: earlier refusals have rolled away.", "日志从中途开始：更早的拒绝已随滚动丢失。")
     GAP_LOST = T("{seconds} s between the files have rolled away.", "文件之间有 {seconds} 秒已随滚动丢失。")
     COMPLETE = T("Its beginning is still there.", "其开头仍在。")

@@ -179,7 +179,7 @@ def _stuck(found: Seen) -> int | None:
 
 def _volume_step(case: Case, found: Seen) -> Step:
     if found.lines.empty or found.count < 2:
-        return Step(Claim.VOLUME.say(lines=None, megabytes=None, lost=""), "supporting", None)
+        return Step(Claim.NO_VOLUME, "supporting", None)
     rows = found.lines
     volume = refusals.volume(case, rows)
     begun, gaps = refusals.rolled(rows)

@@ -60,6 +60,7 @@ FATES: Final = {
     "ended": (T("committed or ended", "已提交或结束"), GREY, "circle-open"),
 }
 OFFSET, STORED, FATE = T("half queue offset", "半消息队列位点"), T("stored bytes", "存储字节数"), T("fate", "结局")
+GROWN, OFFSET_ID, TOPIC = T("bytes at the last put-back", "最后一次放回的字节数"), T("offset message id", "offset 消息 ID"), T("topic", "主题")
 ZOOM: Final = 200
 """Bytes below the limit that are drawn: a put-back adds 26 to about 70."""
 
@@ -136,9 +137,10 @@ def near_limit(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     limit = int(frame["limit"].iloc[0]) if len(frame) and frame["limit"].notna().any() else None
     near = frame.iloc[0:0] if limit is None else frame[frame["last_size"] > limit - ZOOM].sort_values("queue_offset", ignore_index=True)
     table = near.assign(fate=[FATES[f][0].render(lang) for f in near["fate"]])
-    named = {"queue_offset": OFFSET.render(lang), "store_size": STORED.render(lang), "limit": LIMIT.render(lang), "fate": FATE.render(lang)}
+    named = {"queue_offset": OFFSET, "store_size": STORED, "last_size": GROWN, "limit": LIMIT, "fate": FATE, "offset_msg_id": OFFSET_ID}
+    heads = {name: text.render(lang) for name, text in named.items()}
     if near.empty or limit is None:
-        return Chart(figure(), table, NEAR_NONE.say(zoom=ZOOM).render(lang), NEAR_ALT.render(lang), NEAR.render(lang), named, lang)
+        return Chart(figure(), table, NEAR_NONE.say(zoom=ZOOM).render(lang), NEAR_ALT.render(lang), NEAR.render(lang), heads, lang)
     traces = []
     for fate, (text, colour, symbol) in FATES.items():
         part = near[near["fate"] == fate]
@@ -157,7 +159,7 @@ def near_limit(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     chart.update_yaxes(title=STORED.render(lang), tickformat=",d")
     counts = near["fate"].value_counts()
     reading = NEAR_READING.say(**{fate: int(counts.get(fate, 0)) for fate in FATES})
-    return Chart(chart, table, reading.render(lang), NEAR_ALT.render(lang), NEAR.render(lang), named, lang)
+    return Chart(chart, table, reading.render(lang), NEAR_ALT.render(lang), NEAR.render(lang), heads, lang)
 
 
 def half_queue(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
@@ -195,7 +197,7 @@ def what_if(body: int, topic: str, properties: Mapping[str, str] | None = None, 
         left = slack if spec["rule"] == "body" else whole if slack is None else min(slack, whole)
         rows.append((row["text"].render(lang), escape(row["topic"], 40), row["bytes"], left, (TOO_LARGE if row["refused"] else FITS).render(lang)))
     table = pd.DataFrame(rows, columns=pd.Index(["stage", "topic", "bytes", "left", "fate"]))
-    named = {"stage": STAGE.render(lang), "bytes": TOTAL.render(lang), "left": LEFT.render(lang), "fate": FATE.render(lang)}
+    named = {"stage": STAGE.render(lang), "topic": TOPIC.render(lang), "bytes": TOTAL.render(lang), "left": LEFT.render(lang), "fate": FATE.render(lang)}
     traces = []
     for text, colour, shape in ((FITS, GREEN, ""), (TOO_LARGE, VERMILLION, "/")):
         part = table[table["fate"] == text.render(lang)]
