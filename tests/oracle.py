@@ -117,6 +117,8 @@ def _filler(data: bytes, at: int, base: int, head: int) -> int:
     if head:
         if len(rest) >= 48 and rest[:8] == struct.pack(">ii", 1, 48) and rest[24:32] == struct.pack(">q", base + at) and rest[44:48] == bytes(4):
             return at + 48
+        if first == -1 and 8 <= second < len(rest) and frame(data, at + second, base, head) and not frame(data, at + second, base, head)[1]:  # type: ignore[index]
+            return at + second
         return len(data) if first == -1 and second > len(rest) and not any(rest[8:]) else at
     if rest[4:8] != BLANK:
         return at

@@ -1,4 +1,4 @@
-"""Commands that read evidence: triage, report, decode, logs, inventory, trace."""
+"""Commands that read evidence: triage, report, decode, logs, inventory, trace, cut."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from kit.commands.shared import FORMATS, Evidence, leave, open_case, options, outside
+from kit.commands.shared import FORMATS, Evidence, Refusal, clean, leave, open_case, options, outside
 
 
 @click.command()
@@ -110,4 +110,26 @@ def trace(evidence: Path, id: str, json_file: Path | None, **chosen: Any) -> Non
     leave(case)
 
 
-COMMANDS = (triage, report, decode, logs, inventory, trace)
+@click.command()
+@click.argument("evidence", type=Evidence())
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="folder of the smaller evidence: empty, or not there yet")
+@click.option("--topic", help="only records of messages meant for this topic, wherever their copies stand")
+@click.option("--id", "ids", multiple=True, help="only the records and log lines of this message (UNIQ_KEY, offset id or business key); may be repeated")
+@options
+def cut(evidence: Path, out: Path, topic: str | None, ids: tuple[str, ...], since: str | None, until: str | None, **chosen: Any) -> None:
+    """Write a smaller evidence folder; commitlog records stay as they are, at their own offsets."""
+    from kit import cut as cutting
+    from kit.options import instant
+    from kit.report import terminal
+
+    case = open_case(evidence, out, **chosen)
+    try:
+        kept = cutting.cut(case, out, cutting.Wish(instant(since), instant(until), topic, ids))
+    except ValueError as error:
+        raise Refusal(clean(str(error))) from None
+    said = [(cutting.NAMES[name].in_(case.lang), cutting.shown(count, case.lang)) for name, count in kept.items()]
+    click.echo(terminal.counts([*said, ("", str(out))]))
+    leave(case)
+
+
+COMMANDS = (triage, report, decode, logs, inventory, trace, cut)

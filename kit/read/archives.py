@@ -7,7 +7,6 @@ Runs of zero bytes cost no disk: a commitlog is mostly unwritten, and honestly s
 from __future__ import annotations
 
 import contextlib
-import gzip
 import hashlib
 import io
 import os
@@ -19,14 +18,14 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, cast
 
 import pyarrow as pa
 
 from kit.read.evidence import EvidenceFile, Opened, Refused, open_readonly, shown
+from kit.read.streams import BLOCK, CHUNK, FOREIGN, GZIP, HEAD, ZIP, ZSTD, Gunzip, Peek, Readable, TarInfo, Unzstd, Utf8, is_packed, is_tar, is_wide
 
-HEAD: Final = 1024
-"""Bytes that tell an archive."""
+__all__ = ["DAMAGE", "HEAD", "Spooler", "is_packed", "member_name"]
 
 MAX_DEPTH: Final = 3
 """Archives in archives: a bundle of hosts' bundles of log bundles."""
@@ -39,24 +38,12 @@ TOTAL_FREE: Final = 16 * 2**30
 KEEP_FREE: Final = 512 * 2**20
 """Disk left to others."""
 
-_CHUNK: Final = 1 << 20
-_BLOCK: Final = 1 << 16
-_ZEROS: Final = bytes(_CHUNK)
-_MAX_HEADER: Final = 1 << 20
-
-_ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")
-_GZIP: Final = b"\x1f\x8b\x08"
-_ZSTD: Final = b"\x28\xb5\x2f\xfd"
-_FOREIGN: Final = (b"BZh", b"\xfd7zXZ\x00", b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07")
+_ZEROS: Final = bytes(CHUNK)
 
 DAMAGE: Final = (
     OSError, EOFError, ValueError, LookupError, RuntimeError, OverflowError,
     zlib.error, struct.error, tarfile.TarError, zipfile.BadZipFile, pa.ArrowException,
 )  # fmt: skip
-
-
-class Readable(Protocol):
-    def read(self, size: int = -1, /) -> bytes: ...
 
 
 class _Refusal(Exception):
@@ -65,88 +52,6 @@ class _Refusal(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
-
-
-class _Peek(io.RawIOBase):
-    """A forward-only stream whose first bytes can be looked at; counts and hashes what goes through."""
-
-    def __init__(self, stream: Readable) -> None:
-        self.source = stream
-        self._ahead = b""
-        self.count = 0
-        self.sha = hashlib.sha256()
-
-    def peek(self, size: int) -> bytes:
-        while len(self._ahead) < size and (more := self.source.read(size - len(self._ahead))):
-            self._ahead += more
-        return self._ahead
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1, /) -> bytes:  # type: ignore[override]
-        if self._ahead:
-            cut = len(self._ahead) if size < 0 else size
-            data, self._ahead = self._ahead[:cut], self._ahead[cut:]
-        else:
-            data = self.source.read(_CHUNK if size < 0 else size)
-        self.count += len(data)
-        self.sha.update(data)
-        return data
-
-    def readinto(self, buffer: Any, /) -> int:
-        data = self.read(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
-
-    def drain(self) -> None:
-        """Read to the end, so that the hash is that of the whole."""
-        while self.read(_CHUNK):
-            pass
-
-
-class _Gunzip:
-    """What stands before a break is handed out before the break is reported."""
-
-    def __init__(self, stream: _Peek) -> None:
-        self._file = gzip.GzipFile(fileobj=cast("Any", stream), mode="rb")
-
-    def read(self, size: int = -1, /) -> bytes:
-        return self._file.read1(size)
-
-
-class _Unzstd:
-    """Arrow's reader, because zstandard's own takes a frame that breaks off for one that ends."""
-
-    def __init__(self, stream: _Peek) -> None:
-        self._file = pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), "zstd")
-
-    def read(self, size: int = -1, /) -> bytes:
-        return self._file.read(min(size, _BLOCK) if size >= 0 else _BLOCK)
-
-
-class _TarInfo(tarfile.TarInfo):
-    """A member whose extended header is not allowed to fill the memory."""
-
-    def _proc_member(self, tar: tarfile.TarFile) -> Any:
-        if self.type in (b"L", b"K", b"x", b"g", b"X") and self.size > _MAX_HEADER:
-            raise tarfile.ReadError("extended header too long")
-        return cast("Any", super())._proc_member(tar)
-
-
-def is_tar(head: bytes) -> bool:
-    """Tell a tar header by its checksum: the letters `ustar` alone can stand in any message body."""
-    if len(head) < 512 or not any(head[:100]):
-        return False
-    with contextlib.suppress(ValueError):
-        said = int(head[148:156].split(b"\0")[0].strip() or b"-1", 8)
-        return said == sum(head[:148]) + 8 * 32 + sum(head[156:512])
-    return False
-
-
-def is_packed(head: bytes) -> bool:
-    """Tell whether a file that begins with `head` is an archive of any kind."""
-    return head.startswith((*_ZIP, _GZIP, _ZSTD, *_FOREIGN)) or is_tar(head)
 
 
 def member_name(name: str, *, windows: bool = False) -> str:
@@ -174,7 +79,7 @@ class Spooler:
     def unpack(self, name: str, stream: Readable, size: int) -> Opened:
         """Return the plain files of one packed file of the evidence."""
         out = Opened([], [])
-        whole = _Peek(stream)
+        whole = Peek(stream)
         with self._lock:
             self._packed += size
         with self._guard(name, out):
@@ -196,22 +101,22 @@ class Spooler:
         except DAMAGE as error:
             out.refused.append(Refused(name, "damaged", str(error)[:200]))
 
-    def _take(self, name: str, stream: _Peek, depth: int, out: Opened, packed: Callable[[], int], singles: int = 0) -> None:
+    def _take(self, name: str, stream: Peek, depth: int, out: Opened, packed: Callable[[], int], singles: int = 0) -> None:
         head = stream.peek(HEAD)
-        if head.startswith(_FOREIGN):
+        if head.startswith(FOREIGN):
             raise _Refusal("unsupported")
-        if head.startswith((_GZIP, _ZSTD)) and singles < 2:
-            plain: Readable = _Gunzip(stream) if head.startswith(_GZIP) else _Unzstd(stream)
-            self._take(name, _Peek(plain), depth, out, packed, singles + 1)
-        elif head.startswith(_ZIP) or is_tar(head):
+        if head.startswith((GZIP, ZSTD)) and singles < 2:
+            plain: Readable = Gunzip(stream) if head.startswith(GZIP) else Unzstd(stream)
+            self._take(name, Peek(plain), depth, out, packed, singles + 1)
+        elif head.startswith(ZIP) or is_tar(head):
             if depth >= MAX_DEPTH:
                 raise _Refusal("nested")
-            (self._zip if head.startswith(_ZIP) else self._tar)(name, stream, depth, out, packed)
+            (self._zip if head.startswith(ZIP) else self._tar)(name, stream, depth, out, packed)
         else:
-            self._write(name, stream, out, packed)
+            self._write(name, Peek(Utf8(stream)) if is_wide(head) else stream, out, packed)
 
-    def _tar(self, name: str, stream: _Peek, depth: int, out: Opened, packed: Callable[[], int]) -> None:
-        with tarfile.open(fileobj=cast("Any", stream), mode="r|", tarinfo=_TarInfo, errors="surrogateescape") as tar:
+    def _tar(self, name: str, stream: Peek, depth: int, out: Opened, packed: Callable[[], int]) -> None:
+        with tarfile.open(fileobj=cast("Any", stream), mode="r|", tarinfo=TarInfo, errors="surrogateescape") as tar:
             for info in tar:
                 label = f"{name}!/{shown(info.name)}"
                 if info.isdir():
@@ -221,10 +126,10 @@ class Spooler:
                 elif not info.isreg():
                     out.refused.append(Refused(label, "special"))
                 else:
-                    self._member(name, shown(info.name), _Peek(cast("Readable", tar.extractfile(info))), depth, out, packed)
+                    self._member(name, shown(info.name), Peek(cast("Readable", tar.extractfile(info))), depth, out, packed)
                 cast("Any", tar).members = []  # a streamed tar remembers every member otherwise
 
-    def _zip(self, name: str, stream: _Peek, depth: int, out: Opened, packed: Callable[[], int]) -> None:
+    def _zip(self, name: str, stream: Peek, depth: int, out: Opened, packed: Callable[[], int]) -> None:
         if isinstance(stream.source, io.BufferedReader):  # a file of the evidence itself: no copy needed
             ahead = stream.source.tell()
             self._zip_file(name, stream.source, depth, out, packed)
@@ -246,7 +151,7 @@ class Spooler:
             if {e.filename for e in entries} & {"[Content_Types].xml", "META-INF/MANIFEST.MF"}:
                 # A jar or an office file is one file to its owner.
                 file.seek(0)
-                self._write(name, _Peek(file), out, packed)
+                self._write(name, Peek(file), out, packed)
                 return
             ends = [e.header_offset + 30 + len(_zip_raw(e)) + e.compress_size for e in entries]
             if any(end > nxt.header_offset for end, nxt in zip(ends, entries[1:], strict=False)):
@@ -266,10 +171,10 @@ class Spooler:
             out.refused.append(Refused(label, "ratio"))
         else:
             with self._guard(label, out), archive.open(entry) as member:
-                raw = _Peek(cast("Readable", member))
+                raw = Peek(cast("Readable", member))
                 self._member(name, inner, raw, depth, out, lambda: entry.compress_size * raw.count // max(1, entry.file_size), windows=True)
 
-    def _member(self, archive: str, inner: str, raw: _Peek, depth: int, out: Opened, packed: Callable[[], int], *, windows: bool = False) -> None:
+    def _member(self, archive: str, inner: str, raw: Peek, depth: int, out: Opened, packed: Callable[[], int], *, windows: bool = False) -> None:
         label = f"{archive}!/{inner}"
         try:
             label = f"{archive}!/{member_name(inner, windows=windows)}"
@@ -283,7 +188,7 @@ class Spooler:
             if refusal.reason in ("ratio", "members", "space"):
                 raise
 
-    def _write(self, name: str, stream: _Peek, out: Opened, packed: Callable[[], int]) -> None:
+    def _write(self, name: str, stream: Peek, out: Opened, packed: Callable[[], int]) -> None:
         with self._lock:
             if len(self._names) >= MAX_MEMBERS:
                 raise _Refusal("members")
@@ -302,13 +207,13 @@ class Spooler:
         if damage is not None:
             out.refused.append(Refused(name, "damaged", str(damage)[:200]))
 
-    def _copy(self, target: Path, stream: _Peek, packed: Callable[[], int]) -> tuple[int, Exception | None]:
+    def _copy(self, target: Path, stream: Peek, packed: Callable[[], int]) -> tuple[int, Exception | None]:
         """Write `stream` with holes for zeros. Return its size, and what stopped it before its end."""
         start_packed, size, damage = packed(), 0, None
         with target.open("wb") as file:
             while True:
                 try:
-                    data = stream.read(_CHUNK)
+                    data = stream.read(CHUNK)
                 except DAMAGE as error:
                     damage = error
                     break
@@ -344,8 +249,8 @@ def _with_hash(file: EvidenceFile, sha256: str) -> EvidenceFile:
 def _write_sparse(file: Any, data: bytes) -> int:
     """Write `data` block by block, skipping blocks of zeros. Return the bytes written."""
     stored = 0
-    for start in range(0, len(data), _BLOCK):
-        block = data[start : start + _BLOCK]
+    for start in range(0, len(data), BLOCK):
+        block = data[start : start + BLOCK]
         if block == _ZEROS[: len(block)]:
             file.seek(len(block), os.SEEK_CUR)
         else:

@@ -55,7 +55,8 @@ def _binary(file: EvidenceFile, head: bytes, handle: int) -> tuple[str, dict[str
     zeros = not any(head)
     if not zeros:
         small = configs.sniff(head, file.file, file.bytes) if file.bytes == 4096 else None
-        found = small or _entry_index(head) or records.sniff(head) or index.sniff(head, file.bytes) or consumequeue.sniff(head, file.file)
+        found = small or _behind_filler(file, head, handle) or _entry_index(head) or records.sniff(head)
+        found = found or index.sniff(head, file.bytes) or consumequeue.sniff(head, file.file)
         if found is None and file.bytes == 4096:
             found = _timer_check(head)
         if found is None and _units_fit(head, _TIMER_LOG):
@@ -65,6 +66,17 @@ def _binary(file: EvidenceFile, head: bytes, handle: int) -> tuple[str, dict[str
     if found is None and zeros:
         found = _zeros(file, handle)
     return None if found is None else (found.pop("kind"), found)
+
+
+def _behind_filler(file: EvidenceFile, head: bytes, handle: int) -> dict[str, Any] | None:
+    """Look at the record behind the filler a file begins with."""
+    size = records.filler(head)
+    if not 0 < size < file.bytes:
+        return None
+    found = records.sniff(os.pread(handle, HEAD, size))
+    if found is None or found["base"] is None or found["base"] < size:
+        return None
+    return {**found, "base": found["base"] - size}
 
 
 def _deeper(file: EvidenceFile, handle: int) -> dict[str, Any] | None:

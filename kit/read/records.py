@@ -184,6 +184,19 @@ def layout(buf: Bytes, end: int, most: int) -> tuple[int, int, int]:
     return seen, bases[best], entries[best]
 
 
+def filler(head: Bytes | bytes) -> int:
+    """Return how many bytes of a file are end-of-file filler before anything else, 0 where it does not begin with one.
+
+    A commit log's (`CommitLog.BLANK_MAGIC_CODE`) or a DLedger file's (`MmapFileList`). Files cut to a few records begin so.
+    """
+    if len(head) < 16:
+        return 0
+    first, second = int.from_bytes(bytes(head[:4]), "big", signed=True), int.from_bytes(bytes(head[4:8]), "big")
+    if second == MAGIC_BLANK:
+        return first if first >= 8 else 0
+    return second if first == f.DLEDGER_BLANK and 8 <= second < 1 << 31 and not any(head[8:16]) else 0
+
+
 def sniff(head: Bytes | bytes) -> dict[str, Any] | None:
     """Say whether bytes from a file are a commit log: None, or {"kind": "commitlog" | "dledger", "base": int | None}.
 

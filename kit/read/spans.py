@@ -41,9 +41,11 @@ def of(file: EvidenceFile, kind: str | None, detail: dict[str, Any]) -> Span:
 def _commitlog(path: Path, size: int, detail: dict[str, Any]) -> Span:
     base = detail.get("base")
     with open_readonly(path) as stream:
+        begin = records.filler(stream.read(16))
+        stream.seek(begin)
         head = np.frombuffer(stream.read(_BACK), np.uint8)
         used = _data_end(stream, size)
-        first, host = _record(head, base, 0, last=False)
+        first, host = _record(head, base, begin, last=False)
         start = max(0, used - _BACK)
         stream.seek(start)
         tail = np.frombuffer(stream.read(used - start), np.uint8)

@@ -99,6 +99,11 @@ def filler(buf: Bytes, at: int, end: int, length: int, base: int, head: int) -> 
     if head:
         if be32(buf, at) == f.DLEDGER_MAGIC and end - at >= head and entry_fits(buf, at, base, 0):
             return at + head
+        size = be32(buf, at + 4)
+        if be32(buf, at) == f.DLEDGER_BLANK and size >= 8 and at + size < end:
+            behind, mark = frame(buf, at + size, end, base, head)
+            if behind and not mark:
+                return at + size
         # Its mark is weak (overwritten bytes are often 0xFF), so the zeros DLedger writes behind must be there too.
         cut = be32(buf, at) == f.DLEDGER_BLANK and be32(buf, at + 4) > length - at
         return end if cut and is_zero(buf, at + 8, end) else at
