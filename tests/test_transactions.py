@@ -12,7 +12,7 @@ import recorded
 from fakebroker import HALF, Broker, answer, key
 
 import kit
-from kit import paths, reconcile, transactions
+from kit import paths, placement, reconcile, transactions
 from kit.causes import (
     check_unknown_until_discard,
     dlq_unreadable,
@@ -22,6 +22,7 @@ from kit.causes import (
     transaction_consistency,
     undecodable_half_message,
 )
+from kit.transaction_model import Assumptions, Placement
 
 pytestmark = pytest.mark.spark
 SYSTEM = re.compile(r"%|RMQ_SYS|rmq_sys|TRANS_CHECK|SCHEDULE_TOPIC")
@@ -132,6 +133,37 @@ def test_paths_account_for_every_transaction(told: kit.case.Case) -> None:
     timeline = paths.timeline(told, taken)
     assert len(timeline) <= 5000 and (timeline["seconds"] >= 0).all()
     assert set(timeline["path"]) == set(taken["path"])
+
+
+SERVICES: dict[str, tuple[Placement, Assumptions]] = {
+    # What each service's own log shows of its check: UNKNOW, or ROLLBACK, where it finds no row.
+    "MA": ("first", Assumptions(no_row="UNKNOWN")),
+    "HT": ("middle", Assumptions(no_row="ROLLBACK")),
+    "TK": ("last", Assumptions(no_row="ROLLBACK", last_answer="UNKNOWN")),
+}
+
+
+def failure(service: str, local: str, checks: int, row: bool) -> str:
+    """The failure of the model that a transaction of the recording had, from what it did first and whether its row is there."""
+    if service == "TK":
+        return "none" if row else "outer_commit_fails"
+    if local == "COMMIT":
+        return "local_slow" if checks else "none" if row else "local_swallows"
+    return {"ROLLBACK": "local_rollback", "UNKNOWN": "local_unknown", "exception": "local_throws"}[local]
+
+
+def test_the_placement_model_has_every_path_of_the_recording(told: kit.case.Case) -> None:
+    """Of each placement: what the records show (row, commits, how the half message ended) is among the ends the model computes."""
+    rows = {row.uniq_key for row in transactions.transactions(told).where("rows is not null").select("uniq_key").collect()}
+    halves = {"committed": "ended", "rolled_back": "ended", "discarded": "discarded"}
+    seen = set()
+    for one in paths.told(told).collect():
+        service = one["keys"][:2]
+        seen.add((service, failure(service, one.local, one.checks, one.uniq_key in rows), one.uniq_key in rows, one.commits, halves[one.state]))
+    for service, failed, row, commits, half in seen:
+        where, given = SERVICES[service]
+        assert (row, commits, half) in {(end.row, end.commits, end.half) for end in placement.paths(where, failed, given)}, (service, failed)
+    assert {(service, failed) for service, failed, *_ in seen} >= {("MA", "local_swallows"), ("MA", "local_slow"), ("HT", "local_throws"), ("TK", "outer_commit_fails")}
 
 
 @pytest.mark.parametrize(

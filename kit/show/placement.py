@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from kit import placement
 from kit.placement import Outcome
-from kit.show import GREEN, GREY, ORANGE, SKY, VERMILLION, Chart, figure
+from kit.show import Chart, figure
 from kit.texts import Lang, T
 from kit.transaction_model import Assumptions
 
@@ -23,10 +23,11 @@ WHAT_IF_ALT = T("A grid: a row for each failure, a column for each placement, th
 FAILURE, SHORTEST = T("failure", "故障"), T("shortest path", "最短路径")
 PLACES: Final = {"first": T("half first", "half 在前"), "middle": T("half in the middle", "half 居中"), "last": T("half last", "half 在后")}
 MARKS: Final[dict[Outcome, tuple[str, str]]] = {
-    "consistent": ("✓", GREEN), "waiting": ("…", GREY), "duplicate": ("×2", SKY), "row_without_message": ("✗ R", ORANGE),
-    "message_without_row": ("✗ M", VERMILLION),
+    "consistent": ("✓", "#a8ddc9"), "waiting": ("…", "#d5d8dc"), "duplicate": ("×2", "#bfe0f5"), "row_without_message": ("✗ R", "#f6d78f"),
+    "message_without_row": ("✗ M", "#f0b18a"),
 }  # fmt: skip
-"""Mark and colour of an outcome: the mark says it without the colour."""
+"""Mark and colour of an outcome: the mark says it without the colour. Tints of the palette, on which dark text reads."""
+INKED: Final = "#16191d"
 
 SWITCHES: Final[dict[str, T]] = {
     "looks_at_status": T("the application looks at the send status", "应用检查发送状态"),
@@ -58,8 +59,9 @@ def what_if(given: Assumptions | None = None, lang: Lang = "en") -> Chart:
         go.Heatmap(
             z=[[order.index(w) for w in line] for line in worst],
             x=[PLACES[p].render(lang) for p in places], y=[placement.FAILURES[f].render(lang) for f in failures],
-            text=texts, texttemplate="%{text}", textfont={"size": 12}, customdata=hover, hovertemplate="%{y}<br>%{x}<br>%{customdata}<extra></extra>",
-            colorscale=scale, zmin=-0.5, zmax=len(order) - 0.5, showscale=False, xgap=3, ygap=3, opacity=0.55,
+            text=texts, texttemplate="%{text}", textfont={"size": 12, "color": INKED},
+            customdata=hover, hovertemplate="%{y}<br>%{x}<br>%{customdata}<extra></extra>",
+            colorscale=scale, zmin=-0.5, zmax=len(order) - 0.5, showscale=False, xgap=3, ygap=3,
         ),
         height=140 + 26 * len(failures),
     )  # fmt: skip
