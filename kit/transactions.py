@@ -102,7 +102,7 @@ def owners(case: Case) -> dict[str, str]:
     Half and op queues belong to a broker, and a broker changes its address when another member of its group leads: hosts that wrote
     into one file are one broker.
     """
-    return once(case, "queue owners", lambda: _joined(sorted(_hosts(case))))
+    return once(case, "queue owners", lambda: joined(sorted(_hosts(case))))
 
 
 def _hosts(case: Case) -> set[tuple[str, str]]:
@@ -116,7 +116,7 @@ def _hosts(case: Case) -> set[tuple[str, str]]:
     return pairs
 
 
-def _joined(pairs: list[tuple[str, str]]) -> dict[str, str]:
+def joined(pairs: list[tuple[str, str]]) -> dict[str, str]:
     """Return one name for all hosts that are connected through files."""
     root: dict[str, str] = {}
 
