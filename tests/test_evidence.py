@@ -87,6 +87,24 @@ def test_opens_by_content(tmp_path: Path, name: str, data: bytes, file: str) -> 
         assert [(a.file, a.sha256) for a in result.archives if a.file == name] == [(name, hashlib.sha256(data).hexdigest())]
 
 
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
+def test_utf16_texts_become_utf8(tmp_path: Path, codec: str) -> None:
+    """PowerShell's `>` writes logs so."""
+    text = LOG.decode() + "2024-05-14 10:22:32 WARN main - 订单 \U0001f4a5 failed\r\n"
+    raw = "\ufeff".encode(codec) + text.encode(codec)
+    result = opened(tmp_path, a_DOT_log=raw, b_DOT_gz=gzip.compress(raw), c=b"\xff\xfe" + os.urandom(2000))
+    found = {f.file: f for f in result.files}
+    assert found["a.log"].path.read_bytes() == found["b.gz"].path.read_bytes() == text.encode()
+    assert found["a.log"].sha256 == hashlib.sha256(raw).hexdigest()
+    assert found["a.log"].text_sha256 == hashlib.sha256(text.encode()).hexdigest()
+    assert not found["c"].packed
+
+
+def test_half_a_character_at_the_end_of_a_utf16_text(tmp_path: Path) -> None:
+    result = opened(tmp_path, a_DOT_log=("\ufeff" + LOG.decode()).encode("utf-16-le") + b"x")
+    assert contents(result) == {"a.log": LOG + "\ufffd".encode()}
+
+
 def test_evidence_that_is_an_archive_or_a_file(tmp_path: Path) -> None:
     put(tmp_path, {"e.zip": zip_of({"evidence/x.log": LOG}), "one.log": LOG})
     assert contents(open_evidence(tmp_path / "e.zip", tmp_path / "s1")) == {"e.zip!/evidence/x.log": LOG}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.facts.layouts import LAYOUTS
+from kit.facts.layouts import LAYOUTS, table
 from kit.read import entries
 from kit.read.logs import LogFile, pieces
 from kit.read.sniff import sniff
@@ -56,6 +56,11 @@ def test_sample_gives_its_fields(tmp_path: Path, layout) -> None:  # type: ignor
     assert row["ts"] == (utc(ts) if ts else None)
     assert (row["ts_text"], row["level"], row["thread"], row["logger"]) == (ts_text, level, thread, logger)
     assert row["message"].startswith(message)
+
+
+def test_the_documented_table_is_this_one() -> None:
+    assert table() in (Path(__file__).parent.parent / "docs/evidence.md").read_text(encoding="utf-8")
+    assert all(table().count(f"| `{slug}` |") == 1 for slug in EXPECTED)
 
 
 def test_every_layout_is_tested() -> None:

@@ -191,3 +191,19 @@ SOURCES: Final[tuple[Source, ...]] = (
 
 NAME_OF_SOURCE: Final = re.compile(rf"(?:^|[/!\\._-])({'|'.join(sorted(BROKER_SIDE, key=len, reverse=True))})(?:[._-]\d+)?\.log", re.IGNORECASE)
 NAME_OF_CLIENT: Final = re.compile(r"rocketmq_client|client.*\.log", re.IGNORECASE)
+
+
+def table() -> str:
+    """Return all layouts as a Markdown table, as it stands in docs/evidence.md: `python -m kit.facts.layouts`."""
+
+    def code(text: str) -> str:
+        return "`" + text.replace("|", "\\|") + "`"
+
+    shown = {"ms": "milliseconds", "none": "seconds", "seconds twice": "seconds (the fraction repeats them)"}
+    rows = [("layout", "a line", "zone of its times", "resolution", "sample", "reference"), ("---",) * 6]
+    rows += [(code(x.slug), code(x.grammar), x.zone, shown[x.milliseconds], code(x.example), x.reference.replace("|", "\\|")) for x in LAYOUTS]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+if __name__ == "__main__":
+    print(table())
