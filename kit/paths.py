@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from kit.case import Case
 
 STEPS: Final = ("local", "checks", "last_check", "state", "commits", "consumer")
+ORDER: Final = {"half": 0, "check": 1, "commit": 3, "op": 4, "discard": 5, "retry": 6, "dead letter": 7, "stored": 0}
+"""What follows what within one second; answers stand at 2, behind the check that asked and before what they cause."""
 MOST_PATHS: Final = 200
 TIMELINE_ROWS: Final = 4_000
 
@@ -110,8 +112,8 @@ def flow(frame: pd.DataFrame) -> pd.DataFrame:
 def timeline(case: Case, frame: pd.DataFrame, also: Sequence[str] = ()) -> pd.DataFrame:
     """Return the records and answers of the examples of each path, and of the transactions `also`, in time order, `TIMELINE_ROWS` at most.
 
-    Columns path, uniq_key, key, stage (`half`, `check`, `op`, `commit`, `discard`, `retry`, `dead letter`, `answer …`), time (UTC), seconds (since the first
-    half record), file, physical_offset or line, topic. `frame`: that of `paths`.
+    Columns path, uniq_key, key, stage (`half`, `check`, `op`, `commit`, `discard`, `retry`, `dead letter`, `answer …`), time (UTC), seconds (since the
+    first half record), file, physical_offset or line, topic. `frame`: that of `paths`.
     """
     each = frame.head(MOST_PATHS).explode("examples")
     first = pd.DataFrame({"path": each["path"], "uniq_key": each["examples"]})
@@ -137,14 +139,14 @@ def timeline(case: Case, frame: pd.DataFrame, also: Sequence[str] = ()) -> pd.Da
         every = every.union(said.join(chosen, "uniq_key", "left_semi").select("uniq_key", F.lit(None).cast("string"), who, "ts", "file", no, F.lit(""), "line"))
     rows = every.orderBy("time", "physical_offset", "line").limit(TIMELINE_ROWS).toPandas().merge(first, on="uniq_key")
     start = rows[rows["stage"] == "half"].groupby("uniq_key")["time"].min()
-    # The broker's log knows whole seconds only: an answer may seem to come before its question.
     rows["seconds"] = (rows["time"] - rows["uniq_key"].map(start)).dt.total_seconds().round(3).clip(lower=0)
     rows["key"] = rows["uniq_key"].map(rows.dropna(subset=["key"]).groupby("uniq_key")["key"].first())
     order = {path: n for n, path in enumerate(dict.fromkeys(first["path"]))}
-    rows["place"] = rows["path"].map(order)
-    sorted_rows: pd.DataFrame = rows.sort_values(["place", "uniq_key", "time"], kind="stable", ignore_index=True)
-    del sorted_rows["place"]
-    return sorted_rows
+    # The broker's log knows whole seconds only: within one, things stand in the order in which they happen.
+    rows = rows.assign(place=rows["path"].map(order), second=rows["time"].dt.floor("s"), rank=rows["stage"].map(lambda stage: ORDER.get(stage, 2)))
+    rows = rows.sort_values(["place", "uniq_key", "second", "rank", "time"], kind="stable", ignore_index=True)
+    told_rows: pd.DataFrame = rows[["path", "uniq_key", "key", "stage", "time", "seconds", "file", "physical_offset", "line", "topic"]]
+    return told_rows
 
 
 def _stage() -> Column:

@@ -7,7 +7,7 @@ from typing import Any, Final
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.show import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, SYMBOLS, VERMILLION, Chart, Table, common, escape, figure
+from kit.show import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, Chart, Table, common, escape, figure
 from kit.texts import Lang, T
 
 ACCOUNT = T("Every transaction accounted for", "每个事务的去向")
@@ -44,6 +44,10 @@ STAGES: Final = {
 COLOURS: Final = {
     "half": BLUE, "check": SKY, "op": GREY, "commit": GREEN, "discard": VERMILLION, "retry": ORANGE, "dead letter": PURPLE, "answer COMMIT": GREEN,
     "answer ROLLBACK": VERMILLION, "answer UNKNOWN": ORANGE, "answer exception": PURPLE,
+}  # fmt: skip
+MARKERS: Final = {
+    "half": "circle", "check": "star", "op": "square", "commit": "diamond", "discard": "x", "retry": "triangle-up", "dead letter": "cross",
+    "answer COMMIT": "diamond-open", "answer ROLLBACK": "x-open", "answer UNKNOWN": "circle-open", "answer exception": "cross-open",
 }  # fmt: skip
 PATH, KEY, STAGE, SECONDS = T("path", "路径"), T("key", "键"), T("stage", "阶段"), T("seconds", "秒")
 WRONG = T("Keys whose message and row disagree", "消息与业务数据不一致的键")
@@ -109,15 +113,15 @@ def timelines(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     x = [v for key in lanes for v in (ends.loc[key, "min"], ends.loc[key, "max"], None)]
     y = [v for n in lanes.values() for v in (n, n, None)]
     traces.append(go.Scatter(x=x, y=y, mode="lines", line={"color": GREY, "width": 1}, opacity=0.5, hoverinfo="skip", showlegend=False))
-    for i, (stage, part) in enumerate(shown.groupby("_stage", sort=False)):
+    for stage, part in shown.groupby("_stage", sort=False):
         hover = [f"{escape(row.key)}<br>{escape(row.path)}" for row in part.itertuples()]
-        answer = str(stage).startswith("answer")
-        marker = {"color": COLOURS.get(str(stage), GREY), "symbol": f"{SYMBOLS[i % len(SYMBOLS)]}{'-open' if answer else ''}", "size": 10 if answer else 9}
+        marker = {"color": COLOURS.get(str(stage), GREY), "symbol": MARKERS.get(str(stage), "triangle-down"), "size": 10 if str(stage).startswith("answer") else 9}
         traces.append(go.Scatter(x=part["seconds"], y=part["uniq_key"].map(lanes), mode="markers", name=part["stage"].iloc[0], marker=marker, customdata=hover,
                                  hovertemplate="%{customdata}<br>%{x:.3f} s<extra></extra>"))  # fmt: skip
     chart = figure(*traces, height=200 + 20 * len(lanes))
     chart.update_yaxes(tickvals=list(lanes.values()), ticktext=labels, autorange="reversed", tickfont={"size": 11})
-    chart.update_xaxes(title=AFTER.render(lang), rangemode="tozero")
+    # Room at the right for the names of the paths.
+    chart.update_xaxes(title=AFTER.render(lang), range=[-0.02 * float(shown["seconds"].max() or 1), 1.45 * float(shown["seconds"].max() or 1)])
     _bands(chart, first, lanes)
     reading = TIMES_READING.say(transactions=len(lanes), paths=shown["path"].nunique(), seconds=round(float(shown["seconds"].max()), 1))
     table = shown.drop(columns=["uniq_key", "_stage"])
