@@ -220,9 +220,9 @@ class Case:
         with self._lock:
             lock = self._building.setdefault(name, threading.Lock())
         with lock:
-            return tables.write(self.workspace, self._key(name, spec), spec.schema, lambda: self._read(name, spec))
+            return tables.write(self.workspace, self._key(name, spec), spec.schema, lambda part: self._read(name, spec, part))
 
-    def _read(self, name: str, spec: tables.Spec) -> DataFrame | list[tables.Task]:
+    def _read(self, name: str, spec: tables.Spec, part: Path) -> DataFrame | list[tables.Task]:
         from kit import tables
 
         options: dict[str, Any] = {"tz_broker": self.options.tz_broker, "tz_app": self.options.tz_app}
@@ -231,7 +231,7 @@ class Case:
         for needed in tables.NEEDS.get(name, ()):
             options[needed] = self.folder(needed)
         if name in tables.BY_SPARK:
-            return tables.frame(self.spark, name, self.found, options)
+            return tables.frame(self.spark, name, self.found, options, part)
         return tables.tasks(name, self.found, options)
 
     def build(self, *names: str) -> None:

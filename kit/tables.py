@@ -26,6 +26,7 @@ from kit.facts import names
 from kit.read import admin, commitlog, configs, consumequeue, index, logs, metrics, rows, traces, zones
 from kit.read.evidence import open_readonly
 from kit.read.inventory import Inventory, Item, as_log_files
+from kit.read.sources import KEPT
 from kit.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -80,14 +81,16 @@ def specs() -> dict[str, Spec]:
     }
 
 
-def write(place: Workspace, name: str, schema: pa.Schema, read: Callable[[], DataFrame | Sequence[Task]]) -> Path:
+def write(place: Workspace, name: str, schema: pa.Schema, read: Callable[[Path], DataFrame | Sequence[Task]]) -> Path:
     """Write a table unless it is there; return its folder. An empty table has one file with its columns."""
     with place.writing(name) as part:
         if part is not None:
-            found = read()
+            found = read(part)
             if isinstance(found, Sequence):
                 with ThreadPoolExecutor(THREADS) as pool:
                     list(pool.map(lambda nt: _write_one(part / f"part-{nt[0]:05}.parquet", schema, nt[1]), enumerate(found)))
+            elif found.columns == KEPT.names:
+                found.collect()
             else:
                 found.write.mode("append").parquet(part.resolve().as_uri())
             if not any(part.glob("*.parquet")):
@@ -119,13 +122,17 @@ def stores(found: Inventory, *, replicas: bool = True) -> list[dict[str, Any]]:
     return [attrs.asdict(examine(i.file, str(i.path), i.base)) for i in found.of_kind("commitlog", "dledger", replicas=replicas)]
 
 
-def frame(spark: SparkSession, name: str, found: Inventory, options: dict[str, Any]) -> DataFrame:
-    """Return a table of `BY_SPARK` as the data sources read it. `options` as for `tasks`."""
+def frame(spark: SparkSession, name: str, found: Inventory, options: dict[str, Any], part: Path) -> DataFrame:
+    """Return a table of `BY_SPARK` as the data sources read it; the big ones are written into `part` by the tasks that read them.
+
+    `options` as for `tasks`.
+    """
+    folder = str(part.resolve())
     if name == "messages":
         # Op records say in their bodies which half messages they end.
-        return _with_files(spark, "rocketmq.commitlog", stores(found)).option("body_topics", names.OP_TOPIC).load()
+        return _with_files(spark, "rocketmq.commitlog", stores(found)).option("body_topics", names.OP_TOPIC).option("keep", folder).load()
     if name == "skipped":
-        return _with_files(spark, "rocketmq.commitlog", stores(found)).option("table", "skipped").load()
+        return _with_files(spark, "rocketmq.commitlog", stores(found)).option("table", "skipped").option("keep", folder).load()
     if name == "ops":
         copies = [i.file for i in found.of_kind("commitlog", "dledger") if i.replica_of]
         messages = spark.read.schema(from_arrow_schema(specs()["messages"].schema)).parquet(options["messages"].as_uri())
@@ -140,7 +147,7 @@ def frame(spark: SparkSession, name: str, found: Inventory, options: dict[str, A
         for zone in ("tz_broker", "tz_app"):
             if options.get(zone):
                 reader = reader.option(zone, options[zone])
-        return reader.load()
+        return reader.option("keep", folder).load()
     raise KeyError(name)
 
 

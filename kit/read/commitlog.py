@@ -27,7 +27,7 @@ from pyspark.sql.datasource import (
 )
 
 from kit.read.evidence import open_readonly
-from kit.read.sources import STRING_MAP, TIMESTAMP, ddl, files_of
+from kit.read.sources import KEPT, STRING_MAP, TIMESTAMP, ddl, files_of, kept
 
 FIELDS: Final[dict[str, pa.DataType]] = {
     "file": pa.string(),
@@ -153,7 +153,8 @@ class CommitLogDataSource(DataSource):
 
     Options: `table` (`messages` or `skipped`), `body` (`true`: decompressed bodies), `body_topics` (comma list: the body as stored, for
     records of these topics only), `columns` (comma list), `files` (JSON
-    list of {"file", "path", "base"}, instead of a path). Filters on topic, store_timestamp and physical_offset are pushed down.
+    list of {"file", "path", "base"}, instead of a path), `keep` (a folder: each task
+    writes its rows there as Parquet and yields path and rows). Filters on topic, store_timestamp and physical_offset are pushed down.
     """
 
     @classmethod
@@ -161,7 +162,7 @@ class CommitLogDataSource(DataSource):
         return "rocketmq.commitlog"
 
     def schema(self) -> str:
-        fields = SKIPPED if self._skipped() else schema(self._columns())
+        fields = KEPT if self.options.get("keep") else SKIPPED if self._skipped() else schema(self._columns())
         return ddl(fields)
 
     def reader(self, schema: Any) -> CommitLogReader:
@@ -205,6 +206,10 @@ class CommitLogReader(DataSourceReader):
         return tasks(files_of(self.options, *_KINDS))
 
     def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
+        folder = self.options.get("keep")
+        return kept(folder, repr(partition.ranges), self._read(partition)) if folder else self._read(partition)
+
+    def _read(self, partition: Any) -> Iterator[pa.RecordBatch]:
         from kit.read.segments import messages, skipped
 
         for file, start, stop in partition.ranges:

@@ -14,6 +14,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from kit.read.evidence import open_raw
+from kit.read.sources import KEPT, ddl
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -47,7 +48,7 @@ class LogDataSource(DataSource):
     Name: `rocketmq.log`.
 
     Options: the path given to `load`, or `files`, a JSON list of `LogFile`; `tz_broker`, `tz_app` (IANA name or `+08:00`): declared zones;
-    `pieces`, what each task reads as `plan` says it;
+    `pieces`, what each task reads as `plan` says it; `keep`, a folder: each task writes its rows there as Parquet and yields path and rows;
     `events=true`: two more columns, `events` (slugs of the known texts in the entry) and `offset` (byte position of its first line).
 
     Partitions: 64 MiB of a big file each, at entry starts; small files share one. Memory stays at a few windows of 8 MiB whatever the length of a line;
@@ -62,6 +63,8 @@ class LogDataSource(DataSource):
         return "rocketmq.log"
 
     def schema(self) -> str:
+        if self.options.get("keep"):
+            return ddl(KEPT)
         return _COLUMNS + (", events array<string>, offset long" if _flag(self.options, "events") else "")
 
     def reader(self, schema: StructType) -> DataSourceReader:
@@ -85,10 +88,14 @@ class _Reader(DataSourceReader):
         return [_Partition(tuple(group)) for group in (json.loads(planned) if planned else plan(self._files()))]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
+        if not isinstance(partition, _Partition):
+            return iter(())  # Without any partition Spark asks for the whole, as None.
+        folder = self.options.get("keep")
+        return kept(folder, repr(partition.pieces), self._read(partition)) if folder else self._read(partition)
+
+    def _read(self, partition: _Partition) -> Iterator[pa.RecordBatch]:
         from kit.read.entries import Piece, batches
 
-        if not isinstance(partition, _Partition):
-            return  # Without any partition Spark asks for the whole, as None.
         options = _options(self.options)
         for piece in partition.pieces:
             yield from batches(Piece(**piece), options)
