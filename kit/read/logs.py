@@ -14,7 +14,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from kit.read.evidence import open_raw
-from kit.read.sources import KEPT, ddl
+from kit.read.sources import KEPT, ddl, kept
 
 if TYPE_CHECKING:
     import pyarrow as pa
