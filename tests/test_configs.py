@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import struct
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from kit.read import configs
 
@@ -104,3 +108,40 @@ def test_values_stand_as_java_reads_them() -> None:
 @pytest.mark.parametrize("text", [b"server.port=80\nspring.name=x\n", b"2024-05-14 10:22:31 INFO main - brokerName=a\n", b"a,b\n1,2\n"])
 def test_other_text_is_not_a_broker_conf(text: bytes) -> None:
     assert configs.sniff(text) is None
+
+
+NAME = st.text("abcXYZ019_-%|@", min_size=1, max_size=20)
+TABLE = st.dictionaries(NAME, st.dictionaries(st.integers(0, 99), st.integers(-1, 2**62), min_size=1, max_size=4), max_size=5)
+
+
+def as_fastjson(table: dict[str, dict[int, int]], space: str) -> str:
+    """`ConfigManager.encode(true)` of an offset table: integer keys stand without quotes."""
+    inner = ("{" + ",".join(f"{q}{space}:{v}" for q, v in queues.items()) + f"{space}}}" for queues in table.values())
+    return f'{{{space}"offsetTable":{{' + f",{space}".join(f"{json.dumps(name)}:{text}" for name, text in zip(table, inner, strict=True)) + f"}}{space}}}"
+
+
+@settings(max_examples=200, deadline=None)
+@given(table=TABLE, space=st.sampled_from(("", "\n\t", " ", "\r\n")), bom=st.booleans())
+def test_offsets_without_quotes_are_read(table: dict[str, dict[int, int]], space: str, bom: bool) -> None:
+    text = ("\ufeff" if bom else "") + as_fastjson(table, space)
+    assert configs.parse_json(text)["offsetTable"] == {name: {str(q): v for q, v in queues.items()} for name, queues in table.items()}
+
+
+@settings(max_examples=300, deadline=None)
+@given(table=TABLE, at=st.floats(0, 1), size=st.integers(0, 40), noise=st.binary(max_size=20), cut=st.booleans())
+def test_damaged_json_is_read_or_said_to_be_damaged(table: dict[str, dict[int, int]], at: float, size: int, noise: bytes, cut: bool) -> None:
+    data = as_fastjson(table, "\n").encode()
+    place = int(at * len(data))
+    hurt = data[:place] if cut else data[:place] + noise + data[place + size :]
+    with contextlib.suppress(ValueError):
+        assert configs.parse_json(hurt.decode("utf-8", "replace")) is not Ellipsis
+    with contextlib.suppress(ValueError, TypeError, AttributeError, KeyError):
+        for row in configs.offsets("f", hurt, {"name": "consumerOffset", "backup": False}, "store_json"):
+            assert isinstance(row["value"], int)
+    configs.sniff(hurt, "config/consumerOffset.json")
+
+
+@pytest.mark.parametrize("text", ["[" * 200_000, '{"a":' * 100_000, "{1:" * 100_000])
+def test_json_nested_too_deep_is_damaged(text: str) -> None:
+    with pytest.raises(ValueError, match=r"nested|Expecting"):
+        configs.parse_json(text)

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import recorded
 import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from kit.read import consumequeue
 
@@ -87,6 +89,44 @@ def test_a_renamed_queue_keeps_its_offsets_but_not_its_place(tmp_path: Path) -> 
     assert (found["topic"], found["queue_id"], found["logical_offset"], found["physical_offset"]) == (None, None, None, 100)
     assert rows("empty", tmp_path / "b", b"") == []
     assert rows("short", tmp_path / "c", data[:13]) == []
+
+
+def plainly(data: bytes) -> list[tuple[Any, ...]]:
+    """The units of a queue file, read one by one."""
+    found, last = [], -1
+    for at in range(0, len(data) // 20 * 20, 20):
+        offset, size, code = struct.unpack_from(">qiq", data, at)
+        if (offset, size) in ((0, 0), (0, 0x7FFFFFFF)):
+            continue
+        problem = "size" if size < 91 else "offset" if offset < 0 else "order" if offset <= last else None
+        found.append((at // 20, offset, size, code, problem))
+        last = offset
+    return found
+
+
+UNIT = st.tuples(st.integers(0, 2**40), st.integers(91, 2**20), st.integers(-(2**31), 2**31))
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    queue=st.lists(st.one_of(UNIT, UNIT, UNIT, st.just((0, 0x7FFFFFFF, 0)), st.just((0, 0, 0))), max_size=40), ordered=st.booleans(),
+    hurt=st.lists(st.tuples(st.floats(0, 1), st.binary(min_size=1, max_size=50)), max_size=3), keep=st.floats(0.5, 1), unit=st.sampled_from((1, 2, 65536)),
+)  # fmt: skip
+def test_any_bytes_are_read_as_units(
+    tmp_path_factory: pytest.TempPathFactory, queue: list[tuple[int, int, int]], ordered: bool,
+    hurt: list[tuple[float, bytes]], keep: float, unit: int,
+) -> None:  # fmt: skip
+    data = bytearray(b"".join(struct.pack(">qiq", *one) for one in (sorted(queue) if ordered else queue)))
+    for place, noise in hurt:
+        at = int(place * len(data))
+        data[at : at + len(noise)] = noise[: max(0, len(data) - at)]
+    data = data[: int(len(data) * keep)]
+    path = tmp_path_factory.mktemp("q") / "a"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(consumequeue, "BATCH_UNITS", unit)
+        found = rows("consumequeue/t/3/00000000000000000000", path, bytes(data))
+    assert [(r["logical_offset"], r["physical_offset"], r["size"], r["tags_code"], r["problem"]) for r in found] == plainly(bytes(data))
+    assert {(r["topic"], r["queue_id"], r["kind"]) for r in found} <= {("t", 3, "plain")}
 
 
 def test_batch_and_extension_units(tmp_path: Path) -> None:

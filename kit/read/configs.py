@@ -133,11 +133,10 @@ def parse_json(text: str) -> Any:
     """Parse what fastjson wrote. Raise `ValueError` where it is damaged."""
     text = text.lstrip("\ufeff")
     try:
-        return json.loads(text)
-    except ValueError:
-        pass
-    try:
-        return json.loads(_INT_KEY.sub(r'\1"\2"\3', text))
+        try:
+            return json.loads(text)
+        except ValueError:
+            return json.loads(_INT_KEY.sub(r'\1"\2"\3', text))
     except RecursionError as error:
         raise ValueError("nested too deep") from error
 
