@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 CHECKS = (crosscheck.dangling, crosscheck.unqueued, crosscheck.queue_gaps, crosscheck.stray_offsets)
 STORE = "broker/store"
-TOPIC = "trade-order-event"
+TOPIC = "RMQ_SYS_TRANS_HALF_TOPIC"
 
 
 def rows(frame: DataFrame, *columns: str) -> set[tuple[Any, ...]]:
