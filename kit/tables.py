@@ -232,8 +232,11 @@ def broken_configs(found: Inventory) -> list[str]:
     broken = []
     for item in found.of_kind("store_json"):
         try:
-            configs.parse_json(_bytes(item).decode("utf-8-sig", "replace"))
-        except ValueError:
+            data = _bytes(item)
+            configs.parse_json(data.decode("utf-8-sig", "replace"))
+            for read in (configs.configs, configs.offsets):
+                read(item.file, data, item.detail, item.kind)
+        except (ValueError, KeyError, TypeError, AttributeError):
             broken.append(item.file)
     return broken
 
