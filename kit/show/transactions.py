@@ -115,7 +115,8 @@ def timelines(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     traces.append(go.Scatter(x=x, y=y, mode="lines", line={"color": GREY, "width": 1}, opacity=0.5, hoverinfo="skip", showlegend=False))
     for stage, part in shown.groupby("_stage", sort=False):
         hover = [f"{escape(row.key)}<br>{escape(row.path)}" for row in part.itertuples()]
-        marker = {"color": COLOURS.get(str(stage), GREY), "symbol": MARKERS.get(str(stage), "triangle-down"), "size": 10 if str(stage).startswith("answer") else 9}
+        symbol = MARKERS.get(str(stage), "triangle-down")
+        marker = {"color": COLOURS.get(str(stage), GREY), "symbol": symbol, "size": 10 if symbol.endswith("open") else 9}
         traces.append(go.Scatter(x=part["seconds"], y=part["uniq_key"].map(lanes), mode="markers", name=part["stage"].iloc[0], marker=marker, customdata=hover,
                                  hovertemplate="%{customdata}<br>%{x:.3f} s<extra></extra>"))  # fmt: skip
     chart = figure(*traces, height=200 + 20 * len(lanes))
