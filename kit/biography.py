@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 
     from kit.case import Case
 
-MOST_RECORDS: Final = 20_000
+MOST_RECORDS: Final = 100_000
 """Copies listed of one message; one caught in a doubling half topic has tens of thousands."""
+MOST_LINKED: Final = 1_000
+MOST_KEYLESS: Final = 200_000
 TEXTS: Final = ("log", "text", "mqadmin", "rows", "sends")
 KINDS: Final[dict[str, T]] = {
     "uniq": T("UNIQ_KEY: one id for all copies", "UNIQ_KEY：所有副本共用一个 id"),
@@ -105,20 +107,19 @@ def _kind(wanted: str, found: list[dict[str, Any]], keys: list[str]) -> str:
 def _records(case: Case, wanted: str) -> list[dict[str, Any]]:
     """Return the copies in store order, each with `link`: what joined it where it has no UNIQ_KEY."""
     every = stages.staged(case).where(F.col("stage") != stages.OP)
-    start = every.where(_names(wanted)).select("uniq_key", "offset_msg_id").limit(MOST_RECORDS).toArrow().to_pylist()
+    loose_id = F.when(F.col("uniq_key").isNull(), F.col("offset_msg_id")).alias("offset_msg_id")
+    start = every.where(_names(wanted)).select("uniq_key", loose_id).distinct().limit(MOST_RECORDS).toArrow().to_pylist()
     keys = {row["uniq_key"] for row in start if row["uniq_key"]}
-    loose = {row["offset_msg_id"] for row in start}
+    loose = {row["offset_msg_id"] for row in start if not row["uniq_key"]}
     if not start:
         half = _ended_by(case, wanted.upper())
         keys, loose = {r["uniq_key"] for r in half if r["uniq_key"]}, {r["offset_msg_id"] for r in half}
     rows = _fetch(case, F.col("uniq_key").isin(sorted(keys)) | F.col("offset_msg_id").isin(sorted(loose))) if keys or loose else []
     known = {row["offset_msg_id"]: {**row, "link": None} for row in rows}
-    for _ in range(8):
-        # Copies that lost a link: no UNIQ_KEY, but they name a copy of this message, or one of its copies names them.
-        more = [r for r in _fetch(case, _linked(list(known.values()))) if r["offset_msg_id"] not in known] if known else []
-        if not more:
-            break
-        known |= {row["offset_msg_id"]: {**row, "link": names.ORIGIN_MESSAGE_ID if row["origin_message_id"] else "preparedTransactionOffset"} for row in more}
+    linked = _linked(case, known) if known else {}
+    if linked:
+        more = _fetch(case, F.col("offset_msg_id").isin(sorted(linked)))
+        known |= {row["offset_msg_id"]: {**row, "link": linked[row["offset_msg_id"]]} for row in more}
     ordered = sorted(known.values(), key=lambda r: (r["store_timestamp"], r["store_host"] or "", r["physical_offset"]))
     return ordered[:MOST_RECORDS]
 
@@ -141,16 +142,40 @@ def _half_id() -> Column:
     return F.when(F.col("prepared_transaction_offset") > 0, F.concat(head, F.lpad(F.hex("prepared_transaction_offset"), 16, "0")))
 
 
-def _linked(known: Sequence[dict[str, Any]]) -> Column:
-    mine = sorted({r["offset_msg_id"] for r in known})[:2000]
-    named = sorted({r["origin_message_id"] for r in known if r["origin_message_id"]} | {hops.half_id(r) for r in known if r["stage"] == stages.COMMIT})[:2000]
-    no_key = F.col("uniq_key").isNull() & (F.col("topic") != names.OP_TOPIC)
-    return no_key & (stages.prop(names.ORIGIN_MESSAGE_ID).isin(mine) | F.col("offset_msg_id").isin(named) | _half_id().isin(mine))
+def _linked(case: Case, known: dict[str, dict[str, Any]]) -> dict[str, str]:
+    """Return {offset id: link} of copies that lost their UNIQ_KEY but name a copy of this message, or are named by one."""
+    loose = [row for row in _keyless(case) if row["offset_msg_id"] not in known]
+    mine = set(known)
+    named = {r["origin_message_id"] for r in known.values()} | {hops.half_id(r) for r in known.values() if r["stage"] == stages.COMMIT}
+    found: dict[str, str] = {}
+    grown = bool(loose)
+    while grown:
+        grown = False
+        for row in loose:
+            if row["offset_msg_id"] in found:
+                continue
+            by_origin = row["origin"] in mine or row["offset_msg_id"] in named
+            if by_origin or row["half"] in mine:
+                found[row["offset_msg_id"]] = names.ORIGIN_MESSAGE_ID if by_origin else "preparedTransactionOffset"
+                mine.add(row["offset_msg_id"])
+                named |= {row["origin"], row["half"]} - {None}
+                grown = True
+    return dict(list(found.items())[:MOST_LINKED])
+
+
+def _keyless(case: Case) -> list[dict[str, Any]]:
+    """Return the records without a UNIQ_KEY (op records apart) with what they name: few, or a client that writes none."""
+    kept = case.memo.get("keyless")
+    if kept is None:
+        mine = stages.staged(case).where(F.col("uniq_key").isNull() & (F.col("stage") != stages.OP))
+        columns = ("offset_msg_id", stages.prop(names.ORIGIN_MESSAGE_ID).alias("origin"), F.when(stages.is_commit(), _half_id()).alias("half"))
+        kept = case.memo["keyless"] = mine.select(*columns).limit(MOST_KEYLESS).toArrow().to_pylist()
+    return kept
 
 
 def _fetch(case: Case, condition: Column) -> list[dict[str, Any]]:
     prop = stages.prop
-    rows = stages.due(case, stages.staged(case).where(condition & (F.col("stage") != stages.OP)).limit(MOST_RECORDS + 1))
+    rows = stages.due(case, stages.staged(case).where(condition & (F.col("stage") != stages.OP)).orderBy("store_timestamp").limit(MOST_RECORDS))
     resent = F.coalesce(F.array_contains(F.map_keys("properties"), names.MIN_OFFSET), F.lit(False))
     more = (
         prop(names.REAL_TOPIC).alias("real_topic"), prop(names.CHECK_TIMES).cast("int").alias("check_times"),
@@ -170,7 +195,8 @@ def _ops(case: Case, halves: list[dict[str, Any]]) -> list[dict[str, Any]]:
     same = case.records.where(F.col("store_host").isin(sorted(hosts))).select("store_host", transactions.owner(case).alias("broker")).distinct()
     brokers = {row.store_host: row.broker for row in same.collect()}
     mine = {(brokers[h["store_host"]], h["queue_offset"]): h for h in halves}
-    said = case.ops.where((F.col("queue_id") == 0) & F.col("half_queue_offset").isin(sorted({offset for _, offset in mine})))
+    offsets = [offset for _, offset in mine]
+    said = case.ops.where((F.col("queue_id") == 0) & F.col("half_queue_offset").between(min(offsets), max(offsets)))
     rows = said.withColumn("broker", transactions.owner(case)).orderBy("store_timestamp", "physical_offset").toArrow().to_pylist()
     found = []
     for row in rows:
@@ -213,7 +239,7 @@ def _handled(case: Case, keys: list[str], records: list[dict[str, Any]], wanted:
     """Return each delivery a consumer wrote down: file, line, consumer, copy, result, whether it took effect."""
     if not case.has("rows") and not case.has_source("app"):
         return []
-    copies = sorted({r["offset_msg_id"] for r in records})[:5000]
+    copies = sorted({r["offset_msg_id"] for r in records if r["uniq_key"] is None})[:MOST_LINKED]
     mine = handled.deliveries(case).where(F.col("uniq_key").isin(keys) | F.col("offset_msg_id").isin([*copies, wanted.upper()]))
     names_ = ("file", "line", "consumer", "uniq_key", "offset_msg_id", "reconsume_times", "result", "success", "time")
     return mine.select(*names_).orderBy("time", "file", "line").limit(MOST_RECORDS).toArrow().to_pylist()
@@ -248,10 +274,13 @@ def _traces(case: Case, keys: list[str], records: list[dict[str, Any]]) -> list[
 def _gaps(case: Case, wanted: str, records: list[dict[str, Any]], ops: list[dict[str, Any]], told: list[dict[str, Any]]) -> list[dict[str, Any]]:
     if not records:
         found = [hops.gap("not-found" if case.has("messages") else "no-store", None)]
+    elif len(records) >= MOST_RECORDS:
+        # What follows is not listed, so nothing can be said to be missing.
+        found = [hops.gap("cut", None, count=MOST_RECORDS)]
     else:
         end = case.records.agg(F.max("store_timestamp").alias("end")).toArrow().to_pylist()[0]["end"]
         found = hops.gaps(records, ops, end) + list(_never_handled(case, records, told, end)) + list(_failed_last(records, told))
-    if len(wanted) < mentions.MIN_KEY:
+    if 0 < len(wanted) < mentions.MIN_KEY:
         found.append(hops.gap("short-key", None))
     return found
 

@@ -7,6 +7,7 @@ EndTransactionProcessor, TransactionalMessageServiceImpl.check, ScheduleMessageS
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -120,6 +121,7 @@ GAPS: Final[dict[str, T]] = {
         "The last delivery seen, {at}, failed, and no later copy of it is in the evidence.",
         "最后一次可见的投递（{at}）失败了，而证据中没有后续副本。",
     ),
+    "cut": T("It has more copies than are listed: the first {count}.", "副本多于所列：仅列出最早的 {count} 份。"),
     "short-key": T("The key is too short to be searched in texts.", "该 key 太短，无法在文本中检索。"),
     "unquoted": T("{file}: {count} lines mention it, {kept} of them are listed.", "{file}：有 {count} 行提到它，列出其中 {kept} 行。"),
 }
@@ -127,14 +129,46 @@ _SENT_BACK: Final = (stages.SCHEDULE, stages.RETRY, stages.DLQ)
 LAST_SENTENCE: Final = T("{why} {more}", "{why}{more}")
 
 
+class _Seen:
+    """What was seen of one message so far: the latest copy of each kind that a later hop can have read. Constant time a record."""
+
+    def __init__(self) -> None:
+        self.half: Record | None = None
+        self.waits: dict[tuple[Any, int], Record] = {}
+        self.visible: dict[int, Record] = {}
+        self.counts: Counter[tuple[str, str]] = Counter()
+
+    def add(self, record: Record) -> None:
+        stage = record["stage"]
+        if stage in (stages.HALF, stages.CHECK_BACK, stages.LEAKED):
+            self.half = record
+        if stage in (stages.SCHEDULE, stages.LEAKED):
+            self.waits[record.get("real_topic"), record["reconsume_times"]] = record
+        elif stage not in (stages.HALF, stages.CHECK_BACK):
+            self.visible[record["reconsume_times"]] = record
+        self.counts[stage, record["topic"]] += 1
+
+    def before(self, times: int) -> Record | None:
+        """Return the latest copy that a consumer was given before retry number `times`."""
+        earlier = [record for n, record in self.visible.items() if n < times]
+        return max(earlier, key=lambda r: r["store_timestamp"], default=None)
+
+
 def told(records: list[Record]) -> list[Record]:
     """Return the records, which are in store order, with `copied_from` (offset id or None) and `why` (a sentence) filled in."""
     done: list[Record] = []
+    everything = _Seen()
+    of_key: defaultdict[str | None, _Seen] = defaultdict(_Seen)
+    ids: set[str] = set()
     for record in records:
-        source = _source(record, done)
-        why = WHY[_reason(record, done)].say(**_values(record))
-        first = not any(r["uniq_key"] == record["uniq_key"] for r in done)
-        done.append({**record, "copied_from": source["offset_msg_id"] if source else None, "why": why if first else LAST_SENTENCE.say(why=why, more=NEW_ID)})
+        seen = everything if record["uniq_key"] is None else of_key[record["uniq_key"]]
+        source = _source(record, seen, ids) or (_source(record, of_key[None], ids) if record["uniq_key"] is not None else None)
+        why = WHY[_reason(record, seen)].say(**_values(record))
+        first = not seen.counts
+        done.append({**record, "copied_from": source, "why": why if first else LAST_SENTENCE.say(why=why, more=NEW_ID)})
+        for known in (everything, of_key[record["uniq_key"]]):
+            known.add(record)
+        ids.add(record["offset_msg_id"])
     return done
 
 
@@ -142,16 +176,16 @@ def _values(record: Record) -> Record:
     return {**record, "prepared": str(record["prepared_transaction_offset"]), "consumer_group": record.get("consumer_group") or "?"}
 
 
-def _reason(record: Record, before: list[Record]) -> str:
+def _reason(record: Record, before: _Seen) -> str:
     stage = record["stage"]
-    earlier = [r for r in before if r["stage"] == stage and r["uniq_key"] == record["uniq_key"]]
+    earlier = sum(n for (seen, _), n in before.counts.items() if seen == stage)
     if stage == stages.SCHEDULE:
         if record.get("resent"):
             return "resent"
         to = record.get("real_topic") or ""
         return "to-dlq" if to.startswith(names.DLQ_PREFIX) else "sent-back" if to.startswith(names.RETRY_PREFIX) else "again" if earlier else "delayed"
     if stage in (stages.ORIGINAL, stages.HALF):
-        return "again" if any(r["topic"] == record["topic"] for r in earlier) else stage
+        return "again" if before.counts[stage, record["topic"]] else stage
     if stage == stages.CHECK_BACK:
         return "check-back" if record.get("check_times") is not None else "immunity"
     if stage == stages.COMMIT:
@@ -162,28 +196,21 @@ def _reason(record: Record, before: list[Record]) -> str:
     return str(stage)
 
 
-def _source(record: Record, before: list[Record]) -> Record | None:
-    """Return the record this one was written from: the latest one before it that the hop could have read."""
-    mine = [r for r in before if r["uniq_key"] == record["uniq_key"] or record["uniq_key"] is None or r["uniq_key"] is None]
+def _source(record: Record, before: _Seen, ids: set[str]) -> str | None:
+    """Return the offset id of the record this one was written from: the latest one before it that the hop could have read."""
     stage, times = record["stage"], record["reconsume_times"]
+    found: Record | None = None
     if stage == stages.COMMIT:
-        wanted = half_id(record)
-        return next((r for r in reversed(mine) if r["offset_msg_id"] == wanted), None)
+        return half_id(record) if half_id(record) in ids else None
     if stage in (stages.CHECK_BACK, stages.DISCARDED):
-        return _latest(mine, lambda r: r["stage"] in (stages.HALF, stages.CHECK_BACK, stages.LEAKED))
-    if stage == stages.SCHEDULE and (record.get("consumer_group") is not None):
-        return _latest(mine, lambda r: r["reconsume_times"] < times and r["stage"] not in (stages.SCHEDULE, stages.HALF, stages.CHECK_BACK))
-    if stage in (stages.DUE, stages.RETRY, stages.DLQ, stages.LEAKED):
-        waits = [r for r in mine if r["stage"] in (stages.SCHEDULE, stages.LEAKED)]
-        through = _latest(waits, lambda r: r.get("real_topic") == record["topic"] and r["reconsume_times"] == times)
-        if through or stage in (stages.DUE, stages.LEAKED):
-            return through
-        return _latest(mine, lambda r: r["reconsume_times"] < times and r["stage"] not in (stages.SCHEDULE, stages.HALF, stages.CHECK_BACK))
-    return None
-
-
-def _latest(records: list[Record], fits: Any) -> Record | None:
-    return next((r for r in reversed(records) if fits(r)), None)
+        found = before.half
+    elif stage == stages.SCHEDULE and record.get("consumer_group") is not None:
+        found = before.before(times)
+    elif stage in (stages.DUE, stages.RETRY, stages.DLQ, stages.LEAKED):
+        found = before.waits.get((record["topic"], times))
+        if found is None and stage in (stages.RETRY, stages.DLQ):
+            found = before.before(times)
+    return found["offset_msg_id"] if found else None
 
 
 def half_id(commit: Record) -> str:
@@ -245,11 +272,12 @@ def _waiting(mine: list[Record], end: dt.datetime | None) -> Iterable[dict[str, 
 def _transaction(mine: list[Record], ops: list[Record]) -> Iterable[dict[str, Any]]:
     halves = [r for r in mine if r["stage"] in (stages.HALF, stages.CHECK_BACK)]
     ended = {op["half_offset_msg_id"] for op in ops}
+    half_ids = {r["offset_msg_id"] for r in halves}
     commits = [r for r in mine if r["stage"] == stages.COMMIT]
-    if halves and not commits and not any(r["stage"] == stages.DISCARDED for r in mine) and not ended & {r["offset_msg_id"] for r in halves}:
+    if halves and not commits and not any(r["stage"] == stages.DISCARDED for r in mine) and not ended & half_ids:
         yield gap("pending", halves[0])
     for commit in commits:
-        if half_id(commit) not in ended and half_id(commit) in {r["offset_msg_id"] for r in halves}:
+        if half_id(commit) not in ended and half_id(commit) in half_ids:
             yield gap("op-missing", commit)
 
 

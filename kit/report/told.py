@@ -8,6 +8,7 @@ from typing import Any, Final
 from kit.texts import Lang, Sentence, T
 
 SHOWN_MENTIONS: Final = 40
+SHOWN_RECORDS: Final = 300
 WIDE: Final = 160
 
 KINDS: Final[dict[str, T]] = {
@@ -63,13 +64,15 @@ def life(told: dict[str, Any], lang: Lang) -> str:
         lines.append("  " + MESSAGES.say(n=len(told["uniq_keys"]), keys=told["uniq_keys"][:8]).render(lang))
     if told["records"]:
         lines += ["", RECORDS.say(n=len(told["records"])).render(lang)]
-    for record in told["records"]:
+    for record in told["records"][:SHOWN_RECORDS]:
         place = f"{record['file']}@{record['physical_offset']}"
         lines.append(f"  {_when(record['store_timestamp'])}  {record['stage']:<10}  {record['topic']}  {record['offset_msg_id']}  {place}")
         lines.append(f"      {record['why']}")
+    if len(told["records"]) > SHOWN_RECORDS:
+        lines.append("  " + MORE.say(n=len(told["records"]) - SHOWN_RECORDS).render(lang))
     if told["ops"]:
         lines += ["", OPS.say(n=len(told["ops"])).render(lang)]
-        lines += [f"  {_when(op['store_timestamp'])}  → {op['half_offset_msg_id']}  {op['file']}@{op['physical_offset']}" for op in told["ops"]]
+        lines += [f"  {_when(op['store_timestamp'])}  → {op['half_offset_msg_id']}  {op['file']}@{op['physical_offset']}" for op in told["ops"][:SHOWN_RECORDS]]
     if told["handled"]:
         lines += ["", HANDLED.say(n=len(told["handled"])).render(lang)]
         done = ((_when(h["time"]), h["result"] or "?", h["consumer"], h["offset_msg_id"], f"{h['file']}:{h['line']}") for h in told["handled"])
@@ -79,7 +82,7 @@ def life(told: dict[str, Any], lang: Lang) -> str:
         lines += [f"  {_place(m)}  {m['text']}" for m in told["mentions"][:SHOWN_MENTIONS]]
         if len(told["mentions"]) > SHOWN_MENTIONS:
             lines.append("  " + MORE.say(n=len(told["mentions"]) - SHOWN_MENTIONS).render(lang))
-    lines += ["", (GAPS if told["gaps"] else NO_GAPS).in_(lang), *(f"  {gap['text']}" for gap in told["gaps"])]
+    lines += ["", (GAPS if told["gaps"] else NO_GAPS).in_(lang), *(f"  {gap['text']}" for gap in told["gaps"][:SHOWN_MENTIONS])]
     return "\n".join(clean(line)[: 4 * WIDE] for line in lines)
 
 
