@@ -60,7 +60,7 @@ def _id(row: dict[str, Any], lang: Lang) -> str:
 def life(told: dict[str, Any], lang: Lang) -> str:
     """Return the life of a message for a terminal. `told` as `kit.trace` gives it."""
     lines = [f"{told['id']}: {KINDS[told['kind']].in_(lang)}"]
-    if len(told["uniq_keys"]) > 1 or told["kind"] != "uniq":
+    if len(told["uniq_keys"]) > 1 or (told["uniq_keys"] and told["kind"] != "uniq"):
         lines.append("  " + MESSAGES.say(n=len(told["uniq_keys"]), keys=told["uniq_keys"][:8]).render(lang))
     if told["records"]:
         lines += ["", RECORDS.say(n=len(told["records"])).render(lang)]
