@@ -46,6 +46,15 @@ def test_near_limit_leaves_out_what_is_far_below() -> None:
     assert "1 looping, 1 more" in chart.reading
 
 
+def test_refusals_are_one_row_a_file() -> None:
+    row = ("store.log", "store", "put_back", "message-size-exceeded", None, 4001, 3700, 4000, None, None, None, 900_000, START, START, 1, 900_000)
+    columns = ["file", "source", "writer", "event", "msg_id", "total", "body", "limit", "length", "status", "topic", "count", "first", "last", "line", "last_line"]
+    text = sizes.refusals(pd.DataFrame([row], columns=columns), lang="zh").as_text()
+    assert "900,000" in text
+    assert "4,001" in text
+    assert "回查：放回" in text
+
+
 def test_the_queue_says_what_is_behind_the_check() -> None:
     assert "at offset 18 of 50: 32 records" in sizes.half_queue(queue()).reading
     assert "50" in sizes.half_queue(queue().query("line == 'stored'")).reading

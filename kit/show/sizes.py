@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from kit import size
-from kit.show import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, Chart, escape, figure
+from kit.show import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, Chart, Table, escape, figure
 from kit.texts import Lang, T
 
 FIELDS = T("What each side measures, field by field", "各方衡量的是什么：逐字段")
@@ -42,6 +42,18 @@ FIELD: Final = {
 BEYOND = T("bytes beyond the body", "消息体之外的字节数")
 ROOM = T("left by the limit: {room}", "上限留下的：{room}")
 STAGE, BODY, TOTAL, LIMIT = T("stage", "阶段"), T("body", "消息体"), T("bytes in all", "总字节数"), T("limit", "上限")
+
+REFUSALS = T("Refused writes, one row a file and text", "被拒的写入：每个文件、每种文本一行")
+WRITERS: Final = {
+    "put_back": T("check: put-back", "回查：放回"),
+    "send": T("send", "发送"),
+    "commit": T("commit", "提交"),
+    "schedule": T("delivery of a delayed message", "延时消息投递"),
+}
+REFUSAL_HEADS: Final = {
+    "writer": T("what was written", "写入的是"), "file": T("file", "文件"), "event": T("text", "文本"), "count": T("times", "次数"), "first": T("first", "最早"),
+    "last": T("last", "最晚"), "total": T("bytes (largest)", "字节（最大）"), "limit": LIMIT, "msg_id": T("offset message id", "offset 消息 ID"),
+}  # fmt: skip
 
 NEAR = T("Stored half records against the limit", "已存储的半消息记录与上限")
 NEAR_READING = T(
@@ -130,6 +142,13 @@ def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
             said = FIELDS_READING.say(body=body, room=room, half=half, put_back=put_back, over=put_back - room)
     chart.update_layout(legend={"y": -0.3, "yanchor": "top"})
     return Chart(chart, table, said.render(lang), FIELDS_ALT.render(lang), FIELDS.render(lang), named, lang, min_width=560)
+
+
+def refusals(frame: pd.DataFrame, lang: Lang = "en") -> Table:
+    """Return refused writes as one row a file and text: who wrote, what was printed, how often, when. `frame`: as `kit.refusals.told` gives it."""
+    shown = frame[["writer", "file", "event", "count", "first", "last", "total", "limit", "msg_id"]].copy()
+    shown["writer"] = [WRITERS[w].render(lang) if w in WRITERS else None for w in shown["writer"]]
+    return Table(shown.astype(object), REFUSALS.render(lang), {name: text.render(lang) for name, text in REFUSAL_HEADS.items()}, lang)
 
 
 def near_limit(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
