@@ -66,7 +66,7 @@ WHY: Final = {
     "committed_again": T("the answer COMMIT writes a copy; DELAY diverts it too", "答复 COMMIT 写出副本；同样被 DELAY 转移"),
     "leaked": T("its delay is over; REAL_TOPIC names the half topic", "延时到期；REAL_TOPIC 指向半消息主题"),
     "given_up": T("the check limit is reached", "达到回查上限"),
-    "stored": T("", ""),
+    "stored": T("a record like any other", "普通记录"),
 }
 
 FIXES = T("What each fix would have prevented", "各修复措施本可避免的记录")

@@ -51,8 +51,9 @@ WRITERS: Final = {
     "schedule": T("delivery of a delayed message", "延时消息投递"),
 }
 REFUSAL_HEADS: Final = {
-    "writer": T("what was written", "写入的是"), "file": T("file", "文件"), "event": T("text", "文本"), "count": T("times", "次数"), "first": T("first", "最早"),
-    "last": T("last", "最晚"), "total": T("bytes (largest)", "字节（最大）"), "limit": LIMIT, "msg_id": T("offset message id", "offset 消息 ID"),
+    "writer": T("what was written", "写入的是"), "file": T("file", "文件"), "event": T("text", "文本"), "count": T("times", "次数"),
+    "first": T("first", "最早"), "last": T("last", "最晚"), "total": T("bytes (largest)", "字节（最大）"), "limit": LIMIT,
+    "msg_id": T("offset message id", "offset 消息 ID"),
 }  # fmt: skip
 
 NEAR = T("Stored half records against the limit", "已存储的半消息记录与上限")
