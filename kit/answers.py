@@ -13,6 +13,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit import refs, transactions
+from kit.facts import names
 from kit.once import once
 from kit.read import events
 
@@ -29,6 +30,10 @@ BY_CHECK: Final = tuple(slug for slug in SAID if slug.startswith("check-"))
 LOCAL: Final = "local-transaction-exception"
 PRINTED: Final = "send-attempt-message"
 _LOCAL_CODE: Final = ("executeLocalTransaction", "sendMessageInTransaction", "checkLocalTransaction")
+_APPLICATION: Final = ("app", "text")
+"""Application logs, and texts in no known layout, which may be some."""
+_PRODUCING: Final = ("local-transaction-answer", "client-check-rollback", "client-check-unknown", "end-transaction-failed")
+"""Texts that only a transaction producer's client prints."""
 _FOLLOWS: Final = 60
 """Lines after an exception within which the client prints the message it belongs to (the folded trace is not counted)."""
 
@@ -68,10 +73,17 @@ def per_transaction(case: Case) -> DataFrame | None:
 
 
 def exception_count(case: Case) -> int | None:
-    """Return how many exceptions of local transactions the client logs tell of; None without a client log."""
-    if not case.has_source("client"):
+    """Return how many exceptions of local transactions the client logs tell of; None where no producer's client log is among them.
+
+    Consumers and mqadmin write client logs too, which could not tell.
+    """
+    told = refs.count(case, LOCAL, "client")
+    if told or any(refs.count(case, slug, "client") for slug in _PRODUCING):
+        return told
+    if not refs.count(case, "client-started", "client"):
         return None
-    return refs.count(case, LOCAL, "client")
+    started = case.event("client-started").where((F.col("source") == "client") & (F.col("role") == "producer"))
+    return None if started.where(~F.col("group").isin(names.INNER_PRODUCER_GROUP, names.ADMIN_GROUP)).isEmpty() else 0
 
 
 def local_errors(case: Case) -> DataFrame | None:
@@ -114,14 +126,14 @@ def logged_errors(case: Case, keys: DataFrame) -> DataFrame | None:
     `keys`: uniq_key, key. A producing application is one that prints send results or whose stack trace runs through the transaction listener;
     what a consumer logs about the same key is another matter. Keys stand alone in the text: SO1 is not found in SO12.
     """
-    if not case.has_source("app"):
+    if not any(case.has_source(source) for source in _APPLICATION):
         return None
     word = r"([\p{L}\p{N}_-]+)"
     files = [file for file, _ in refs.seen(case, "send-result").places]
     text = F.concat_ws("\n", "message", "trace")
     listener = reduce(lambda a, b: a | b, [F.contains(text, F.lit(name)) for name in _LOCAL_CODE])
     bad = F.upper(F.coalesce("level", F.lit(""))).isin("ERROR", "FATAL", "SEVERE") | F.contains(text, F.lit("Exception"))
-    told = case.entries.where((F.col("source") == "app") & bad & (F.col("file").isin(files) | listener) & ~F.contains(text, F.lit("consumeMessage")))
+    told = case.entries.where(F.col("source").isin(*_APPLICATION) & bad & (F.col("file").isin(files) | listener) & ~F.contains(text, F.lit("consumeMessage")))
     every = F.array_distinct(F.regexp_extract_all(F.substring(text, 1, 20_000), F.lit(word)))
     words = told.select("ts", "file", "line", text.alias("text"), F.explode(every).alias("word"))
     tokens = F.regexp_extract_all("key", F.lit(word))
