@@ -9,7 +9,7 @@ OUT ?= out/demo
 STAMP := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint notebooks recordings browser clean
+.PHONY: help env demo test lint notebooks recordings slow browser clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-13s %s\n", $$1, $$2}'
@@ -35,13 +35,16 @@ lint: env ## ruff, mypy, stripped notebooks
 	@$(VENV)/bin/nbstripout --verify $(NB)/*.ipynb
 
 test: env lint ## lint, types, unit tests, small recordings, notebooks
-	@$(PY) -m pytest -m "not recordings and not browser"
+	@$(PY) -m pytest -m "not recordings and not browser and not slow"
 
 notebooks: env ## run every notebook headless
 	@$(PY) -m pytest tests/test_notebooks.py
 
 recordings: env ## every check on the whole recordings
 	@if ls sample_data/*.tar.zst >/dev/null 2>&1; then $(PY) -m pytest -m recordings; else echo "no recordings here, nothing to check"; fi
+
+slow: env ## one incident in every state it can arrive in
+	@$(PY) -m pytest -m slow
 
 browser: env ## the report and JupyterLab in a real Chromium
 	@$(PY) -m pytest -m browser
