@@ -31,7 +31,7 @@ demo: env ## the main job on the sample: says where the report is
 
 lint: env ## ruff, mypy, stripped notebooks
 	@$(PY) -m ruff check kit tests $(NB)
-	@$(PY) -m mypy
+	@$(PY) -m mypy --cache-dir=/dev/null
 	@$(VENV)/bin/nbstripout --verify $(NB)/*.ipynb
 
 test: env lint ## lint, types, unit tests, small recordings, notebooks

@@ -94,7 +94,7 @@ def growth(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     seq, when = frame["seq"].to_numpy("int64"), frame["store_timestamp"]
     at = frame[frame["doubling"].astype(bool)]
     marks = pd.DataFrame({"doubling": range(len(at)), "records": at["seq"].to_numpy(), "reached": at["store_timestamp"].to_numpy()})
-    marks["seconds"] = marks["reached"].diff().dt.total_seconds()
+    marks["seconds"] = pd.to_timedelta(marks["reached"].diff()).dt.total_seconds()
     named = {k: v.render(lang) for k, v in {"doubling": ROUND, "records": RECORDS, "reached": REACHED, "seconds": TOOK}.items()}
     if frame.empty:
         return Chart(figure(), marks, NOTHING.render(lang), NOTHING.render(lang), GROWTH.render(lang), named, lang)
