@@ -6,6 +6,7 @@ PYTHON ?= python3
 NB := notebooks
 SAMPLE ?= sample_data/half-topic-blowup.tar.zst
 OUT ?= out/demo
+WARM := $(wildcard sample_data/transaction-consistency.tar.zst)
 STAMP := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
@@ -23,7 +24,7 @@ $(STAMP): pyproject.toml requirements.lock
 	else \
 	  $(PYTHON) -m venv $(VENV) && $(PY) -m pip install -q -r requirements.lock && $(PY) -m pip install -q --no-deps -e .; \
 	fi
-	@$(PY) -m kit.read.warm
+	@$(PY) -m kit.warm $(WARM)
 	@touch $(STAMP)
 
 demo: env ## the main job on the sample: says where the report is

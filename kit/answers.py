@@ -155,6 +155,15 @@ def group_answers(case: Case) -> DataFrame | None:
     return found.where("from_check").join(born, "uniq_key").withColumn("foreign", _host("address") != _host("born_host"))
 
 
+def one_host(case: Case) -> bool:
+    """Tell whether all transactions were written and all checks answered by a single host, so that no answer can be foreign."""
+    found = answers(case)
+    if found is None:
+        return True
+    born = case.records.where(transactions.is_half()).select(_host("born_host").alias("host"))
+    return found.where("from_check").select(_host("address").alias("host")).union(born).distinct().limit(2).count() < 2
+
+
 def _host(column: str) -> Column:
     """Return the host of an address: without port, brackets and zeros that IPv6 may or may not spell out."""
     return F.lower(F.regexp_replace(F.regexp_replace(F.col(column), r":\d+$", ""), r"^[/\[]+|\]+$", ""))

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 HIDDEN: Final = ("events", "offset")
 """Columns of `entries` that `logs` does not show."""
 
+BRIEF: Final = 512 << 20
+"""Bytes of evidence up to which the work is over before a JVM's optimising compiler pays."""
 
 NO_WORKSPACE = T("with a cluster, give --workspace: a folder that all workers can read", "使用集群时请指定 --workspace：一个所有 worker 都能读取的目录")
 
@@ -223,6 +225,7 @@ class Case:
             return tables.write(self.workspace, self._key(name, spec), spec.schema, lambda part: self._read(name, spec, part))
 
     def _read(self, name: str, spec: tables.Spec, part: Path) -> DataFrame | list[tables.Task]:
+        import kit.spark
         from kit import tables
 
         options: dict[str, Any] = {"tz_broker": self.options.tz_broker, "tz_app": self.options.tz_app}
@@ -231,6 +234,8 @@ class Case:
         for needed in tables.NEEDS.get(name, ()):
             options[needed] = self.folder(needed)
         if name in tables.BY_SPARK:
+            if name != "ops" and kit.spark.is_local(self.options.master, self.options.remote) and tables.little(self.found):
+                return tables.here(name, self.found, options)
             return tables.frame(self.spark, name, self.found, options, part)
         return tables.tasks(name, self.found, options)
 
@@ -275,6 +280,7 @@ class Case:
     def warm(self) -> None:
         """Start Spark in the background; what needs it waits."""
         import kit.spark
+        from kit.read import evidence
 
         with self._lock:
             if self._spark is None:
@@ -283,7 +289,8 @@ class Case:
 
                 def start() -> None:
                     try:
-                        future.set_result(kit.spark.session(self.options.master, self.options.remote))
+                        brief = evidence.weight(self.path) <= BRIEF
+                        future.set_result(kit.spark.session(self.options.master, self.options.remote, brief=brief))
                     except BaseException as error:
                         future.set_exception(error)
 

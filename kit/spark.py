@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
-import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kit import jvm
 from kit.texts import T
 
 if TYPE_CHECKING:
@@ -32,22 +30,13 @@ JAVA_ABSENT = T("none was found", "未找到")
 JAVA_OLD = T("Java {version} was found", "找到的是 Java {version}")
 
 
+JAVA_OPTIONS = "-XX:+UseParallelGC -Duser.timezone=UTC"
+BRIEF = "-XX:TieredStopAtLevel=1"
+"""One fast compiler: the second one takes a third of both cores for the first half minute, and pays back later."""
+
+
 class JavaMissing(RuntimeError):
     """No Java that can start Spark; the message says in one line how to get one."""
-
-
-def java_version() -> int | None:
-    """Return the major version of the Java that Spark would use, None where there is none."""
-    home = os.environ.get("JAVA_HOME")
-    java = str(Path(home, "bin", "java")) if home else shutil.which("java")
-    if not java or not Path(java).exists():
-        return None
-    try:
-        said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=False).stderr
-    except OSError:
-        return None
-    found = re.search(r'version "(?:1\.)?(\d+)', said)
-    return int(found.group(1)) if found else None
 
 
 def _memory() -> str:
@@ -59,30 +48,29 @@ def _memory() -> str:
     return f"{min(8, max(1, total // 3 // 2**30))}g"
 
 
-def session(master: str | None = None, remote: str | None = None, **conf: str) -> SparkSession:
+def session(master: str | None = None, remote: str | None = None, *, brief: bool = False, **conf: str) -> SparkSession:
     """Return the session with the kit's data sources registered.
 
+    `brief`: the work takes seconds, so a local JVM compiles its code quickly rather than well.
     `master`/`remote` win over `RMQ_KIT_MASTER`/`SPARK_REMOTE`; under `spark-submit` its settings stand.
     `conf` are extra Spark settings with `_` for `.`. Raise `JavaMissing` where no fitting Java is found.
     """
     from pyspark.sql import SparkSession
 
-    remote = remote or os.environ.get("SPARK_REMOTE")
-    master = master or os.environ.get("RMQ_KIT_MASTER")
+    remote, master = _where(master, remote)
     if not remote:
         _require_java()
     # Workers must be the same interpreter, with the kit and numba's cache at hand.
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    submitted = "SPARK_ENV_LOADED" in os.environ and "PYSPARK_GATEWAY_PORT" in os.environ
     builder = SparkSession.builder.appName("rmq-kit")
     if remote:
         builder = builder.remote(remote)
     elif master:
         builder = builder.master(master)
-    elif not submitted:
+    elif not _submitted():
         builder = builder.master("local[*]")
-    for name, value in {**_settings(local=not (remote or master or submitted)), **{k.replace("_", "."): v for k, v in conf.items()}}.items():
+    for name, value in {**_settings(local=is_local(master, remote), brief=brief), **{k.replace("_", "."): v for k, v in conf.items()}}.items():
         builder = builder.config(name, value)
     with _quiet():
         spark = builder.getOrCreate()
@@ -90,6 +78,20 @@ def session(master: str | None = None, remote: str | None = None, **conf: str) -
         spark.sparkContext.setLogLevel("ERROR")
     register(spark)
     return spark
+
+
+def is_local(master: str | None = None, remote: str | None = None) -> bool:
+    """Tell whether `session` would start Spark in this machine's own JVM with the kit's settings."""
+    remote, master = _where(master, remote)
+    return not (remote or master or _submitted())
+
+
+def _where(master: str | None, remote: str | None) -> tuple[str | None, str | None]:
+    return remote or os.environ.get("SPARK_REMOTE"), master or os.environ.get("RMQ_KIT_MASTER")
+
+
+def _submitted() -> bool:
+    return "SPARK_ENV_LOADED" in os.environ and "PYSPARK_GATEWAY_PORT" in os.environ
 
 
 def register(spark: SparkSession) -> None:
@@ -101,8 +103,8 @@ def register(spark: SparkSession) -> None:
 
 
 def _require_java() -> None:
-    found = java_version()
-    if found is None or found < MIN_JAVA:
+    found = jvm.version()
+    if (jvm.major(found) or 0) < MIN_JAVA:
         had = JAVA_ABSENT if found is None else JAVA_OLD.say(version=found)
         raise JavaMissing(NO_JAVA.say(need=MIN_JAVA, found=had).render())
 
@@ -133,7 +135,7 @@ def _quiet() -> Iterator[None]:
         os.close(target)
 
 
-def _settings(*, local: bool) -> dict[str, str]:
+def _settings(*, local: bool, brief: bool) -> dict[str, str]:
     settings = {
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
@@ -155,6 +157,8 @@ def _settings(*, local: bool) -> dict[str, str]:
             "spark.driver.host": "127.0.0.1",
             "spark.eventLog.enabled": "false",
             "spark.sql.catalogImplementation": "in-memory",
-            "spark.driver.extraJavaOptions": "-XX:+UseParallelGC -Duser.timezone=UTC",
+            # Little is kept for a short time: packing it costs more than the room.
+            "spark.sql.inMemoryColumnarStorage.compressed": str(not brief).lower(),
+            "spark.driver.extraJavaOptions": " ".join(filter(None, (JAVA_OPTIONS, BRIEF if brief else "", jvm.options()))),
         }
     return settings

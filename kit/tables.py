@@ -11,6 +11,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,14 +24,14 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from kit.facts import names
-from kit.read import admin, commitlog, configs, consumequeue, index, logs, metrics, rows, traces, zones
+from kit.read import admin, commitlog, configs, consumequeue, data_sources, index, logs, metrics, rows, traces, zones
 from kit.read.evidence import open_readonly
 from kit.read.inventory import Inventory, Item, as_log_files
 from kit.read.sources import KEPT
 from kit.workspace import Workspace
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 Task = Callable[[], Iterator[pa.RecordBatch]]
 THREADS: Final = min(4, os.cpu_count() or 2)
@@ -46,6 +47,8 @@ OPS: Final = pa.schema(
 """One row for each half message an op record ends: 5.x writes several into one body (`transactionOpMsgMaxSize`)."""
 
 
+LITTLE: Final = 256 << 20
+"""Bytes of evidence up to which this process reads on its own: a few seconds of work."""
 BY_SPARK: Final = frozenset({"messages", "skipped", "ops", "traces", "consumequeue", "index", "logs"})
 NEEDS: Final[dict[str, tuple[str, ...]]] = {"configs": ("logs",), "ops": ("messages",)}
 """Tables that others are worked out from."""
@@ -127,27 +130,43 @@ def frame(spark: SparkSession, name: str, found: Inventory, options: dict[str, A
 
     `options` as for `tasks`.
     """
-    folder = str(part.resolve())
-    if name == "messages":
-        # Op records say in their bodies which half messages they end.
-        return _with_files(spark, "rocketmq.commitlog", stores(found)).option("body_topics", names.OP_TOPIC).option("keep", folder).load()
-    if name == "skipped":
-        return _with_files(spark, "rocketmq.commitlog", stores(found)).option("table", "skipped").option("keep", folder).load()
     if name == "ops":
         copies = [i.file for i in found.of_kind("commitlog", "dledger") if i.replica_of]
         messages = spark.read.schema(from_arrow_schema(specs()["messages"].schema)).parquet(options["messages"].as_uri())
         return ended(messages.where(~F.col("file").isin(copies)))
+    source, said = _source(name, found, options)
+    keep = {"keep": str(part.resolve())} if name in ("messages", "skipped", "logs") else {}
+    return spark.read.format(source).options(**said, **keep).load()
+
+
+def here(name: str, found: Inventory, options: dict[str, Any]) -> list[Task]:
+    """Return the same tasks for this process: for little evidence Spark's Python workers take longer to start than to read."""
+    source, said = _source(name, found, options)
+    kind = next(each for each in data_sources() if each.name() == source)
+    reader: Any = kind(said).reader(None)  # type: ignore[arg-type]
+    return [partial(reader.read, each) for each in reader.partitions()]
+
+
+def little(found: Inventory) -> bool:
+    """Tell whether the evidence is so small that it is read in this process."""
+    return sum(item.bytes for item in found.items) <= LITTLE
+
+
+def _source(name: str, found: Inventory, options: dict[str, Any]) -> tuple[str, dict[str, str]]:
+    """Return the data source of a table and its options."""
+    if name == "messages":
+        # Op records say in their bodies which half messages they end.
+        return "rocketmq.commitlog", {"files": json.dumps(stores(found)), "body_topics": names.OP_TOPIC}
+    if name == "skipped":
+        return "rocketmq.commitlog", {"files": json.dumps(stores(found)), "table": "skipped"}
     if name == "traces":
-        return _with_files(spark, "rocketmq.trace", stores(found, replicas=False)).load()
+        return "rocketmq.trace", {"files": json.dumps(stores(found, replicas=False))}
     if name in ("consumequeue", "index"):
-        return _with_files(spark, f"rocketmq.{name}", [{"file": i.file, "path": i.path} for i in found.of_kind(name, replicas=False)]).load()
+        return f"rocketmq.{name}", {"files": json.dumps([{"file": i.file, "path": i.path} for i in found.of_kind(name, replicas=False)])}
     if name == "logs":
         files = [_with_zone(file, options) for file in as_log_files(found)]
-        reader = spark.read.format("rocketmq.log").option("events", "true").option("pieces", json.dumps(logs.plan(files)))
-        for zone in ("tz_broker", "tz_app"):
-            if options.get(zone):
-                reader = reader.option(zone, options[zone])
-        return reader.option("keep", folder).load()
+        zoned = {zone: options[zone] for zone in ("tz_broker", "tz_app") if options.get(zone)}
+        return "rocketmq.log", {"events": "true", "pieces": json.dumps(logs.plan(files)), **zoned}
     raise KeyError(name)
 
 
@@ -158,10 +177,6 @@ def between(frame: DataFrame, column: str | None, since: dt.datetime | None, unt
             time, bound = F.col(column), F.lit(limit)
             frame = frame.where(time.isNull() | ((time >= bound) if sign > 0 else (time <= bound)))
     return frame
-
-
-def _with_files(spark: SparkSession, source: str, files: list[dict[str, Any]]) -> DataFrameReader:
-    return spark.read.format(source).option("files", json.dumps(files))
 
 
 def ended(ops: DataFrame) -> DataFrame:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit import leaks, refs, requests, sendback
+from kit import answers, leaks, refs, requests, sendback
 from kit.causes._half_topic_texts import Claim, Fix, Text
 from kit.facts import names
-from kit.findings import Finding, Kind, Missing, Remedy, Step
+from kit.findings import Finding, Kind, Missing, Ref, Remedy, Step
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -127,15 +127,14 @@ def _diverted_step(case: Case, leak: Leak | None, printed: refs.Seen) -> Step:
 
 def _answer_step(case: Case, leak: Leak | None) -> Step:
     """Return that the check listener answered COMMIT for a leaked record: the answer names the schedule record by its offset."""
-    answers = refs.seen(case, "check-answer-commit")
-    if not leak or not leak.half or not answers:
+    said = answers.answers(case) if refs.seen(case, "check-answer-commit") else None
+    if not leak or not leak.half or said is None:
         return Step(Claim.ANSWERED.say(count=None), "supporting", None)
     named = leaks.leaked(case).where(F.col("topic") == names.SCHEDULE_TOPIC).select(F.col("physical_offset").alias("named"))
-    said = case.event("check-answer-commit").withColumn("named", F.col("commit_log_offset").cast("long")).join(named, "named", "left_semi").persist()
-    count = said.count()
-    step = Step(Claim.ANSWERED.say(count=count), "supporting", True if count else None, refs.lines(case, said, 2) if count else ())
-    said.unpersist()
-    return step
+    fitting = said.where(F.col("from_check") & (F.col("said") == "COMMIT")).withColumnRenamed("commit_log_offset", "named").join(named, "named", "left_semi")
+    told = fitting.agg(F.count("*").alias("count"), F.min(F.struct("ts", "file", "line")).alias("first")).collect()[0]
+    quoted = (Ref(told.first.file, case.line(told.first.file, told.first.line), line=told.first.line),) if told["count"] else ()
+    return Step(Claim.ANSWERED.say(count=told["count"]), "supporting", True if told["count"] else None, quoted)
 
 
 def _limit_step(case: Case, leak: Leak | None) -> Step:

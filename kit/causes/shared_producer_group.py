@@ -52,7 +52,7 @@ def examine(case: Case) -> Finding:
     """Say whether checks were answered by hosts of another application."""
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     stored, logged = case.has("messages"), case.has_source("transaction")
-    found = _foreign(case) if stored and refs.seen(case, *answers.BY_CHECK) else None
+    found = _foreign(case) if stored and refs.seen(case, *answers.BY_CHECK) and not answers.one_host(case) else None
     known = stored and logged
     if found is None or found.empty:
         finding.steps = [Step(NOT_FOREIGN, "deciding", False if known else None), Step(NOT_WRONG, "deciding", None)]

@@ -16,7 +16,7 @@ LIBRARIES: Final = ("jinja2", "numba", "numpy", "pandas", "papermill", "plotly",
 
 def manifest(findings: Mapping[str, Any], options: Mapping[str, Any], notebooks: Iterable[Path] = ()) -> dict[str, Any]:
     """Return the manifest without its `run` block: inputs with SHA-256, options, versions, the notebooks' own hashes."""
-    from kit.spark import java_version
+    from kit import jvm
 
     inputs = [{name: file.get(name) for name in ("file", "kind", "bytes", "sha256")} for file in findings["evidence"]["files"]]
     content: dict[str, Any] = {
@@ -26,7 +26,7 @@ def manifest(findings: Mapping[str, Any], options: Mapping[str, Any], notebooks:
         "inputs": inputs,
         "not_recognised": findings["evidence"]["not_recognised"],
         "options": {name: _plain(value) for name, value in sorted(options.items())},
-        "versions": {"python": platform.python_version(), "java": java_version(), **{name: metadata.version(name) for name in LIBRARIES}},
+        "versions": {"python": platform.python_version(), "java": jvm.version(), **{name: metadata.version(name) for name in LIBRARIES}},
         "notebooks": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in notebooks},
         "findings_sha256": digest(findings),
     }
