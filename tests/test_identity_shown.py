@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from kit.cli import cli
 from kit.report import told
-from kit.show import identity, life
+from kit.show import Chart, Table, identity, life
 
 OFFSET, UNIQ = "0A142C0B00002A9F00000000000004AA", "0A142C1500000C387F4466D0D88B0000"
 HOSTILE = "<b>x</b>\x1b[31m$\\href{javascript:1}{y}$"
@@ -98,3 +98,21 @@ def test_funnel_reads_the_worst_group() -> None:
     assert len(chart.figure.data) == 2 and len(chart.table) == 6
     assert chart.reading.startswith("b sent back 5 messages") and "2 of them" in chart.reading
     assert identity.funnel(pd.DataFrame(columns=["consumer_group", "level", "step", "messages", "seconds"])).table.empty
+
+
+@pytest.mark.parametrize(("text", "says"), [("zz", "hex"), ("", "empty"), ("0A142C15", "32")])
+def test_a_typed_text_that_is_no_id_gets_one_line(text: str, says: str) -> None:
+    told = identity.apart(text)
+    assert isinstance(told, Table)
+    assert says in told.caption
+    assert "\n" not in told.caption
+
+
+def test_the_id_widget_shows_what_its_twin_shows() -> None:
+    known = "0A142C1500000C387F4466D0DB3F0003"
+    frame = pd.DataFrame({"uniq_key": [None, known]})
+    plain = identity.explore(frame, interactive=False)
+    widget = identity.explore(frame)
+    assert isinstance(plain, Chart)
+    assert widget.kwargs_widgets[0].value == known
+    assert list(plain.table["hex"]) == ["0A142C15", "0000", "0C387F44", "66D0DB3F", "0003"]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.show import BLUE, GREEN, GREY, ORANGE, PALETTE, PURPLE, SYMBOLS, VERMILLION, Chart, escape, figure
+from kit.show import BLUE, GREEN, GREY, ORANGE, PALETTE, PURPLE, SYMBOLS, VERMILLION, Chart, Table, escape, figure
 from kit.texts import Lang, T
 
 ANATOMY = T("The id, byte by byte", "逐字节拆解 id")
@@ -104,6 +106,28 @@ def anatomy(text: str, lang: Lang = "en") -> Chart:
     parts = [f"{row.field} {row.means}" for row in table.itertuples()]
     reading = ANATOMY_READING.say(id=info.text, kind=OFFSET if info.kind == "offset" else UNIQ, parts=parts)
     return Chart(chart, table, reading.render(lang), ANATOMY_ALT.render(lang), ANATOMY.render(lang), named, lang, min_width=720)
+
+
+def explore(frame: pd.DataFrame, lang: Lang = "en", interactive: bool = True) -> Any:
+    """Return a field to type an id into, taken apart as `apart` does; it begins with the first UNIQ_KEY of `frame` (as in `life`)."""
+    known = frame["uniq_key"].dropna() if "uniq_key" in frame else ()
+    text = str(known.iloc[0]) if len(known) else ""
+    if not interactive:
+        return apart(text, lang)
+    import ipywidgets
+
+    typed = ipywidgets.Text(text, description="id", continuous_update=False, layout=ipywidgets.Layout(width="44em"))
+    return ipywidgets.interactive(lambda text: apart(text, lang), text=typed)
+
+
+def apart(text: str, lang: Lang = "en") -> Chart | Table:
+    """Return `anatomy`, or one line that says what is wrong with a text that is no id."""
+    from kit.ids import BadId
+
+    try:
+        return anatomy(text.strip(), lang)
+    except BadId as bad:
+        return Table(pd.DataFrame(), bad.sentence.render(lang), lang=lang)
 
 
 def _cut(text: str, fields: list[tuple[str, int, str]], lang: Lang) -> list[tuple[str, str, str, str]]:
