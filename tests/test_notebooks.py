@@ -141,3 +141,16 @@ def test_start_here_runs_on_what_is_in_the_workspace(reports: list[Path]) -> Non
     assert told.failed is None
     assert len(told.charts) == 1
     assert "half-topic-blowup" in str(told.blocks)
+
+
+def test_two_at_once_leave_no_working_folder_behind(tmp_path: Path) -> None:
+    cells = [nbformat.v4.new_code_cell("lang = 'en'", metadata={"tags": ["parameters"]}), nbformat.v4.new_code_cell("import time; time.sleep(2)"), nbformat.v4.new_code_cell("'done'")]
+    slow = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}, "language_info": {"name": "python"}})
+    quick = nbformat.v4.new_notebook(cells=[cells[0], cells[2]], metadata=slow.metadata)
+    paths = [tmp_path / "a.ipynb", tmp_path / "b.ipynb"]
+    for again in ("first", "second", "third"):
+        for path, book in zip(paths, (quick, slow), strict=True):
+            nbformat.write(book, path)
+        for path in notebooks.execute(paths, tmp_path / again, {"lang": "en"}):
+            assert notebooks.story(path).failed is None
+            assert notebooks.read(path).cells[-1].outputs[0]["data"]["text/plain"] == "'done'"

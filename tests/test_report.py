@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import json
 import re
@@ -12,6 +13,7 @@ import incidents
 import pandas as pd
 import pytest
 
+import kit
 from kit.report import manifest, notebooks
 from kit.report.build import build
 from kit.report.words import FIGURES, PAGE
@@ -198,3 +200,13 @@ def test_failed_notebook_leaves_a_readable_page(tmp_path: Path) -> None:
 def test_remedies_say_all_of_it(tmp_path: Path, field: str) -> None:
     read, _ = page(tmp_path)
     assert incidents.blow_up()["findings"][1]["remedies"][0][field] in read.text
+
+
+def test_every_figure_has_words_in_both_languages() -> None:
+    named = set()
+    for path in sorted(Path(kit.__path__[0], "causes").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Assign) and any(isinstance(t, ast.Attribute) and t.attr == "figures" for t in node.targets) and isinstance(node.value, ast.Dict):
+                named |= {key.value for key in node.value.keys if isinstance(key, ast.Constant)}
+    assert len(named) > 20
+    assert named <= set(FIGURES)

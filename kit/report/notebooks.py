@@ -71,8 +71,11 @@ def execute(paths: Iterable[Path], out: Path, parameters: Mapping[str, Any]) -> 
     out.mkdir(parents=True, exist_ok=True)
     jobs = [(path.resolve(), out.resolve() / path.name) for path in paths]
     chosen = dict(parameters)
-    # A kernel looks for modules in its working folder first: never the user's, which may hold the evidence.
-    with tempfile.TemporaryDirectory(prefix="rmq-kit-") as scratch, contextlib.chdir(scratch), ThreadPoolExecutor(AT_ONCE) as pool:
+    from papermill.iorw import local_file_io_cwd
+
+    # A kernel looks for modules in its working folder first: never the user's, which may hold the evidence. Papermill keeps one such folder for the whole
+    # process and each run puts back what it found: two at once would leave behind a folder that is gone, so it is set around both.
+    with tempfile.TemporaryDirectory(prefix="rmq-kit-") as scratch, contextlib.chdir(scratch), local_file_io_cwd(scratch), ThreadPoolExecutor(AT_ONCE) as pool:
         return list(pool.map(lambda job: _execute(job[0], job[1], chosen), jobs))
 
 
