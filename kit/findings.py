@@ -59,14 +59,19 @@ class Step:
 
 @attrs.frozen
 class Missing:
-    """Evidence that would decide, and how to get it. `command` is typed as it stands."""
+    """Evidence that would decide, and how to get it. `command` is typed as it stands; `side` whose host has it, `where` which hosts and when."""
 
     artefact: Sentence
     why: Sentence
     command: str
+    side: Literal["broker", "client"] | None = None
+    where: Sentence | None = None
 
     def as_dict(self, lang: Lang) -> dict[str, Any]:
-        return {"artefact": self.artefact.render(lang), "why": self.why.render(lang), "command": self.command}
+        why = self.why.render(lang)
+        if self.where is not None:
+            why += (" (" if lang == "en" else "（") + self.where.render(lang) + (")" if lang == "en" else "）")
+        return {"artefact": self.artefact.render(lang), "why": why, "command": self.command}
 
 
 @attrs.frozen

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
 import kit
-from kit import causes, results
+from kit import causes, requests, results
 from kit.findings import Finding
 from kit.texts import LANGS, Lang
 
@@ -46,6 +46,7 @@ def triage(case: Case, lang: Lang | None = None, *, strict: bool = True) -> dict
     case.warm()
     case.build("messages", "logs")
     findings, failed = _ask(case)
+    requests.placed(case, findings)
     documents = {each: document(case, findings, each) for each in LANGS}
     if not failed:
         results.save(case, findings, documents)

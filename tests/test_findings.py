@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 import string
 
+import attrs
 import pytest
 
+from kit import requests
 from kit.causes import discover
 from kit.findings import Ref, Step, verdict
 from kit.texts import CATALOGUE, T
@@ -74,3 +77,13 @@ def test_unknown_is_said_not_zero() -> None:
     text = T("{n} lost", "丢失 {n}")
     assert text.say(n=None).render("en") == "unknown lost"
     assert text.say(n=12345).render("en") == "12,345 lost"
+
+
+def test_a_request_says_where_and_when() -> None:
+    day = dt.datetime(2024, 5, 14, 2, 0, tzinfo=dt.UTC)
+    asked = requests._where(["10.0.0.1", "10.0.0.2"], (day, day + dt.timedelta(minutes=1)))
+    assert asked is not None
+    assert asked.render("en") == "hosts 10.0.0.1, 10.0.0.2, 2024-05-14 01:55 to 2024-05-14 02:06 UTC"
+    assert requests._where([str(n) for n in range(6)], None) is None
+    told = attrs.evolve(requests.commitlog(T("because", "因为")), where=asked).as_dict("zh")
+    assert told["why"] == "因为（主机 10.0.0.1、10.0.0.2，2024-05-14 01:55 至 2024-05-14 02:06 UTC）"
