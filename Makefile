@@ -42,7 +42,7 @@ notebooks: env ## run every notebook headless
 	@$(PY) -m pytest tests/test_notebooks.py
 
 recordings: env ## every check on the whole recordings
-	@if ls sample_data/*.tar.zst >/dev/null 2>&1; then $(PY) -m pytest -m recordings; else echo "no recordings here, nothing to check"; fi
+	@if ls sample_data/*.tar.zst >/dev/null 2>&1; then $(PY) -m pytest -m "recordings and not slow"; else echo "no recordings here, nothing to check"; fi
 
 slow: env ## one incident in every state it can arrive in
 	@$(PY) -m pytest -m slow

@@ -16,6 +16,8 @@ from kit.read import inventory
 pytestmark = [pytest.mark.spark, pytest.mark.recordings]
 
 ROOTS = ("half-topic-blowup", "message-size-mismatch", "message-identity", "broker-busy", "transaction-consistency")
+QUICK = ("transaction-consistency", "broker-busy")
+"""Those whose causes hang on single kinds of evidence."""
 ASKED = {"commitlog": "commitlog", "store": "store.log", "transaction": "transaction.log", "client": "client", "rows": "rows", "sends": "sends"}
 """Words that a request for a kind of evidence must hold."""
 
@@ -49,11 +51,10 @@ def kinds(evidence: Path) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("name", ["message-identity", "transaction-consistency", "producer-offline", "healthy-traced", "broker-busy"])
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in QUICK else pytest.mark.slow) for n in (*QUICK, "message-identity", "producer-offline", "healthy-traced")])
 def test_without_one_kind_verdicts_get_weaker_never_wrong(name: str, tmp_path: Path) -> None:
     whole = recorded.unpack(name, tmp_path)
     label = recorded.label(name)
-    asked = []
     for kind, files in sorted(kinds(whole).items()):
         less = tmp_path / "less"
         shutil.copytree(whole, less)
@@ -69,10 +70,8 @@ def test_without_one_kind_verdicts_get_weaker_never_wrong(name: str, tmp_path: P
                 words = " ".join(m["artefact"] + m["command"] for m in finding["missing"])
                 assert words, (kind, cause)
                 assert ASKED.get(kind, "") in words, (kind, cause, words)
-                asked.append(kind)
         recorded.check_references(found, less)
         shutil.rmtree(less)
-    assert asked or not label["root_causes"]
 
 
 def test_the_figures_of_one_incident_do_not_change_beside_a_healthy_one(tmp_path: Path) -> None:
