@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import statistics
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
@@ -159,17 +159,21 @@ def flow(case: Case) -> pd.DataFrame:
     return scheduled.groupBy(into.alias("writer"), prop("REAL_TOPIC").alias("target")).agg(F.count("*").alias("records")).orderBy("writer", "target").toPandas()
 
 
-def timeline(case: Case) -> tuple[str | None, pd.DataFrame]:
-    """Return one leaked message's records in store order (the first `TIMELINE_ROWS`), and its UNIQ_KEY."""
-    row: Any = resent(case).orderBy("store_timestamp").select("uniq_key").first() or half_records(case).orderBy("store_timestamp").select("uniq_key").first()
-    key = row.uniq_key if row else None
-    mine = case.records.where(F.col("uniq_key") == key) if key else case.records.limit(0)
+def timelines(case: Case, most: int = 8) -> pd.DataFrame:
+    """Return the records of the first leaked messages (at most `most`) in store order, the first `TIMELINE_ROWS` of each; `uniq_key` says whose."""
+    first = F.min("store_timestamp").alias("at")
+    began = resent(case).groupBy("uniq_key").agg(first, F.lit(0).alias("rank")).union(half_records(case).groupBy("uniq_key").agg(first, F.lit(1).alias("rank")))
+    picked = began.where(F.col("uniq_key").isNotNull()).groupBy("uniq_key").agg(F.min(F.struct("rank", "at")).alias("began")).orderBy("began", "uniq_key")
+    keys = [row.uniq_key for row in picked.limit(most).collect()]
     ended = is_commit() & ((F.col("topic") != names.SCHEDULE_TOPIC) | (F.col("prepared_transaction_offset") != 0))
+    within = F.row_number().over(Window.partitionBy("uniq_key").orderBy("store_timestamp", "physical_offset"))
     frame = (
-        mine.select("store_timestamp", "file", "physical_offset", "topic", "queue_id", "queue_offset", "offset_msg_id", "sys_flag", "reconsume_times",
-                    prop("REAL_TOPIC").alias("real_topic"), prop("TRANSACTION_CHECK_TIMES").cast("int").alias("check_times"), ended.alias("committed"))
-        .orderBy("store_timestamp", "physical_offset")
-        .limit(TIMELINE_ROWS)
+        case.records.where(F.col("uniq_key").isin(keys) if keys else F.lit(False))
+        .withColumn("_n", within)
+        .where(F.col("_n") <= TIMELINE_ROWS)
+        .select("uniq_key", "store_timestamp", "file", "physical_offset", "topic", "queue_id", "queue_offset", "offset_msg_id", "sys_flag", "reconsume_times",
+                prop("REAL_TOPIC").alias("real_topic"), prop("TRANSACTION_CHECK_TIMES").cast("int").alias("check_times"), ended.alias("committed"))
         .toPandas()
     )
-    return key, frame
+    order = {key: n for n, key in enumerate(keys)}
+    return frame.sort_values(["uniq_key", "store_timestamp", "physical_offset"], key=lambda c: c.map(order) if c.name == "uniq_key" else c, ignore_index=True)

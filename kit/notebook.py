@@ -118,7 +118,7 @@ class Inquiry:
         from kit.report.words import FIGURES as WORDS
 
         rows = [(name, value, WORDS[name].in_(self.lang) if name in WORDS else "") for name, value in self.finding(cause)["figures"].items()]
-        return Table(pd.DataFrame(rows, columns=pd.Index(["", "=", " "])).astype(object), FIGURES.say(cause=cause).render(self.lang), lang=self.lang)
+        return Table(pd.DataFrame(rows, columns=pd.Index(["", "=", " "]), dtype=object), FIGURES.say(cause=cause).render(self.lang), lang=self.lang)
 
     def remedies(self, cause: str) -> Table:
         """Return what to do, why it helps, what it costs, how to see that it worked."""

@@ -124,7 +124,7 @@ def figures(folder: Path, cache: Path, cause: str) -> dict[str, Any]:
     return next(f["figures"] for f in found["findings"] if f["cause"] == cause)
 
 
-@pytest.mark.slow
+@pytest.mark.recordings
 @pytest.mark.spark
 def test_everything_cut_says_the_same(spark: SparkSession, evidence: Path, tmp_path: Path) -> None:
     """Without a wish everything readable is kept, and the causes say what they said."""

@@ -93,7 +93,7 @@ def test_shuffled(spark: SparkSession, tmp_path: Path) -> None:
     check("message-identity", as_shuffled_files_without_names, tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.recordings
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda v: v.__name__)
 @pytest.mark.parametrize("name", ["message-identity", "transaction-consistency"])
 def test_every_state(spark: SparkSession, name: str, variant: Callable[[Path, Path], Path], tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_commands_leave_the_evidence_as_it_was(spark: SparkSession, tmp_path: Pa
         assert state(evidence) == before, name
 
 
-@pytest.mark.slow
+@pytest.mark.recordings
 def test_damaged_stores_through_spark(spark: SparkSession, tmp_path: Path) -> None:
     """Fifty damaged files in one read: no crash, and each gives what the plain reader finds in it."""
     files, expected, lost = [], {}, {}

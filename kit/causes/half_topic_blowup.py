@@ -162,11 +162,10 @@ def _measure(case: Case, leak: Leak, finding: Finding) -> None:
     growth = leaks.growth(case, leak.messages, leak.half)
     finding.figures["doubling_seconds"] = leaks.doubling_seconds(growth, leak.messages, leak.half)
     finding.window = (leak.counts["first"].min().to_pydatetime(), leak.counts["last"].max().to_pydatetime())
-    key, timeline = leaks.timeline(case)
     finding.tables = {
         "half_topic_growth": growth,
         "half_topic_flow": leaks.flow(case),
-        "half_topic_timeline": timeline.assign(uniq_key=key),
+        "half_topic_timeline": leaks.timelines(case),
         "half_topic_fixes": _fixes(leak),
         "half_topic_counts": leak.counts,
     }
