@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
 from kit import notebook
-from kit.show import Table
+from kit.show import Chart, Table
 from kit.texts import Lang, T
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from kit.case import Case
 
 ARCHIVES: Final = (".tar.zst", ".tar.gz", ".tgz", ".tar", ".zip")
@@ -58,6 +59,10 @@ class Bench:
     def table(self, name: str, n: int = 1) -> pd.DataFrame:
         return self.inquiry(n).table(name)
 
+    def draw(self, chart: Callable[..., Chart], name: str, n: int = 1) -> Chart | Table:
+        """Draw a result table; say so where there is none."""
+        return self.inquiry(n).draw(chart, name)
+
     # --- to look at ------------------------------------------------------------------------------------------------------
 
     def files(self, n: int = 1) -> Table:
@@ -94,26 +99,28 @@ class Bench:
 
     def records(self, n: int = 1, most: int = 8, *, topic: str | None = None, uniq_key: str | None = None, **properties: str) -> Table:
         """Return the first records of a topic, of a message, or with properties of these values."""
+        shown = ["store_timestamp", "topic", "store_size", "sys_flag", "reconsume_times", "offset_msg_id", "uniq_key", "properties"]
+        frame = self._chosen(n, {"topic": topic, "uniq_key": uniq_key}, properties)
+        found = frame.orderBy("file", "physical_offset").select(*shown).limit(most).toPandas()
+        said = [", ".join(f"{k}={v}" for k, v in dict(p or {}).items() if k != "UNIQ_KEY") for p in found["properties"]]
+        return self._table(found.assign(properties=said), RECORDS)
+
+    def count(self, n: int = 1, *, topic: str | None = None, uniq_key: str | None = None, **properties: str) -> int:
+        """Return how many records there are of a topic, of a message, or with properties of these values."""
+        return int(self._chosen(n, {"topic": topic, "uniq_key": uniq_key}, properties).count())
+
+    def _chosen(self, n: int, columns: Mapping[str, str | None], properties: Mapping[str, str]) -> DataFrame:
         from pyspark.sql import functions as F  # noqa: N812
 
         frame = self.inquiry(n).case.records
-        wanted = {"topic": topic, "uniq_key": uniq_key}
-        for name, value in wanted.items():
+        for name, value in columns.items():
             frame = frame if value is None else frame.where(F.col(name) == F.lit(value))
         for name, value in properties.items():
             frame = frame.where(F.col("properties").getItem(name) == F.lit(value))
-        shown = ["store_timestamp", "topic", "store_size", "sys_flag", "reconsume_times", "offset_msg_id", "uniq_key", "properties"]
-        found = frame.orderBy("file", "physical_offset").select(*shown).limit(most).toPandas()
-        said = [", ".join(f"{k}={v}" for k, v in dict(p).items() if k != "UNIQ_KEY") for p in found["properties"]]
-        return self._table(found.assign(properties=said), RECORDS)
+        return frame
 
     def _table(self, frame: pd.DataFrame, caption: Any) -> Table:
         return Table(frame, caption.render(self.lang), lang=self.lang)
-
-    @cached_property
-    def memo(self) -> dict[str, Any]:
-        """What the lab's facts worked out."""
-        return {}
 
 
 class _Unknown(dict[str, Any]):

@@ -131,8 +131,8 @@ QUESTIONS: Final = (
         T("Of {says_busy} refused so. The belief is wrong: a refusal, whatever its words, came before the write.",
           "被这样拒绝的有 {says_busy} 次。这种看法是错的：无论措辞如何，拒绝都发生在写入之前。"),
         (
-            Slip(T("That is the belief, not the store: all of those were refused before anything was written, and none of them is there.",
-                   "这是看法，而非存储所示：它们都在写入之前被拒，一条也不在。"), "says_busy"),
+            Slip(T("That is how many were refused so, and the belief is that they are safe. Look their keys up: a refused request was never written.",
+                   "这是如此被拒的数目，而那种看法认为它们安然无恙。请查它们的键：被拒的请求从未写入。"), "says_busy"),
             Slip(T("Those are stored, but none of them was refused: look at their kind.", "这些已存储，但没有一条是被拒绝的：看它们的种类。"), "stored"),
         ),
     ),

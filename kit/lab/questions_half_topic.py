@@ -100,8 +100,8 @@ QUESTIONS: Final = (
           "业务方说“没有消费”，于是怀疑生产者。它自己的事务中有多少从未结束（未决或被放弃）？"),
         T("Count transactions whose REAL_TOPIC is a real topic: each has a commit, or an op record, or neither.",
           "统计 REAL_TOPIC 为真实主题的事务：各有提交，或有 op 记录，或两者皆无。"),
-        T("So the producer is no suspect: all of its {producers} transactions came to their end. That was the first wrong turn.",
-          "所以不是生产者：它的 {producers} 个事务都已结束。这是第一个弯路。"),
+        T("Of {producers}. A producer that ends its transactions is no suspect: that was the first wrong turn.",
+          "共 {producers} 个。结束了自己事务的生产者没有嫌疑：这是第一个弯路。"),
         (
             Slip(T("Those leaked messages are no transactions of the producer: it committed each of them, and they were delivered once already.",
                    "泄漏的消息不是生产者未结束的事务：每条都已提交，并投递过一次。"), "messages"),
