@@ -43,7 +43,8 @@ def number(given: Any, kind: Kind = "count") -> float | None:
         given = given.item()
     if isinstance(given, int | float):
         return float(given) if math.isfinite(given) else None
-    found = _NUMBER.fullmatch(_plain(given).casefold()) if isinstance(given, str) else None
+    # Nothing that is cut off is read as a number: it would be another one.
+    found = _NUMBER.fullmatch(_plain(given).casefold()) if isinstance(given, str) and len(given) <= MOST else None
     if found is None:
         return None
     digits, unit = found[1], (found[2] or "").strip()
@@ -58,7 +59,7 @@ def number(given: Any, kind: Kind = "count") -> float | None:
     units = _UNITS[kind]
     # Of pieces any word may stand behind the number: "9 sends".
     times = units.get(unit, 1.0 if kind == "count" else None)
-    return None if times is None else value * times
+    return None if times is None or not math.isfinite(value) else value * times
 
 
 def word(given: Any, aliases: Mapping[str, str] | None = None) -> str:
