@@ -14,6 +14,7 @@ import recorded
 import kit
 from kit.lab import compare
 from kit.lab.bench import Bench, evidences
+from kit.lab.form import form
 from kit.lab.labs import labs
 from kit.lab.question import Lab, Question, Slip, tell
 from kit.lab.session import LabError, Session
@@ -142,6 +143,18 @@ def test_a_fact_that_is_missing_is_unknown_in_a_sentence() -> None:
 def test_hostile_answers_stay_text(session: Session) -> None:
     told = session.check("99-1", "<img src=x onerror=alert(1)>\x1b[2J")._repr_mimebundle_()
     assert "<img" not in told["text/html"] and "\x1b" not in told["text/html"] + told["text/plain"]
+
+
+@pytest.mark.parametrize(("id_", "given", "said"), [("99-1", "1,234", "Right: 1,234."), ("99-3", "offset-id", "Not this one.")])
+def test_a_form_does_what_check_and_hint_do(session: Session, id_: str, given: str, said: str) -> None:
+    asked, row, told = form(session, id_).children
+    field, check, hint = row.children
+    assert "How many?" in str(asked.outputs)
+    field.value = given
+    check.click()
+    assert said in str(told.outputs) and session.marks[id_].tries == 1
+    hint.click()
+    assert "Look at" in str(told.outputs) and session.marks[id_].hinted
 
 
 @pytest.mark.parametrize("id_", ["80-99", "nonsense", "", "99999-1", "80", "80-"])
