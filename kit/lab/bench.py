@@ -50,7 +50,13 @@ class Bench:
 
     @property
     def case(self) -> Case:
-        return self.inquiry().case
+        return self.spark_case()
+
+    def spark_case(self, n: int = 1) -> Case:
+        """Return a case with Spark running: columns cannot be named without it, and results that were kept did not need it."""
+        case = self.inquiry(n).case
+        _ = case.spark
+        return case
 
     def figures(self, cause: str, n: int = 1) -> dict[str, Any]:
         """Return the figures of a cause; unknown names and unknown values are None alike."""
@@ -74,7 +80,7 @@ class Bench:
         """Return how many records each topic holds."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        case = self.inquiry(n).case
+        case = self.spark_case(n)
         times = (F.min("store_timestamp").alias("first"), F.max("store_timestamp").alias("last"))
         frame = case.records.groupBy("topic").agg(F.count("*").alias("records"), *times)
         return self._table(frame.orderBy(F.desc("records"), "topic").limit(40).toPandas(), TOPICS)
@@ -83,7 +89,7 @@ class Bench:
         """Return the commonest warnings and errors, digits and ids folded."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        case = self.inquiry(n).case
+        case = self.spark_case(n)
         folded = F.regexp_replace(F.substring("message", 1, 120), r"[0-9A-Fa-f]{16,}|\d+", "#")
         loud = case.logs.where(F.col("level").isin("WARN", "ERROR")).groupBy("source", "level", folded.alias("text")).agg(F.count("*").alias("entries"))
         return self._table(loud.orderBy(F.desc("entries"), "text").limit(most).toPandas(), WARNINGS)
@@ -92,8 +98,9 @@ class Bench:
         """Return the first log entries that hold a text as it stands, the folded trace included."""
         from pyspark.sql import functions as F  # noqa: N812
 
+        case = self.spark_case(n)
         said = F.concat_ws("\n", "message", "trace")
-        found = self.inquiry(n).case.logs.where(F.contains(said, F.lit(text))).select("file", "line", "ts", "level", said.alias("text"))
+        found = case.logs.where(F.contains(said, F.lit(text))).select("file", "line", "ts", "level", said.alias("text"))
         frame = found.orderBy("ts", "file", "line").limit(most).toPandas()
         return self._table(frame.assign(file=[_inside(f) for f in frame["file"]]), FOUND.say(text=text))
 
@@ -112,7 +119,7 @@ class Bench:
     def _chosen(self, n: int, columns: Mapping[str, str | None], properties: Mapping[str, str]) -> DataFrame:
         from pyspark.sql import functions as F  # noqa: N812
 
-        frame = self.inquiry(n).case.records
+        frame = self.spark_case(n).records
         for name, value in columns.items():
             frame = frame if value is None else frame.where(F.col(name) == F.lit(value))
         for name, value in properties.items():
