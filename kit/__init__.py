@@ -14,10 +14,14 @@ __version__ = "0.1.0"
 __all__ = ["__version__", "open_case", "trace", "triage"]
 
 _AT: Final = {"open_case": "kit.case", "triage": "kit.investigate", "trace": "kit.biography"}
+_ROOMS: Final = ("lab", "postmortem")
+"""Modules that notebooks reach as attributes."""
 
 
 def __getattr__(name: str) -> Any:
     """Import what is asked for when it is asked for: `kit.cli --help` needs none of it."""
+    if name in _ROOMS:
+        return importlib.import_module(f"kit.{name}")
     if name in _AT:
         return getattr(importlib.import_module(_AT[name]), name)
     raise AttributeError(name)

@@ -1,0 +1,40 @@
+"""A question as a form: type or choose, check, ask for the hint. Everything it does is `check` and `hint`, which work without it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kit.lab.session import Note, Session
+from kit.show import clean
+from kit.texts import T
+
+CHECK, HINT = T("Check", "检查"), T("Hint", "提示")
+PLACE = T("your answer", "您的答案")
+
+
+def form(session: Session, id_: str) -> Any:
+    """Return the question with a field, two buttons and a place for what they say."""
+    import ipywidgets
+
+    question = session.question(id_)
+    lang = session.lang
+    label = {"description": id_, "style": {"description_width": "initial"}}
+    if question.options and question.kind == "word":
+        choices = [("", None), *((clean(session.say(text), 100), name) for name, text in question.options.items())]
+        field = ipywidgets.Dropdown(options=choices, layout={"width": "90%"}, **label)
+    else:
+        field = ipywidgets.Text(placeholder=PLACE.render(lang), **label)
+    told = ipywidgets.Output()
+    buttons = []
+    for text, act in ((CHECK, lambda: session.check(id_, field.value)), (HINT, lambda: session.hint(id_))):
+        button = ipywidgets.Button(description=text.render(lang))
+        button.on_click(lambda _, act=act: _show(told, act()))
+        buttons.append(button)
+    asked = ipywidgets.Output()
+    _show(asked, session.ask(id_))
+    return ipywidgets.VBox([asked, ipywidgets.HBox([field, *buttons]), told])
+
+
+def _show(place: Any, note: Note) -> None:
+    """Put a note into an output, through its data and not through a display hook: a callback may run in any thread."""
+    place.outputs = ({"output_type": "display_data", "data": note._repr_mimebundle_(), "metadata": {}},)
