@@ -35,6 +35,10 @@ WHY = T("With permission 6 the dead letters can be consumed and queried; 4.9.2 a
 RISK = T("A consumer of the topic begins at its own offset: set it first.", "消费该主题的消费者从自己的位点开始：请先设置。")
 VERIFY = T("topics.json shows perm 6 and a consumer of the topic receives.", "topics.json 显示 perm 为 6，且该主题的消费者能收到消息。")
 
+LOOKS_LIKE = (
+    ("dead-letter", T("there are dead letters; whether they can be read is another matter", "有死信；能否读取是另一回事")),
+)
+
 
 def examine(case: Case) -> Finding:
     """Say which dead letter topics lack the permission to read."""
