@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -182,10 +182,8 @@ def _connected(case: Case) -> Iterable[Group]:
 
 
 def _spoken(case: Case) -> Iterable[Group]:
-    """Yield the groups that client logs name."""
-    for row in _lines(case, lambda pc, message: pc.match_substring_regex(message, r"sendMessageBack Exception, |\[persistAll\] Group: |doRebalance, ")):
-        if hit := _SPOKEN.search(row["message"]):
-            yield Group(hit["group"], Place(row["file"], row["line"]))
+    """Return the groups that client logs name."""
+    return [Group(hit["group"], place) for hit, place in _hits(case, _SPOKEN)]
 
 
 def _shown(case: Case) -> Iterable[Group]:
@@ -200,10 +198,9 @@ def _shown(case: Case) -> Iterable[Group]:
 
 
 def _client_limit(case: Case) -> tuple[str, Place] | None:
-    """Return the smallest limit that a client printed when it refused a body, and where."""
-    rows = _lines(case, lambda pc, message: pc.match_substring(message, "the message body size over max value, MAX: "))
-    told = [(int(hit["limit"]), Place(row["file"], row["line"])) for row in rows if (hit := _SIZE_LIMIT.search(row["message"]))]
-    limit = min(told, key=lambda t: t[0], default=None)
+    """Return the largest limit that a client printed when it refused a body, and where: what passes there meets the broker's limit."""
+    told = [(int(hit["limit"]), place) for hit, place in _hits(case, _SIZE_LIMIT)]
+    limit = max(told, key=lambda t: t[0], default=None)
     return None if limit is None else (str(limit[0]), limit[1])
 
 
@@ -226,15 +223,22 @@ def _immunity(case: Case) -> Mapping[str, Place]:
     return dict(sorted(found.items()))
 
 
-def _lines(case: Case, wanted: Callable[[Any, Any], Any]) -> list[dict[str, Any]]:
-    """Return file, line and message of the entries that fit, in order of file and line."""
+def _hits(case: Case, wanted: re.Pattern[str]) -> list[tuple[re.Match[str], Place]]:
+    """Return the first hit of each log entry, its folded trace included, with the line it stands on; in order of file and line."""
     import pyarrow.compute as pc
     import pyarrow.dataset as ds
 
     if not case.found.of_kind("log", "text"):
         return []
-    table = ds.dataset(case.folder("logs"), format="parquet").to_table(["file", "line", "message"], filter=wanted(pc, ds.field("message")))
-    return list(table.sort_by([("file", "ascending"), ("line", "ascending")]).to_pylist())
+    plain = re.sub(r"\?P<\w+>", "", wanted.pattern)
+    said = pc.match_substring_regex(ds.field("message"), plain), pc.match_substring_regex(pc.coalesce(ds.field("trace"), pc.scalar("")), plain)
+    table = ds.dataset(case.folder("logs"), format="parquet").to_table(["file", "line", "message", "trace"], filter=said[0] | said[1])
+    found = []
+    for row in table.sort_by([("file", "ascending"), ("line", "ascending")]).to_pylist():
+        text = f"{row['message']}\n{row['trace'] or ''}"
+        if hit := wanted.search(text):
+            found.append((hit, Place(row["file"], row["line"] + text.count("\n", 0, hit.start()))))
+    return found
 
 
 def _table(case: Case, name: str, columns: list[str]) -> list[dict[str, Any]]:

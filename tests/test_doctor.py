@@ -7,8 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import attrs
 import pytest
 import recorded
+from busy_evidence import STARTED, attempt, clock, write_log
 from click.testing import CliRunner, Result
 
 import kit
@@ -165,6 +167,39 @@ def test_check_settings_and_limits(tmp_path: Path, lines: tuple[str, ...], slug:
     assert found[slug].cause in {c.SLUG for c in discover()}
 
 
+def test_immunity_against_the_time_files_are_kept(tmp_path: Path) -> None:
+    """Half messages older than fileReservedTime are skipped (§6.4 d): 72 h are 259,200 s. 5.1.1+ refuses commits later than the immunity (§4.4)."""
+    seen = examined(conf(tmp_path / "e", "fileReservedTime=72", "transactionTimeOut=60000"), "4.9.4").seen
+    record = Place("commitlog/0", offset=4711)
+    told = {seconds: doctor.checkup(attrs.evolve(seen, immunity={seconds: record})) for seconds in ("60", "259199", "259200", "soon")}
+    assert {seconds: [h.slug for h in found.hazards] for seconds, found in told.items()} == {
+        "60": [], "259199": [], "259200": ["immune-too-long"], "soon": [],
+    }  # fmt: skip
+    assert told["259200"].hazards[0].where("en") == "commitlog/0@4711"
+    late = attrs.evolve(seen, immunity={"60": record}, broker_versions=(Version.parse("5.1.1"),))
+    assert grades(doctor.checkup(late)) == {"late-commit-refused": "note"}
+
+
+@pytest.mark.parametrize(("limit", "slugs"), [(131072, {"limit-below-client"}), (60000, set())])
+def test_a_limit_that_a_client_printed_counts(tmp_path: Path, limit: int, slugs: set[str]) -> None:
+    folder = conf(tmp_path / "e", "maxMessageSize=65536")
+    refused = f"org.apache.rocketmq.client.exception.MQClientException: CODE: 13  DESC: the message body size over max value, MAX: {limit}"
+    write_log(folder / "rocketmq_client.log", [STARTED, *attempt(10, "K1", refused)], "\r\n")
+    found = doctor.of_case(kit.open_case(folder, tmp_path / "ws"))
+    assert set(named(found)) == slugs
+    assert not slugs or f"clientMaxMessageSize={limit}" in named(found)["limit-below-client"].what.render()
+    # The exception stands on the line below the entry's first.
+    assert str(found.seen.brokers[0].places["clientMaxMessageSize"]) == "rocketmq_client.log:3"
+
+
+def test_groups_of_client_logs_and_mqadmin_outputs(tmp_path: Path) -> None:
+    folder, spoken, shown = conf(tmp_path / "e"), "s" * 125, "m" * 126
+    write_log(folder / "rocketmq_client.log", [STARTED, f"{clock(0, 'seconds')} ERROR RocketmqClient - sendMessageBack Exception, {spoken}"], "\r\n")
+    (folder / "track.txt").write_text(f"Topic:               orders\nMessageTrack [consumerGroup={shown}, trackType=CONSUMED, exceptionDesc=null]\n")
+    found = doctor.of_case(kit.open_case(folder, tmp_path / "ws"))
+    assert {str(h.place) for h in found.hazards if h.slug == "retry-topic-too-long"} == {"rocketmq_client.log:2", "track.txt:2"}
+
+
 def test_two_brokers_are_not_mixed(tmp_path: Path) -> None:
     conf(tmp_path / "e" / "a", "sendMessageThreadPoolNums=16", "useReentrantLockWhenPutMessage=true")
     other = conf(tmp_path / "e" / "b", "sendMessageThreadPoolNums=1", "useReentrantLockWhenPutMessage=false") / "broker.conf"
@@ -242,6 +277,8 @@ def test_a_healthy_system_is_left_in_peace(name: str, tmp_path: Path) -> None:
     """`healthy-5` sets transactionTimeOut=3000 on a 5.1.4 broker, whose op records come up to 6 s late: that one is true."""
     found = recording(name, tmp_path)
     assert grades(found) == ({"checked-before-op": "hazard"} if name == "healthy-5" else {})
+    # That recording has transactions with CHECK_IMMUNITY_TIME_IN_SECONDS.
+    assert bool(found.seen.immunity) == (name == "healthy-traced")
 
 
 @pytest.mark.recordings

@@ -1,6 +1,7 @@
 """Log texts that sound like trouble and are normal: which, why, and where that is known from.
 
 Each is a text of the catalogue (`kit.facts.events`). None of them may count for a cause: they are shown so that nobody follows them.
+A text whose harm depends on how often it comes (the answers to checks, one failed delivery) is not noise and does not stand here.
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ class Noise:
     reference: str
 
 
-_STOP: Final = T("every broker stop prints it: the check thread reads once more from a store that is already closed",
-                 "每次停止 Broker 都会打印：回查线程又读了一次已关闭的存储")  # fmt: skip
+_STOP: Final = T("every broker stop prints it: a thread comes once more to a store that is already closed",
+                 "每次停止 Broker 都会打印：有线程又访问了一次已关闭的存储")  # fmt: skip
+_STOP_READ: Final = T("every broker stop prints it, beside `message store has shutdown` in store.log; without a stop beside it, look again",
+                      "每次停止 Broker 都会打印，同时 store.log 中有 `message store has shutdown`；若旁边没有停止，则须再查")  # fmt: skip
 _CONSUMER: Final = T("a consumer that starts or stops: its pulls come before its heartbeat, or after its last one",
                      "消费者启动或停止时：拉取请求早于首次心跳，或晚于最后一次心跳")  # fmt: skip
 _READ_ALL: Final = T("the half or op queue is read to its end: every check round ends so", "half 队列或 op 队列已读到末尾：每轮回查都以此结束")
@@ -34,8 +37,8 @@ NOISE: Final[tuple[Noise, ...]] = (
     Noise("magic-zero", T("the unwritten end of the last commitlog file, met while recovering", "恢复时读到最后一个 commitlog 文件尚未写入的部分"),
           "store/CommitLog.checkMessageAndReturnSize"),
     Noise("store-shutdown", _STOP, "store/DefaultMessageStore"),
-    Noise("half-store-null", _STOP, "broker/transaction/queue/TransactionalMessageBridge.getMessage"),
-    Noise("check-pull-null", _STOP, "broker/transaction/queue/TransactionalMessageServiceImpl.check"),
+    Noise("half-store-null", _STOP_READ, "broker/transaction/queue/TransactionalMessageBridge.getMessage"),
+    Noise("check-pull-null", _STOP_READ, "broker/transaction/queue/TransactionalMessageServiceImpl.check"),
     Noise("preallocated-deleted", T("a clean stop removes the next file, which was made in advance and is empty", "正常停止时删除预先创建的空文件"),
           "store/AllocateMappedFileService.shutdown"),
     Noise("unregister-broker-failed", T("the name server was gone before the broker stopped",
@@ -51,8 +54,6 @@ NOISE: Final[tuple[Noise, ...]] = (
           "broker/transaction/queue/TransactionalMessageServiceImpl.fillOpRemoveMap"),
     Noise("half-pull-nothing", _READ_ALL, "broker/transaction/queue/TransactionalMessageBridge.getMessage"),
     Noise("half-miss", _READ_ALL, "broker/transaction/queue/TransactionalMessageServiceImpl.check"),
-    Noise("check-answer-commit", T("the answer to a check: written at WARN although it went well", "对回查的应答：虽然正常，却以 WARN 级别打印"),
-          "broker/processor/EndTransactionProcessor"),
     # Housekeeping.
     Noise("disk-reclaim", T("the ordinary clean-up of old files; a ratio of -1.0 is a DLedger broker, which has no commitlog folder",
                             "正常清理过期文件；比率 -1.0 表示 DLedger Broker，没有 commitlog 目录"), "store/DefaultMessageStore.CleanCommitLogService"),
