@@ -27,8 +27,11 @@ MOST: Final = 4 << 20
 """Bytes of a configuration file that is read without the tables of a case."""
 
 _HOME: Final = re.compile(r"rocketmq[\w-]*?(\d+\.\d+\.\d+)")
-_SPOKEN: Final = re.compile(r"(?:sendMessageBack Exception, |\[persistAll\] Group: |doRebalance, |consumerGroup=)(?P<group>[^\s,]{1,300})")
-"""Client log lines that name a consumer group: client/impl/consumer/DefaultMQPushConsumerImpl, RemoteBrokerOffsetStore, RebalanceImpl."""
+_SPOKEN: Final = re.compile(r"(?:sendMessageBack Exception, |\[persistAll\] Group: |doRebalance, |consumerGroup=)(?P<group>[%|a-zA-Z0-9_-]{1,300})")
+"""Log lines that name a consumer group (client/impl/consumer/DefaultMQPushConsumerImpl, RemoteBrokerOffsetStore, RebalanceImpl; printed requests);
+
+its letters are those that client/Validators allows, so that a bracket behind it does not count.
+"""
 _SIZE_LIMIT: Final = re.compile(r"the message body size over max value, MAX: (?P<limit>\d+)")
 _GROUP_CELLS: Final = ("consumerGroup", "#Group")
 _TOPIC_CELLS: Final = ("#Topic", "topicName", "Topic")

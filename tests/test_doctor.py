@@ -194,7 +194,8 @@ def test_a_limit_that_a_client_printed_counts(tmp_path: Path, limit: int, slugs:
 
 def test_groups_of_client_logs_and_mqadmin_outputs(tmp_path: Path) -> None:
     folder, spoken, shown = conf(tmp_path / "e"), "s" * 125, "m" * 126
-    write_log(folder / "rocketmq_client.log", [STARTED, f"{clock(0, 'seconds')} ERROR RocketmqClient - sendMessageBack Exception, {spoken}"], "\r\n")
+    write_log(folder / "rocketmq_client.log", [STARTED, f"{clock(0, 'seconds')} ERROR RocketmqClient - sendMessageBack Exception, {spoken}",
+              f"{clock(0, 'seconds')} WARN RocketmqRemoting - RemotingCommand [code=11, extFields={{topic=orders, consumerGroup={spoken}}}]"], "\r\n")  # fmt: skip
     (folder / "track.txt").write_text(f"Topic:               orders\nMessageTrack [consumerGroup={shown}, trackType=CONSUMED, exceptionDesc=null]\n")
     found = doctor.of_case(kit.open_case(folder, tmp_path / "ws"))
     assert {str(h.place) for h in found.hazards if h.slug == "retry-topic-too-long"} == {"rocketmq_client.log:2", "track.txt:2"}
