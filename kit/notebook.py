@@ -27,6 +27,10 @@ FIGURES = T("Numbers of {cause}", "{cause} 的数字")
 FIXES = T("What to do", "如何处理")
 MISSING = T("What to collect", "需要收集的证据")
 PICK = T("message", "消息")
+NOISE = T("Seen, harmless, because", "出现过、无害，原因如下")
+APART = T("Looks like, tell apart by", "看起来像什么，如何区分")
+NOISE_COLUMNS = {"text": T("line", "日志行"), "count": T("entries", "条数"), "first": T("first", "最早"), "file": T("file", "文件"),
+                 "line": T("line number", "行号"), "why": T("harmless because", "无害的原因")}  # fmt: skip
 
 
 def locate(evidence: str | Path) -> Path:
@@ -132,6 +136,23 @@ class Inquiry:
         """Return what to collect next, each command once."""
         rows = {m["command"]: (m["artefact"], m["why"], m["command"]) for f in self.findings["findings"] for m in f["missing"]}
         return Table(pd.DataFrame(rows.values(), columns=pd.Index(["artefact", "why", "command"])), MISSING.render(self.lang), lang=self.lang)
+
+    def noise(self, show: bool = True) -> Table | None:
+        """Return the log texts that sound like trouble and are none; nothing where they are not to be shown."""
+        from kit import noise
+
+        if not show:
+            return None
+        frame = noise.seen(self.case, self.lang)[list(NOISE_COLUMNS)]
+        return Table(frame, NOISE.render(self.lang), {name: head.in_(self.lang) for name, head in NOISE_COLUMNS.items()}, self.lang)
+
+    def look_alikes(self, *slugs: str) -> Table:
+        """Return what these causes are taken for and how to tell; none given: those confirmed or suspected, or all where none is."""
+        from kit import look_alikes
+
+        wanted = set(slugs) or {f["cause"] for f in self.findings["findings"] if f["verdict"] in ("confirmed", "suspected")}
+        names = {name: head.in_(self.lang) for name, head in look_alikes.COLUMNS.items()}
+        return Table(look_alikes.frame(self.lang, wanted or None), APART.render(self.lang), names, self.lang, max_rows=100)
 
     def coverage(self) -> Chart:
         """Chart what time the evidence covers, the window of the first confirmed cause shaded."""

@@ -1,6 +1,6 @@
 """Causes, neighbours and hazards: one module each, registered by being in this folder.
 
-A module holds `SLUG`, `KIND` and `examine(case) -> Finding`. Its name is the slug with underscores.
+A module holds `SLUG`, `KIND`, `LOOKS_LIKE` and `examine(case) -> Finding`. Its name is the slug with underscores. How to add one: docs/adding-a-cause.md.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 if TYPE_CHECKING:
     from kit.case import Case
     from kit.findings import Finding, Kind
+    from kit.texts import T
 
 
 class Cause(Protocol):
@@ -21,6 +22,8 @@ class Cause(Protocol):
 
     SLUG: str
     KIND: Kind
+    LOOKS_LIKE: tuple[tuple[str, T], ...]
+    """Slugs of causes that leave the same trace, and what tells this one apart from them."""
     examine: Callable[[Case], Finding]
 
 

@@ -15,6 +15,7 @@ import pandas as pd
 from kit import attempts, axis, busy, busyconfig, refs, requests, sends, stalls
 from kit.causes._broker_busy_texts import Claim, Fix, Text
 from kit.findings import Finding, Kind, Missing, Remedy, Step
+from kit.texts import T
 
 if TYPE_CHECKING:
     from kit.case import Case
@@ -24,6 +25,12 @@ KIND: Kind = "root_cause"
 
 REFUSED = ("flow-control", "thread-pool-busy")
 MOST_WHYS = 4
+
+LOOKS_LIKE = (
+    ("client-timeout", T("a busy broker answers with code 2 or [PC_SYNCHRONIZED]; a timed-out client got no answer at all", "繁忙的 Broker 会以代码 2 或 [PC_SYNCHRONIZED] 应答；客户端超时则没有任何应答")),
+    ("disk-full", T("flow control says busy; a full disk answers code 14 with a ratio of 0.90 or more", "流控应答写着 busy；磁盘满应答代码 14，占用率不低于 0.90")),
+    ("broker-not-available", T("code 14 or 16 is about role, shutdown or permission, and does not pass with the load", "代码 14 或 16 与角色、关闭或权限有关，不随负载消失")),
+)
 
 
 @attrs.frozen

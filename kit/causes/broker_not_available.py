@@ -37,12 +37,17 @@ WHY = T("These answers are not about load; waiting longer does not help.", "这�
 RISK = T("Opening write permission on a broker that is being drained brings traffic back to it.", "给正在下线的 Broker 开放写权限会把流量引回来。")
 VERIFY = T("clusterList shows the broker as master; a test send answers SEND_OK.", "clusterList 显示其为主节点；测试发送返回 SEND_OK。")
 
+LOOKS_LIKE = (
+    ("disk-full", T("code 14 too, but the ratio printed is 0.90 or more", "同为代码 14，但打印的占用率不低于 0.90")),
+    ("broker-busy", T("code 2, or 1 with [PC_SYNCHRONIZED]: passes when the load does", "代码 2，或代码 1 带 [PC_SYNCHRONIZED]：负载下降后即消失")),
+)
+
 
 def examine(case: Case) -> Finding:
     """Say whether a broker refused messages for its role, a shutdown or a permission."""
     answers, quoted = _answers(case)
     forbidden = refs.seen(case, "no-permission")
-    lines, own = _store_lines(case)
+    lines, own = _store_lines(case, refused=bool(answers or forbidden))
     happened = bool(answers or forbidden or lines)
     looked = sends.ledger(case).knows_kinds
     said = {"answers": answers, "forbidden": forbidden.count, "lines": lines}
@@ -66,12 +71,15 @@ def _answers(case: Case) -> tuple[int, tuple[Ref, ...]]:
     return with_room.count(), refs.lines(case, with_room, 2, within="service not available now")
 
 
-def _store_lines(case: Case) -> tuple[int, tuple[Ref, ...]]:
-    """Return the store's own lines: a slave was asked to write, or a write came after the shutdown. Reads at a normal stop do not count."""
+def _store_lines(case: Case, *, refused: bool) -> tuple[int, tuple[Ref, ...]]:
+    """Return the store's own lines: a slave was asked to write, or a write came after the shutdown.
+
+    Every stop ends with reads and writes that come too late (reference §8.2): they count where somebody was refused.
+    """
     found: list[DataFrame] = []
     if refs.seen(case, "store-not-writable"):
         found.append(case.event("store-not-writable").where(F.col("source") != "client").where(~F.array_contains("events", "service-not-available")))
-    if refs.seen(case, "store-shutdown"):
+    if refused and refs.seen(case, "store-shutdown"):
         found.append(case.event("store-shutdown").where(F.col("what") == "putMessage"))
     counts = [(frame.count(), frame) for frame in found]
     return sum(n for n, _ in counts), tuple(ref for n, frame in counts if n for ref in refs.lines(case, frame, 1))

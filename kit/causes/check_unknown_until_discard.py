@@ -42,6 +42,11 @@ WHY = T("UNKNOW is right while the transaction runs, wrong for ever after it fai
 RISK = T("ROLLBACK too early kills a slow but good transaction.", "过早 ROLLBACK 会扼杀缓慢但正常的事务。")
 VERIFY = T("No new record in TRANS_CHECK_MAX_TIME_TOPIC.", "TRANS_CHECK_MAX_TIME_TOPIC 不再有新记录。")
 
+LOOKS_LIKE = (
+    ("producer-offline", T("no answer at all: `channel is null`; here `it's pending status` says UNKNOW", "完全没有应答：`channel is null`；此处 `it's pending status` 表示 UNKNOW")),
+    ("transaction-consistency", T("a finished transaction disagrees with its row; here none was finished", "已结束的事务与业务数据不一致；此处没有结束")),
+)
+
 
 def examine(case: Case) -> Finding:
     """Say which discarded transactions had been answered UNKNOW until the limit."""

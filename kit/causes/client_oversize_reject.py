@@ -41,6 +41,11 @@ RISK = T("Senders must handle the exception: the message is not stored anywhere.
 VERIFY = T("No answer of code 13 in client logs, no `size exceeded` of a send thread in store.log.",
            "客户端日志中不再有代码 13 的应答，store.log 中不再有发送线程的 `size exceeded`。")  # fmt: skip
 
+LOOKS_LIKE = (
+    ("message-size-mismatch", T("the send was accepted; later its put-back is refused, by the check thread", "发送已被接受；之后其回写被回查线程拒绝")),
+    ("retry-topic-too-long", T("the same answer (`the message is illegal …`) for a long name: store.log says which", "名称过长也是同样的应答（`the message is illegal …`）：store.log 会写明是哪一种")),
+)
+
 
 def examine(case: Case) -> Finding:
     """Say how many sends were refused at once for their size, and by whom."""

@@ -40,6 +40,11 @@ WHY = T("{stored} of {count} timed-out sends here are stored.", "此处 {count} 
 RISK = T("A resend of what is stored makes a second copy.", "重发已存储的消息会产生第二份。")
 VERIFY = T("Each business key has one effect, whatever the number of copies.", "每个业务 key 只产生一次效果，无论有几份副本。")
 
+LOOKS_LIKE = (
+    ("broker-busy", T("a refusal is an answer, and such a send is not stored; a time-out may be stored", "拒绝是一种应答，该发送未存储；超时的发送可能已存储")),
+    ("producer-retry-duplicate", T("only the store tells: a UNIQ_KEY with several originals", "只有存储能说明：一个 UNIQ_KEY 有多条原始消息")),
+)
+
 
 def examine(case: Case) -> Finding:
     """Say how many sends timed out, and what became of them."""

@@ -48,6 +48,12 @@ RISK = T(
 )
 VERIFY = T("The dead letter topic stops growing, and the business rows of these keys are there.", "死信主题不再增长，且这些 key 的业务数据已补齐。")
 
+LOOKS_LIKE = (
+    ("send-back-refused", T("the message never reaches a retry topic: it stays in the consumer's memory", "消息从未进入重试主题：停留在消费者内存中")),
+    ("dlq-unreadable", T("the messages are there; the topic lacks the read bit", "消息在死信主题中；只是主题没有读权限")),
+    ("check-unknown-until-discard", T("given up by the broker's checks, in TRANS_CHECK_MAX_TIME_TOPIC, before any consumer saw it", "由 Broker 回查放弃，位于 TRANS_CHECK_MAX_TIME_TOPIC，消费者从未见过")),
+)
+
 
 def examine(case: Case) -> Finding:
     """Say which messages were given up, by which group."""

@@ -37,6 +37,11 @@ WHY = T(
 RISK = T("Deleted commitlog files take unconsumed messages with them.", "删除的 commitlog 文件会带走未消费的消息。")
 VERIFY = T("commitLogDiskRatio of brokerStatus falls below diskMaxUsedSpaceRatio.", "brokerStatus 的 commitLogDiskRatio 低于 diskMaxUsedSpaceRatio。")
 
+LOOKS_LIKE = (
+    ("broker-not-available", T("code 14 with a ratio below 0.90: slave, shutdown, not a full disk", "代码 14 但占用率低于 0.90：从节点或已关闭，而非磁盘满")),
+    ("broker-busy", T("flow control names no ratio; the disk may be slow but has room", "流控不打印占用率；磁盘可能慢，但仍有空间")),
+)
+
 
 def examine(case: Case) -> Finding:
     """Say whether a disk was full, by the broker's log or by its answers."""

@@ -6,6 +6,7 @@ Source: broker/processor/AbstractSendMessageProcessor, common/constant/PermName 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.dataset as ds
@@ -34,17 +35,20 @@ WHY = T("With permission 6 the dead letters can be consumed and queried; 4.9.2 a
 RISK = T("A consumer of the topic begins at its own offset: set it first.", "消费该主题的消费者从自己的位点开始：请先设置。")
 VERIFY = T("topics.json shows perm 6 and a consumer of the topic receives.", "topics.json 显示 perm 为 6，且该主题的消费者能收到消息。")
 
+LOOKS_LIKE = (
+    ("dead-letter", T("there are dead letters; whether they can be read is another matter", "有死信；能否读取是另一回事")),
+)
+
 
 def examine(case: Case) -> Finding:
     """Say which dead letter topics lack the permission to read."""
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     wanted = (ds.field("origin") == "topics") & (ds.field("name") == "perm") & ~ds.field("backup")
     rows: list[dict[str, Any]] = ds.dataset(case.folder("configs"), format="parquet").to_table(filter=wanted).to_pylist()
-    letters = [row for row in rows if names.DLQ_PREFIX in (row["subject"] or "") and (row["value"] or "").isdigit()]
-    closed = sorted((row for row in letters if not int(row["value"]) & READ), key=lambda row: (row["subject"], row["file"], row["line"]))
-    topics = list(dict.fromkeys(row["subject"] for row in closed))
-    if closed:
-        places = [(row["file"], row["line"]) for row in closed[:3]]
+    shut = closed(rows)
+    topics = list(dict.fromkeys(row["subject"] for row in shut))
+    if shut:
+        places = [(row["file"], row["line"]) for row in shut[:3]]
         quoted = tuple(Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True))
         finding.steps = [Step(UNREADABLE.say(count=len(topics), topics=topics[:5]), "deciding", True, quoted)]
         finding.summary = SUMMARY.say(count=len(topics), topics=topics[:5])
@@ -54,3 +58,10 @@ def examine(case: Case) -> Finding:
         finding.missing = [] if rows else [requests.store_config(WANT)]
     finding.figures = {"unreadable_dlq_topics": len(topics) if rows else None}
     return finding
+
+
+def closed(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the rows of `configs` that take the read permission from a dead letter topic, in order of topic, file and line."""
+    perms = [r for r in rows if r["origin"] == "topics" and r["name"] == "perm" and not r["backup"] and (r["value"] or "").isdigit()]
+    shut = [r for r in perms if names.DLQ_PREFIX in (r["subject"] or "") and not int(r["value"]) & READ]
+    return sorted(shut, key=lambda r: (r["subject"], r["file"], r["line"]))

@@ -46,6 +46,12 @@ SLOWER_WHY = T("The first check then comes after the answer.", "这样首次回�
 SLOWER_RISK = T("Lost answers are noticed later.", "丢失的应答会更晚被发现。")
 SLOWER_VERIFY = T("committed_twice stays 0 under load.", "负载下 committed_twice 保持为 0。")
 
+LOOKS_LIKE = (
+    ("producer-retry-duplicate", T("plain messages (sysFlag & 0xC = 0); here both carry the COMMIT bit and different preparedTransactionOffset", "普通消息（sysFlag & 0xC = 0）；此处两条都带 COMMIT 位且 preparedTransactionOffset 不同")),
+    ("message-identity", T("one stored message handled twice by its consumer; here two are stored", "一条存储的消息被消费者处理两次；此处存储了两条")),
+    ("half-topic-blowup", T("commits of leaked records target the half topic, not a business topic", "泄漏记录的提交目标是 half 主题，而不是业务主题")),
+)
+
 
 def examine(case: Case) -> Finding:
     """Say which transactions were committed more than once, and by which way."""

@@ -18,6 +18,7 @@ from kit import answers, leaks, refs, requests, sendback
 from kit.causes._half_topic_texts import Claim, Fix, Text
 from kit.facts import names
 from kit.findings import Finding, Kind, Missing, Ref, Remedy, Step
+from kit.texts import T
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +27,14 @@ if TYPE_CHECKING:
 
 SLUG = "half-topic-blowup"
 KIND: Kind = "root_cause"
+
+LOOKS_LIKE = (
+    ("producer-offline", T("half messages pile up there too, but one copy a round and REAL_TOPIC is a business topic", "那里也会堆积 half 消息，但每轮只多一份，且 REAL_TOPIC 是业务主题")),
+    ("check-unknown-until-discard", T("the answer is UNKNOW and the count runs to the limit; no record has REAL_TOPIC = the half topic", "应答为 UNKNOW，次数达到上限；没有记录的 REAL_TOPIC 是 half 主题")),
+    ("message-size-mismatch", T("transaction.log fills as fast, but with one put-back that fails; the half queue stands still", "transaction.log 同样飞速增长，但只是同一条回写失败；half 队列停滞")),
+    ("undecodable-half-message", T("rounds break off with a NullPointerException; copies keep TRANSACTION_CHECK_TIMES=1", "回查轮次因 NullPointerException 中断；副本的 TRANSACTION_CHECK_TIMES 一直为 1")),
+    ("send-back-refused", T("the same refusal, but the client's re-send fails too: nothing reaches the store", "同样被拒，但客户端的重新发送也失败：没有任何记录写入存储")),
+)
 
 
 @attrs.frozen

@@ -16,6 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from kit import handled, lookups, refs, requests, stages
 from kit.causes._message_identity_texts import Claim, Fix, Text
 from kit.findings import Finding, Kind, Missing, Ref, Remedy, Step
+from kit.texts import T
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +27,11 @@ SLUG = "message-identity"
 KIND: Kind = "root_cause"
 MOST_ROWS = 5_000
 """Rows of a result table that charts draw."""
+
+LOOKS_LIKE = (
+    ("producer-retry-duplicate", T("two originals of one UNIQ_KEY were stored; here one was stored and a retry copy has another offset id", "同一 UNIQ_KEY 存了两条原始消息；此处只有一条，重试副本的 offset id 不同")),
+    ("duplicate-commit", T("two committed records name two half records; here one record was handled again as a retry", "两条已提交记录指向两条 half 记录；此处是一条记录作为重试被再次处理")),
+)
 
 
 @attrs.frozen

@@ -16,6 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from kit import fields, halfqueue, refs, refusals, requests, size, sizes
 from kit.causes._message_size_mismatch_texts import MEASURES, UNKNOWN, Claim, Fix, Text
 from kit.findings import Finding, Kind, Missing, Remedy, Step
+from kit.texts import T
 
 if TYPE_CHECKING:
     from kit.case import Case
@@ -24,6 +25,12 @@ SLUG = "message-size-mismatch"
 KIND: Kind = "root_cause"
 SHOWN = 5
 """Looping records that are looked at one by one."""
+
+LOOKS_LIKE = (
+    ("client-oversize-reject", T("the send itself is refused with an answer; here the send was fine and its put-back is refused", "发送当场被拒并有应答；此处发送成功，被拒的是其回写")),
+    ("half-topic-blowup", T("the half topic grows; here its offset stands and the same msgId is written again and again", "half 主题不断增长；此处位点停滞，同一 msgId 反复出现")),
+    ("schedule-blocked", T("the same refusal by the delivery of a delay level: `reput it failed`, thread ScheduleMessage…", "同样的拒绝发生在延时级别的投递中：`reput it failed`，线程为 ScheduleMessage…")),
+)
 
 
 @attrs.frozen

@@ -48,6 +48,12 @@ RESEND_WHY = T("Nothing else will deliver them.", "没有其他机制会再投�
 RESEND_RISK = T("Some were to be rolled back: send only those whose row stands.", "其中有些本应回滚：只发送业务数据仍在的。")
 RESEND_VERIFY = T("rows_without_message is 0.", "rows_without_message 为 0。")
 
+LOOKS_LIKE = (
+    ("check-unknown-until-discard", T("somebody answers, with UNKNOW", "有应答，只是应答为 UNKNOW")),
+    ("shared-producer-group", T("somebody answers, from the wrong application", "有应答，但来自错误的应用")),
+    ("half-topic-blowup", T("`channel is null` appears under its flood as well: the producers are connected but cannot be written to", "其洪流中也会出现 `channel is null`：生产者已连接但无法写入")),
+)
+
 
 def examine(case: Case) -> Finding:
     """Say whether checks reached nobody because their group was offline."""

@@ -36,6 +36,12 @@ WHY = T("The {messages} messages have {copies} offset ids, but one UNIQ_KEY each
 RISK = T("It needs a store of seen keys that outlives the retries.", "需要一个比重试寿命更长的已处理 key 存储。")
 VERIFY = T("The keys of duplicated.csv had one effect each.", "duplicated.csv 中的 key 各只产生一次效果。")
 
+LOOKS_LIKE = (
+    ("message-identity", T("one original, a retry copy with another offset id", "只有一条原始消息，重试副本的 offset id 不同")),
+    ("duplicate-commit", T("transactional: the COMMIT bit is set on both", "事务消息：两条都有 COMMIT 位")),
+    ("client-timeout", T("a time-out alone; the store shows whether it was stored more than once", "仅有超时；是否存了多份要看存储")),
+)
+
 
 def examine(case: Case) -> Finding:
     """Say which messages a client's retry stored more than once."""

@@ -31,6 +31,12 @@ WHY = T("A retry topic within the limit is accepted; retries reach the consumer 
 RISK = T("A new group starts at its own offsets: set them before switching.", "新组有自己的位点：切换前须先设置。")
 VERIFY = T("Let one message fail: a record appears in the retry topic.", "让一条消息消费失败：重试主题中应出现记录。")
 
+LOOKS_LIKE = (
+    ("client-oversize-reject", T("the same MESSAGE_ILLEGAL for properties that are too long: `putMessage message properties length too long`", "属性过长同样返回 MESSAGE_ILLEGAL：`putMessage message properties length too long`")),
+    ("send-back-refused", T("what it leads to with clients from 4.6.1; with older ones transactional messages leak instead", "4.6.1 及以上客户端的后果；更早的客户端会使事务消息泄漏")),
+    ("half-topic-blowup", T("what it leads to with clients before 4.6.1 and transactional messages", "4.6.1 之前的客户端配合事务消息时的后果")),
+)
+
 
 def examine(case: Case) -> Finding:
     """Say whether a retry topic's name was too long, and what that refused."""

@@ -52,6 +52,11 @@ WHY = T("The delivery is tried again every 10 s at the same record; as soon as i
 RISK = T("All messages of the level behind it are delivered at once, late.", "该级别中排在其后的消息会在延迟之后一次性投递。")
 VERIFY = T("The level's offset in delayOffset.json advances.", "delayOffset.json 中该级别的位点前进。")
 
+LOOKS_LIKE = (
+    ("message-size-mismatch", T("the check thread is refused, in the half topic; here the delivery of a delay level", "被拒的是 half 主题中的回查线程；此处是延时级别的投递")),
+    ("retry-lost", T("a due message is dropped with `[BUG] the real topic of schedule msg`; here it is tried again", "到期消息被 `[BUG] the real topic of schedule msg` 丢弃；此处会重试")),
+)
+
 
 def examine(case: Case) -> Finding:
     """Say whether a delay level is blocked, by which record, and what waits behind it."""

@@ -31,6 +31,12 @@ WHY = T("The messages exist in the consumer's memory and, still unacknowledged, 
 RISK = T("A restart begins again at the last saved offset: messages after it are consumed again.", "重启会从最后保存的位点重新开始：其后的消息会被重复消费。")
 VERIFY = T("The client log shows no further sendMessageBack Exception and the group's offset advances.", "客户端日志不再出现 sendMessageBack Exception，组位点继续前进。")
 
+LOOKS_LIKE = (
+    ("half-topic-blowup", T("the re-send was accepted and became a half message; here it failed too", "重新发送被接受并变成 half 消息；此处也失败了")),
+    ("retry-lost", T("the re-send was accepted and can never be consumed", "重新发送被接受，但永远无法消费")),
+    ("dead-letter", T("the message is stored in %DLQ%; here it is stored nowhere", "消息存于 %DLQ%；此处没有存储在任何地方")),
+)
+
 
 def examine(case: Case) -> Finding:
     """Say whether refused send-backs stayed in the consumer's memory."""

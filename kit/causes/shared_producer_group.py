@@ -47,6 +47,11 @@ RISK = T("Open transactions name the old group: keep one instance of the right a
          "未决事务仍指向旧组：在其结束前须保留一个正确应用的实例。")  # fmt: skip
 VERIFY = T("transaction.log shows `Check producer[…]` only with hosts of the sending application.", "transaction.log 的 `Check producer[…]` 只出现发送方应用的主机。")
 
+LOOKS_LIKE = (
+    ("transaction-consistency", T("the own application rolled back; compare the answering address with bornHost", "回滚的是自己的应用；请比较应答地址与 bornHost")),
+    ("producer-offline", T("nobody answers; here the wrong one does", "无人应答；此处是错误的应用在应答")),
+)
+
 
 def examine(case: Case) -> Finding:
     """Say whether checks were answered by hosts of another application."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from kit import answers, business, limits, paths, reconcile, refs, requests, transactions
 from kit.causes._transaction_texts import REASONS, Claim, Fix, Text
 from kit.findings import Finding, Kind, Missing, Ref, Remedy, Step
+from kit.texts import T
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
 
 SLUG = "transaction-consistency"
 KIND: Kind = "root_cause"
+
+LOOKS_LIKE = (
+    ("producer-offline", T("nothing is finished yet: the transaction is pending or given up, not rolled back", "事务尚未结束：处于未决或被放弃，而不是回滚")),
+    ("shared-producer-group", T("the ROLLBACK came from another host; the own application would have answered rightly", "ROLLBACK 来自另一台主机；自己的应用本会正确应答")),
+    ("check-unknown-until-discard", T("every answer was UNKNOW; the message went to the check-limit topic", "每次应答都是 UNKNOW；消息进入了回查上限主题")),
+    ("dead-letter", T("the message was committed; a consumer gave it up later", "消息已提交；之后被消费者放弃")),
+)
 
 
 def examine(case: Case) -> Finding:

@@ -44,6 +44,12 @@ WHY = T("It puts the compressed body back as it is.", "新版本按原样回写�
 RISK = T("Unreadable copies stay in the half topic until they are given up.", "无法读取的副本会留在 half 主题中直到被放弃。")
 VERIFY = T("`Check error` stops and the half offset in consumerOffset.json moves.", "`Check error` 不再出现，consumerOffset.json 中的 half 位点前进。")
 
+LOOKS_LIKE = (
+    ("message-size-mismatch", T("a put-back is refused; here it is stored and cannot be read", "回写被拒；此处已存储但无法读取")),
+    ("half-topic-blowup", T("grows too, but by doubling, with REAL_TOPIC = the half topic", "同样增长，但是成倍增长，且 REAL_TOPIC 为 half 主题")),
+    ("duplicate-commit", T("finished transactions are checked again after an aborted round and committed twice", "轮次中断后已结束的事务会再次被回查并提交两次")),
+)
+
 
 def examine(case: Case) -> Finding:
     """Say whether put-back copies of compressed half messages cannot be read."""

@@ -93,6 +93,17 @@ def typed(name: str, text: str) -> Any:
     return plain
 
 
+def misfit(name: str, text: str) -> bool:
+    """Tell whether the value of a known number is none: the broker then keeps its default.
+
+    `common/MixAll.properties2Object` sets one field after the other and swallows what cannot be parsed; a bool that is not `true` is false.
+    """
+    parameter = PARAMETERS.get(name)
+    if parameter is None or parameter.unit in ("text", "enum", "bool"):
+        return False
+    return isinstance(typed(name, text), str)
+
+
 def guide(settings: Settings) -> list[dict[str, Any]]:
     """Return one row a configured parameter: name, value, default, ignored, parameter (None where it is not known here)."""
     rows = []
@@ -107,10 +118,11 @@ def guide(settings: Settings) -> list[dict[str, Any]]:
 
 @attrs.frozen
 class Conflict:
-    """Settings that contradict each other or cannot work: which, what it becomes, what to set."""
+    """Settings that contradict each other or cannot work: which, what it becomes, what to set; `cause`: slug of the cause it ends in, "" for none."""
 
     slug: str
     names: tuple[str, ...]
+    cause: str
     becomes: T
     instead: T
     holds: Callable[[Settings], bool]
@@ -137,61 +149,65 @@ def _checked_for(s: Settings) -> float | None:
 
 
 CONFLICTS: Final[tuple[Conflict, ...]] = (
-    Conflict("spin-lock-threads", ("sendMessageThreadPoolNums", "useReentrantLockWhenPutMessage"),
+    Conflict("spin-lock-threads", ("sendMessageThreadPoolNums", "useReentrantLockWhenPutMessage"), "broker-busy",
              T("several send threads spin for one lock: CPU without throughput, busy answers", "多个发送线程争抢自旋锁：空耗 CPU，出现 busy"),
              T("useReentrantLockWhenPutMessage=true, or one send thread", "设置 useReentrantLockWhenPutMessage=true，或只用一个发送线程"),
              lambda s: _over(s.number("sendMessageThreadPoolNums"), 1) and s.says("useReentrantLockWhenPutMessage", False)),
-    Conflict("queue-outlasts-client", ("waitTimeMillsInSendQueue", "sendMsgTimeout"),
+    Conflict("queue-outlasts-client", ("waitTimeMillsInSendQueue", "sendMsgTimeout"), "producer-retry-duplicate",
              T("clients time out first, and the send is stored all the same: duplicates", "客户端先超时，而消息仍被存储：产生重复"),
              T("waitTimeMillsInSendQueue below the clients' sendMsgTimeout", "waitTimeMillsInSendQueue 小于客户端 sendMsgTimeout"),
              lambda s: _reaches(s.number("waitTimeMillsInSendQueue"), s.number("sendMsgTimeout"))),
-    Conflict("flush-outlasts-client", ("flushDiskType", "syncFlushTimeout", "sendMsgTimeout"),
+    Conflict("flush-outlasts-client", ("flushDiskType", "syncFlushTimeout", "sendMsgTimeout"), "client-timeout",
              T("a slow disk shows as a client timeout, never as FLUSH_DISK_TIMEOUT", "磁盘慢时表现为客户端超时，而不是 FLUSH_DISK_TIMEOUT"),
              T("syncFlushTimeout below the clients' sendMsgTimeout", "syncFlushTimeout 小于客户端 sendMsgTimeout"),
              lambda s: s.says("flushDiskType", "SYNC_FLUSH") and _over(s.number("syncFlushTimeout"), s.number("sendMsgTimeout"))),
-    Conflict("pool-without-effect", ("transientStorePoolEnable", "flushDiskType", "brokerRole"),
+    Conflict("pool-without-effect", ("transientStorePoolEnable", "flushDiskType", "brokerRole"), "",
              T("the pool works with ASYNC_FLUSH on a master only; here it does nothing", "内存池仅在主节点且 ASYNC_FLUSH 时生效，此处不起作用"),
              T("ASYNC_FLUSH, or transientStorePoolEnable=false", "使用 ASYNC_FLUSH，或关闭 transientStorePoolEnable"),
              lambda s: s.says("transientStorePoolEnable", True) and (s.says("flushDiskType", "SYNC_FLUSH") or s.says("brokerRole", "SLAVE"))),
-    Conflict("pool-with-dledger", ("transientStorePoolEnable", "enableDLegerCommitLog"),
+    Conflict("pool-with-dledger", ("transientStorePoolEnable", "enableDLegerCommitLog"), "",
              T("DLedger keeps its own files; the pool only takes memory", "DLedger 使用自己的文件，内存池只是占用内存"),
              T("transientStorePoolEnable=false", "关闭 transientStorePoolEnable"),
              lambda s: s.says("transientStorePoolEnable", True) and s.says("enableDLegerCommitLog", True)),
-    Conflict("checked-before-op", ("transactionTimeOut", "transactionOpBatchInterval"),
+    Conflict("checked-before-op", ("transactionTimeOut", "transactionOpBatchInterval"), "duplicate-commit",
              T("op records can come later than the first check: committed transactions are committed again",
                "op 记录可能晚于首次回查：已提交的事务会再次提交"),
              T("transactionTimeOut well above two batch intervals", "transactionTimeOut 明显大于两个批量间隔"), _batched_ops),
-    Conflict("no-check-at-all", ("transactionCheckMax",),
+    Conflict("no-check-at-all", ("transactionCheckMax",), "check-unknown-until-discard",
              T("every half message is discarded at its first check", "每条 half 消息在首次回查时即被丢弃"),
              T("transactionCheckMax of at least 1, better 15", "transactionCheckMax 至少为 1，建议 15"),
              lambda s: _over(1, s.number("transactionCheckMax"))),
-    Conflict("checks-outlast-files", ("transactionCheckMax", "transactionCheckInterval", "fileReservedTime"),
+    Conflict("checked-at-once", ("transactionTimeOut",), "duplicate-commit",
+             T("every transaction is checked in the next round, answered or not", "每个事务在下一轮就被回查，无论是否已应答"),
+             T("transactionTimeOut above the longest local transaction", "transactionTimeOut 大于最长的本地事务"),
+             lambda s: _over(1, s.number("transactionTimeOut"))),
+    Conflict("checks-outlast-files", ("transactionCheckMax", "transactionCheckInterval", "fileReservedTime"), "transaction-consistency",
              T("half messages are skipped as too old before their checks are used up", "half 消息在回查次数用完前就因过旧被跳过"),
              T("fileReservedTime above transactionCheckMax × transactionCheckInterval", "fileReservedTime 大于 transactionCheckMax × transactionCheckInterval"),
              lambda s: _over(_checked_for(s), (s.number("fileReservedTime") or float("inf")) * 3_600_000)),
-    Conflict("limit-below-client", ("maxMessageSize", "clientMaxMessageSize"),
+    Conflict("limit-below-client", ("maxMessageSize", "clientMaxMessageSize"), "message-size-mismatch",
              T("clients accept bodies that the broker refuses; a half message can fit while its put-back does not",
                "客户端接受的消息会被 Broker 拒绝；half 消息可存下而其回写存不下"),
              T("setMaxMessageSize on the clients: `size` says the number", "在客户端设置 setMaxMessageSize，数值见 `size` 命令"),
              lambda s: s.value("maxMessageSize").source == "set" and _over(s.number("clientMaxMessageSize"), s.number("maxMessageSize"))),
-    Conflict("limit-above-dledger", ("maxMessageSize", "enableDLegerCommitLog"),
+    Conflict("limit-above-dledger", ("maxMessageSize", "enableDLegerCommitLog"), "message-size-mismatch",
              T("records above 4,194,256 bytes fail with UNKNOWN_ERROR whatever the limit says", "超过 4,194,256 字节的记录一律以 UNKNOWN_ERROR 失败"),
              T("maxMessageSize of 4 MiB at most with DLedger", "使用 DLedger 时 maxMessageSize 不超过 4 MiB"),
              lambda s: s.says("enableDLegerCommitLog", True) and s.value("maxMessageSize").source == "set"
              and _over(s.number("maxMessageSize"), DLEDGER_LIMIT + 48)),
-    Conflict("limit-above-file", ("maxMessageSize", "mappedFileSizeCommitLog"),
+    Conflict("limit-above-file", ("maxMessageSize", "mappedFileSizeCommitLog"), "message-size-mismatch",
              T("a record has to fit into one commitlog file", "一条记录必须能放进一个 commitlog 文件"),
              T("larger files or a smaller limit", "增大文件或减小上限"),
              lambda s: _reaches(s.number("maxMessageSize"), s.number("mappedFileSizeCommitLog"))),
-    Conflict("transactions-refused", ("rejectTransactionMessage",),
+    Conflict("transactions-refused", ("rejectTransactionMessage",), "broker-not-available",
              T("transactional messages are refused", "事务消息会被拒绝"),
              T("rejectTransactionMessage=false where transactions are used", "需要事务时设置 rejectTransactionMessage=false"),
              lambda s: s.says("rejectTransactionMessage", True)),
-    Conflict("few-delay-levels", ("messageDelayLevel",),
+    Conflict("few-delay-levels", ("messageDelayLevel",), "dead-letter",
              T("retries begin at level 3; with fewer levels all of them wait the same time", "重试从第 3 级开始；级别太少时所有重试间隔相同"),
              T("at least 18 levels, as by default", "至少 18 个级别，与默认值一致"),
              lambda s: len(str(s.value("messageDelayLevel").value or "").split()) < 3),
-    Conflict("sync-master-timeout", ("brokerRole", "slaveTimeout", "sendMsgTimeout"),
+    Conflict("sync-master-timeout", ("brokerRole", "slaveTimeout", "sendMsgTimeout"), "client-timeout",
              T("a slow slave shows as a client timeout, never as FLUSH_SLAVE_TIMEOUT", "从节点慢时表现为客户端超时，而不是 FLUSH_SLAVE_TIMEOUT"),
              T("slaveTimeout below the clients' sendMsgTimeout", "slaveTimeout 小于客户端 sendMsgTimeout"),
              lambda s: s.says("brokerRole", "SYNC_MASTER") and _reaches(s.number("slaveTimeout"), s.number("sendMsgTimeout"))),

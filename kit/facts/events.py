@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
-from kit.facts import events_broker, events_client, events_lookup, events_transaction
+from kit.facts import events_broker, events_client, events_lookup, events_noise, events_transaction
 from kit.facts.event import Event
 
 if TYPE_CHECKING:
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["BY_SLUG", "EVENTS", "Event", "needles", "slugs"]
 
-EVENTS: Final[tuple[Event, ...]] = events_transaction.EVENTS + events_broker.EVENTS + events_client.EVENTS + events_lookup.EVENTS
+EVENTS: Final[tuple[Event, ...]] = (
+    *events_transaction.EVENTS, *events_broker.EVENTS, *events_client.EVENTS, *events_lookup.EVENTS, *events_noise.EVENTS,
+)  # fmt: skip
 BY_SLUG: Final = {event.slug: event for event in EVENTS}
 
 

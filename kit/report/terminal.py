@@ -43,11 +43,11 @@ ORDER = ("confirmed", "suspected", "insufficient_evidence", "ruled_out")
 
 def verdicts(findings: dict[str, Any], lang: Lang) -> str:
     """Return one table of all causes, confirmed first, then what to collect for those that are open."""
-    table = _table(CAUSE, VERDICT, REASON, WHERE, lang=lang)
+    table = sheet(CAUSE, VERDICT, REASON, WHERE, lang=lang)
     ranked = sorted(findings["findings"], key=lambda f: (ORDER.index(f["verdict"]), f["kind"] != "root_cause", f["cause"]))
     for finding in ranked:
-        table.add_row(*map(_cell, (finding["cause"], VERDICTS[finding["verdict"]].in_(lang), finding["summary"], _first(finding))))
-    return _print(table) + _wanted(ranked, lang)
+        table.add_row(*map(cell, (finding["cause"], VERDICTS[finding["verdict"]].in_(lang), finding["summary"], _first(finding))))
+    return printed(table) + _wanted(ranked, lang)
 
 
 def _first(finding: dict[str, Any]) -> str:
@@ -69,39 +69,39 @@ def _wanted(ranked: Iterable[dict[str, Any]], lang: Lang) -> str:
 
 def inventory(found: Inventory, lang: Lang) -> str:
     """Return one row per file, those not recognised or refused last."""
-    table = _table(FILE, KIND, BYTES, FIRST, LAST, ZONE, T("SHA-256", "SHA-256"), REPLICA, lang=lang)
+    table = sheet(FILE, KIND, BYTES, FIRST, LAST, ZONE, T("SHA-256", "SHA-256"), REPLICA, lang=lang)
     for item in found.items:
         span = [t.isoformat(sep=" ", timespec="seconds").removesuffix("+00:00") if t else "" for t in (item.first, item.last)]
         kind = f"{item.kind} ({item.source})" if item.source else item.kind
-        table.add_row(*map(_cell, (item.file, kind, f"{item.bytes:,}", *span, item.zone or "", (item.sha256 or "")[:16], item.replica_of or "")))
+        table.add_row(*map(cell, (item.file, kind, f"{item.bytes:,}", *span, item.zone or "", (item.sha256 or "")[:16], item.replica_of or "")))
     for name in found.not_recognised:
-        table.add_row(_cell(name), NOT_RECOGNISED.in_(lang))
+        table.add_row(cell(name), NOT_RECOGNISED.in_(lang))
     for refused in found.refused:
-        table.add_row(_cell(refused.file), REFUSED.say(reason=refused.say(lang)).render(lang))
-    return _print(table)
+        table.add_row(cell(refused.file), REFUSED.say(reason=refused.say(lang)).render(lang))
+    return printed(table)
 
 
 def counts(rows: Iterable[tuple[str, Any]]) -> str:
     """Return `name  number` lines."""
     table = Table(box=None, show_header=False, pad_edge=False)
     for name, value in rows:
-        table.add_row(_cell(name), f"{value:,}" if isinstance(value, int) else _cell(str(value)))
-    return _print(table)
+        table.add_row(cell(name), f"{value:,}" if isinstance(value, int) else cell(str(value)))
+    return printed(table)
 
 
-def _table(*heads: T, lang: Lang) -> Table:
+def sheet(*heads: T, lang: Lang) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for head in heads:
         table.add_column(head.in_(lang), overflow="fold")
     return table
 
 
-def _cell(value: str) -> Text:
+def cell(value: str) -> Text:
     """Text, never markup: `[bold]` or an escape sequence in a file name stays what it is."""
     return Text("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in value))
 
 
-def _print(table: Table) -> str:
+def printed(table: Table) -> str:
     out = io.StringIO()
     Console(file=out, width=max(100, shutil.get_terminal_size((160, 50)).columns), color_system=None, legacy_windows=False).print(table)
     return out.getvalue()

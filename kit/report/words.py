@@ -109,6 +109,8 @@ FIGURES: Final[dict[str, T]] = {
     "max_check_times": T("checks of one message at most", "次（单条消息最多回查次数）"),
     "retry_topic_length": T("characters in the retry topic's name (127 allowed)", "个字符的重试主题名（上限 127）"),
     "refused_send_backs": T("send-backs refused by the broker", "次回发被 Broker 拒绝"),
+    "retries_dropped": T("retries dropped when their delay was over", "条重试在延时到期时被丢弃"),
+    "retries_unconsumable": T("retries stored where no consumer reads them", "条重试存于消费者读不到的位置"),
     "broker_limit": T("bytes allowed by the broker", "字节（Broker 的上限）"),
     "at_risk_half_messages": T("transactions that will not fit when put back", "个事务放回时会超限"),
     "looping_half_messages": T("half messages whose put-back is refused for ever", "条半消息的放回被反复拒绝"),
