@@ -15,6 +15,10 @@ class Text:
         "stand there twice. Why: {why}.",
         "Broker 以流控拒绝消息：{failed} 次发送失败，{lost} 条丢失，{stored} 条报错却已存储，{twice} 个 key 存了两份。原因：{why}。",
     )
+    SUMMARY_FATE_UNKNOWN = T(
+        "The broker refused messages by flow control: {failed} failed sends are seen; what became of them is not. Why: {why}.",
+        "Broker 以流控拒绝消息：看到 {failed} 次失败的发送，其结局无从得知。原因：{why}。",
+    )
     SUMMARY_TIMEOUTS = T(
         "Sends timed out at the client ({count} entries), but no refusal of the broker is in this evidence.",
         "客户端发送超时（{count} 条日志），但证据中没有 Broker 的拒绝。",

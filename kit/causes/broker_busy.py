@@ -151,6 +151,8 @@ def _summary(seen: Seen, whys: list[busy.Why]) -> Any:
     ledger = seen.ledger
     if seen.refused:
         why = whys[0].said if whys else Text.NOT_SHOWN
+        if ledger.lost is None and ledger.failed_but_stored is None:
+            return Text.SUMMARY_FATE_UNKNOWN.say(failed=ledger.sends_failed, why=why)
         return Text.SUMMARY.say(failed=ledger.sends_failed, lost=ledger.lost, stored=ledger.failed_but_stored, twice=ledger.stored_twice, why=why)
     if seen.stalls:
         return Text.SUMMARY_STALLS.say(seconds=round(sum(s.stood for s in seen.stalls), 1))
