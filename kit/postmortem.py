@@ -13,7 +13,6 @@ from pathlib import Path, PurePath
 from typing import Any, Final
 
 import pandas as pd
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from kit import __version__, notebook, notes
@@ -69,10 +68,7 @@ BECAUSE = T("{what} Why: {why}", "{what} 原因：{why}")
 STATUS, SEVERITY, AUTHORS = T("status: {text}", "状态：{text}"), T("severity: {text}", "级别：{text}"), T("authors: {text}", "作者：{text}")
 MOST_ROWS: Final = 500
 
-_ENV: Final = Environment(
-    loader=ChoiceLoader([PackageLoader("kit"), PackageLoader("kit.report"), PackageLoader("kit.show")]),
-    autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined,
-)  # fmt: skip
+_ENV: Final = html.environment("kit")
 
 
 def start(
@@ -174,7 +170,7 @@ class Postmortem:
     def page(self) -> str:
         """Return the page. Everything from evidence and notes passes `clean` and an autoescaping template."""
         css = resources.files("kit.report").joinpath("templates", "report.css").read_text(encoding="utf-8")
-        views = [html._finding(f, (), self.lang) for f in self.causes]
+        views = [html.finding_view(f, (), self.lang) for f in self.causes]
         roots = [v for v in views if v["kind"] == "root_cause"]
         words = page(self.lang) | {name: text.say(version=__version__, zone=str(self.written.zone)).render(self.lang) for name, text in WORDS.items()}
         title = self.written.texts["title"] or " · ".join(v["title"] for v in roots) or WORDS["no_cause"].render(self.lang)
@@ -184,7 +180,7 @@ class Postmortem:
             texts={name: [clean(line) for line in text.splitlines() if line.strip()] for name, text in self.written.texts.items()},
             lists={name: [clean(text) for text in items] for name, items in self.written.lists.items()},
             found_summary=[v["summary"] for v in roots or views], causes=views, timeline=self.timeline().as_dict(), actions=self.actions().as_dict(),
-            wanted=list({m["command"]: m for v in views for m in v["missing"]}.values()), csp=html._csp(css), css=Markup(css),
+            wanted=list({m["command"]: m for v in views for m in v["missing"]}.values()), csp=html.policy(css), css=Markup(css),
         )  # fmt: skip
 
     def _about(self) -> list[str]:

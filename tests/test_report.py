@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import kit
-from kit.report import manifest, notebooks
+from kit.report import html, manifest, notebooks
 from kit.report.build import build
 from kit.report.words import FIGURES, PAGE
 from kit.show import Table, half_topic
@@ -210,3 +210,9 @@ def test_every_figure_has_words_in_both_languages() -> None:
                 named |= {key.value for key in node.value.keys if isinstance(key, ast.Constant)}
     assert len(named) > 20
     assert named <= set(FIGURES)
+
+
+def test_backticks_become_code_and_nothing_else_becomes_markup() -> None:
+    assert html.prose("use `msgid ID` <b>`x`") == "use <code>msgid ID</code> &lt;b&gt;<code>x</code>"
+    assert html.prose("`<img src=x onerror=alert(1)>`") == "<code>&lt;img src=x onerror=alert(1)&gt;</code>"
+    assert html.prose("one ` alone") == "one ` alone"

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pandas as pd
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from plotly.offline import get_plotlyjs
 
 from kit.report.notebooks import Story
@@ -31,13 +31,23 @@ HEAD_NUMBERS: Final = 6
 HEAD_REMEDIES: Final = 3
 KEY = T("kind", "种类")
 
-_ENV: Final = Environment(
-    loader=ChoiceLoader([PackageLoader("kit.report"), PackageLoader("kit.show")]),
-    autoescape=True,
-    trim_blocks=True,
-    lstrip_blocks=True,
-    undefined=StrictUndefined,
-)
+_QUOTED: Final = re.compile(r"`([^`\n]{1,200})`")
+
+
+def prose(text: str) -> Markup:
+    """Return a sentence with what stands between backticks as code; all of it is escaped first, so nothing else becomes markup."""
+    return Markup(_QUOTED.sub(r"<code>\1</code>", str(escape(text))))
+
+
+def environment(*packages: str) -> Environment:
+    """Return the templates of these packages, of the report and of its tables, with everything escaped."""
+    loaders = [PackageLoader(package) for package in (*packages, "kit.report", "kit.show")]
+    made = Environment(loader=ChoiceLoader(loaders), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
+    made.filters["prose"] = prose
+    return made
+
+
+_ENV: Final = environment()
 
 
 def render(
@@ -51,7 +61,7 @@ def render(
     """Return the page. `tables` may hold `inventory`, `damage`, `skipped`; without them the findings' own file list is shown."""
     words = page(lang)
     ranked = _ranked(findings)
-    views = [_finding(f, stories, lang) for f in ranked]
+    views = [finding_view(f, stories, lang) for f in ranked]
     found = [v for v in views if v["verdict"] in FOUND]
     undecided = [v for v in views if v["verdict"] == "insufficient_evidence"]
     head = next((v for v in found if v["kind"] == "root_cause"), None)
@@ -84,7 +94,7 @@ def render(
         command=_command(findings, options or {}, lang),
         manifest_hash=manifest_hash,
         made_by=PAGE["made_by"].say(version=clean(findings["kit_version"])).render(lang),
-        csp=_csp(css, plotly_js, js),
+        csp=policy(css, plotly_js, js),
         map_styles=MAP_STYLES.findall(plotly_js),
         css=Markup(css),
         plotly_js=Markup(plotly_js),
@@ -103,7 +113,7 @@ def _ranked(findings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     )
 
 
-def _finding(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lang) -> dict[str, Any]:
+def finding_view(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lang) -> dict[str, Any]:
     told = [s for s in stories if s.cause == finding["cause"]]
     icon, name = VERDICTS[finding["verdict"]]
     numbers, number_tables, unknown = _figures(finding["figures"], lang)
@@ -286,7 +296,7 @@ def _template_text(name: str) -> str:
     return resources.files("kit.report").joinpath("templates", name).read_text(encoding="utf-8")
 
 
-def _csp(css: str, *scripts: str) -> str:
+def policy(css: str, *scripts: str) -> str:
     """Return the policy: nothing from anywhere, and of what is in the page only these very bytes.
 
     The hash of nothing is for plotly, which adds an empty style sheet and fills it rule by rule.
