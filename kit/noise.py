@@ -10,11 +10,17 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from kit.facts.noise import BY_SLUG
-from kit.texts import Lang
+from kit.texts import Lang, T
 
 if TYPE_CHECKING:
     from kit.case import Case
 
+HEAD: Final = T("Seen, harmless, because", "出现过、无害，原因如下")
+SHOWN: Final = {
+    "text": T("line", "日志行"), "count": T("entries", "条数"), "first": T("first", "最早"), "file": T("file", "文件"),
+    "line": T("line number", "行号"), "why": T("harmless because", "无害的原因"),
+}  # fmt: skip
+"""Columns that readers see."""
 COLUMNS: Final = ("text", "count", "first", "file", "line", "why", "slug")
 
 

@@ -27,10 +27,7 @@ FIGURES = T("Numbers of {cause}", "{cause} 的数字")
 FIXES = T("What to do", "如何处理")
 MISSING = T("What to collect", "需要收集的证据")
 PICK = T("message", "消息")
-NOISE = T("Seen, harmless, because", "出现过、无害，原因如下")
 APART = T("Looks like, tell apart by", "看起来像什么，如何区分")
-NOISE_COLUMNS = {"text": T("line", "日志行"), "count": T("entries", "条数"), "first": T("first", "最早"), "file": T("file", "文件"),
-                 "line": T("line number", "行号"), "why": T("harmless because", "无害的原因")}  # fmt: skip
 
 
 def locate(evidence: str | Path) -> Path:
@@ -143,8 +140,8 @@ class Inquiry:
 
         if not show:
             return None
-        frame = noise.seen(self.case, self.lang)[list(NOISE_COLUMNS)]
-        return Table(frame, NOISE.render(self.lang), {name: head.in_(self.lang) for name, head in NOISE_COLUMNS.items()}, self.lang)
+        frame = noise.seen(self.case, self.lang)[list(noise.SHOWN)]
+        return Table(frame, noise.HEAD.render(self.lang), {name: head.in_(self.lang) for name, head in noise.SHOWN.items()}, self.lang)
 
     def look_alikes(self, *slugs: str) -> Table:
         """Return what these causes are taken for and how to tell; none given: those confirmed or suspected, or all where none is."""

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 import kit
+from kit import causes
 from kit.report import html, manifest, notebooks
 from kit.report.build import build
 from kit.report.words import FIGURES, PAGE
@@ -216,3 +217,13 @@ def test_backticks_become_code_and_nothing_else_becomes_markup() -> None:
     assert html.prose("use `msgid ID` <b>`x`") == "use <code>msgid ID</code> &lt;b&gt;<code>x</code>"
     assert html.prose("`<img src=x onerror=alert(1)>`") == "<code>&lt;img src=x onerror=alert(1)&gt;</code>"
     assert html.prose("one ` alone") == "one ` alone"
+
+
+def test_causes_that_explain_each_other_are_linked() -> None:
+    known = {cause.SLUG for cause in causes.discover()}
+    assert all(set(results) <= known and slug not in results for slug, results in causes.leads_to().items())
+    views = [{"id": slug, "title": slug, "verdict_name": "confirmed"} for slug in ("broker-busy", "client-timeout", "dead-letter")]
+    links = html._links(views, "en")
+    assert [(word, [v["id"] for v in seen]) for word, seen in links["broker-busy"]] == [("This explains:", ["client-timeout"])]
+    assert [(word, [v["id"] for v in seen]) for word, seen in links["client-timeout"]] == [("This follows from:", ["broker-busy"])]
+    assert links["dead-letter"] == []

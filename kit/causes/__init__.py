@@ -27,6 +27,11 @@ class Cause(Protocol):
     examine: Callable[[Case], Finding]
 
 
+def leads_to() -> dict[str, tuple[str, ...]]:
+    """Return {cause: the causes it explains}: what modules that explain others say in `LEADS_TO`, by slug."""
+    return {cause.SLUG: getattr(cause, "LEADS_TO", ()) for cause in discover()}
+
+
 @cache
 def discover() -> tuple[Cause, ...]:
     """Return every cause module in this folder, root causes first, then by slug."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 SLUG = "broker-busy"
 KIND: Kind = "root_cause"
+LEADS_TO = ("client-timeout", "producer-retry-duplicate")
 
 REFUSED = ("flow-control", "thread-pool-busy")
 MOST_WHYS = 4

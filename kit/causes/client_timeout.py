@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 SLUG = "client-timeout"
 KIND: Kind = "neighbour"
+LEADS_TO = ("producer-retry-duplicate",)
 
 TITLE = T("Sends timed out at the client", "客户端发送超时")
 NONE = T("No send timed out at a client.", "没有客户端发送超时。")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 SLUG = "retry-topic-too-long"
 KIND: Kind = "neighbour"
+LEADS_TO = ("half-topic-blowup", "send-back-refused")
 
 TITLE = T("The retry topic's name is too long for the broker", "重试主题名称超出 Broker 限制")
 SUMMARY = T("%RETRY% + group is {length} characters long ({limit} allowed): {count} send-backs were refused.",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 SLUG = "send-back-refused"
 KIND: Kind = "neighbour"
+LEADS_TO = ("half-topic-blowup",)
 
 TITLE = T("Refused send-backs are retried only in the consumer's memory", "回发被拒，消息只在消费者内存中重试")
 SUMMARY = T("{count} send-backs were refused ({reason}) and {again} re-sends of the client failed as well: these messages live in the consumer's memory only.",

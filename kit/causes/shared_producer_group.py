@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 SLUG = "shared-producer-group"
 KIND: Kind = "neighbour"
+LEADS_TO = ("transaction-consistency",)
 ENOUGH = 3
 """Answers of another host from which on "never COMMIT" says something."""
 

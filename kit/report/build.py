@@ -12,6 +12,7 @@ import click
 import pandas as pd
 import pyarrow.dataset as ds
 
+from kit import noise
 from kit.report import html, manifest, notebooks
 from kit.report.words import SKIPPED
 from kit.texts import Lang, T
@@ -79,7 +80,7 @@ def options(case: Case) -> dict[str, Any]:
 
 
 def evidence_tables(case: Case) -> dict[str, pd.DataFrame]:
-    """Return what was read and what was not, without Spark: `inventory`, `damage`, `skipped` (by reason; `damage` names the damaged places)."""
+    """Return what was read and what was not, without Spark: `inventory`, `damage` (each place), `skipped` (by reason), `harmless` (texts known as such)."""
     items = pd.DataFrame([attrs.asdict(item, recurse=False) for item in case.inventory.items])
     columns = ["file", "kind", "source", "bytes", "first", "last", "zone", "replica_of", "sha256"]
     damage = pd.DataFrame([(d.file, str(d)) for d in case.damage()], columns=pd.Index(["file", "reason"]))
@@ -87,4 +88,5 @@ def evidence_tables(case: Case) -> dict[str, pd.DataFrame]:
     reasons = {name: text.in_(case.lang) for name, text in SKIPPED.items()}
     ranges = ranges.assign(bytes=ranges["end"] - ranges["start"], reason=[reasons.get(r, r) for r in ranges["reason"]])
     skipped = ranges.groupby("reason", as_index=False).agg(files=("file", "nunique"), ranges=("start", "size"), bytes=("bytes", "sum"))
-    return {"inventory": items.reindex(columns=columns), "damage": damage, "skipped": skipped}
+    harmless = noise.seen(case, case.lang)[list(noise.SHOWN)]
+    return {"inventory": items.reindex(columns=columns), "damage": damage, "skipped": skipped, "harmless": harmless}

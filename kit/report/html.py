@@ -17,6 +17,8 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 from plotly.offline import get_plotlyjs
 
+from kit import look_alikes, noise
+from kit.causes import leads_to
 from kit.report.notebooks import Story
 from kit.report.words import COLUMNS, FIGURES, GLOSSARY, PAGE, VERDICTS, page
 from kit.show.table import Table, cell
@@ -58,7 +60,7 @@ def render(
     options: Mapping[str, Any] | None = None,
     manifest_hash: str | None = None,
 ) -> str:
-    """Return the page. `tables` may hold `inventory`, `damage`, `skipped`; without them the findings' own file list is shown."""
+    """Return the page. `tables` may hold `inventory`, `damage`, `skipped`, `harmless`; without them the findings' own file list is shown."""
     words = page(lang)
     ranked = _ranked(findings)
     views = [finding_view(f, stories, lang) for f in ranked]
@@ -80,6 +82,9 @@ def render(
         found=found,
         # The first page has told it already: its section goes straight to the charts and the chain.
         told=head["id"] if head and len(confirmed) <= 1 and len(head["numbers"]) <= HEAD_NUMBERS else None,
+        links=_links(found, lang),
+        look_alikes=_look_alikes([v["id"] for v in found], lang),
+        harmless=_maybe(tables, "harmless", noise.HEAD.render(lang), lang, noise.SHOWN),
         undecided=undecided,
         undecided_table=_verdict_table(undecided, lang),
         undecided_missing=_once(undecided),
@@ -266,11 +271,28 @@ def _inventory(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], 
     return Table(frame, PAGE["inventory"].in_(lang), names, lang, max_rows=500).as_dict()
 
 
-def _maybe(tables: Mapping[str, pd.DataFrame], name: str, caption: str, lang: Lang) -> dict[str, Any] | None:
+def _links(found: Sequence[Mapping[str, Any]], lang: Lang) -> dict[str, list[tuple[str, list[Mapping[str, Any]]]]]:
+    """Return, for each finding, what it explains and what explains it, among those found."""
+    known = {view["id"]: view for view in found}
+    links: dict[str, list[tuple[str, list[Mapping[str, Any]]]]] = {}
+    for slug in known:
+        after = [known[other] for other in leads_to().get(slug, ()) if other in known]
+        before = [known[other] for other, results in leads_to().items() if slug in results and other in known]
+        links[slug] = [(PAGE[word].in_(lang), views) for word, views in (("explained_by", before), ("explains", after)) if views]
+    return links
+
+
+def _look_alikes(slugs: Sequence[str], lang: Lang) -> dict[str, Any] | None:
+    frame = look_alikes.frame(lang, slugs)
+    names = {name: head.in_(lang) for name, head in look_alikes.COLUMNS.items()}
+    return None if frame.empty else Table(frame, PAGE["look_alikes"].in_(lang), names, lang, max_rows=200).as_dict()
+
+
+def _maybe(tables: Mapping[str, pd.DataFrame], name: str, caption: str, lang: Lang, heads: Mapping[str, T] = COLUMNS) -> dict[str, Any] | None:
     frame = tables.get(name)
     if frame is None or frame.empty:
         return None
-    return Table(frame, caption, {column: text.in_(lang) for column, text in COLUMNS.items()}, lang, max_rows=200).as_dict()
+    return Table(frame, caption, {column: text.in_(lang) for column, text in heads.items()}, lang, max_rows=200).as_dict()
 
 
 def _skipped(tables: Mapping[str, pd.DataFrame], lang: Lang) -> dict[str, Any] | bool | None:

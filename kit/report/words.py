@@ -59,6 +59,9 @@ PAGE: Final[dict[str, T]] = {
         "笔记本 {name} 中途出错停止；以下是出错前已有的内容。结论不依赖于它。",
     ),
     "neighbours": T("Neighbouring findings", "相邻的发现"),
+    "explains": T("This explains:", "由此导致："),
+    "explained_by": T("This follows from:", "其起因："),
+    "look_alikes": T("Looks like, tell apart by", "看起来像什么，如何区分"),
     "excluded": T("What it was not", "已排除的原因"),
     "excluded_note": T(
         "Every known cause was examined. These were ruled out, by the step that is shown false.",
