@@ -10,7 +10,7 @@ WARM := $(wildcard sample_data/transaction-consistency.tar.zst)
 STAMP := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint notebooks recordings slow browser clean
+.PHONY: help env demo test lint notebooks recordings slow browser bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-13s %s\n", $$1, $$2}'
@@ -44,11 +44,15 @@ notebooks: env ## run every notebook headless
 recordings: env ## every check on the whole recordings
 	@if ls sample_data/*.tar.zst >/dev/null 2>&1; then $(PY) -m pytest -m "recordings and not slow"; else echo "no recordings here, nothing to check"; fi
 
-slow: env ## one incident in every state it can arrive in
+slow: env ## more recordings with one kind of evidence taken away at a time
 	@$(PY) -m pytest -m slow
 
 browser: env ## the report and JupyterLab in a real Chromium
 	@$(PY) -m pytest -m browser
+
+bench: env ## the kit beside RocketMQ's decoder, DuckDB, polars and Spark's text reader
+	@$(PY) -c 'import duckdb, polars' 2>/dev/null || uv pip install -q --python $(PY) duckdb polars 2>/dev/null || $(PY) -m pip install -q duckdb polars || true
+	@for each in decode logs triage; do echo "== $$each"; $(PY) -m benchmarks.$$each; done
 
 clean: ## remove what the targets built
 	@rm -rf out dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis $(VENV)
