@@ -82,7 +82,9 @@ class Inquiry:
             return self.draw(chart, name) if not values else chart(frame[frame[by] == values[0]], lang=self.lang)
         import ipywidgets
 
-        return ipywidgets.interactive(
+        from kit.show.live import live
+
+        return live(
             lambda value: chart(frame[frame[by] == value], lang=self.lang),
             value=ipywidgets.Dropdown(options=[(clean(v, 60), v) for v in values], description=PICK.render(self.lang)),
         )

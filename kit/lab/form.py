@@ -6,6 +6,7 @@ from typing import Any
 
 from kit.lab.session import Note, Session
 from kit.show import clean
+from kit.show.live import outputs
 from kit.texts import T
 
 CHECK, HINT = T("Check", "检查"), T("Hint", "提示")
@@ -37,4 +38,4 @@ def form(session: Session, id_: str) -> Any:
 
 def _show(place: Any, note: Note) -> None:
     """Put a note into an output, through its data and not through a display hook: a callback may run in any thread."""
-    place.outputs = ({"output_type": "display_data", "data": note._repr_mimebundle_(), "metadata": {}},)
+    place.outputs = outputs([note])

@@ -63,12 +63,16 @@ class Chart:
         drawn = go.Figure(self.figure).update_layout(title=escape(self.title, 120), margin_t=56)
         return {PLOTLY_MIME: json.loads(drawn.to_json()), MIME: self.as_dict(), "text/plain": f"{clean(self.title)}\n{clean(self.reading)}"}
 
+    def bundles(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+        """Return what a notebook shows, as data and metadata: the chart, then the sentence that reads it over the folded table."""
+        html = self.twin.as_html(self.reading, folded=True)
+        return [(self._repr_mimebundle_(), {}), ({"text/html": html, "text/plain": clean(self.reading)}, {"rmq-kit": {"twin": True}})]
+
     def _ipython_display_(self) -> None:
         from IPython.display import publish_display_data
 
-        publish_display_data(self._repr_mimebundle_())
-        html = self.twin.as_html(self.reading, folded=True)
-        publish_display_data({"text/html": html, "text/plain": clean(self.reading)}, {"rmq-kit": {"twin": True}})
+        for data, metadata in self.bundles():
+            publish_display_data(data, metadata)
 
 
 def figure(*data: Any, height: int = 380, **layout: Any) -> go.Figure:

@@ -115,8 +115,10 @@ def explore(frame: pd.DataFrame, lang: Lang = "en", interactive: bool = True) ->
         return apart(text, lang)
     import ipywidgets
 
+    from kit.show.live import live
+
     typed = ipywidgets.Text(text, description="id", continuous_update=False, layout=ipywidgets.Layout(width="44em"))
-    return ipywidgets.interactive(lambda text: apart(text, lang), text=typed)
+    return live(lambda text: apart(text, lang), text=typed)
 
 
 def apart(text: str, lang: Lang = "en") -> Chart | Table:

@@ -86,6 +86,8 @@ def explore(lang: Lang = "en", interactive: bool = True) -> Any:
         return what_if(lang=lang)
     import ipywidgets
 
+    from kit.show.live import live
+
     given = Assumptions()
     whole = ipywidgets.Layout(width="auto")
     switches: dict[str, Any] = {
@@ -94,4 +96,4 @@ def explore(lang: Lang = "en", interactive: bool = True) -> Any:
     for name, (text, options) in CHOICES.items():
         switches[name] = ipywidgets.Dropdown(options=options, value=getattr(given, name), description=text.render(lang), layout=whole,
                                              style={"description_width": "initial"})  # fmt: skip
-    return ipywidgets.interactive(lambda **chosen: what_if(Assumptions(**chosen), lang), **switches)
+    return live(lambda **chosen: what_if(Assumptions(**chosen), lang), **switches)

@@ -89,9 +89,9 @@ def test_run_all_use_the_picker_and_see_the_chart_change(browser: Any, lab: str)
     values = picker.locator("option").all_inner_texts()
     leaked = {r["properties"]["UNIQ_KEY"] for r in recorded.truth("half-topic-blowup") if r["topic"] == "RMQ_SYS_TRANS_HALF_TOPIC" == r["properties"].get("REAL_TOPIC")}
     assert set(values) == leaked
-    chart = page.locator(".widget-interact .js-plotly-plot").first
+    chart = page.locator(".rmq-kit-live .js-plotly-plot").first
     chart.wait_for(timeout=15000)
     first = chart.evaluate("e => JSON.stringify(e.data.map(t => t.x))")
     picker.select_option(index=len(values) - 1)
-    page.wait_for_function("first => { const e = document.querySelector('.widget-interact .js-plotly-plot'); return e && e.data && JSON.stringify(e.data.map(t => t.x)) !== first }", arg=first)
+    page.wait_for_function("first => { const e = document.querySelector('.rmq-kit-live .js-plotly-plot'); return e && e.data && JSON.stringify(e.data.map(t => t.x)) !== first }", arg=first)
     context.close()
