@@ -25,6 +25,12 @@ BODY_BATCH: Final = 32 << 20
 """Unpacked bodies handed on at once, in bytes."""
 
 
+def space(shape: int | tuple[int, int], dtype: type[np.generic]) -> np.ndarray:
+    """Return an array to fill, from Arrow's memory pool: it hands pages out again where NumPy would ask the system for new ones each time."""
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    return np.frombuffer(pa.allocate_buffer(size), np.uint8).view(dtype).reshape(shape)
+
+
 class Rows:
     """The records of one batch: fixed fields and where the strings are."""
 
@@ -33,9 +39,10 @@ class Rows:
         count = len(starts)
         self.buf, self.sizes, self.marks = buf, sizes.copy(), marks.astype(np.int32)
         self.physical = starts + base
-        self.longs = np.empty((count, 4), np.int64)
-        self.ints = np.empty((count, 6), np.int32)
-        self.where = np.empty((count, c.WIDTH), np.int64)
+        # One line a field, so that each is an Arrow buffer as it stands.
+        self.longs = space((4, count), np.int64)
+        self.ints = space((6, count), np.int32)
+        self.where = space((c.WIDTH, count), np.int64)
         c.headers(buf, starts, self.longs, self.ints, self.where, self.marks)
 
     def __len__(self) -> int:
@@ -47,7 +54,7 @@ class Rows:
         if wanted.offsets:
             mask &= (self.physical >= wanted.offsets[0]) & (self.physical <= wanted.offsets[1])
         if wanted.times:
-            time = self.longs[:, c.STORE_TIME]
+            time = self.longs[c.STORE_TIME]
             mask &= (time >= wanted.times[0]) & (time <= wanted.times[1])
         if wanted.topics is not None:
             mask &= self.in_topics(wanted.topics)
@@ -61,7 +68,7 @@ class Rows:
         """Keep only the rows where `mask` is true."""
         if not mask.all():
             for name in ("sizes", "marks", "physical", "longs", "ints", "where"):
-                setattr(self, name, np.ascontiguousarray(getattr(self, name)[mask]))
+                setattr(self, name, np.ascontiguousarray(getattr(self, name)[..., mask]))
 
     def arrays(self, names: tuple[str, ...], file: str) -> dict[str, pa.Array]:
         """Build the columns asked for, but `body` and `problem`."""
@@ -78,24 +85,25 @@ class Rows:
             elif name == "store_size":
                 out[name] = pa.array(self.sizes.astype(np.int32))
             elif name == "body_size":
-                out[name] = pa.array(self.where[:, c.BODY_LEN].astype(np.int32))
+                out[name] = pa.array(self.where[c.BODY_LEN].astype(np.int32))
             elif name == "body_codec":
-                out[name] = _CODECS.take(pa.array(self.ints[:, c.CODEC]))
+                out[name] = _CODECS.take(pa.array(self.ints[c.CODEC])) if self.ints[c.CODEC].any() else pa.repeat(_CODECS[0], len(self))
             elif name in _LONGS:
-                out[name] = pa.array(np.ascontiguousarray(self.longs[:, _LONGS[name]]))
+                out[name] = pa.array(self.longs[_LONGS[name]])
             elif name in _INTS:
-                out[name] = pa.array(np.ascontiguousarray(self.ints[:, _INTS[name]]))
+                out[name] = pa.array(self.ints[_INTS[name]])
             elif name in _TIMES:
-                time = self.longs[:, _TIMES[name]]
-                known = (time >= 0) & (time <= c.LAST_MS)
-                out[name] = pa.array(np.where(known, time, 0) * 1000, mask=~known).cast(TIMESTAMP)
+                time = self.longs[_TIMES[name]]
+                unknown = (time < 0) | (time > c.LAST_MS) if (self.marks & c.BAD_TIME).any() else None
+                micros = (time if unknown is None else np.where(unknown, 0, time)) * 1000
+                out[name] = pa.array(micros, mask=unknown).view(TIMESTAMP)
             elif name in _HOSTS:
                 out[name] = self._hosts(_HOSTS[name])
             elif name in _TEXTS:
                 out[name], broken = self._texts(_TEXTS[name])
                 self._mark(broken)
             elif name == "offset_msg_id":
-                offsets, data = np.empty(len(self) + 1, np.int32), np.empty(len(self) * 56, np.uint8)
+                offsets, data = space(len(self) + 1, np.int32), space(len(self) * 56, np.uint8)
                 strings.offset_ids(self.buf, self.where, c.STORE, self.physical, offsets, data)
                 out[name] = _strings(offsets, data)
         return out
@@ -110,16 +118,16 @@ class Rows:
 
     def bodies(self) -> Iterator[tuple[int, int, pa.Array]]:
         """Yield (first row, row behind the last, bodies as the application wrote them), some 32 MiB at a time."""
-        if not self.ints[:, c.CODEC].any():
-            offsets, data = np.empty(len(self) + 1, np.int32), np.empty(int(self.where[:, c.BODY_LEN].sum()) + c.SLACK, np.uint8)
+        if not self.ints[c.CODEC].any():
+            offsets, data = space(len(self) + 1, np.int32), space(int(self.where[c.BODY_LEN].sum()) + c.SLACK, np.uint8)
             c.gather(self.buf, self.where, c.BODY, offsets, data)
             yield 0, len(self), pa.Array.from_buffers(pa.binary(), len(self), [None, pa.py_buffer(offsets), pa.py_buffer(data)])
             return
         first = held = 0
         unpacked: list[bytes | None] = []
         for row in range(len(self)):
-            at, size = self.where[row, c.BODY], self.where[row, c.BODY_LEN]
-            body, mark = bodies.unpack(self.buf[at : at + size].tobytes(), int(self.ints[row, c.CODEC]))
+            at, size = self.where[c.BODY, row], self.where[c.BODY_LEN, row]
+            body, mark = bodies.unpack(self.buf[at : at + size].tobytes(), int(self.ints[c.CODEC, row]))
             self.marks[row] |= mark
             unpacked.append(body)
             held += len(body or b"")
@@ -130,11 +138,11 @@ class Rows:
     def stored_bodies(self, topics: frozenset[str]) -> pa.Array:
         """Build the bodies as stored of the records in these topics, null for all others."""
         mask = self.in_topics(topics)
-        where = np.ascontiguousarray(self.where)
+        where = self.where
         if not mask.all():
             where = where.copy()
-            where[~mask, c.BODY_LEN] = 0
-        offsets, data = np.empty(len(self) + 1, np.int32), np.empty(int(where[:, c.BODY_LEN].sum()) + c.SLACK, np.uint8)
+            where[c.BODY_LEN, ~mask] = 0
+        offsets, data = space(len(self) + 1, np.int32), space(int(where[c.BODY_LEN].sum()) + c.SLACK, np.uint8)
         c.gather(self.buf, where, c.BODY, offsets, data)
         validity = pa.py_buffer(np.packbits(mask, bitorder="little"))
         return pa.Array.from_buffers(pa.binary(), len(self), [validity, pa.py_buffer(offsets), pa.py_buffer(data)])
@@ -144,24 +152,24 @@ class Rows:
             self.marks[broken] |= c.BAD_TEXT
 
     def _hosts(self, column: int) -> pa.Array:
-        offsets, data = np.empty(len(self) + 1, np.int32), np.empty(len(self) * strings.HOST_TEXT, np.uint8)
+        offsets, data = space(len(self) + 1, np.int32), space(len(self) * strings.HOST_TEXT, np.uint8)
         strings.hosts(self.buf, self.where, column, offsets, data, self.marks, c.BAD_HOST)
         return _strings(offsets, data)
 
     def _texts(self, column: int) -> tuple[pa.Array, np.ndarray | None]:
-        sizes = self.where[:, column + 1]
-        offsets, data = np.empty(len(self) + 1, np.int32), np.empty(int(np.maximum(sizes, 0).sum()) + c.SLACK, np.uint8)
+        sizes = self.where[column + 1]
+        offsets, data = space(len(self) + 1, np.int32), space(int(np.maximum(sizes, 0).sum()) + c.SLACK, np.uint8)
         ascii_only = c.gather(self.buf, self.where, column, offsets, data)
         offsets, data, broken = (offsets, data, None) if ascii_only else _valid(offsets, data)
         return _strings(offsets, data, sizes < 0), broken
 
     def _properties(self) -> pa.Array:
-        sizes = self.where[:, c.PROPS_LEN]
-        most, room = int((sizes // 4 + 1).sum()), int(sizes.sum()) + c.SLACK
-        maps = np.empty(len(self) + 1, np.int32)
-        name_ends, value_ends = np.empty(most + 1, np.int32), np.empty(most + 1, np.int32)
-        names, values = np.empty(room, np.uint8), np.empty(room, np.uint8)
-        stale = np.empty(most, np.uint8)
+        sizes = self.where[c.PROPS_LEN]
+        most, size = int((sizes // 4 + 1).sum()), int(sizes.sum()) + c.SLACK
+        maps = space(len(self) + 1, np.int32)
+        name_ends, value_ends = space(most + 1, np.int32), space(most + 1, np.int32)
+        names, values = space(size, np.uint8), space(size, np.uint8)
+        stale = space(most, np.uint8)
         count, ascii_only = properties.split(self.buf, self.where, self.marks, maps, name_ends, names, value_ends, values, stale)
         children = []
         for ends, data in ((name_ends[: count + 1], names), (value_ends[: count + 1], values)):
@@ -206,6 +214,6 @@ def _valid(offsets: np.ndarray, data: np.ndarray) -> tuple[np.ndarray, np.ndarra
     need = strings.find_broken(offsets, data, broken)
     if not broken.any():
         return offsets, data, None
-    clean_offsets, clean = np.empty_like(offsets), np.empty(need, np.uint8)
+    clean_offsets, clean = np.empty_like(offsets), space(need, np.uint8)
     strings.repair(offsets, data, clean_offsets, clean)
     return clean_offsets, clean, broken.astype(bool)

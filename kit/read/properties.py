@@ -1,4 +1,4 @@
-"""Split the properties of records into an Arrow map: a numba kernel that looks for the separators eight bytes at a time."""
+"""Split the properties of records into an Arrow map: a numba kernel that looks for the separators 32 bytes at a time."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from numba import njit
 from kit.facts import format as f
 from kit.read.columns import BAD_PROPERTIES, KEYS, PROPS, PROPS_LEN, SLACK, UNIQ_LEN
 from kit.read.records import Bytes
-from kit.read.words import CONTROL, HIGH, LOW, TWOS, keep, load64, low_byte, store64, zero_bytes
+from kit.read.words import ONE, copy32, keep, load64, low_bit, match32, signs32
 
 _WORD_KEYS: Final = np.uint64(int.from_bytes(b"KEYS", "little"))
 _WORD_TAGS: Final = np.uint64(int.from_bytes(b"TAGS", "little"))
 _WORD_UNIQ: Final = np.uint64(int.from_bytes(b"UNIQ_KEY", "little"))
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 _ZERO: Final = np.uint64(0)
+NAME_END, ITEM_END = np.uint8(f.NAME_VALUE_SEPARATOR), np.uint8(f.PROPERTY_SEPARATOR)
 
 
 @njit(cache=True, nogil=True)
@@ -41,73 +42,69 @@ def _drop_stale(stale: Any, begin: int, count: int, name_ends: Any, names: Any, 
 
 
 @njit(cache=True, nogil=True)
-def _items(
-    src: Bytes, at: int, end: int, count: int, name_ends: Any, names: Any, value_ends: Any, values: Any, stale: Any, slots: Any, mask: int, spots: Any
-) -> tuple[int, int, bool, Any]:
-    """Split one record's properties `src[at:end]`, behind which 8 more bytes can be loaded.
+def _separators(src: Bytes, at: int, end: int, found: Any) -> bool:
+    """List where 0x01 and 0x02 are in `src[at:end]`, behind which 32 more bytes can be loaded, then `end` twice; say whether all is ASCII."""
+    count = 0
+    signs = _ZERO
+    for block in range(at, end, 32):
+        bits = match32(src, block, NAME_END) | match32(src, block, ITEM_END)
+        high = signs32(src, block)
+        if end - block < 32:
+            inside = (ONE << np.uint64(end - block)) - ONE
+            bits, high = bits & inside, high & inside
+        signs |= high
+        while bits:
+            found[count] = block + low_bit(bits)
+            bits &= bits - ONE
+            count += 1
+    found[count] = found[count + 1] = end
+    return signs == _ZERO
 
-    Return (items so far, how many of them were replaced, whether an item is none, all bytes or-ed). `spots` takes position
-    and length of KEYS, TAGS and UNIQ_KEY.
+
+@njit(cache=True, nogil=True)
+def _items(
+    src: Bytes, at: int, end: int, cuts: Any, count: int, name_ends: Any, names: Any, value_ends: Any, values: Any, stale: Any, slots: Any, mask: int,
+    spots: Any,
+) -> tuple[int, int, bool]:  # fmt: skip
+    """Take one record's properties `src[at:end]` apart at `cuts` (as `_separators` lists them).
+
+    Return (items so far, how many of them were replaced, whether an item is none). `spots` takes position and length of KEYS,
+    TAGS and UNIQ_KEY. Where every item ends is known before the first is copied: no copy waits for the one before.
     """
     name_put, value_put = np.int64(name_ends[count]), np.int64(value_ends[count])
-    every = _ZERO
     dead = 0
     wrong = False
+    cut = 0
     while at < end:
-        # The name: up to 0x01. Copied word by word while looking for the end.
-        start, put = at, name_put
-        first = mixed = seen = _ZERO
-        while True:
-            word = load64(src, at)
-            stop = zero_bytes(word & CONTROL)
-            if stop:
-                stop = zero_bytes(word ^ LOW) | zero_bytes(word ^ TWOS)
-            size = low_byte(stop) if stop else 8
-            if size > end - at:
-                size = end - at
-            if size < 8:
-                word = keep(word, size)
-            store64(names, put, word)
-            if at == start:
-                first = word
-            seen |= word
-            mixed = (mixed ^ word) * _MIX
-            at += size
-            put += size
-            if size < 8 or at >= end:
-                break
-        name_size = at - start
-        if at >= end or src[at] == f.PROPERTY_SEPARATOR:
+        # The name: up to 0x01.
+        name_end = cuts[cut]
+        cut += 1
+        name_size = name_end - at
+        if name_end >= end or src[name_end] == ITEM_END:
             wrong = wrong or name_size > 0
-            at += 1
+            at = name_end + 1
             continue
         # The value: up to 0x02, whatever is in it.
-        at += 1
-        start, put = at, value_put
-        while at < end:
-            word = load64(src, at)
-            stop = zero_bytes(word & CONTROL)
-            if stop:
-                stop = zero_bytes(word ^ TWOS)
-            size = low_byte(stop) if stop else 8
-            if size > end - at:
-                size = end - at
-            if size < 8:
-                word = keep(word, size)
-            store64(values, put, word)
-            seen |= word
-            at += size
-            put += size
-            if size < 8:
-                break
-        value_size = at - start
-        at += 1
+        while cuts[cut] < end and src[cuts[cut]] == NAME_END:
+            cut += 1
+        name, start, value_end = at, name_end + 1, cuts[cut]
+        cut += 1
+        value_size = value_end - start
+        at = value_end + 1
         if name_size == 0:
             wrong = True
             continue
-        if value_size == 0:
+        if value_size <= 0:
             continue
-        every |= seen
+        for i in range(0, name_size, 32):
+            copy32(names, name_put + i, src, name + i)
+        for i in range(0, value_size, 32):
+            copy32(values, value_put + i, src, start + i)
+        first = load64(src, name)
+        last = load64(src, max(name, name_end - 8))
+        if name_size < 8:
+            first = last = keep(first, name_size)
+        mixed = ((first * _MIX) ^ last ^ np.uint64(name_size)) * _MIX
         slot = np.int64(mixed >> np.uint64(40)) & mask
         while slots[slot]:
             other = slots[slot] - 1
@@ -134,7 +131,7 @@ def _items(
                 spots[2], spots[3] = start, value_size
         elif name_size == 8 and first == _WORD_UNIQ:
             spots[4], spots[5] = start, value_size
-    return count, dead, wrong, every
+    return count, dead, wrong
 
 
 @njit(cache=True, nogil=True)
@@ -147,31 +144,32 @@ def split(buf: Bytes, where: Any, marks: Any, maps: Any, name_ends: Any, names: 
     """
     slots = np.zeros(16384, np.int64)
     scratch = np.zeros(32768 + SLACK, np.uint8)
+    cuts = np.zeros(32768 + 2, np.int64)
     count = np.int64(0)
-    every = _ZERO
+    all_ascii = True
     maps[0] = name_ends[0] = value_ends[0] = 0
-    for row in range(len(where)):
-        at, size = where[row, PROPS], where[row, PROPS_LEN]
+    for row in range(where.shape[1]):
+        at, size = where[PROPS, row], where[PROPS_LEN, row]
         begin = count
         mask = np.int64(31)
         while mask < size // 4 and mask < 16383:
             mask = 2 * mask + 1
         for i in range(mask + 1):
             slots[i] = 0
-        spots = where[row, KEYS : UNIQ_LEN + 1]
+        spots = where[KEYS : UNIQ_LEN + 1, row]
         spots[1] = spots[3] = spots[5] = -1
-        if at + size + 8 <= len(buf):
-            count, dead, wrong, seen = _items(buf, at, at + size, count, name_ends, names, value_ends, values, stale, slots, mask, spots)
-        else:
+        source, first = buf, at
+        if at + size + 32 > len(buf):
             # The last bytes of the file: nothing may be loaded behind them.
             scratch[:size] = buf[at : at + size]
-            count, dead, wrong, seen = _items(scratch, 0, size, count, name_ends, names, value_ends, values, stale, slots, mask, spots)
-            for i in range(0, 6, 2):
-                spots[i] += at
-        every |= seen
+            source, first = scratch, 0
+        all_ascii &= _separators(source, first, first + size, cuts)
+        count, dead, wrong = _items(source, first, first + size, cuts, count, name_ends, names, value_ends, values, stale, slots, mask, spots)
+        for i in range(0, 6, 2):
+            spots[i] += at - first
         if wrong:
             marks[row] |= BAD_PROPERTIES
         if dead:
             count = _drop_stale(stale, begin, count, name_ends, names, value_ends, values)
         maps[row + 1] = count
-    return count, every & HIGH == _ZERO
+    return count, all_ascii

@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 from kit.facts import format as f
+from kit.read.words import big32, big64
 
 MAGIC_V1: Final = f.MAGIC_V1
 MAGIC_V2: Final = f.MAGIC_V2
@@ -34,16 +35,13 @@ def be16(buf: Bytes, at: int) -> int:
 @njit(cache=True, nogil=True)
 def be32(buf: Bytes, at: int) -> int:
     """Read a signed 32-bit integer."""
-    value: Any = (np.int64(buf[at]) << 24) | (np.int64(buf[at + 1]) << 16) | (np.int64(buf[at + 2]) << 8) | np.int64(buf[at + 3])
-    return value - ((value & 0x80000000) << 1)
+    return big32(buf, at)
 
 
 @njit(cache=True, nogil=True)
 def be64(buf: Bytes, at: int) -> int:
     """Read a signed 64-bit integer."""
-    high: Any = (np.int64(buf[at]) << 24) | (np.int64(buf[at + 1]) << 16) | (np.int64(buf[at + 2]) << 8) | np.int64(buf[at + 3])
-    low: Any = (np.int64(buf[at + 4]) << 24) | (np.int64(buf[at + 5]) << 16) | (np.int64(buf[at + 6]) << 8) | np.int64(buf[at + 7])
-    return (high << 32) | low
+    return big64(buf, at)
 
 
 @njit(cache=True, nogil=True)

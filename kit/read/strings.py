@@ -8,10 +8,10 @@ import numpy as np
 from numba import njit
 
 from kit.read.records import Bytes, be32
+from kit.read.words import load64, store64
 
 HOST_TEXT: Final = 56
 """Longest address: `[` eight groups of four `]:` and ten digits."""
-_HEX: Final = np.frombuffer(b"0123456789ABCDEF", np.uint8)
 _LOWER: Final = np.frombuffer(b"0123456789abcdef", np.uint8)
 
 
@@ -73,23 +73,21 @@ def hosts(buf: Bytes, where: Any, column: int, offsets: Any, data: Any, marks: A
     """
     put = np.int64(0)
     offsets[0] = 0
-    for row in range(len(where)):
-        at, size = where[row, column], where[row, column + 1]
+    for row in range(where.shape[1]):
+        at, size = where[column, row], where[column + 1, row]
         port = be32(buf, at + size - 4)
         if port < 0 or port > 65535:
             marks[row] |= bad
-        same = row > 0 and where[row - 1, column + 1] == size
+        before = where[column, row - 1]
+        same = row > 0 and where[column + 1, row - 1] == size and load64(buf, before) == load64(buf, at)
+        if same and size > 8:
+            same = load64(buf, before + size - 8) == load64(buf, at + size - 8) and load64(buf, before + 8) == load64(buf, at + 8)
         if same:
-            before = where[row - 1, column]
-            for i in range(size):
-                if buf[before + i] != buf[at + i]:
-                    same = False
-                    break
-        if same:
+            # As in the row before, and `data` has room for the longest: copied in words, the last one too far.
             first, last = offsets[row - 1], offsets[row]
-            for i in range(first, last):
-                data[put] = data[i]
-                put += 1
+            for i in range(0, last - first, 8):
+                store64(data, put + i, load64(data, first + i))
+            put += last - first
         else:
             put = _address(buf, at, size - 4, data, put)
             data[put] = 58
@@ -98,19 +96,30 @@ def hosts(buf: Bytes, where: Any, column: int, offsets: Any, data: Any, marks: A
 
 
 @njit(cache=True, nogil=True)
+def _hex32(value: int) -> Any:
+    """Return the lower 32 bits of a number as eight upper-case hex digits, the first in the lowest byte."""
+    word = np.uint64(value & 0xFFFFFFFF)
+    # Each half of what is left moves to the other end, until every digit has a byte of its own, the highest lowest.
+    word = ((word & np.uint64(0xFFFF)) << np.uint64(32)) | (word >> np.uint64(16))
+    word = ((word & np.uint64(0x000000FF000000FF)) << np.uint64(16)) | ((word & np.uint64(0x0000FF000000FF00)) >> np.uint64(8))
+    word = ((word & np.uint64(0x000F000F000F000F)) << np.uint64(8)) | ((word & np.uint64(0x00F000F000F000F0)) >> np.uint64(4))
+    letters = ((word + np.uint64(0x0606060606060606)) >> np.uint64(4)) & np.uint64(0x0101010101010101)
+    return word + np.uint64(0x3030303030303030) + letters * np.uint64(7)
+
+
+@njit(cache=True, nogil=True)
 def offset_ids(buf: Bytes, where: Any, column: int, physical: Any, offsets: Any, data: Any) -> None:
     """Write offset message ids (`MessageDecoder.createMessageId`): store host and physical offset in hex. `data` needs 56 bytes a row."""
     put = np.int64(0)
     offsets[0] = 0
-    for row in range(len(where)):
-        at, size = where[row, column], where[row, column + 1]
-        for i in range(size):
-            data[put] = _HEX[buf[at + i] >> 4]
-            data[put + 1] = _HEX[buf[at + i] & 15]
-            put += 2
+    for row in range(where.shape[1]):
+        at, size = where[column, row], where[column + 1, row]
+        for i in range(0, size, 4):
+            store64(data, put, _hex32(be32(buf, at + i)))
+            put += 8
         value = physical[row]
-        for i in range(16):
-            data[put + i] = _HEX[(value >> (60 - 4 * i)) & 15]
+        store64(data, put, _hex32(value >> 32))
+        store64(data, put + 8, _hex32(value))
         put += 16
         offsets[row + 1] = put
 

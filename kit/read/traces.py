@@ -115,8 +115,8 @@ def _value(name: str, text: str) -> Any:
 def traced(rows: batches.Rows, topics: frozenset[str]) -> np.ndarray:
     """Say which records are trace messages: those in the trace topics, and those whose body begins like one (a topic of one's own)."""
     mask = rows.in_topics(topics)
-    sizes, starts = rows.where[:, c.BODY_LEN], rows.where[:, c.BODY]
-    plain = rows.ints[:, c.CODEC] == c.PLAIN
+    sizes, starts = rows.where[c.BODY_LEN], rows.where[c.BODY]
+    plain = rows.ints[c.CODEC] == c.PLAIN
     for begin in _BEGIN:
         fits = np.flatnonzero(plain & ~mask & (sizes > len(begin)))
         for i, byte in enumerate(begin):
@@ -132,8 +132,8 @@ def trace_rows(file: commitlog.File, start: int, stop: int, topics: frozenset[st
         rows.select(traced(rows, topics))
         out: list[dict[str, Any]] = []
         for row in range(len(rows)):
-            at, size = rows.where[row, c.BODY], rows.where[row, c.BODY_LEN]
-            body, _ = bodies.unpack(buf[at : at + size].tobytes(), int(rows.ints[row, c.CODEC]))
+            at, size = rows.where[c.BODY, row], rows.where[c.BODY_LEN, row]
+            body, _ = bodies.unpack(buf[at : at + size].tobytes(), int(rows.ints[c.CODEC, row]))
             found = [{"problem": "body"}] if body is None else contexts(body.decode("utf-8", "replace"))
             out += [{**one, "file": file.file, "physical_offset": int(rows.physical[row])} for one in found]
         for first in range(0, len(out), segments.BATCH_ROWS):

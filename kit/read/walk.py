@@ -12,6 +12,7 @@ from numba import njit
 
 from kit.facts import format as f
 from kit.read.records import CUT, MAGIC_BLANK, Bytes, be32, be64, content_end, entry_fits, is_zero, measure, next_magic
+from kit.read.words import fetch
 
 REASONS: Final = ("zero_tail", "blank", "truncated", "corrupt")
 ZERO_TAIL, BLANK, TRUNCATED, CORRUPT = range(4)
@@ -19,6 +20,9 @@ ZERO_TAIL, BLANK, TRUNCATED, CORRUPT = range(4)
 # Marks of a record, as bits; the slugs users see are in kit.read.columns.
 BAD_OFFSET: Final = 1
 BAD_ENTRY: Final = 2
+
+AHEAD: Final = 2048
+"""How far ahead of a record memory is asked for, in bytes: a walk waits for little else."""
 
 
 @njit(cache=True, nogil=True)
@@ -158,6 +162,8 @@ def walk(
     while at < stop and found < len(starts) and lost + 2 <= len(gaps) and taken < room:
         size, mark = frame(buf, at, end, base, head)
         if size:
+            for ahead in range(at + AHEAD, at + AHEAD + size, 64):
+                fetch(buf, ahead)
             starts[found], sizes[found], marks[found] = at + head, size - head, mark
             found += 1
             taken += size
