@@ -10,7 +10,7 @@ WARM := $(wildcard sample_data/transaction-consistency.tar.zst)
 STAMP := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint notebooks recordings slow browser bench clean
+.PHONY: help env demo test lint notebooks recordings slow browser bench bundle clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-13s %s\n", $$1, $$2}'
@@ -53,6 +53,15 @@ browser: env ## the report and JupyterLab in a real Chromium
 bench: env ## the kit beside RocketMQ's decoder, DuckDB, polars and Spark's text reader
 	@$(PY) -c 'import duckdb, polars' 2>/dev/null || uv pip install -q --python $(PY) duckdb polars 2>/dev/null || $(PY) -m pip install -q duckdb polars || true
 	@for each in decode logs triage; do echo "== $$each"; $(PY) -m benchmarks.$$each; done
+
+bundle: env ## everything for a host without a network: out/rmq-kit-bundle.tar
+	@rm -rf out/bundle && mkdir -p out/bundle/rmq-kit/wheels
+	@$(PY) -m pip --version >/dev/null 2>&1 || uv pip install -q --python $(PY) pip
+	@$(PY) -m pip wheel -q -w out/bundle/rmq-kit/wheels -c requirements.lock .
+	@$(PY) -c 'import platform as p, sysconfig as s; print("Python", p.python_version(), s.get_platform())' > out/bundle/rmq-kit/PLATFORM.txt
+	@cp -r bundle/. README.md docs notebooks sample_data out/bundle/rmq-kit/
+	@tar -cf out/rmq-kit-bundle.tar -C out/bundle rmq-kit && rm -rf out/bundle
+	@ls -l out/rmq-kit-bundle.tar
 
 clean: ## remove what the targets built
 	@rm -rf out dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis $(VENV)
