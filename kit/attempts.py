@@ -40,6 +40,8 @@ FAILURES: Final = ("flow-control", *TIMEOUTS, *_OTHER, "send-attempt-failed")
 SEND_FRAMES: Final = "DefaultMQProducerImpl.send"
 """In the trace of an exception: it came out of a send (client/impl/producer/DefaultMQProducerImpl)."""
 
+NO_ID: Final = "\ufdd0"
+"""Begins the stand-in of an id that is not known: a character no text has. Not NUL, at which pandas ends a string when it compares."""
 MOST: Final = 400_000
 """Entries followed one by one. Beyond this only counts are given."""
 TOGETHER: Final = 5_000
@@ -178,7 +180,7 @@ def calls(case: Case) -> pd.DataFrame:
     found = attempts(case)
     if found.empty:
         return pd.DataFrame(columns=pd.Index(["key", "uniq_key", "kind", "attempts", "ts", "file", "line"]))
-    own = found["uniq_key"].fillna("\0" + found["file"] + "\0" + found["line"].astype(str))
+    own = found["uniq_key"].fillna(NO_ID + found["file"] + NO_ID + found["line"].astype(str))
     grouped = found.assign(own=own).groupby("own", sort=False)
     last = grouped.last()
     each = last.assign(attempts=grouped.size(), threw=last["thrown"].eq(True), file=grouped["file"].first(), line=grouped["line"].first())

@@ -68,6 +68,10 @@ class Inquiry:
         """Return a result table of the causes; empty where this evidence gave none."""
         return self.case.table(name)
 
+    def rows(self, name: str, most: int = 10) -> Table:
+        """Return the first rows of a result table, safe to look at; an empty one where this evidence gave none."""
+        return Table(self.table(name), clean(name), lang=self.lang, max_rows=most)
+
     def draw(self, chart: Callable[..., Chart], name: str) -> Chart | Table:
         """Draw a result table; say so where there is none."""
         if name not in self.case.table_names():

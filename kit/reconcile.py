@@ -114,7 +114,7 @@ def _of(group: str | None) -> Column:
 
 def _unless_done(case: Case, frame: pd.DataFrame) -> pd.DataFrame:
     """Leave out rows whose key another, committed transaction has: the attempt that failed was repeated."""
-    keys = case.spark.createDataFrame(frame[["key"]].dropna().drop_duplicates())
+    keys = case.spark.createDataFrame(frame[["key"]].dropna().drop_duplicates(), "key string")
     committed = transactions.transactions(case).where((F.col("state") == "committed") & F.col("rows").isNotNull())
     done = committed.select(F.explode("rows.key").alias("key")).join(F.broadcast(keys), "key", "left_semi").distinct().toPandas()["key"]
     return frame[(frame["kind"] != "row_without_message") | ~frame["key"].isin(done)]
@@ -122,7 +122,7 @@ def _unless_done(case: Case, frame: pd.DataFrame) -> pd.DataFrame:
 
 def _causes(case: Case, wrong: pd.DataFrame) -> pd.DataFrame | None:
     """Return what caused each disagreement: uniq_key, cause, evidence_file, evidence_line, all_causes."""
-    state = F.broadcast(case.spark.createDataFrame(wrong[["uniq_key", "kind", "key"]]))
+    state = F.broadcast(case.spark.createDataFrame(wrong[["uniq_key", "kind", "key"]], "uniq_key string, kind string, key string"))
     found = [f for f in (answers.local_errors(case), answers.logged_errors(case, state.select("uniq_key", "key")), answers.bad_results(case)) if f is not None]
     said = answers.answers(case)
     if said is not None:

@@ -109,7 +109,7 @@ def _distinct(failed: pd.DataFrame) -> int:
 
 def _identity(failed: pd.DataFrame) -> pd.Series:
     own = failed["key"].fillna(failed["uniq_key"])
-    return own.fillna(pd.Series([f"\0{n}" for n in range(len(failed))], index=failed.index, dtype=object))
+    return own.fillna(pd.Series([f"{attempts.NO_ID}{n}" for n in range(len(failed))], index=failed.index, dtype=object))
 
 
 # --- from a ledger -----------------------------------------------------------------------------------------------------------

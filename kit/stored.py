@@ -41,11 +41,12 @@ def copies_of(mine: DataFrame, failed: pd.DataFrame) -> pd.DataFrame:
 
     `failed` with identity, key, uniq_key. A message may have several keys, separated by blanks.
     """
-    if failed.empty:
-        return pd.DataFrame(columns=pd.Index(["identity", *PLACED]))
     by_key = failed[failed["key"].notna()][["identity", "key"]]
     by_id = failed[failed["key"].isna() & failed["uniq_key"].notna()][["identity", "uniq_key"]].rename(columns={"uniq_key": "key"})
     wanted = pd.concat([by_key.assign(by="key"), by_id.assign(by="id")]).drop_duplicates().astype(str).rename(columns={"key": "sought"})
+    if wanted.empty:
+        # No failed send, or none that says which message it was of.
+        return pd.DataFrame(columns=pd.Index(["identity", *PLACED]))
     keys = F.transform(F.array_distinct(F.array_append(F.split("keys", " "), F.col("keys"))), lambda k: F.struct(F.lit("key").alias("by"), k.alias("sought")))
     own = F.array(F.struct(F.lit("id").alias("by"), F.col("uniq_key").alias("sought")))
     each = placed(mine).withColumn("said", F.explode(F.concat(F.coalesce(keys, F.array()), own))).select("said.*", *PLACED)

@@ -119,6 +119,16 @@ def test_a_ledger_alone_knows_what_failed_but_not_why(spark: SparkSession, tmp_p
     assert disk_full.examine(case).verdict == "insufficient_evidence"
 
 
+def test_refusals_that_name_no_message_are_counted_one_by_one_beside_a_store(spark: SparkSession, tmp_path: Path) -> None:
+    write_store(tmp_path / "evidence" / "store", traffic(4000))
+    lines = [line for n in range(3) for line in (f"{clock(1000 * n)} ERROR [main] orders.Sender - send failed", REFUSED)]
+    write_log(tmp_path / "evidence" / "orders.log", lines)
+    _, found = ask(tmp_path / "evidence")
+    assert found.verdict == "confirmed"
+    assert [found.figures[name] for name in ("sends_failed", "lost", "failed_but_stored")] == [3, None, None]
+    assert found.figures["errors_by_kind"] == {"TIMEOUT_CLEAN_QUEUE": 3}
+
+
 def test_nothing_failed(spark: SparkSession, tmp_path: Path) -> None:
     write_log(tmp_path / "evidence" / "rocketmq_client.log", [STARTED], "\r\n")
     case, found = ask(tmp_path / "evidence")

@@ -1,6 +1,7 @@
 """Files for other programs: findings.json, tables as CSV, decoded messages and logs as Parquet, JSON lines or CSV.
 
-A cell that a spreadsheet would run as a formula gets an apostrophe in front (OWASP, CSV injection).
+A cell that a spreadsheet would run as a formula gets an apostrophe in front (OWASP, CSV injection); in the result tables control and bidi
+characters are spelled out too. What `decode` and `logs` export is the evidence itself and keeps them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types
+
+from kit.show.text import clean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +45,10 @@ def csv(frame: pd.DataFrame, path: Path) -> None:
 
 
 def harmless(cell: Any) -> Any:
-    return "'" + cell if isinstance(cell, str) and cell.startswith(FORMULA) else cell
+    """Return a cell in which nothing acts: control and bidi characters spelled out, a formula made a text."""
+    if not isinstance(cell, str):
+        return cell
+    return "'" + clean(cell) if cell.startswith(FORMULA) else clean(cell)
 
 
 def decoded(case: Case, out: Path, *, body: bool, form: str) -> list[tuple[str, int]]:

@@ -1,0 +1,114 @@
+"""Reports made from evidence, in a real Chromium: each root cause in both languages, and evidence that tries to get into the page."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import recorded
+from stores import Record, store
+
+import kit
+import kit.report
+
+pytestmark = [pytest.mark.browser, pytest.mark.spark]
+
+ROOT_CAUSES = {
+    "half-topic-blowup": "half-topic-blowup", "size-mismatch": "message-size-mismatch", "message-identity": "message-identity",
+    "broker-busy": "broker-busy", "transaction-consistency": "transaction-consistency",
+}  # fmt: skip
+SCRIPT = "<script>document.title='taken'</script>"
+IMAGE = "<img/src=x/onerror=document.title='taken'>"
+FORMULA = "=HYPERLINK(1)"
+RLO, ANSI = "\u202e", "\x1b[31m"
+
+
+def serious(page: Any) -> list[Any]:
+    axe = Path(pytest.importorskip("axe_playwright_python").__file__).with_name("axe.min.js")
+    page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
+    page.add_script_tag(path=axe)
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [(v["id"], v["impact"], [n["target"] for n in v["nodes"][:3]]) for v in found["violations"] if v["impact"] in ("serious", "critical")]
+
+
+@pytest.mark.parametrize("name", ROOT_CAUSES)
+def test_the_report_of_each_root_cause_in_both_languages(visit: Any, tmp_path: Path, name: str) -> None:
+    texts = []
+    for lang in ("en", "zh"):
+        case = kit.open_case(recorded.archive(name), tmp_path / "workspace", lang=lang)
+        opened = visit(kit.report.run(case, tmp_path / lang), bypass_csp=True)
+        page = opened.page
+        assert opened.requests == [] and opened.complaints == []
+        assert page.evaluate("document.documentElement.lang").startswith(lang)
+        drawn = page.evaluate("[...document.querySelectorAll('figure[data-chart]')].map(f => f.querySelectorAll('svg.main-svg').length)")
+        assert len(drawn) > 2 and all(drawn)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+        assert ROOT_CAUSES[name] in page.inner_text("body")
+        assert serious(page) == []
+        texts.append((len(drawn), page.locator("main > section").count()))
+    # Complete in both: what one language shows, the other shows too.
+    assert texts[0] == texts[1]
+
+
+@pytest.fixture(scope="module")
+def taken(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the report of evidence whose topic, keys, log lines and file names try to become part of the page."""
+    root = tmp_path_factory.mktemp("hostile")
+    evidence = root / f"case {IMAGE.replace('/', ' ')}"
+    evidence.mkdir()
+    keys = [f"{key}{1001 + n}" for n, key in enumerate((SCRIPT, IMAGE, FORMULA, f"@{RLO}SUM", "plain"))]
+    half = b"RMQ_SYS_TRANS_HALF_TOPIC"
+    records = [
+        Record(topic=(half if n % 2 else SCRIPT.encode()), body=b"x" * 50, born=1_795_216_769_000 + 20_000 * n, stored=1_795_216_769_001 + 20_000 * n, numbers=(0, 0, n // 2, 1, 0),
+               properties=f"KEYS\x01{key}\x02UNIQ_KEY\x010A14511500000C387F4466DA1B{n:06X}\x02TRAN_MSG\x01true\x02REAL_TOPIC\x01{SCRIPT}\x02".encode())
+        for n, key in enumerate(keys[1:])
+    ]  # fmt: skip
+    (evidence / "00000000000000000000").write_bytes(store(records).data)
+    refusal = "CODE: 2  DESC: [TIMEOUT_CLEAN_QUEUE]broker busy, start flow control for a while, period in queue: 208ms, size of queue: 8"
+    rows = [["keys", "start", "cost_ms", "outcome", "uniq_key", "offset_msg_id"]]
+    lines = []
+    for n, key in enumerate(keys):
+        at = f"2026-11-20 23:19:{30 + n}.566"
+        rows.append([key, at, "283", f"MQBrokerException: {refusal}", "", ""])
+        lines.append(f"{at.replace('.', ',')} ERROR [main] o.a.Order - {ANSI}{RLO}{key} {SCRIPT}{IMAGE} failed: MQBrokerException: {refusal}")
+    with (evidence / "sends.csv").open("w", newline="") as out:
+        csv.writer(out).writerows(rows)
+    (evidence / f"app {IMAGE.replace('/', ' ')} {RLO}gol.log").write_text("\n".join(lines) + "\n")
+    return kit.report.run(kit.open_case(evidence, root / "workspace"), root / "out")
+
+
+def test_nothing_of_the_evidence_runs_in_the_report(visit: Any, taken: Path) -> None:
+    opened = visit(taken)
+    opened.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
+    assert opened.page.title() != "taken" and opened.requests == [] and opened.complaints == []
+    text = opened.page.inner_text("body")
+    assert SCRIPT in text and IMAGE in text and "broker-busy" in text
+    assert RLO not in text and "\x1b" not in text and "\\u202e" in text
+    assert opened.page.locator("img[src=x], script:has-text('taken')").count() == 0
+
+
+def test_nothing_of_the_evidence_runs_in_the_notebooks(visit: Any, taken: Path, tmp_path: Path) -> None:
+    books = sorted((taken.parent / "notebooks").glob("*.ipynb"))
+    assert len(books) >= 2
+    subprocess.run([sys.executable, "-m", "nbconvert", "--to", "html", "--output-dir", str(tmp_path), *map(str, books)], check=True, capture_output=True)
+    seen = ""
+    for page in sorted(tmp_path.glob("*.html")):
+        opened = visit(page, offline=True)
+        assert opened.page.title() != "taken" and not [c for c in opened.complaints if c.startswith("dialog")]
+        assert opened.page.locator("img[src=x]").count() == 0
+        seen += opened.page.inner_text("body")
+    assert SCRIPT in seen and RLO not in seen and "\x1b" not in seen
+
+
+def test_no_cell_of_the_tables_is_a_formula(taken: Path) -> None:
+    cells = []
+    for path in (taken.parent / "tables").glob("*.csv"):
+        with path.open(newline="") as table:
+            cells += [cell for row in csv.reader(table) for cell in row]
+    assert f"'{FORMULA}1003" in cells
+    numbers = [cell for cell in cells if cell[:1] in ("=", "@", "+") or (cell[:1] == "-" and not cell[1:].replace(".", "").isdigit())]
+    assert numbers == [] and not any(RLO in cell or "\x1b" in cell for cell in cells)
