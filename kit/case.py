@@ -19,6 +19,7 @@ from kit.facts.layouts import BROKER_SIDE
 from kit.options import Options, instant
 from kit.read import inventory as inv
 from kit.read import zones
+from kit.remote import fetch, is_remote, shown
 from kit.texts import Lang, T
 
 if TYPE_CHECKING:
@@ -42,22 +43,25 @@ def open_case(
     since: str | dt.datetime | None = None, until: str | dt.datetime | None = None, rows: Iterable[str] = (),
     master: str | None = None, remote: str | None = None,
 ) -> Case:  # fmt: skip
-    """Open an evidence: a folder, an archive or one file. Nothing is read before a table is asked for.
+    """Open an evidence: a folder, an archive, one file, or a URI of object storage. Nothing is read before a table is asked for.
 
     `workspace`: folder of the cache (default: the user's); `tz_broker`, `tz_app`: zones of what no layout fixes, as an IANA name or `+08:00`;
     `since`, `until`: ISO times that cut every table with times; `rows`: `FILE:key=COLUMN,…` for tables whose columns are guessed wrongly;
     `master`, `remote`: a Spark cluster. Raise `FileNotFoundError`, `ValueError` (a zone or time that is none), `WorkspaceInside`.
     """
-    path = Path(evidence)
+    if workspace is None and (remote or (master and not master.startswith("local"))):
+        raise ValueError(NO_WORKSPACE.render(lang))
+    elsewhere = str(evidence) if is_remote(str(evidence)) else None
+    path = fetch(elsewhere, workspace) if elsewhere else Path(evidence)
     if not path.exists():
         raise FileNotFoundError(2, "No such file or folder", str(path))
     ws.base(workspace, path)
-    if workspace is None and (remote or (master and not master.startswith("local"))):
-        raise ValueError(NO_WORKSPACE.render(lang))
     for zone in (tz_broker, tz_app):
         zones.converter(zone)
     options = Options(tz_broker, tz_app, instant(since), instant(until), tuple(sorted(rows)), master, remote)
-    return Case(path, Path(workspace) if workspace is not None else None, lang, options)
+    case = Case(path, Path(workspace) if workspace is not None else None, lang, options)
+    case.name = shown(elsewhere) if elsewhere else str(path)
+    return case
 
 
 def _table(name: str, holds: str) -> Any:
@@ -69,6 +73,8 @@ class Case:
 
     def __init__(self, path: Path, workspace: Path | None, lang: Lang, options: Options) -> None:
         self.path = path
+        self.name = str(path)
+        """What the user called it: for evidence on object storage the URI, not where its copy lies."""
         self.lang = lang
         self.options = options
         self.memo: dict[str, Any] = {}

@@ -79,7 +79,7 @@ def document(case: Case, findings: list[Finding], lang: Lang) -> dict[str, Any]:
         "schema": SCHEMA,
         "kit_version": kit.__version__,
         "evidence": {
-            "path": str(case.path),
+            "path": case.name,
             "files": [file(item) for item in sorted(found.items, key=lambda i: i.file)],
             "not_recognised": list(found.not_recognised),
         },

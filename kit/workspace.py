@@ -165,10 +165,10 @@ def kept(workspace: Path | str | None = None) -> list[Kept]:
 
 
 def clean(workspace: Path | str | None = None) -> int:
-    """Remove every workspace and all unpacked members. Return the bytes freed. What is not the kit's stays."""
+    """Remove every workspace, all unpacked members and what was copied from elsewhere. Return the bytes freed. What is not the kit's stays."""
     root = Path(workspace) if workspace is not None else default_base()
     freed = 0
-    for name in ("cases", "spool"):
+    for name in ("cases", "spool", "remote"):
         if (root / name).is_dir():
             freed += _size(root / name)
             shutil.rmtree(root / name)

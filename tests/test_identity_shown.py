@@ -114,5 +114,5 @@ def test_the_id_widget_shows_what_its_twin_shows() -> None:
     plain = identity.explore(frame, interactive=False)
     widget = identity.explore(frame)
     assert isinstance(plain, Chart)
-    assert widget.kwargs_widgets[0].value == known
+    assert widget.children[0].value == known and "66D0DB3F" in str(widget.children[-1].outputs)
     assert list(plain.table["hex"]) == ["0A142C15", "0000", "0C387F44", "66D0DB3F", "0003"]

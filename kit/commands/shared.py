@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kit.remote import is_remote
 from kit.texts import T
 
 if TYPE_CHECKING:
@@ -38,7 +39,9 @@ class Evidence(click.ParamType):
 
     name = "evidence"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path | str:
+        if is_remote(str(value)):
+            return str(value)
         path = Path(value)
         if not path.exists():
             raise Refusal(NOT_THERE.say(path=clean(str(path))).render(ctx.params.get("lang", "en") if ctx else "en"))
@@ -69,7 +72,7 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def open_case(evidence: Path, out: Path | None = None, **chosen: Any) -> Case:
+def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> Case:
     """Open the case or leave with one line that names the path."""
     import kit
 
@@ -80,15 +83,17 @@ def open_case(evidence: Path, out: Path | None = None, **chosen: Any) -> Case:
         case = kit.open_case(evidence, chosen.pop("workspace", None), **chosen)
         case.eager = eager
         recognised = case.found.recognised
+    except FileNotFoundError as error:
+        raise Refusal(clean(error.strerror or str(error))) from None
     except (ValueError, PermissionError) as error:
-        raise Refusal(clean(f"{evidence}: {error}")) from None
+        raise Refusal(clean(str(error) if isinstance(evidence, str) else f"{evidence}: {error}")) from None
     if not recognised:
-        raise Refusal(NOTHING.say(path=clean(str(evidence))).render(chosen["lang"]))
+        raise Refusal(NOTHING.say(path=clean(case.name)).render(chosen["lang"]))
     return case
 
 
-def outside(evidence: Path, out: Path | None) -> None:
-    if out is None:
+def outside(evidence: Path | str, out: Path | None) -> None:
+    if out is None or isinstance(evidence, str):
         return
     here, there = evidence.resolve(), out.resolve()
     if there == here or (here.is_dir() and here in there.parents):
