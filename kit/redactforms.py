@@ -1,0 +1,80 @@
+"""The forms by which a text shows what must not leave: addresses, bodies, properties, paths, and the places where a key or a name is expected."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from kit.facts import names
+from kit.findings import MAX_TEXT
+from kit.redactids import COLONS, QUAD
+
+Form = re.Pattern[str]
+
+BODY_GONE: Final = "body=[redacted]"
+CUT: Final = MAX_TEXT
+"""Length at which a quoted line was cut, perhaps inside a name."""
+
+_WORDS: Final = [
+    r"(?P<mail>(?<![\w.+-])[A-Za-z][\w.+-]*@[A-Za-z][\w-]*(?:\.[A-Za-z][\w-]*)+)",
+    rf"(?P<quad>{QUAD.pattern})",
+    r"(?P<cut>(?<![\d.])\d{1,3}\.\d{1,3}\.[\d.]*(?=…))",
+    r"(?P<mac>(?<![\w:-])[0-9A-Fa-f]{2}(?:([:-])[0-9A-Fa-f]{2})(?:\2[0-9A-Fa-f]{2}){4}(?![\w:-]))",
+    rf"(?P<colons>{COLONS.pattern})",
+    r"(?P<dotted>(?<![\w.@$-])[A-Za-z_][\w-]*(?:\.[A-Za-z_$][\w$-]*){2,})",
+    r"(?P<word>[A-Za-z0-9]+)",
+]
+_CONTEXTS: Final = [
+    # Message.toString prints the bytes as a list of numbers; a log may cut it anywhere.
+    (
+        r"""(?P<body>\b(?i:body|msgBody|messageBody|payload)=(?:\[B@\w+|\[[^\]]*\]?|'[^']*'?|"[^"]*"?|\{[^}]*\}?|[^\s,;}\]\['"{]+)"""
+        r"""|\\?"(?i:body|payload)\\?"\s*:\s*\\?"(?:[^"\\]|\\.)*"?)"""
+    ),
+    r"(?P<secret>\b(?i:access_?key|secret_?key|password|passwd|secret)\s*[=:]\s*(?!null\b|\[)[^\s,;]+)",
+    r"(?P<properties>\bproperties=\{[^}]*)",
+    r"""(?P<url>\b(?:https?|ftp|jdbc:\w+|redis|mongodb|tcp)://[^\s"'<>)\]},]+)""",
+    r"""(?P<windows>(?<![\w])[A-Za-z]:\\[^\s"'<>|,;:*]+)""",
+    r"(?P<absolute>(?<![A-Za-z0-9_.:/%)-])/[A-Za-z_.~][\w.%+~@$!#-]*(?:/[\w.%+~@$!#-]+)+/?)",
+    r"(?P<path>(?<![\w/.%-])[\w.%@$#+-]+(?:!?/[\w.%@$#+-]+)+)",
+]
+
+
+def _numbered(parts: list[str]) -> Form:
+    """Join alternatives; the one back reference, of the MAC address, is by name since its number depends on what stands before it."""
+    joined = "|".join(parts).replace("([:-])", "(?P<sep>[:-])").replace(r"\2", "(?P=sep)")
+    return re.compile(joined)
+
+
+PLAIN: Final = _numbered(_WORDS)
+"""What is replaced by its form alone."""
+FORMS: Final = _numbered(_CONTEXTS + _WORDS)
+
+KEY_BEFORE: Final = re.compile(r"""(?i)(?:(?:^|[^A-Za-z])(?:\w*?keys?|order_?(?:id|no)|biz_?(?:id|no))\s*=\s*['"\[]?|\\?["']\w*?keys?\\?["']\s*:\s*\\?["'])$""")
+"""What stands before a key: `keys=`, `KEYS=`, `dedupKey=`, `"key": "`."""
+NAME_BEFORE: Final = re.compile(
+    r"""(?i)(?:(?:topics?|groups?|groupname|producer|consumer|broker|brokername|cluster|clustername|pgroup|host)\\?["']?(?:\s*[=:]\s*|\s+|\s*[(\[<]\s*)"""
+    r"""["'`\[(<]?|[%@`])$"""
+)
+"""What stands before a name that is also an ordinary word."""
+KEY_FIELD: Final = re.compile(r"(?i)(?:^|[ _])keys?$|业务 ?key|业务键")
+NAME_FIELD: Final = re.compile(r"(?i)topic|group|consumer|producer|broker|cluster|host|target|safe_body|主题|消费者|生产者|组$")
+
+_ID_PROPERTIES: Final = frozenset({names.KEYS, "__SHARDINGKEY"})
+
+
+def properties(said: str, key: Callable[[str], str], coin: Callable[[str, str], str], text: Callable[[str], str]) -> str:
+    """Return printed message properties: those of RocketMQ keep their values, but for keys and names; a user's own get pseudonyms."""
+    head, _, inner = said.partition("{")
+    made = []
+    for part in inner.split(", "):
+        name, sign, value = part.partition("=")
+        if not sign:
+            made.append(coin(part, "value") if part.strip() else part)
+        elif name in _ID_PROPERTIES:
+            made.append(f"{name}={' '.join(key(token) for token in value.split(' '))}")
+        elif name in names.PROPERTIES:
+            made.append(f"{name}={text(value)}")
+        else:
+            made.append(part if value in ("", "true", "false", "null") else f"{name}={coin(value, 'value')}")
+    return head + "{" + ", ".join(made)
