@@ -223,12 +223,15 @@ class Redactor:
     def path(self, text: str) -> str:
         """Return a path or address of the web with every part replaced that is not RocketMQ's own."""
         parts = re.split(r"(:/+|[/\\]|\?.*$)", text)
-        homes = ("home", "Users", "user")
-        made = [self._segment(part, n >= 2 and parts[n - 2] in homes) if n % 2 == 0 else part for n, part in enumerate(parts)]
+        whole = re.match(r"[/\\~]|[A-Za-z]+:", text) is not None
+        made = [self._segment(part, whole, n >= 2 and parts[n - 2] in HOMES) if n % 2 == 0 else part for n, part in enumerate(parts)]
         return "".join(part for part in made if not part.startswith("?"))
 
-    def _segment(self, part: str, home: bool = False) -> str:
-        if not part or part.strip(".~!") == "" or (len(part) < SHORT and not home) or part.isdigit() or part in stock.WORDS:
+    def _segment(self, part: str, whole: bool, home: bool) -> str:
+        """Return one part of a path; in a `whole` one short names are people's and hosts', in a relative one they are only folders."""
+        if not part.strip(".~!") or (len(part) < SHORT and not whole) or (not home and (part.isdigit() or part in stock.WORDS)):
+            return part
+        if re.fullmatch("https?|ftp|tcp|redis|mongodb|jdbc:.*|[A-Za-z]:?", part) and whole and not home:
             return part
         if part in self.names:
             return self.names[part]
@@ -290,6 +293,7 @@ class Redactor:
         return None
 
 
+HOMES: Final = ("home", "Users", "user")
 STOCK: Final = frozenset(part for word in stock.WORDS for part in re.split("[_-]+", word)) | {"bak"}
 WORDS: Final = re.compile(r"(?P<word>[A-Za-z0-9]+)")
 QUADS: Final = re.compile(r"\d\.\d+\.\d+\.\d")
