@@ -14,8 +14,8 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
+from kit import redactforms as rf
 from kit.facts import stock
-from kit.redactforms import BODY_GONE, CUT, FORMS, KEY_BEFORE, KEY_FIELD, NAME_BEFORE, NAME_FIELD, PLAIN, Form, properties
 from kit.redactids import HEX, Addresses, Secret, parsed
 
 KEPT_FIELDS: Final = frozenset({"cause", "kind", "verdict", "role", "sha256", "root_causes", "schema", "kit_version", "findings_sha256", "manifest_sha256"})
@@ -24,11 +24,11 @@ SHORT: Final = 3
 """Characters from which a name is replaced wherever it stands; shorter ones only where a name is expected."""
 NUMBER: Final = 10
 """Digits from which a number that is a key is replaced wherever it stands."""
-WORD: Final = re.compile(r"[A-Za-z0-9]+")
+HOMES: Final = ("home", "Users", "user")
+"""Folders whose entries are people."""
 
 _LETTERS: Final = {"topic": "topic-", "group": "group-", "broker": "broker-", "cluster": "cluster-", "host": "host-", "client": "client-", "key": "key-",
                    "value": "value-", "dir": "dir-", "app": "app-"}  # fmt: skip
-_CLOSED: Final = re.compile(r"[\w.,%@#$:/+-]")
 
 
 class Redactor:
@@ -63,7 +63,7 @@ class Redactor:
     def add(self, name: str, kind: str) -> None:
         """Learn one more name; one without a letter or digit in it is found only as a whole cell."""
         self.names[name] = self.coin(name, kind)
-        word = WORD.search(name)
+        word = rf.WORD.search(name)
         if word:
             shapes = self._shapes.setdefault(word.group(), [])
             shape = (word.start(), len(name))
@@ -101,11 +101,11 @@ class Redactor:
         if text in self.exact:
             return self.exact[text]
         if field is not None:
-            if KEY_FIELD.search(field):
+            if rf.KEY_FIELD.search(field):
                 return "".join(part if part.isspace() or not part else self._key(part) for part in re.split(r"(\s+)", text))
-            if NAME_FIELD.search(field) and text in self.names:
+            if rf.NAME_FIELD.search(field) and text in self.names:
                 return self.names[text]
-        return "".join(new if new is not None else old for old, new in self._pieces(text, FORMS))
+        return "".join(new if new is not None else old for old, new in self._pieces(text, rf.FORMS))
 
     def _key(self, token: str) -> str:
         """Return what stands for a token where a key is expected: ids stay ids, what says nothing stays."""
@@ -113,18 +113,18 @@ class Redactor:
             return self.names[token]
         if HEX.fullmatch(token) and len(token) in (32, 34, 56):
             return self.addresses.hex_run(token)
-        if token in ("null", "true", "false") or self._own(token) or (token.isascii() and not WORD.search(token)):
+        if token in ("null", "true", "false") or self._own(token) or (token.isascii() and not rf.WORD.search(token)):
             return token
         return self.coin(token, "key")
 
-    def _pieces(self, text: str, forms: Form) -> Iterator[tuple[str, str | None]]:
+    def _pieces(self, text: str, forms: rf.Form) -> Iterator[tuple[str, str | None]]:
         """Yield the text in pieces (original, replacement); None where a piece stays."""
         done = at = 0
-        cuts = text if "…" in text else text + "…" if len(text) == CUT else ""
+        cuts = text if "…" in text else text + "…" if len(text) == rf.CUT else ""
         while (hit := forms.search(text, at)) is not None:
             start, end, new = self._form(text, hit, done, cuts)
             if new is None and hit.lastgroup not in ("word", None):
-                plain = (PLAIN if hit.lastgroup != "dotted" else WORDS).search(text, hit.start())
+                plain = (rf.PLAIN if hit.lastgroup != "dotted" else rf.WORDS).search(text, hit.start())
                 hit = plain if plain is not None else hit
                 start, end, new = self._form(text, hit, done, cuts)
             if new is not None:
@@ -148,11 +148,11 @@ class Redactor:
             return self._word(text, start, end, cuts)
         new: str | None = None
         if form == "body":
-            new = BODY_GONE
+            new = rf.BODY_GONE
         elif form == "secret":
             new = re.sub(r"(?<=[=:\s])\S+$", "[redacted]", said)
         elif form == "properties":
-            new = properties(said, self._key, self.coin, self.text)
+            new = rf.properties(said, self._key, self.coin, self.text)
         elif form == "quad":
             new = self.addresses.text(said)
         elif form == "cut":
@@ -173,9 +173,9 @@ class Redactor:
     def _word(self, text: str, start: int, end: int, cuts: str) -> tuple[int, int, str | None]:
         """Treat one word: a key by its place, an id by its form, the beginning of a name that was cut."""
         before = text[max(0, start - 60) : start]
-        if before[-1:] in ("=", '"', "'", "[", " ") and KEY_BEFORE.search(before):
+        if before[-1:] in ("=", '"', "'", "[", " ") and rf.KEY_BEFORE.search(before):
             token = re.compile(r"""[^\s,;\])}'"&<|\\]+""").match(text, start)
-            if token and not QUADS.search(token.group()):
+            if token and not rf.QUADS.search(token.group()):
                 return start, token.end(), self._key(token.group())
         if cuts and (cut := cuts.find("…", start, start + 300)) > 0 and (new := self._cut(text[start:cut])) is not None:
             return start, cut, new
@@ -194,13 +194,13 @@ class Redactor:
 
     def _name_at(self, text: str, start: int, done: int) -> tuple[int, int, str] | None:
         """Return the longest known name whose first word begins here, where it may be replaced."""
-        word = WORD.match(text, start)
+        word = rf.WORD.match(text, start)
         if word is None:
             return None
         for lead, size in self._shapes.get(word.group(), ()):
             begin = start - lead
             name = text[begin : begin + size]
-            if begin >= done and name in self.names and not _inside(text, begin, begin + size) and self._may(name, text, begin):
+            if begin >= done and name in self.names and not rf.inside(text, begin, begin + size) and self._may(name, text, begin):
                 return begin, begin + size, self.names[name]
         return None
 
@@ -211,8 +211,8 @@ class Redactor:
         before, after = text[max(0, begin - 60) : begin], text[begin + len(name) : begin + len(name) + 1]
         if name.isdigit():
             alone = (not before or before[-1] in " \t\"'[(") and (not after or after in " \t\"'])|,")
-            return bool(KEY_BEFORE.search(before)) or (len(name) >= 5 and alone)
-        return bool(NAME_BEFORE.search(before) or KEY_BEFORE.search(before))
+            return bool(rf.KEY_BEFORE.search(before)) or (len(name) >= 5 and alone)
+        return bool(rf.NAME_BEFORE.search(before) or rf.KEY_BEFORE.search(before))
 
     def restricted(self, name: str) -> bool:
         """Tell names that are also something else: an ordinary word, a small number."""
@@ -235,11 +235,11 @@ class Redactor:
             return part
         if part in self.names:
             return self.names[part]
-        pieces = list(self._pieces(part, PLAIN))
-        left = {word for old, new in pieces if new is None for word in WORD.findall(old) if not word.isdigit()}
-        if left <= STOCK and not home and all(old.isascii() for old, new in pieces if new is None):
+        pieces = list(self._pieces(part, rf.PLAIN))
+        left = {word for old, new in pieces if new is None for word in rf.WORD.findall(old) if not word.isdigit()}
+        if left <= rf.STOCK and not home and all(old.isascii() for old, new in pieces if new is None):
             return "".join(new if new is not None else old for old, new in pieces)
-        stem, tail = split_name(part)
+        stem, tail = rf.split_name(part)
         return (self.names.get(stem) or self.coin(stem, "dir")) + tail
 
     # --- anything --------------------------------------------------------------------------------------------------------
@@ -250,12 +250,12 @@ class Redactor:
             return value if field in KEPT_FIELDS else self.text(value, field)
         if isinstance(value, bool) or value is None:
             return value
-        if isinstance(value, int) and field is not None and KEY_FIELD.search(field):
+        if isinstance(value, int) and field is not None and rf.KEY_FIELD.search(field):
             return int(self._key(str(value))) if str(value).isdigit() and len(str(value)) > SHORT else value
         if isinstance(value, Mapping):
             if isinstance(value.get("columns"), list) and isinstance(value.get("rows"), list):
                 return self._table(value)
-            whole = field is not None and bool(NAME_FIELD.search(field))
+            whole = field is not None and bool(rf.NAME_FIELD.search(field))
             return {self.text(k, "topic" if whole else None) if isinstance(k, str) else k: self.value(v, str(k)) for k, v in value.items()}
         if isinstance(value, list | tuple | set | np.ndarray):
             return [self.value(each, field) for each in value]
@@ -274,7 +274,7 @@ class Redactor:
             column = made[name]
             if column.dtype == object or isinstance(column.dtype, pd.StringDtype | pd.CategoricalDtype):
                 made[name] = pd.Series([self.value(cell, str(name)) for cell in column], index=column.index, dtype=object)
-            elif KEY_FIELD.search(str(name)) and pd.api.types.is_integer_dtype(column.dtype):
+            elif rf.KEY_FIELD.search(str(name)) and pd.api.types.is_integer_dtype(column.dtype):
                 made[name] = [self._key(str(cell)) for cell in column]
         return made
 
@@ -284,30 +284,10 @@ class Redactor:
         """Return the kind of the first original that still stands in a text (`address`, `name`), None where there is none."""
         if self.addresses.holds_original(text):
             return "address"
-        for word in WORD.finditer(text):
+        for word in rf.WORD.finditer(text):
             for lead, size in self._shapes.get(word.group(), ()):
                 begin = word.start() - lead
                 name = text[begin : begin + size] if begin >= 0 else ""
-                if name in self.names and not self.restricted(name) and not _inside(text, begin, begin + size):
+                if name in self.names and not self.restricted(name) and not rf.inside(text, begin, begin + size):
                     return "name"
         return None
-
-
-HOMES: Final = ("home", "Users", "user")
-STOCK: Final = frozenset(part for word in stock.WORDS for part in re.split("[_-]+", word)) | {"bak"}
-WORDS: Final = re.compile(r"(?P<word>[A-Za-z0-9]+)")
-QUADS: Final = re.compile(r"\d\.\d+\.\d+\.\d")
-
-
-def _inside(text: str, begin: int, end: int) -> bool:
-    """Tell whether a piece of text continues a word on either side."""
-    before, after = text[begin - 1 : begin] if begin else "", text[end : end + 1]
-    return (before.isascii() and before.isalnum() and text[begin].isalnum()) or (after.isascii() and after.isalnum() and text[end - 1].isalnum())
-
-
-def split_name(part: str) -> tuple[str, str]:
-    """Return the stem of a file name and its known extensions."""
-    stem, tail = part, ""
-    while (dot := stem.rfind(".")) > 0 and (stem[dot + 1 :] in stock.EXTENSIONS or stem[dot + 1 :].isdigit()):
-        stem, tail = stem[:dot], stem[dot:] + tail
-    return stem, tail

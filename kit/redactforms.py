@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from kit.facts import names
+from kit.facts import names, stock
 from kit.findings import MAX_TEXT
 from kit.redactids import COLONS, QUAD
 
@@ -60,6 +60,12 @@ NAME_BEFORE: Final = re.compile(
 KEY_FIELD: Final = re.compile(r"(?i)(?:^|[ _])keys?$|业务 ?key|业务键")
 NAME_FIELD: Final = re.compile(r"(?i)topic|group|consumer|producer|broker|cluster|host|target|safe_body|主题|消费者|生产者|组$")
 
+WORD: Final = re.compile(r"[A-Za-z0-9]+")
+WORDS: Final = re.compile(rf"(?P<word>{WORD.pattern})")
+QUADS: Final = re.compile(r"\d\.\d+\.\d+\.\d")
+STOCK: Final = frozenset(part for word in stock.WORDS for part in WORD.findall(word))
+"""Words of which RocketMQ's own names of files and folders are made."""
+
 _ID_PROPERTIES: Final = frozenset({names.KEYS, "__SHARDINGKEY"})
 
 
@@ -78,3 +84,17 @@ def properties(said: str, key: Callable[[str], str], coin: Callable[[str, str], 
         else:
             made.append(part if value in ("", "true", "false", "null") else f"{name}={coin(value, 'value')}")
     return head + "{" + ", ".join(made)
+
+
+def inside(text: str, begin: int, end: int) -> bool:
+    """Tell whether a piece of text continues a word on either side."""
+    before, after = text[begin - 1 : begin] if begin else "", text[end : end + 1]
+    return (before.isascii() and before.isalnum() and text[begin].isalnum()) or (after.isascii() and after.isalnum() and text[end - 1].isalnum())
+
+
+def split_name(part: str) -> tuple[str, str]:
+    """Return the stem of a file name and its known extensions."""
+    stem, tail = part, ""
+    while (dot := stem.rfind(".")) > 0 and (stem[dot + 1 :] in stock.EXTENSIONS or stem[dot + 1 :].isdigit()):
+        stem, tail = stem[:dot], stem[dot:] + tail
+    return stem, tail

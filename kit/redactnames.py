@@ -22,7 +22,8 @@ import pyarrow.dataset as ds
 import kit
 from kit import workspace as ws
 from kit.facts import names, stock
-from kit.redact import WORD, Redactor, split_name
+from kit.redact import Redactor
+from kit.redactforms import WORD, split_name
 from kit.redactids import COLONS, HEX, QUAD
 
 if TYPE_CHECKING:
