@@ -55,14 +55,18 @@ class Redactor:
         self.names: dict[str, str] = {}
         self._shapes: dict[str, list[tuple[int, int]]] = {}
         for name, kind in sorted((names or {}).items()):
-            self.add(name, kind)
-        self._sorted = sorted(self.names)
+            self._learn(name, self.coin(name, kind))
         self.exact: dict[str, str] = {path: self.path(path) for path in sorted(exact)}
+        for path, new in self.exact.items():
+            # Inside a sentence a path with blanks in it has no form of its own.
+            if new != path and not rf.PATH.fullmatch(path):
+                self._learn(path, new)
+        self._sorted = sorted(self.names)
         self._memo: dict[tuple[str, str | None], str] = {}
 
-    def add(self, name: str, kind: str) -> None:
-        """Learn one more name; one without a letter or digit in it is found only as a whole cell."""
-        self.names[name] = self.coin(name, kind)
+    def _learn(self, name: str, new: str) -> None:
+        """Enter a name under its first word; one without a letter or digit in it is found only as a whole cell."""
+        self.names[name] = new
         word = rf.WORD.search(name)
         if word:
             shapes = self._shapes.setdefault(word.group(), [])
@@ -141,8 +145,8 @@ class Redactor:
         start, end, form, said = hit.start(), hit.end(), hit.lastgroup, hit.group()
         if form == "path" and (bare := said.rstrip(".,:")) in self.exact:
             return start, start + len(bare), self.exact[bare]
-        named = self._name_at(text, start, done)
-        if named is not None and form in ("word", "dotted", "path", "colons", "quad"):
+        named = self._name_at(text, start + (form == "absolute"), done)
+        if named is not None and form in ("word", "dotted", "path", "absolute", "colons", "quad"):
             return named
         if form == "word":
             return self._word(text, start, end, cuts)

@@ -61,6 +61,7 @@ KEY_FIELD: Final = re.compile(r"(?i)(?:^|[ _])keys?$|业务 ?key|业务键")
 NAME_FIELD: Final = re.compile(r"(?i)topic|group|consumer|producer|broker|cluster|host|target|safe_body|主题|消费者|生产者|组$")
 
 WORD: Final = re.compile(r"[A-Za-z0-9]+")
+PATH: Final = re.compile(r"[A-Za-z0-9_.%@$#+!~/-]+")
 WORDS: Final = re.compile(rf"(?P<word>{WORD.pattern})")
 QUADS: Final = re.compile(r"\d\.\d+\.\d+\.\d")
 STOCK: Final = frozenset(part for word in stock.WORDS for part in WORD.findall(word))

@@ -22,6 +22,7 @@ import pyarrow.dataset as ds
 import kit
 from kit import workspace as ws
 from kit.facts import names, stock
+from kit.findings import MAX_TEXT
 from kit.redact import Redactor
 from kit.redactforms import WORD, split_name
 from kit.redactids import COLONS, HEX, QUAD
@@ -50,7 +51,9 @@ _HOST: Final = re.compile(
     r"""(?:(?<=[\[<=;/\s"'])|^)(?P<a>[A-Za-z][\w-]*(?:\.[\w-]+)*):(?:[1-9]\d{3,4})(?![\w.])|(?P<b>[A-Za-z][\w.-]*)/(?=\d{1,3}(?:\.\d{1,3}){3}:)"""
     r"""|UnknownHostException:? (?P<c>[A-Za-z][\w.-]*)|^Linux \S+ \((?P<d>[\w.-]+)\)"""
 )
-_NUMBER: Final = re.compile(r"[-+]?[\d.,]+%?|")
+_NUMBER: Final = re.compile(r"[-+]?\d{1,6}%?|[-+]?[\d,]*\.\d+%?|1\d{9}|1\d{12}|")
+"""Amounts and counts, and times as seconds or milliseconds since 1970; longer numbers are accounts and telephones."""
+_CUT: Final = re.compile(r"([A-Za-z0-9]{3,})…")
 _TIME: Final = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}[T ]?[\d:.,+Z -]*|\d{1,2}:\d{2}(:\d{2})?[.,\d]*")
 
 
@@ -58,12 +61,15 @@ def of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redactor:
     """Return the redactor of a case for what is to be shown: findings, frames, notebooks as JSON. `paths`: of this machine, replaced as a whole."""
     texts = set(strings(list(shown)))
     words = {word for text in texts for word in WORD.findall(text)}
+    cut = {hit.group(1) for text in texts for hit in _CUT.finditer(text if len(text) != MAX_TEXT else text + "…")}
+    sizes = sorted({len(word) for word in cut})
     kinds: dict[str, str] = {}
 
     def learn(name: Any, kind: str) -> None:
         for plain, its in _plain(name, kind):
-            word = WORD.search(plain)
-            if plain not in kinds and len(plain) <= LONGEST and (word is None or word.group() in words or "…" in plain):
+            hit = WORD.search(plain)
+            first = hit.group() if hit else ""
+            if plain not in kinds and len(plain) <= LONGEST and (not hit or first in words or any(first[:size] in cut for size in sizes)):
                 kinds[plain] = its
 
     for name, kind in _tables(case):
@@ -187,8 +193,6 @@ def _tables(case: Case) -> Iterator[tuple[Any, str]]:
     for row in _rows(case, "admin", "name", "value"):
         if row["name"] in _ADMIN:
             yield row["value"], _ADMIN[row["name"]]
-    for column, kind in (("topic", "topic"), ("group", "group"), ("keys", "key")):
-        yield from ((name, kind) for name in _distinct(case, "traces", column))
     for client in case.clients():
         yield client.group, "group"
         yield client.client_id, "client"
@@ -202,15 +206,12 @@ def _tables(case: Case) -> Iterator[tuple[Any, str]]:
 
 
 def _distinct(case: Case, table: str, column: str, inner: str | None = None) -> Iterator[str]:
-    """Yield the different values of a text column, or of one key of a map, batch by batch."""
-    seen: set[str] = set()
+    """Yield the different values of each batch of a text column, or of one key of a map: a hundred million keys are never held at once."""
     for batch in ds.dataset(case.folder(table), format="parquet").to_batches(columns=[column]):
         values = batch.column(0)
         if inner is not None:
             values = pc.map_lookup(values, pa.scalar(inner), "first")
-        fresh = set(pc.unique(values).to_pylist()) - seen - {None, ""}
-        seen |= fresh
-        yield from sorted(fresh)
+        yield from (value for value in pc.unique(values).to_pylist() if value)
 
 
 def _rows(case: Case, table: str, *columns: str) -> list[dict[str, Any]]:
@@ -272,6 +273,6 @@ def _states(case: Case) -> set[str]:
     """Return the words that business tables and ledgers use for a state or an outcome."""
     found: set[str] = set()
     for table, column in (("rows", "status"), ("sends", "outcome")):
-        values = list(_distinct(case, table, column))
-        found |= set(values) if len(values) <= STATES else set()
+        values = set(_distinct(case, table, column))
+        found |= values if len(values) <= STATES else set()
     return found
