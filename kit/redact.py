@@ -109,7 +109,7 @@ class Redactor:
                 return "".join(part if part.isspace() or not part else self._key(part) for part in re.split(r"(\s+)", text))
             if rf.NAME_FIELD.search(field) and text in self.names:
                 return self.names[text]
-        return "".join(new if new is not None else old for old, new in self._pieces(text, rf.FORMS))
+        return "".join(new if new is not None else old for part in rf.SPELLED.split(text) for old, new in self._pieces(part, rf.FORMS))
 
     def _key(self, token: str) -> str:
         """Return what stands for a token where a key is expected: ids stay ids, what says nothing stays."""
@@ -252,10 +252,6 @@ class Redactor:
         """Return anything JSON-like with its texts and keys replaced, in the same shape; a table (`columns`, `rows`) column by column."""
         if isinstance(value, str):
             return value if field in KEPT_FIELDS else self.text(value, field)
-        if isinstance(value, bool) or value is None:
-            return value
-        if isinstance(value, int) and field is not None and rf.KEY_FIELD.search(field):
-            return int(self._key(str(value))) if str(value).isdigit() and len(str(value)) > SHORT else value
         if isinstance(value, Mapping):
             if isinstance(value.get("columns"), list) and isinstance(value.get("rows"), list):
                 return self._table(value)
@@ -286,6 +282,7 @@ class Redactor:
 
     def leak(self, text: str) -> str | None:
         """Return the kind of the first original that still stands in a text (`address`, `name`), None where there is none."""
+        text = rf.ESCAPED.sub(" ", text)
         if self.addresses.holds_original(text):
             return "address"
         for word in rf.WORD.finditer(text):

@@ -57,10 +57,15 @@ NAME_BEFORE: Final = re.compile(
     r"""["'`\[(<]?|[%@`])$"""
 )
 """What stands before a name that is also an ordinary word."""
-KEY_FIELD: Final = re.compile(r"(?i)(?:^|[ _])keys?$|业务 ?key|业务键")
+KEY_FIELD: Final = re.compile(r"(?i)^(?:business[ _]|msg_|message_|row_|dedup_?)?keys?$|^业务 ?key$|^键$")
+"""Columns and fields of business keys; `uniq_keys` is a count."""
 NAME_FIELD: Final = re.compile(r"(?i)topic|group|consumer|producer|broker|cluster|host|target|safe_body|主题|消费者|生产者|组$")
 
 WORD: Final = re.compile(r"[A-Za-z0-9]+")
+SPELLED: Final = re.compile(r"(\\x[0-9a-f]{2}|\\u[0-9a-f]{4})")
+"""Control characters as `kit.show.clean` spells them: they end a word, as they did before."""
+ESCAPED: Final = re.compile(r"\\+(?:[nrt]|x[0-9a-f]{2}|u[0-9a-f]{4})")
+"""The same, and line ends, as JSON spells them."""
 PATH: Final = re.compile(r"[A-Za-z0-9_.%@$#+!~/-]+")
 WORDS: Final = re.compile(rf"(?P<word>{WORD.pattern})")
 QUADS: Final = re.compile(r"\d\.\d+\.\d+\.\d")

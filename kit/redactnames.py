@@ -24,7 +24,7 @@ from kit import workspace as ws
 from kit.facts import names, stock
 from kit.findings import MAX_TEXT
 from kit.redact import Redactor
-from kit.redactforms import WORD, split_name
+from kit.redactforms import SPELLED, WORD, split_name
 from kit.redactids import COLONS, HEX, QUAD
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ _TIME: Final = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}[T ]?[\d:.,+Z -]*|\d{1,
 
 def of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redactor:
     """Return the redactor of a case for what is to be shown: findings, frames, notebooks as JSON. `paths`: of this machine, replaced as a whole."""
-    texts = set(strings(list(shown)))
+    texts = {part for text in strings(list(shown)) for part in (SPELLED.split(text) if "\\" in text else (text,))}
     words = {word for text in texts for word in WORD.findall(text)}
     cut = {hit.group(1) for text in texts for hit in _CUT.finditer(text if len(text) != MAX_TEXT else text + "…")}
     sizes = sorted({len(word) for word in cut})

@@ -119,6 +119,7 @@ def test_small_keys_go_only_where_a_key_is_expected() -> None:
     new = made.names["1025"]
     assert len(new) == 4 and new.isdigit() and new != "1025"
     assert made.text("keys=1025 storeSize=1025, KEYS=1025, queueId=3") == f"keys={new} storeSize=1025, KEYS={new}, queueId=3"
+    assert made.value({"uniq_keys": 1025, "UNIQ_KEY": "1025"}) == {"uniq_keys": 1025, "UNIQ_KEY": "1025"}
     assert made.value({"key": "1025", "bytes": 1025, "says": "1025"}) == {"key": new, "bytes": 1025, "says": "1025"}
     frame = made.frame(pd.DataFrame({"key": [1025, 1026], "store_size": [1025, 1026], "keys": ["SO20260007 1025", None]}))
     assert frame["key"][0] == new and list(frame["store_size"]) == [1025, 1026]
@@ -201,6 +202,7 @@ def test_names_that_were_cut_are_found() -> None:
 def test_keys_of_objects_and_unusual_keys() -> None:
     made = redactor()
     assert made.value({"safe_body_bytes": {"trade-order": 7, "order": 8}}) == {"safe_body_bytes": {made.names["trade-order"]: 7, made.names["order"]: 8}}
+    assert made.text(r"KEYS\x01SO20260007\x02a") == rf"KEYS\x01{made.names['SO20260007']}\x02a"
     assert made.text("row x y&z, done") == f"row {made.names['x y&z']}, done"
     assert made.value({"cause": "trade-order", "n": [1, 2.5, None, True]}) == {"cause": "trade-order", "n": [1, 2.5, None, True]}
     table = made.value({"columns": [{"name": "key", "kind": "text"}, {"name": "bytes", "kind": "number"}], "rows": [["1025", "1,025"]]})
@@ -223,7 +225,9 @@ def test_the_salt_is_made_once_and_is_not_guessable(tmp_path: Path) -> None:
     assert redactnames.salt(Workspace(tmp_path / "other")) != first
 
 
-@pytest.mark.parametrize("planted", ["10.20.44.11", "0A142C0B00002A9F0000000000001C7B", "0a142c0b", "x trade-order y", '"SO20260007"', "(web-01)"])
+@pytest.mark.parametrize(
+    "planted", ["10.20.44.11", "0A142C0B00002A9F0000000000001C7B", "0a142c0b", "x trade-order y", '"SO20260007"', "(web-01)", r"\nSO20260007", r"\u0001web-01"]
+)
 def test_the_check_can_fail_and_names_no_original(tmp_path: Path, planted: str) -> None:
     (tmp_path / "tables").mkdir()
     (tmp_path / "tables" / "t.csv").write_text(f"a\n{planted}\n")
