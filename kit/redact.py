@@ -219,8 +219,9 @@ class Redactor:
         return bool(rf.NAME_BEFORE.search(before) or rf.KEY_BEFORE.search(before))
 
     def restricted(self, name: str) -> bool:
-        """Tell names that are also something else: an ordinary word, a small number."""
-        return len(name) < SHORT or (name.isdigit() and (len(name) < NUMBER or len(name) == 20)) or self._own(name)
+        """Tell names that are also something else: an ordinary word, a small number, a date."""
+        number = name.isdigit() and (len(name) < NUMBER or len(name) == 20)
+        return len(name) < SHORT or number or rf.ORDINARY.fullmatch(name) is not None or self._own(name)
 
     # --- paths -----------------------------------------------------------------------------------------------------------
 

@@ -62,6 +62,8 @@ KEY_FIELD: Final = re.compile(r"(?i)^(?:business[ _]|msg_|message_|row_|dedup_?)
 NAME_FIELD: Final = re.compile(r"(?i)topic|group|consumer|producer|broker|cluster|host|target|safe_body|主题|消费者|生产者|组$")
 
 WORD: Final = re.compile(r"[A-Za-z0-9]+")
+ORDINARY: Final = re.compile(r"\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?(?:[T ].*)?|\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?|\d+(?:[.,]\d+)+")
+"""Dates, times, amounts and releases: a key that looks like one is not taken for it in the middle of a text."""
 SPELLED: Final = re.compile(r"(\\x[0-9a-f]{2}|\\u[0-9a-f]{4})")
 """Control characters as `kit.show.clean` spells them: they end a word, as they did before."""
 ESCAPED: Final = re.compile(r"\\+(?:[nrt]|x[0-9a-f]{2}|u[0-9a-f]{4})")
