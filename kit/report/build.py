@@ -8,20 +8,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
-import click
 import pandas as pd
 import pyarrow.dataset as ds
 
 from kit import noise
 from kit.report import html, manifest, notebooks
 from kit.report.words import SKIPPED
-from kit.texts import Lang, T
+from kit.texts import Lang
 
 if TYPE_CHECKING:
     from kit.case import Case
 
 PAGE_NAME = "report.html"
-NO_REDACTION = T("Redaction is not available in this version; nothing was written.", "此版本不提供脱敏；未写入任何内容。")
 
 
 def build(
@@ -52,25 +50,33 @@ def build(
 def run(case: Case, out: Path, *, cause: str = "auto", redact: bool = False) -> Path:
     """Triage the case, run its notebooks, write everything a report consists of into `out`; return the page's path."""
     import kit
-    from kit.report import write
+    from kit.report import redacted, write
 
-    if redact:
-        raise click.UsageError(NO_REDACTION.render(case.lang))
     started = dt.datetime.now(dt.UTC)
     findings = kit.triage(case)
+    if redact:
+        return redacted.run(case, findings, out, cause, started)
     write.findings(findings, out / "findings.json")
     write.tables(case, out / "tables")
-    declared = options(case)
-    parameters = {
+    executed = notebooks.execute(notebooks.chosen(findings, cause), out / "notebooks", parameters(case))
+    return build(findings, evidence_tables(case), executed, out, case.lang, declared(case, cause), started)
+
+
+def parameters(case: Case) -> dict[str, Any]:
+    """Return what the notebooks of a case are run with."""
+    return {
         "evidence": str(case.path.resolve()),
         # The folder all workspaces are in, as `open_case` takes it.
         "workspace": str(case.workspace.folder.parents[1]),
         "lang": case.lang,
         "interactive": False,
-        "options": declared,
+        "options": options(case),
     }
-    executed = notebooks.execute(notebooks.chosen(findings, cause), out / "notebooks", parameters)
-    return build(findings, evidence_tables(case), executed, out, case.lang, declared | ({} if cause == "auto" else {"cause": cause}), started)
+
+
+def declared(case: Case, cause: str) -> dict[str, Any]:
+    """Return the options of a report, as the command line spells them."""
+    return options(case) | ({} if cause == "auto" else {"cause": cause})
 
 
 def options(case: Case) -> dict[str, Any]:

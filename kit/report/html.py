@@ -76,6 +76,7 @@ def render(
         version=clean(findings["kit_version"]),
         title=" · ".join(v["title"] for v in confirmed) or words["no_cause"],
         evidence_name=clean(PurePath(findings["evidence"]["path"]).name),
+        redacted=bool((options or {}).get("redact")),
         head=head,
         answers=_answers(head, confirmed, found, undecided, lang),
         failed=[PAGE["failed"].say(name=s.name).render(lang) for s in stories if s.failed],

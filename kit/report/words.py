@@ -10,6 +10,10 @@ PAGE: Final[dict[str, T]] = {
     "kicker": T("RocketMQ incident report", "RocketMQ 事故报告"),
     "skip": T("Skip to the report", "跳到正文"),
     "contents": T("Contents", "目录"),
+    "redacted": T(
+        "Names, addresses, keys and paths on this page are pseudonyms: the same original always has the same one. Times, sizes, offsets and hashes are real.",
+        "本页的名称、地址、key 和路径均为化名：同一原值始终对应同一化名。时间、大小、位点和哈希均为真实值。",
+    ),
     "no_cause": T("No root cause is confirmed", "没有确认的根因"),
     "one_suspect": T("Not proven yet; the strongest lead is: {title}", "尚未证实；最可疑的是：{title}"),
     "quiet": T(

@@ -77,13 +77,21 @@ class Table:
 
     def as_html(self, reading: str = "", folded: bool = False) -> str:
         """Return the table for a notebook, every cell escaped by the template; under a sentence, and folded, if asked for."""
-        summary = BEHIND.render(self.lang) if folded else ""
-        return _ENV.get_template("notebook_table.html.j2").render(table=self.as_dict(), reading=clean(reading), folded=summary)
+        return drawn(self.as_dict(), reading, BEHIND.render(self.lang) if folded else "")
 
     def as_text(self) -> str:
-        spec = self.as_dict()
-        lines = [spec["caption"], " | ".join(c["name"] for c in spec["columns"]), *(" | ".join(row) for row in spec["rows"]), *spec["notes"]]
-        return "\n".join(lines)
+        return spelled(self.as_dict())
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         return {MIME: self.as_dict(), "text/html": self.as_html(), "text/plain": self.as_text()}
+
+
+def drawn(spec: dict[str, Any], reading: str = "", folded: str = "") -> str:
+    """Return a table given as by `Table.as_dict` as HTML; `folded`: what stands on the fold it is under."""
+    return _ENV.get_template("notebook_table.html.j2").render(table=spec, reading=clean(reading), folded=folded)
+
+
+def spelled(spec: dict[str, Any]) -> str:
+    """Return the same table as plain text."""
+    lines = [spec["caption"], " | ".join(c["name"] for c in spec["columns"]), *(" | ".join(row) for row in spec["rows"]), *spec["notes"]]
+    return "\n".join(lines)

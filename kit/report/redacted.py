@@ -1,0 +1,149 @@
+"""A report in which every name, address, key and path is a pseudonym. It is put together in the workspace and checked there before any of it is written out."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+import nbformat
+from plotly.offline import get_plotlyjs
+
+from kit import redactnames
+from kit.redact import Redactor
+from kit.report import build, notebooks, write
+from kit.show import MIME as CHART
+from kit.show import PLOTLY_MIME
+from kit.show.table import BEHIND, drawn, spelled
+from kit.show.table import MIME as TABLE
+from kit.texts import Lang, T
+
+if TYPE_CHECKING:
+    from kit.case import Case
+
+KINDS: Final = {"address": T("address", "地址"), "name": T("name, key or path", "名称、key 或路径")}
+LEAK = T(
+    "The report is not written: {file} would still show an original {kind}. This is a fault of the kit; please report it.",
+    "报告未写出：{file} 中仍会出现原始的{kind}。这是工具的缺陷，请反馈。",
+)
+STALE = T(
+    "The report is not written: {file} in the output folder shows an original {kind}, perhaps from an earlier report. Choose an empty folder.",
+    "报告未写出：输出目录中的 {file} 含有原始的{kind}，可能来自先前的报告。请选择一个空目录。",
+)
+
+_WORDS: Final = (
+    "type mode orientation textposition insidetextanchor xref yref xanchor yanchor anchor side dash color colorway symbol shape align barmode overlaying "
+    "family ticks tickmode hovermode hoverinfo uid matches bdata dtype layer showlegend valign shared rangemode fillcolor linecolor gridcolor tickcolor"
+)
+_OURS: Final = frozenset(_WORDS.split())
+"""Fields of a figure that hold plotly's words or packed numbers, nothing of an evidence."""
+
+_PACKED: Final = re.compile(r'"bdata":\s*"[^"]*"|sha256-[A-Za-z0-9+/=]+')
+"""Packed numbers and hashes in base64: any three letters turn up in them by chance."""
+
+
+def run(case: Case, findings: Mapping[str, Any], out: Path, cause: str, started: dt.datetime) -> Path:
+    """Write the report with pseudonyms into `out`; return the page's path. Raise `click.ClickException`, with nothing written, where an original is left."""
+    parameters = build.parameters(case)
+    options = build.declared(case, cause)
+    place = case.workspace.folder / "tmp"
+    place.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="redact-", dir=place) as folder:
+        plain, staged = Path(folder, "plain"), Path(folder, "report")
+        executed = notebooks.execute(notebooks.chosen(findings, cause), plain, parameters)
+        books = {path: notebooks.read(path) for path in executed}
+        tables = {name: case.table(name) for name in case.table_names()}
+        evidence = build.evidence_tables(case)
+        shown = [findings, parameters, options, *(_said(book) for book in books.values()), *tables.values(), *evidence.values()]
+        paths = {findings["evidence"]["path"], parameters["evidence"], parameters["workspace"], str(Path.home())}
+        redactor = redactnames.of(case, shown, paths)
+
+        told = redactor.value(findings)
+        write.findings(told, staged / "findings.json")
+        for name, frame in tables.items():
+            write.csv(redactor.frame(frame), staged / "tables" / f"{name}.csv")
+        (staged / "notebooks").mkdir()
+        made = []
+        for path, book in books.items():
+            notebook(redactor, book, redactor.value(parameters), case.lang)
+            nbformat.write(book, staged / "notebooks" / path.name)
+            made.append(staged / "notebooks" / path.name)
+        frames = {name: redactor.frame(frame) for name, frame in evidence.items()}
+        build.build(told, frames, made, staged, case.lang, redactor.value(options) | {"redact": True}, started)
+
+        check(redactor, staged, LEAK, case.lang)
+        if out.exists():
+            ours = {path.relative_to(staged) for path in staged.rglob("*")}
+            check(redactor, out, STALE, case.lang, but=ours)
+        shutil.copytree(staged, out, dirs_exist_ok=True)
+    return out / build.PAGE_NAME
+
+
+def _said(book: nbformat.NotebookNode) -> list[Any]:
+    """Return what a notebook shows of an evidence: its outputs and failure, not its own prose and code."""
+    return [*(cell.get("outputs", []) for cell in book.cells), book.metadata.get(notebooks.KIT, {}).get("failed")]
+
+
+def notebook(redactor: Redactor, book: nbformat.NotebookNode, parameters: Mapping[str, Any], lang: Lang) -> None:
+    """Replace originals in an executed notebook, in place. `parameters` are replaced already; HTML is drawn anew from the tables beside it."""
+    from papermill.translators import PythonTranslator
+
+    about = book.metadata.get(notebooks.KIT, {})
+    if about.get("failed"):
+        about["failed"] = redactor.text(about["failed"])
+    for cell in book.cells:
+        if "injected-parameters" in cell.metadata.get("tags", ()):
+            cell.source = PythonTranslator.codify(parameters)
+        chart: dict[str, Any] | None = None
+        for output in cell.get("outputs", ()):
+            chart = _output(redactor, output, chart, lang) or chart
+
+
+def _output(redactor: Redactor, output: dict[str, Any], chart: Mapping[str, Any] | None, lang: Lang) -> dict[str, Any] | None:
+    """Replace originals in one output; return the chart it holds: the output behind a chart is its table, drawn from it."""
+    if output["output_type"] == "error":
+        # A trace shows values and the paths of this machine; the name of the error is enough.
+        output.update(evalue=redactor.text(output["evalue"]), traceback=[])
+    if "text" in output:
+        output["text"] = redactor.text(output["text"])
+    data = output.get("data")
+    if data is None:
+        return None
+    foreign = data.pop("text/html", None)
+    for mime in data:
+        data[mime] = figure(redactor, data[mime]) if mime == PLOTLY_MIME else redactor.value(data[mime])
+    if TABLE in data:
+        data.update({"text/html": drawn(data[TABLE]), "text/plain": spelled(data[TABLE])})
+    elif foreign and chart and output.get("metadata", {}).get(notebooks.KIT, {}).get("twin"):
+        data["text/html"] = drawn(chart["table"], chart["reading"], BEHIND.render(lang))
+    return data.get(CHART)
+
+
+def figure(redactor: Redactor, value: Any, field: str | None = None) -> Any:
+    """Return a figure with its texts replaced; the names of its fields are plotly's."""
+    if field in _OURS:
+        return value
+    if isinstance(value, dict):
+        return {name: figure(redactor, each, name) for name, each in value.items()}
+    if isinstance(value, list):
+        return [figure(redactor, each, field) for each in value]
+    return redactor.text(value) if isinstance(value, str) else value
+
+
+def check(redactor: Redactor, folder: Path, sentence: T, lang: Lang, but: Sequence[Path] | set[Path] = ()) -> None:
+    """Look for originals in every file of a folder; raise `click.ClickException` naming the file and the kind of the first, never the original."""
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        name = path.relative_to(folder)
+        if name in but:
+            continue
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if path.suffix == ".html":
+            text = text.replace(get_plotlyjs(), "")
+        kind = redactor.leak(_PACKED.sub("", text))
+        if kind is not None:
+            raise click.ClickException(sentence.say(file=str(name), kind=KINDS[kind]).render(lang))
