@@ -10,7 +10,7 @@ WARM := $(wildcard sample_data/transaction-consistency.tar.zst)
 STAMP := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint notebooks recordings slow browser bench bundle clean
+.PHONY: help env demo test lint notebooks recordings slow browser bench cluster-test bundle clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-13s %s\n", $$1, $$2}'
@@ -36,7 +36,7 @@ lint: env ## ruff, mypy, stripped notebooks
 	@$(VENV)/bin/nbstripout --verify $(NB)/*.ipynb
 
 test: env lint ## lint, types, unit tests, small recordings, notebooks
-	@$(PY) -m pytest -m "not recordings and not browser and not slow"
+	@$(PY) -m pytest -m "not recordings and not browser and not slow and not cluster"
 
 notebooks: env ## run every notebook headless
 	@$(PY) -m pytest tests/test_notebooks.py
@@ -53,6 +53,10 @@ browser: env ## the report and JupyterLab in a real Chromium
 bench: env ## the kit beside RocketMQ's decoder, DuckDB, polars and Spark's text reader
 	@$(PY) -c 'import duckdb, polars' 2>/dev/null || uv pip install -q --python $(PY) duckdb polars 2>/dev/null || $(PY) -m pip install -q duckdb polars || true
 	@for each in decode logs triage; do echo "== $$each"; $(PY) -m benchmarks.$$each; done
+
+cluster-test: env ## the same findings from a Spark standalone cluster and from object storage
+	@$(PY) -c 'import moto.server' 2>/dev/null || uv pip install -q --python $(PY) 'moto[server]' 2>/dev/null || $(PY) -m pip install -q 'moto[server]'
+	@$(PY) -m pytest -m cluster tests/test_cluster.py
 
 bundle: env ## everything for a host without a network: out/rmq-kit-bundle.tar
 	@rm -rf out/bundle && mkdir -p out/bundle/rmq-kit/wheels

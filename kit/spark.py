@@ -61,7 +61,9 @@ def session(master: str | None = None, remote: str | None = None, *, brief: bool
     if not remote:
         _require_java()
     # Workers must be the same interpreter, with the kit and numba's cache at hand.
-    os.environ["PYSPARK_PYTHON"] = sys.executable
+    # On a cluster somebody may have named the interpreter of the environment that is shipped.
+    if is_local(master, remote) or "PYSPARK_PYTHON" not in os.environ:
+        os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     builder = SparkSession.builder.appName("rmq-kit")
     if remote:
