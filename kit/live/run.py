@@ -69,9 +69,11 @@ def run(scenario: Scenario, out: Path, broker: str | None = None, client: str | 
         over = live.go(watch)
         reading = live.probe.read()
         cluster.admin(processes, lab, _commands(lab, scenario, folder), folder / "broker" / "mqadmin")
-        # The applications first: a broker that goes before them fills their logs with its absence.
-        processes.end(*live.hosts.values())
-    evidence = _collect(scenario, folder, out.resolve() / EVIDENCE)
+        # As somebody copies them from hosts that run: no application's log tells of the broker's end, no broker's of theirs.
+        evidence = out.resolve() / EVIDENCE
+        _collect_apps(scenario, folder, evidence)
+        processes.end(lab.broker)
+    _collect_broker(folder / "broker", evidence / "broker")
     done = Done(scenario, *releases, evidence, over, time.monotonic() - began, reading)
     (out / ABOUT).write_text(json.dumps(_about(done), indent=1) + "\n", encoding="utf-8")
     shutil.rmtree(folder)
@@ -177,22 +179,23 @@ def _handled(folder: Path, scenario: Scenario, kind: str) -> str:
     return first[1] if kind == "uniq_key" else first[2]
 
 
-def _collect(scenario: Scenario, folder: Path, evidence: Path) -> Path:
-    """Move what an investigator would have into the evidence folder; empty logs and lock files stay behind."""
-    broker = evidence / "broker"
-    broker.mkdir(parents=True)
-    home = folder / "broker"
-    for source, name in ((home / "broker.conf", "broker.conf"), (home / cluster.LOGS, "logs"), (home / "store", "store"), (home / "mqadmin", "mqadmin")):
-        source.rename(broker / name)
+def _collect_apps(scenario: Scenario, folder: Path, evidence: Path) -> None:
     for app in scenario.apps:
         target = evidence / app.folder
-        target.mkdir()
-        for path in [p for p in (folder / app.folder).rglob("*") if p.is_file() and p.suffix in (".log", ".csv", ".gz")]:
-            path.rename(target / path.name)
-    (broker / "store" / "lock").unlink(missing_ok=True)
-    for path in [p for p in evidence.rglob("*.log") if not p.stat().st_size]:
+        target.mkdir(parents=True)
+        for path in (folder / app.folder).rglob("*"):
+            if path.is_file() and path.suffix in (".log", ".csv", ".gz") and path.stat().st_size:
+                shutil.copy2(path, target / path.name)
+
+
+def _collect_broker(home: Path, target: Path) -> None:
+    """Move what the broker left; empty logs and lock files stay behind."""
+    target.mkdir(parents=True)
+    for source, name in ((home / "broker.conf", "broker.conf"), (home / cluster.LOGS, "logs"), (home / "store", "store"), (home / "mqadmin", "mqadmin")):
+        source.rename(target / name)
+    (target / "store" / "lock").unlink(missing_ok=True)
+    for path in [p for p in target.rglob("*.log") if not p.stat().st_size]:
         path.unlink()
-    return evidence
 
 
 def _about(done: Done) -> dict[str, Any]:

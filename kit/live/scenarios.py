@@ -11,7 +11,7 @@ from typing import Final
 import attrs
 
 from kit.facts import names
-from kit.texts import T
+from kit.texts import Lang, T
 
 Settings = Mapping[str, str]
 
@@ -96,7 +96,7 @@ def _sweep() -> str:
 
 
 BLOWUP: Final = T("A consumer group name too long for its retry topic, an old client, a check that answers COMMIT for topics it does not know", "消费组名过长，加上重试主题前缀后超限；客户端旧；回查对不认识的主题应答 COMMIT")
-_blowup: Final = {"broker": "4.6.0", "client": "4.5.2", "until_half": 4000, "settle": 20, "deadline": 75, "config": {"transactionCheckInterval": "2000", "transactionTimeOut": "1500"}}
+_blowup: Final = {"broker": "4.6.0", "client": "4.5.2", "until_half": 2500, "settle": 20, "deadline": 75, "config": {"transactionCheckInterval": "2000", "transactionTimeOut": "1500"}}
 _failing: Final = "3,7,12,18"
 _stalls: Final = (Pause(5, 0.4, 5), Pause(12, 4.2), Pause(20, 0.35, 6))
 
@@ -171,10 +171,10 @@ FIXED: Final = "-fixed"
 NO_SUCH: Final = T("{name}: no such scenario; there are {known}", "{name}：没有这个场景；现有 {known}")
 
 
-def find(name: str, *, fixed: bool = False) -> Scenario:
-    """Return a scenario by name, with `fixed` its twin. Raise `KeyError` with the known names."""
+def find(name: str, lang: Lang = "en", *, fixed: bool = False) -> Scenario:
+    """Return a scenario by name, with `fixed` its twin. Raise `KeyError` with one line that lists the known names."""
     known = {scenario.name: scenario for scenario in SCENARIOS}
     wanted = name if not fixed or name.endswith(FIXED) else name + FIXED
     if wanted not in known:
-        raise KeyError(NO_SUCH.say(name=wanted[:60], known=list(known)).render())
+        raise KeyError(NO_SUCH.say(name=wanted[:60], known=list(known)).render(lang))
     return known[wanted]
