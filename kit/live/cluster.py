@@ -129,7 +129,9 @@ def _home(home: Path, release: Version) -> Path:
 
 def _logging(home: Path, release: Version, which: str) -> dict[str, str]:
     """Return the properties that say where logs go, and let a flood of lines fill 128 MB at most for each log."""
-    kept = {"rocketmq.home.dir": str(home), "lab.log.size": "32MB", "lab.log.files": "3", "rocketmq.client.logRoot": str(home / LOGS)}
+    # A broker refuses to write where the disk is nearly full, however little it needs.
+    disk = {"rocketmq.broker.diskSpaceWarningLevelRatio": "0.99", "rocketmq.broker.diskSpaceCleanForciblyRatio": "0.98"}
+    kept = {**disk, "rocketmq.home.dir": str(home), "lab.log.size": "32MB", "lab.log.files": "3", "rocketmq.client.logRoot": str(home / LOGS)}
     return kept if release < OWN_LAYOUT else {**kept, "rmq.logback.configurationFile": f"rmq.{which}.logback.xml"}
 
 

@@ -66,7 +66,7 @@ class Probe:
         )  # fmt: skip
 
     def _follow(self, path: Path, name: str) -> None:
-        """Count the warnings and errors written since the last look, rolled files left behind: at most `CHUNK` bytes are looked at, the rest is extrapolated."""
+        """Count the warnings and errors written since the last look. Of more than `CHUNK` bytes the rest is extrapolated; what was rolled away is left out."""
         try:
             state = path.stat()
             inode, at = self._at.get(path, (state.st_ino, 0))

@@ -70,16 +70,21 @@ class Processes:
         self.stop()
         atexit.unregister(self.stop)
 
-    def start(self, name: str, main: str, arguments: Sequence[str], home: Path, classpath: str, heap: str = "256m", properties: Mapping[str, str] | None = None) -> Host:
+    def start(
+        self, name: str, main: str, arguments: Sequence[str], home: Path, classpath: str, heap: str, properties: Mapping[str, str] | None = None
+    ) -> Host:
         """Start a main class under `LabHost`, which ends it at the lab's deadline and when this process is gone."""
         home.mkdir(parents=True, exist_ok=True)
         set_ = {"user.home": str(home), "user.timezone": ZONE, "java.io.tmpdir": str(home), **(properties or {})}
         left = max(5, int(self.deadline - time.monotonic()) + 30)
-        command = [self.java, f"-Xms{heap}", f"-Xmx{heap}", *FLAGS, *(f"-D{k}={v}" for k, v in set_.items()), "-cp", classpath, "LabHost", str(left), main, *arguments]
+        flags = [f"-Xms{heap}", f"-Xmx{heap}", *FLAGS, *(f"-D{k}={v}" for k, v in set_.items())]
+        command = [self.java, *flags, "-cp", classpath, "LabHost", str(left), main, *arguments]
         said = home / f"{name}.out"
         with said.open("ab") as out:
             # A session of its own: Ctrl-C in the terminal reaches the lab alone, which then ends its processes in order.
-            process = subprocess.Popen(command, cwd=home, stdin=subprocess.PIPE, stdout=out, stderr=subprocess.STDOUT, start_new_session=True, env=_environment(home))
+            process = subprocess.Popen(
+                command, cwd=home, stdin=subprocess.PIPE, stdout=out, stderr=subprocess.STDOUT, start_new_session=True, env=_environment(home)
+            )
         host = Host(name, process, said)
         self._hosts.append(host)
         return host
@@ -141,7 +146,8 @@ def free_port(beside: Sequence[int] = (0,)) -> int:
 
 def _environment(home: Path) -> dict[str, str]:
     """Return the environment without what would lead a RocketMQ process elsewhere."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("ROCKETMQ_", "NAMESRV_", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH"))}
+    leads = ("ROCKETMQ_", "NAMESRV_", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(leads)}
     return {**kept, "HOME": str(home), "ROCKETMQ_HOME": str(home)}
 
 

@@ -19,7 +19,7 @@ from kit.live import cluster, jars
 from kit.live.jars import LabError
 from kit.live.probe import Probe, Reading
 from kit.live.processes import ENDED, Host, Processes, pause
-from kit.live.scenarios import App, Scenario
+from kit.live.scenario import App, Scenario
 from kit.texts import T
 
 EVIDENCE: Final = "evidence"

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kit.live.probe import Reading
-from kit.live.scenarios import Scenario
+from kit.live.scenario import Scenario
 from kit.texts import Lang, T
 
 BARS: Final = "▁▂▃▄▅▆▇█"
@@ -85,7 +85,8 @@ class View:
         lines = [*said, f"{LAST.in_(self.lang)}: {last}"] if last else said
         head = f"{self.scenario.name} · {PHASES[self.phase].in_(self.lang)} · {self.readings[-1].seconds:.0f} s"
         # Text, never markup: log lines may hold brackets and control characters.
-        return Panel(Group(Text(title), table, *(Text("".join(c if c.isprintable() else " " for c in line), overflow="ellipsis", no_wrap=True) for line in lines)), title=head)
+        notes = [Text("".join(c if c.isprintable() else " " for c in line), overflow="ellipsis", no_wrap=True) for line in lines]
+        return Panel(Group(Text(title), table, *notes), title=head)
 
 
 def bars(values: list[int]) -> str:
@@ -99,7 +100,7 @@ def watching(scenario: Scenario, lang: Lang, *, live: bool, console: Console | N
     """Hand out what `run` calls: with `live` on a terminal a view that redraws itself, else a plain line every few seconds on stderr."""
     screen = console or Console(stderr=True)
     view = View(scenario, lang)
-    if live and screen.is_terminal:
+    if live and (screen.is_terminal or screen.is_jupyter):
         with Live(view.draw(), console=screen, refresh_per_second=4) as drawn:
 
             def redraw(phase: str, reading: Reading) -> None:
