@@ -120,11 +120,11 @@ IDENTITY_FIXED: Final = IDENTITY.twin(
     apps=(_LATE.told(dedup="uniq"), ORDERS), lookup="offset",
 )  # fmt: skip
 
-_STALLS: Final = (Pause(5, 0.4, 5), Pause(12, 4.2), Pause(20, 0.35, 6))
+_STALLS: Final = (Pause(5, 0.4, 8), Pause(12, 4.2), Pause(20, 0.35, 10))
 BUSY: Final = Scenario(
     "broker-busy", T("A broker process that stands still under load", "负载之下 Broker 进程停顿"),
-    (AUDIT, App("o", "sender", {**STOCK.settings, "seconds": "28", "threads": "24", "pause": "8"})),
-    "4.6.0", "4.6.1", config={"osPageCacheBusyTimeOutMills": "20", "waitTimeMillsInSendQueue": "60"}, pauses=_STALLS, settle=4, roots=("broker-busy",),
+    (AUDIT, App("o", "sender", {**STOCK.settings, "seconds": "28", "threads": "40", "pause": "12"})),
+    "4.6.0", "4.6.1", config={"osPageCacheBusyTimeOutMills": "20", "waitTimeMillsInSendQueue": "60"}, pauses=_STALLS, settle=4, roots=("broker-busy",), neighbours=("client-timeout",),
 )  # fmt: skip
 BUSY_FIXED: Final = BUSY.twin(
     "fixed",
