@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from rich.console import Console
@@ -26,6 +27,7 @@ from kit.live import cluster, jars, processes, run, watch
 from kit.live.probe import Probe, Reading, entries
 from kit.live.scenarios import SCENARIOS, find
 from kit.report import notebooks
+from kit.show import beside as drawing
 
 SHORT = "half-topic-blowup-fixed"
 BY_NAME = {one.name: one for one in SCENARIOS}
@@ -206,18 +208,20 @@ def test_live_imports_neither_causes_nor_report() -> None:
 # --- the notebook --------------------------------------------------------------------------------------------------------------------
 
 
-def test_the_notebook_shows_two_evidences_or_says_how_to_make_them(tmp_path: Path) -> None:
-    sides = {"evidence": "sample_data/message-identity.tar.zst", "fixed": "sample_data/healthy.tar.zst"}
-    chosen = {"lang": "en", "interactive": False, "workspace": str(tmp_path / "workspace")}
-    [shown] = notebooks.execute([NOTEBOOK], tmp_path / "shown", {**chosen, **sides})
-    told = notebooks.story(shown)
-    assert told.failed is None
-    assert len(told.charts) == 1
-    assert "message-identity" in str(told.blocks) and "handled_twice_by_offset_id" in str(told.blocks)
-    [empty] = notebooks.execute([NOTEBOOK], tmp_path / "empty", {**chosen, "lang": "zh", "evidence": "", "fixed": "nowhere"})
-    told = notebooks.story(empty)
+def test_the_notebook_says_how_to_make_what_is_not_there(tmp_path: Path) -> None:
+    chosen = {"lang": "zh", "interactive": False, "workspace": str(tmp_path / "workspace"), "evidence": "", "fixed": "nowhere"}
+    told = notebooks.story(notebooks.execute([NOTEBOOK], tmp_path / "empty", chosen)[0])
     assert told.failed is None
     assert beside.HOW.zh in str(told.blocks)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_growth_is_drawn_side_by_side(lang: Any) -> None:
+    rows = [(side, kind, n, (n + 1) ** 2) for side in ("without", "with") for kind in ("half", "schedule", "business") for n in range(5)]
+    chart = drawing.growth(pd.DataFrame(rows, columns=pd.Index(["side", "kind", "seconds", "records"])), lang)
+    assert len(chart.figure.data) == 6 and "25" in chart.reading and len(chart.table) == 6
+    nothing = drawing.growth(pd.DataFrame({"side": [], "kind": [], "seconds": [], "records": []}), lang)
+    assert "0" in nothing.reading and nothing.table.empty
 
 
 # --- real brokers --------------------------------------------------------------------------------------------------------------------

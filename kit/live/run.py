@@ -29,6 +29,8 @@ WHOLE: Final = 180.0
 """Hard limit of a run in seconds, from the first process to the last: then the processes end by themselves."""
 STEP: Final = 0.5
 CRASHED: Final = 137
+GROWING: Final = 40.0
+"""Seconds an incident gets to grow after the applications are done."""
 BREATH: Final = 0.15
 """Seconds between two pauses of a row."""
 NOT_EMPTY: Final = T("{path}: is there and not empty; the lab writes into a new folder", "{path}：已存在且非空；实验只写入新目录")
@@ -128,9 +130,9 @@ class _Live:
             return "store"
         if seconds >= scenario.deadline:
             return "deadline"
-        # An incident that grows is over when it has grown, its twin when nothing has come for long enough.
+        # An incident that grows is over when it has grown; with another release than its own it may never begin to.
         grows = bool(scenario.roots) and (scenario.until_half or scenario.until_errors) is not None
-        return "settled" if settled is not None and settled >= scenario.settle and not grows else ""
+        return "settled" if settled is not None and settled >= (GROWING if grows else scenario.settle) else ""
 
     def _keep(self) -> None:
         """Start a crashed application again where the scenario wants it. Raise `LabError` for any other end."""

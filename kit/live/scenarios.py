@@ -124,7 +124,8 @@ _STALLS: Final = (Pause(5, 0.4, 8), Pause(12, 4.2), Pause(20, 0.35, 10))
 BUSY: Final = Scenario(
     "broker-busy", T("A broker process that stands still under load", "负载之下 Broker 进程停顿"),
     (AUDIT, App("o", "sender", {**STOCK.settings, "seconds": "28", "threads": "40", "pause": "12"})),
-    "4.6.0", "4.6.1", config={"osPageCacheBusyTimeOutMills": "20", "waitTimeMillsInSendQueue": "60"}, pauses=_STALLS, settle=4, roots=("broker-busy",), neighbours=("client-timeout",),
+    "4.6.0", "4.6.1", config={"osPageCacheBusyTimeOutMills": "20", "waitTimeMillsInSendQueue": "60"}, pauses=_STALLS, settle=4,
+    roots=("broker-busy",), neighbours=("client-timeout",),
 )  # fmt: skip
 BUSY_FIXED: Final = BUSY.twin(
     "fixed",

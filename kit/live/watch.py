@@ -92,7 +92,7 @@ class View:
 def bars(values: list[int]) -> str:
     """Return a line of bars, the highest the greatest value."""
     top = max(values, default=0)
-    return "".join(BARS[min(len(BARS) - 1, value * len(BARS) // (top + 1))] for value in values) if top else ""
+    return "".join(BARS[value * (len(BARS) - 1) // top] for value in values) if top else ""
 
 
 @contextmanager
