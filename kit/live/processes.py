@@ -29,6 +29,7 @@ ZONE: Final = "GMT+08:00"
 GRACE: Final = 12.0
 """Seconds a process gets to stop by itself."""
 ENDED: Final = T("{name} ended by itself (exit code {code}): {said}", "{name} 自行退出（退出码 {code}）：{said}")
+NO_PORT: Final = T("no free ports on loopback", "环回地址上没有空闲端口")
 SILENT: Final = T("{name} did not answer on port {port} within {seconds} seconds: {said}", "{name} 在 {seconds} 秒内未在端口 {port} 上应答：{said}")
 
 
@@ -141,7 +142,7 @@ def free_port(beside: Sequence[int] = (0,)) -> int:
             for distance in beside:
                 held.enter_context(socket.socket()).bind(("127.0.0.1", port + distance))
             return port
-    raise LabError(T("no free ports on loopback", "环回地址上没有空闲端口").say())
+    raise LabError(NO_PORT.say())
 
 
 def _environment(home: Path) -> dict[str, str]:

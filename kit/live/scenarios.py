@@ -73,7 +73,7 @@ BLOWUP_TWINS: Final = (
             "The same, but the check answers ROLLBACK for topics it does not know: leaks that no longer double",
             "同上，但回查对不认识的主题应答 ROLLBACK：仍泄漏，但不再翻倍",
         ),
-        apps=(_LONG, _COMMITS.told(no_handler="ROLLBACK_MESSAGE")), settle=18,
+        apps=(_LONG, _COMMITS.told(no_handler="ROLLBACK_MESSAGE")), settle=18, neighbours=("retry-topic-too-long",),
     ),
 )  # fmt: skip
 
