@@ -131,6 +131,9 @@ def test_the_view_shows_growth_and_takes_log_lines_as_text(lang: Any) -> None:
     text = shown.file.getvalue()  # type: ignore[attr-defined]
     assert "40" in text and "[bold]not markup[/bold]" in text and "\x1b[31m" not in text
     assert view.doubling() == 1.0
+    view.add("traffic", attrs.evolve(reading(4.0, 90), real=80))
+    assert view.doubling() is None
+    view.readings.pop()
     assert "40" in view.plain()
 
 

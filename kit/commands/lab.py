@@ -81,7 +81,8 @@ def run(scenario: str, fixed: bool, broker: str | None, client: str | None, out:
         raise Refusal(INTERRUPTED.say(path=clean(str(folder))).render(lang)) from None
     values: dict[str, Any] = {"name": chosen.name, "broker": str(done.broker), "client": str(done.client), "seconds": done.seconds, "over": OVER[done.over]}
     click.echo(RAN.say(**values, evidence=str(done.evidence)).render(lang))
-    click.echo(EXPECTED.say(roots=list(chosen.roots) or NOTHING, neighbours=list(chosen.neighbours) or NOTHING).render(lang))
+    if broker is None and client is None:
+        click.echo(EXPECTED.say(roots=list(chosen.roots) or NOTHING, neighbours=list(chosen.neighbours) or NOTHING).render(lang))
     _triage(done.evidence, workspace, lang)
 
 

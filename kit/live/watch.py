@@ -51,12 +51,12 @@ class View:
         self.readings.append(reading)
 
     def doubling(self) -> float | None:
-        """Return within how many seconds the half topic has come to twice its records, None where it has not."""
-        if not self.readings:
+        """Return within how many seconds the half topic has come to twice its records, None where it grows no faster than the business does."""
+        if not self.readings or self.readings[-1].half <= 2 * self.readings[-1].real:
             return None
         last = self.readings[-1]
         before = [r for r in self.readings if 0 < r.half <= last.half / 2]
-        return last.seconds - before[-1].seconds if before and last.half >= 8 else None
+        return last.seconds - before[-1].seconds if before else None
 
     def plain(self) -> str:
         """Return the last reading as one line."""

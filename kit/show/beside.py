@@ -30,14 +30,13 @@ DASHES: Final = {"half": "solid", "schedule": "dash", "business": "dot"}
 
 def growth(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Draw the records so far. `frame`: side (`without`, `with`), kind (of `KINDS`), seconds (number), records (so far)."""
-    made = figure(height=380)
     gap = 0.06
     half = (1 - gap) / 2
-    made.update_layout(
-        xaxis={"domain": [0, half], "title": {"text": SECONDS.in_(lang)}},
-        xaxis2={"domain": [half + gap, 1], "title": {"text": SECONDS.in_(lang)}, "anchor": "y"},
-        yaxis={"type": "log", "title": {"text": RECORDS.in_(lang)}, "dtick": 1}, margin_t=64, legend_y=1.1,
-    )  # fmt: skip
+    last = float(frame["seconds"].max()) if len(frame) else 1.0
+    # One range for both panels: a run that ended early must look as short as it was.
+    axis = {"title": {"text": SECONDS.in_(lang)}, "range": [0, last]}
+    made = figure(height=380, xaxis={**axis, "domain": [0, half]}, xaxis2={**axis, "domain": [half + gap, 1], "anchor": "y"})
+    made.update_layout(yaxis={"type": "log", "title": {"text": RECORDS.in_(lang)}, "dtick": 1}, margin_t=64, legend_y=1.1)
     for n, side in enumerate(SIDES):
         for kind, name in KINDS.items():
             mine = frame[(frame["side"] == side) & (frame["kind"] == kind)]
