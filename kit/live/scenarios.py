@@ -61,7 +61,7 @@ BLOWUP: Final = Scenario(
 BLOWUP_TWINS: Final = (
     BLOWUP.twin(
         "fixed", T("The same with one consumer group a tag: its name is short", "同上，但按标签拆分消费组：组名短"),
-        apps=(POINTS.told(group=SHORT_GROUP, failing="3,7,12,18"), ORDERS.told(no_handler="COMMIT_MESSAGE")),
+        apps=(POINTS.told(group=SHORT_GROUP, failing="3,7,12,18"), ORDERS.told(no_handler="COMMIT_MESSAGE")), settle=5,
     ),
     BLOWUP.twin(
         "new-client", T("The same with client 4.6.1: the send-back is still refused, nothing leaks", "同上，但客户端为 4.6.1：回退仍被拒绝，但不再泄漏"),
