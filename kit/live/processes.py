@@ -56,7 +56,7 @@ class Host:
 
 
 class Processes:
-    """The processes of one lab; leaving the `with` block ends all of them, last started first."""
+    """The processes of one lab; leaving the `with` block ends all of them."""
 
     def __init__(self, java: str, seconds: float) -> None:
         self.java = java
@@ -109,8 +109,7 @@ class Processes:
     def stop(self) -> None:
         """End everything that still runs; a second Ctrl-C meanwhile does not leave anything behind."""
         with _undisturbed():
-            for host in reversed(self._hosts):
-                self.end(host)
+            self.end(*reversed(self._hosts))
         self._hosts.clear()
 
 

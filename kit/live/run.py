@@ -34,6 +34,7 @@ GROWING: Final = 40.0
 BREATH: Final = 0.15
 """Seconds between two pauses of a row."""
 NOT_EMPTY: Final = T("{path}: is there and not empty; the lab writes into a new folder", "{path}：已存在且非空；实验只写入新目录")
+NONE_HANDLED: Final = T("{name}: no message reached the consumer, so there is no id to look up", "{name}：没有消息到达消费者，因此没有可查询的 id")
 Watcher = Callable[[str, Reading], None]
 """Called about twice a second with what goes on (`traffic`, `settling`) and what is to be seen."""
 
@@ -177,8 +178,10 @@ def _commands(lab: cluster.Cluster, scenario: Scenario, folder: Path) -> dict[st
 def _handled(folder: Path, scenario: Scenario, kind: str) -> str:
     """Return an id of the first message a consumer wrote down: column 1 is UNIQ_KEY, column 2 the offset id."""
     app = next(app for app in scenario.apps if app.role == "consumer")
-    first = (folder / app.folder / f"{app.settings['table']}.csv").read_text(encoding="utf-8").splitlines()[1].split(",")
-    return first[1] if kind == "uniq_key" else first[2]
+    rows = (folder / app.folder / f"{app.settings['table']}.csv").read_text(encoding="utf-8").splitlines()[1:]
+    if not rows:
+        raise LabError(NONE_HANDLED.say(name=app.folder))
+    return rows[0].split(",")[1 if kind == "uniq_key" else 2]
 
 
 def _collect_apps(scenario: Scenario, folder: Path, evidence: Path) -> None:
