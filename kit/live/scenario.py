@@ -60,6 +60,8 @@ class Scenario:
     """The id somebody looks up with queryMsgById at the end: `uniq_key` or `offset`."""
     roots: tuple[str, ...] = ()
     neighbours: tuple[str, ...] = ()
+    allowed: tuple[str, ...] = ()
+    """Neighbours that may be confirmed as well, depending on the moment: while a crashed service starts again, a check may find it away."""
     fixes: str | None = None
     """The incident whose twin this is."""
 
