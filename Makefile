@@ -10,7 +10,7 @@ WARM := $(wildcard sample_data/transaction-consistency.tar.zst)
 STAMP := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint notebooks recordings slow browser bench cluster-test bundle clean
+.PHONY: help env demo test lint notebooks recordings slow browser bench cluster-test lab-test bundle clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-13s %s\n", $$1, $$2}'
@@ -36,7 +36,7 @@ lint: env ## ruff, mypy, stripped notebooks
 	@$(VENV)/bin/nbstripout --verify $(NB)/*.ipynb
 
 test: env lint ## lint, types, unit tests, small recordings, notebooks
-	@$(PY) -m pytest -m "not recordings and not browser and not slow and not cluster"
+	@$(PY) -m pytest -m "not recordings and not browser and not slow and not cluster and not lab"
 
 notebooks: env ## run every notebook headless
 	@$(PY) -m pytest tests/test_notebooks.py
@@ -49,6 +49,9 @@ slow: env ## more recordings with one kind of evidence taken away at a time
 
 browser: env ## the report and JupyterLab in a real Chromium
 	@$(PY) -m pytest -m browser
+
+lab-test: env ## every scenario of the live lab on real brokers (needs Maven, some ten minutes)
+	@$(PY) -m pytest -m lab
 
 bench: env ## the kit beside RocketMQ's decoder, DuckDB, polars and Spark's text reader
 	@$(PY) -c 'import duckdb, polars' 2>/dev/null || uv pip install -q --python $(PY) duckdb polars 2>/dev/null || $(PY) -m pip install -q duckdb polars || true

@@ -9,7 +9,7 @@ import sys
 
 import click
 
-from kit.commands import doctor, evidence, offline
+from kit.commands import doctor, evidence, lab, offline
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -25,7 +25,7 @@ def cli() -> None:
     """
 
 
-for command in (*evidence.COMMANDS, *doctor.COMMANDS, *offline.COMMANDS):
+for command in (*evidence.COMMANDS, *doctor.COMMANDS, *offline.COMMANDS, *lab.COMMANDS):
     cli.add_command(command)
 
 

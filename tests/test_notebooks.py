@@ -143,6 +143,16 @@ def test_start_here_runs_on_what_is_in_the_workspace(reports: list[Path]) -> Non
     assert "half-topic-blowup" in str(told.blocks)
 
 
+@pytest.mark.recordings
+def test_the_live_lab_shows_two_recordings_side_by_side(reports: list[Path], tmp_path: Path) -> None:
+    chosen = {**RUN, "workspace": str(reports[0].parents[1] / "workspace")}
+    [path] = notebooks.execute([notebooks.folder() / "75_live_lab.ipynb"], tmp_path, chosen)
+    told = notebooks.story(path)
+    assert told.failed is None
+    assert len(told.charts) == 1
+    assert "half-topic-blowup" in str(told.blocks) and "doubling_seconds" in str(told.blocks)
+
+
 def test_two_at_once_leave_no_working_folder_behind(tmp_path: Path) -> None:
     cells = [nbformat.v4.new_code_cell("lang = 'en'", metadata={"tags": ["parameters"]}), nbformat.v4.new_code_cell("import time; time.sleep(2)"), nbformat.v4.new_code_cell("'done'")]
     slow = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}, "language_info": {"name": "python"}})
