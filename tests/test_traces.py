@@ -9,13 +9,13 @@ import pytest
 import recorded
 import stores
 
-from kit.read import segments, traces
+from kit.read import contexts, segments
 
 TOPIC = frozenset({"RMQ_SYS_TRACE_TOPIC"})
 
 
 def one(*fields: str) -> dict[str, Any]:
-    (row,) = traces.contexts("\x01".join(fields) + "\x02")
+    (row,) = contexts.contexts("\x01".join(fields) + "\x02")
     return row
 
 
@@ -46,7 +46,7 @@ def test_transactions_and_recalls() -> None:
 
 def test_contexts_glued_together_come_apart() -> None:
     glued = "SubAfter\x01r\x01A\x015\x01true\x01k\x010SubAfter\x01r\x01B\x016\x01true\x01k\x012SubBefore\x011700000000123\x01R\x01g\x01r\x01C\x010\x01k\x02"
-    rows = list(traces.contexts(glued))
+    rows = list(contexts.contexts(glued))
     assert [(r["type"], r["msg_id"], r.get("context_code"), r["problem"]) for r in rows] == [
         ("SubAfter", "A", 0, None),
         ("SubAfter", "B", 2, None),
@@ -63,7 +63,7 @@ def test_what_does_not_fit_is_said(text: str) -> None:
 def read(data: bytes, folder: Path) -> list[dict[str, Any]]:
     (folder / "log").write_bytes(data)
     file = segments.examine("log", str(folder / "log"))
-    return [row for batch in traces.trace_rows(file, 0, file.used, TOPIC) for row in batch.to_pylist()]
+    return [row for batch in contexts.trace_rows(file, 0, file.used, TOPIC) for row in batch.to_pylist()]
 
 
 def test_traces_in_a_topic_of_their_own_are_found_by_their_body(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import zlib
 from pathlib import Path
 
 from kit.facts import format as f
-from kit.read import batches, segments, traces
+from kit.read import batches, contexts, segments
 from kit.read.records import sniff
 
 
@@ -33,7 +33,7 @@ def warm() -> None:
         wanted = batches.Wanted(tuple(batches.FIELDS), topics=frozenset({"t"}))
         list(segments.messages(file, 0, file.used, wanted))
         list(segments.skipped(file, 0, file.used))
-        list(traces.trace_rows(file, 0, file.used, frozenset({"t"})))
+        list(contexts.trace_rows(file, 0, file.used, frozenset({"t"})))
     try:
         from kit.read import lines
     except ImportError:
