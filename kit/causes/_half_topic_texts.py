@@ -17,6 +17,10 @@ class Text:
         "{messages} messages that a consumer could not send back leaked into the half topic and became {records} half records; they doubled every {seconds} s.",
         "消费者无法回发的 {messages} 条消息泄漏进 half 主题，变成 {records} 条 half 记录；每 {seconds} 秒翻一倍。",
     )
+    SUMMARY_PUT_BACK = T(
+        "{messages} messages that a consumer could not send back leaked into the half topic and became {records} half records: each check round puts each of them back once, until the check limit; they do not double.",
+        "消费者无法回发的 {messages} 条消息泄漏进 half 主题，变成 {records} 条 half 记录：每轮回查将每条放回一次，直到达到回查上限；并不翻倍。",
+    )
     SUMMARY_LOGS = T(
         "{lines} log lines print half messages whose real topic is the half topic itself.",
         "有 {lines} 行日志打印的 half 消息，其真实主题就是 half 主题本身。",

@@ -186,7 +186,8 @@ def _tables(case: Case, seen: Seen, whys: list[busy.Why]) -> dict[str, Any]:
 def _missing(case: Case, seen: Seen) -> list[Missing]:
     wanted = []
     if not seen.refused and not _would_show(seen):
-        wanted.append(requests.client_log(requests.PRODUCER, Text.WANT_CLIENT))
+        if not attempts.has_producer_log(case):
+            wanted.append(requests.client_log(requests.PRODUCER, Text.WANT_CLIENT))
         if not case.has("sends"):
             wanted.append(requests.sends(Text.WANT_SENDS))
     if not case.has("messages") and (seen.refused or seen.timed_out or seen.ledger.sends_failed):

@@ -68,7 +68,9 @@ def examine(case: Case) -> Finding:
     finding.figures = _figures(leak, back)
     if leak and leak.half:
         _measure(case, leak, finding)
-        finding.summary = Text.SUMMARY.say(messages=leak.messages, records=leak.half, seconds=finding.figures["doubling_seconds"])
+        # Put back once a round they grow too, but by as many each time.
+        summary = Text.SUMMARY if finding.verdict == "confirmed" else Text.SUMMARY_PUT_BACK
+        finding.summary = summary.say(messages=leak.messages, records=leak.half, seconds=finding.figures["doubling_seconds"])
         finding.remedies = _remedies(leak)
     elif printed:
         finding.summary = Text.SUMMARY_LOGS.say(lines=printed.count)
