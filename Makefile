@@ -31,7 +31,7 @@ demo: env ## the main job on the sample: says where the report is
 	@$(PY) -m kit report $(SAMPLE) --out $(OUT)
 
 lint: env ## ruff, mypy, stripped notebooks
-	@$(PY) -m ruff check kit tests $(NB)
+	@$(PY) -m ruff check kit tests benchmarks $(NB)
 	@$(PY) -m mypy --cache-dir=/dev/null
 	@$(VENV)/bin/nbstripout --verify $(NB)/*.ipynb
 
@@ -53,9 +53,9 @@ browser: env ## the report and JupyterLab in a real Chromium
 lab-test: env ## every scenario of the live lab on real brokers (needs Maven, some ten minutes)
 	@$(PY) -m pytest -m lab
 
-bench: env ## the kit beside RocketMQ's decoder, DuckDB, polars and Spark's text reader
+bench: env ## speed beside RocketMQ's decoder, DuckDB, polars, Spark; growth, memory
 	@$(PY) -c 'import duckdb, polars' 2>/dev/null || uv pip install -q --python $(PY) duckdb polars 2>/dev/null || $(PY) -m pip install -q duckdb polars || true
-	@for each in decode logs triage; do echo "== $$each"; $(PY) -m benchmarks.$$each; done
+	@for each in decode logs triage growth; do echo "== $$each"; $(PY) -m benchmarks.$$each; done
 
 cluster-test: env ## the same findings from a Spark standalone cluster and from object storage
 	@$(PY) -c 'import moto.server' 2>/dev/null || uv pip install -q --python $(PY) 'moto[server]' 2>/dev/null || $(PY) -m pip install -q 'moto[server]'

@@ -33,5 +33,6 @@ def classpath() -> str | None:
 
 def decode(path: str, files: list[Path], threads: int, rounds: int) -> list[tuple[int, int, float]]:
     """Return (records, bytes, seconds) for each round in one JVM: the first ones are cold."""
-    said = subprocess.run(["java", "-Xmx4g", "-cp", path, "DecodeBench", str(threads), str(rounds), *map(str, files)], check=True, capture_output=True, text=True)
+    command = ["java", "-Xmx4g", "-cp", path, "DecodeBench", str(threads), str(rounds), *map(str, files)]
+    said = subprocess.run(command, check=True, capture_output=True, text=True)
     return [(int(a), int(b), float(c)) for _, a, b, c in (line.split() for line in said.stdout.splitlines())]

@@ -45,7 +45,8 @@ def by_duckdb(path: Path, threads: int) -> Callable[[], int] | None:
     query = f"""
         SELECT count(strptime(g.ts, '%Y-%m-%d %H:%M:%S')), count(g.level), count(g.thread), sum(length(g.message)) FROM (
           SELECT regexp_extract(line, '{LINE}', ['ts', 'level', 'thread', 'message']) AS g
-          FROM read_csv('{path}', columns={{'line': 'VARCHAR'}}, delim='\x01', quote='', escape='', header=false, auto_detect=false, parallel=true, max_line_size=16777216)
+          FROM read_csv('{path}', columns={{'line': 'VARCHAR'}}, delim='\x01', quote='', escape='', header=false, auto_detect=false,
+                        parallel=true, max_line_size=16777216)
           WHERE regexp_matches(line, '{LINE}'))"""
     return lambda: con.execute(query).fetchone()[0]
 
@@ -94,7 +95,8 @@ def run(size: int = SIZE) -> dict[str, Any]:
     times = paired(**{name: each for name, each in chosen.items() if each is not None})
     bytes_ = path.stat().st_size
     speed = {name: round(bytes_ / statistics.median(each) / 1e9, 3) for name, each in times.items()}
-    found = {"bytes": bytes_, "gb_per_s": speed, "ratios": {f"kit_1_core/{other}": round(speed["kit_1_core"] / speed[other], 2) for other in speed if not other.startswith("kit")}}
+    ratios = {f"kit_1_core/{other}": round(speed["kit_1_core"] / speed[other], 2) for other in speed if not other.startswith("kit")}
+    found = {"bytes": bytes_, "gb_per_s": speed, "ratios": ratios}
     keep("logs", found)
     return found
 
