@@ -127,6 +127,8 @@ def _sources() -> tuple[str, frozenset[str]]:
     root = Path(next(iter(kit.__path__)))
     beside = root / "notebooks" if (root / "notebooks").is_dir() else root.parent / "notebooks"
     found = [p for folder in (root, beside) for p in sorted(folder.rglob("*")) if p.suffix in (".py", ".j2", ".css", ".js", ".ipynb", ".sh")]
+    # The live lab plays a site: its topics and groups are names like any other.
+    found = [path for path in found if root / "live" not in path.parents]
     text = "\n".join(path.read_text(encoding="utf-8") for path in found)
     return text, frozenset(WORD.findall(text))
 

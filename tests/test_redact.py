@@ -21,6 +21,7 @@ from plotly.offline import get_plotlyjs
 import kit
 from kit import ids, redactnames
 from kit.facts import stock
+from kit.live import scenarios
 from kit.redact import Redactor
 from kit.report import build, redacted
 from kit.show import PLOTLY_MIME
@@ -222,6 +223,12 @@ def test_a_big_dictionary_is_quick() -> None:
     began = dt.datetime.now(dt.UTC)
     text = made.text("\n".join(f"keys=SO-2026-{n:07} sent" for n in range(20_000)))
     assert "SO-2026" not in text and (dt.datetime.now(dt.UTC) - began).total_seconds() < 5
+
+
+def test_names_that_the_live_lab_plays_with_are_names() -> None:
+    played = {app.settings[each] for scenario in scenarios.SCENARIOS for app in scenario.apps for each in ("topic", "group") if each in app.settings}
+    assert {scenarios.ORDER_TOPIC, "order-producer", "points-consumer"} <= played
+    assert not [name for name in played if redactnames.own(name)]
 
 
 def test_the_salt_is_made_once_and_is_not_guessable(tmp_path: Path) -> None:
