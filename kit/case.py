@@ -266,11 +266,12 @@ class Case:
             from pyspark.sql.pandas.types import from_arrow_schema
 
             from kit import tables
+            from kit.spark import parquet
 
             self.warm()
             spec = tables.specs()[name]
             folder = self.folder(name)
-            frame = self.spark.read.schema(from_arrow_schema(spec.schema)).parquet(folder.as_uri())
+            frame = parquet(self.spark, folder, from_arrow_schema(spec.schema))
             kept = self._cut(frame, spec.time)
             with self._lock:
                 self._frames[name] = kept

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from kit import workspace as ws
+from kit.spark import uri
 from kit.texts import LANGS, Lang
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def _write(frame: Any, path: Path) -> None:
                 plain[column] = [None if v is None else str(v) for v in plain[column]]
         plain.to_parquet(path, index=False)
     else:
-        frame.write.parquet(path.as_uri())
+        frame.write.parquet(uri(path))
 
 
 def names(case: Case) -> list[str]:

@@ -15,7 +15,8 @@ from kit.texts import T
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 MIN_JAVA = 17
 """Oldest Java that starts Spark 4."""
@@ -167,3 +168,13 @@ def _settings(*, local: bool, brief: bool) -> dict[str, str]:
             "spark.driver.extraJavaOptions": " ".join(filter(None, (JAVA_OPTIONS, BRIEF if brief else "", jvm.options()))),
         }
     return settings
+
+
+def uri(path: Path) -> str:
+    """Return a path as Spark takes it. Hadoop reads a percent sign as one, so nothing is quoted as `Path.as_uri` would."""
+    return f"file:{path.resolve()}"
+
+
+def parquet(spark: SparkSession, folder: Path, schema: StructType) -> DataFrame:
+    """Return a folder of Parquet files by its very name: Spark would take `[`, `{`, `*` and `?` in it for a pattern."""
+    return spark.read.option("__globPaths__", "false").schema(schema).parquet(uri(folder))

@@ -28,6 +28,7 @@ from kit.read import admin, commitlog, configs, consumequeue, data_sources, inde
 from kit.read.evidence import open_readonly
 from kit.read.inventory import Inventory, Item, as_log_files
 from kit.read.sources import KEPT
+from kit.spark import parquet, uri
 from kit.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def write(place: Workspace, name: str, schema: pa.Schema, read: Callable[[Path],
             elif found.columns == KEPT.names:
                 found.collect()
             else:
-                found.write.mode("append").parquet(part.resolve().as_uri())
+                found.write.mode("append").parquet(uri(part))
             if not any(part.glob("*.parquet")):
                 pq.write_table(schema.empty_table(), part / "part-empty.parquet")
     folder = place.table(name)
@@ -132,7 +133,7 @@ def frame(spark: SparkSession, name: str, found: Inventory, options: dict[str, A
     """
     if name == "ops":
         copies = [i.file for i in found.of_kind("commitlog", "dledger") if i.replica_of]
-        messages = spark.read.schema(from_arrow_schema(specs()["messages"].schema)).parquet(options["messages"].as_uri())
+        messages = parquet(spark, options["messages"], from_arrow_schema(specs()["messages"].schema))
         return ended(messages.where(~F.col("file").isin(copies)))
     source, said = _source(name, found, options)
     keep = {"keep": str(part.resolve())} if name in ("messages", "skipped", "logs") else {}

@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pandas as pd
 import pytest
 import recorded
 from pyspark.sql import functions as F  # noqa: N812
@@ -17,6 +18,7 @@ from kit import case as case_module
 from kit import results, tables
 from kit.findings import Finding, Ref, Step
 from kit.investigate import document, harm, plain
+from kit.report import write
 from kit.texts import LANGS, T
 
 if TYPE_CHECKING:
@@ -66,6 +68,20 @@ def test_records_are_those_of_the_truth(case: Case, truth: list[dict[str, object
     }
     assert len(rows) == len(truth)
     assert "body" not in case.messages.columns
+
+
+@pytest.mark.parametrize("little", [True, False])
+def test_folders_may_have_any_name(spark: SparkSession, truth: list[dict[str, object]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, little: bool) -> None:
+    odd = tmp_path / "工作 区 50% 1+1 [a]{b}*?#é%2B"
+    odd.mkdir()
+    shutil.copy(SAMPLE, odd / SAMPLE.name)
+    if not little:
+        monkeypatch.setattr(tables, "LITTLE", 0)
+    case = kit.open_case(odd / SAMPLE.name, odd / "cache")
+    assert case.records.count() == len(truth) and case.logs.count() > 100
+    assert ("records", len(truth)) in write.decoded(case, odd / "out", body=False, form="parquet")
+    assert len(pd.read_parquet(odd / "out" / "messages", columns=["physical_offset"])) == len(truth)
+    assert {path.name for path in tmp_path.iterdir()} == {odd.name}
 
 
 def test_ops_name_half_messages(case: Case, truth: list[dict[str, object]]) -> None:

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types
 
 from kit.show.text import clean
+from kit.spark import uri
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,14 +78,14 @@ def save(frame: DataFrame, folder: Path, form: str) -> None:
     if target.exists():
         shutil.rmtree(target)
     if form == "parquet":
-        frame.write.parquet(target.as_uri())
+        frame.write.parquet(uri(target))
     elif form == "jsonl":
         frame.select(*[F.base64(f.name).alias(f.name) if isinstance(f.dataType, types.BinaryType) else F.col(f.name) for f in frame.schema]).write.json(
-            target.as_uri(), timestampFormat="yyyy-MM-dd'T'HH:mm:ss.SSSXXX", ignoreNullFields=False
+            uri(target), timestampFormat="yyyy-MM-dd'T'HH:mm:ss.SSSXXX", ignoreNullFields=False
         )
     else:
         frame.select(*[_flat(field) for field in frame.schema]).write.csv(
-            target.as_uri(), header=True, timestampFormat="yyyy-MM-dd'T'HH:mm:ss.SSSXXX", escape='"'
+            uri(target), header=True, timestampFormat="yyyy-MM-dd'T'HH:mm:ss.SSSXXX", escape='"'
         )
 
 
