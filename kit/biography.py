@@ -13,6 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kit import handled, hops, ids, stages
 from kit.facts import names
+from kit.once import per_case
 from kit.read import mentions
 from kit.texts import T
 
@@ -163,14 +164,12 @@ def _linked(case: Case, known: dict[str, dict[str, Any]]) -> dict[str, str]:
     return dict(list(found.items())[:MOST_LINKED])
 
 
+@per_case
 def _keyless(case: Case) -> list[dict[str, Any]]:
     """Return the records without a UNIQ_KEY (op records apart) with what they name: few, or a client that writes none."""
-    kept = case.memo.get("keyless")
-    if kept is None:
-        mine = stages.staged(case).where(F.col("uniq_key").isNull() & (F.col("stage") != stages.OP))
-        columns = ("offset_msg_id", stages.prop(names.ORIGIN_MESSAGE_ID).alias("origin"), F.when(stages.is_commit(), _half_id()).alias("half"))
-        kept = case.memo["keyless"] = mine.select(*columns).limit(MOST_KEYLESS).toArrow().to_pylist()
-    return kept
+    mine = stages.staged(case).where(F.col("uniq_key").isNull() & (F.col("stage") != stages.OP))
+    columns = ("offset_msg_id", stages.prop(names.ORIGIN_MESSAGE_ID).alias("origin"), F.when(stages.is_commit(), _half_id()).alias("half"))
+    return mine.select(*columns).limit(MOST_KEYLESS).toArrow().to_pylist()
 
 
 def _fetch(case: Case, condition: Column) -> list[dict[str, Any]]:
@@ -285,16 +284,20 @@ def _gaps(case: Case, wanted: str, records: list[dict[str, Any]], ops: list[dict
     return found
 
 
+@per_case
+def _covered(case: Case) -> set[str]:
+    """Return the topics of which consumers wrote down their deliveries."""
+    rows = handled.deliveries(case).where(F.col("by") == "ledger").select("topic").distinct().collect() if case.has("rows") else []
+    return {row.topic for row in rows}
+
+
 def _never_handled(case: Case, records: list[dict[str, Any]], told: list[dict[str, Any]], end: dt.datetime) -> Iterable[dict[str, Any]]:
     """Name copies in topics whose consumers wrote down their deliveries, but not this one."""
     seen = {row["offset_msg_id"] for row in told}
     visible = [r for r in records if r["stage"] in (stages.ORIGINAL, stages.COMMIT, stages.DUE, stages.RETRY) and r["offset_msg_id"] not in seen]
     if not visible:
         return
-    covered = case.memo.get("ledger_topics")
-    if covered is None:
-        rows = handled.deliveries(case).where(F.col("by") == "ledger").select("topic").distinct().collect() if case.has("rows") else []
-        covered = case.memo["ledger_topics"] = {row.topic for row in rows}
+    covered = _covered(case)
     for record in visible:
         if record["topic"] in covered and record["store_timestamp"] + dt.timedelta(seconds=2) < end:
             yield hops.gap("never-handled", record)

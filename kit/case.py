@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 HIDDEN: Final = ("events", "offset")
 """Columns of `entries` that `logs` does not show."""
 
-BRIEF: Final = 512 << 20
+BRIEF: Final = 4 << 30
 """Bytes of evidence up to which the work is over before a JVM's optimising compiler pays."""
 
 NO_WORKSPACE = T("with a cluster, give --workspace: a folder that all workers can read", "使用集群时请指定 --workspace：一个所有 worker 都能读取的目录")

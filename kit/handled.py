@@ -6,6 +6,7 @@ A ledger is one table, or several instances' tables of one consumer group. The g
 from __future__ import annotations
 
 import re
+from functools import reduce
 from typing import TYPE_CHECKING, Final
 
 import pyarrow.compute as pc
@@ -13,7 +14,9 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit import stages
+from kit.among import among
 from kit.facts import names
+from kit.once import per_case
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -32,45 +35,41 @@ SUCCESS: Final = re.compile(
     re.IGNORECASE,
 )
 ID: Final = r"(?<![0-9A-Za-z])([0-9A-F]{56}|[0-9A-F]{32}|01[0-9A-F]{32})(?![0-9A-Za-z])"
-SAID_SUCCESS: Final = (
-    r"(?i)\b(granted|succeed\w*|success\w*|done|handled|processed|completed|finished|consumed|applied|credited|saved|consume ok)\b|"
-    r"成功|完成|已处理|已发放|已消费|入账"
-)
+SAID_SUCCESS: Final = r"(?i)\b(granted|succeed\w*|success\w*|done|handled|processed|completed|finished|consumed|applied|credited|saved|consume ok)\b"
+SAID_SUCCESS_ZH: Final = ("成功", "完成", "已处理", "已发放", "已消费", "入账")
 SAID_FAILURE: Final = (
-    r"(?i)fail|error|exception|will retry|retry later|reconsume.?later|timeout|timed out|reject|skip|ignor|duplicate|already|"
-    r"rolled? ?back|not (?:ok|done|processed)|失败|异常|错误|稍后|超时|跳过|忽略|重复|回滚|未"
+    # Java tries every alternative at every letter: a look at the first letters before makes it three times as fast.
+    r"(?i)(?=[fewrtsidan])(?:fail|error|exception|will retry|retry later|reconsume.?later|timeout|timed out|reject|skip|ignor|duplicate|already|"
+    r"rolled? ?back|not (?:ok|done|processed))"
 )
+SAID_FAILURE_ZH: Final = ("失败", "异常", "错误", "稍后", "超时", "跳过", "忽略", "重复", "回滚", "未")
 MOST_RESULTS: Final = 50
 """A column with more different texts is no result."""
 _ALL: Final = pc.CountOptions(mode="all")
 GROUP_COLUMN: Final = r"(?i)group|消费组|消费者组"
 
 
+@per_case
 def deliveries(case: Case) -> DataFrame:
     """Return one row per delivery that a consumer wrote down, joined to the record delivered where the evidence has it.
 
     Columns file, line, consumer (group, else the ledger's file), uniq_key, key, offset_msg_id, reconsume_times, result, success (null: not known), time,
     retry (a retry copy), origin (offset id of the stored message it goes back to), topic, by (`ledger` or `log`).
     """
-    kept = case.memo.get("deliveries")
-    if kept is None:
-        by_ledger = bool(results(case))
-        rows = _ledger_rows(case) if by_ledger else _log_rows(case)
-        kept = case.memo["deliveries"] = _joined(case, rows, "ledger" if by_ledger else "log").persist()
-    return kept
+    by_ledger = bool(results(case))
+    rows = _ledger_rows(case) if by_ledger else _log_rows(case)
+    return _joined(case, rows, "ledger" if by_ledger else "log").persist()
 
 
+@per_case
 def results(case: Case) -> dict[str | None, int]:
     """Return how many deliveries of the ledgers ended with each result; empty where there is no ledger that names messages by their ids."""
-    kept = case.memo.get("delivery_results")
-    if kept is None:
-        import pyarrow.dataset as ds
+    import pyarrow.dataset as ds
 
-        named = ds.field("uniq_key").is_valid() | ds.field("offset_msg_id").is_valid()
-        table = ds.dataset(case.folder("rows"), format="parquet").to_table(["status"], filter=(ds.field("role") == "deliveries") & named)
-        counted = table.group_by("status").aggregate([("status", "count", _ALL)]).to_pylist()
-        kept = case.memo["delivery_results"] = {row["status"]: row["status_count"] for row in counted}
-    return kept
+    named = ds.field("uniq_key").is_valid() | ds.field("offset_msg_id").is_valid()
+    table = ds.dataset(case.folder("rows"), format="parquet").to_table(["status"], filter=(ds.field("role") == "deliveries") & named)
+    counted = table.group_by("status").aggregate([("status", "count", _ALL)]).to_pylist()
+    return {row["status"]: row["status_count"] for row in counted}
 
 
 def ledgers(case: Case) -> DataFrame:
@@ -105,23 +104,31 @@ def _log_rows(case: Case) -> DataFrame:
     lines = case.entries.where((F.col("source") == "app") & F.rlike(text, F.lit(ID)) & ~F.array_contains("events", "send-result"))
     found = F.regexp_extract_all(text, F.lit(ID), F.lit(1))
     times = F.nullif(F.regexp_extract(text, r"(?i)reconsume_?times?\W{0,3}(\d{1,3})", 1), F.lit("")).cast("int")
-    bad = F.rlike(text, F.lit(SAID_FAILURE)) | F.col("level").isin("ERROR", "WARN", "FATAL", "WARNING")
-    success = F.when(bad, F.lit(False)).when(F.rlike(text, F.lit(SAID_SUCCESS)), F.lit(True))
-    each_id = F.explode(F.array_distinct(found)).alias("id")
-    each = lines.select("file", "line", "ts", times.alias("times"), success.alias("success"), each_id)
+    bad = F.col("level").isin("ERROR", "WARN", "FATAL", "WARNING") | _said(text, SAID_FAILURE, SAID_FAILURE_ZH)
+    success = F.when(bad, F.lit(False)).when(_said(text, SAID_SUCCESS, SAID_SUCCESS_ZH), F.lit(True))
+    # The expressions are worked out once for a line, not for each id in it; and kept, because the ids are looked up before they are joined.
+    said = lines.select("file", "line", "ts", times.alias("times"), success.alias("success"), F.array_distinct(found).alias("ids"))
+    each = said.select("file", "line", "ts", "times", "success", F.explode("ids").alias("id")).persist()
     if not case.has("messages"):
         return each.limit(0).select("file", "line", F.lit(None).cast("string").alias("declared"), *_blank(), F.col("ts").alias("time"), "success")
-    ids = case.records.where(F.col("uniq_key").isNotNull()).select(F.col("offset_msg_id").alias("id"), F.col("uniq_key").alias("of_offset"))
-    keys = case.records.where(F.col("uniq_key").isNotNull()).select(F.col("uniq_key").alias("id")).distinct().withColumn("of_key", F.col("id"))
+    wanted = each.select("id")
+    named = case.records.where(F.col("uniq_key").isNotNull()).select("uniq_key", "offset_msg_id")
+    ids = among(named, "offset_msg_id", wanted).select(F.col("offset_msg_id").alias("id"), F.col("uniq_key").alias("of_offset"))
+    keys = among(named, "uniq_key", wanted).select(F.col("uniq_key").alias("id")).distinct().withColumn("of_key", F.col("id"))
     both = each.join(ids, "id", "left").join(keys, "id", "left")
     per_line = both.groupBy("file", "line").agg(
         F.first("ts", ignorenulls=True).alias("time"), F.first("times", ignorenulls=True).alias("reconsume_times"), F.first("success").alias("success"),
         F.coalesce(F.max("of_key"), F.max("of_offset")).alias("uniq_key"), F.max(F.when(F.col("of_offset").isNotNull(), F.col("id"))).alias("offset_msg_id"),
     )  # fmt: skip
-    told = per_line.where(F.col("uniq_key").isNotNull())
+    told = per_line.where(F.col("uniq_key").isNotNull()).persist()
     result = F.when(F.col("success"), "OK").when(~F.col("success"), "FAIL")
     return told.select("file", "line", F.lit(None).cast("string").alias("declared"), "uniq_key", F.lit(None).cast("string").alias("key"), "offset_msg_id",
                        "reconsume_times", result.alias("result"), "time", "success")  # fmt: skip
+
+
+def _said(text: Column, pattern: str, words: tuple[str, ...]) -> Column:
+    """Tell whether a text holds the pattern or one of the words."""
+    return reduce(lambda found, word: found | F.contains(text, F.lit(word)), words, F.rlike(text, F.lit(pattern)))
 
 
 def _blank() -> list[Column]:
@@ -133,7 +140,7 @@ def _joined(case: Case, rows: DataFrame, by: str) -> DataFrame:
     """Put the record delivered beside each delivery, and work out who the consumer is."""
     copy = F.lit(None).cast("string")
     if case.has("messages"):
-        records = case.records.select(
+        records = among(case.records, "offset_msg_id", rows.select("offset_msg_id")).select(
             F.col("offset_msg_id"), F.col("uniq_key").alias("their_key"), "topic", F.col("reconsume_times").alias("their_times"),
             stages.prop(names.ORIGIN_MESSAGE_ID).alias("their_origin"), stages.group().alias("their_group"),
         )  # fmt: skip
@@ -175,15 +182,11 @@ def _first_columns(before: Column) -> list[Column]:
     return [before.getField(name).alias(f"first_{name}") for name in ("file", "line", "offset_msg_id", "time")]
 
 
+@per_case
 def known(case: Case) -> int:
     """Return how many deliveries are known to have ended well or badly."""
-    kept = case.memo.get("deliveries_known")
-    if kept is None:
-        said = results(case)
-        if said:
-            total = sum(said.values())
-            kept = sum(n for status, n in said.items() if status and verdict(status, n / total) is not None) if len(said) <= MOST_RESULTS else 0
-        else:
-            kept = deliveries(case).where(F.col("success").isNotNull()).count() if case.has_source("app") else 0
-        case.memo["deliveries_known"] = kept
-    return int(kept)
+    said = results(case)
+    if said:
+        total = sum(said.values())
+        return sum(n for status, n in said.items() if status and verdict(status, n / total) is not None) if len(said) <= MOST_RESULTS else 0
+    return deliveries(case).where(F.col("success").isNotNull()).count() if case.has_source("app") else 0

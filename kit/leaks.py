@@ -15,6 +15,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit.facts import names
+from kit.once import per_case
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,31 +41,28 @@ def is_commit_itself() -> Column:
     return (F.col("topic") == names.SCHEDULE_TOPIC) & is_commit() & (F.col("prepared_transaction_offset") != 0)
 
 
+@per_case
 def leaked(case: Case) -> DataFrame:
     """Return the leaked records of the case, once each: half, schedule and given-up ones.
 
     Columns of `messages` plus `check_times` (int, null before the first check), `committed` (bool: written by a commit) and
     `place` (`half`, `schedule`, `discarded`).
     """
-    kept = case.memo.get("leaked")
-    if kept is None:
-        records = case.records
-        half, given_up = names.HALF_TOPIC, names.DISCARD_TOPIC
-        place = (
-            F.when((F.col("topic") == half) & (prop("REAL_TOPIC") == half), "half")
-            .when((F.col("topic") == names.SCHEDULE_TOPIC) & (prop("REAL_TOPIC") == half), "schedule")
-            # A leaked record that is given up goes through SCHEDULE as well and names the give-up topic as its target.
-            .when(F.col("topic").isin(names.SCHEDULE_TOPIC, given_up) & (prop("REAL_TOPIC") == given_up), "discarded")
-        )
-        kept = (
-            records.withColumn("place", place)
-            .where(F.col("place").isNotNull() & (prop("TRAN_MSG") == "true") & prop("DELAY").isNotNull())
-            .withColumn("check_times", prop("TRANSACTION_CHECK_TIMES").cast("int"))
-            .withColumn("committed", is_commit())
-            .persist()
-        )
-        case.memo["leaked"] = kept
-    return kept
+    records = case.records
+    half, given_up = names.HALF_TOPIC, names.DISCARD_TOPIC
+    place = (
+        F.when((F.col("topic") == half) & (prop("REAL_TOPIC") == half), "half")
+        .when((F.col("topic") == names.SCHEDULE_TOPIC) & (prop("REAL_TOPIC") == half), "schedule")
+        # A leaked record that is given up goes through SCHEDULE as well and names the give-up topic as its target.
+        .when(F.col("topic").isin(names.SCHEDULE_TOPIC, given_up) & (prop("REAL_TOPIC") == given_up), "discarded")
+    )
+    return (
+        records.withColumn("place", place)
+        .where(F.col("place").isNotNull() & (prop("TRAN_MSG") == "true") & prop("DELAY").isNotNull())
+        .withColumn("check_times", prop("TRANSACTION_CHECK_TIMES").cast("int"))
+        .withColumn("committed", is_commit())
+        .persist()
+    )
 
 
 def half_records(case: Case) -> DataFrame:

@@ -15,6 +15,7 @@ import attrs
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit import ids, refs
+from kit.once import per_case
 
 if TYPE_CHECKING:
     from kit.case import Case
@@ -123,12 +124,10 @@ def _fail(lookup: Lookup, reason: str, line: int, text: str) -> None:
         lookup.ids = tuple(_ID.findall(text))
 
 
+@per_case
 def lookups(case: Case) -> list[Lookup]:
     """Return every look-up of the evidence with `wrong` worked out; once per case."""
-    kept = case.memo.get("lookups")
-    if kept is None:
-        kept = case.memo["lookups"] = _judged(case, parse(_lines(case))) if refs.seen(case, *EVENTS) else []
-    return kept
+    return _judged(case, parse(_lines(case))) if refs.seen(case, *EVENTS) else []
 
 
 def _lines(case: Case) -> Iterable[tuple[str, int, str]]:

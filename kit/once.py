@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,3 +22,13 @@ def once(case: Case, name: str, work: Callable[[], R]) -> R:
             case.memo[name] = work()
         found: R = case.memo[name]
     return found
+
+
+def per_case(work: Callable[[Case], R]) -> Callable[[Case], R]:
+    """Make a function of a case work once for each case."""
+
+    @functools.wraps(work)
+    def ask(case: Case) -> R:
+        return once(case, f"{work.__module__}.{work.__qualname__}", lambda: work(case))
+
+    return ask

@@ -12,6 +12,7 @@ import attrs
 
 from kit import quotes
 from kit.findings import Ref
+from kit.once import per_case
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -55,22 +56,16 @@ def seen(case: Case, *slugs: str) -> Seen:
     )
 
 
+@per_case
 def _summary(case: Case) -> list[dict[str, Any]]:
     """One row per known text and file, worked out once per case."""
-    kept = case.memo.get("seen")
-    if kept is None:
-        from pyspark.sql import functions as F  # noqa: N812
+    from pyspark.sql import functions as F  # noqa: N812
 
-        entries = case.entries.select("file", "source", "ts", "line", F.explode("events").alias("event"))
-        grouped = entries.groupBy("event", "file", "source").agg(
-            F.count("*").alias("n"),
-            F.min("ts").alias("first"),
-            F.max("ts").alias("last"),
-            F.min("line").alias("line"),
-            F.max("line").alias("last_line"),
-        )
-        kept = case.memo["seen"] = sorted((row.asDict() for row in grouped.collect()), key=lambda r: (r["event"], r["file"], r["line"]))
-    return kept
+    entries = case.entries.select("file", "source", "ts", "line", F.explode("events").alias("event"))
+    grouped = entries.groupBy("event", "file", "source").agg(
+        F.count("*").alias("n"), F.min("ts").alias("first"), F.max("ts").alias("last"), F.min("line").alias("line"), F.max("line").alias("last_line")
+    )
+    return sorted((row.asDict() for row in grouped.collect()), key=lambda r: (r["event"], r["file"], r["line"]))
 
 
 def count(case: Case, slug: str, source: str) -> int:

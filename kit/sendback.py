@@ -16,6 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kit import refs
 from kit.facts import names, versions
+from kit.once import per_case
 from kit.texts import T
 
 if TYPE_CHECKING:
@@ -70,12 +71,10 @@ class SendBack:
     reason_refs: tuple[Ref, ...] = ()
 
 
+@per_case
 def examine(case: Case) -> SendBack:
     """Return what the evidence says about refused send-backs; worked out once per case."""
-    kept = case.memo.get("sendback")
-    if kept is None:
-        kept = case.memo["sendback"] = _examine(case)
-    return kept
+    return _examine(case)
 
 
 def _examine(case: Case) -> SendBack:

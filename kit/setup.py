@@ -12,6 +12,7 @@ import pyarrow.dataset as ds
 from kit.facts import names, versions
 from kit.facts.versions import Version
 from kit.findings import Ref
+from kit.once import per_case
 from kit.read.evidence import open_readonly
 
 if TYPE_CHECKING:
@@ -51,51 +52,45 @@ class Setting(NamedTuple):
     known: Known
 
 
+@per_case
 def broker_versions(case: Case) -> tuple[str, ...]:
-    kept = case.memo.get("broker_versions")
-    if kept is None:
-        said: set[Version] = set()
-        for item in case.found.of_kind("mqadmin", replicas=False):
-            with open_readonly(item.path) as stream:
-                text = stream.read(4 << 20).decode("utf-8", "replace")
-            for found in _MQADMIN.finditer(text):
-                # In other tables a version stands for a client.
-                if found[1] or _CLUSTER in text:
-                    said |= _versions(found[1] or found[2])
-        for row in _configs(case):
-            if row["name"] == "rocketmqHome" and (home := _HOME.search(row["value"] or "")):
-                said |= _versions(home[1])
-        kept = case.memo["broker_versions"] = tuple(str(v) for v in sorted(said))
-    return kept
+    said: set[Version] = set()
+    for item in case.found.of_kind("mqadmin", replicas=False):
+        with open_readonly(item.path) as stream:
+            text = stream.read(4 << 20).decode("utf-8", "replace")
+        for found in _MQADMIN.finditer(text):
+            # In other tables a version stands for a client.
+            if found[1] or _CLUSTER in text:
+                said |= _versions(found[1] or found[2])
+    for row in _configs(case):
+        if row["name"] == "rocketmqHome" and (home := _HOME.search(row["value"] or "")):
+            said |= _versions(home[1])
+    return tuple(str(v) for v in sorted(said))
 
 
+@per_case
 def clients(case: Case) -> list[Client]:
-    kept = case.memo.get("clients")
-    if kept is None:
-        table = ds.dataset(case.folder("logs"), format="parquet")
-        connected = pc.match_substring(ds.field("message"), " connected, group: ") & (ds.field("source") == "broker")
-        rows = table.to_table(["file", "line", "message"], filter=connected).sort_by([("file", "ascending"), ("line", "ascending")])
-        kept = []
-        for row in rows.to_pylist():
-            found = _CONNECTED.search(row["message"])
-            version = Version.maybe(found["version"]) if found else None
-            if found and version and found["group"] != names.ADMIN_GROUP:
-                ref = Ref(row["file"], row["message"], line=row["line"])
-                kept.append(Client(found["role"], found["group"], found["client_id"], str(version), ref))
-        case.memo["clients"] = kept
-    return kept
+    table = ds.dataset(case.folder("logs"), format="parquet")
+    connected = pc.match_substring(ds.field("message"), " connected, group: ") & (ds.field("source") == "broker")
+    rows = table.to_table(["file", "line", "message"], filter=connected).sort_by([("file", "ascending"), ("line", "ascending")])
+    listed = []
+    for row in rows.to_pylist():
+        found = _CONNECTED.search(row["message"])
+        version = Version.maybe(found["version"]) if found else None
+        if found and version and found["group"] != names.ADMIN_GROUP:
+            ref = Ref(row["file"], row["message"], line=row["line"])
+            listed.append(Client(found["role"], found["group"], found["client_id"], str(version), ref))
+    return listed
 
 
+@per_case
 def client_versions(case: Case) -> tuple[str, ...]:
-    kept = case.memo.get("client_versions")
-    if kept is None:
-        said = {Version.parse(c.version) for c in clients(case)}
-        table = ds.dataset(case.folder("logs"), format="parquet")
-        for row in table.to_table(["message"], filter=pc.match_substring(ds.field("message"), "ClientVersion:")).to_pylist():
-            for found in _CLIENT_SAYS.finditer(row["message"]):
-                said |= _versions(found[1])
-        kept = case.memo["client_versions"] = tuple(str(v) for v in sorted(said))
-    return kept
+    said = {Version.parse(c.version) for c in clients(case)}
+    table = ds.dataset(case.folder("logs"), format="parquet")
+    for row in table.to_table(["message"], filter=pc.match_substring(ds.field("message"), "ClientVersion:")).to_pylist():
+        for found in _CLIENT_SAYS.finditer(row["message"]):
+            said |= _versions(found[1])
+    return tuple(str(v) for v in sorted(said))
 
 
 def _versions(text: str) -> set[Version]:
@@ -103,12 +98,10 @@ def _versions(text: str) -> set[Version]:
     return {found} if found else set()
 
 
+@per_case
 def _configs(case: Case) -> list[dict[str, Any]]:
-    kept = case.memo.get("configs")
-    if kept is None:
-        table = ds.dataset(case.folder("configs"), format="parquet").to_table(filter=ds.field("origin").isin(list(_RANK)))
-        kept = case.memo["configs"] = sorted(table.to_pylist(), key=lambda r: (_RANK[r["origin"]], r["backup"], r["file"], -r["line"]))
-    return kept
+    table = ds.dataset(case.folder("configs"), format="parquet").to_table(filter=ds.field("origin").isin(list(_RANK)))
+    return sorted(table.to_pylist(), key=lambda r: (_RANK[r["origin"]], r["backup"], r["file"], -r["line"]))
 
 
 def setting(case: Case, name: str) -> Setting:

@@ -13,6 +13,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit.facts import names
+from kit.once import per_case
 from kit.texts import T
 
 if TYPE_CHECKING:
@@ -73,12 +74,10 @@ def group() -> Column:
     return F.nullif(F.regexp_extract(target, "^(?:%RETRY%|%DLQ%)(.+)$", 1), F.lit(""))
 
 
+@per_case
 def staged(case: Case) -> DataFrame:
     """Return every record once, with `stage` and `consumer_group`; kept for the case."""
-    kept = case.memo.get("staged")
-    if kept is None:
-        kept = case.memo["staged"] = case.records.withColumn("stage", stage()).withColumn("consumer_group", group())
-    return kept
+    return case.records.withColumn("stage", stage()).withColumn("consumer_group", group())
 
 
 def identities(case: Case) -> tuple[int, int]:

@@ -48,8 +48,8 @@ OPS: Final = pa.schema(
 """One row for each half message an op record ends: 5.x writes several into one body (`transactionOpMsgMaxSize`)."""
 
 
-LITTLE: Final = 256 << 20
-"""Bytes of evidence up to which this process reads on its own: a few seconds of work."""
+LITTLE: Final = 4 << 30
+"""Bytes of evidence up to which this process reads on its own: less work than the eight seconds in which Spark starts its Python workers."""
 BY_SPARK: Final = frozenset({"messages", "skipped", "ops", "traces", "consumequeue", "index", "logs"})
 NEEDS: Final[dict[str, tuple[str, ...]]] = {"configs": ("logs",), "ops": ("messages",)}
 """Tables that others are worked out from."""

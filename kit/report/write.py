@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+import pyarrow.dataset as ds
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
     from kit.case import Case
 
+ROWS: Final = 1 << 17
+"""Rows of a row group."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """First characters that make a spreadsheet take a text for a formula."""
 
@@ -54,8 +57,10 @@ def harmless(cell: Any) -> Any:
 
 def decoded(case: Case, out: Path, *, body: bool, form: str) -> list[tuple[str, int]]:
     """Write `out/messages` and `out/skipped`; return counts: records, bytes, skipped ranges by reason."""
-    messages = case.read_messages(body=body) if body else case.messages
-    save(messages, out / "messages", form)
+    if body:
+        save(case.read_messages(body=body), out / "messages", form)
+    else:
+        _table(case, "messages", case.messages, out / "messages", form)
     save(case.skipped, out / "skipped", form)
     total = case.messages.agg(F.count("*").alias("records"), F.sum("store_size").alias("bytes"), F.count("problem").alias("problems")).first()
     assert total is not None
@@ -66,17 +71,25 @@ def decoded(case: Case, out: Path, *, body: bool, form: str) -> list[tuple[str, 
 
 def parsed_logs(case: Case, out: Path, *, form: str) -> list[tuple[str, int]]:
     """Write `out/logs`; return entries per file and layout, and lines that no layout understands."""
-    save(case.logs, out / "logs", form)
+    _table(case, "logs", case.logs, out / "logs", form)
     grouped = case.logs.groupBy("file", "layout").agg(F.count("*").alias("n")).orderBy("file", "layout").collect()
     unknown = sum(row.n for row in grouped if row.layout == "unknown")
     return [(f"{row.file} [{row.layout}]", row.n) for row in grouped] + [("not understood", unknown)]
 
 
+def _table(case: Case, name: str, frame: DataFrame, folder: Path, form: str) -> None:
+    """Write a table of the case; as Parquet and uncut it is the workspace's own, less the columns it does not show, which goes file to file."""
+    if form != "parquet" or case.options.since or case.options.until:
+        save(frame, folder, form)
+        return
+    kept = ds.dataset(case.folder(name), format="parquet")
+    _emptied(folder)
+    ds.write_dataset(kept.scanner(columns=frame.columns), folder, format="parquet", max_rows_per_group=ROWS, min_rows_per_group=ROWS, preserve_order=True)
+
+
 def save(frame: DataFrame, folder: Path, form: str) -> None:
     """Write a Spark frame into `folder`, replacing what an earlier run left there."""
-    target = folder.resolve()
-    if target.exists():
-        shutil.rmtree(target)
+    target = _emptied(folder)
     if form == "parquet":
         frame.write.parquet(uri(target))
     elif form == "jsonl":
@@ -87,6 +100,15 @@ def save(frame: DataFrame, folder: Path, form: str) -> None:
         frame.select(*[_flat(field) for field in frame.schema]).write.csv(
             uri(target), header=True, timestampFormat="yyyy-MM-dd'T'HH:mm:ss.SSSXXX", escape='"'
         )
+
+
+def _emptied(folder: Path) -> Path:
+    """Return a folder that is not there, its parent made."""
+    target = folder.resolve()
+    if target.exists():
+        shutil.rmtree(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return target
 
 
 def _flat(field: types.StructField) -> Any:
