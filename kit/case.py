@@ -253,11 +253,14 @@ class Case:
             list(pool.map(self.folder, names or tuple(tables.specs())))
 
     def _key(self, name: str, spec: tables.Spec) -> str:
-        """Name of the table's folder: whatever changes its content changes the name."""
-        said: list[str] = [ws.code_hash("read", "facts", "tables.py"), self.found.content_key]
+        """Name of the table's folder: whatever changes its content changes the name, and nothing else does."""
+        from kit import tables
+
+        items = [i for i in self.found.items if i.kind in tables.READS[name]]
+        said: list[Any] = [ws.code_hash("read", "facts", "tables.py"), [[i.file, i.sha256, i.kind, i.source, i.replica_of, i.detail] for i in items]]
         if spec.zoned:
-            said += [self.options.digest(), json.dumps({f: z.zone for f, z in sorted(self.zones.items())})]
-        return f"{name}-{hashlib.sha256(json.dumps(said).encode()).hexdigest()[:12]}"
+            said += [self.options.digest(), [zone.zone if (zone := self.zones.get(i.file)) else None for i in items]]
+        return f"{name}-{hashlib.sha256(json.dumps(said, default=str).encode()).hexdigest()[:12]}"
 
     def _frame(self, name: str) -> DataFrame:
         with self._lock:

@@ -26,7 +26,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from kit.facts import names
 from kit.read import admin, commitlog, configs, consumequeue, data_sources, index, logs, metrics, rows, traces, zones
 from kit.read.evidence import open_readonly
-from kit.read.inventory import Inventory, Item, as_log_files
+from kit.read.inventory import TEXTS, Inventory, Item, as_log_files
 from kit.read.sources import KEPT
 from kit.spark import parquet, uri
 from kit.workspace import Workspace
@@ -50,6 +50,12 @@ OPS: Final = pa.schema(
 
 LITTLE: Final = 4 << 30
 """Bytes of evidence up to which this process reads on its own: less work than the eight seconds in which Spark starts its Python workers."""
+READS: Final[dict[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("messages", "skipped", "ops", "traces"), ("commitlog", "dledger")), "consumequeue": ("consumequeue",), "index": ("index",),
+    "logs": TEXTS, "configs": ("broker_conf", "store_json", "checkpoint", *TEXTS), "offsets": ("broker_conf", "store_json", "checkpoint"),
+    "rows": ("rows",), "sends": ("sends",), "admin": ("mqadmin",), "metrics": ("metrics",),
+}  # fmt: skip
+"""Kinds of files each table is read from."""
 BY_SPARK: Final = frozenset({"messages", "skipped", "ops", "traces", "consumequeue", "index", "logs"})
 NEEDS: Final[dict[str, tuple[str, ...]]] = {"configs": ("logs",), "ops": ("messages",)}
 """Tables that others are worked out from."""
@@ -86,9 +92,9 @@ def specs() -> dict[str, Spec]:
 
 
 def write(place: Workspace, name: str, schema: pa.Schema, read: Callable[[Path], DataFrame | Sequence[Task]]) -> Path:
-    """Write a table unless it is there; return its folder. An empty table has one file with its columns."""
+    """Write a table unless it is there, or in the cache for another evidence; return its folder. An empty table has one file with its columns."""
     with place.writing(name) as part:
-        if part is not None:
+        if part is not None and not place.adopt(name, part):
             found = read(part)
             if isinstance(found, Sequence):
                 with ThreadPoolExecutor(THREADS) as pool:

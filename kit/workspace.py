@@ -119,6 +119,22 @@ class Workspace:
             finally:
                 shutil.rmtree(part, ignore_errors=True)
 
+    def adopt(self, name: str, part: Path) -> bool:
+        """Link into `part` the files of a table that another evidence in this cache has under the same name; False where none has.
+
+        Tables are named by what they hold, so an evidence to which a file was added has all tables that do not read it.
+        """
+        for done in sorted(self.folder.parent.glob(f"*/tables/{name}/{DONE}")):
+            try:
+                for file in done.parent.glob("*.parquet"):
+                    _link(file, part / file.name)
+            except OSError:  # cleaned meanwhile
+                for file in part.iterdir():
+                    file.unlink()
+                continue
+            return True
+        return False
+
     def read_json(self, name: str) -> Any | None:
         """Return a kept JSON value, None where there is none that can be read."""
         try:
@@ -128,6 +144,15 @@ class Workspace:
 
     def write_json(self, name: str, value: Any) -> None:
         write_text(self.folder / f"{name}.json", json.dumps(value, ensure_ascii=False))
+
+
+def _link(file: Path, target: Path) -> None:
+    try:
+        os.link(file, target)
+    except FileNotFoundError:
+        raise
+    except OSError:  # a file system without links
+        shutil.copyfile(file, target)
 
 
 @attrs.frozen
@@ -141,10 +166,12 @@ class Kept:
 
 
 def _size(folder: Path) -> int:
+    """Return the bytes on disk; a file with several names counts in parts."""
     total = 0
     for path in folder.rglob("*"):
         with contextlib.suppress(OSError):
-            total += path.lstat().st_blocks * 512
+            info = path.lstat()
+            total += info.st_blocks * 512 // (1 if path.is_dir() else info.st_nlink)
     return total
 
 

@@ -84,6 +84,31 @@ def test_folders_may_have_any_name(spark: SparkSession, truth: list[dict[str, ob
     assert {path.name for path in tmp_path.iterdir()} == {odd.name}
 
 
+def test_a_file_more_leaves_the_other_tables(unpacked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    evidence = tmp_path / "evidence"
+    shutil.copytree(unpacked, evidence)
+    before = kit.open_case(evidence, tmp_path / "cache")
+    names = sorted(tables.specs())
+    kept = {name: before.folder(name) for name in names}
+    (evidence / "orders.csv").write_text("order_id,status,created_at\nSO1,PAID,2024-05-14 10:00:00\nSO2,PAID,2024-05-14 10:00:01\n")
+    after = kit.open_case(evidence, tmp_path / "cache")
+    read: list[str] = []
+    monkeypatch.setattr(case_module.Case, "_read", lambda self, name, spec, part: read.append(name) or tables.tasks(name, self.found, {"zones": {}}))
+    for name in names:
+        folder = after.folder(name)
+        assert folder != kept[name] and (name == "rows" or {p.stat().st_ino for p in folder.glob("*.parquet")} == {p.stat().st_ino for p in kept[name].glob("*.parquet")})
+    assert read == ["rows"] and after.workspace.folder != before.workspace.folder
+    # A table whose own files changed is read again, and so is one whose copy was cleaned away.
+    shutil.rmtree(before.workspace.folder)
+    (evidence / "orders.csv").unlink()
+    with (evidence / next(i.file for i in after.found.items if i.kind == "broker_conf")).open("a") as conf:
+        conf.write("\nflushDiskType=SYNC_FLUSH\n")
+    read.clear()
+    changed = kit.open_case(evidence, tmp_path / "cache")
+    assert changed.folder("messages").parent != after.folder("messages").parent and "messages" not in read
+    assert changed.folder("offsets") and read == ["offsets"]
+
+
 def test_ops_name_half_messages(case: Case, truth: list[dict[str, object]]) -> None:
     rows = case.ops.collect()
     ops = [t for t in truth if t["topic"] == "RMQ_SYS_TRANS_OP_HALF_TOPIC"]
