@@ -6,14 +6,14 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from kit.biography import trace
     from kit.case import open_case
+    from kit.inquiry.biography import trace
     from kit.investigate import triage
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "open_case", "trace", "triage"]
 
-_AT: Final = {"open_case": "kit.case", "triage": "kit.investigate", "trace": "kit.biography"}
+_AT: Final = {"open_case": "kit.case", "triage": "kit.investigate", "trace": "kit.inquiry.biography"}
 _ROOMS: Final = ("lab", "postmortem")
 """Modules that notebooks reach as attributes."""
 

@@ -16,10 +16,10 @@ import attrs
 
 from kit import workspace as ws
 from kit.facts.layouts import BROKER_SIDE
+from kit.gather.remote import fetch, is_remote, shown
 from kit.options import Options, instant
 from kit.read import inventory as inv
 from kit.read import zones
-from kit.remote import fetch, is_remote, shown
 from kit.texts import Lang, T
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Hazards in configuration and names, before or after an incident: what, where, what it can become, what to set.
 
-Rules look at a `kit.known.Known`; facts (limits, defaults, contradictions, faults by release) are those of `kit.facts`. What a release ships with is a
+Rules look at a `kit.inquiry.known.Known`; facts (limits, defaults, contradictions, faults by release) are those of `kit.facts`. What a release ships with is a
 `note`, what somebody set or named a `hazard`.
 """
 
@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import attrs
 
-from kit import known
 from kit.facts import config, names, versions
 from kit.facts.config import Conflict
 from kit.facts.parameters import ALIASES, PARAMETERS
 from kit.facts.versions import Fix, Version, rule
-from kit.known import Broker, Group, Known, Place
+from kit.inquiry import known
+from kit.inquiry.known import Broker, Group, Known, Place
 from kit.texts import Lang, Sentence, T
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from kit.doctor import Hazard
-from kit.known import Place
+from kit.inquiry.known import Place
 from kit.texts import T
 
 if TYPE_CHECKING:

@@ -142,7 +142,7 @@ class Inquiry:
 
     def noise(self, show: bool = True) -> Table | None:
         """Return the log texts that sound like trouble and are none; nothing where they are not to be shown."""
-        from kit import noise
+        from kit.inquiry import noise
 
         if not show:
             return None

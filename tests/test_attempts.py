@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from kit import attempts, sends
+from kit.inquiry import attempts, sends
 
 
 def entries(*rows: dict[str, Any]) -> pd.DataFrame:

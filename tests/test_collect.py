@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.collect import script
+from kit.gather.collect import script
 
 SHELLS = [[found, *rest] for tool, *rest in (["dash"], ["bash", "--posix"], ["busybox", "sh"], ["sh"]) if (found := shutil.which(tool))]
 HOUR = 3600

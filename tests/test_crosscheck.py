@@ -11,7 +11,7 @@ import pytest
 import recorded
 
 import kit
-from kit import crosscheck
+from kit.inquiry import crosscheck
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -19,8 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kit
-from kit import cutfiles
 from kit.cli import cli
+from kit.gather import cutfiles
 from kit.read import inventory, segments
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from kit.causes import discover
 from kit.cli import cli
 from kit.doctor import Checkup, Hazard
 from kit.facts.versions import Version
-from kit.known import Group, Place
+from kit.inquiry.known import Group, Place
 
 CONF = "brokerClusterName=DefaultCluster\nbrokerName=broker-a\nbrokerId=0\n"
 HERE = Place("broker.log", 7)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
-from kit import handed, stages
+from kit.inquiry import handed, stages
 
 UNIQ, HOST = "0A140D1500000C387F4466D0DB3F0003", "0A140D0B00002A9F"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
-from kit import hops, stages
 from kit.facts import names
+from kit.inquiry import hops, stages
 
 START = dt.datetime(2024, 5, 14, 2, tzinfo=dt.UTC)
 HOST = "0A140D0B00002A9F"

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recorded import BIG, SMALL, truth
 
-from kit import ids
 from kit.facts import names
-from kit.idclock import candidates, millis_of_month, producer_offset
+from kit.model import ids
+from kit.model.idclock import candidates, millis_of_month, producer_offset
 
 UTC = dt.UTC
 CST = dt.timezone(dt.timedelta(hours=8))

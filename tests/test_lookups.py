@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import recorded
 
-from kit.lookups import Lookup, parse
+from kit.inquiry.lookups import Lookup, parse
 
 UNIQ = "0A142C1500000C387F4466D0D88B0000"
 OFFSET = "0A142C0B00002A9F00000000000004AA"

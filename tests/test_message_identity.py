@@ -14,10 +14,11 @@ import recorded
 from pyspark.sql import functions as F  # noqa: N812
 
 import kit
-from kit import handled, ids, lookups, stages
 from kit.causes import dead_letter, message_identity
 from kit.facts import names
-from kit.ids import misread
+from kit.inquiry import handled, lookups, stages
+from kit.model import ids
+from kit.model.ids import misread
 
 if TYPE_CHECKING:
     from kit.case import Case

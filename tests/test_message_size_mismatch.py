@@ -15,8 +15,10 @@ from click.testing import CliRunner
 from size_evidence import CHECK, SEND, Evidence, put_back_failed, too_large
 
 import kit
-from kit import cli, fields, refusals, sizes
+from kit import cli
 from kit.causes import client_oversize_reject, message_size_mismatch, schedule_blocked
+from kit.inquiry import refusals, sizes
+from kit.model import fields
 
 if TYPE_CHECKING:
     from kit.case import Case

@@ -10,9 +10,9 @@ import recorded
 from busy_evidence import clock, sent, write_log, write_store
 
 import kit
-from kit import noise
 from kit.facts.events import BY_SLUG, EVENTS, needles
 from kit.facts.noise import NOISE
+from kit.inquiry import noise
 from kit.read.needles import ordered
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from recorded import HERE, SMALL, truth
 
 from kit.facts import names
-from kit.placement import BROKEN, DOCUMENTED, FAILURES, OUTCOMES, PLACEMENTS, beyond, describe, paths, safe, table
-from kit.transaction_model import STEPS, Assumptions, run
+from kit.model.placement import BROKEN, DOCUMENTED, FAILURES, OUTCOMES, PLACEMENTS, beyond, describe, paths, safe, table
+from kit.model.transaction_model import STEPS, Assumptions, run
 
 REAL = Assumptions()
 LOOKS = Assumptions(looks_at_status=True, copies_apart=False)

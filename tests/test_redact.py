@@ -19,10 +19,11 @@ from hypothesis import strategies as st
 from plotly.offline import get_plotlyjs
 
 import kit
-from kit import ids, redactnames
 from kit.facts import stock
 from kit.live import scenarios
-from kit.redact import Redactor
+from kit.model import ids
+from kit.redaction import names as redactnames
+from kit.redaction.redactor import Redactor
 from kit.report import build, redacted
 from kit.show import PLOTLY_MIME
 from kit.workspace import Workspace

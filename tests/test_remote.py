@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 import kit
-from kit import remote
 from kit.cli import cli
+from kit.gather import remote
 
 
 @pytest.fixture

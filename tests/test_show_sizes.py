@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from incidents import HOSTILE, START
 
-from kit import fields
+from kit.model import fields
 from kit.show import sizes
 from kit.texts import LANGS
 

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recorded import BIG, SMALL, commitlog, label, truth
 
-from kit import size
 from kit.facts import names
 from kit.facts.versions import rule
+from kit.model import size
 
 
 def stored(record: dict[str, Any], files: dict[int, bytes]) -> tuple[int, str]:

@@ -11,7 +11,7 @@ from busy_evidence import START, A, B, sent, traffic, write_store
 from stores import Record
 
 import kit
-from kit import stalls
+from kit.inquiry import stalls
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -71,7 +71,7 @@ def test_a_burst_goes_on_over_a_pause_whose_waiters_were_all_refused(spark: Spar
 
 
 def test_half_messages_are_originals_but_commits_are_not(spark: SparkSession, tmp_path: Path) -> None:
-    from kit.originals import originals
+    from kit.inquiry.originals import originals
 
     half = sent("X", 0, 1, topic=b"RMQ_SYS_TRANS_HALF_TOPIC", REAL_TOPIC="orders", TRAN_MSG="true")
     renewed = sent("X", 0, 2, topic=b"RMQ_SYS_TRANS_HALF_TOPIC", REAL_TOPIC="orders", TRAN_MSG="true", TRANSACTION_CHECK_TIMES="1")

@@ -12,7 +12,6 @@ import recorded
 from fakebroker import HALF, Broker, answer, key
 
 import kit
-from kit import paths, placement, reconcile, transactions
 from kit.causes import (
     check_unknown_until_discard,
     dlq_unreadable,
@@ -22,7 +21,9 @@ from kit.causes import (
     transaction_consistency,
     undecodable_half_message,
 )
-from kit.transaction_model import Assumptions, Placement
+from kit.inquiry import paths, reconcile, transactions
+from kit.model import placement
+from kit.model.transaction_model import Assumptions, Placement
 
 pytestmark = pytest.mark.spark
 SYSTEM = re.compile(r"%|RMQ_SYS|rmq_sys|TRANS_CHECK|SCHEDULE_TOPIC")

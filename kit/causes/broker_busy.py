@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pandas as pd
 
-from kit import attempts, axis, busy, busyconfig, refs, requests, sends, stalls
+from kit import requests
 from kit.causes._broker_busy_texts import Claim, Fix, Text
 from kit.findings import Finding, Kind, Missing, Remedy, Step
+from kit.inquiry import attempts, axis, busy, busyconfig, refs, sends, stalls
 from kit.texts import T
 
 if TYPE_CHECKING:

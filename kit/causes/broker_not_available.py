@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit import refs, requests, sends
+from kit import requests
 from kit.causes.disk_full import LIMIT
 from kit.findings import Finding, Kind, Remedy, Step
+from kit.inquiry import refs, sends
 from kit.texts import T
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit import answers, refs, requests, transactions
+from kit import requests
 from kit.findings import Finding, Kind, Ref, Remedy, Step
+from kit.inquiry import answers, refs, transactions
 from kit.texts import T
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kit import refusals, requests, sizes
+from kit import requests
 from kit.findings import Finding, Kind, Remedy, Step
+from kit.inquiry import refusals, sizes
 from kit.texts import T
 
 if TYPE_CHECKING:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit import refs, requests, stages
+from kit import requests
 from kit.facts import names
 from kit.findings import Finding, Kind, Remedy, Step
+from kit.inquiry import refs, stages
 from kit.texts import T
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit import refs, requests, sends
+from kit import requests
 from kit.findings import Finding, Kind, Remedy, Step
+from kit.inquiry import refs, sends
 from kit.texts import T
 
 if TYPE_CHECKING:

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit import answers, leaks, refs, requests, sendback
+from kit import requests
 from kit.causes._half_topic_texts import Claim, Fix, Text
 from kit.facts import names
 from kit.findings import Finding, Kind, Missing, Ref, Remedy, Step
+from kit.inquiry import answers, leaks, refs, sendback
 from kit.texts import T
 
 if TYPE_CHECKING:

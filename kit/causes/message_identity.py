@@ -13,9 +13,10 @@ import attrs
 import numpy as np
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit import handled, lookups, refs, requests, stages
+from kit import requests
 from kit.causes._message_identity_texts import Claim, Fix, Text
 from kit.findings import Finding, Kind, Missing, Ref, Remedy, Step
+from kit.inquiry import handled, lookups, refs, stages
 from kit.texts import T
 
 if TYPE_CHECKING:
@@ -180,8 +181,8 @@ def _examples(case: Case, keys: list[str], journeys: pd.DataFrame) -> dict[str, 
     """Return the lives of a few messages: those concerned, and the one with the longest journey."""
     import pandas as pd
 
-    from kit import handed
-    from kit.biography import lives
+    from kit.inquiry import handed
+    from kit.inquiry.biography import lives
 
     longest = journeys["example"].iloc[int(journeys["path"].str.count(">").argmax())] if len(journeys) else None
     wanted = list(dict.fromkeys([*keys, *([longest] if longest else [])]))

@@ -13,9 +13,11 @@ import attrs
 import pandas as pd
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit import fields, halfqueue, refs, refusals, requests, size, sizes
+from kit import requests
 from kit.causes._message_size_mismatch_texts import MEASURES, UNKNOWN, Claim, Fix, Text
 from kit.findings import Finding, Kind, Missing, Remedy, Step
+from kit.inquiry import halfqueue, refs, refusals, sizes
+from kit.model import fields, size
 from kit.texts import T
 
 if TYPE_CHECKING:

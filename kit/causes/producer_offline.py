@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit import refs, requests, transactions
+from kit import requests
 from kit.findings import Finding, Kind, Remedy, Step
+from kit.inquiry import refs, transactions
 from kit.texts import T
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kit import attempts, busy, requests, sends, stored
+from kit import requests
 from kit.findings import Finding, Kind, Remedy, Step
+from kit.inquiry import attempts, busy, sends, stored
 from kit.texts import T
 
 if TYPE_CHECKING:

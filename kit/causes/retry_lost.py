@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit import refs, requests
+from kit import requests
 from kit.facts import names
 from kit.findings import Finding, Kind, Remedy, Step
+from kit.inquiry import refs
 from kit.texts import T
 
 if TYPE_CHECKING:

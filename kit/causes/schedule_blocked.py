@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit import refs, refusals, requests, sizes
+from kit import requests
 from kit.facts import names
 from kit.findings import Finding, Kind, Remedy, Step
-from kit.leaks import prop
+from kit.inquiry import refs, refusals, sizes
+from kit.inquiry.leaks import prop
 from kit.texts import T
 
 if TYPE_CHECKING:

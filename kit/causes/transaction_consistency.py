@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kit import answers, business, limits, paths, reconcile, refs, requests, transactions
+from kit import requests
 from kit.causes._transaction_texts import REASONS, Claim, Fix, Text
 from kit.findings import Finding, Kind, Missing, Ref, Remedy, Step
+from kit.inquiry import answers, business, limits, paths, reconcile, refs, transactions
 from kit.texts import T
 
 if TYPE_CHECKING:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit import refs, requests, transactions
+from kit import requests
 from kit.facts import names
 from kit.findings import Finding, Kind, Remedy, Step
-from kit.leaks import prop
+from kit.inquiry import refs, transactions
+from kit.inquiry.leaks import prop
 from kit.texts import T
 
 if TYPE_CHECKING:

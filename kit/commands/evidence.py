@@ -118,7 +118,7 @@ def trace(evidence: Path, id: str, json_file: Path | None, **chosen: Any) -> Non
 @options
 def cut(evidence: Path, out: Path, topic: str | None, ids: tuple[str, ...], since: str | None, until: str | None, **chosen: Any) -> None:
     """Write a smaller evidence folder; commitlog records stay as they are, at their own offsets."""
-    from kit import cut as cutting
+    from kit.gather import cut as cutting
     from kit.options import instant
     from kit.report import terminal
 

@@ -31,7 +31,7 @@ def msgid(ids: tuple[str, ...], near: str | None, lang: Lang) -> None:
     """Take message ids apart: which kind, every field, both times where two months fit."""
     import datetime as dt
 
-    from kit.ids import msgid_report
+    from kit.model.ids import msgid_report
     from kit.report import told
 
     try:
@@ -58,8 +58,8 @@ def msgid(ids: tuple[str, ...], near: str | None, lang: Lang) -> None:
 @in_language
 def size(body: int, topic: str, properties: tuple[str, ...], more: tuple[str, ...], broker: str | None, client: str | None, lang: Lang, **chosen: Any) -> None:
     """Say how many bytes a message is stored in, now and after each rewrite, and the largest safe body."""
-    from kit import size as sizes
     from kit.facts.versions import NEWEST, OLDEST, Version
+    from kit.model import size as sizes
     from kit.report.sizes import card
 
     pairs = [item.partition("=") for item in (*properties, *more)]
@@ -86,7 +86,7 @@ def size(body: int, topic: str, properties: tuple[str, ...], more: tuple[str, ..
 @in_language
 def collect(since: str | None, until: str | None, topic: str | None, lang: Lang) -> None:
     """Print a shell script that collects evidence on a broker's or client's host; here it does nothing."""
-    from kit.collect import script
+    from kit.gather.collect import script
 
     try:
         click.echo(script(since, until, topic, lang), nl=False)

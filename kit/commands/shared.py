@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kit.remote import is_remote
+from kit.gather.remote import is_remote
 from kit.texts import T
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from kit.attempts import REFUSALS
+from kit.inquiry.attempts import REFUSALS
 from kit.lab.bench import Bench
 from kit.lab.question import Lab, Question, Slip
 from kit.texts import T

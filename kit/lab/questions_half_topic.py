@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
+from kit.inquiry.sendback import REASONS
 from kit.lab.bench import Bench
 from kit.lab.question import Lab, Question, Slip
-from kit.sendback import REASONS
 from kit.texts import T
 
 CAUSE: Final = "half-topic-blowup"
@@ -36,8 +36,8 @@ def facts(bench: Bench) -> dict[str, Any]:
 
 
 def _refusal(bench: Bench, length: int | None) -> dict[str, Any]:
-    from kit import sendback
     from kit.facts import names
+    from kit.inquiry import sendback
 
     back = sendback.examine(bench.case)
     return {
@@ -52,8 +52,8 @@ def _refusal(bench: Bench, length: int | None) -> dict[str, Any]:
 def _store(bench: Bench, records: int, messages: int) -> dict[str, Any]:
     from pyspark.sql import functions as F  # noqa: N812
 
-    from kit import leaks
     from kit.facts import names
+    from kit.inquiry import leaks
 
     counts, fixes = bench.table("half_topic_counts"), bench.table("half_topic_fixes")
     kept = counts[counts["place"] != "discarded"]

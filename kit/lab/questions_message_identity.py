@@ -61,7 +61,7 @@ def _steady(bench: Bench) -> str | None:
 
 def _lookup(bench: Bench) -> dict[str, Any]:
     """Return the first look-up that failed for the kind of its id."""
-    from kit import lookups
+    from kit.inquiry import lookups
 
     seen = bench.table("identity_lookups")
     if seen.empty:

@@ -30,8 +30,8 @@ FIELDS: Final = {
 
 def facts(bench: Bench) -> dict[str, Any]:
     """Return the figures of the cause, what one looping record weighs, and what they are mistaken for."""
-    from kit import sizes
     from kit.facts.versions import OLDEST, rule
+    from kit.inquiry import sizes
 
     figures = bench.figures(CAUSE)
     told, risk = bench.table("size_refusals"), bench.table("size_at_risk")

@@ -25,9 +25,9 @@ def facts(bench: Bench) -> dict[str, Any]:
     """Return the figures of the cause, counts of the store beside them, and what they are mistaken for."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    from kit import transactions
     from kit.facts import names
-    from kit.leaks import is_commit
+    from kit.inquiry import transactions
+    from kit.inquiry.leaks import is_commit
 
     figures = bench.figures(CAUSE)
     records = bench.case.records
@@ -52,7 +52,7 @@ def facts(bench: Bench) -> dict[str, Any]:
 
 def _unsafe(*, checked: bool = True) -> frozenset[str]:
     """Return the placements that can end inconsistent, by the kit's model of client and broker under the published failures."""
-    from kit import placement
+    from kit.model import placement
 
     given = attrs.evolve(placement.PUBLISHED_ASSUMPTIONS, looks_at_status=checked)
     return frozenset(p for p in placement.PLACEMENTS if not placement.safe(p, given))

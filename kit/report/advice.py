@@ -8,7 +8,7 @@ from typing import Any, Final
 from kit.doctor import Checkup, Hazard
 from kit.facts import config
 from kit.facts.parameters import Parameter
-from kit.known import Broker
+from kit.inquiry.known import Broker
 from kit.report import terminal
 from kit.texts import Lang, T
 

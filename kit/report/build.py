@@ -11,7 +11,7 @@ import attrs
 import pandas as pd
 import pyarrow.dataset as ds
 
-from kit import noise
+from kit.inquiry import noise
 from kit.report import html, manifest, notebooks
 from kit.report.words import SKIPPED
 from kit.texts import Lang

@@ -17,8 +17,9 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 from plotly.offline import get_plotlyjs
 
-from kit import look_alikes, noise
+from kit import look_alikes
 from kit.causes import leads_to
+from kit.inquiry import noise
 from kit.report.notebooks import Story
 from kit.report.words import COLUMNS, FIGURES, GLOSSARY, PAGE, VERDICTS, page
 from kit.show.table import Table, cell

@@ -14,8 +14,8 @@ import click
 import nbformat
 from plotly.offline import get_plotlyjs
 
-from kit import redactnames
-from kit.redact import Redactor
+from kit.redaction import names as redactnames
+from kit.redaction.redactor import Redactor
 from kit.report import build, notebooks, write
 from kit.show import MIME as CHART
 from kit.show import PLOTLY_MIME

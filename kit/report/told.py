@@ -41,7 +41,7 @@ MORE: Final = T("… and {n} more (--json has all)", "……另有 {n} 处（--j
 
 
 def ids(report: Iterable[dict[str, Any]], lang: Lang) -> str:
-    """Return one block per id; one line for what is no id. `report` as `kit.ids.msgid_report` gives it."""
+    """Return one block per id; one line for what is no id. `report` as `kit.model.ids.msgid_report` gives it."""
     return "\n".join(_id(row, lang) for row in report)
 
 

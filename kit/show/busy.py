@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.busyreplay import OUTCOMES, what_if
+from kit.model.busyreplay import OUTCOMES, what_if
 from kit.show import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, Chart, Table, escape, figure
 from kit.texts import Lang, T
 
@@ -74,7 +74,7 @@ ROWS: Final = ((0.74, 1.0), (0.50, 0.69), (0.34, 0.45), (0.17, 0.29), (0.0, 0.12
 
 
 def axis(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart one time axis. `frame` as from `kit.axis.seconds`: one row per step; columns without evidence are null."""
+    """Chart one time axis. `frame` as from `kit.inquiry.axis.seconds`: one row per step; columns without evidence are null."""
     series = {"time": TIME, "born": BORN, "stored": STORED, "send_queue": QUEUE_SIZE, "stalled": STALLED, "written_mb": WRITTEN, "util": UTIL, "cpu": CPU}
     names = {column: text.render(lang) for column, text in series.items()}
     kinds = [kind for kind in COLOURS if kind in frame]
@@ -150,7 +150,7 @@ def outcome(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 
 
 def replay(arrivals: pd.DataFrame, stalls: pd.DataFrame, timeout: float = 3000, retries: int = 0, wait: float = 200, lang: Lang = "en") -> Chart:
-    """Replay recorded arrivals (at_ms, sends) against recorded pauses (start_ms, end_ms) under other limits; see `kit.busyreplay.what_if`."""
+    """Replay recorded arrivals (at_ms, sends) against recorded pauses (start_ms, end_ms) under other limits; see `kit.model.busyreplay.what_if`."""
     names = {"outcome": OUTCOME.render(lang), "sends": SENDS.render(lang)}
     if arrivals.empty or stalls.empty:
         nothing = pd.DataFrame(columns=pd.Index(["outcome", "sends"]))

@@ -62,8 +62,8 @@ SENT_BACK, RETRIED, GIVEN_UP, DEAD = T("sent back {n}", "第 {n} 次回发"), T(
 
 
 def anatomy(text: str, lang: Lang = "en") -> Chart:
-    """Chart the fields of one id in the order of its bytes. Raise `kit.ids.BadId` for what is no id."""
-    from kit import ids
+    """Chart the fields of one id in the order of its bytes. Raise `kit.model.ids.BadId` for what is no id."""
+    from kit.model import ids
 
     info = ids.decode(text)
     wide = len(info.text) // 2 - 12
@@ -123,7 +123,7 @@ def explore(frame: pd.DataFrame, lang: Lang = "en", interactive: bool = True) ->
 
 def apart(text: str, lang: Lang = "en") -> Chart | Table:
     """Return `anatomy`, or one line that says what is wrong with a text that is no id."""
-    from kit.ids import BadId
+    from kit.model.ids import BadId
 
     try:
         return anatomy(text.strip(), lang)
@@ -258,7 +258,7 @@ def _ends(done: pd.DataFrame, lang: Lang) -> list[go.Scatter]:
 
 
 def funnel(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart the retry funnel: `consumer_group`, `level`, `step` (`sent back`, `retry`, `given up`, `dlq`), `messages`, `seconds` as in `kit.stages.funnel`."""
+    """Chart the retry funnel: `consumer_group`, `level`, `step` (`sent back`, `retry`, `given up`, `dlq`), `messages`, `seconds`, of `stages.funnel`."""
     named = {"consumer_group": GROUP.render(lang), "step": STEP.render(lang), "messages": MESSAGES.render(lang), "seconds": SECONDS.render(lang)}
     says = {"sent back": SENT_BACK, "retry": RETRIED, "given up": GIVEN_UP, "dlq": DEAD}
     shown = frame[frame["step"].isin(says)] if len(frame) else frame

@@ -34,7 +34,7 @@ def journey(life: dict[str, Any], lang: Lang = "en") -> Chart:
 
 def apart(life: dict[str, Any], lang: Lang = "en") -> Chart:
     """Take the message's UNIQ_KEY apart, else the id asked for; what is no id gives an empty chart that says so."""
-    from kit.ids import BadId
+    from kit.model.ids import BadId
 
     text = next(iter(life["uniq_keys"]), life["id"])
     try:
@@ -66,7 +66,7 @@ def gaps(life: dict[str, Any], lang: Lang = "en") -> Table:
 
 
 def calls(frame: pd.DataFrame, lang: Lang = "en") -> Table:
-    """Return which id each call hands out. `frame` as `kit.handed.on_message` gives it; of several messages, the first."""
+    """Return which id each call hands out. `frame` as `kit.inquiry.handed.on_message` gives it; of several messages, the first."""
     shown = frame[frame["message"] == frame["message"].iloc[0]] if "message" in frame and len(frame) else frame
     columns = ["call", "which", "id", "copy", "says"]
     return Table(shown.reindex(columns=columns), CALLS.render(lang), {name: HEADS[name].render(lang) for name in columns}, lang)

@@ -7,11 +7,11 @@ from typing import Any, Final
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit import placement
-from kit.placement import Outcome
+from kit.model import placement
+from kit.model.placement import Outcome
+from kit.model.transaction_model import Assumptions
 from kit.show import Chart, figure
 from kit.texts import Lang, T
-from kit.transaction_model import Assumptions
 
 WHAT_IF = T("What each failure leaves, by where the half message stands", "half 消息位于不同位置时，各种故障的后果")
 WHAT_IF_READING = T(
@@ -45,7 +45,7 @@ CHOICES: Final[dict[str, tuple[T, list[str]]]] = {
 
 
 def what_if(given: Assumptions | None = None, lang: Lang = "en") -> Chart:
-    """Chart the worst outcome of each placement and failure, computed now by `kit.placement` under these assumptions."""
+    """Chart the worst outcome of each placement and failure, computed now by `kit.model.placement` under these assumptions."""
     rows = placement.table(given)
     failures = list(dict.fromkeys(row["failure"] for row in rows))
     cells = {(row["placement"], row["failure"]): row for row in rows}

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit import size
+from kit.model import size
 from kit.show import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, Chart, Table, escape, figure
 from kit.texts import Lang, T
 
@@ -112,7 +112,7 @@ def _pattern(shape: str, colour: str) -> dict[str, Any]:
 
 
 def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart where a half record grows, field by field. `frame`: `stage`, `field`, `bytes`, `limit`, `offset_msg_id` (`kit.fields.stages`)."""
+    """Chart where a half record grows, field by field. `frame`: `stage`, `field`, `bytes`, `limit`, `offset_msg_id` (`kit.model.fields.stages`)."""
     wide = frame.pivot_table(index="stage", columns="field", values="bytes", sort=False).reindex(list(STAGES)).dropna(how="all")
     wide = wide.reindex(columns=["body", *FIELD]).fillna(0).astype("int64")
     limit = int(frame["limit"].iloc[0]) if len(frame) and frame["limit"].notna().any() else None
@@ -146,7 +146,7 @@ def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 
 
 def refusals(frame: pd.DataFrame, lang: Lang = "en") -> Table:
-    """Return refused writes as one row a file and text: who wrote, what was printed, how often, when. `frame`: as `kit.refusals.told` gives it."""
+    """Return refused writes as one row a file and text: who wrote, what was printed, how often, when. `frame`: as `kit.inquiry.refusals.told` gives it."""
     shown = frame[["writer", "file", "event", "count", "first", "last", "total", "limit", "msg_id"]].copy()
     shown["writer"] = [WRITERS[w].render(lang) if w in WRITERS else None for w in shown["writer"]]
     return Table(shown.astype(object), REFUSALS.render(lang), {name: text.render(lang) for name, text in REFUSAL_HEADS.items()}, lang)
@@ -208,7 +208,7 @@ def half_queue(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 
 
 def what_if(body: int, topic: str, properties: Mapping[str, str] | None = None, lang: Lang = "en", **chosen: Any) -> Chart:
-    """Chart the bytes left to the limit at each rewrite of a message; `chosen` as in `kit.size.table` (broker, limit, producer_group, …)."""
+    """Chart the bytes left to the limit at each rewrite of a message; `chosen` as in `kit.model.size.table` (broker, limit, producer_group, …)."""
     spec = size.table(body, topic, properties, **chosen)
     slack = {"total": None, "body": spec["limit"] - body, "body+64k": spec["limit"] - body}[spec["rule"]]
     rows = []

@@ -139,7 +139,7 @@ def _bands(chart: go.Figure, first: pd.DataFrame, lanes: dict[str, int]) -> None
 
 
 def wrong(frame: pd.DataFrame, lang: Lang = "en") -> Table:
-    """Show the inconsistent keys with cause and repair. `frame`: that of `kit.reconcile.inconsistent`."""
+    """Show the inconsistent keys with cause and repair. `frame`: that of `kit.inquiry.reconcile.inconsistent`."""
     said = [CAUSES[c].render(lang) if c in CAUSES else c for c in frame["cause"]]
     shown = pd.DataFrame({
         "key": frame["key"], "kind": [KINDS[k].render(lang) if k in KINDS else k for k in frame["kind"]], "state": frame["state"], "cause": said,
@@ -151,13 +151,13 @@ def wrong(frame: pd.DataFrame, lang: Lang = "en") -> Table:
 
 
 def taken(frame: pd.DataFrame, lang: Lang = "en") -> Table:
-    """Show the paths with their counts. `frame`: that of `kit.paths.paths`."""
+    """Show the paths with their counts. `frame`: that of `kit.inquiry.paths.paths`."""
     heads = {"path": PATH, "producer_group": GROUP, "transactions": COUNT}
     return Table(frame[list(heads)], TAKEN.render(lang), {k: v.render(lang) for k, v in heads.items()}, lang)
 
 
 def in_force(frame: pd.DataFrame, lang: Lang = "en") -> Table:
-    """Show the limits and where they are known from. `frame`: that of `kit.limits.table`."""
+    """Show the limits and where they are known from. `frame`: that of `kit.inquiry.limits.table`."""
     shown = frame[["limit", "value", "unit"]].copy()
     shown["known"] = [
         f"{row['where']}:{row['line']}" if isinstance(row["where"], str) else (SOURCES[row["known"]].render(lang) if row["known"] in SOURCES else None)

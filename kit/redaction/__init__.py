@@ -1,0 +1,1 @@
+"""Reports without the names of a site: pseudonyms that still join."""

@@ -1,0 +1,179 @@
+"""Pseudonyms for addresses, wherever they stand: dotted, with colons, or in hex at the head of message ids.
+
+An IPv4 address becomes one of 100.64.0.0/10, an IPv6 address one of 2001:db8::/32, a MAC address one that is locally administered: none of them is
+anybody's. Ports, process ids, offsets, times and counters of an id stay as they are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+import re
+from collections.abc import Iterable
+from typing import Final
+
+import attrs
+
+from kit.model.ids import Address
+
+V4_SPACE: Final = int(ipaddress.IPv4Address("100.64.0.0"))
+V4_BITS: Final = 22
+V6_SPACE: Final = int(ipaddress.IPv6Address("2001:db8::"))
+V6_BITS: Final = 96
+
+DIGEST: Final = 64
+"""Hex digits of a SHA-256: what identifies an evidence file is no id."""
+HEX: Final = re.compile(r"[0-9A-Fa-f]{8,}")
+QUAD: Final = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?!\d)")
+
+COLONS: Final = re.compile(r"(?<![\w:.])(?=[0-9A-Fa-f]{0,4}:[0-9A-Fa-f]{0,4}:)[0-9A-Fa-f:][0-9A-Fa-f:.]{1,44}(?![\w:])")
+"""What may be an IPv6 address; times of day look like one from afar."""
+
+_ALPHABET: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+@attrs.frozen
+class Secret:
+    """What makes pseudonyms of this evidence its own: without the salt nobody can find a name by trying."""
+
+    salt: bytes
+
+    def number(self, kind: str, text: str, attempt: int = 0) -> int:
+        """Return 256 bits that only the salt and the text decide."""
+        return int.from_bytes(hmac.digest(self.salt, f"{kind}\0{attempt}\0{text}".encode("utf-8", "surrogatepass"), hashlib.sha256), "big")
+
+    def letters(self, text: str, size: int, attempt: int = 0, alphabet: str = _ALPHABET) -> str:
+        """Return `size` characters of the alphabet."""
+        made: list[str] = []
+        block = 0
+        while len(made) < size:
+            number = self.number(f"letters {block}", text, attempt)
+            # 32 of the 49 digits that 256 bits give, so that each is as likely as any other.
+            for _ in range(min(32, size - len(made))):
+                number, digit = divmod(number, len(alphabet))
+                made.append(alphabet[digit])
+            block += 1
+        return "".join(made)
+
+
+def parsed(text: str) -> Address | None:
+    """Return the address a text is; leading zeros are read as decimal."""
+    try:
+        return ipaddress.ip_address(".".join(str(int(part)) for part in text.split(".")) if QUAD.fullmatch(text) else text)
+    except ValueError:
+        return None
+
+
+def says_nothing(ip: Address) -> bool:
+    """Tell addresses that every host has: loopback, unspecified, broadcast and netmasks."""
+    return ip.is_loopback or ip.is_unspecified or (ip.version == 4 and ip.packed[0] == 255)
+
+
+class Addresses:
+    """The mapping of one report. `known`: every address of the evidence that is to be shown; none of them is ever given out as a pseudonym."""
+
+    def __init__(self, secret: Secret, known: Iterable[Address] = ()) -> None:
+        self._secret = secret
+        self.originals: set[Address] = {ip for ip in known if not says_nothing(ip)}
+        self._given: dict[Address, Address] = {}
+        self._taken: set[Address] = set()
+        for ip in sorted(self.originals, key=lambda ip: (ip.version, ip)):
+            self.of(ip)
+        self._hex = {ip.packed.hex().upper() for ip in self.originals}
+
+    def of(self, ip: Address) -> Address:
+        """Return the pseudonym of an address; those that say nothing, and pseudonyms, stay."""
+        given = self._given.get(ip)
+        if given is not None:
+            return given
+        if says_nothing(ip) or ip in self._taken:
+            return ip
+        attempt = 0
+        while (made := self._made(ip, attempt)) in self._taken or made in self.originals or made == ip:
+            attempt += 1
+        self._given[ip] = made
+        self._taken.add(made)
+        return made
+
+    def _made(self, ip: Address, attempt: int) -> Address:
+        number = self._secret.number("address", str(ip), attempt)
+        if ip.version == 4:
+            return ipaddress.IPv4Address(V4_SPACE + number % (1 << V4_BITS))
+        return ipaddress.IPv6Address(V6_SPACE + number % (1 << V6_BITS))
+
+    def text(self, text: str) -> str | None:
+        """Return an address in its usual form replaced, None where the text is none."""
+        ip = parsed(text)
+        if ip is None:
+            return None
+        mapped = getattr(ip, "ipv4_mapped", None)
+        if mapped is not None:
+            return f"::ffff:{self.of(mapped)}"
+        new = self.of(ip)
+        return text if new == ip else str(new)
+
+    def mac(self, raw: bytes) -> bytes:
+        """Return six other bytes, marked as locally administered."""
+        return b"\x02" + self._secret.number("mac", raw.hex()).to_bytes(32, "big")[:5]
+
+    def mac_text(self, text: str) -> str:
+        """Return a MAC address with its separators and case kept."""
+        new = self.mac(bytes.fromhex(re.sub("[:-]", "", text))).hex(text[2])
+        return new if text == text.lower() else new.upper()
+
+    def hex_run(self, run: str) -> str:
+        """Return a run of hex digits with the address in it replaced: at the head of an id, or any known one in a run of another length."""
+        size = len(run)
+        if size == DIGEST:
+            return run
+        if size == 56 or (size == 32 and run.upper() in self._hex):
+            return self._swap(run, 0, 32)
+        if size == 32:
+            return self._swap(run, 0, 8)
+        if size == 34 and run.startswith("01"):
+            return run[:2] + _cased(self.mac(bytes.fromhex(run[2:14])).hex(), run) + run[14:]
+        return self._anywhere(run)
+
+    def _anywhere(self, run: str) -> str:
+        # A number of decimal digits only is a time or an offset, unless it is exactly as long as an address.
+        if run.isdigit() and len(run) != 8:
+            return run
+        at = 0
+        while at + 8 <= len(run):
+            width = next((w for w in (32, 8) if run[at : at + w].upper() in self._hex), None)
+            if width:
+                run = self._swap(run, at, width)
+            at += width or 1
+        return run
+
+    def _swap(self, run: str, at: int, width: int) -> str:
+        ip = ipaddress.ip_address(bytes.fromhex(run[at : at + width]))
+        return run[:at] + _cased(self.of(ip).packed.hex(), run) + run[at + width :]
+
+    def holds_original(self, text: str) -> bool:
+        """Tell whether any known address stands in a text, dotted or in hex."""
+        for hit in QUAD.finditer(text):
+            if parsed(hit.group()) in self.originals:
+                return True
+        for hit in COLONS.finditer(text):
+            if parsed(hit.group().rstrip(".")) in self.originals:
+                return True
+        for hit in HEX.finditer(text):
+            run = hit.group().upper()
+            heads = {32: (8, 32), 56: (32,), DIGEST: ()}.get(len(run))
+            if heads is None:
+                digits = run.isdigit() and len(run) != 8
+                if not digits and any(run[at : at + w] in self._hex for at in range(len(run) - 7) for w in (8, 32)):
+                    return True
+            elif any(run[:w] in self._hex for w in heads):
+                return True
+        return False
+
+    def begins(self, fragment: str) -> bool:
+        """Tell whether a known address in hex begins with this fragment of an id that was cut."""
+        return any(each.startswith(fragment.upper()) for each in self._hex)
+
+
+def _cased(new: str, like: str) -> str:
+    return new if any(c.islower() for c in like) else new.upper()

@@ -1,0 +1,280 @@
+"""Which names of an evidence have to be replaced in what is shown of it: gathered from its tables, its configuration and the shown texts themselves.
+
+Only names whose first word is shown somewhere are kept, so a hundred thousand business keys cost no more than the few that a report quotes.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+import kit
+from kit import workspace as ws
+from kit.facts import names, stock
+from kit.findings import MAX_TEXT
+from kit.redaction.forms import SPELLED, WORD, split_name
+from kit.redaction.ids import COLONS, HEX, QUAD
+from kit.redaction.redactor import Redactor
+
+if TYPE_CHECKING:
+    from kit.case import Case
+
+SALT: Final = "redact-salt"
+"""File of the workspace that holds the salt, in hex: whoever keeps it gets the same pseudonyms again."""
+LONGEST: Final = 400
+STATES: Final = 200
+"""Different values up to which a status column is taken for a list of states, which stay readable."""
+
+_PROPERTIES: Final = {names.REAL_TOPIC: "topic", names.RETRY_TOPIC: "topic", "DLQ_ORIGIN_TOPIC": "topic", names.PGROUP: "group", names.CLUSTER: "cluster"}
+_SUBJECTS: Final = {"topics": "topic", "subscriptionGroup": "group", "consumerOffset": "group"}
+_SETTINGS: Final = {"brokerName": "broker", "brokerClusterName": "cluster", "brokerName1": "broker"}
+_ADMIN: Final = {
+    "#Topic": "topic", "topicName": "topic", "Topic": "topic", "consumerGroup": "group", "#Group": "group", "#Broker Name": "broker",
+    "#Cluster Name": "cluster", "brokerName": "broker", "brokerClusterName": "cluster",
+}  # fmt: skip
+_SAID: Final = re.compile(
+    r"""(?i)\b(?P<what>topic|real_topic|retry_topic|pgroup|(?:consumer|producer)?group|brokername|clustername|clientid|instancename)\\?["']?\s*[=:]\s*\\?["'\[]?"""
+    r"""(?P<name>[%A-Za-z0-9_|.@#-]{2,300})"""
+)
+_HOST: Final = re.compile(
+    r"""(?:(?<=[\[<=;/\s"'])|^)(?P<a>[A-Za-z][\w-]*(?:\.[\w-]+)*):(?:[1-9]\d{3,4})(?![\w.])|(?P<b>[A-Za-z][\w.-]*)/(?=\d{1,3}(?:\.\d{1,3}){3}:)"""
+    r"""|UnknownHostException:? (?P<c>[A-Za-z][\w.-]*)|^Linux \S+ \((?P<d>[\w.-]+)\)"""
+)
+_NUMBER: Final = re.compile(r"[-+]?\d{1,6}%?|[-+]?[\d,]*\.\d+%?|1\d{9}|1\d{12}|")
+"""Amounts and counts, and times as seconds or milliseconds since 1970; longer numbers are accounts and telephones."""
+_CUT: Final = re.compile(r"([A-Za-z0-9]{3,})…")
+_TIME: Final = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}[T ]?[\d:.,+Z -]*|\d{1,2}:\d{2}(:\d{2})?[.,\d]*")
+
+
+def of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redactor:
+    """Return the redactor of a case for what is to be shown: findings, frames, notebooks as JSON. `paths`: of this machine, replaced as a whole."""
+    texts = {part for text in strings(list(shown)) for part in (SPELLED.split(text) if "\\" in text else (text,))}
+    words = {word for text in texts for word in WORD.findall(text)}
+    cut = {hit.group(1) for text in texts for hit in _CUT.finditer(text if len(text) != MAX_TEXT else text + "…")}
+    sizes = sorted({len(word) for word in cut})
+    kinds: dict[str, str] = {}
+
+    def learn(name: Any, kind: str) -> None:
+        for plain, its in _plain(name, kind):
+            hit = WORD.search(plain)
+            first = hit.group() if hit else ""
+            if plain not in kinds and len(plain) <= LONGEST and (not hit or first in words or any(first[:size] in cut for size in sizes)):
+                kinds[plain] = its
+
+    for name, kind in _tables(case):
+        learn(name, kind)
+    for name, kind in _said(texts):
+        learn(name, kind)
+    files = {item.file for item in (*case.found.items, *case.found.archives)} | set(case.found.not_recognised) | {r.file for r in case.found.refused}
+    for path in (*files, *paths):
+        for part in re.split(r"[/\\]|!/", path):
+            stem = split_name(part)[0]
+            if len(stem) > 3 and part not in stock.WORDS and stem not in stock.WORDS and not stem.isdigit() and not _made_of(stem, kinds):
+                learn(stem, "dir")
+    lines = dict(_quoted(case, list(texts)))
+    states = _states(case)
+    for line, delimiter in lines.items():
+        for cell in line.split(delimiter):
+            bare = cell.strip().strip("\"'")
+            if bare not in states and not is_plain(bare):
+                learn(bare, "value")
+    made = Redactor(salt(case.workspace), kinds, _addresses(case, texts), exact={*files, *paths}, own=own)
+    for line, delimiter in sorted(lines.items()):
+        made.exact[line] = delimiter.join(_cell(made, cell, states) for cell in line.split(delimiter))
+    return made
+
+
+def salt(workspace: ws.Workspace) -> bytes:
+    """Return the salt of a workspace, made at its first use."""
+    path = workspace.folder / SALT
+    with ws.locked(workspace.folder / "locks" / f"{SALT}.lock"):
+        if not path.exists():
+            ws.write_text(path, secrets.token_hex(32) + "\n")
+            path.chmod(0o600)
+        return path.read_text(encoding="utf-8").strip().encode()
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Yield every text in anything JSON-like or in a frame, keys of objects too."""
+    waiting = deque([value])
+    while waiting:
+        each = waiting.popleft()
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, Mapping):
+            waiting.extend(each.keys())
+            waiting.extend(each.values())
+        elif isinstance(each, list | tuple | set | np.ndarray):
+            waiting.extend(each)
+        elif isinstance(each, pd.DataFrame):
+            waiting.extend(each[name].tolist() for name in each.columns if not pd.api.types.is_numeric_dtype(each[name].dtype))
+
+
+@cache
+def _sources() -> tuple[str, frozenset[str]]:
+    """Return the kit's own text, and its words: what stands in it tells nothing about an evidence."""
+    root = Path(next(iter(kit.__path__)))
+    beside = root / "notebooks" if (root / "notebooks").is_dir() else root.parent / "notebooks"
+    found = [p for folder in (root, beside) for p in sorted(folder.rglob("*")) if p.suffix in (".py", ".j2", ".css", ".js", ".ipynb", ".sh")]
+    # The live lab plays a site: its topics and groups are names like any other.
+    found = [path for path in found if root / "live" not in path.parents]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in found)
+    return text, frozenset(WORD.findall(text))
+
+
+@cache
+def own(name: str) -> bool:
+    """Tell whether a name is a piece of the kit's own sentences, code or templates."""
+    text, known = _sources()
+    parts = WORD.findall(name)
+    return bool(parts) and all(part in known for part in parts) and (name in known or (len(parts) > 1 and name in text))
+
+
+def is_plain(cell: str) -> bool:
+    """Tell cells of a table that name nobody: numbers, times, truth values, ids (which are re-encoded by their form)."""
+    return bool(_NUMBER.fullmatch(cell) or _TIME.fullmatch(cell)) or cell.lower() in ("null", "none", "true", "false", "nan") or bool(HEX.fullmatch(cell))
+
+
+def _cell(made: Redactor, cell: str, states: set[str]) -> str:
+    bare = cell.strip().strip("\"'")
+    if bare in made.names:
+        return cell.replace(bare, made.names[bare])
+    return cell if bare in states else made.text(cell) if is_plain(bare) else cell.replace(bare, made.coin(bare, "value"))
+
+
+def _plain(name: Any, kind: str) -> Iterator[tuple[str, str]]:
+    """Yield what has to be replaced of a name: the group behind a prefix, each key of several, nothing of RocketMQ's own."""
+    text = str(name).strip() if name is not None else ""
+    if kind == "key":
+        yield from ((key, kind) for key in text.split() if not (HEX.fullmatch(key) and len(key) in (32, 34, 56)) and not QUAD.fullmatch(key))
+        return
+    for prefix in (names.RETRY_PREFIX, names.DLQ_PREFIX, names.LMQ_PREFIX):
+        if text.startswith(prefix):
+            text, kind = text.removeprefix(prefix), "group"
+    if kind == "client":
+        text = text.partition("@")[2].partition("#")[0] if QUAD.match(text) else text
+    nothing = text.lower() in ("", "null", "true", "false", "default", "none") or stock.is_stock(text) or QUAD.match(text)
+    if not nothing and not (kind == "client" and text.isdigit()):
+        yield text, kind
+
+
+def _made_of(stem: str, known: Mapping[str, str]) -> bool:
+    """Tell whether a file name consists of known names and words of RocketMQ: then these are replaced, not the whole."""
+    left = stem
+    for name in sorted((n for n in known if len(n) > 3 and n in stem), key=len, reverse=True):
+        left = left.replace(name, " ")
+    return all(word.isdigit() or word in stock.WORDS for word in re.split(r"[^A-Za-z0-9]+", left) if word)
+
+
+def _tables(case: Case) -> Iterator[tuple[Any, str]]:
+    """Yield the names that the tables of a case hold, by kind."""
+    yield from ((name, "topic") for name in _distinct(case, "messages", "topic"))
+    for name, kind in _PROPERTIES.items():
+        yield from ((value, kind) for value in _distinct(case, "messages", "properties", name))
+    for row in _rows(case, "configs", "origin", "subject", "name", "value"):
+        if row["origin"] in _SUBJECTS:
+            yield row["subject"], _SUBJECTS[row["origin"]]
+        if row["name"] in _SETTINGS:
+            yield row["value"], _SETTINGS[row["name"]]
+        elif re.search(r"(?i)addr|domain|dLegerPeers|dledgerPeers", row["name"] or ""):
+            yield from ((host, "host") for host in _hosts(row["value"] or ""))
+    for row in _rows(case, "offsets", "topic", "group"):
+        yield row["topic"], "topic"
+        yield row["group"], "group"
+    for row in _rows(case, "admin", "name", "value"):
+        if row["name"] in _ADMIN:
+            yield row["value"], _ADMIN[row["name"]]
+    for client in case.clients():
+        yield client.group, "group"
+        yield client.client_id, "client"
+    yield from ((keys, "key") for keys in _distinct(case, "messages", "keys"))
+    for table in ("rows", "sends"):
+        for column in ("key", "uniq_key"):
+            yield from ((key, "key") for key in _distinct(case, table, column))
+    for item in case.found.of_kind("rows", "sends"):
+        for column in item.detail.get("other_keys") or ():
+            yield from ((key, "key") for key in _distinct(case, item.kind, "cells", column))
+
+
+def _distinct(case: Case, table: str, column: str, inner: str | None = None) -> Iterator[str]:
+    """Yield the different values of each batch of a text column, or of one key of a map: a hundred million keys are never held at once."""
+    for batch in ds.dataset(case.folder(table), format="parquet").to_batches(columns=[column]):
+        values = batch.column(0)
+        if inner is not None:
+            values = pc.map_lookup(values, pa.scalar(inner), "first")
+        yield from (value for value in pc.unique(values).to_pylist() if value)
+
+
+def _rows(case: Case, table: str, *columns: str) -> list[dict[str, Any]]:
+    return list(ds.dataset(case.folder(table), format="parquet").to_table(columns=list(columns)).group_by(list(columns)).aggregate([]).to_pylist())
+
+
+def _hosts(value: str) -> Iterator[str]:
+    for part in re.split(r"[;,\s]+", value):
+        host = re.sub(r"^(?:https?://|n\d+-)", "", part).rpartition(":")[0] or part
+        if re.fullmatch(r"[A-Za-z][\w.-]*", host):
+            yield host
+
+
+def _said(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield names that only the shown texts give away, by the words in front of them."""
+    for text in texts:
+        for hit in _SAID.finditer(text):
+            what, name = hit["what"].lower(), hit["name"].strip("|.@#-")
+            kind = next((k for k in ("topic", "broker", "cluster") if k in what), "client" if what.startswith(("client", "inst")) else "group")
+            # The kit's own code and sentences say `group=name` too.
+            if name and not own(name) and not name.isdigit() and "." not in name:
+                yield name, kind
+        for hit in _HOST.finditer(text):
+            host = next(filter(None, hit.groups()))
+            if not own(host) and host.rpartition(".")[2] not in stock.EXTENSIONS:
+                yield host, "host"
+
+
+def _addresses(case: Case, texts: Iterable[str]) -> set[str]:
+    """Return every address that is shown, dotted or at the head of an id, and those of the records."""
+    found = {str(host).rpartition(":")[0].strip("[]/") for column in ("born_host", "store_host") for host in _distinct(case, "messages", column)}
+    for text in texts:
+        found |= set(QUAD.findall(text)) | {hit.rstrip(".") for hit in COLONS.findall(text)}
+        for run in HEX.findall(text):
+            if len(run) in (32, 56):
+                found.add(str(parsed_head(run)))
+    return found
+
+
+def parsed_head(run: str) -> Any:
+    """Return the address at the head of an id of 32 or 56 hex digits."""
+    import ipaddress
+
+    return ipaddress.ip_address(bytes.fromhex(run[: 8 if len(run) == 32 else 32]))
+
+
+def _quoted(case: Case, texts: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield the lines of business tables and ledgers that are shown as they stand, with their delimiter."""
+    shown = set(texts)
+    for item in case.found.of_kind("rows", "sends"):
+        how: Callable[[str], Any] = (item.detail.get("dialect") or {}).get
+        delimiter = how("delimiter")
+        if delimiter:
+            with Path(item.path).open(encoding=how("encoding") or "utf-8", errors="replace") as lines:
+                yield from ((line, delimiter) for line in (raw.rstrip("\r\n") for raw in lines) if line in shown)
+
+
+def _states(case: Case) -> set[str]:
+    """Return the words that business tables and ledgers use for a state or an outcome."""
+    found: set[str] = set()
+    for table, column in (("rows", "status"), ("sends", "outcome")):
+        values = set(_distinct(case, table, column))
+        found |= values if len(values) <= STATES else set()
+    return found

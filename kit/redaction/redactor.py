@@ -1,0 +1,295 @@
+"""Stable pseudonyms for what names a site: addresses, topics, groups, hosts, keys, bodies, paths. The same original has the same pseudonym everywhere.
+
+A `Redactor` knows the names of one evidence (gathered by `kit.redaction.names`) and finds them at the borders of words; addresses, ids, bodies, paths and
+whatever stands where a key stands it knows by their form. A pseudonym is as long as its original: lengths of names are evidence.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from kit.facts import stock
+from kit.redaction import forms as rf
+from kit.redaction.ids import HEX, Addresses, Secret, parsed
+
+KEPT_FIELDS: Final = frozenset({"cause", "kind", "verdict", "role", "sha256", "root_causes", "schema", "kit_version", "findings_sha256", "manifest_sha256"})
+"""Fields of the kit's own making: nothing of an evidence gets into them."""
+SHORT: Final = 3
+"""Characters from which a name is replaced wherever it stands; shorter ones only where a name is expected."""
+NUMBER: Final = 10
+"""Digits from which a number that is a key is replaced wherever it stands."""
+HOMES: Final = ("home", "Users", "user")
+"""Folders whose entries are people."""
+
+_LETTERS: Final = {"topic": "topic-", "group": "group-", "broker": "broker-", "cluster": "cluster-", "host": "host-", "client": "client-", "key": "key-",
+                   "value": "value-", "dir": "dir-", "app": "app-"}  # fmt: skip
+
+
+class Redactor:
+    """The mapping of one report. Not for several threads: what it meets for the first time it names."""
+
+    def __init__(
+        self,
+        salt: bytes,
+        names: Mapping[str, str] | None = None,
+        addresses: Iterable[str] = (),
+        *,
+        exact: Collection[str] = (),
+        own: Callable[[str], bool] = lambda name: False,
+    ) -> None:
+        """Take names (name → kind: topic, group, broker, cluster, host, client, key, value, dir, app) and addresses.
+
+        `exact`: paths that are replaced as whole strings. `own`: tells words of the kit's own sentences, which are replaced only where a name is expected.
+        """
+        self._secret = Secret(salt)
+        self.addresses = Addresses(self._secret, [ip for text in addresses if (ip := parsed(text))])
+        self._own = own
+        self._coined: dict[str, str] = {}
+        self._taken: set[str] = set(names or ())
+        self.names: dict[str, str] = {}
+        self._shapes: dict[str, list[tuple[int, int]]] = {}
+        for name, kind in sorted((names or {}).items()):
+            self._learn(name, self.coin(name, kind))
+        self.exact: dict[str, str] = {path: self.path(path) for path in sorted(exact)}
+        for path, new in self.exact.items():
+            # Inside a sentence a path with blanks in it has no form of its own.
+            if new != path and not rf.PATH.fullmatch(path):
+                self._learn(path, new)
+        self._sorted = sorted(self.names)
+        self._memo: dict[tuple[str, str | None], str] = {}
+
+    def _learn(self, name: str, new: str) -> None:
+        """Enter a name under its first word; one without a letter or digit in it is found only as a whole cell."""
+        self.names[name] = new
+        word = rf.WORD.search(name)
+        if word:
+            shapes = self._shapes.setdefault(word.group(), [])
+            shape = (word.start(), len(name))
+            if shape not in shapes:
+                shapes.append(shape)
+                shapes.sort(key=lambda s: -s[1])
+
+    def coin(self, name: str, kind: str = "key") -> str:
+        """Return the pseudonym of a name, made where it has none yet: as long as the name, from four characters on."""
+        if name not in self._coined:
+            attempt = 0
+            while (made := self._letters(name, kind, attempt)) in self._taken:
+                attempt += 1
+            self._taken.add(made)
+            self._coined[name] = made
+        return self._coined[name]
+
+    def _letters(self, name: str, kind: str, attempt: int) -> str:
+        size = len(name) if len(name) > SHORT else 6
+        if name.isascii() and name.isdigit() and size == len(name):
+            return "123456789"[self._secret.number("digit", name, attempt) % 9] + self._secret.letters(name, size - 1, attempt, "0123456789")
+        stem = _LETTERS[kind] if size >= len(_LETTERS[kind]) + 6 else kind[0]
+        return stem + self._secret.letters(name, size - len(stem), attempt)
+
+    # --- texts -----------------------------------------------------------------------------------------------------------
+
+    def text(self, text: str, field: str | None = None) -> str:
+        """Return a text with everything replaced. `field`: name of the column or JSON field it stands in, where it is a whole cell."""
+        known = self._memo.get((text, field))
+        if known is None:
+            known = self._memo[text, field] = self._text(text, field)
+        return known
+
+    def _text(self, text: str, field: str | None) -> str:
+        if text in self.exact:
+            return self.exact[text]
+        if field is not None:
+            if rf.KEY_FIELD.search(field):
+                return "".join(part if part.isspace() or not part else self._key(part) for part in re.split(r"(\s+)", text))
+            if rf.NAME_FIELD.search(field) and text in self.names:
+                return self.names[text]
+        return "".join(new if new is not None else old for part in rf.SPELLED.split(text) for old, new in self._pieces(part, rf.FORMS))
+
+    def _key(self, token: str) -> str:
+        """Return what stands for a token where a key is expected: ids stay ids, what says nothing stays."""
+        if token in self.names:
+            return self.names[token]
+        if HEX.fullmatch(token) and len(token) in (32, 34, 56):
+            return self.addresses.hex_run(token)
+        if token in ("null", "true", "false") or self._own(token) or (token.isascii() and not rf.WORD.search(token)):
+            return token
+        return self.coin(token, "key")
+
+    def _pieces(self, text: str, forms: rf.Form) -> Iterator[tuple[str, str | None]]:
+        """Yield the text in pieces (original, replacement); None where a piece stays."""
+        done = at = 0
+        cuts = text if "…" in text else text + "…" if len(text) == rf.CUT else ""
+        while (hit := forms.search(text, at)) is not None:
+            start, end, new = self._form(text, hit, done, cuts)
+            if new is None and hit.lastgroup not in ("word", None):
+                plain = (rf.PLAIN if hit.lastgroup != "dotted" else rf.WORDS).search(text, hit.start())
+                hit = plain if plain is not None else hit
+                start, end, new = self._form(text, hit, done, cuts)
+            if new is not None:
+                if start > done:
+                    yield text[done:start], None
+                yield text[start:end], new
+                done = end
+            at = max(end, hit.start() + 1)
+        if done < len(text):
+            yield text[done:], None
+
+    def _form(self, text: str, hit: re.Match[str], done: int, cuts: str) -> tuple[int, int, str | None]:
+        """Return where what was found begins and ends, and what stands for it (None: it stays)."""
+        start, end, form, said = hit.start(), hit.end(), hit.lastgroup, hit.group()
+        if form == "path" and (bare := said.rstrip(".,:")) in self.exact:
+            return start, start + len(bare), self.exact[bare]
+        named = self._name_at(text, start + (form == "absolute"), done)
+        if named is not None and form in ("word", "dotted", "path", "absolute", "colons", "quad"):
+            return named
+        if form == "word":
+            return self._word(text, start, end, cuts)
+        new: str | None = None
+        if form == "body":
+            new = rf.BODY_GONE
+        elif form == "secret":
+            new = re.sub(r"(?<=[=:\s])\S+$", "[redacted]", said)
+        elif form == "properties":
+            new = rf.properties(said, self._key, self.coin, self.text)
+        elif form == "quad":
+            new = self.addresses.text(said)
+        elif form == "cut":
+            new = ""
+        elif form == "colons":
+            end -= len(said) - len(said.rstrip("."))
+            new = self.addresses.text(said.rstrip("."))
+        elif form == "mac":
+            new = self.addresses.mac_text(said)
+        elif form == "mail":
+            new = self.coin(said, "client")
+        elif form in ("url", "absolute", "windows"):
+            new = None if self._own(said) else self.path(said)
+        elif form == "dotted" and not said.startswith(stock.VENDORS) and said.rpartition(".")[2] not in stock.EXTENSIONS and not self._own(said):
+            new = ".".join(part if part in stock.LABELS else self.names.get(part) or self.coin(part, "app") for part in said.split("."))
+        return start, end, new
+
+    def _word(self, text: str, start: int, end: int, cuts: str) -> tuple[int, int, str | None]:
+        """Treat one word: a key by its place, an id by its form, the beginning of a name that was cut."""
+        before = text[max(0, start - 60) : start]
+        if before[-1:] in ("=", '"', "'", "[", " ") and rf.KEY_BEFORE.search(before):
+            token = re.compile(r"""[^\s,;\])}'"&<|\\]+""").match(text, start)
+            if token and not rf.QUADS.search(token.group()):
+                return start, token.end(), self._key(token.group())
+        if cuts and (cut := cuts.find("…", start, start + 300)) > 0 and (new := self._cut(text[start:cut])) is not None:
+            return start, cut, new
+        said = text[start:end]
+        new = HEX.sub(lambda run: self.addresses.hex_run(run.group()), said) if end - start >= 8 else said
+        return start, end, None if new == said else new
+
+    def _cut(self, fragment: str) -> str | None:
+        """Return the beginning of a pseudonym for the beginning of a name."""
+        if len(fragment) < 4 or re.search(r"[\s<>]", fragment):
+            return None
+        at = bisect_left(self._sorted, fragment)
+        if at < len(self._sorted) and self._sorted[at].startswith(fragment) and not self._own(fragment) and not fragment.isdigit():
+            return self.names[self._sorted[at]][: len(fragment)]
+        return "" if HEX.fullmatch(fragment.ljust(8, "0")) and len(fragment) < 8 and self.addresses.begins(fragment) else None
+
+    def _name_at(self, text: str, start: int, done: int) -> tuple[int, int, str] | None:
+        """Return the longest known name whose first word begins here, where it may be replaced."""
+        word = rf.WORD.match(text, start)
+        if word is None:
+            return None
+        for lead, size in self._shapes.get(word.group(), ()):
+            begin = start - lead
+            name = text[begin : begin + size]
+            if begin >= done and name in self.names and not rf.inside(text, begin, begin + size) and self._may(name, text, begin):
+                return begin, begin + size, self.names[name]
+        return None
+
+    def _may(self, name: str, text: str, begin: int) -> bool:
+        """Tell whether a name may be replaced here: short ones, numbers and the kit's own words only where a name is expected."""
+        if not self.restricted(name):
+            return True
+        before, after = text[max(0, begin - 60) : begin], text[begin + len(name) : begin + len(name) + 1]
+        if name.isdigit():
+            alone = (not before or before[-1] in " \t\"'[(") and (not after or after in " \t\"'])|,")
+            return bool(rf.KEY_BEFORE.search(before)) or (len(name) >= 5 and alone)
+        return bool(rf.NAME_BEFORE.search(before) or rf.KEY_BEFORE.search(before))
+
+    def restricted(self, name: str) -> bool:
+        """Tell names that are also something else: an ordinary word, a small number, a date."""
+        number = name.isdigit() and (len(name) < NUMBER or len(name) == 20)
+        return len(name) < SHORT or number or rf.ORDINARY.fullmatch(name) is not None or self._own(name)
+
+    # --- paths -----------------------------------------------------------------------------------------------------------
+
+    def path(self, text: str) -> str:
+        """Return a path or address of the web with every part replaced that is not RocketMQ's own."""
+        parts = re.split(r"(:/+|[/\\]|\?.*$)", text)
+        whole = re.match(r"[/\\~]|[A-Za-z]+:", text) is not None
+        made = [self._segment(part, whole, n >= 2 and parts[n - 2] in HOMES) if n % 2 == 0 else part for n, part in enumerate(parts)]
+        return "".join(part for part in made if not part.startswith("?"))
+
+    def _segment(self, part: str, whole: bool, home: bool) -> str:
+        """Return one part of a path; in a `whole` one short names are people's and hosts', in a relative one they are only folders."""
+        if not part.strip(".~!") or (len(part) < SHORT and not whole) or (not home and (part.isdigit() or part in stock.WORDS)):
+            return part
+        if re.fullmatch("https?|ftp|tcp|redis|mongodb|jdbc:.*|[A-Za-z]:?", part) and whole and not home:
+            return part
+        if part in self.names:
+            return self.names[part]
+        pieces = list(self._pieces(part, rf.PLAIN))
+        left = {word for old, new in pieces if new is None for word in rf.WORD.findall(old) if not word.isdigit()}
+        if left <= rf.STOCK and not home and all(old.isascii() for old, new in pieces if new is None):
+            return "".join(new if new is not None else old for old, new in pieces)
+        stem, tail = rf.split_name(part)
+        return (self.names.get(stem) or self.coin(stem, "dir")) + tail
+
+    # --- anything --------------------------------------------------------------------------------------------------------
+
+    def value(self, value: Any, field: str | None = None) -> Any:
+        """Return anything JSON-like with its texts and keys replaced, in the same shape; a table (`columns`, `rows`) column by column."""
+        if isinstance(value, str):
+            return value if field in KEPT_FIELDS else self.text(value, field)
+        if isinstance(value, Mapping):
+            if isinstance(value.get("columns"), list) and isinstance(value.get("rows"), list):
+                return self._table(value)
+            whole = field is not None and bool(rf.NAME_FIELD.search(field))
+            return {self.text(k, "topic" if whole else None) if isinstance(k, str) else k: self.value(v, str(k)) for k, v in value.items()}
+        if isinstance(value, list | tuple | set | np.ndarray):
+            return [self.value(each, field) for each in value]
+        return value
+
+    def _table(self, table: Mapping[str, Any]) -> dict[str, Any]:
+        heads = [str(column.get("name")) for column in table["columns"]]
+        rows = [[self.value(cell, head) for cell, head in zip(row, heads, strict=False)] for row in table["rows"]]
+        rest = {name: self.value(each, name) for name, each in table.items() if name != "rows"}
+        return {name: rows if name == "rows" else rest[name] for name in table}
+
+    def frame(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return a frame with its texts replaced; times and numbers stay, but for numbers in a column of keys."""
+        made = frame.copy()
+        for name in made.columns:
+            column = made[name]
+            if column.dtype == object or isinstance(column.dtype, pd.StringDtype | pd.CategoricalDtype):
+                made[name] = pd.Series([self.value(cell, str(name)) for cell in column], index=column.index, dtype=object)
+            elif rf.KEY_FIELD.search(str(name)) and pd.api.types.is_integer_dtype(column.dtype):
+                made[name] = [self._key(str(cell)) for cell in column]
+        return made
+
+    # --- what is left ----------------------------------------------------------------------------------------------------
+
+    def leak(self, text: str) -> str | None:
+        """Return the kind of the first original that still stands in a text (`address`, `name`), None where there is none."""
+        text = rf.ESCAPED.sub(" ", text)
+        if self.addresses.holds_original(text):
+            return "address"
+        for word in rf.WORD.finditer(text):
+            for lead, size in self._shapes.get(word.group(), ()):
+                begin = word.start() - lead
+                name = text[begin : begin + size] if begin >= 0 else ""
+                if name in self.names and not self.restricted(name) and not rf.inside(text, begin, begin + size):
+                    return "name"
+        return None
