@@ -44,12 +44,12 @@ class JavaMissing(RuntimeError):
 
 
 def _memory() -> str:
-    """A third of the machine's memory for the driver (which is the executor too), 1 to 8 GiB."""
+    """2 GiB a core for the driver (which is the executor too), at most a third of the machine and 8 GiB: more is filled with garbage, not used."""
     try:
         total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError):
         return "2g"
-    return f"{min(8, max(1, total // 3 // 2**30))}g"
+    return f"{min(8, 2 * (os.cpu_count() or 1), max(1, total // 3 // 2**30))}g"
 
 
 def session(master: str | None = None, remote: str | None = None, *, brief: bool = False, **conf: str) -> SparkSession:
