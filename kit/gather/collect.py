@@ -63,7 +63,7 @@ def script(
         **{f"M_{name}": text.in_(lang) for name, text in MESSAGES.items()},
     }
     head = "".join(f"{name}={shlex.quote(value)}\n" for name, value in values.items())
-    body = resources.files("kit").joinpath("collect.sh").read_text(encoding="utf-8")
+    body = resources.files(__package__).joinpath("collect.sh").read_text(encoding="utf-8")
     return "#!/bin/sh\n" + head + body
 
 
