@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 def among(frame: DataFrame, column: str, wanted: DataFrame) -> DataFrame:
     """Return the rows of `frame` whose `column` is one of the values of `wanted` (a frame with one column).
 
-    Only when it has been worked out does Spark know how little `wanted` is, and sends it to the records; else it sorts both sides, which for a
-    gigabyte of commitlog takes ten times as long. What is wanted is kept for the session, in memory or on disk.
+    Only when it has been worked out does Spark know how little `wanted` is, and sends it to the records; else it sorts both sides.
+    What is wanted is kept for the session, in memory or on disk.
     """
     values = wanted.toDF("_wanted").where("_wanted is not null").distinct().persist()
     values.count()
