@@ -93,7 +93,7 @@ def block(seed: int = 7) -> Block:
         half = put(unit, HALF, 0, body, prepared)
         put(unit, OP, 0, b"0" * 8, {"TAGS": "d"}, half=half)
         if rng.random() >= ROLLED_BACK:
-            put(unit, topic, queue, body, {**prepared, "UNIQ_KEY": UNIQ}, TRANSACTION_COMMIT, half)
+            put(unit, topic, queue, body, prepared, TRANSACTION_COMMIT, half)
     return Block(bytes(data), *np.array(rows, np.int64).T)
 
 

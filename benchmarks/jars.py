@@ -1,34 +1,27 @@
-"""RocketMQ's own decoder, by Maven coordinates: the jars are fetched, never kept in the repository."""
+"""RocketMQ's own decoder: the client's jars as the live lab fetches them, by Maven coordinates, and never keeps in the repository."""
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
 from benchmarks.common import HERE, WORK
+from kit.facts.versions import Version
+from kit.live import jars
 
-VERSION = "4.9.4"
-POM = """<project><modelVersion>4.0.0</modelVersion><groupId>bench</groupId><artifactId>bench</artifactId><version>1</version>
-<dependencies><dependency><groupId>org.apache.rocketmq</groupId><artifactId>rocketmq-common</artifactId><version>{version}</version></dependency></dependencies>
-</project>"""
+VERSION = Version.parse("4.9.4")
 
 
 def classpath() -> str | None:
     """Return the class path of the compiled benchmark, None where Maven, a JDK or the jars are not to be had."""
-    if not (shutil.which("mvn") and shutil.which("javac")):
-        return None
     folder = WORK / "java"
-    jars = folder / "jars"
+    folder.mkdir(parents=True, exist_ok=True)
     try:
-        if not jars.exists():
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / "pom.xml").write_text(POM.format(version=VERSION))
-            subprocess.run(["mvn", "-q", "-B", "dependency:copy-dependencies", f"-DoutputDirectory={jars}"], cwd=folder, check=True, capture_output=True)
-        subprocess.run(["javac", "-cp", f"{jars}/*", "-d", folder, HERE / "DecodeBench.java"], check=True, capture_output=True)
-    except (OSError, subprocess.CalledProcessError):
+        path = jars.classpath("client", VERSION)
+        subprocess.run(["javac", "-cp", path, "-d", folder, HERE / "DecodeBench.java"], check=True, capture_output=True)
+    except (jars.LabError, OSError, subprocess.CalledProcessError):
         return None
-    return f"{folder}:{jars}/*"
+    return f"{folder}:{path}"
 
 
 def decode(path: str, files: list[Path], threads: int, rounds: int) -> list[tuple[int, int, float]]:
