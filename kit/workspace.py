@@ -20,7 +20,7 @@ from typing import Any, Final
 import attrs
 
 DONE: Final = "_SUCCESS"
-"""The marker of a complete table, by the name Spark gives it."""
+"""The marker of a complete table, by the name Spark gives it; lists the table's Parquet files."""
 
 
 class WorkspaceInside(ValueError):
@@ -111,7 +111,7 @@ class Workspace:
             part.mkdir(parents=True)
             try:
                 yield part
-                (part / DONE).touch()
+                (part / DONE).write_text("".join(f"{file.name}\n" for file in sorted(part.glob("*.parquet"))), encoding="utf-8")
                 final.parent.mkdir(parents=True, exist_ok=True)
                 if final.exists():
                     shutil.rmtree(final)
@@ -126,8 +126,8 @@ class Workspace:
         """
         for done in sorted(self.folder.parent.glob(f"*/tables/{name}/{DONE}")):
             try:
-                for file in done.parent.glob("*.parquet"):
-                    _link(file, part / file.name)
+                for called in done.read_text(encoding="utf-8").splitlines():
+                    _link(done.parent / called, part / called)
             except OSError:  # cleaned meanwhile
                 for file in part.iterdir():
                     file.unlink()
@@ -149,9 +149,7 @@ class Workspace:
 def _link(file: Path, target: Path) -> None:
     try:
         os.link(file, target)
-    except FileNotFoundError:
-        raise
-    except OSError:  # a file system without links
+    except OSError:  # a file system without links; for a file that is gone the copy fails as well
         shutil.copyfile(file, target)
 
 

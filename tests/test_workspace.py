@@ -117,3 +117,17 @@ def test_torn_json_counts_as_none(tmp_path: Path) -> None:
     assert here.read_json("a") == {"x": 1}
     (here.folder / "a.json").write_text('{"x"')
     assert here.read_json("a") is None
+
+
+def test_a_table_that_is_being_cleaned_is_not_adopted_in_part(tmp_path: Path) -> None:
+    cases = [ws.Workspace(tmp_path / "cases" / name) for name in ("a", "b")]
+    with cases[0].writing("t-1") as part:
+        assert part is not None
+        for name in ("one.parquet", "two.parquet"):
+            (part / name).write_text(name)
+    fresh = [tmp_path / "x", tmp_path / "y"]
+    for folder in fresh:
+        folder.mkdir()
+    assert cases[1].adopt("t-1", fresh[0]) and {p.name for p in fresh[0].iterdir()} == {"one.parquet", "two.parquet"}
+    (cases[0].tables / "t-1" / "two.parquet").unlink()
+    assert not cases[1].adopt("t-1", fresh[1]) and not list(fresh[1].iterdir())
