@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
 import json
 import threading
 from collections.abc import Iterable, Mapping
@@ -228,7 +227,8 @@ class Case:
         with self._lock:
             lock = self._building.setdefault(name, threading.Lock())
         with lock:
-            return tables.write(self.workspace, self._key(name, spec), spec.schema, lambda part: self._read(name, spec, part))
+            key = tables.key(name, self.found, self.options.digest(), self.zones if spec.zoned else None)
+            return tables.write(self.workspace, key, spec.schema, lambda part: self._read(name, spec, part))
 
     def _read(self, name: str, spec: tables.Spec, part: Path) -> DataFrame | list[tables.Task]:
         import kit.spark
@@ -251,16 +251,6 @@ class Case:
 
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(self.folder, names or tuple(tables.specs())))
-
-    def _key(self, name: str, spec: tables.Spec) -> str:
-        """Name of the table's folder: whatever changes its content changes the name, and nothing else does."""
-        from kit import tables
-
-        items = [i for i in self.found.items if i.kind in tables.READS[name]]
-        said: list[Any] = [ws.code_hash("read", "facts", "tables.py"), [[i.file, i.sha256, i.kind, i.source, i.replica_of, i.detail] for i in items]]
-        if spec.zoned:
-            said += [self.options.digest(), [zone.zone if (zone := self.zones.get(i.file)) else None for i in items]]
-        return f"{name}-{hashlib.sha256(json.dumps(said, default=str).encode()).hexdigest()[:12]}"
 
     def _frame(self, name: str) -> DataFrame:
         with self._lock:

@@ -7,9 +7,10 @@ tables of rows, mqadmin outputs, metrics) are read here: there is nothing to sha
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -29,7 +30,7 @@ from kit.read.evidence import open_readonly
 from kit.read.inventory import TEXTS, Inventory, Item, as_log_files
 from kit.read.sources import KEPT
 from kit.spark import parquet, uri
-from kit.workspace import Workspace
+from kit.workspace import Workspace, code_hash
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -89,6 +90,18 @@ def specs() -> dict[str, Spec]:
         "admin": Spec(admin.SCHEMA),
         "metrics": Spec(metrics.SCHEMA, "ts", zoned=True),
     }
+
+
+def key(name: str, found: Inventory, options: str, settled: Mapping[str, zones.Zone] | None) -> str:
+    """Return the name of a table's folder: whatever changes its content changes the name, and nothing else does.
+
+    `options`: their digest; `settled`: zones by file, None for a table whose times need none.
+    """
+    items = [i for i in found.items if i.kind in READS[name]]
+    said: list[Any] = [code_hash("read", "facts", "tables.py"), [[i.file, i.sha256, i.kind, i.source, i.replica_of, i.detail] for i in items]]
+    if settled is not None:
+        said += [options, [zone.zone if (zone := settled.get(i.file)) else None for i in items]]
+    return f"{name}-{hashlib.sha256(json.dumps(said, default=str).encode()).hexdigest()[:12]}"
 
 
 def write(place: Workspace, name: str, schema: pa.Schema, read: Callable[[Path], DataFrame | Sequence[Task]]) -> Path:
