@@ -9,23 +9,27 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import attrs
 
 from kit.case import workspace as ws
 from kit.case.options import Options, instant
+from kit.evidence.files import Refused
 from kit.evidence.remote import fetch, is_remote, shown
+from kit.evidence.unread import QUIET, Unread, notes
 from kit.i18n import Lang, T
 from kit.inventory import inventory as inv
 from kit.inventory import zones
 from kit.rocketmq.log_layouts import BROKER_SIDE
+from kit.spark import sessions
 
 if TYPE_CHECKING:
     import pandas as pd
     from pyspark.sql import DataFrame, SparkSession
 
     from kit.case import setup, tables
+    from kit.case.bug_report import Failure
     from kit.case.unreadable import Damage
 
 HIDDEN: Final = ("events", "offset")
@@ -60,8 +64,10 @@ def open_case(
     `master`, `remote`: a Spark cluster. Raise `FileNotFoundError`, `ValueError` (a zone or time that is none),
     `WorkspaceInside`.
     """
-    if workspace is None and (remote or (master and not master.startswith("local"))):
+    shared = not sessions.is_local(master, remote)
+    if workspace is None and shared:
         raise ValueError(NO_WORKSPACE.render(lang))
+    ws.usable(Path(workspace) if workspace is not None else ws.default_base(), lang, shared=shared)
     elsewhere = str(evidence) if is_remote(str(evidence)) else None
     path = fetch(elsewhere, workspace) if elsewhere else Path(evidence)
     if not path.exists():
@@ -99,6 +105,10 @@ class Case:
         self._spark: Future[SparkSession] | None = None
         self._frames: dict[str, DataFrame] = {}
         self._building: dict[str, threading.Lock] = {}
+        self._broken: dict[str, Exception] = {}
+        self._held: list[IO[str]] = []
+        self.failures: list[Failure] = []
+        """What broke while this case was examined or shown: faults of the kit."""
 
     # --- what there is ---------------------------------------------------------------------------------------------------
 
@@ -107,7 +117,8 @@ class Case:
         """The inventory as the files alone tell it: floating times have no zone yet."""
         if self.eager and not inv.looked_at(self.path, self._base):
             self.warm()
-        found = inv.take(self.path, self._base)
+        self._held.append(inv.hold(self.path, self._base))
+        found = inv.take(self.path, self._base, shared=self._shared)
         for said in self.options.rows:
             found = inv.with_columns(found, said)
         return found
@@ -121,7 +132,7 @@ class Case:
             items = [i for i in self.found.items if i.replica_of is None]
             from kit.case import message_times, tables
 
-            stores = tables.stores(self.found, replicas=False)
+            stores = tables.stores(self.found, Unread(mode=QUIET), replicas=False)
             settled = zones.settle(items, lambda names: message_times.of(stores, names), self.options.tz_app)
             kept = [attrs.asdict(zone) for zone in settled.values()]
             self.workspace.write_json(key, kept)
@@ -143,12 +154,20 @@ class Case:
         if known is None or item.kind not in inv.TEXTS:
             return attrs.evolve(item, zone=known.zone if known else None)
         to_utc = zones.converter(known.zone)
-        first, last = spans.printed(Path(item.path), item.bytes, dt.UTC)
-        return attrs.evolve(item, zone=known.zone, first=spans.shift(first, to_utc), last=spans.shift(last, to_utc))
+        try:
+            first, last = (spans.shift(at, to_utc) for at in spans.printed(Path(item.path), item.bytes, dt.UTC))
+        except Exception:  # gone meanwhile, or a time no zone can shift: the span is not known
+            first = last = None
+        return attrs.evolve(item, zone=known.zone, first=first, last=last)
 
     @cached_property
     def workspace(self) -> ws.Workspace:
-        return ws.Workspace.for_evidence(self.path, self._base, self.found.content_key)
+        return ws.Workspace.for_evidence(self.path, self._base, self.found.content_key, shared=self._shared)
+
+    @property
+    def _shared(self) -> bool:
+        """Whether workers on other machines, perhaps of another user, read and write the workspace."""
+        return not sessions.is_local(self.options.master, self.options.remote)
 
     def has(self, table: str) -> bool:
         """Tell whether a table has any row."""
@@ -165,6 +184,17 @@ class Case:
         from kit.case import unreadable as damage
 
         return damage.of(self)
+
+    def unread(self) -> list[Refused]:
+        """Return the files that could not be read, in whole or from some place on, as far as they were read at all."""
+        from kit.case import tables
+
+        said = set(self.found.refused)
+        for name, spec in tables.specs().items():
+            key = tables.key(name, self.found, self.options.digest(), self.zones if spec.zoned else None)
+            folder = self.workspace.table(key)
+            said |= set(notes(folder)) if folder is not None else set()
+        return sorted(said, key=lambda r: (r.file, r.reason))
 
     # --- tables ----------------------------------------------------------------------------------------------------------
 
@@ -232,7 +262,7 @@ class Case:
         """Return `messages` read from the commitlog itself, with decompressed bodies where asked for."""
         from kit.case import tables
 
-        stores = json.dumps(tables.stores(self.found))
+        stores = json.dumps(tables.stores(self.found, Unread()))
         reader = self.spark.read.format("rocketmq.commitlog").option("files", stores).option("body", str(body).lower())
         return self._cut(reader.load(), "store_timestamp")
 
@@ -244,8 +274,14 @@ class Case:
         with self._lock:
             lock = self._building.setdefault(name, threading.Lock())
         with lock:
-            key = tables.key(name, self.found, self.options.digest(), self.zones if spec.zoned else None)
-            return tables.write(self.workspace, key, spec.schema, lambda part: self._read(name, spec, part))
+            if name in self._broken:  # it would only break again, once for every cause that asks
+                raise self._broken[name]
+            try:
+                key = tables.key(name, self.found, self.options.digest(), self.zones if spec.zoned else None)
+                return tables.write(self.workspace, key, spec.schema, lambda part: self._read(name, spec, part))
+            except Exception as error:
+                self._broken[name] = error
+                raise
 
     def _read(self, name: str, spec: tables.Spec, part: Path) -> DataFrame | list[tables.Task]:
         import kit.spark
@@ -256,15 +292,16 @@ class Case:
             options["zones"] = {file: zone.zone for file, zone in self.zones.items()}
         for needed in tables.NEEDS.get(name, ()):
             options[needed] = self.folder(needed)
+        tables.changed(name, self.found, Unread(str(part)))
         if name in tables.BY_SPARK:
             if (
                 name != "ops"
                 and kit.spark.is_local(self.options.master, self.options.remote)
                 and tables.little(self.found)
             ):
-                return tables.here(name, self.found, options)
+                return tables.here(name, self.found, options, part)
             return tables.frame(self.spark, name, self.found, options, part)
-        return tables.tasks(name, self.found, options)
+        return tables.tasks(name, self.found, options, part)
 
     def build(self, *names: str) -> None:
         """Build several tables at once."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kit.evidence.unread import QUIET, Unread
 from kit.formats.commitlog import segments
 from kit.formats.commitlog.batches import Wanted
 from kit.spark import commitlog_source
@@ -26,11 +28,12 @@ def of(stores: Sequence[dict[str, Any]], names: Collection[str]) -> dict[str, tu
         return {}
     wanted = pa.array(sorted(names), pa.string())
     found: dict[str, set[int]] = defaultdict(set)
+    quiet = Unread(mode=QUIET)
 
     def read(chunk: Any) -> list[tuple[np.ndarray, np.ndarray]]:
         kept = []
         for file, start, stop in chunk.ranges:
-            for batch in segments.messages(file, start, stop, Wanted(_COLUMNS)):
+            for batch in quiet.through(file.file, partial(segments.messages, file, start, stop, Wanted(_COLUMNS))):
                 times = [batch[t].cast(pa.int64()).fill_null(0).to_numpy() // 1000 for t in _COLUMNS[3:]]
                 for name in _COLUMNS[:3]:
                     which = pc.index_in(batch[name], value_set=wanted).fill_null(-1).to_numpy()
@@ -39,7 +42,7 @@ def of(stores: Sequence[dict[str, Any]], names: Collection[str]) -> dict[str, tu
         return kept
 
     with ThreadPoolExecutor(2) as pool:
-        for pairs in pool.map(read, commitlog_source.tasks(stores)):
+        for pairs in pool.map(read, commitlog_source.tasks(stores, quiet)):
             for which, times in pairs:
                 for name, time in zip(which.tolist(), times.tolist(), strict=True):
                     if time and len(found[wanted[name].as_py()]) < _MOST:

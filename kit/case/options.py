@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
+from typing import Any
 
 import attrs
 
@@ -35,6 +36,18 @@ class Options:
     rows: tuple[str, ...] = ()
     master: str | None = None
     remote: str | None = None
+
+    def declared(self) -> dict[str, Any]:
+        """Return what the user declared and what changes results, as the command line spells it."""
+        said = {name: value for name, value in attrs.asdict(self).items() if value and name not in ("master", "remote")}
+        return {
+            name: value.isoformat()
+            if isinstance(value, dt.datetime)
+            else list(value)
+            if isinstance(value, tuple)
+            else value
+            for name, value in said.items()
+        }
 
     def digest(self, *more: str) -> str:
         shown = [self.tz_broker, self.tz_app, str(self.since), str(self.until), list(self.rows), *more]

@@ -4,15 +4,22 @@ Reading them needs no Spark.
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import hashlib
 import json
+import os
 import re
-from collections.abc import Sequence
+import secrets
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
 from kit.case import workspace as ws
+from kit.case.bug_report import Failure
+from kit.evidence import disk
 from kit.i18n import LANGS, Lang
 from kit.spark.sessions import uri
 
@@ -21,37 +28,93 @@ if TYPE_CHECKING:
     from kit.causes.findings import Finding
 
 
+RUN: Final = "RMQ_KIT_RUN"
+"""Name of the run a process belongs to: the notebooks of a report show its results even where a cause failed."""
+
+
 def key(case: Case) -> str:
-    """Name of the results' folder: other code, options or zones give other results."""
-    return f"results/{ws.code_hash()}-{case.options.digest()}"
+    """Name of the results' folder: other code, options or zones give other results, and so does another path, which
+    sentences and commands name.
+    """
+    place = hashlib.sha256(str(case.path.resolve()).encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    return f"results/{ws.code_hash()}-{case.options.digest()}-{place}"
+
+
+def _folder(case: Case) -> Path | None:
+    """Return the folder of the results of this case, None before a triage."""
+    run = case.memo.get(RUN) or os.environ.get(RUN)
+    ours = case.workspace.table(f"{key(case)}{ws.RUN_ONLY}{run}") if run else None
+    return ours or case.workspace.table(key(case))
+
+
+@contextlib.contextmanager
+def one_run() -> Iterator[None]:
+    """Let the processes that are started in the block see results in which a cause failed; nobody else does."""
+    before = os.environ.get(RUN)
+    os.environ[RUN] = before or secrets.token_hex(8)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[RUN]
 
 
 def load(case: Case, lang: Lang | None = None) -> dict[str, Any] | None:
     """Return the findings of an earlier triage in `lang`, None where there are none."""
-    folder = case.workspace.table(key(case))
-    return (
-        None
-        if folder is None
-        else json.loads((folder / f"findings-{lang or case.lang}.json").read_text(encoding="utf-8"))
-    )
+    run = os.environ.get(RUN)
+    folder = case.workspace.table(key(case)) or (run and case.workspace.table(f"{key(case)}{ws.RUN_ONLY}{run}"))
+    return json.loads((folder / f"findings-{lang or case.lang}.json").read_text(encoding="utf-8")) if folder else None
 
 
 def save(case: Case, findings: Sequence[Finding], documents: dict[Lang, dict[str, Any]]) -> None:
-    """Keep findings.json in every language and every result table. Two triages at once: the first one stays."""
-    with case.workspace.writing(key(case)) as part:
+    """Keep findings.json in every language and every result table. Two triages at once: the first one stays.
+
+    Where something failed, the results are kept for this run only.
+    """
+    try:
+        if not case.failures:
+            _save(case, key(case), findings, documents)
+            case.memo.pop(RUN, None)
+            return
+    except _TableFailed:
+        pass
+    run = case.memo[RUN] = os.environ.get(RUN) or secrets.token_hex(8)
+    name = f"{key(case)}{ws.RUN_ONLY}{run}"
+    case.workspace.forget(name)
+    _save(case, name, findings, documents)
+    atexit.register(case.workspace.forget, name)
+
+
+class _TableFailed(Exception):
+    """A result table could not be kept."""
+
+
+def _save(case: Case, key: str, findings: Sequence[Finding], documents: dict[Lang, dict[str, Any]]) -> None:
+    with case.workspace.writing(key) as part:
         if part is None:
             return
         for lang in LANGS:
-            (part / f"findings-{lang}.json").write_text(
-                json.dumps(documents[lang], ensure_ascii=False, indent=1), encoding="utf-8"
-            )
+            text = json.dumps(documents[lang], ensure_ascii=False, indent=1)
+            (part / f"findings-{lang}.json").write_text(text, encoding="utf-8")
         (part / "tables").mkdir()
         taken: set[str] = set()
         for finding in findings:
             for name, frame in finding.tables.items():
                 unique = name if name not in taken else f"{finding.cause}_{name}"
                 taken.add(unique)
-                _write(frame, part / "tables" / f"{_safe(unique)}.parquet")
+                try:
+                    _write(frame, part / "tables" / f"{_safe(unique)}.parquet")
+                except Exception as error:
+                    _table_failed(case, f"{finding.cause}: {name}", error)
+        if case.failures and ws.RUN_ONLY not in key:
+            raise _TableFailed
+
+
+def _table_failed(case: Case, what: str, error: Exception) -> None:
+    if disk.is_full(error):
+        raise error
+    if what not in {failure.what for failure in case.failures}:
+        case.failures.append(Failure.of(what, error))
 
 
 def _safe(name: str) -> str:
@@ -73,7 +136,7 @@ def _write(frame: Any, path: Path) -> None:
 
 def names(case: Case) -> list[str]:
     """Return the result tables in order of name; [] before a triage."""
-    folder = case.workspace.table(key(case))
+    folder = _folder(case)
     return (
         [] if folder is None else sorted(p.name.removesuffix(".parquet") for p in (folder / "tables").glob("*.parquet"))
     )
@@ -81,6 +144,6 @@ def names(case: Case) -> list[str]:
 
 def table(case: Case, name: str) -> pd.DataFrame:
     """Return one result table; an empty frame where the causes left none of that name."""
-    folder = case.workspace.table(key(case))
+    folder = _folder(case)
     path = None if folder is None else folder / "tables" / f"{_safe(name)}.parquet"
     return pd.read_parquet(path) if path is not None and path.exists() else pd.DataFrame()

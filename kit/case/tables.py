@@ -26,7 +26,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from kit.case.workspace import READING, Workspace, code_hash
-from kit.evidence.files import open_readonly
+from kit.evidence.files import Refused, open_readonly
+from kit.evidence.unread import Unread
 from kit.formats.commitlog import schema
 from kit.formats.logs.log_file import LogFile
 from kit.formats.logs.log_file import zone as zone_minutes
@@ -78,6 +79,8 @@ READS: Final[dict[str, tuple[str, ...]]] = {
     "metrics": ("metrics",),
 }
 """Kinds of files each table is read from."""
+CONFIGS: Final = ("broker_conf", "store_json", "checkpoint")
+_DAMAGED_JSON: Final = (ValueError, KeyError, TypeError, AttributeError)
 BY_SPARK: Final = frozenset({"messages", "skipped", "ops", "traces", "consumequeue", "index", "logs"})
 NEEDS: Final[dict[str, tuple[str, ...]]] = {"configs": ("logs",), "ops": ("messages",)}
 """Tables that others are worked out from."""
@@ -137,11 +140,7 @@ def write(place: Workspace, name: str, schema: pa.Schema, read: Callable[[Path],
             found = read(part)
             if isinstance(found, Sequence):
                 with ThreadPoolExecutor(THREADS) as pool:
-                    list(
-                        pool.map(
-                            lambda nt: _write_one(part / f"part-{nt[0]:05}.parquet", schema, nt[1]), enumerate(found)
-                        )
-                    )
+                    list(pool.map(lambda nt: _write_one(part, nt[0], schema, nt[1]), enumerate(found)))
             elif found.columns == KEPT.names:
                 found.collect()
             else:
@@ -153,30 +152,53 @@ def write(place: Workspace, name: str, schema: pa.Schema, read: Callable[[Path],
     return folder
 
 
-def _write_one(path: Path, schema: pa.Schema, task: Task) -> int:
-    count = 0
+def _write_one(folder: Path, number: int, schema: pa.Schema, task: Task) -> None:
     writer: pq.ParquetWriter | None = None
     try:
         for batch in task():
-            if batch.num_rows:
+            if batch.num_rows and (rows := _fitting(batch, schema, folder)) is not None:
                 writer = writer or pq.ParquetWriter(
-                    path, schema, compression="snappy", use_dictionary=True, write_statistics=True
+                    folder / f"part-{number:05}.parquet",
+                    schema,
+                    compression="snappy",
+                    use_dictionary=True,
+                    write_statistics=True,
                 )
-                writer.write_batch(batch.cast(schema) if batch.schema != schema else batch)
-                count += batch.num_rows
+                writer.write_batch(rows)
     finally:
         if writer is not None:
             writer.close()
-    return count
 
 
-def stores(found: Inventory, *, replicas: bool = True) -> list[dict[str, Any]]:
+def _fitting(batch: pa.RecordBatch, schema: pa.Schema, folder: Path) -> pa.RecordBatch | None:
+    """Return a batch in the columns of its table; one with a value that has no place there ends the reading of its file."""
+    try:
+        return batch.cast(schema) if batch.schema != schema else batch
+    except Exception as error:
+        Unread(str(folder)).note(str(batch.column("file")[0]), error)
+        return None
+
+
+def changed(name: str, found: Inventory, unread: Unread) -> None:
+    """Note the files of a table that were removed, or became shorter, after the evidence was looked at."""
+    for item in found.of_kind(*READS[name], replicas=False):
+        try:
+            left = Path(item.path).stat().st_size
+        except OSError as error:
+            unread.note(item.file, error)
+        else:
+            if left < item.bytes:
+                unread.keep(Refused(item.file, "shrunk", f"{left:,} / {item.bytes:,}"))
+
+
+def stores(found: Inventory, unread: Unread, *, replicas: bool = True) -> list[dict[str, Any]]:
     """Return the commitlog files as the readers take them, examined once here instead of in each task."""
     from kit.formats.commitlog.segments import examine
 
     return [
-        attrs.asdict(examine(i.file, str(i.path), i.base))
-        for i in found.of_kind("commitlog", "dledger", replicas=replicas)
+        attrs.asdict(file)
+        for item in found.of_kind("commitlog", "dledger", replicas=replicas)
+        for file in unread.through(item.file, lambda item=item: [examine(item.file, str(item.path), item.base)])
     ]
 
 
@@ -190,16 +212,16 @@ def frame(spark: SparkSession, name: str, found: Inventory, options: dict[str, A
         copies = [i.file for i in found.of_kind("commitlog", "dledger") if i.replica_of]
         messages = parquet(spark, options["messages"], from_arrow_schema(specs()["messages"].schema))
         return ended(messages.where(~F.col("file").isin(copies)))
-    source, said = _source(name, found, options)
+    source, said = _source(name, found, options, part)
     keep = {"keep": str(part.resolve())} if name in ("messages", "skipped", "logs") else {}
     return spark.read.format(source).options(**said, **keep).load()
 
 
-def here(name: str, found: Inventory, options: dict[str, Any]) -> list[Task]:
+def here(name: str, found: Inventory, options: dict[str, Any], part: Path) -> list[Task]:
     """Return the same tasks for this process: for little evidence Spark's Python workers take longer to start than to
     read.
     """
-    source, said = _source(name, found, options)
+    source, said = _source(name, found, options, part)
     kind = next(each for each in data_sources() if each.name() == source)
     reader: Any = kind(said).reader(None)  # type: ignore[arg-type]
     return [partial(reader.read, each) for each in reader.partitions()]
@@ -210,15 +232,21 @@ def little(found: Inventory) -> bool:
     return sum(item.bytes for item in found.items) <= LITTLE
 
 
-def _source(name: str, found: Inventory, options: dict[str, Any]) -> tuple[str, dict[str, str]]:
-    """Return the data source of a table and its options."""
+def _source(name: str, found: Inventory, options: dict[str, Any], part: Path) -> tuple[str, dict[str, str]]:
+    """Return the data source of a table and its options; files that cannot be read are noted in `part`."""
+    unread = Unread(str(part.resolve()))
+    source, said = _asked(name, found, options, unread)
+    return source, {**said, "unread": str(unread.folder)}
+
+
+def _asked(name: str, found: Inventory, options: dict[str, Any], unread: Unread) -> tuple[str, dict[str, str]]:
     if name == "messages":
         # Op records say in their bodies which half messages they end.
-        return "rocketmq.commitlog", {"files": json.dumps(stores(found)), "body_topics": names.OP_TOPIC}
+        return "rocketmq.commitlog", {"files": json.dumps(stores(found, unread)), "body_topics": names.OP_TOPIC}
     if name == "skipped":
-        return "rocketmq.commitlog", {"files": json.dumps(stores(found)), "table": "skipped"}
+        return "rocketmq.commitlog", {"files": json.dumps(stores(found, unread)), "table": "skipped"}
     if name == "traces":
-        return "rocketmq.trace", {"files": json.dumps(stores(found, replicas=False))}
+        return "rocketmq.trace", {"files": json.dumps(stores(found, unread, replicas=False))}
     if name in ("consumequeue", "index"):
         return f"rocketmq.{name}", {
             "files": json.dumps([{"file": i.file, "path": i.path} for i in found.of_kind(name, replicas=False)])
@@ -226,7 +254,7 @@ def _source(name: str, found: Inventory, options: dict[str, Any]) -> tuple[str, 
     if name == "logs":
         files = [_with_zone(file, options) for file in as_log_files(found)]
         zoned = {zone: options[zone] for zone in ("tz_broker", "tz_app") if options.get(zone)}
-        return "rocketmq.log", {"events": "true", "pieces": json.dumps(log_source.plan(files)), **zoned}
+        return "rocketmq.log", {"events": "true", "pieces": json.dumps(log_source.plan(files, unread)), **zoned}
     raise KeyError(name)
 
 
@@ -249,33 +277,44 @@ def ended(ops: DataFrame) -> DataFrame:
     return rows.withColumn("half_queue_offset", number).select(*OPS.names)
 
 
-def tasks(name: str, found: Inventory, options: dict[str, Any]) -> list[Task]:
-    """Return what has to be read for a small table. `options`: tz_broker, tz_app, zones {file: zone}, and the folders
-    of tables it is made from.
+def tasks(name: str, found: Inventory, options: dict[str, Any], part: Path) -> list[Task]:
+    """Return what has to be read for a small table, a task for each file. `options`: tz_broker, tz_app, zones {file:
+    zone}, and the folders of tables it is made from. Files that cannot be read are noted in `part`.
     """
-    if name in ("rows", "sends"):
-        return [
-            _rows_task(i, options["zones"].get(i.file))
-            for i in found.of_kind(name, replicas=False)
-            if i.detail.get("role")
-        ]
-    if name == "admin":
-        return [
-            lambda: iter(
-                mqadmin.read([(i.file, i.path) for i in found.of_kind("mqadmin", replicas=False)]).to_batches()
-            )
-        ]
-    if name == "metrics":
-        return [_metrics_task(i, options) for i in found.of_kind("metrics", replicas=False)]
-    if name == "offsets":
-        return [
-            lambda: _records(
-                configs.OFFSETS, (r for i in _config_items(found) for r in _read_config(i, configs.offsets))
-            )
-        ]
+    unread = Unread(str(part))
+    kinds = ("mqadmin",) if name == "admin" else CONFIGS if name in ("offsets", "configs") else (name,)
+    made = [
+        partial(unread.through, item.file, partial(_read, name, item, options))
+        for item in found.of_kind(*kinds, replicas=False)
+    ]
     if name == "configs":
-        return [lambda: _records(configs.CONFIGS, _configs(found, options["logs"]))]
-    raise KeyError(name)
+        outputs = found.of_kind("mqadmin", replicas=False)
+        made += [partial(unread.through, item.file, partial(_printed_config, item)) for item in outputs]
+        made.append(partial(_dumped_configs, options["logs"]))
+    return made
+
+
+def _read(name: str, item: Item, options: dict[str, Any]) -> Iterable[pa.RecordBatch]:
+    """Read one file of a small table. Raise whatever its reader does."""
+    if name in ("rows", "sends"):
+        zone = options["zones"].get(item.file)
+        wanted = bool(item.detail.get("role"))
+        return rows.read(Path(item.path), item.file, item.detail, zones.converter(zone)) if wanted else ()
+    if name == "admin":
+        return mqadmin.read([(item.file, item.path)]).to_batches()
+    if name == "metrics":
+        # Metrics are taken on a broker's host, whose zone need not be that of its logs.
+        minutes = zone_minutes(options.get("tz_broker") or options["zones"].get(item.file))
+        return metrics.read([(item.file, item.path)], minutes).to_batches()
+    if item.kind == {"configs": "checkpoint", "offsets": "broker_conf"}.get(name):
+        return ()
+    read, schema = (configs.offsets, configs.OFFSETS) if name == "offsets" else (configs.configs, configs.CONFIGS)
+    try:
+        return _records(schema, read(item.file, _bytes(item), item.detail, item.kind))
+    except _DAMAGED_JSON:
+        if item.kind == "store_json":  # `broken_configs` lists it
+            return ()
+        raise
 
 
 def _with_zone(file: LogFile, options: dict[str, Any]) -> LogFile:
@@ -286,31 +325,9 @@ def _with_zone(file: LogFile, options: dict[str, Any]) -> LogFile:
     return file
 
 
-def _metrics_task(item: Item, options: dict[str, Any]) -> Task:
-    # Metrics are taken on a broker's host, whose zone need not be that of its logs.
-    zone = zone_minutes(options.get("tz_broker") or options["zones"].get(item.file))
-    return lambda: iter(metrics.read([(item.file, item.path)], zone).to_batches())
-
-
-def _rows_task(item: Item, zone: str | None) -> Task:
-    return lambda: rows.read(Path(item.path), item.file, item.detail, zones.converter(zone))
-
-
-def _records(schema: pa.Schema, found: Iterable[dict[str, Any]]) -> Iterator[pa.RecordBatch]:
+def _records(schema: pa.Schema, found: Iterable[dict[str, Any]]) -> list[pa.RecordBatch]:
     kept = list(found)
-    if kept:
-        yield pa.RecordBatch.from_pylist(kept, schema)
-
-
-def _config_items(found: Inventory) -> tuple[Item, ...]:
-    return found.of_kind("broker_conf", "store_json", "checkpoint", replicas=False)
-
-
-def _read_config(item: Item, read: Callable[..., list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    try:
-        return read(item.file, _bytes(item), item.detail, item.kind)
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return []  # `broken_configs` tells of it
+    return [pa.RecordBatch.from_pylist(kept, schema)] if kept else []
 
 
 def _bytes(item: Item) -> bytes:
@@ -327,19 +344,23 @@ def broken_configs(found: Inventory) -> list[str]:
             configs.parse_json(data.decode("utf-8-sig", "replace"))
             for read in (configs.configs, configs.offsets):
                 read(item.file, data, item.detail, item.kind)
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except OSError:
+            continue  # whoever reads its table says so
+        except Exception:
             broken.append(item.file)
     return broken
 
 
-def _configs(found: Inventory, logs: Path) -> Iterator[dict[str, Any]]:
-    for item in _config_items(found):
-        if item.kind != "checkpoint":
-            yield from _read_config(item, configs.configs)
-    for item in found.of_kind("mqadmin", replicas=False):
-        yield from configs.broker_config_output(
-            item.file, _bytes(item).decode(item.detail.get("encoding") or "utf-8", "replace")
-        )
+def _printed_config(item: Item) -> Iterable[pa.RecordBatch]:
+    text = _bytes(item).decode(item.detail.get("encoding") or "utf-8", "replace")
+    return _records(configs.CONFIGS, configs.broker_config_output(item.file, text))
+
+
+def _dumped_configs(logs: Path) -> Iterable[pa.RecordBatch]:
+    return _records(configs.CONFIGS, _dumped(logs))
+
+
+def _dumped(logs: Path) -> Iterator[dict[str, Any]]:
     # broker.log begins at every start with all settings, defaults included (BrokerStartup, BrokerController).
     table = ds.dataset(logs, format="parquet")
     dumped = (

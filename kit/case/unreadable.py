@@ -39,8 +39,8 @@ class Damage:
 def of(case: Case) -> list[Damage]:
     """Return what of the evidence is truncated, corrupt or could not be read, in order of file."""
     found, lang = case.found, case.lang
-    lost = [Damage(r.file, r.reason, NOT_READ.say(file=r.file, why=r.say(lang)).render(lang)) for r in found.refused]
     skipped = ds.dataset(case.folder("skipped"), format="parquet").to_table(filter=ds.field("reason").isin(list(SPANS)))
+    lost = [Damage(r.file, r.reason, NOT_READ.say(file=r.file, why=r.say(lang)).render(lang)) for r in case.unread()]
     lost += [
         Damage(r["file"], r["reason"], SPANS[r["reason"]].say(**r).render(lang), r["start"], r["end"])
         for r in skipped.to_pylist()

@@ -1,31 +1,65 @@
 """The cache: unpacked members, Parquet tables and results, one folder an evidence, keyed by what the evidence holds.
 
-Everything is written beside its place and renamed into it, under a lock, so a command killed at any moment, or two at
-once, leave no half table.
+Everything is written beside its place and renamed into it, under a lock, so a command killed at any moment, or two at once, leave no half table.
+Message bodies are in here: folders are 0700 and files 0600, except where the workers of a cluster have to read them.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
+import re
 import shutil
+import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import attrs
 
+from kit.evidence import disk
+from kit.evidence.unread import PREFIX
+from kit.i18n import Lang, T
+
 DONE: Final = "_SUCCESS"
 """The marker of a complete table, by the name Spark gives it; lists the table's Parquet files."""
+READING: Final = ("rocketmq", "evidence", "formats", "inventory", "spark")
+"""The folders whose code decides what a table holds."""
+RUN_ONLY: Final = "-run-"
+"""In the names of results that only the run which made them shows."""
+ROOMS: Final = ("cases", "spool", "remote")
+UNUSABLE = T("{path}: the cache cannot be written there ({why}); name another folder, for example --workspace {other}")
+_KEY: Final = re.compile(r"[0-9a-f]{32}")
 
 
 class WorkspaceInside(ValueError):
     """The workspace would lie inside the evidence."""
+
+
+class WorkspaceUnusable(ValueError):
+    """The cache cannot be written; the message is one line that names another folder."""
+
+
+def usable(root: Path, lang: Lang = "en", *, shared: bool = False) -> None:
+    """Make the cache's folder. Raise `WorkspaceUnusable` where nothing can be written there. `shared`: by the workers of a cluster."""
+    mode = 0o777 if shared else 0o700
+    try:
+        root.mkdir(mode=mode, parents=True, exist_ok=True)
+        for room in ROOMS:
+            (root / room).mkdir(mode=mode, exist_ok=True)
+        tempfile.TemporaryFile(dir=root).close()
+    except OSError as error:
+        if disk.is_full(error):
+            raise
+        other = Path(tempfile.gettempdir(), f"rmq-kit-{os.getuid()}")
+        raise WorkspaceUnusable(
+            UNUSABLE.say(path=str(root), why=error.strerror or str(error), other=str(other)).render(lang)
+        ) from None
 
 
 def default_base() -> Path:
@@ -42,10 +76,6 @@ def base(workspace: Path | str | None, evidence: Path) -> Path:
     return there
 
 
-READING: Final = ("rocketmq", "evidence", "formats", "inventory", "spark")
-"""The folders whose code decides what a table holds."""
-
-
 @cache
 def code_hash(*packages: str) -> str:
     """Return a digest of the kit's own code below these folders of the package: results of other code are not read."""
@@ -58,46 +88,32 @@ def code_hash(*packages: str) -> str:
     return digest.hexdigest()[:12]
 
 
-@contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold a lock file; a second process waits. The lock ends with the process, however it ends."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        try:
-            yield
-        finally:
-            fcntl.flock(file, fcntl.LOCK_UN)
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
-
-
 @attrs.frozen
 class Workspace:
     """The folder of one evidence."""
 
     folder: Path
+    shared: bool = False
+    """Whether the workers of a cluster read it: its files then have the modes that the umask gives."""
+    _held: IO[str] | None = attrs.field(default=None, eq=False, repr=False)
 
     @property
     def tables(self) -> Path:
         return self.folder / "tables"
 
     @classmethod
-    def for_evidence(cls, evidence: Path, workspace: Path | str | None, content_key: str) -> Workspace:
-        """Return the workspace of an evidence with this content; made where it is not there yet."""
-        folder = base(workspace, evidence) / "cases" / content_key[:32]
-        folder.mkdir(parents=True, exist_ok=True)
-        about = folder / "about.json"
-        if not about.exists():
-            write_text(about, json.dumps({"evidence": str(evidence.resolve()), "content_key": content_key}))
-        os.utime(about)
-        return cls(folder)
+    def for_evidence(
+        cls, evidence: Path, workspace: Path | str | None, content_key: str, *, shared: bool = False
+    ) -> Workspace:
+        """Return the workspace of an evidence with this content; made where it is not there yet. It is not cleaned while the value lives."""
+        root = base(workspace, evidence)
+        sweep(root)
+        folder = root / "cases" / content_key[:32]
+        if shared:
+            folder.mkdir(parents=True, exist_ok=True)
+        place = cls(folder, shared, disk.hold(folder))
+        place.write_json("about", {"evidence": str(evidence.resolve()), "content_key": content_key})
+        return place
 
     def table(self, name: str) -> Path | None:
         """Return the folder of a complete table, None where it is not there."""
@@ -106,22 +122,28 @@ class Workspace:
 
     @contextlib.contextmanager
     def writing(self, name: str) -> Iterator[Path | None]:
-        """Hand out an empty folder to write a table into, or None where it is complete already; it appears whole or not
-        at all.
-        """
-        with locked(self.folder / "locks" / f"{name.replace('/', '_')}.lock"):
+        """Hand out an empty folder to write a table into, or None where it is complete already; it appears whole or not at all."""
+        with disk.locked(self.folder / "locks" / f"{name.replace('/', '_')}.lock"):
             if self.table(name):
                 yield None
                 return
             final = self.tables / name
-            part = self.folder / "tmp" / f"{name.replace('/', '_')}-{os.getpid()}-{time.monotonic_ns()}"
-            part.mkdir(parents=True)
+            part = (
+                self.folder
+                / "tmp"
+                / f"{name.replace('/', '_')}-{os.getpid()}-{threading.get_ident()}-{time.monotonic_ns()}"
+            )
+            for made in (part.parent, part, self.tables):
+                made.mkdir(mode=0o777 if self.shared else 0o700, exist_ok=True)
             try:
                 yield part
                 (part / DONE).write_text(
                     "".join(f"{file.name}\n" for file in sorted(part.glob("*.parquet"))), encoding="utf-8"
                 )
-                final.parent.mkdir(parents=True, exist_ok=True)
+                if not self.shared:
+                    disk.seal(part)
+                disk.durable(*(path for path in part.rglob("*") if path.is_file()), part)
+                final.parent.mkdir(mode=0o777 if self.shared else 0o700, exist_ok=True)
                 if final.exists():
                     shutil.rmtree(final)
                 part.rename(final)
@@ -129,12 +151,13 @@ class Workspace:
                 shutil.rmtree(part, ignore_errors=True)
 
     def adopt(self, name: str, part: Path) -> bool:
-        """Link into `part` the files of a table that another evidence in this cache has under the same name; False
-        where none has.
+        """Link into `part` the files of a table that another evidence in this cache has under the same name; False where none has.
 
         Tables are named by what they hold, so an evidence to which a file was added has all tables that do not read it.
         """
         for done in sorted(self.folder.parent.glob(f"*/tables/{name}/{DONE}")):
+            if any(done.parent.glob(f"{PREFIX}*")):
+                continue  # what could not be read there may be readable here
             try:
                 for called in done.read_text(encoding="utf-8").splitlines():
                     _link(done.parent / called, part / called)
@@ -153,7 +176,12 @@ class Workspace:
             return None
 
     def write_json(self, name: str, value: Any) -> None:
-        write_text(self.folder / f"{name}.json", json.dumps(value, ensure_ascii=False))
+        disk.write_text(self.folder / f"{name}.json", json.dumps(value, ensure_ascii=False), private=not self.shared)
+
+    def forget(self, name: str) -> None:
+        """Remove a table, so that it is made anew the next time."""
+        with disk.locked(self.folder / "locks" / f"{name.replace('/', '_')}.lock"):
+            shutil.rmtree(self.tables / name, ignore_errors=True)
 
 
 def _link(file: Path, target: Path) -> None:
@@ -200,13 +228,49 @@ def kept(workspace: Path | str | None = None) -> list[Kept]:
 
 
 def clean(workspace: Path | str | None = None) -> int:
-    """Remove every workspace, all unpacked members and what was copied from elsewhere. Return the bytes freed. What is
-    not the kit's stays.
+    """Remove every workspace, all unpacked members and what was copied from elsewhere; return the bytes freed.
+
+    What a running command uses stays, and so does what is not the kit's.
     """
     root = Path(workspace) if workspace is not None else default_base()
     freed = 0
-    for name in ("cases", "spool", "remote"):
-        if (root / name).is_dir():
-            freed += _size(root / name)
-            shutil.rmtree(root / name)
+    for room in ROOMS:
+        for folder in _keyed(root / room):
+            with disk.unused(folder) as unused:
+                if unused:
+                    freed += _size(folder)
+                    shutil.rmtree(folder)
+                    folder.with_name(f"{folder.name}.lock").unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # not empty, or not there
+            (root / room).rmdir()
     return freed
+
+
+def _keyed(room: Path) -> list[Path]:
+    """Return the kit's own folders in a room of the cache: those named by a hash."""
+    if not room.is_dir():
+        return []
+    return sorted(
+        path for path in room.iterdir() if _KEY.fullmatch(path.name) and path.is_dir() and not path.is_symlink()
+    )
+
+
+@cache
+def sweep(root: Path) -> None:
+    """Remove what killed runs left half done in the cache, once a process; what a running command uses stays."""
+    for folder in (*_keyed(root / "cases"), *_keyed(root / "spool")):
+        left = [*folder.glob("tmp/*"), *folder.glob(".*.part"), *folder.glob(f"tables/results/*{RUN_ONLY}*")]
+        if folder.parent.name == "spool" and not any(folder.glob("inventory-*.json")):
+            left.append(folder / "files")
+        with contextlib.suppress(OSError):  # somebody else's, or gone
+            if left:
+                _sweep(folder, left)
+
+
+def _sweep(folder: Path, left: list[Path]) -> None:
+    with disk.unused(folder) as unused:
+        for path in left if unused else ():
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)

@@ -6,7 +6,7 @@ The shape of `Finding.as_dict` is the public `findings.json`, schema 1.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 import attrs
@@ -15,7 +15,7 @@ from kit.i18n import Lang, Sentence
 
 Kind = Literal["root_cause", "neighbour", "hazard"]
 Role = Literal["deciding", "supporting"]
-Verdict = Literal["confirmed", "suspected", "ruled_out", "insufficient_evidence"]
+Verdict = Literal["confirmed", "suspected", "ruled_out", "insufficient_evidence", "failed"]
 
 MAX_TEXT = 2000
 """Characters kept of a quoted line: a reference points at the line, it does not replace it."""
@@ -109,15 +109,19 @@ class Finding:
     remedies: list[Remedy] = attrs.field(factory=list)
     tables: dict[str, Any] = attrs.field(factory=dict)
 
+    error: Mapping[str, str] | None = None
+    """Where examining the cause failed: `type`, `message` and `where` of the error."""
+
     @property
     def verdict(self) -> Verdict:
-        return verdict(self.steps)
+        return verdict(self.steps) if self.error is None else "failed"
 
     def as_dict(self, lang: Lang = "en") -> dict[str, Any]:
         return {
             "cause": self.cause,
             "kind": self.kind,
             "verdict": self.verdict,
+            **({} if self.error is None else {"error": dict(self.error)}),
             "title": self.title.render(lang),
             "summary": self.summary.render(lang),
             "window": None if self.window is None else [_iso(t) for t in self.window],

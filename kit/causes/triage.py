@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
-import logging
+import json
 import math
-import traceback
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
 import kit
 from kit import causes
-from kit.case import results
+from kit.case import bug_report, results
+from kit.case.bug_report import Failure
 from kit.causes import collect_next
 from kit.causes.findings import Finding
-from kit.i18n import LANGS, Lang
+from kit.evidence import disk
+from kit.i18n import LANGS, Lang, T
+from kit.spark.sessions import JavaMissing
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -25,53 +28,63 @@ SCHEMA: Final = 1
 WORKERS: Final = 3
 """Causes asked at once: most of their time is waiting for Spark."""
 
-log = logging.getLogger(__name__)
-
 _LOST: Final = ("lost", "rows_without_message", "messages_without_row", "discarded")
 _REPEATED: Final = ("stored_twice", "handled_twice_by_offset_id", "committed_twice")
 _PENDING: Final = ("leaked_messages", "looping_half_messages", "at_risk_half_messages", "rows_pending", "pending")
 
 
-class CauseFailed(RuntimeError):
-    """A cause broke; what the others found is kept. Names them."""
+FAILED = T("This cause could not be examined: {type} in {where}. The others do not depend on it.")
+COLLECTING = "collect next"
 
 
-def triage(case: Case, lang: Lang | None = None, *, strict: bool = True) -> dict[str, Any]:
+def triage(case: Case, lang: Lang | None = None) -> dict[str, Any]:
     """Ask every cause and return findings.json (schema 1) as a dict, in the case's language unless `lang` is given.
 
-    What an earlier run with the same code, evidence and options found is returned as it was. A cause that breaks does
-    not keep the others from
-    answering: with `strict` the call then raises `CauseFailed` after all are done, else it goes on without that cause.
+    What an earlier run with the same code, evidence and options found is returned as it was. A cause that breaks has the
+    verdict `failed`; `case.failures` and bug-report.txt in the workspace then say more, and the next run asks again.
     """
     known = results.load(case, lang)
     if known is not None:
         return known
+    case.failures.clear()
     case.warm()
-    case.build("messages", "logs")
-    findings, failed = _ask(case)
-    collect_next.placed(case, findings)
+    with contextlib.suppress(Exception):  # whoever needs the table meets the error again
+        case.build("messages", "logs")
+    findings = _ask(case)
+    try:
+        collect_next.placed(case, findings)
+    except Exception as error:
+        case.failures.append(_failure(COLLECTING, error))
     documents = {each: document(case, findings, each) for each in LANGS}
-    if not failed:
-        results.save(case, findings, documents)
-    elif strict:
-        raise CauseFailed("\n".join(failed))
+    results.save(case, findings, documents)
+    if case.failures:
+        bug_report.write(case.workspace.folder, case)
     return documents[lang or case.lang]
 
 
-def _ask(case: Case) -> tuple[list[Finding], list[str]]:
-    failed: list[str] = []
-
-    def ask(cause: Cause) -> Finding | None:
+def _ask(case: Case) -> list[Finding]:
+    def ask(cause: Cause) -> Finding:
         try:
-            return cause.examine(case)
-        except Exception:
-            log.exception("%s failed", cause.SLUG)
-            failed.append(f"{cause.SLUG}:\n{traceback.format_exc()}")
-            return None
+            finding = cause.examine(case)
+            for lang in LANGS:  # a sentence without its value breaks here, and takes no other cause with it
+                json.dumps(plain(finding.as_dict(lang)), allow_nan=False)
+        except Exception as error:
+            failure = _failure(cause.SLUG, error)
+            case.failures.append(failure)
+            title = getattr(cause, "TITLE", None) or T(cause.SLUG)
+            summary = FAILED.say(type=failure.type, where=failure.where)
+            return Finding(cause.SLUG, cause.KIND, title, summary, error=failure.as_dict())
+        return finding
 
     with ThreadPoolExecutor(WORKERS) as pool:
-        answers = list(pool.map(ask, causes.discover()))
-    return [a for a in answers if a is not None], sorted(failed)
+        return list(pool.map(ask, causes.discover()))
+
+
+def _failure(what: str, error: Exception) -> Failure:
+    """Return what broke. Raise `error` itself where it is no fault of the kit: no Java, no disk space."""
+    if isinstance(error, JavaMissing) or disk.is_full(error):
+        raise error
+    return Failure.of(what, error)
 
 
 def document(case: Case, findings: list[Finding], lang: Lang) -> dict[str, Any]:
@@ -87,6 +100,7 @@ def document(case: Case, findings: list[Finding], lang: Lang) -> dict[str, Any]:
             "path": case.name,
             "files": [file(item) for item in sorted(found.items, key=lambda i: i.file)],
             "not_recognised": list(found.not_recognised),
+            "unreadable": [{"file": r.file, "reason": r.say(lang)} for r in case.unread()],
         },
         "root_causes": [f.cause for f in sorted(confirmed, key=harm)],
         "findings": [plain(f.as_dict(lang)) for f in findings],
@@ -101,7 +115,9 @@ def plain(value: Any) -> Any:
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [plain(v) for v in value]
-    if hasattr(value, "item") and not isinstance(value, str):
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if hasattr(value, "item"):
         value = value.item()
     if isinstance(value, float):
         return value if math.isfinite(value) else None

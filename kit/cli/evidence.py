@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +19,22 @@ from kit.cli.shared import FORMATS, Evidence, Refusal, clean, leave, open_case, 
 def triage(evidence: Path, json_file: Path | None, out: Path | None, **chosen: Any) -> None:
     """Run every cause on everything found."""
     import kit
+    from kit.case import bug_report, output
     from kit.report import terminal, write
 
     outside(evidence, json_file)
     case = open_case(evidence, out, **chosen)
-    findings = kit.triage(case)
+    with output.into(out, "triage", case.lang) if out else contextlib.nullcontext() as folder:
+        findings = kit.triage(case)
+        if folder:
+            write.findings(findings, folder / "findings.json")
+            write.tables(case, folder / "tables")
+            if case.failures:
+                bug_report.write(folder, case)
     click.echo(terminal.verdicts(findings, case.lang))
     if json_file:
         write.findings(findings, json_file)
-    if out:
-        write.findings(findings, out / "findings.json")
-        write.tables(case, out / "tables")
-    leave(case)
+    leave(case, out)
 
 
 @click.command()
@@ -46,7 +51,7 @@ def report(evidence: Path, out: Path, cause: str, redact: bool, **chosen: Any) -
 
     case = open_case(evidence, out, **chosen)
     click.echo(kit.report.run(case, out, cause=cause, redact=redact))
-    leave(case)
+    leave(case, out)
 
 
 @click.command()

@@ -6,14 +6,86 @@ read.
 
 from __future__ import annotations
 
-import sys
+import contextlib
+import errno
+import tempfile
+from pathlib import Path
+from typing import Any
 
 import click
 
 from kit.cli import doctor, evidence, lab, offline
+from kit.cli.shared import BUG, Refusal, clean
+from kit.i18n import Lang, T
+
+PLACES = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG)
+"""What is wrong with a place that a user named, not with the kit."""
+FULL = T("No space left on the disk of {path}; make room, or name a folder on another disk with --workspace and --out")
+FAILED = T("{type} in {where}: a fault of the kit. For a bug report: {path}")
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+class Kit(click.Group):
+    """A group whose commands end in one line: what a user can change with 2, a fault of the kit with 1."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+            raise
+        except Exception as error:
+            line = refused(error, ctx)
+            if line is not None:
+                raise Refusal(clean(line)) from None
+            click.echo(bug(error, ctx), err=True)
+            ctx.exit(BUG)
+
+
+def refused(error: Exception, ctx: click.Context) -> str | None:
+    """Return the line for what a user can change: no Java, a full disk, a place that cannot be written; else None."""
+    from kit.case import workspace as ws
+    from kit.case.output import OutputRefused
+    from kit.evidence import disk
+    from kit.spark.sessions import JavaMissing
+
+    if isinstance(error, (JavaMissing, OutputRefused, ws.WorkspaceUnusable)):
+        return str(error)
+    if disk.is_full(error):
+        place = getattr(error, "filename", None) or ctx.meta.get("workspace") or ws.default_base()
+        return FULL.say(path=str(place)).render(language(ctx))
+    if isinstance(error, OSError) and error.errno in PLACES and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    return None
+
+
+def bug(error: Exception, ctx: click.Context) -> str:
+    """Write bug-report.txt where the user finds it; return the line that names it."""
+    from kit.case import bug_report, output
+    from kit.case import workspace as ws
+    from kit.evidence import disk
+
+    case, out = ctx.meta.get("case"), ctx.meta.get("out")
+    failure = bug_report.Failure.of(str(ctx.invoked_subcommand), error)
+    written = bug_report.text([failure, *(case.failures if case else ())], case)
+    said = {"type": failure.type, "where": failure.where}
+    for folder in (out, ctx.meta.get("workspace") or ws.default_base(), Path(tempfile.gettempdir(), "rmq-kit")):
+        with contextlib.suppress(Exception):
+            if folder is not None and folder == out:
+                with output.into(folder, "bug report") as place:
+                    (place / output.BUG_REPORT).write_text(written, encoding="utf-8")
+            elif folder is not None:
+                disk.write_text(folder / output.BUG_REPORT, written, private=True)
+            else:
+                continue
+            return FAILED.say(**said, path=clean(str(folder / output.BUG_REPORT))).render(language(ctx))
+    return FAILED.say(**said, path="-").render(language(ctx))
+
+
+def language(ctx: click.Context) -> Lang:
+    case = ctx.meta.get("case")
+    return case.lang if case else "en"
+
+
+@click.group(cls=Kit, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="rmq-kit")
 def cli() -> None:
     """Say which root cause an Apache RocketMQ incident had, with evidence anyone can check.
@@ -31,11 +103,5 @@ for command in (*evidence.COMMANDS, *doctor.COMMANDS, *offline.COMMANDS, *lab.CO
 
 
 def main() -> None:
-    """Entry point: no traceback reaches a user except for a bug."""
-    from kit.spark.sessions import JavaMissing
-
-    try:
-        cli(prog_name="rmq-kit")
-    except JavaMissing as missing:
-        click.echo(str(missing), err=True)
-        sys.exit(2)
+    """Entry point."""
+    cli(prog_name="rmq-kit")

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kit.case import output
+from kit.case import workspace as ws
 from kit.evidence.remote import is_remote
 from kit.i18n import T
 
@@ -16,11 +18,12 @@ if TYPE_CHECKING:
 
     from kit.case.case import Case
 
-DAMAGED = 3
+BUG, DAMAGED = 1, 3
 
 NOT_THERE = T("{path}: no such file or folder")
 OUT_INSIDE = T("{path}: --out lies inside the evidence; nothing is written there")
 NOTHING = T("{path}: nothing in it is recognised as RocketMQ evidence")
+FAILED = T("Failed, which is a fault of the kit: {names}. For a bug report: {path}")
 DAMAGE = T("{n} places of the evidence are damaged or could not be read:")
 FORMATS = click.Choice(["parquet", "jsonl", "csv"])
 
@@ -90,19 +93,27 @@ def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> C
     """Open the case or leave with one line that names the path."""
     import kit
 
+    meta = click.get_current_context().meta
+    meta.update(out=out, workspace=chosen.get("workspace"))
     outside(evidence, out)
     outside(evidence, chosen.get("workspace"))
+    if out is not None:
+        output.check(out, chosen["lang"])
     eager = chosen.pop("eager", True)
     try:
-        case = kit.open_case(evidence, chosen.pop("workspace", None), **chosen)
+        case = meta["case"] = kit.open_case(evidence, chosen.pop("workspace", None), **chosen)
         case.eager = eager
         recognised = case.found.recognised
     except FileNotFoundError as error:
         raise Refusal(clean(error.strerror or str(error))) from None
+    except ws.WorkspaceUnusable as error:
+        raise Refusal(clean(str(error))) from None
     except (ValueError, PermissionError) as error:
         raise Refusal(clean(str(error) if isinstance(evidence, str) else f"{evidence}: {error}")) from None
     if not recognised:
-        raise Refusal(NOTHING.say(path=clean(case.name)).render(chosen["lang"]))
+        line = NOTHING.say(path=clean(case.name)).render(chosen["lang"])
+        first = next(iter(case.found.refused), None)
+        raise Refusal(f"{line} ({clean(f'{first.file}: {first.say(case.lang)}')})" if first else line)
     return case
 
 
@@ -114,17 +125,22 @@ def outside(evidence: Path | str, out: Path | None) -> None:
         raise Refusal(OUT_INSIDE.say(path=clean(str(out))).render())
 
 
-def leave(case: Case) -> None:
-    """End with 3 where evidence is damaged, after naming each place on stderr."""
+def leave(case: Case, out: Path | None = None) -> None:
+    """End with 3 where evidence is damaged, with 1 where something of the kit failed, after naming each on stderr."""
     damage = case.damage()
-    if not damage:
-        return
-    click.echo(DAMAGE.say(n=len(damage)).render(case.lang), err=True)
+    if damage:
+        click.echo(DAMAGE.say(n=len(damage)).render(case.lang), err=True)
     for place in damage[:20]:
         click.echo(f"  {clean(str(place))}", err=True)
     if len(damage) > 20:
         click.echo(f"  … +{len(damage) - 20}", err=True)
-    sys.exit(DAMAGED)
+    if case.failures:
+        names = [clean(failure.what) for failure in case.failures]
+        report = (out or case.workspace.folder) / output.BUG_REPORT
+        click.echo(FAILED.say(names=names, path=clean(str(report))).render(case.lang), err=True)
+        sys.exit(BUG)
+    if damage:
+        sys.exit(DAMAGED)
 
 
 def clean(text: str) -> str:

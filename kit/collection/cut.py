@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
+from kit.case import output
 from kit.collection import cut_files
 from kit.evidence.files import open_readonly
 from kit.formats.tables import configs
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 WHOLE: Final = ("broker_conf", "store_json", "checkpoint", "mqadmin", "metrics", "text", "abort", "dledger_state")
 STORES: Final = ("commitlog", "dledger")
 
-NOT_EMPTY = T("{path}: not an empty folder")
 EMPTY_WINDOW = T("--since lies after --until")
 NAMES: Final[dict[str, T]] = {
     "records": T("commitlog records"),
@@ -76,11 +76,9 @@ def cut(case: Case, out: Path, wish: Wish) -> dict[str, tuple[int, int] | int]:
     and `until`.
     Raise `ValueError` where `out` is not empty or the window is.
     """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise ValueError(NOT_EMPTY.say(path=str(out)).render(case.lang))
     if wish.since and wish.until and wish.since > wish.until:
         raise ValueError(EMPTY_WINDOW.render(case.lang))
-    out.mkdir(parents=True, exist_ok=True)
+    output.fresh(out, case.lang)
     lives = _lives(case, wish.ids)
     offsets = _offsets(case, wish, lives) if case.has("messages") else {}
     counted: Counter[str] = Counter()

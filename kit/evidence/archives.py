@@ -12,17 +12,14 @@ import hashlib
 import io
 import os
 import shutil
-import struct
 import tarfile
 import threading
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, cast
 
-import pyarrow as pa
-
+from kit.evidence import disk
 from kit.evidence.files import EvidenceFile, Opened, Refused, open_readonly, shown
 from kit.evidence.streams import (
     BLOCK,
@@ -43,7 +40,7 @@ from kit.evidence.streams import (
     is_wide,
 )
 
-__all__ = ["DAMAGE", "HEAD", "Spooler", "is_packed", "member_name"]
+__all__ = ["HEAD", "Spooler", "is_packed", "member_name"]
 
 MAX_DEPTH: Final = 3
 """Archives in archives: a bundle of hosts' bundles of log bundles."""
@@ -58,20 +55,6 @@ KEEP_FREE: Final = 512 * 2**20
 """Disk left to others."""
 
 _ZEROS: Final = bytes(CHUNK)
-
-DAMAGE: Final = (
-    OSError,
-    EOFError,
-    ValueError,
-    LookupError,
-    RuntimeError,
-    OverflowError,
-    zlib.error,
-    struct.error,
-    tarfile.TarError,
-    zipfile.BadZipFile,
-    pa.ArrowException,
-)
 
 
 class _Refusal(Exception):
@@ -112,7 +95,7 @@ class Spooler:
             self._packed += size
         with self._guard(name, out):
             self._take(name, whole, 0, out, lambda: whole.count)
-        with contextlib.suppress(*DAMAGE):
+        with contextlib.suppress(Exception):
             whole.drain()
         if [f.file for f in out.files] == [name]:
             out.files[0] = _with_hash(out.files[0], whole.sha.hexdigest())
@@ -126,8 +109,9 @@ class Spooler:
             yield
         except _Refusal as refusal:
             out.refused.append(Refused(name, refusal.reason))
-        except DAMAGE as error:
-            out.refused.append(Refused(name, "damaged", str(error)[:200]))
+        except Exception as error:
+            full = disk.is_full(error)
+            out.refused.append(Refused(name, "space") if full else Refused(name, "damaged", str(error)[:200]))
 
     def _take(
         self, name: str, stream: Peek, depth: int, out: Opened, packed: Callable[[], int], singles: int = 0
@@ -264,7 +248,9 @@ class Spooler:
             while True:
                 try:
                     data = stream.read(CHUNK)
-                except DAMAGE as error:
+                except _Refusal:
+                    raise
+                except Exception as error:
                     damage = error
                     break
                 if not data:

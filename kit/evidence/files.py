@@ -7,6 +7,7 @@ is `Refused` with a reason.
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import stat
@@ -22,6 +23,12 @@ REASONS: Final[dict[str, T]] = {
     "link": T("a link: links are not followed"),
     "special": T("a device, pipe or socket"),
     "unreadable": T("could not be read"),
+    "removed": T("removed after the evidence was looked at"),
+    "shrunk": T("became shorter after the evidence was looked at"),
+    "memory": T("not enough memory to read it"),
+    "recursion": T("nested too deeply to be read"),
+    "encoding": T("not text in the encoding it begins with"),
+    "fault": T("the kit could not read it, which is a fault of the kit; please report it"),
     "outside": T("an archive member that points outside its archive"),
     "encrypted": T("encrypted"),
     "unsupported": T("an archive of a kind that is not opened here: unpack it first"),
@@ -33,6 +40,12 @@ REASONS: Final[dict[str, T]] = {
     "space": T("not enough free disk space to unpack it"),
     "duplicate": T("a second member of the same name"),
 }
+
+_NOT_THE_FILE: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE})
+"""What is wrong with this machine at the moment, whatever file is read."""
+_REASONS: Final[tuple[tuple[type[BaseException], str], ...]] = (
+    (FileNotFoundError, "removed"), (OSError, "unreadable"), (MemoryError, "memory"), (RecursionError, "recursion"), (UnicodeError, "encoding"),
+)  # fmt: skip
 
 PACKED: Final = 30
 """Bytes behind one packed byte: logs and commit logs of the recordings shrink 20 to 60 times."""
@@ -72,6 +85,15 @@ class Refused:
         return f"{why} ({self.detail})" if self.detail else why
 
 
+def refusal(file: str, error: Exception) -> Refused:
+    """Return why a file was not read. Raise `error` itself where it is not the file's: no disk space, too many open files."""
+    if isinstance(error, OSError) and error.errno in _NOT_THE_FILE:
+        raise error
+    reason = next((reason for kind, reason in _REASONS if isinstance(error, kind)), "fault")
+    said = error.strerror or "" if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
+    return Refused(file, reason, "" if reason in ("removed", "memory", "recursion") else " ".join(said.split())[:200])
+
+
 @attrs.frozen
 class Opened:
     """All plain files of an evidence, by name; the archives they came from; what was refused."""
@@ -83,7 +105,10 @@ class Opened:
 
 def open_raw(path: Path | str) -> io.FileIO:
     """Open for reading only and without a buffer, leaving the access time as it is where the system permits that."""
-    flags = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
+    # A pipe would wait for a writer, and a device may act on being opened.
+    if not stat.S_ISREG(Path(path).stat().st_mode):
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    flags = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         handle = os.open(path, flags | getattr(os, "O_NOATIME", 0))
     except PermissionError:
@@ -112,7 +137,9 @@ def walk(root: Path) -> tuple[list[tuple[str, Path, os.stat_result]], list[Refus
     of name.
     """
     if not root.is_dir():
-        return [(shown(root.name), root, root.stat())], []
+        info = root.stat()
+        name = shown(root.name)
+        return ([(name, root, info)], []) if stat.S_ISREG(info.st_mode) else ([], [Refused(name, "special")])
     found: list[tuple[str, Path, os.stat_result]] = []
     refused: list[Refused] = []
     folders: list[tuple[str, Path]] = [("", root)]
@@ -174,8 +201,8 @@ def open_evidence(path: Path, spool: Path) -> Opened:
                     return Opened([EvidenceFile(name, where, info.st_size)], [])
                 stream.seek(0)
                 return spooler.unpack(name, stream, info.st_size)
-        except OSError as error:
-            return Opened([], [Refused(name, "unreadable", error.strerror or "")])
+        except Exception as error:
+            return Opened([], [refusal(name, error)])
 
     with ThreadPoolExecutor(min(4, os.cpu_count() or 2)) as pool:
         for part in pool.map(take, found):

@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 from kit.case import workspace as ws
+from kit.evidence import disk
 from kit.i18n import T
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def fetch(uri: str, workspace: Path | str | None = None) -> Path:
         raise ValueError(UNREACHABLE.say(uri=shown(uri), error=str(error).splitlines()[0]).render()) from None
     if not objects:
         raise FileNotFoundError(2, NOTHING.say(uri=shown(uri)).render(), shown(uri))
-    with ws.locked(root / "remote" / f"{folder.name}.lock"):
+    with disk.locked(root / "remote" / f"{folder.name}.lock"):
         bring(system, objects, folder)
     name = PurePosixPath(shown(uri).rstrip("/")).name or "evidence"
     return (
@@ -90,10 +91,10 @@ def bring(system: FileSystem, objects: dict[str, FileInfo], folder: Path) -> Non
         (folder / "evidence" / gone).unlink(missing_ok=True)
     changed = [name for name, state in now.items() if before.get(name) != state]
     # What stops halfway is not taken for whole the next time.
-    ws.write_text(listing, json.dumps({name: state for name, state in now.items() if name not in changed}))
+    disk.write_text(listing, json.dumps({name: state for name, state in now.items() if name not in changed}))
     with ThreadPoolExecutor(THREADS) as pool:
         list(pool.map(lambda name: _copy(system, objects[name].path, folder / "evidence" / name), changed))
-    ws.write_text(listing, json.dumps(now))
+    disk.write_text(listing, json.dumps(now), private=True)
 
 
 def _copy(system: FileSystem, path: str, target: Path) -> None:

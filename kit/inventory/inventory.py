@@ -8,14 +8,15 @@ import os
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import attrs
 import msgspec
 
 from kit.case import workspace as ws
+from kit.evidence import disk
 from kit.evidence import files as ev
-from kit.evidence.files import EvidenceFile, Refused
+from kit.evidence.files import EvidenceFile, Refused, refusal
 
 if TYPE_CHECKING:
     from kit.formats.logs.log_file import LogFile
@@ -82,11 +83,13 @@ class Inventory:
         return next((i for i in self.items if i.file == file), None)
 
 
-def take(path: Path | str, workspace: Path | str | None = None, *, hashes: bool = True) -> Inventory:
+def take(
+    path: Path | str, workspace: Path | str | None = None, *, hashes: bool = True, shared: bool = False
+) -> Inventory:
     """Look at every file of the evidence at `path` (archives are unpacked into the workspace) and say what it is.
 
-    An evidence whose names, sizes and times are as before is not looked at again. Raise `FileNotFoundError`,
-    `WorkspaceInside`.
+    An evidence whose names, sizes and times are as before is not looked at again. `shared`: workers of a cluster read the
+    workspace. Raise `FileNotFoundError`, `WorkspaceInside`.
     """
     root = Path(path)
     if not root.exists():
@@ -94,12 +97,21 @@ def take(path: Path | str, workspace: Path | str | None = None, *, hashes: bool 
     base = ws.base(workspace, root)
     key = quick_key(root.resolve())
     kept = _kept(base, key, hashes=hashes)
-    with ws.locked(base / "spool" / f"{key}.lock"):
+    with disk.locked(base / "spool" / f"{key}.lock"), disk.hold(kept.parent):
         known = _load(kept)
         if known is None:
-            known = _take(root, kept.parent / "files", hashes=hashes)
-            ws.write_text(kept, msgspec.json.encode(known, order="deterministic").decode())
+            found = msgspec.json.encode(_take(root, kept.parent / "files", hashes=hashes), order="deterministic")
+            # The same as whoever loads it gets: tables are named by what stands in it.
+            known = msgspec.json.decode(found, type=Inventory)
+            disk.write_text(kept, found.decode())
+            if not shared:
+                disk.seal(kept.parent)
     return known
+
+
+def hold(path: Path, workspace: Path | str | None = None) -> IO[str]:
+    """Keep what is unpacked of an evidence from being cleaned while the returned file is open."""
+    return disk.hold(ws.base(workspace, path) / "spool" / quick_key(path.resolve()))
 
 
 def looked_at(path: Path, workspace: Path | str | None = None) -> bool:
@@ -116,7 +128,11 @@ def quick_key(root: Path) -> str:
     digest = hashlib.sha256(str(root).encode("utf-8", "surrogateescape"))
     found, refused = ev.walk(root)
     for name, _, info in found:
-        digest.update(f"{name}\0{info.st_size}\0{info.st_mtime_ns}\0{info.st_ino}\n".encode("utf-8", "surrogateescape"))
+        digest.update(
+            f"{name}\0{info.st_size}\0{info.st_mtime_ns}\0{info.st_ino}\0{info.st_mode}\n".encode(
+                "utf-8", "surrogateescape"
+            )
+        )
     digest.update(repr([(r.file, r.reason) for r in refused]).encode("utf-8", "surrogateescape"))
     return digest.hexdigest()[:32]
 
@@ -181,10 +197,12 @@ def _look(file: EvidenceFile, *, hashes: bool) -> Item | Refused:
         if file.text_sha256 and file.text_sha256 != file.sha256:
             detail["text_sha256"] = file.text_sha256
         first, last = spans.of(file, kind, detail)
-    except OSError as error:
-        return Refused(file.file, "unreadable", error.strerror or "")
-    source = detail.get("source") if kind in TEXTS else None
-    return Item(file.file, str(file.path), file.bytes, kind or "", sha, first, last, source=source, detail=detail)
+        source = detail.get("source") if kind in TEXTS else None
+        item = Item(file.file, str(file.path), file.bytes, kind or "", sha, first, last, source=source, detail=detail)
+        msgspec.json.encode(item)  # what cannot be kept would take the whole inventory with it
+    except Exception as error:
+        return refusal(file.file, error)
+    return item
 
 
 def _sha256(path: Path) -> str:

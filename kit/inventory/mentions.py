@@ -58,7 +58,10 @@ def search(texts: Iterable[Text], words: Collection[str], most: int = MOST) -> t
     counts: dict[str, int] = {}
     wanted = sorted({word for word in words if len(word) >= MIN_KEY})
     for text in texts:
-        count, mentions = _search(text, wanted, most)
+        try:
+            count, mentions = _search(text, wanted, most)
+        except OSError:  # gone meanwhile; the table of logs says so
+            continue
         if count:
             counts[text.file] = count
             found += mentions

@@ -4,6 +4,7 @@ commitlog.
 
 from __future__ import annotations
 
+import contextlib
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
@@ -59,7 +60,7 @@ def _beginnings(items: list[Item], originals: dict[str, str]) -> None:
     alike: dict[bytes, list[Item]] = defaultdict(list)
     for item in items:
         if item.kind in _GROWS and item.file not in originals and item.bytes >= 256:
-            with open_readonly(item.path) as stream:
+            with contextlib.suppress(OSError), open_readonly(item.path) as stream:
                 alike[stream.read(256)].append(item)
     for group in alike.values():
         group.sort(key=lambda i: (i.bytes, i.file))
@@ -76,18 +77,22 @@ def _beginnings(items: list[Item], originals: dict[str, str]) -> None:
                 originals[item.file] = longer.file
 
 
-def _same(a: Item, a_at: int, b: Item, b_at: int, size: int) -> bool:
-    with open_readonly(a.path) as left, open_readonly(b.path) as right:
-        left.seek(a_at)
-        right.seek(b_at)
-        while size > 0:
-            part = min(_CHUNK, size)
-            x, y = left.read(part), right.read(part)
-            if x != y:
-                return False
-            if not x:
-                break
-            size -= part
+def _same(a: Item, a_at: int, b: Item, b_at: int, size: int) -> bool | None:
+    """Tell whether two stretches are equal; None where one of them cannot be read any more."""
+    try:
+        with open_readonly(a.path) as left, open_readonly(b.path) as right:
+            left.seek(a_at)
+            right.seek(b_at)
+            while size > 0:
+                part = min(_CHUNK, size)
+                x, y = left.read(part), right.read(part)
+                if x != y:
+                    return False
+                if not x:
+                    break
+                size -= part
+    except OSError:
+        return None
     return True
 
 
@@ -105,12 +110,13 @@ def _stores(items: Iterable[Item], originals: dict[str, str]) -> tuple[list[tupl
             high = min(_end(item), _end(other))
             if low >= high:
                 continue
-            if _same(item, low - (item.base or 0), other, low - (other.base or 0), high - low):
+            same = _same(item, low - (item.base or 0), other, low - (other.base or 0), high - low)
+            if same:
                 if low == item.base and high == _end(item):
                     originals[item.file] = other.file
                     break
                 overlapping = True
-            elif item.detail.get("store_host") == other.detail.get("store_host"):
+            elif same is False and item.detail.get("store_host") == other.detail.get("store_host"):
                 disagree.append((item.file, other.file))
                 overlapping = True
     return sorted(disagree), overlapping

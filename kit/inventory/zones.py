@@ -81,6 +81,14 @@ def floating(item: Item) -> bool:
     return item.kind == "log" and item.source not in BROKER_SIDE and item.detail.get("layout") != "client-5"
 
 
+def _sampled(item: Item) -> list[Pair]:
+    """Return `sample`, nothing where the file cannot be read: whoever reads its table says so."""
+    try:
+        return sample(item)
+    except Exception:
+        return []
+
+
 def sample(item: Item) -> list[Pair]:
     """Return up to `MOST` printed times with names from a floating file, spread over it."""
     if item.kind in ("rows", "sends"):
@@ -182,7 +190,7 @@ def settle(items: Iterable[Item], look_up: Callable[[set[str]], Moments], tz_app
     wanted = [i for i in items if floating(i)]
     if tz_app:
         return {i.file: Zone(i.file, tz_app, "declared") for i in wanted}
-    samples = {i.file: sample(i) for i in wanted}
+    samples = {i.file: _sampled(i) for i in wanted}
     moments = look_up({name for pairs in samples.values() for pair in pairs for name in pair.names})
     found: dict[str, Zone] = {}
     for file, pairs in samples.items():

@@ -51,16 +51,23 @@ def build(
 def run(case: Case, out: Path, *, cause: str = "auto", redact: bool = False) -> Path:
     """Triage the case, run its notebooks, write everything a report consists of into `out`; return the page's path."""
     import kit
+    from kit.case import bug_report, output, results
     from kit.report import redacted, write
 
     started = dt.datetime.now(dt.UTC)
-    findings = kit.triage(case)
-    if redact:
-        return redacted.run(case, findings, out, cause, started)
-    write.findings(findings, out / "findings.json")
-    write.tables(case, out / "tables")
-    executed = notebooks.execute(notebooks.chosen(findings, cause), out / "notebooks", parameters(case))
-    return build(findings, evidence_tables(case), executed, out, case.lang, declared(case, cause), started)
+    with output.into(out, "report", case.lang) as folder, results.one_run():
+        findings = kit.triage(case)
+        if redact:
+            redacted.run(case, findings, folder, cause, started)
+        else:
+            write.findings(findings, folder / "findings.json")
+            write.tables(case, folder / "tables")
+            chosen = notebooks.chosen(findings, cause)
+            executed = notebooks.execute(chosen, folder / "notebooks", parameters(case), case.failures)
+            build(findings, evidence_tables(case), executed, folder, case.lang, declared(case, cause), started)
+            if case.failures:
+                bug_report.write(folder, case)
+    return out / PAGE_NAME
 
 
 def parameters(case: Case) -> dict[str, Any]:
@@ -71,28 +78,13 @@ def parameters(case: Case) -> dict[str, Any]:
         "workspace": str(case.workspace.folder.parents[1]),
         "lang": case.lang,
         "interactive": False,
-        "options": options(case),
+        "options": case.options.declared(),
     }
 
 
 def declared(case: Case, cause: str) -> dict[str, Any]:
     """Return the options of a report, as the command line spells them."""
-    return options(case) | ({} if cause == "auto" else {"cause": cause})
-
-
-def options(case: Case) -> dict[str, Any]:
-    """Return what the user declared and what changes results, as the command line spells it."""
-    said = {
-        name: value for name, value in attrs.asdict(case.options).items() if value and name not in ("master", "remote")
-    }
-    return {
-        name: value.isoformat()
-        if isinstance(value, dt.datetime)
-        else list(value)
-        if isinstance(value, tuple)
-        else value
-        for name, value in said.items()
-    }
+    return case.options.declared() | ({} if cause == "auto" else {"cause": cause})
 
 
 def evidence_tables(case: Case) -> dict[str, pd.DataFrame]:

@@ -34,6 +34,7 @@ VERDICTS: Final = {
     "suspected": T("suspected"),
     "ruled_out": T("ruled out"),
     "insufficient_evidence": T("not enough evidence"),
+    "failed": T("not examined"),
 }
 UNKNOWN = T("unknown")
 NOT_THERE = T("absent")

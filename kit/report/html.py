@@ -75,6 +75,7 @@ def render(
     views = [finding_view(f, stories, lang) for f in ranked]
     found = [v for v in views if v["verdict"] in FOUND]
     undecided = [v for v in views if v["verdict"] == "insufficient_evidence"]
+    broken = [v for v in views if v["verdict"] == "failed"]
     head = next((v for v in found if v["kind"] == "root_cause"), None)
     confirmed = [v for v in found if v["verdict"] == "confirmed" and v["kind"] == "root_cause"]
     css, js = _template_text("report.css"), _template_text("report.js")
@@ -87,8 +88,12 @@ def render(
         evidence_name=clean(PurePath(findings["evidence"]["path"]).name),
         redacted=bool((options or {}).get("redact")),
         head=head,
-        answers=_answers(head, confirmed, found, undecided, lang),
-        failed=[PAGE["failed"].say(name=s.name).render(lang) for s in stories if s.failed],
+        answers=_answers(head, confirmed, found, undecided, broken, lang),
+        failed=[
+            *(PAGE["cause_failed"].say(title=v["title"], summary=v["summary"]).render(lang) for v in broken),
+            *(PAGE["failed"].say(name=s.name).render(lang) for s in stories if s.failed),
+            *(PAGE["parts_failed"].say(name=s.name, n=s.parts_failed).render(lang) for s in stories if s.parts_failed),
+        ],
         found=found,
         # The first page has told it already: its section goes straight to the charts and the chain.
         told=head["id"] if head and len(confirmed) <= 1 and len(head["numbers"]) <= HEAD_NUMBERS else None,
@@ -230,6 +235,7 @@ def _answers(
     confirmed: list[dict[str, Any]],
     found: list[dict[str, Any]],
     undecided: list[dict[str, Any]],
+    broken: list[dict[str, Any]],
     lang: Lang,
 ) -> dict[str, Any]:
     """Return the first page: what, since when, how bad, why, what to do now."""
@@ -241,6 +247,8 @@ def _answers(
         lead = (
             PAGE["one_suspect"].say(title=head["title"]).render(lang)
             if head
+            else words["not_examined"]
+            if broken
             else words["too_little"]
             if roots
             else words["quiet"]

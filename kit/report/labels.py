@@ -82,6 +82,12 @@ PAGE: Final[dict[str, T]] = {
     "manifest": T("Manifest hash"),
     "made_by": T("Made by rmq-kit {version}."),
     "unknown": T("unknown"),
+    "parts_failed": T(
+        "In the notebook {name}, {n} parts could not be shown as they should; a table or a sentence is in their place. "
+        "The verdicts do not depend on them."
+    ),
+    "not_examined": T("No root cause is confirmed, but not every cause could be examined: see the box above."),
+    "cause_failed": T("{title}: {summary} bug-report.txt beside this page says more, without what the evidence says."),
     "cause": T("Cause"),
     "verdict": T("Verdict"),
     "reason": T("Reason"),
@@ -95,6 +101,7 @@ VERDICTS: Final[dict[str, tuple[str, T]]] = {
     "suspected": ("◐", T("suspected")),
     "ruled_out": ("○", T("ruled out", "labels")),
     "insufficient_evidence": ("?", T("not enough evidence")),
+    "failed": ("!", T("not examined")),
 }
 
 FIGURES: Final[dict[str, T]] = {

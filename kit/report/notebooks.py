@@ -19,15 +19,20 @@ import nbformat
 from markupsafe import Markup, escape
 
 import kit
+from kit.case.bug_report import Failure
 from kit.charts import MIME as CHART
 from kit.charts import PLOTLY_MIME
 from kit.charts.safe_text import clean
 from kit.charts.table import MIME as TABLE
-from kit.i18n import Lang
+from kit.i18n import Lang, T
 
 KIT: Final = "rmq-kit"
 """Name of the kit's own entry in the metadata of notebooks, cells and outputs."""
 
+GO_ON: Final = "raises-exception"
+"""The tag with which Jupyter runs a notebook on after a cell that failed."""
+BROKEN = T("This part could not be shown ({type}).")
+PAPERMILL_NOTE: Final = "papermill-error-cell-tag"
 AT_ONCE: Final = 2
 CELL_SECONDS: Final = 600
 
@@ -69,11 +74,14 @@ def localise(notebook: nbformat.NotebookNode, lang: Lang) -> nbformat.NotebookNo
     return spoken
 
 
-def execute(paths: Iterable[Path], out: Path, parameters: Mapping[str, Any]) -> list[Path]:
+def execute(
+    paths: Iterable[Path], out: Path, parameters: Mapping[str, Any], failures: list[Failure] | None = None
+) -> list[Path]:
     """Run notebooks with `parameters` (with `lang` among them), at most two at once; return the executed copies in
     `out`.
 
-    One that fails is kept as far as it came, its error in its metadata: the report says so, and stands without it.
+    A cell that fails is replaced by one sentence and the others go on; a notebook whose kernel dies is kept as far as it
+    came. What failed is added to `failures`, and the metadata say so, for the report.
     """
     out.mkdir(parents=True, exist_ok=True)
     jobs = [(path.resolve(), out.resolve() / path.name) for path in paths]
@@ -90,14 +98,19 @@ def execute(paths: Iterable[Path], out: Path, parameters: Mapping[str, Any]) -> 
         local_file_io_cwd(scratch),
         ThreadPoolExecutor(AT_ONCE) as pool,
     ):
-        return list(pool.map(lambda job: _execute(job[0], job[1], chosen), jobs))
+        done = list(pool.map(lambda job: _execute(job[0], job[1], chosen), jobs))
+    if failures is not None:
+        failures += [failure for _, broken in done for failure in broken]
+    return [path for path, _ in done]
 
 
-def _execute(path: Path, target: Path, parameters: Mapping[str, Any]) -> Path:
+def _execute(path: Path, target: Path, parameters: Mapping[str, Any]) -> tuple[Path, list[Failure]]:
     import papermill
 
     spoken = localise(read(path), parameters["lang"])
-    failure = None
+    for cell in spoken.cells:
+        cell.metadata.setdefault("tags", []).append(GO_ON)
+    died: list[Failure] = []
     source = Path(path.name)
     nbformat.write(spoken, source)
     nbformat.write(spoken, target)
@@ -111,20 +124,45 @@ def _execute(path: Path, target: Path, parameters: Mapping[str, Any]) -> Path:
             execution_timeout=CELL_SECONDS,
             extra_arguments=["--log-level=ERROR", "--HistoryManager.enabled=False"],
         )
+    except papermill.PapermillExecutionError:
+        pass  # of a cell, and the others went on
     except Exception as error:  # a kernel can die in more ways than papermill has names for
-        failure = clean(f"{type(error).__name__}: {getattr(error, 'evalue', error)}", 300)
+        died.append(Failure.of(path.stem, error))
     done = read(target)
     settle(done)
-    if failure:
-        done.metadata.setdefault(KIT, {})["failed"] = failure
+    failures = [*died, *replaced(done, path.stem, parameters["lang"])]
+    about = done.metadata.setdefault(KIT, {})
+    if died:
+        about["failed"] = died[0].type
+    elif failures:
+        about["parts_failed"] = len(failures)
     nbformat.write(done, target)
-    return target
+    return target, failures
+
+
+def replaced(notebook: nbformat.NotebookNode, name: str, lang: Lang) -> list[Failure]:
+    """Put one sentence in the place of each cell that failed; return what failed, charts and tables among it."""
+    failures = []
+    for cell in notebook.cells:
+        for number, output in enumerate(cell.get("outputs", ())):
+            if output["output_type"] == "error":
+                failures.append(Failure.of_output(name, output))
+                sentence = BROKEN.say(type=failures[-1].type).render(lang)
+                cell.outputs[number] = nbformat.v4.new_output("stream", name="stdout", text=sentence)
+            elif broken := output.get("metadata", {}).get(KIT, {}).pop("failure", None):
+                failures.append(Failure(**broken))
+    return failures
 
 
 def settle(notebook: nbformat.NotebookNode) -> None:
     """Take out what differs from run to run: times, papermill's record of paths and durations."""
     notebook.metadata.pop("papermill", None)
+    notebook.cells = [cell for cell in notebook.cells if PAPERMILL_NOTE not in cell.metadata.get("tags", ())]
     for number, cell in enumerate(notebook.cells):
+        if GO_ON in cell.metadata.get("tags", ()):
+            cell.metadata.tags.remove(GO_ON)
+            if not cell.metadata.tags:
+                del cell.metadata["tags"]
         for name in ("papermill", "execution"):
             cell.metadata.pop(name, None)
         if "injected-parameters" in cell.metadata.get("tags", ()):
@@ -138,6 +176,7 @@ class Story:
     name: str
     cause: str | None
     failed: str | None
+    parts_failed: int
     charts: list[dict[str, Any]]
     blocks: list[dict[str, Any]]
 
@@ -159,7 +198,7 @@ def story(path: Path) -> Story:
                 charts.append(shown | {"id": f"chart-{path.stem}-{len(charts) + 1}"})
             elif shown:
                 blocks.append(shown)
-    return Story(path.stem, about.get("cause"), about.get("failed"), charts, blocks)
+    return Story(path.stem, about.get("cause"), about.get("failed"), about.get("parts_failed", 0), charts, blocks)
 
 
 def _shown(output: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -37,8 +37,9 @@ VERDICTS = {
     "suspected": T("suspected"),
     "ruled_out": T("ruled out"),
     "insufficient_evidence": T("not enough evidence"),
+    "failed": T("not examined"),
 }
-ORDER = ("confirmed", "suspected", "insufficient_evidence", "ruled_out")
+ORDER = ("confirmed", "suspected", "failed", "insufficient_evidence", "ruled_out")
 
 
 def verdicts(findings: dict[str, Any], lang: Lang) -> str:

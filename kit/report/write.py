@@ -8,7 +8,6 @@ characters are spelled out too. What `decode` and `logs` export is the evidence 
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,6 +15,7 @@ import pyarrow.dataset as ds
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types
 
+from kit.case import output
 from kit.charts.safe_text import clean
 from kit.spark.sessions import uri
 
@@ -58,11 +58,12 @@ def harmless(cell: Any) -> Any:
 
 def decoded(case: Case, out: Path, *, body: bool, form: str) -> list[tuple[str, int]]:
     """Write `out/messages` and `out/skipped`; return counts: records, bytes, skipped ranges by reason."""
-    if body:
-        save(case.read_messages(body=body), out / "messages", form)
-    else:
-        _table(case, "messages", case.messages, out / "messages", form)
-    save(case.skipped, out / "skipped", form)
+    with output.into(out, "decode", case.lang) as folder:
+        if body:
+            save(case.read_messages(body=body), folder / "messages", form)
+        else:
+            _table(case, "messages", case.messages, folder / "messages", form)
+        save(case.skipped, folder / "skipped", form)
     total = case.messages.agg(
         F.count("*").alias("records"), F.sum("store_size").alias("bytes"), F.count("problem").alias("problems")
     ).first()
@@ -82,7 +83,8 @@ def decoded(case: Case, out: Path, *, body: bool, form: str) -> list[tuple[str, 
 
 def parsed_logs(case: Case, out: Path, *, form: str) -> list[tuple[str, int]]:
     """Write `out/logs`; return entries per file and layout, and lines that no layout understands."""
-    _table(case, "logs", case.logs, out / "logs", form)
+    with output.into(out, "logs", case.lang) as folder:
+        _table(case, "logs", case.logs, folder / "logs", form)
     grouped = case.logs.groupBy("file", "layout").agg(F.count("*").alias("n")).orderBy("file", "layout").collect()
     unknown = sum(row.n for row in grouped if row.layout == "unknown")
     return [(f"{row.file} [{row.layout}]", row.n) for row in grouped] + [("not understood", unknown)]
@@ -96,7 +98,6 @@ def _table(case: Case, name: str, frame: DataFrame, folder: Path, form: str) -> 
         save(frame, folder, form)
         return
     kept = ds.dataset(case.folder(name), format="parquet")
-    _emptied(folder)
     ds.write_dataset(
         kept.scanner(columns=frame.columns),
         folder,
@@ -108,8 +109,8 @@ def _table(case: Case, name: str, frame: DataFrame, folder: Path, form: str) -> 
 
 
 def save(frame: DataFrame, folder: Path, form: str) -> None:
-    """Write a Spark frame into `folder`, replacing what an earlier run left there."""
-    target = _emptied(folder)
+    """Write a Spark frame into `folder`, which is not there yet."""
+    target = folder.resolve()
     if form == "parquet":
         frame.write.parquet(uri(target))
     elif form == "jsonl":
@@ -123,15 +124,6 @@ def save(frame: DataFrame, folder: Path, form: str) -> None:
         frame.select(*[_flat(field) for field in frame.schema]).write.csv(
             uri(target), header=True, timestampFormat="yyyy-MM-dd'T'HH:mm:ss.SSSXXX", escape='"'
         )
-
-
-def _emptied(folder: Path) -> Path:
-    """Return a folder that is not there, its parent made."""
-    target = folder.resolve()
-    if target.exists():
-        shutil.rmtree(target)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    return target
 
 
 def _flat(field: types.StructField) -> Any:

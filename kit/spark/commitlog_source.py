@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 
 import pyarrow as pa
@@ -25,6 +26,7 @@ from pyspark.sql.datasource import (
     LessThanOrEqual,
 )
 
+from kit.evidence.unread import Unread
 from kit.formats.commitlog.schema import FIELDS, SKIPPED, File, Wanted, schema
 from kit.spark.sources import KEPT, ddl, files_of, kept
 
@@ -59,9 +61,10 @@ def plan(files: Sequence[File]) -> list[Chunk]:
     return [*chunks, Chunk(tuple(held))] if held else chunks
 
 
-def tasks(files: Sequence[dict[str, Any]]) -> list[InputPartition]:
+def tasks(files: Sequence[dict[str, Any]], unread: Unread) -> list[InputPartition]:
     """Return what the tasks read; there is always one, so that an empty table has its columns."""
-    return [*plan([_known(item) for item in files])] or [Chunk(())]
+    known = [file for item in files for file in unread.through(str(item["file"]), lambda item=item: [_known(item)])]
+    return [*plan(known)] or [Chunk(())]
 
 
 def _known(item: dict[str, Any]) -> File:
@@ -80,7 +83,8 @@ class CommitLogDataSource(DataSource):
     body as stored, for
     records of these topics only), `columns` (comma list), `files` (JSON
     list of {"file", "path", "base"}, instead of a path), `keep` (a folder: each task
-    writes its rows there as Parquet and yields path and rows). Filters on topic, store_timestamp and physical_offset
+    writes its rows there as Parquet and yields path and rows), `unread` (a folder: files that could not be read are noted
+    there, else in the log), `mode` (`FAILFAST`: such a file fails the query). Filters on topic, store_timestamp and physical_offset
     are pushed down.
     """
 
@@ -132,7 +136,7 @@ class CommitLogReader(DataSourceReader):
         return filters
 
     def partitions(self) -> Sequence[InputPartition]:
-        return tasks(files_of(self.options, *_KINDS))
+        return tasks(files_of(self.options, *_KINDS), Unread.of(self.options))
 
     def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
         folder = self.options.get("keep")
@@ -141,8 +145,10 @@ class CommitLogReader(DataSourceReader):
     def _read(self, partition: Any) -> Iterator[pa.RecordBatch]:
         from kit.formats.commitlog.segments import messages, skipped
 
+        unread = Unread.of(self.options)
         for file, start, stop in partition.ranges:
-            yield from skipped(file, start, stop) if self.skipped else messages(file, start, stop, self.wanted)
+            read = partial(skipped if self.skipped else partial(messages, wanted=self.wanted), file, start, stop)
+            yield from unread.through(file.file, read)
 
 
 def narrow(wanted: Wanted, item: Filter) -> Wanted:

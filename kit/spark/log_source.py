@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,6 +14,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from kit.evidence.files import open_raw
+from kit.evidence.unread import Unread
 from kit.formats.logs.log_file import LogFile, zone
 from kit.spark.sources import KEPT, ddl, kept
 
@@ -38,7 +40,7 @@ class LogDataSource(DataSource):
     Options: the path given to `load`, or `files`, a JSON list of `LogFile`; `tz_broker`, `tz_app` (IANA name or
     `+08:00`): declared zones;
     `pieces`, what each task reads as `plan` says it; `keep`, a folder: each task writes its rows there as Parquet and
-    yields path and rows;
+    yields path and rows; `unread`, `mode`: as for `rocketmq.commitlog`;
     `events=true`: two more columns, `events` (slugs of the known texts in the entry) and `offset` (byte position of its
     first line).
 
@@ -77,7 +79,10 @@ class _Reader(DataSourceReader):
 
     def partitions(self) -> Sequence[InputPartition]:
         planned = self.options.get("pieces")
-        return [_Partition(tuple(group)) for group in (json.loads(planned) if planned else plan(self._files()))]
+        return [
+            _Partition(tuple(group))
+            for group in (json.loads(planned) if planned else plan(self._files(), Unread.of(self.options)))
+        ]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:  # type: ignore[override]
         if not isinstance(partition, _Partition):
@@ -88,9 +93,9 @@ class _Reader(DataSourceReader):
     def _read(self, partition: _Partition) -> Iterator[pa.RecordBatch]:
         from kit.formats.logs.entries import Piece, batches
 
-        options = _options(self.options)
+        options, unread = _options(self.options), Unread.of(self.options)
         for piece in partition.pieces:
-            yield from batches(Piece(**piece), options)
+            yield from unread.through(piece["file"], partial(batches, Piece(**piece), options))
 
     def _files(self) -> list[LogFile]:
         if listed := self.options.get("files"):
@@ -103,11 +108,10 @@ class _Reader(DataSourceReader):
         return inventory.log_files(path)
 
 
-def plan(files: Iterable[LogFile]) -> list[list[dict[str, Any]]]:
+def plan(files: Iterable[LogFile], unread: Unread) -> list[list[dict[str, Any]]]:
     """Return what each task reads; goes into option `pieces` where it is known before Spark asks."""
-    return [
-        [attrs.asdict(piece) for piece in group] for group in grouped(piece for file in files for piece in pieces(file))
-    ]
+    found = (piece for file in files for piece in unread.through(file.file, partial(pieces, file)))
+    return [[attrs.asdict(piece) for piece in group] for group in grouped(found)]
 
 
 def _flag(options: Mapping[str, str], name: str) -> bool:

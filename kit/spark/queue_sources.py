@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
+from kit.evidence.unread import Unread
 from kit.formats.queues import consumequeue, index
 from kit.spark.sources import Files, ddl, files_of, share
 
@@ -36,12 +38,13 @@ class ConsumeQueueReader(DataSourceReader):
         self.options = options
 
     def partitions(self) -> Sequence[InputPartition]:
-        return share(files_of(self.options, "consumequeue"))
+        return share(files_of(self.options, "consumequeue"), Unread.of(self.options))
 
     def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
         task: Files = partition
+        unread = Unread.of(self.options)
         for file, path in task.items:
-            yield from consumequeue.units(file, path)
+            yield from unread.through(file, partial(consumequeue.units, file, path))
 
 
 class IndexDataSource(DataSource):
@@ -70,10 +73,11 @@ class IndexReader(DataSourceReader):
         self.options = options
 
     def partitions(self) -> Sequence[InputPartition]:
-        return share(files_of(self.options, "index"))
+        return share(files_of(self.options, "index"), Unread.of(self.options))
 
     def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
         task: Files = partition
         rows = index.headers if self.options.get("table") == "headers" else index.entries
+        unread = Unread.of(self.options)
         for file, path in task.items:
-            yield from rows(file, path)
+            yield from unread.through(file, partial(rows, file, path))

@@ -6,6 +6,8 @@ import hashlib
 import importlib
 import json
 import os
+import secrets
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +17,7 @@ import pyarrow.parquet as pq
 from attrs import frozen
 from pyspark.sql.datasource import DataSource, InputPartition
 
+from kit.evidence.unread import Unread
 from kit.formats.arrow_types import STRING_MAP, TIMESTAMP
 
 _SQL: Final = {
@@ -56,7 +59,8 @@ def kept(folder: str, task: str, found: Iterable[pa.RecordBatch]) -> Iterator[pa
     writes the same file again, and it appears whole or not at all.
     """
     path = Path(folder, f"part-{hashlib.sha256(task.encode()).hexdigest()[:16]}.parquet")
-    part = path.with_suffix(f".{os.getpid()}.part")
+    # Workers on several hosts may have one process and thread number.
+    part = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}-{secrets.token_hex(4)}.part")
     writer: pq.ParquetWriter | None = None
     rows = 0
     try:
@@ -65,11 +69,12 @@ def kept(folder: str, task: str, found: Iterable[pa.RecordBatch]) -> Iterator[pa
                 writer = writer or pq.ParquetWriter(part, batch.schema, compression="snappy")
                 writer.write_batch(batch)
                 rows += batch.num_rows
-    finally:
         if writer is not None:
             writer.close()
+            part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
     if writer is not None:
-        part.replace(path)
         yield pa.RecordBatch.from_pylist([{"path": str(path), "rows": rows}], schema=KEPT)
 
 
@@ -98,7 +103,7 @@ def files_of(options: Any, *kinds: str) -> list[dict[str, Any]]:
     ]
 
 
-def share(files: Sequence[dict[str, Any]]) -> list[InputPartition]:
+def share(files: Sequence[dict[str, Any]], unread: Unread) -> list[InputPartition]:
     """Share files out to tasks of some 32 MiB, without cutting any. There is always one task, so that an empty table
     has its columns.
     """
@@ -106,7 +111,11 @@ def share(files: Sequence[dict[str, Any]]) -> list[InputPartition]:
     held: list[tuple[str, str]] = []
     room = _SHARE
     for item in files:
-        size = Path(item["path"]).stat().st_size
+        try:
+            size = Path(item["path"]).stat().st_size
+        except OSError as error:
+            unread.note(str(item["file"]), error)
+            continue
         if held and size > room:
             tasks.append(Files(tuple(held)))
             held, room = [], _SHARE

@@ -7,11 +7,13 @@ compiler.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
+from kit.evidence.unread import Unread
 from kit.formats.commitlog.schema import TRACES
 from kit.rocketmq import binary_format as f
 from kit.spark import commitlog_source
@@ -46,10 +48,11 @@ class TraceReader(DataSourceReader):
         self.topics = frozenset({f.TRACE_TOPIC, *named} - {""})
 
     def partitions(self) -> Sequence[InputPartition]:
-        return commitlog_source.tasks(files_of(self.options, "commitlog", "dledger"))
+        return commitlog_source.tasks(files_of(self.options, "commitlog", "dledger"), Unread.of(self.options))
 
     def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
         from kit.formats.commitlog.trace_contexts import trace_rows
 
+        unread = Unread.of(self.options)
         for file, start, stop in partition.ranges:
-            yield from trace_rows(file, start, stop, self.topics)
+            yield from unread.through(file.file, partial(trace_rows, file, start, stop, self.topics))

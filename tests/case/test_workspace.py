@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import os
+import shutil
+import tempfile
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
 from kit.case import workspace as ws
+from kit.evidence import disk
 
 
 def place(tmp_path: Path) -> ws.Workspace:
@@ -108,6 +113,9 @@ def test_list_and_clean_touch_only_their_own(tmp_path: Path) -> None:
     [one] = ws.kept(tmp_path / "cache")
     assert one.evidence == str((tmp_path / "evidence").resolve())
     assert one.bytes >= 100_000
+    assert ws.clean(tmp_path / "cache") == 0, "it is in use"
+    assert here.table("t") is not None
+    del here
     assert ws.clean(tmp_path / "cache") >= 100_000
     assert ws.kept(tmp_path / "cache") == []
     assert [p.name for p in (tmp_path / "cache").iterdir()] == ["mine.txt"]
@@ -133,3 +141,156 @@ def test_a_table_that_is_being_cleaned_is_not_adopted_in_part(tmp_path: Path) ->
     assert cases[1].adopt("t-1", fresh[0]) and {p.name for p in fresh[0].iterdir()} == {"one.parquet", "two.parquet"}
     (cases[0].tables / "t-1" / "two.parquet").unlink()
     assert not cases[1].adopt("t-1", fresh[1]) and not list(fresh[1].iterdir())
+
+
+def _work(root: str, ready: str) -> None:
+    evidence = Path(root).parent / "evidence"
+    here = ws.Workspace.for_evidence(evidence, root, "cd" * 32)
+    with here.writing("t") as part:
+        assert part is not None
+        (part / "x").write_text("1")
+    Path(ready).touch()
+    time.sleep(60)
+
+
+def test_clean_leaves_what_another_process_uses(tmp_path: Path) -> None:
+    (tmp_path / "evidence").mkdir()
+    process = multiprocessing.get_context("fork").Process(
+        target=_work, args=(str(tmp_path / "cache"), str(tmp_path / "ready"))
+    )
+    process.start()
+    try:
+        until = time.monotonic() + 20
+        while not (tmp_path / "ready").exists() and time.monotonic() < until:
+            time.sleep(0.02)
+        assert ws.clean(tmp_path / "cache") == 0
+        assert list((tmp_path / "cache").glob("cases/*/tables/t/x"))
+    finally:
+        process.kill()
+        process.join(20)
+    assert ws.clean(tmp_path / "cache") > 0
+    assert not list((tmp_path / "cache").iterdir())
+
+
+def test_clean_touches_no_folder_that_is_not_named_by_a_hash(tmp_path: Path) -> None:
+    for name in ("cases/mine", "remote/origin", "spool/letters", "cases/" + "g" * 32):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "precious").write_text("x")
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "precious").write_text("x")
+    (tmp_path / "cases" / ("a" * 32)).symlink_to(tmp_path / "home")
+    ws.clean(tmp_path)
+    assert len(list(tmp_path.rglob("precious"))) == 5
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
+def test_only_the_owner_looks_in(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        root = tmp_path / "cache"
+        ws.usable(root)
+        here = place(tmp_path)
+        with here.writing("results/t") as part:
+            assert part is not None
+            (part / "tables").mkdir()
+            (part / "tables" / "x.parquet").write_text("1")
+        here.write_json("zones", {})
+    finally:
+        os.umask(before)
+    modes = {path: path.stat().st_mode & 0o777 for path in (root, *root.rglob("*"))}
+    assert {mode for path, mode in modes.items() if path.is_dir()} == {0o700}
+    assert {mode for path, mode in modes.items() if path.is_file()} == {0o600}
+
+
+def test_a_cluster_reads_along(tmp_path: Path) -> None:
+    (tmp_path / "evidence").mkdir()
+    before = os.umask(0o022)
+    try:
+        ws.usable(tmp_path / "cache", shared=True)
+        here = ws.Workspace.for_evidence(tmp_path / "evidence", tmp_path / "cache", "ab" * 32, shared=True)
+        with here.writing("t") as part:
+            assert part is not None
+            (part / "x").write_text("1")
+    finally:
+        os.umask(before)
+    path = here.tables / "t" / "x"
+    assert path.stat().st_mode & 0o444 == 0o444
+    assert all(p.stat().st_mode & 0o055 == 0o055 for p in path.parents if tmp_path in p.parents)
+
+
+def test_what_killed_runs_left_is_swept(tmp_path: Path) -> None:
+    here = place(tmp_path)
+    process = multiprocessing.get_context("fork").Process(target=_write_and_die, args=(str(here.folder),))
+    process.start()
+    process.join(20)
+    spool = tmp_path / "cache" / "spool" / ("0" * 32)
+    (spool / "files").mkdir(parents=True)
+    (spool / "files" / "half").write_text("half")
+    (here.folder / ".about.json.1-2.part").write_text("{")
+    ws.sweep.cache_clear()
+    ws.sweep(tmp_path / "cache")
+    assert list((here.folder / "tmp").iterdir()), "in use"
+    folder = here.folder
+    del here
+    ws.sweep.cache_clear()
+    ws.sweep(tmp_path / "cache")
+    assert not list((folder / "tmp").iterdir()) and not (spool / "files").exists() and not list(folder.glob(".*"))
+    assert (folder / "about.json").exists()
+
+
+def test_threads_write_to_places_of_their_own(tmp_path: Path) -> None:
+    names: list[Path] = []
+    threads = [threading.Thread(target=lambda: names.append(disk.part_of(tmp_path / "x"))) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+        thread.join()
+    mine = disk.part_of(tmp_path / "x")
+    assert mine not in names and str(threading.get_ident()) in mine.name and str(os.getpid()) in mine.name
+
+
+def test_nothing_counts_before_it_is_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = place(tmp_path)
+    synced: list[bool] = []
+
+    def fsync(handle: int) -> None:
+        synced.append(here.table("t") is None and not (here.folder / "a.json").exists())
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with here.writing("t") as part:
+        assert part is not None
+        (part / "x.parquet").write_text("1")
+    assert synced == [True] * 3  # the file, the marker, the folder
+    shutil.rmtree(here.tables / "t")
+    here.write_json("a", {})
+    assert synced == [True] * 4
+
+
+def test_a_read_only_home_names_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: Path, *_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(self))
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    with pytest.raises(ws.WorkspaceUnusable) as refused:
+        ws.usable(tmp_path / "cache")
+    assert "\n" not in str(refused.value) and f"--workspace {tempfile.gettempdir()}" in str(refused.value)
+
+
+def test_a_full_disk_is_known_however_it_is_passed_on() -> None:
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    wrapped = RuntimeError("task failed")
+    wrapped.__cause__ = full
+    assert disk.is_full(full) and disk.is_full(wrapped)
+    assert disk.is_full(RuntimeError("java.io.IOException: No space left on device\n\tat java.base"))
+    assert not disk.is_full(OSError(errno.EACCES, "x")) and not disk.is_full(None)
+    circle = RuntimeError("a")
+    circle.__context__ = RuntimeError("b")
+    circle.__context__.__context__ = circle
+    assert not disk.is_full(circle)
+
+
+def test_about_names_the_copy_that_was_opened_last(tmp_path: Path) -> None:
+    here = place(tmp_path)
+    shutil.copytree(tmp_path / "evidence", tmp_path / "copy")
+    again = ws.Workspace.for_evidence(tmp_path / "copy", tmp_path / "cache", "ab" * 32)
+    assert here.folder == again.folder
+    assert [one.evidence for one in ws.kept(tmp_path / "cache")] == [str((tmp_path / "copy").resolve())]

@@ -1,0 +1,181 @@
+"""The folder named with `--out`: the kit replaces what it wrote there itself, and touches nothing else.
+
+A marker lists every file the kit wrote, with its size and time. New files are written into a hidden folder first and take their places at the end, so
+a command that fails leaves an earlier result as it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from kit.evidence import disk
+from kit.i18n import Lang, T
+
+MARKER: Final = ".rmq-kit.json"
+BUG_REPORT: Final = "bug-report.txt"
+"""Of the last run only: one that went well takes an earlier one away."""
+STAGED: Final = ".rmq-kit-"
+LITTER: Final = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
+"""Files that file managers leave in every folder somebody looks at; they stay."""
+
+LINK = T("{path}: a symbolic link; --out does not follow links")
+NOT_FOLDER = T("{path}: not a folder")
+FOREIGN = T("{path}: contains {name}, which was not written by this kit; choose an empty or new folder")
+CHANGED = T("{path}: {name} was changed after this kit wrote it; choose an empty or new folder")
+BUSY = T("{path}: another command is writing to this folder")
+UNWRITABLE = T("{path}: cannot write there: {why}")
+
+Written = dict[str, tuple[int, int, str]]
+"""File, relative to the folder → size in bytes, time of its last change in ns, the command that wrote it."""
+
+
+class OutputRefused(ValueError):
+    """A folder that is not written to; the message is one line for the user."""
+
+
+@contextlib.contextmanager
+def into(out: Path, command: str, lang: Lang = "en") -> Iterator[Path]:
+    """Hand out an empty folder; when the block ends without an error, its files take their places in `out`.
+
+    What an earlier run of `command` left in `out` is removed then. Raise `OutputRefused` where `out` is a link, is no folder, cannot be written to,
+    or holds anything the kit did not write.
+    """
+    made = not out.exists()
+    check(out, lang)
+    with contextlib.ExitStack() as cleanup:
+        with _one_line(out, lang):
+            out.mkdir(parents=True, exist_ok=True)
+            cleanup.enter_context(_alone(out, lang))
+            staged = Path(tempfile.mkdtemp(prefix=STAGED, dir=out))
+        cleanup.callback(_forget_empty, out, made)
+        cleanup.callback(shutil.rmtree, staged, ignore_errors=True)
+        earlier, left = _read(out)
+        _write(out, earlier, [*left, staged.name])
+        for name in left:
+            shutil.rmtree(out / name, ignore_errors=True)
+        yield staged
+        check(out, lang, staged.name)
+        _publish(out, staged, earlier, command)
+
+
+def fresh(out: Path, lang: Lang = "en") -> Path:
+    """Make `out`, a folder that is empty or not there yet, and return it. Raise `OutputRefused`."""
+    check(out, lang)
+    for path in out.iterdir() if out.exists() else ():
+        raise OutputRefused(FOREIGN.say(path=str(out), name=path.name).render(lang))
+    with _one_line(out, lang):
+        out.mkdir(parents=True, exist_ok=True)
+        if not os.access(out, os.W_OK | os.X_OK):
+            raise PermissionError(13, os.strerror(13))
+    return out
+
+
+def check(out: Path, lang: Lang = "en", staged: str | None = None) -> None:
+    """Raise `OutputRefused` where `out` is a link, is no folder, or holds what the kit did not write. `staged`: a folder in it that is the caller's."""
+    if out.is_symlink():
+        raise OutputRefused(LINK.say(path=str(out)).render(lang))
+    if not out.exists():
+        return
+    if not out.is_dir():
+        raise OutputRefused(NOT_FOLDER.say(path=str(out)).render(lang))
+    with _one_line(out, lang):
+        written, left = _read(out)
+        for name, info in _files(out, {*left, staged} if staged else set(left)):
+            known = written.get(name)
+            if known is None and name.rsplit("/", 1)[-1] not in LITTER:
+                raise OutputRefused(FOREIGN.say(path=str(out), name=name).render(lang))
+            if known is not None and (not stat.S_ISREG(info.st_mode) or (info.st_size, info.st_mtime_ns) != known[:2]):
+                raise OutputRefused(CHANGED.say(path=str(out), name=name).render(lang))
+
+
+def _files(out: Path, ours: set[str]) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield what is below `out` and no folder, links as links, in order of name; not what is in the folders `ours`, nor the marker."""
+    for folder, folders, names in os.walk(out):
+        here = Path(folder)
+        top = here == out
+        folders[:] = sorted(name for name in folders if not (here / name).is_symlink() and not (top and name in ours))
+        links = [entry.name for entry in os.scandir(folder) if entry.is_symlink() and entry.is_dir()]
+        for name in sorted([*names, *links]):
+            if not (top and name == MARKER):
+                yield (here / name).relative_to(out).as_posix(), (here / name).lstat()
+
+
+def _publish(out: Path, staged: Path, earlier: Written, command: str) -> None:
+    new: Written = {name: (info.st_size, info.st_mtime_ns, command) for name, info in _files(staged, set())}
+    _write(out, {**earlier, **new}, [staged.name])
+    gone = [name for name, (*_, by) in earlier.items() if (by == command or name == BUG_REPORT) and name not in new]
+    for name in gone:
+        (out / name).unlink(missing_ok=True)
+    for name in new:
+        target = out / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (staged / name).replace(target)
+    for parent in sorted(
+        {parent for name in gone for parent in (out / name).parents if out in parent.parents}, reverse=True
+    ):
+        with contextlib.suppress(OSError):  # it holds something
+            parent.rmdir()
+    _write(out, {name: known for name, known in {**earlier, **new}.items() if name not in gone}, [])
+
+
+def _read(out: Path) -> tuple[Written, list[str]]:
+    """Return what the marker lists: files, and folders that runs which were killed left."""
+    try:
+        marker: dict[str, Any] = json.loads((out / MARKER).read_text(encoding="utf-8"))
+        files = {str(name): (int(size), int(time), str(by)) for name, (size, time, by) in marker["files"].items()}
+        # A marker may come with a folder that somebody sent: it names nothing outside of it.
+        files = {name: known for name, known in files.items() if not {"", ".."} & set(name.split("/"))}
+        return files, [
+            name
+            for name in marker["unfinished"]
+            if str(name).startswith(STAGED) and "/" not in name and not (out / name).is_symlink()
+        ]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}, []
+
+
+def _write(out: Path, files: Written, unfinished: list[str]) -> None:
+    disk.write_text(
+        out / MARKER,
+        json.dumps({"written_by": "rmq-kit", "files": files, "unfinished": unfinished}, indent=0, sort_keys=True),
+    )
+
+
+@contextlib.contextmanager
+def _alone(out: Path, lang: Lang) -> Iterator[None]:
+    handle = os.open(out, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise OutputRefused(BUSY.say(path=str(out)).render(lang)) from None
+    finally:
+        os.close(handle)
+
+
+def _forget_empty(out: Path, made: bool) -> None:
+    """Leave no marker without a result, and no folder that only this run made."""
+    if not _read(out)[0]:
+        (out / MARKER).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            if made:
+                out.rmdir()
+
+
+@contextlib.contextmanager
+def _one_line(out: Path, lang: Lang) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if disk.is_full(error):
+            raise
+        raise OutputRefused(UNWRITABLE.say(path=str(out), why=error.strerror or str(error)).render(lang)) from None

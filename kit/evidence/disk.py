@@ -1,0 +1,113 @@
+"""Files that the kit itself writes: whole or not at all, for their owner's eyes, locked while they are in use."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Final
+
+IN_USE: Final = "in-use.lock"
+"""A file in the folder of each case and each spool: locked while a process works there."""
+_FULL: Final = ("No space left on device", "Disk quota exceeded")
+
+
+def is_full(error: BaseException | None) -> bool:
+    """Tell whether a full disk is behind an error, however it was passed on; the JVM only says it in words."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT) or any(words in str(error) for words in _FULL):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def private(folder: Path) -> Path:
+    """Make a folder that only its owner may look into."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def seal(folder: Path) -> None:
+    """Take away what others may do with the files and folders below one that is made already."""
+    for path in (folder, *folder.rglob("*")):
+        if not path.is_symlink():
+            path.chmod(0o700 if path.is_dir() else 0o600)
+
+
+def durable(*paths: Path) -> None:
+    """Have files and folders on disk before a rename makes them count."""
+    for path in paths:
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EROFS):  # a file system that knows no such thing
+                raise
+        finally:
+            os.close(handle)
+
+
+def part_of(path: Path) -> Path:
+    """Return where a file is written before it is renamed: another place for every process and thread."""
+    return path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.part")
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a lock file; a second process waits. The lock ends with the process, however it ends."""
+    private(path.parent)
+    with _lock_file(path) as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            fcntl.flock(file, fcntl.LOCK_UN)
+
+
+def _lock_file(path: Path) -> IO[str]:
+    return open(path, "a", opener=lambda name, flags: os.open(name, flags, 0o600))
+
+
+def hold(folder: Path) -> IO[str]:
+    """Keep every process from cleaning a folder, made if need be, while the returned file is open."""
+    while True:
+        private(folder)
+        with contextlib.suppress(FileNotFoundError):
+            file = _lock_file(folder / IN_USE)
+            fcntl.flock(file, fcntl.LOCK_SH)
+            if os.fstat(file.fileno()).st_nlink:
+                return file
+            file.close()  # cleaned between the two
+
+
+@contextlib.contextmanager
+def unused(folder: Path) -> Iterator[bool]:
+    """Lock a folder that no process works in; yield False where one does."""
+    with _lock_file(folder / IN_USE) as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+
+
+def write_text(path: Path, text: str, *, private: bool = False) -> None:
+    """Write a file whole or not at all. `private`: for its owner's eyes only."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = part_of(path)
+    try:
+        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600 if private else 0o666)
+        with open(handle, "w", encoding="utf-8") as file:  # noqa: PTH123 - a handle
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,0 +1,71 @@
+"""Files that a reader gave up: what one file makes a reader raise ends the reading of that file and of nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import attrs
+
+from kit.evidence.files import Refused, refusal
+
+PREFIX: Final = "_unread-"
+"""Beginning of the names of notes in a table's folder; Spark and Arrow leave out files that begin with an underscore."""
+FAILFAST, QUIET = "FAILFAST", "QUIET"
+log = logging.getLogger(__name__)
+R = TypeVar("R")
+
+
+@attrs.frozen
+class Unread:
+    """Where readers note the files they gave up. `folder`: of the table that is built; None: the log of this process.
+
+    `mode`: `FAILFAST` raises instead, as Spark's own readers do; `QUIET`: another reader of the same file notes it.
+    """
+
+    folder: str | None = None
+    mode: str = ""
+
+    @classmethod
+    def of(cls, options: Any) -> Unread:
+        """Return what the options `unread` and `mode` of a data source say."""
+        return cls(options.get("unread"), str(options.get("mode", "")).upper())
+
+    def note(self, file: str, error: Exception) -> None:
+        if self.mode == FAILFAST:
+            raise error
+        self.keep(refusal(file, error))
+
+    def keep(self, refused: Refused) -> None:
+        if self.folder is None:
+            log.log(logging.DEBUG if self.mode == QUIET else logging.WARNING, "%s: %s", refused.file, refused.say())
+            return
+        # One note a file, however many tasks read parts of it.
+        target = Path(
+            self.folder,
+            f"{PREFIX}{hashlib.sha256(refused.file.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}.json",
+        )
+        part = target.with_name(f".{target.name}.{os.getpid()}-{threading.get_ident()}.part")
+        part.write_text(json.dumps(attrs.asdict(refused)), encoding="utf-8")
+        part.replace(target)
+
+    def through(self, file: str, read: Callable[[], Iterable[R]]) -> Iterator[R]:
+        """Yield what `read` yields until it raises; the rest of the file is then noted."""
+        try:
+            yield from read()
+        except Exception as error:
+            self.note(file, error)
+
+
+def notes(folder: Path) -> list[Refused]:
+    """Return what was noted in a table's folder, in order of file."""
+    return sorted(
+        (Refused(**json.loads(path.read_text(encoding="utf-8"))) for path in folder.glob(f"{PREFIX}*.json")),
+        key=lambda r: r.file,
+    )

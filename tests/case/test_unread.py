@@ -1,0 +1,310 @@
+"""Whatever one file makes a reader raise ends the reading of that file: it is named, and the rest goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import busy_evidence as made
+import pyarrow.dataset as ds
+import pytest
+
+import kit
+from kit.case import tables
+from kit.evidence import files
+from kit.evidence.unread import Unread
+from kit.formats.commitlog import segments, trace_contexts
+from kit.formats.logs import entries
+from kit.formats.queues import consumequeue
+from kit.formats.tables import business_tables, configs
+from kit.inventory import recognise, spans
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from kit.case.case import Case
+
+WEIRD = [
+    RecursionError("maximum recursion depth exceeded"),
+    MemoryError(),
+    UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"),
+    ZeroDivisionError("integer division\nor modulo by zero"),
+    KeyError("\ud800"),
+    type("Strange", (Exception,), {"__str__": lambda self: "x" * 10_000})(),
+]
+
+
+@pytest.fixture
+def evidence(tmp_path: Path) -> Path:
+    """Two of each kind: of every pair, one is going to break."""
+    root = tmp_path / "evidence"
+    for name in ("bad", "good"):
+        shift = 5_000 if name == "bad" else 0
+        made.write_store(root / name / "commitlog", made.traffic(2_000, 100, broker=made.A if shift else made.B, prefix=name))
+        made.write_log(
+            root / name / "rocketmq_client.log", [made.STARTED, *made.attempt(100 + shift, name, made.TIMEOUT)]
+        )
+        (root / name / "broker.conf").write_text(f"brokerName=broker-{name}\nflushDiskType=ASYNC_FLUSH\n")
+        (root / name / "orders.csv").write_text(
+            "order_id,status,created_at\n" + "".join(f"{name}{n},PAID,2024-05-14 10:00:{n:02}\n" for n in range(20))
+        )
+    return root
+
+
+def opened(evidence: Path) -> Case:
+    case = kit.open_case(evidence, evidence.parent / "ws")
+    case.eager = False
+    return case
+
+
+def of_files(case: Case, table: str) -> set[str]:
+    return {
+        f.split("/")[0] for f in ds.dataset(case.folder(table), format="parquet").to_table(["file"])["file"].to_pylist()
+    }
+
+
+def breaking(real: Any, error: Exception, after: int = 0) -> Any:
+    """A reader that raises for the files called bad, after so many batches."""
+
+    def read(*args: Any, **kwargs: Any) -> Iterator[Any]:
+        named = next((str(getattr(a, "file", a)) for a in args if "bad" in str(getattr(a, "file", a))), None)
+        for number, batch in enumerate(real(*args, **kwargs)):
+            if named and number >= after:
+                break
+            yield batch
+        if named:
+            raise error
+
+    return read
+
+
+def test_every_kind_is_there(evidence: Path) -> None:
+    case = opened(evidence)
+    assert {i.kind for i in case.found.items} == {"commitlog", "log", "broker_conf", "rows"}
+    for table in ("messages", "logs", "rows", "configs"):
+        assert of_files(case, table) == {"bad", "good"}, table
+    assert case.unread() == [] and case.damage() == []
+
+
+@pytest.mark.parametrize("error", WEIRD, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("place", ["recognise", "hash", "spans"])
+def test_while_it_is_recognised(evidence: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, place: str) -> None:
+    module, name = {
+        "recognise": (recognise, "recognise"),
+        "spans": (spans, "of"),
+        "hash": ("kit.inventory.inventory", "_sha256"),
+    }[place]
+    module = sys.modules[module] if isinstance(module, str) else module
+    real = getattr(module, name)
+
+    def fail(file: Any, *args: Any) -> Any:
+        if "bad" in str(getattr(file, "file", file)):
+            raise error
+        return real(file, *args)
+
+    monkeypatch.setattr(module, name, fail)
+    case = opened(evidence)
+    assert {i.file.split("/")[0] for i in case.found.items} == {"good"}
+    assert {r.file.split("/")[0] for r in case.unread()} == {"bad"} and len(case.unread()) == 4
+    for refused in case.unread():
+        for lang in ("en", "zh"):
+            said = refused.say(lang)
+            assert "\n" not in said and 5 < len(said) < 400
+            json.dumps(said, ensure_ascii=False).encode()
+    assert of_files(case, "messages") == {"good"}
+
+
+READERS = [
+    ("messages", segments, "messages"),
+    ("skipped", segments, "skipped"),
+    ("logs", entries, "batches"),
+    ("rows", business_tables, "read"),
+    ("configs", configs, "configs"),
+]
+
+
+@pytest.mark.parametrize("error", WEIRD, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize(("table", "module", "name"), READERS)
+def test_while_a_table_is_built(
+    evidence: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, table: str, module: Any, name: str
+) -> None:
+    case = opened(evidence)
+    case.zones  # noqa: B018 - inferred with the same readers
+    monkeypatch.setattr(module, name, breaking(getattr(module, name), error))
+    if table == "skipped":
+        case.folder(table)
+    else:
+        assert of_files(case, table) == {"good"}
+    [refused] = case.unread()
+    assert refused.file.startswith("bad/")
+    assert [place.file for place in case.damage()] == [refused.file]
+    monkeypatch.undo()
+    # Kept as it was read: whoever opens the case again is told the same.
+    again = opened(evidence)
+    again.folder(table)
+    assert again.unread() == [refused]
+
+
+def test_what_was_read_before_stays(evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = opened(evidence)
+    case.zones  # noqa: B018
+    monkeypatch.setattr(segments, "messages", breaking(segments.messages, ValueError("x"), after=1))
+    assert of_files(case, "messages") == {"bad", "good"} and len(case.unread()) == 1
+
+
+def test_a_value_that_has_no_place_in_the_table(evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = business_tables.read
+
+    def read(path: Path, file: str, *args: Any) -> Iterator[Any]:
+        for batch in real(path, file, *args):
+            at = batch.schema.get_field_index("line")
+            yield batch.set_column(at, "line", ds.pa.array(["²"] * batch.num_rows)) if "bad" in file else batch
+
+    monkeypatch.setattr(business_tables, "read", read)
+    case = opened(evidence)
+    assert of_files(case, "rows") == {"good"} and [r.file for r in case.unread()] == ["bad/orders.csv"]
+
+
+@pytest.mark.parametrize("how", ["removed", "shrunk", "empty", "fifo", "folder"])
+def test_files_that_change_meanwhile(evidence: Path, how: str) -> None:
+    case = opened(evidence)
+    assert len(case.found.items) == 8
+    case.zones  # noqa: B018
+    for path in [p for p in (evidence / "bad").rglob("*") if p.is_file()]:
+        if how == "shrunk":
+            os.truncate(path, path.stat().st_size // 2)
+        elif how == "empty":
+            os.truncate(path, 0)
+        else:
+            path.unlink()
+        if how == "fifo":
+            os.mkfifo(path)
+        elif how == "folder":
+            path.mkdir()
+    for table in tables.specs():
+        if table != "ops":
+            case.folder(table)
+    assert {r.file.split("/")[0] for r in case.unread()} == {"bad"}, case.unread()
+    assert len({r.file for r in case.unread()}) == 4
+    assert "good" in of_files(case, "messages") & of_files(case, "logs") & of_files(case, "rows") & of_files(
+        case, "configs"
+    )
+    assert case.inventory.items and case.damage()
+
+
+def test_pipes_sockets_and_devices_are_never_opened(tmp_path: Path) -> None:
+    root = tmp_path / "evidence"
+    made.write_log(root / "rocketmq_client.log", [made.STARTED])
+    os.mkfifo(root / "broker.log")
+    (root / "null").symlink_to("/dev/zero")
+    with socket.socket(socket.AF_UNIX) as server:
+        here = Path.cwd()
+        os.chdir(root)
+        try:
+            server.bind("store.log")
+        finally:
+            os.chdir(here)
+        case = opened(root)
+        assert [i.file for i in case.found.items] == ["rocketmq_client.log"]
+        assert {(r.file, r.reason) for r in case.unread()} == {
+            ("broker.log", "special"),
+            ("store.log", "special"),
+            ("null", "link"),
+        }
+        for path in ("broker.log", "store.log", "null"):
+            with pytest.raises(OSError, match="not a regular file"):
+                files.open_readonly(root / path)
+
+
+@pytest.mark.parametrize("path", ["fifo", "/dev/zero", "/dev/null"])
+def test_a_pipe_or_device_as_the_evidence(tmp_path: Path, path: str) -> None:
+    if path == "fifo":
+        os.mkfifo(tmp_path / path)
+    command = [sys.executable, "-m", "kit", "inventory", str(tmp_path / path), "--workspace", str(tmp_path / "ws")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 2 and "Traceback" not in done.stderr and len(done.stderr.splitlines()) == 1
+    assert "pipe" in done.stderr
+
+
+def test_a_disk_that_is_full_is_nobodys_fault(evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = opened(evidence)
+    case.zones  # noqa: B018
+    monkeypatch.setattr(entries, "batches", breaking(entries.batches, OSError(28, "No space left on device")))
+    with pytest.raises(OSError, match="No space left"):
+        case.folder("logs")
+
+
+def test_a_table_with_an_unread_file_is_read_anew_for_other_evidence(
+    evidence: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = opened(evidence)
+    case.zones  # noqa: B018
+    with monkeypatch.context() as broken:
+        broken.setattr(segments, "messages", breaking(segments.messages, ValueError("x")))
+        assert of_files(case, "messages") == {"good"}
+    (evidence / "notes.txt").write_text("2024-05-14 10:00:00 broker restarted\n")
+    assert of_files(opened(evidence), "messages") == {"bad", "good"}
+
+
+def test_permission_given_later(evidence: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root reads everything")
+    bad = evidence / "bad" / "orders.csv"
+    bad.chmod(0)
+    assert [r.reason for r in opened(evidence).unread()] == ["unreadable"]
+    bad.chmod(0o600)
+    assert opened(evidence).unread() == []
+
+
+# --- in Spark tasks --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    "source", ["rocketmq.commitlog", "rocketmq.log", "rocketmq.consumequeue", "rocketmq.index", "rocketmq.trace"]
+)
+def test_in_a_spark_task(spark: SparkSession, evidence: Path, source: str) -> None:
+    """Files that are gone when the tasks are planned, and one that is a folder when they run."""
+    bad, good = evidence / "bad", evidence / "good"
+    path = {"rocketmq.log": "rocketmq_client.log"}.get(source, f"commitlog/{0:020}")
+    listed = [{"file": f"{p.name}/x", "path": str(p / path)} for p in (bad, good)]
+    listed.append({"file": "gone/x", "path": str(evidence / "gone")})
+    (bad / path).unlink()
+    (bad / path).mkdir()
+    notes = evidence.parent / "notes"
+    notes.mkdir()
+    reader = spark.read.format(source).option("files", json.dumps(listed))
+    rows = reader.option("unread", str(notes)).load().select("file").distinct().collect()
+    assert {row.file for row in rows} <= {"good/x"}
+    assert len(rows) == (source in ("rocketmq.commitlog", "rocketmq.log", "rocketmq.consumequeue"))
+    from kit.evidence import unread
+
+    assert [r.file for r in unread.notes(notes)] == ["bad/x", "gone/x"]
+    with pytest.raises(Exception, match=r"gone|directory|regular"):
+        reader.option("mode", "failfast").load().count()
+
+
+@pytest.mark.spark
+def test_in_a_table_that_spark_builds(spark: SparkSession, evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "LITTLE", 0)
+    case = opened(evidence)
+    case.zones  # noqa: B018
+    for path in [p for p in (evidence / "bad").rglob("*") if p.is_file()]:
+        path.unlink()
+    for table in ("messages", "logs", "skipped"):
+        case.folder(table)
+    assert of_files(case, "messages") == of_files(case, "logs") == {"good"}
+    assert {r.file for r in case.unread()} == {f"bad/commitlog/{0:020}", "bad/rocketmq_client.log"}
+
+
+def test_readers_are_those_that_the_sources_call() -> None:
+    """The names that the tests above replace are looked up when a task runs, not when it is planned."""
+    assert all(callable(getattr(module, name)) for _, module, name in READERS)
+    assert callable(trace_contexts.trace_rows) and callable(consumequeue.units)
+    assert list(Unread().through("x", lambda: iter([1, 2]))) == [1, 2]
