@@ -16,8 +16,9 @@ from pyspark.sql import functions as F  # noqa: N812
 import kit
 from kit.case import case as case_module
 from kit.case import results, tables
+from kit.causes.consequences import harm
 from kit.causes.findings import Finding, Ref, Step
-from kit.causes.triage import document, harm, plain
+from kit.causes.triage import document, plain
 from kit.i18n import LANGS, T
 from kit.report import write
 
