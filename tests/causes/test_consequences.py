@@ -7,8 +7,9 @@ import datetime as dt
 import pytest
 
 from kit.causes import consequences
-from kit.causes.findings import Finding, Ref, Step
+from kit.causes.findings import Finding, Step
 from kit.i18n import T
+from kit.inventory.references import Ref
 
 TEN = dt.datetime(2024, 5, 14, 10, tzinfo=dt.UTC)
 

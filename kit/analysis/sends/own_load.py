@@ -12,7 +12,7 @@ from kit.analysis.transactions import leaks
 
 if TYPE_CHECKING:
     from kit.case.case import Case
-    from kit.causes.findings import Ref
+    from kit.inventory.references import Ref
 
 LEAST: Final = 0.5
 """Part of the stored records from which on the leaked ones are the load."""
