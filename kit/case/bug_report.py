@@ -110,7 +110,7 @@ def text(failures: Sequence[Failure], case: Case | None = None, options: Mapping
     lines += [f"{name} {_version(name)}" for name in _LIBRARIES]
     lines += ["", "Options", *(f"  {name}: {value}" for name, value in (options or {}).items())]
     lines += ["", "Shape of the evidence", *(_shape(case) if case is not None else ())]
-    for failure in failures:
+    for failure in sorted(failures, key=lambda f: f.what):
         lines += ["", f"Failed: {failure.what}", f"{failure.type} at {failure.where}", failure.trace]
     return "\n".join(lines) + "\n"
 

@@ -25,9 +25,9 @@ import pyarrow.parquet as pq
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from kit.case.workspace import READING, Workspace, code_hash
 from kit.evidence.files import Refused, open_readonly
 from kit.evidence.unread import Unread
+from kit.evidence.workspace import READING, Workspace, code_hash
 from kit.formats.commitlog import schema
 from kit.formats.logs.log_file import LogFile
 from kit.formats.logs.log_file import zone as zone_minutes
@@ -35,7 +35,8 @@ from kit.formats.queues import consumequeue, index
 from kit.formats.tables import business_tables as rows
 from kit.formats.tables import configs, metrics, mqadmin
 from kit.inventory import zones
-from kit.inventory.inventory import TEXTS, Inventory, Item, as_log_files
+from kit.inventory.inventory import TEXTS, Inventory, as_log_files
+from kit.inventory.model import Item
 from kit.rocketmq import names
 from kit.spark import log_source
 from kit.spark.sessions import parquet, uri
@@ -44,7 +45,7 @@ from kit.spark.sources import KEPT, data_sources
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-Task = Callable[[], Iterator[pa.RecordBatch]]
+Task = Callable[[], Iterable[pa.RecordBatch]]
 THREADS: Final = min(4, os.cpu_count() or 2)
 MAX_CONFIG: Final = 64 << 20
 """Bytes of a configuration file that are read: thousands of topics make some megabytes."""
@@ -191,6 +192,10 @@ def changed(name: str, found: Inventory, unread: Unread) -> None:
                 unread.keep(Refused(item.file, "shrunk", f"{left:,} / {item.bytes:,}"))
 
 
+def _once(read: Callable[..., Any], *arguments: Any) -> list[Any]:
+    return [read(*arguments)]
+
+
 def stores(found: Inventory, unread: Unread, *, replicas: bool = True) -> list[dict[str, Any]]:
     """Return the commitlog files as the readers take them, examined once here instead of in each task."""
     from kit.formats.commitlog.segments import examine
@@ -198,7 +203,7 @@ def stores(found: Inventory, unread: Unread, *, replicas: bool = True) -> list[d
     return [
         attrs.asdict(file)
         for item in found.of_kind("commitlog", "dledger", replicas=replicas)
-        for file in unread.through(item.file, lambda item=item: [examine(item.file, str(item.path), item.base)])
+        for file in unread.through(item.file, partial(_once, examine, item.file, str(item.path), item.base))
     ]
 
 
@@ -283,7 +288,7 @@ def tasks(name: str, found: Inventory, options: dict[str, Any], part: Path) -> l
     """
     unread = Unread(str(part))
     kinds = ("mqadmin",) if name == "admin" else CONFIGS if name in ("offsets", "configs") else (name,)
-    made = [
+    made: list[Task] = [
         partial(unread.through, item.file, partial(_read, name, item, options))
         for item in found.of_kind(*kinds, replicas=False)
     ]

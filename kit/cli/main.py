@@ -42,9 +42,9 @@ class Kit(click.Group):
 
 def refused(error: Exception, ctx: click.Context) -> str | None:
     """Return the line for what a user can change: no Java, a full disk, a place that cannot be written; else None."""
-    from kit.case import workspace as ws
     from kit.case.output import OutputRefused
     from kit.evidence import disk
+    from kit.evidence import workspace as ws
     from kit.spark.sessions import JavaMissing
 
     if isinstance(error, (JavaMissing, OutputRefused, ws.WorkspaceUnusable)):
@@ -60,8 +60,8 @@ def refused(error: Exception, ctx: click.Context) -> str | None:
 def bug(error: Exception, ctx: click.Context) -> str:
     """Write bug-report.txt where the user finds it; return the line that names it."""
     from kit.case import bug_report, output
-    from kit.case import workspace as ws
     from kit.evidence import disk
+    from kit.evidence import workspace as ws
 
     case, out = ctx.meta.get("case"), ctx.meta.get("out")
     failure = bug_report.Failure.of(str(ctx.invoked_subcommand), error)

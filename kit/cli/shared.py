@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kit.case import output
-from kit.case import workspace as ws
+from kit.case import output, unreadable
+from kit.evidence import workspace as ws
 from kit.evidence.remote import is_remote
 from kit.i18n import T
 
@@ -127,7 +127,7 @@ def outside(evidence: Path | str, out: Path | None) -> None:
 
 def leave(case: Case, out: Path | None = None) -> None:
     """End with 3 where evidence is damaged, with 1 where something of the kit failed, after naming each on stderr."""
-    damage = case.damage()
+    damage = unreadable.of(case)
     if damage:
         click.echo(DAMAGE.say(n=len(damage)).render(case.lang), err=True)
     for place in damage[:20]:

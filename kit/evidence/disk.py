@@ -6,6 +6,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,15 +14,18 @@ from typing import IO, Final
 
 IN_USE: Final = "in-use.lock"
 """A file in the folder of each case and each spool: locked while a process works there."""
-_FULL: Final = ("No space left on device", "Disk quota exceeded")
+_FULL: Final = re.compile(r"java\.\S*Exception: (?:No space left on device|Disk quota exceeded)")
 
 
 def is_full(error: BaseException | None) -> bool:
-    """Tell whether a full disk is behind an error, however it was passed on; the JVM only says it in words."""
+    """Tell whether a full disk is behind an error, however it was passed on; Spark only says it in words, which evidence
+    may hold too, so they count in Spark's own errors alone.
+    """
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
         seen.add(id(error))
-        if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT) or any(words in str(error) for words in _FULL):
+        spark = type(error).__module__.partition(".")[0] in ("py4j", "pyspark")
+        if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT) or (spark and _FULL.search(str(error))):
             return True
         error = error.__cause__ or error.__context__
     return False

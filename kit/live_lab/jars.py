@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 from typing import Final, Literal
 
-from kit.case import workspace
+from kit.evidence import workspace
 from kit.i18n import Said, T
 from kit.rocketmq.versions import Version
 from kit.spark import jvm
@@ -70,7 +70,7 @@ def classpath(side: Side, version: Version) -> str:
     if version < OLDEST:
         raise LabError(TOO_OLD.say(version=str(version), oldest=str(OLDEST)))
     folder = workspace.default_base() / "live" / f"{side}-{version}"
-    with workspace.locked(folder.with_name(f".{folder.name}.lock")):
+    with disk.locked(folder.with_name(f".{folder.name}.lock")):
         jars = _jars(folder, side, version)
         classes = _classes(folder, side, version, jars)
     return f"{classes}:{jars}/*"

@@ -22,8 +22,10 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 import kit
-from kit.case import workspace as ws
-from kit.causes.findings import MAX_TEXT
+from kit.case import setup
+from kit.evidence import disk
+from kit.evidence import workspace as ws
+from kit.inventory.references import MAX_TEXT
 from kit.redaction.forms import SPELLED, WORD, split_name
 from kit.redaction.ids import COLONS, HEX, QUAD
 from kit.redaction.redactor import Redactor
@@ -129,9 +131,9 @@ def of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redactor:
 def salt(workspace: ws.Workspace) -> bytes:
     """Return the salt of a workspace, made at its first use."""
     path = workspace.folder / SALT
-    with ws.locked(workspace.folder / "locks" / f"{SALT}.lock"):
+    with disk.locked(workspace.folder / "locks" / f"{SALT}.lock"):
         if not path.exists():
-            ws.write_text(path, secrets.token_hex(32) + "\n")
+            disk.write_text(path, secrets.token_hex(32) + "\n")
             path.chmod(0o600)
         return path.read_text(encoding="utf-8").strip().encode()
 
@@ -253,7 +255,7 @@ def _tables(case: Case) -> Iterator[tuple[Any, str]]:
     for row in _rows(case, "admin", "name", "value"):
         if row["name"] in _ADMIN:
             yield row["value"], _ADMIN[row["name"]]
-    for client in case.clients():
+    for client in setup.clients(case):
         yield client.group, "group"
         yield client.client_id, "client"
     yield from ((keys, "key") for keys in _distinct(case, "messages", "keys"))

@@ -18,8 +18,9 @@ import pandas as pd
 from markupsafe import Markup
 
 from kit import __version__
-from kit.case import workspace as ws
 from kit.charts import Table, clean
+from kit.evidence import disk
+from kit.evidence import workspace as ws
 from kit.i18n import Lang, T
 from kit.notebook import inquiry as notebook
 from kit.report import html, notes
@@ -243,7 +244,7 @@ class Postmortem:
         ws.base(path, self.inquiry.case.path)
         if path.resolve() == self.written.path.resolve():
             raise ValueError(str(path))
-        ws.write_text(path, self.page())
+        disk.write_text(path, self.page())
         return path
 
 

@@ -63,8 +63,12 @@ def plan(files: Sequence[File]) -> list[Chunk]:
 
 def tasks(files: Sequence[dict[str, Any]], unread: Unread) -> list[InputPartition]:
     """Return what the tasks read; there is always one, so that an empty table has its columns."""
-    known = [file for item in files for file in unread.through(str(item["file"]), lambda item=item: [_known(item)])]
+    known = [file for item in files for file in unread.through(str(item["file"]), partial(_examined, item))]
     return [*plan(known)] or [Chunk(())]
+
+
+def _examined(item: dict[str, Any]) -> list[File]:
+    return [_known(item)]
 
 
 def _known(item: dict[str, Any]) -> File:

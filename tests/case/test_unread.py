@@ -16,7 +16,7 @@ import pyarrow.dataset as ds
 import pytest
 
 import kit
-from kit.case import tables
+from kit.case import tables, unreadable
 from kit.evidence import files
 from kit.evidence.unread import Unread
 from kit.formats.commitlog import segments, trace_contexts
@@ -46,7 +46,9 @@ def evidence(tmp_path: Path) -> Path:
     root = tmp_path / "evidence"
     for name in ("bad", "good"):
         shift = 5_000 if name == "bad" else 0
-        made.write_store(root / name / "commitlog", made.traffic(2_000, 100, broker=made.A if shift else made.B, prefix=name))
+        made.write_store(
+            root / name / "commitlog", made.traffic(2_000, 100, broker=made.A if shift else made.B, prefix=name)
+        )
         made.write_log(
             root / name / "rocketmq_client.log", [made.STARTED, *made.attempt(100 + shift, name, made.TIMEOUT)]
         )
@@ -89,7 +91,7 @@ def test_every_kind_is_there(evidence: Path) -> None:
     assert {i.kind for i in case.found.items} == {"commitlog", "log", "broker_conf", "rows"}
     for table in ("messages", "logs", "rows", "configs"):
         assert of_files(case, table) == {"bad", "good"}, table
-    assert case.unread() == [] and case.damage() == []
+    assert case.unread() == [] and unreadable.of(case) == []
 
 
 @pytest.mark.parametrize("error", WEIRD, ids=lambda e: type(e).__name__)
@@ -143,7 +145,7 @@ def test_while_a_table_is_built(
         assert of_files(case, table) == {"good"}
     [refused] = case.unread()
     assert refused.file.startswith("bad/")
-    assert [place.file for place in case.damage()] == [refused.file]
+    assert [place.file for place in unreadable.of(case)] == [refused.file]
     monkeypatch.undo()
     # Kept as it was read: whoever opens the case again is told the same.
     again = opened(evidence)
@@ -195,7 +197,7 @@ def test_files_that_change_meanwhile(evidence: Path, how: str) -> None:
     assert "good" in of_files(case, "messages") & of_files(case, "logs") & of_files(case, "rows") & of_files(
         case, "configs"
     )
-    assert case.inventory.items and case.damage()
+    assert case.inventory.items and unreadable.of(case)
 
 
 def test_pipes_sockets_and_devices_are_never_opened(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from kit.case import workspace as ws
 from kit.evidence import disk
+from kit.evidence import workspace as ws
 
 
 def place(tmp_path: Path) -> ws.Workspace:
@@ -280,7 +280,9 @@ def test_a_full_disk_is_known_however_it_is_passed_on() -> None:
     wrapped = RuntimeError("task failed")
     wrapped.__cause__ = full
     assert disk.is_full(full) and disk.is_full(wrapped)
-    assert disk.is_full(RuntimeError("java.io.IOException: No space left on device\n\tat java.base"))
+    said = "Job aborted: java.io.IOException: No space left on device\n\tat java.base"
+    assert disk.is_full(type("Py4JJavaError", (Exception,), {"__module__": "py4j.protocol"})(said))
+    assert not disk.is_full(ValueError(said)), "it may be a line of the evidence"
     assert not disk.is_full(OSError(errno.EACCES, "x")) and not disk.is_full(None)
     circle = RuntimeError("a")
     circle.__context__ = RuntimeError("b")
