@@ -1,0 +1,157 @@
+"""A cause that raises is one finding with the verdict `failed`: all others answer, and nothing of it is kept."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import busy_evidence as made
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import kit
+from kit import causes
+from kit.case import bug_report
+from kit.causes import dead_letter, disk_full, results
+from kit.causes.findings import Finding
+from kit.cli.main import cli
+from kit.i18n import T
+from kit.report import html, terminal
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+SECRET = "订单-7351 Li Na"
+
+
+@pytest.fixture
+def evidence(tmp_path: Path) -> Path:
+    root = tmp_path / "evidence"
+    made.write_store(root / "commitlog", made.traffic(1_000, every=100))
+    made.write_log(root / "rocketmq_client.log", [made.STARTED, *made.attempt(100, "K1", made.TIMEOUT)])
+    return root
+
+
+def fail(error: Exception) -> Any:
+    def examine(case: object) -> Finding:
+        raise error
+
+    return examine
+
+
+ERRORS = [
+    RecursionError("maximum recursion depth exceeded"),
+    MemoryError(),
+    UnicodeEncodeError("utf-8", f"\ud800{SECRET}", 0, 1, "surrogates not allowed"),
+    ValueError(f"could not parse '{SECRET}'\nTraceback"),
+]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda e: type(e).__name__)
+def test_all_others_answer(spark: SparkSession, evidence: Path, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    with monkeypatch.context() as broken:
+        broken.setattr(disk_full, "examine", fail(error))
+        case = kit.open_case(evidence, evidence.parent / "ws")
+        found = kit.triage(case)
+    by_cause = {f["cause"]: f for f in found["findings"]}
+    assert set(by_cause) == {c.SLUG for c in causes.discover()}
+    failed = by_cause.pop("disk-full")
+    assert failed["verdict"] == "failed" and failed["error"]["type"] == type(error).__name__
+    assert failed["error"]["where"].startswith("tests/") or "test_failed" in failed["error"]["where"]
+    assert set(failed["error"]) == {"type", "message", "where"} and len(failed["error"]["message"]) <= 300
+    assert all(f["verdict"] != "failed" and "error" not in f for f in by_cause.values())
+    json.dumps(found, ensure_ascii=False).encode()
+    said = (case.workspace.folder / "bug-report.txt").read_text()
+    assert type(error).__name__ in said and "disk-full" in said and f"rmq-kit {kit.__version__}" in said
+    assert "messages: 10 rows" in said and "pyspark" in said
+    assert SECRET not in said and "Li Na" not in said and str(evidence) not in said
+    assert "failed" not in {f["verdict"] for f in kit.triage(case)["findings"]}, "not kept"
+
+
+def test_the_page_says_so(spark: SparkSession, evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(disk_full, "examine", fail(ERRORS[0]))
+    found = kit.triage(kit.open_case(evidence, evidence.parent / "ws"))
+    for lang in ("en", "zh"):
+        page = html.render(found, {}, [], lang)
+        assert '<p class="banner">' in page and "RecursionError" in page and "bug-report.txt" in page
+    assert "not examined" in terminal.verdicts(found, "en")
+    assert "points to a known fault" not in html.render(found, {}, [], "en")
+
+
+def test_a_sentence_or_figure_that_cannot_be_written(spark: SparkSession, evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    title = T("The broker's disk was full")
+    monkeypatch.setattr(disk_full, "examine", lambda case: Finding("disk-full", "neighbour", title, T("{left_out} x").say()))
+    monkeypatch.setattr(
+        dead_letter, "examine", lambda case: Finding("dead-letter", "neighbour", title, title, figures={"x": object()})
+    )
+    verdicts = {f["cause"]: f["verdict"] for f in kit.triage(kit.open_case(evidence, evidence.parent / "ws"))["findings"]}
+    assert {c for c, v in verdicts.items() if v == "failed"} == {"disk-full", "dead-letter"}
+
+
+def test_a_table_that_cannot_be_kept(spark: SparkSession, evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = disk_full.examine
+
+    def examine(case: Any) -> Finding:
+        finding = real(case)
+        finding.tables = {
+            "odd": pd.DataFrame({"x": [1, "a", {"b": 1}], "y": [object(), None, 3]}),
+            "lazy": case.logs.selectExpr("CAST(message AS INT) AS n"),
+            "fine": pd.DataFrame({"x": [1]}),
+        }
+        return finding
+
+    monkeypatch.setattr(disk_full, "examine", examine)
+    case = kit.open_case(evidence, evidence.parent / "ws")
+    found = kit.triage(case)
+    assert "failed" not in {f["verdict"] for f in found["findings"]}
+    assert {"fine", "odd"} <= set(results.names(case)) and "lazy" not in results.names(case)
+    assert [f.what for f in case.failures] == ["disk-full: lazy"]
+    assert results.load(case) is None, "not kept"
+
+
+def test_commands_end_with_1(spark: SparkSession, evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(disk_full, "examine", fail(ERRORS[3]))
+    out, at = evidence.parent / "out", ["--workspace", str(evidence.parent / "ws")]
+    done = CliRunner().invoke(cli, ["triage", str(evidence), "--out", str(out), *at])
+    assert done.exit_code == 1 and "Traceback" not in done.output and "disk-full" in done.stderr
+    assert len(done.stderr.splitlines()) == 1 and str(out / "bug-report.txt") in done.stderr
+    assert json.loads((out / "findings.json").read_text())["findings"] and (out / "tables").is_dir()
+    assert SECRET not in (out / "bug-report.txt").read_text()
+    monkeypatch.undo()
+    done = CliRunner().invoke(cli, ["triage", str(evidence), "--out", str(out), *at])
+    assert done.exit_code == 0 and not (out / "bug-report.txt").exists()
+
+
+def test_a_command_that_breaks(evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from kit.report import terminal
+
+    monkeypatch.setattr(terminal, "inventory", fail(ValueError(f"'{SECRET}'")))
+    workspace = evidence.parent / "ws"
+    done = CliRunner().invoke(cli, ["inventory", str(evidence), "--workspace", str(workspace)])
+    assert done.exit_code == 1 and len(done.stderr.splitlines()) == 1 and "Traceback" not in done.output
+    said = (workspace / bug_report.BUG_REPORT).read_text()
+    assert "ValueError" in said and "commitlog: 1 files" in said and SECRET not in said
+
+
+def test_a_second_copy_shows_its_own_path(spark: SparkSession, evidence: Path) -> None:
+    import shutil
+
+    copy = evidence.parent / "copy"
+    shutil.copytree(evidence, copy)
+    first, second = (kit.triage(kit.open_case(path, evidence.parent / "ws")) for path in (evidence, copy))
+    assert first["evidence"]["path"] == str(evidence) and second["evidence"]["path"] == str(copy)
+    assert str(evidence) not in json.dumps(second)
+
+
+def test_no_traceback_even_from_another_process(tmp_path: Path) -> None:
+    """A full disk: /dev/full takes nothing."""
+    (tmp_path / "broker.conf").write_text("brokerName=a\n")
+    command = [sys.executable, "-m", "kit", "doctor", str(tmp_path / "broker.conf"), "--json", "/dev/full"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 2 and "Traceback" not in done.stderr and len(done.stderr.splitlines()) == 1
+    assert "No space left" in done.stderr
