@@ -46,7 +46,8 @@ class EvidenceFile:
 
     `sha256` is known for what was unpacked, and is that of the file as it stands in the evidence: of a `.gz` log, of
     the packed bytes.
-    `text_sha256` is that of the bytes at `path`.
+    `text_sha256` is that of the bytes at `path`. `modified`: seconds since 1970 of the last change as the folder or the
+    archive has it, None where it has none (a copy made without its times has that of the copying).
     """
 
     file: str
@@ -55,6 +56,7 @@ class EvidenceFile:
     packed: bool = False
     sha256: str | None = None
     text_sha256: str | None = None
+    modified: float | None = None
 
 
 @attrs.frozen
@@ -152,6 +154,13 @@ def weight(root: Path) -> int:
     )
 
 
+def _dated(opened: Opened, modified: float) -> Opened:
+    """Give the time of a packed log to the log in it; an archive's own time says nothing about its members."""
+    if not opened.archives:
+        opened.files[:] = [attrs.evolve(f, modified=modified) for f in opened.files]
+    return opened
+
+
 def open_evidence(path: Path, spool: Path) -> Opened:
     """Return the plain files of `path` (a folder, an archive or one file); archives and `.gz` files are unpacked into
     `spool`.
@@ -171,9 +180,9 @@ def open_evidence(path: Path, spool: Path) -> Opened:
             with open_readonly(where) as stream:
                 packed = archives.is_packed(stream.read(archives.HEAD))
                 if not packed:
-                    return Opened([EvidenceFile(name, where, info.st_size)], [])
+                    return Opened([EvidenceFile(name, where, info.st_size, modified=info.st_mtime)], [])
                 stream.seek(0)
-                return spooler.unpack(name, stream, info.st_size)
+                return _dated(spooler.unpack(name, stream, info.st_size), info.st_mtime)
         except OSError as error:
             return Opened([], [Refused(name, "unreadable", error.strerror or "")])
 

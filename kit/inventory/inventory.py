@@ -44,6 +44,8 @@ class Item:
     replica_of: str | None = None
     source: str | None = None
     detail: dict[str, Any] = attrs.field(factory=dict)
+    modified: dt.datetime | None = None
+    """When it was last changed, in UTC, by its folder or archive; None where that says nothing."""
 
     @property
     def base(self) -> int | None:
@@ -184,7 +186,19 @@ def _look(file: EvidenceFile, *, hashes: bool) -> Item | Refused:
     except OSError as error:
         return Refused(file.file, "unreadable", error.strerror or "")
     source = detail.get("source") if kind in TEXTS else None
-    return Item(file.file, str(file.path), file.bytes, kind or "", sha, first, last, source=source, detail=detail)
+    modified = None if file.modified is None else dt.datetime.fromtimestamp(file.modified, dt.UTC)
+    return Item(
+        file.file,
+        str(file.path),
+        file.bytes,
+        kind or "",
+        sha,
+        first,
+        last,
+        source=source,
+        detail=detail,
+        modified=modified,
+    )
 
 
 def _sha256(path: Path) -> str:
