@@ -8,7 +8,7 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-from kit.evidence.files import open_evidence
+from kit.evidence.opening import open_evidence
 
 
 def test_members_keep_the_time_of_their_last_change(tmp_path: Path) -> None:

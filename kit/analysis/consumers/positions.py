@@ -16,7 +16,7 @@ from kit.rocketmq import names
 
 if TYPE_CHECKING:
     from kit.case.case import Case
-    from kit.inventory.inventory import Item
+    from kit.inventory.model import Item
 
 COLUMNS: Final = ("time", "source", "file", "line", "group", "topic", "broker", "queue_id", "offset", "end", "begin")
 """`source`: copy, progress or status; `time`: naive UTC, NaT where nothing tells; `offset`: the next to be handled, <NA> for a queue the group has none for;
