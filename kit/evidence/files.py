@@ -7,6 +7,8 @@ is `Refused` with a reason.
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import io
 import os
 import stat
@@ -36,7 +38,7 @@ REASONS: Final[dict[str, T]] = {
 
 PACKED: Final = 30
 """Bytes behind one packed byte: logs and commit logs of the recordings shrink 20 to 60 times."""
-_PACKED_NAMES: Final = (".gz", ".tgz", ".zst", ".zip", ".xz", ".bz2", ".7z")
+_PACKED_NAMES: Final = (".gz", ".tgz", ".zst", ".zip", ".xz", ".bz2")
 
 
 @attrs.frozen
@@ -65,7 +67,7 @@ class Refused:
 
     file: str
     reason: str
-    detail: str = ""
+    detail: str = attrs.field(default="", converter=lambda said: said.encode("utf-8", "backslashreplace").decode())
 
     def say(self, lang: Lang = "en") -> str:
         why = REASONS[self.reason].render(lang)
@@ -82,13 +84,29 @@ class Opened:
 
 
 def open_raw(path: Path | str) -> io.FileIO:
-    """Open for reading only and without a buffer, leaving the access time as it is where the system permits that."""
-    flags = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
+    """Open for reading only and without a buffer, leaving the access time as it is where the system permits that.
+
+    Raise `OSError`, also for a pipe, socket or device: opening one can wait for ever, or do something.
+    """
+    _regular(os.stat(path), path)
+    flags = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         handle = os.open(path, flags | getattr(os, "O_NOATIME", 0))
     except PermissionError:
         handle = os.open(path, flags)
-    return io.FileIO(handle, "rb")
+    opened = io.FileIO(handle, "rb")
+    try:
+        # It may have been replaced in between.
+        _regular(os.fstat(handle), path)
+    except OSError:
+        opened.close()
+        raise
+    return opened
+
+
+def _regular(info: os.stat_result, path: Path | str) -> None:
+    if not stat.S_ISREG(info.st_mode):
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
 
 
 def open_readonly(path: Path | str) -> io.BufferedReader:
@@ -112,7 +130,10 @@ def walk(root: Path) -> tuple[list[tuple[str, Path, os.stat_result]], list[Refus
     of name.
     """
     if not root.is_dir():
-        return [(shown(root.name), root, root.stat())], []
+        whole = root.stat()
+        if not stat.S_ISREG(whole.st_mode):
+            return [], [Refused(shown(root.name), "special")]
+        return [(shown(root.name), root, whole)], []
     found: list[tuple[str, Path, os.stat_result]] = []
     refused: list[Refused] = []
     folders: list[tuple[str, Path]] = [("", root)]
@@ -152,6 +173,19 @@ def weight(root: Path) -> int:
     )
 
 
+def _plain(path: Path, spool: Path) -> Path:
+    """Return a path that is text: where the names of the file system are not, a link in the workspace stands for it."""
+    try:
+        str(path).encode()
+        return path
+    except UnicodeEncodeError:
+        link = spool / ".named" / hashlib.sha256(os.fsencode(path)).hexdigest()
+        link.parent.mkdir(parents=True, exist_ok=True)
+        if not link.is_symlink():
+            link.symlink_to(path)
+        return link
+
+
 def open_evidence(path: Path, spool: Path) -> Opened:
     """Return the plain files of `path` (a folder, an archive or one file); archives and `.gz` files are unpacked into
     `spool`.
@@ -171,7 +205,7 @@ def open_evidence(path: Path, spool: Path) -> Opened:
             with open_readonly(where) as stream:
                 packed = archives.is_packed(stream.read(archives.HEAD))
                 if not packed:
-                    return Opened([EvidenceFile(name, where, info.st_size)], [])
+                    return Opened([EvidenceFile(name, _plain(where, spool), info.st_size)], [])
                 stream.seek(0)
                 return spooler.unpack(name, stream, info.st_size)
         except OSError as error:
