@@ -12,7 +12,6 @@ import hashlib
 import io
 import os
 import stat
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
@@ -59,6 +58,11 @@ class EvidenceFile:
     text_sha256: str | None = None
 
 
+def _writable(said: str) -> str:
+    """Return a message without the halves of characters that names of files can bring into it."""
+    return said.encode("utf-8", "backslashreplace").decode()
+
+
 @attrs.frozen
 class Refused:
     """Something of the evidence that is not read. `reason`: a key of `REASONS`; `detail`: the system's own words, or
@@ -67,7 +71,7 @@ class Refused:
 
     file: str
     reason: str
-    detail: str = attrs.field(default="", converter=lambda said: said.encode("utf-8", "backslashreplace").decode())
+    detail: str = attrs.field(default="", converter=_writable)
 
     def say(self, lang: Lang = "en") -> str:
         why = REASONS[self.reason].render(lang)
@@ -88,7 +92,7 @@ def open_raw(path: Path | str) -> io.FileIO:
 
     Raise `OSError`, also for a pipe, socket or device: opening one can wait for ever, or do something.
     """
-    _regular(os.stat(path), path)
+    _regular(Path(path).stat(), path)
     flags = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         handle = os.open(path, flags | getattr(os, "O_NOATIME", 0))
@@ -173,7 +177,7 @@ def weight(root: Path) -> int:
     )
 
 
-def _plain(path: Path, spool: Path) -> Path:
+def plain(path: Path, spool: Path) -> Path:
     """Return a path that is text: where the names of the file system are not, a link in the workspace stands for it."""
     try:
         str(path).encode()
@@ -184,38 +188,3 @@ def _plain(path: Path, spool: Path) -> Path:
         if not link.is_symlink():
             link.symlink_to(path)
         return link
-
-
-def open_evidence(path: Path, spool: Path) -> Opened:
-    """Return the plain files of `path` (a folder, an archive or one file); archives and `.gz` files are unpacked into
-    `spool`.
-
-    Raise `FileNotFoundError` where there is nothing at `path`.
-    """
-    from kit.evidence import archives
-
-    root = Path(path).resolve(strict=True)
-    found, refused = walk(root)
-    out = Opened([], refused)
-    spooler = archives.Spooler(spool)
-
-    def take(item: tuple[str, Path, os.stat_result]) -> Opened:
-        name, where, info = item
-        try:
-            with open_readonly(where) as stream:
-                packed = archives.is_packed(stream.read(archives.HEAD))
-                if not packed:
-                    return Opened([EvidenceFile(name, _plain(where, spool), info.st_size)], [])
-                stream.seek(0)
-                return spooler.unpack(name, stream, info.st_size)
-        except OSError as error:
-            return Opened([], [Refused(name, "unreadable", error.strerror or "")])
-
-    with ThreadPoolExecutor(min(4, os.cpu_count() or 2)) as pool:
-        for part in pool.map(take, found):
-            out.files.extend(part.files)
-            out.refused.extend(part.refused)
-            out.archives.extend(part.archives)
-    out.files.sort(key=lambda f: f.file)
-    out.refused.sort(key=lambda r: (r.file, r.reason))
-    return out

@@ -13,9 +13,8 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from strange import LOG, files, put, strange
-
 from stores import BLANK, Record, store
+from strange import LOG, files, put, strange
 
 # --- times -----------------------------------------------------------------------------------------------------------------------
 
@@ -475,11 +474,13 @@ files(
         "commitlog_of_noise_then_zeros/commitlog/00000000001073741824": random.Random(2).randbytes(10_000)
         + bytes(300_000),
         "commitlog_cut/commitlog/00000000001073741824": segment(1 << 30, record(), record(), end=b"")[:-20],
-        "commitlog_of_text/commitlog/00000000000000000000": LOG,
         "commitlog_of_an_html_page/commitlog/00000000000000000000": "<html><body>502 Bad Gateway</body></html>",
     },
     "unread",
 )
+
+
+files("store files", {"commitlog_of_text/commitlog/00000000000000000000": LOG})
 
 
 def _named_by_folder(slug: str, name: str, data: bytes, *unread: str) -> None:
