@@ -47,7 +47,8 @@ class EvidenceFile:
 
     `sha256` is known for what was unpacked, and is that of the file as it stands in the evidence: of a `.gz` log, of
     the packed bytes.
-    `text_sha256` is that of the bytes at `path`.
+    `text_sha256` is that of the bytes at `path`. `modified`: seconds since 1970 of the last change as the folder or the
+    archive has it, None where it has none (a copy made without its times has that of the copying).
     """
 
     file: str
@@ -56,6 +57,7 @@ class EvidenceFile:
     packed: bool = False
     sha256: str | None = None
     text_sha256: str | None = None
+    modified: float | None = None
 
 
 def _writable(said: str) -> str:

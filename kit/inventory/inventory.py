@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import os
 from collections.abc import Iterable
@@ -160,7 +161,19 @@ def _look(file: EvidenceFile, *, hashes: bool) -> Item | Refused:
     except ValueError as error:
         return Refused(file.file, "unreadable", str(error)[:200])
     source = detail.get("source") if kind in TEXTS else None
-    return Item(file.file, str(file.path), file.bytes, kind or "", sha, first, last, source=source, detail=detail)
+    modified = None if file.modified is None else dt.datetime.fromtimestamp(file.modified, dt.UTC)
+    return Item(
+        file.file,
+        str(file.path),
+        file.bytes,
+        kind or "",
+        sha,
+        first,
+        last,
+        source=source,
+        detail=detail,
+        modified=modified,
+    )
 
 
 def _sha256(path: Path) -> str:

@@ -77,7 +77,7 @@ def floating(item: Item) -> bool:
     """Tell whether the times of a file need a zone from elsewhere."""
     if item.kind in ("rows", "sends"):
         return "time" in item.detail.get("columns", {})
-    if item.kind in ("text", "mqadmin", "metrics"):
+    if item.kind in ("text", "mqadmin", "metrics", "thread_dump"):
         return True
     return item.kind == "log" and item.source not in BROKER_SIDE and item.detail.get("layout") != "client-5"
 

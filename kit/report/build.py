@@ -58,6 +58,7 @@ def run(case: Case, out: Path, *, cause: str = "auto", redact: bool = False) -> 
 
     started = dt.datetime.now(dt.UTC)
     findings = kit.triage(case)
+    case.progress.begin("writing")
     if redact:
         return redacted.run(case, findings, out, cause, started)
     write.findings(findings, out / "findings.json")

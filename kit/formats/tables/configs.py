@@ -40,10 +40,13 @@ OFFSETS: Final = pa.schema(
         ("queue_id", pa.int32()),
         ("value", pa.int64()),
         ("backup", pa.bool_()),
+        ("line", pa.int32()),
+        ("time", pa.timestamp("us", "UTC")),
     ]
 )
 """`kind` consumer: next offset of a group in a queue · delay: next offset of a level (`queue_id` = level − 1) ·
-checkpoint: `topic` = field, ms or bytes."""
+checkpoint: `topic` = field, ms or bytes. `line`: where it is written, null in the
+checkpoint; `time`: when the file was last changed, as its folder or archive says: that of a copy made with its times kept."""
 
 # common/config keys of common/BrokerConfig, store/config/MessageStoreConfig, remoting/netty/Netty*Config that people
 # set.
@@ -348,27 +351,37 @@ def offsets(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[d
     name, backup = detail["name"], detail["backup"]
     if name not in ("consumerOffset", "delayOffset", "lmqConsumerOffset"):
         return []
-    table = parse_json(data.decode("utf-8-sig", "replace")).get("offsetTable") or {}
+    text = data.decode("utf-8-sig", "replace")
+    table, lines, at = parse_json(text).get("offsetTable") or {}, _Lines(text), 0
     rows = []
     for key, value in table.items():
+        at = max(at, lines.find(key, at))
+        line = lines.of(at)
         if isinstance(value, dict):
             topic, _, group = key.partition("@")
             rows += [
-                _offset(file, "consumer", topic, group, integer(queue, 32), integer(offset), backup)
+                _offset(file, "consumer", topic, group, integer(queue, 32), integer(offset), backup, line)
                 for queue, offset in value.items()
             ]
         elif "@" in key:  # lmqConsumerOffset: one queue each
             topic, _, group = key.partition("@")
-            rows.append(_offset(file, "consumer", topic, group, 0, integer(value), backup))
+            rows.append(_offset(file, "consumer", topic, group, 0, integer(value), backup, line))
         else:
             level = integer(key, 32)
-            queue = None if level is None else level - 1
-            rows.append(_offset(file, "delay", "SCHEDULE_TOPIC_XXXX", None, queue, integer(value), backup))
+            queue_id = None if level is None else level - 1
+            rows.append(_offset(file, "delay", "SCHEDULE_TOPIC_XXXX", None, queue_id, integer(value), backup, line))
     return rows
 
 
 def _offset(
-    file: str, kind: str, topic: str, group: str | None, queue: int | None, value: int | None, backup: bool
+    file: str,
+    kind: str,
+    topic: str,
+    group: str | None,
+    queue: int | None,
+    value: int | None,
+    backup: bool,
+    line: int | None = None,
 ) -> dict[str, Any]:
     return {
         "file": file,
@@ -378,6 +391,7 @@ def _offset(
         "queue_id": queue,
         "value": value,
         "backup": backup,
+        "line": line,
     }
 
 
