@@ -15,10 +15,11 @@ from pyspark.sql import functions as F  # noqa: N812
 
 import kit
 from kit.case import case as case_module
-from kit.case import setup, tables, unreadable
-from kit.causes import results
+from kit.case import setup, unreadable
+from kit.causes import results, tables
+from kit.causes.consequences import harm
 from kit.causes.findings import Finding, Step
-from kit.causes.triage import document, harm, plain
+from kit.causes.triage import document, plain
 from kit.i18n import LANGS, T
 from kit.inventory.references import Ref
 from kit.report import write
@@ -255,7 +256,7 @@ def test_disagreeing_copies_count_once_and_are_told(
     (folder / "b").write_bytes(data)
     twice = kit.open_case(folder, cache)
     assert twice.records.count() == len(truth)
-    assert [(d.file, d.what) for d in unreadable.of(twice)] == [("b", "disagree")]
+    assert [(d.file, d.what) for d in twice.damage()] == [("b", "disagree")]
 
 
 def test_damage_names_its_range(unpacked: Path, cache: Path, tmp_path: Path, truth: list[dict[str, object]]) -> None:
@@ -266,7 +267,7 @@ def test_damage_names_its_range(unpacked: Path, cache: Path, tmp_path: Path, tru
     (folder / "cut").write_bytes(data[: at + 50])
     (folder / "topics.json").write_text('{"dataVersion":{"counter":1},"topicConfigTable":{"a":{"perm":6}')
     (folder / "link").symlink_to("/etc/hostname")
-    damaged = unreadable.of(kit.open_case(folder, cache))
+    damaged = kit.open_case(folder, cache).damage()
     assert [(d.file, d.what, d.start, d.end) for d in damaged] == [
         ("cut", "truncated", at, at + 50),
         ("link", "link", None, None),
