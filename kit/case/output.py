@@ -97,6 +97,11 @@ def check(out: Path, lang: Lang = "en", staged: str | None = None) -> None:
                 raise OutputRefused(CHANGED.say(path=str(out), name=name).render(lang))
 
 
+def written_by_others(out: Path, command: str) -> set[Path]:
+    """Return what other commands of the kit wrote to a folder and a run of `command` leaves there, relative to it."""
+    return {Path(name) for name, (*_, by) in _read(out)[0].items() if by != command and name != BUG_REPORT}
+
+
 def _files(out: Path, ours: set[str]) -> Iterator[tuple[str, os.stat_result]]:
     """Yield what is below `out` and no folder, links as links, in order of name; not what is in the folders `ours`, nor the marker."""
     for folder, folders, names in os.walk(out):

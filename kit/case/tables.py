@@ -29,11 +29,13 @@ from kit.evidence.files import Refused, open_readonly
 from kit.evidence.unread import Unread
 from kit.evidence.workspace import READING, Workspace, code_hash
 from kit.formats.commitlog import schema
+from kit.formats.logs import thread_dumps
 from kit.formats.logs.log_file import LogFile
 from kit.formats.logs.log_file import zone as zone_minutes
 from kit.formats.queues import consumequeue, index
 from kit.formats.tables import business_tables as rows
 from kit.formats.tables import configs, metrics, mqadmin
+from kit.formats.values import batch as fitted
 from kit.inventory import zones
 from kit.inventory.inventory import TEXTS, Inventory, as_log_files
 from kit.inventory.model import Item
@@ -47,6 +49,8 @@ if TYPE_CHECKING:
 
 Task = Callable[[], Iterable[pa.RecordBatch]]
 THREADS: Final = min(4, os.cpu_count() or 2)
+MAX_OUTPUT: Final = 256 << 20
+"""Bytes of an application's output in which thread dumps (`kill -3`) are looked for."""
 MAX_CONFIG: Final = 64 << 20
 """Bytes of a configuration file that are read: thousands of topics make some megabytes."""
 
@@ -78,13 +82,15 @@ READS: Final[dict[str, tuple[str, ...]]] = {
     "sends": ("sends",),
     "admin": ("mqadmin",),
     "metrics": ("metrics",),
+    "threads": ("thread_dump", "mqadmin", "log", "text"),
 }
 """Kinds of files each table is read from."""
-CONFIGS: Final = ("broker_conf", "store_json", "checkpoint")
 _DAMAGED_JSON: Final = (ValueError, KeyError, TypeError, AttributeError)
 BY_SPARK: Final = frozenset({"messages", "skipped", "ops", "traces", "consumequeue", "index", "logs"})
 NEEDS: Final[dict[str, tuple[str, ...]]] = {"configs": ("logs",), "ops": ("messages",)}
 """Tables that others are worked out from."""
+DATED: Final = frozenset({"offsets", "admin"})
+"""Tables in which the time of change of a file says when something was so."""
 
 
 @attrs.frozen
@@ -114,6 +120,7 @@ def specs() -> dict[str, Spec]:
         "sends": Spec(rows.SENDS, "start", zoned=True),
         "admin": Spec(mqadmin.SCHEMA),
         "metrics": Spec(metrics.SCHEMA, "ts", zoned=True),
+        "threads": Spec(thread_dumps.SCHEMA, "time", zoned=True),
     }
 
 
@@ -127,6 +134,8 @@ def key(name: str, found: Inventory, options: str, settled: Mapping[str, zones.Z
         code_hash(*READING, "case/tables.py"),
         [[i.file, i.sha256, i.kind, i.source, i.replica_of, i.detail] for i in items],
     ]
+    if name in DATED:
+        said.append([i.modified for i in items])
     if settled is not None:
         said += [options, [zone.zone if (zone := settled.get(i.file)) else None for i in items]]
     return f"{name}-{hashlib.sha256(json.dumps(said, default=str).encode()).hexdigest()[:12]}"
@@ -287,16 +296,29 @@ def tasks(name: str, found: Inventory, options: dict[str, Any], part: Path) -> l
     zone}, and the folders of tables it is made from. Files that cannot be read are noted in `part`.
     """
     unread = Unread(str(part))
-    kinds = ("mqadmin",) if name == "admin" else CONFIGS if name in ("offsets", "configs") else (name,)
     made: list[Task] = [
-        partial(unread.through, item.file, partial(_read, name, item, options))
-        for item in found.of_kind(*kinds, replicas=False)
+        partial(unread.through, item.file, partial(_read, name, item, options)) for item in _of_table(name, found)
     ]
     if name == "configs":
         outputs = found.of_kind("mqadmin", replicas=False)
         made += [partial(unread.through, item.file, partial(_printed_config, item)) for item in outputs]
         made.append(partial(_dumped_configs, options["logs"]))
     return made
+
+
+def _of_table(name: str, found: Inventory) -> list[Item]:
+    """Return the files that a small table is read from."""
+    if name == "threads":
+        return [item for item in found.of_kind(*READS[name], replicas=False) if _may_dump(item)]
+    if name == "offsets":
+        # Of every copy: two equal ones of two times say that nothing moved.
+        dated = ("consumerOffset", "lmqConsumerOffset")
+        items = found.of_kind("store_json", "checkpoint")
+        return [item for item in items if item.replica_of is None or item.detail.get("name") in dated]
+    if name == "configs":
+        said = [item for item in found.of_kind("text", replicas=False) if item.detail.get("settings")]
+        return [*found.of_kind("broker_conf", "store_json", replicas=False), *said]
+    return list(found.of_kind("mqadmin" if name == "admin" else name, replicas=False))
 
 
 def _read(name: str, item: Item, options: dict[str, Any]) -> Iterable[pa.RecordBatch]:
@@ -306,16 +328,18 @@ def _read(name: str, item: Item, options: dict[str, Any]) -> Iterable[pa.RecordB
         wanted = bool(item.detail.get("role"))
         return rows.read(Path(item.path), item.file, item.detail, zones.converter(zone)) if wanted else ()
     if name == "admin":
-        return mqadmin.read([(item.file, item.path)]).to_batches()
+        return mqadmin.read([(item.file, item.path, item.modified)]).to_batches()
+    if name == "threads":
+        return _threads(item, options)
     if name == "metrics":
         # Metrics are taken on a broker's host, whose zone need not be that of its logs.
         minutes = zone_minutes(options.get("tz_broker") or options["zones"].get(item.file))
         return metrics.read([(item.file, item.path)], minutes).to_batches()
-    if item.kind == {"configs": "checkpoint", "offsets": "broker_conf"}.get(name):
-        return ()
-    read, schema = (configs.offsets, configs.OFFSETS) if name == "offsets" else (configs.configs, configs.CONFIGS)
     try:
-        return _records(schema, read(item.file, _bytes(item), item.detail, item.kind))
+        if name == "configs":
+            return _records(configs.CONFIGS, configs.configs(item.file, _bytes(item), item.detail, item.kind))
+        offsets = configs.offsets(item.file, _bytes(item), item.detail, item.kind)
+        return _records(configs.OFFSETS, ({**row, "time": item.modified} for row in offsets))
     except _DAMAGED_JSON:
         if item.kind == "store_json":  # `broken_configs` lists it
             return ()
@@ -332,7 +356,22 @@ def _with_zone(file: LogFile, options: dict[str, Any]) -> LogFile:
 
 def _records(schema: pa.Schema, found: Iterable[dict[str, Any]]) -> list[pa.RecordBatch]:
     kept = list(found)
-    return [pa.RecordBatch.from_pylist(kept, schema)] if kept else []
+    return [fitted(kept, schema)] if kept else []
+
+
+def _may_dump(item: Item) -> bool:
+    """Tell whether a file may hold thread dumps: one itself, a running info file, or the output of an application."""
+    if item.kind in ("thread_dump", "mqadmin"):
+        return True
+    return item.source in ("app", "text") and item.bytes <= MAX_OUTPUT
+
+
+def _threads(item: Item, options: dict[str, Any]) -> Iterable[pa.RecordBatch]:
+    zone = zones.converter(options.get("tz_app") or options["zones"].get(item.file))
+    with open_readonly(item.path) as stream:
+        raw = stream.read(MAX_OUTPUT)
+    dumped = item.kind == "thread_dump" or thread_dumps.MARK in raw or (item.kind == "mqadmin" and b" TID: " in raw)
+    return thread_dumps.read(item.file, raw, zone) if dumped else ()
 
 
 def _bytes(item: Item) -> bytes:

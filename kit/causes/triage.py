@@ -43,6 +43,14 @@ def triage(case: Case, lang: Lang | None = None) -> dict[str, Any]:
     if known is not None:
         return known
     case.failures.clear()
+    try:
+        return _triage(case, lang)
+    finally:
+        case.progress.end()
+
+
+def _triage(case: Case, lang: Lang | None) -> dict[str, Any]:
+    case.progress.begin("reading")
     case.warm()
     with contextlib.suppress(Exception):  # whoever needs the table meets the error again
         case.build("messages", "logs")
@@ -70,10 +78,15 @@ def _ask(case: Case) -> list[Finding]:
             title = getattr(cause, "TITLE", None) or T(cause.SLUG)
             summary = FAILED.say(type=failure.type, where=failure.where)
             return Finding(cause.SLUG, cause.KIND, title, summary, error=failure.as_dict())
-        return finding
+        else:
+            return finding
+        finally:
+            case.progress.step()
 
+    every = causes.discover()
+    case.progress.begin("asking", len(every))
     with ThreadPoolExecutor(WORKERS) as pool:
-        return list(pool.map(ask, causes.discover()))
+        return list(pool.map(ask, every))
 
 
 def _failure(what: str, error: Exception) -> Failure:

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kit.case import output, unreadable
-from kit.evidence import workspace as ws
 from kit.evidence.remote import is_remote
 from kit.i18n import T
 
@@ -17,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kit.case.case import Case
+    from kit.i18n import Lang
 
 BUG, DAMAGED = 1, 3
 
@@ -92,6 +91,9 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
 def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> Case:
     """Open the case or leave with one line that names the path."""
     import kit
+    from kit.case import output
+    from kit.cli.progress import Shown
+    from kit.evidence import workspace as ws
 
     meta = click.get_current_context().meta
     meta.update(out=out, workspace=chosen.get("workspace"))
@@ -100,9 +102,15 @@ def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> C
     if out is not None:
         output.check(out, chosen["lang"])
     eager = chosen.pop("eager", True)
+    if eager:
+        java(chosen.get("master"), chosen.get("remote"), chosen["lang"])
+    progress = Shown(chosen["lang"])
+    if progress.is_live:
+        progress.begin("reading")
+    click.get_current_context().call_on_close(progress.end)
     try:
         case = meta["case"] = kit.open_case(evidence, chosen.pop("workspace", None), **chosen)
-        case.eager = eager
+        case.eager, case.progress = eager, progress
         recognised = case.found.recognised
     except FileNotFoundError as error:
         raise Refusal(clean(error.strerror or str(error))) from None
@@ -117,6 +125,16 @@ def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> C
     return case
 
 
+def java(master: str | None, remote: str | None, lang: Lang) -> None:
+    """Leave with one line where Spark could not start: nothing else has begun yet."""
+    from kit.spark.sessions import JavaMissing, require_java
+
+    try:
+        require_java(master, remote)
+    except JavaMissing as missing:
+        raise Refusal(missing.sentence.render(lang)) from None
+
+
 def outside(evidence: Path | str, out: Path | None) -> None:
     if out is None or isinstance(evidence, str):
         return
@@ -125,9 +143,18 @@ def outside(evidence: Path | str, out: Path | None) -> None:
         raise Refusal(OUT_INSIDE.say(path=clean(str(out))).render())
 
 
+def say(case: Case, text: Any) -> None:
+    """Print what a command found, its progress over."""
+    case.progress.end()
+    click.echo(text)
+
+
 def leave(case: Case, out: Path | None = None) -> None:
     """End with 3 where evidence is damaged, with 1 where something of the kit failed, after naming each on stderr."""
+    from kit.case import output, unreadable
+
     damage = unreadable.of(case)
+    case.progress.end()
     if damage:
         click.echo(DAMAGE.say(n=len(damage)).render(case.lang), err=True)
     for place in damage[:20]:

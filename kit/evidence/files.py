@@ -8,6 +8,7 @@ is `Refused` with a reason.
 from __future__ import annotations
 
 import errno
+import hashlib
 import io
 import os
 import stat
@@ -48,7 +49,7 @@ _REASONS: Final[tuple[tuple[type[BaseException], str], ...]] = (
 
 PACKED: Final = 30
 """Bytes behind one packed byte: logs and commit logs of the recordings shrink 20 to 60 times."""
-_PACKED_NAMES: Final = (".gz", ".tgz", ".zst", ".zip", ".xz", ".bz2", ".7z")
+_PACKED_NAMES: Final = (".gz", ".tgz", ".zst", ".zip", ".xz", ".bz2")
 
 
 @attrs.frozen
@@ -58,7 +59,8 @@ class EvidenceFile:
 
     `sha256` is known for what was unpacked, and is that of the file as it stands in the evidence: of a `.gz` log, of
     the packed bytes.
-    `text_sha256` is that of the bytes at `path`.
+    `text_sha256` is that of the bytes at `path`. `modified`: seconds since 1970 of the last change as the folder or the
+    archive has it, None where it has none (a copy made without its times has that of the copying).
     """
 
     file: str
@@ -67,6 +69,12 @@ class EvidenceFile:
     packed: bool = False
     sha256: str | None = None
     text_sha256: str | None = None
+    modified: float | None = None
+
+
+def _writable(said: str) -> str:
+    """Return a message without the halves of characters that names of files can bring into it."""
+    return said.encode("utf-8", "backslashreplace").decode()
 
 
 @attrs.frozen
@@ -77,7 +85,7 @@ class Refused:
 
     file: str
     reason: str
-    detail: str = ""
+    detail: str = attrs.field(default="", converter=_writable)
 
     def say(self, lang: Lang = "en") -> str:
         why = REASONS[self.reason].render(lang)
@@ -103,16 +111,29 @@ class Opened:
 
 
 def open_raw(path: Path | str) -> io.FileIO:
-    """Open for reading only and without a buffer, leaving the access time as it is where the system permits that."""
-    # A pipe would wait for a writer, and a device may act on being opened.
-    if not stat.S_ISREG(Path(path).stat().st_mode):
-        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    """Open for reading only and without a buffer, leaving the access time as it is where the system permits that.
+
+    Raise `OSError`, also for a pipe, socket or device: opening one can wait for ever, or do something.
+    """
+    _regular(Path(path).stat(), path)
     flags = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         handle = os.open(path, flags | getattr(os, "O_NOATIME", 0))
     except PermissionError:
         handle = os.open(path, flags)
-    return io.FileIO(handle, "rb")
+    opened = io.FileIO(handle, "rb")
+    try:
+        # It may have been replaced in between.
+        _regular(os.fstat(handle), path)
+    except OSError:
+        opened.close()
+        raise
+    return opened
+
+
+def _regular(info: os.stat_result, path: Path | str) -> None:
+    if not stat.S_ISREG(info.st_mode):
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
 
 
 def open_readonly(path: Path | str) -> io.BufferedReader:
@@ -136,9 +157,10 @@ def walk(root: Path) -> tuple[list[tuple[str, Path, os.stat_result]], list[Refus
     of name.
     """
     if not root.is_dir():
-        info = root.stat()
-        name = shown(root.name)
-        return ([(name, root, info)], []) if stat.S_ISREG(info.st_mode) else ([], [Refused(name, "special")])
+        whole = root.stat()
+        if not stat.S_ISREG(whole.st_mode):
+            return [], [Refused(shown(root.name), "special")]
+        return [(shown(root.name), root, whole)], []
     found: list[tuple[str, Path, os.stat_result]] = []
     refused: list[Refused] = []
     folders: list[tuple[str, Path]] = [("", root)]
@@ -176,3 +198,16 @@ def weight(root: Path) -> int:
         min(info.st_size, info.st_blocks * 512) * (PACKED if path.suffix.lower() in _PACKED_NAMES else 1)
         for _, path, info in walk(root)[0]
     )
+
+
+def plain(path: Path, spool: Path) -> Path:
+    """Return a path that is text: where the names of the file system are not, a link in the workspace stands for it."""
+    try:
+        str(path).encode()
+        return path
+    except UnicodeEncodeError:
+        link = spool / ".named" / hashlib.sha256(os.fsencode(path)).hexdigest()
+        link.parent.mkdir(parents=True, exist_ok=True)
+        if not link.is_symlink():
+            link.symlink_to(path)
+        return link

@@ -51,28 +51,26 @@ def build(
     return target
 
 
-def run(case: Case, out: Path, *, cause: str = "auto", redact: bool = False) -> Path:
+def run(case: Case, out: Path, *, cause: str = "auto") -> Path:
     """Triage the case, run its notebooks, write everything a report consists of into `out`; return the page's path."""
     import kit
     from kit.case import bug_report, output
     from kit.causes import results
-    from kit.report import redacted, write
+    from kit.report import write
 
     started = dt.datetime.now(dt.UTC)
     with output.into(out, "report", case.lang) as folder, results.one_run():
         findings = kit.triage(case)
-        if redact:
-            redacted.run(case, findings, folder, cause, started)
-        else:
-            write.findings(findings, folder / "findings.json")
-            write.tables(case, folder / "tables")
-            chosen = notebooks.chosen(findings, cause)
-            executed = notebooks.execute(chosen, folder / "notebooks", parameters(case), case.failures)
-            notebooks.neutral(executed, neutral(case))
-            options = declared(case, cause)
-            build(findings, evidence_tables(case), executed, folder, case.lang, options, started, places(case, out))
-            if case.failures:
-                bug_report.write(folder, case)
+        case.progress.begin("writing")
+        write.findings(findings, folder / "findings.json")
+        write.tables(case, folder / "tables")
+        chosen = notebooks.chosen(findings, cause)
+        executed = notebooks.execute(chosen, folder / "notebooks", parameters(case), case.failures)
+        notebooks.neutral(executed, neutral(case))
+        options = declared(case, cause)
+        build(findings, evidence_tables(case), executed, folder, case.lang, options, started, places(case, out))
+        if case.failures:
+            bug_report.write(folder, case)
     return out / PAGE_NAME
 
 

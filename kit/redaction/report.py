@@ -16,6 +16,8 @@ import click
 import nbformat
 from plotly.offline import get_plotlyjs
 
+import kit
+from kit.case import bug_report, output
 from kit.causes import results
 from kit.charts import MIME as CHART
 from kit.charts import PLOTLY_MIME
@@ -48,17 +50,26 @@ _PACKED: Final = re.compile(r'"bdata":\s*"[^"]*"|sha256-[A-Za-z0-9+/=]+')
 """Packed numbers and hashes in base64: any three letters turn up in them by chance."""
 
 
-def run(case: Case, findings: Mapping[str, Any], out: Path, cause: str, started: dt.datetime) -> Path:
+def run(case: Case, out: Path, *, cause: str = "auto") -> Path:
     """Write the report with pseudonyms into `out`; return the page's path. Raise `click.ClickException`, with nothing
     written, where an original is left.
     """
+    with output.into(out, "report", case.lang) as folder, results.one_run():
+        _write(case, folder, out, cause)
+    return out / build.PAGE_NAME
+
+
+def _write(case: Case, target: Path, out: Path, cause: str) -> None:
+    started = dt.datetime.now(dt.UTC)
+    findings = kit.triage(case)
+    case.progress.begin("writing")
     parameters = build.parameters(case)
     options = build.declared(case, cause)
     place = case.workspace.folder / "tmp"
     place.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="redact-", dir=place) as folder:
         plain, staged = Path(folder, "plain"), Path(folder, "report")
-        executed = notebooks.execute(notebooks.chosen(findings, cause), plain, parameters)
+        executed = notebooks.execute(notebooks.chosen(findings, cause), plain, parameters, case.failures)
         books = {path: notebooks.read(path) for path in executed}
         tables = {name: results.table(case, name) for name in results.names(case)}
         evidence = build.evidence_tables(case)
@@ -86,12 +97,13 @@ def run(case: Case, findings: Mapping[str, Any], out: Path, cause: str, started:
         frames = {name: redactor.frame(frame) for name, frame in evidence.items()}
         build.build(told, frames, made, staged, case.lang, redactor.value(options) | {"redact": True}, started)
 
+        if case.failures:
+            report = bug_report.text(case.failures, case, redactor.value(options))
+            (staged / output.BUG_REPORT).write_text(redactor.text(report), encoding="utf-8")
         check(redactor, staged, LEAK, case.lang)
-        if out.exists():
-            ours = {path.relative_to(staged) for path in staged.rglob("*")}
-            check(redactor, out, STALE, case.lang, but=ours)
-        shutil.copytree(staged, out, dirs_exist_ok=True)
-    return out / build.PAGE_NAME
+        kept = output.written_by_others(out, "report")
+        check(redactor, out, STALE, case.lang, but={p.relative_to(out) for p in out.rglob("*")} - kept)
+        shutil.copytree(staged, target, dirs_exist_ok=True)
 
 
 def _said(book: nbformat.NotebookNode) -> list[Any]:
