@@ -124,8 +124,8 @@ def notebook(redactor: Redactor, book: nbformat.NotebookNode, parameters: Mappin
         if "injected-parameters" in cell.metadata.get("tags", ()):
             cell.source = PythonTranslator.codify(parameters)
         chart: dict[str, Any] | None = None
-        for output in cell.get("outputs", ()):
-            chart = _output(redactor, output, chart, lang) or chart
+        for shown in cell.get("outputs", ()):
+            chart = _output(redactor, shown, chart, lang) or chart
 
 
 def _output(
