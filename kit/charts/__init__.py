@@ -15,7 +15,7 @@ import plotly.graph_objects as go
 
 from kit.charts.safe_text import clean, escape
 from kit.charts.table import Table
-from kit.i18n import Lang
+from kit.i18n import Lang, T
 
 __all__ = [
     "BLUE",
@@ -31,11 +31,12 @@ __all__ = [
     "SYMBOLS",
     "VERMILLION",
 ]
-__all__ += ["Chart", "Table", "clean", "downsample", "escape", "figure"]
+__all__ += ["Chart", "Table", "Undrawn", "clean", "downsample", "escape", "figure", "undrawn"]
 
 MIME: Final = "application/vnd.rmq-kit.chart+json"
 PLOTLY_MIME: Final = "application/vnd.plotly.v1+json"
 MAX_POINTS: Final = 5000
+UNDRAWN = T("“{title}” could not be drawn ({type}); what there is to show stands in a table.")
 
 # Okabe and Ito's palette, those first that stand out on white and on black alike.
 BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
@@ -100,8 +101,38 @@ class Chart:
     def _ipython_display_(self) -> None:
         from IPython.display import publish_display_data
 
-        for data, metadata in self.bundles():
+        try:
+            shown = self.bundles()
+        except Exception as error:
+            shown = [undrawn(error, self.twin)._repr_mimebundle_()]
+        for data, metadata in shown:
             publish_display_data(data, metadata)
+
+
+@attrs.frozen
+class Undrawn:
+    """What takes the place of a chart or table that failed: the table behind it, under a sentence that says so."""
+
+    table: Table
+    failure: dict[str, str]
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
+        # The metadata tell whoever puts a report together that something failed.
+        return self.table._repr_mimebundle_(), {"rmq-kit": {"failure": self.failure}}
+
+
+def undrawn(error: Exception, table: Table) -> Undrawn:
+    """Return what is shown where drawing `table` failed; without rows it is one sentence."""
+    from kit.case.bug_report import Failure
+
+    failure = Failure.of(clean(table.caption, 120), error)
+    said = UNDRAWN.say(title=clean(table.caption, 120), type=failure.type).render(table.lang)
+    shown = attrs.evolve(table, caption=said)
+    try:
+        shown.as_html()
+    except Exception:
+        shown = Table(pd.DataFrame(), said, lang=table.lang)
+    return Undrawn(shown, attrs.asdict(failure))
 
 
 def figure(*data: Any, height: int = 380, **layout: Any) -> go.Figure:

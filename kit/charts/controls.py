@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from kit.charts import Chart, clean
+from kit.charts import Chart, Undrawn, clean
 
 
 def live(draw: Callable[..., Any], button: str = "", **controls: Any) -> Any:
@@ -53,6 +53,8 @@ def outputs(shown: Iterable[Any]) -> tuple[dict[str, Any], ...]:
         made += (
             [_output(*bundle) for bundle in each.bundles()]
             if isinstance(each, Chart)
+            else [_output(*each._repr_mimebundle_())]
+            if isinstance(each, Undrawn)
             else [_output(each._repr_mimebundle_())]
         )
     return tuple(made)

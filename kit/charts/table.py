@@ -27,7 +27,17 @@ _ENV: Final = Environment(loader=PackageLoader("kit.charts"), autoescape=True, t
 
 
 def cell(value: Any) -> tuple[str, str]:
-    """Return how a value reads and what it is (`text`, `number`, `time` or `none`). Unknown is a dash, never 0."""
+    """Return how a value reads and what it is (`text`, `number`, `time` or `none`). Unknown is a dash, never 0.
+
+    A value that cannot be read aloud is named by its type: one cell never takes the table with it.
+    """
+    try:
+        return _cell(value)
+    except Exception:
+        return f"({type(value).__name__})", "text"
+
+
+def _cell(value: Any) -> tuple[str, str]:
     if isinstance(value, list | tuple | dict | set):
         return clean(value, MAX_CELL), "text"
     if value is None or value is pd.NaT or value is pd.NA or (isinstance(value, float) and value != value):

@@ -4,21 +4,24 @@ elsewhere.
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 import pandas as pd
 
 from kit.causes import results
-from kit.charts import Chart, Table, clean
+from kit.charts import Chart, Table, Undrawn, clean, undrawn
 from kit.charts.common import coverage
 from kit.i18n import Lang, T
 
 if TYPE_CHECKING:
     from kit.case.case import Case
+
+R = TypeVar("R")
 
 NOT_FOUND = T("{path}: not found here, nor beside the kit")
 NO_SUCH = T("{cause} is not among the causes: {known}")
@@ -45,6 +48,25 @@ def locate(evidence: str | Path) -> Path:
     raise FileNotFoundError(NOT_FOUND.say(path=str(evidence)).render())
 
 
+class NoSuchCause(KeyError):
+    """A cause that a notebook asks for is none of the kit's."""
+
+
+def _or_sentence(show: Callable[..., R]) -> Callable[..., R | Undrawn]:
+    """Make a method answer with one sentence where it fails; what the reader asked wrongly still raises."""
+
+    @functools.wraps(show)
+    def ask(self: Inquiry, *arguments: Any, **named: Any) -> R | Undrawn:
+        try:
+            return show(self, *arguments, **named)
+        except NoSuchCause:
+            raise
+        except Exception as error:
+            return undrawn(error, Table(pd.DataFrame(), show.__name__, lang=self.lang))
+
+    return ask
+
+
 @attrs.frozen
 class Inquiry:
     """One triaged case, as notebooks see it."""
@@ -58,7 +80,7 @@ class Inquiry:
         """Return the finding of a cause as in findings.json."""
         found = {f["cause"]: f for f in self.findings["findings"]}
         if cause not in found:
-            raise KeyError(NO_SUCH.say(cause=cause, known=sorted(found)).render(self.lang))
+            raise NoSuchCause(NO_SUCH.say(cause=cause, known=sorted(found)).render(self.lang))
         return found[cause]
 
     def first(self) -> str:
@@ -75,31 +97,39 @@ class Inquiry:
         """Return a result table of the causes; empty where this evidence gave none."""
         return results.table(self.case, name)
 
+    @_or_sentence
     def rows(self, name: str, most: int = 10) -> Table:
         """Return the first rows of a result table, safe to look at; an empty one where this evidence gave none."""
         return Table(self.table(name), clean(name), lang=self.lang, max_rows=most)
 
-    def draw(self, chart: Callable[..., Chart], name: str) -> Chart | Table:
+    def draw(self, chart: Callable[..., Chart], name: str) -> Chart | Table | Undrawn:
         """Draw a result table; say so where there is none."""
         if name not in results.names(self.case):
             return Table(pd.DataFrame(), NO_TABLE.say(name=name).render(self.lang), lang=self.lang)
-        return chart(self.table(name), lang=self.lang)
+        return self._drawn(chart, self.table(name), name)
+
+    def _drawn(self, chart: Callable[..., Any], frame: pd.DataFrame, name: str) -> Any:
+        try:
+            return chart(frame, lang=self.lang)
+        except Exception as error:
+            return undrawn(error, Table(frame, clean(name), lang=self.lang))
 
     def explore(self, chart: Callable[..., Chart], name: str, by: str) -> Any:
         """Draw a table for one value of its column `by`: a picker when interactive, else the first value."""
         frame = self.table(name)
         values = list(frame[by].dropna().unique()) if by in frame else []
         if not self.interactive or len(values) < 2:
-            return self.draw(chart, name) if not values else chart(frame[frame[by] == values[0]], lang=self.lang)
+            return self.draw(chart, name) if not values else self._drawn(chart, frame[frame[by] == values[0]], name)
         import ipywidgets
 
         from kit.charts.controls import live
 
         return live(
-            lambda value: chart(frame[frame[by] == value], lang=self.lang),
+            lambda value: self._drawn(chart, frame[frame[by] == value], name),
             value=ipywidgets.Dropdown(options=[(clean(v, 60), v) for v in values], description=PICK.render(self.lang)),
         )
 
+    @_or_sentence
     def verdicts(self) -> Table:
         """Return every cause with its verdict, those that hold first."""
         from kit.report.labels import PAGE
@@ -116,6 +146,7 @@ class Inquiry:
         heads = [PAGE[name].in_(self.lang) for name in ("verdict", "cause", "reason")]
         return Table(pd.DataFrame(rows, columns=pd.Index(heads)), VERDICTS.render(self.lang), lang=self.lang)
 
+    @_or_sentence
     def chain(self, cause: str) -> Table:
         """Return the steps of a cause: claim, role, whether it holds, how many references."""
         from kit.report.labels import PAGE
@@ -137,6 +168,7 @@ class Inquiry:
             pd.DataFrame(rows, columns=pd.Index(names)), CHAIN.say(cause=cause).render(self.lang), lang=self.lang
         )
 
+    @_or_sentence
     def evidence(self, cause: str, step: int) -> Table:
         """Return the lines and records that carry step number `step` (first is 1)."""
         refs = self.finding(cause)["steps"][step - 1]["evidence"]
@@ -147,6 +179,7 @@ class Inquiry:
             lang=self.lang,
         )
 
+    @_or_sentence
     def figures(self, cause: str) -> Table:
         """Return the numbers of a cause, with what each counts."""
         from kit.report.labels import FIGURES as WORDS
@@ -161,6 +194,7 @@ class Inquiry:
             lang=self.lang,
         )
 
+    @_or_sentence
     def remedies(self, cause: str) -> Table:
         """Return what to do, why it helps, what it costs, how to see that it worked."""
         from kit.report.labels import PAGE
@@ -169,6 +203,7 @@ class Inquiry:
         frame = pd.DataFrame(self.finding(cause)["remedies"], columns=pd.Index(list(names)))
         return Table(frame, FIXES.render(self.lang), {k: PAGE[v].in_(self.lang) for k, v in names.items()}, self.lang)
 
+    @_or_sentence
     def missing(self) -> Table:
         """Return what to collect next, each command once."""
         rows = {
@@ -182,6 +217,7 @@ class Inquiry:
             lang=self.lang,
         )
 
+    @_or_sentence
     def noise(self, show: bool = True) -> Table | None:
         """Return the log texts that sound like trouble and are none; nothing where they are not to be shown."""
         from kit.analysis import noise
@@ -196,6 +232,7 @@ class Inquiry:
             self.lang,
         )
 
+    @_or_sentence
     def look_alikes(self, *slugs: str) -> Table:
         """Return what these causes are taken for and how to tell; none given: those confirmed or suspected, or all
         where none is.
@@ -210,6 +247,7 @@ class Inquiry:
             look_alikes.frame(self.lang, wanted or None), APART.render(self.lang), names, self.lang, max_rows=100
         )
 
+    @_or_sentence
     def coverage(self) -> Chart:
         """Chart what time the evidence covers, the window of the first confirmed cause shaded."""
         files = [

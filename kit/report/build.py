@@ -13,6 +13,7 @@ import pyarrow.dataset as ds
 
 from kit.analysis import noise
 from kit.case import unreadable
+from kit.case.bug_report import Failure
 from kit.i18n import Lang
 from kit.report import html, manifest, notebooks
 from kit.report.labels import SKIPPED
@@ -32,18 +33,19 @@ def build(
     options: Mapping[str, Any] | None = None,
     started: dt.datetime | None = None,
     places: Mapping[str, str] | None = None,
+    failures: list[Failure] | None = None,
 ) -> Path:
     """Write `out/report.html`, `out/manifest.json` and `out/run.json` from findings and executed notebooks; return the
     page's path.
 
     `tables` may hold `inventory`, `damage` and `skipped` (the evidence appendix). Same arguments, same bytes of page and
-    manifest. `started`, `places`: when and where the work was done, for run.json alone.
+    manifest. `started`, `places`: when and where the work was done, for run.json alone. `failures`: takes what failed.
     """
     started = started or dt.datetime.now(dt.UTC)
     out.mkdir(parents=True, exist_ok=True)
     content = manifest.manifest(findings, {**(options or {}), "lang": lang}, executed)
     stories = [notebooks.story(path) for path in executed]
-    page = html.render(findings, tables, stories, lang, options, content["manifest_sha256"])
+    page = html.render(findings, tables, stories, lang, options, content["manifest_sha256"], failures)
     target = out / PAGE_NAME
     target.write_text(page, encoding="utf-8", errors="backslashreplace")
     manifest.write(content, out / "manifest.json")
@@ -67,8 +69,8 @@ def run(case: Case, out: Path, *, cause: str = "auto") -> Path:
         chosen = notebooks.chosen(findings, cause)
         executed = notebooks.execute(chosen, folder / "notebooks", parameters(case), case.failures)
         notebooks.neutral(executed, neutral(case))
-        options = declared(case, cause)
-        build(findings, evidence_tables(case), executed, folder, case.lang, options, started, places(case, out))
+        at, options = places(case, out), declared(case, cause)
+        build(findings, evidence_tables(case), executed, folder, case.lang, options, started, at, case.failures)
         if case.failures:
             bug_report.write(folder, case)
     return out / PAGE_NAME
@@ -105,20 +107,36 @@ def declared(case: Case, cause: str) -> dict[str, Any]:
 
 def evidence_tables(case: Case) -> dict[str, pd.DataFrame]:
     """Return what was read and what was not, without Spark: `inventory`, `damage` (each place), `skipped` (by reason),
-    `harmless` (texts known as such).
+    `harmless` (texts known as such). One that fails is left out, and added to the failures of the case.
     """
-    items = pd.DataFrame([attrs.asdict(item, recurse=False) for item in case.inventory.items])
+    made: dict[str, pd.DataFrame] = {}
+    for name, make in {"inventory": _files, "damage": _damage, "skipped": _skipped, "harmless": _harmless}.items():
+        try:
+            made[name] = make(case)
+        except Exception as error:
+            case.failures.append(Failure.of(name, error))
+    return made
+
+
+def _files(case: Case) -> pd.DataFrame:
     columns = ["file", "kind", "source", "bytes", "first", "last", "zone", "replica_of", "sha256"]
-    damage = pd.DataFrame([(d.file, str(d)) for d in unreadable.of(case)], columns=pd.Index(["file", "reason"]))
-    ranges = (
-        ds.dataset(case.folder("skipped"), format="parquet")
-        .to_table(columns=["file", "start", "end", "reason"])
-        .to_pandas()
-    )
+    items = [attrs.asdict(item, recurse=False) for item in case.inventory.items]
+    return pd.DataFrame(items).reindex(columns=columns)
+
+
+def _damage(case: Case) -> pd.DataFrame:
+    return pd.DataFrame([(d.file, str(d)) for d in unreadable.of(case)], columns=pd.Index(["file", "reason"]))
+
+
+def _skipped(case: Case) -> pd.DataFrame:
+    kept = ds.dataset(case.folder("skipped"), format="parquet").to_table(columns=["file", "start", "end", "reason"])
+    ranges = kept.to_pandas()
     reasons = {name: text.in_(case.lang) for name, text in SKIPPED.items()}
     ranges = ranges.assign(bytes=ranges["end"] - ranges["start"], reason=[reasons.get(r, r) for r in ranges["reason"]])
-    skipped = ranges.groupby("reason", as_index=False).agg(
+    return ranges.groupby("reason", as_index=False).agg(
         files=("file", "nunique"), ranges=("start", "size"), bytes=("bytes", "sum")
     )
-    harmless = noise.seen(case, case.lang)[list(noise.SHOWN)]
-    return {"inventory": items.reindex(columns=columns), "damage": damage, "skipped": skipped, "harmless": harmless}
+
+
+def _harmless(case: Case) -> pd.DataFrame:
+    return noise.seen(case, case.lang)[list(noise.SHOWN)]

@@ -9,7 +9,8 @@ import datetime as dt
 import hashlib
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib import resources
 from pathlib import PurePath
 from typing import Any, Final
@@ -20,6 +21,7 @@ from markupsafe import Markup, escape
 from plotly.offline import get_plotlyjs
 
 from kit.analysis import noise
+from kit.case.bug_report import Failure
 from kit.causes import leads_to, look_alikes
 from kit.charts.safe_text import clean
 from kit.charts.table import Table, cell
@@ -66,13 +68,16 @@ def render(
     lang: Lang = "en",
     options: Mapping[str, Any] | None = None,
     manifest_hash: str | None = None,
+    failures: list[Failure] | None = None,
 ) -> str:
     """Return the page. `tables` may hold `inventory`, `damage`, `skipped`, `harmless`; without them the findings' own
-    file list is shown.
+    file list is shown. A part that fails is one sentence, and is added to `failures`.
     """
     words = page(lang)
+    failures = [] if failures is None else failures
+    part = partial(_part, failures, lang)
     ranked = _ranked(findings)
-    views = [finding_view(f, stories, lang) for f in ranked]
+    views = [_view(f, stories, lang, failures) for f in ranked]
     found = [v for v in views if v["verdict"] in FOUND]
     undecided = [v for v in views if v["verdict"] == "insufficient_evidence"]
     broken = [v for v in views if v["verdict"] == "failed"]
@@ -98,18 +103,18 @@ def render(
         # The first page has told it already: its section goes straight to the charts and the chain.
         told=head["id"] if head and len(confirmed) <= 1 and len(head["numbers"]) <= HEAD_NUMBERS else None,
         links=_links(found, lang),
-        look_alikes=_look_alikes([v["id"] for v in found], lang),
-        harmless=_maybe(tables, "harmless", noise.HEAD.render(lang), lang, noise.SHOWN),
+        look_alikes=part(_look_alikes, [v["id"] for v in found], lang),
+        harmless=part(_maybe, tables, "harmless", noise.HEAD.render(lang), lang, noise.SHOWN),
         undecided=undecided,
         undecided_table=_verdict_table(undecided, lang),
         undecided_missing=_once(undecided),
         excluded=_excluded([v for v in views if v["verdict"] == "ruled_out"], lang),
         overview=[chart for s in stories if s.cause is None for chart in s.charts],
-        kinds=_kinds(findings, tables, lang),
-        inventory=_inventory(findings, tables, lang),
+        kinds=part(_kinds, findings, tables, lang),
+        inventory=part(_inventory, findings, tables, lang),
         unrecognised=[clean(name) for name in findings["evidence"]["not_recognised"]],
-        damage=_maybe(tables, "damage", words["damage"], lang),
-        skipped=_skipped(tables, lang),
+        damage=part(_maybe, tables, "damage", words["damage"], lang),
+        skipped=part(_skipped, tables, lang),
         glossary=[(term.in_(lang), meaning.in_(lang)) for term, meaning in GLOSSARY],
         command=_command(findings, options or {}, lang),
         manifest_hash=manifest_hash,
@@ -120,6 +125,25 @@ def render(
         plotly_js=Markup(plotly_js),
         report_js=Markup(js),
     )
+
+
+def _part(failures: list[Failure], lang: Lang, make: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        return make(*arguments)
+    except Exception as error:
+        failures.append(Failure.of(make.__name__.strip("_"), error))
+        return Table(pd.DataFrame(), PAGE["part_failed"].say(type=failures[-1].type).render(lang), lang=lang).as_dict()
+
+
+def _view(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lang, failures: list[Failure]) -> dict[str, Any]:
+    """Return `finding_view`; where it fails, the finding with its verdict and its sentence alone."""
+    try:
+        return finding_view(finding, stories, lang)
+    except Exception as error:
+        failures.append(Failure.of(finding["cause"], error))
+        bare = {"window": None, "steps": [], "figures": {}, "remedies": [], "missing": []}
+        view = finding_view({**finding, **bare}, stories, lang)
+        return view | {"summary": f"{view['summary']} {PAGE['part_failed'].say(type=failures[-1].type).render(lang)}"}
 
 
 def _ranked(findings: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -86,6 +86,7 @@ PAGE: Final[dict[str, T]] = {
         "In the notebook {name}, {n} parts could not be shown as they should; a table or a sentence is in their place. "
         "The verdicts do not depend on them."
     ),
+    "part_failed": T("A part could not be shown here ({type})."),
     "not_examined": T("No root cause is confirmed, but not every cause could be examined: see the box above."),
     "cause_failed": T("{title}: {summary} bug-report.txt beside this page says more, without what the evidence says."),
     "cause": T("Cause"),
