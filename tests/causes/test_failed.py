@@ -53,7 +53,9 @@ ERRORS = [
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda e: type(e).__name__)
-def test_all_others_answer(spark: SparkSession, evidence: Path, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+def test_all_others_answer(
+    spark: SparkSession, evidence: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
     with monkeypatch.context() as broken:
         broken.setattr(disk_full, "examine", fail(error))
         case = kit.open_case(evidence, evidence.parent / "ws")
@@ -83,13 +85,19 @@ def test_the_page_says_so(spark: SparkSession, evidence: Path, monkeypatch: pyte
     assert "points to a known fault" not in html.render(found, {}, [], "en")
 
 
-def test_a_sentence_or_figure_that_cannot_be_written(spark: SparkSession, evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sentence_or_figure_that_cannot_be_written(
+    spark: SparkSession, evidence: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     title = T("The broker's disk was full")
-    monkeypatch.setattr(disk_full, "examine", lambda case: Finding("disk-full", "neighbour", title, T("{left_out} x").say()))
+    monkeypatch.setattr(
+        disk_full, "examine", lambda case: Finding("disk-full", "neighbour", title, T("{left_out} x").say())
+    )
     monkeypatch.setattr(
         dead_letter, "examine", lambda case: Finding("dead-letter", "neighbour", title, title, figures={"x": object()})
     )
-    verdicts = {f["cause"]: f["verdict"] for f in kit.triage(kit.open_case(evidence, evidence.parent / "ws"))["findings"]}
+    verdicts = {
+        f["cause"]: f["verdict"] for f in kit.triage(kit.open_case(evidence, evidence.parent / "ws"))["findings"]
+    }
     assert {c for c, v in verdicts.items() if v == "failed"} == {"disk-full", "dead-letter"}
 
 

@@ -1,0 +1,137 @@
+"""A chart, a table, a cell of a notebook or a part of the page that fails is a table or a sentence; the page is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import incidents
+import nbformat
+import pandas as pd
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from kit.case.bug_report import Failure
+from kit.charts import Chart, Undrawn, figure
+from kit.charts.table import cell
+from kit.notebook.inquiry import Inquiry, NoSuchCause
+from kit.report import html, notebooks
+from kit.report.build import build
+
+
+def broken(*_: Any, **__: Any) -> Any:
+    raise RecursionError("maximum\nrecursion depth")
+
+
+class Unreadable:
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+
+def inquiry() -> Inquiry:
+    return Inquiry(None, incidents.blow_up(), "en", False)  # type: ignore[arg-type]
+
+
+def test_a_chart_that_cannot_be_drawn_is_its_table() -> None:
+    shown = inquiry()._drawn(broken, pd.DataFrame({"topic": ["orders"], "n": [3]}), "topics")
+    assert isinstance(shown, Undrawn)
+    data, metadata = shown._repr_mimebundle_()
+    assert "orders" in data["text/html"] and "RecursionError" in data["text/html"]
+    assert metadata["rmq-kit"]["failure"]["type"] == "RecursionError"
+
+
+def test_a_chart_that_breaks_while_it_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    chart = Chart(figure(), pd.DataFrame({"n": [7]}), "reading", "alt", "Title <b>")
+    shown: list[tuple[Any, Any]] = []
+    monkeypatch.setattr(Chart, "bundles", broken)
+    monkeypatch.setattr("IPython.display.publish_display_data", lambda *given: shown.append(given))
+    chart._ipython_display_()
+    [(data, metadata)] = shown
+    assert "7" in data["text/plain"] and metadata["rmq-kit"]["failure"]["what"] == "Title <b>"
+    assert "Title <b>" not in data["text/html"]
+
+
+@pytest.mark.parametrize(
+    "frame", [pd.DataFrame({"x": [Unreadable(), 1, None]}), pd.DataFrame({Unreadable(): [1]})], ids=["cell", "name"]
+)
+def test_values_without_words(frame: pd.DataFrame) -> None:
+    assert cell(Unreadable()) == ("(Unreadable)", "text")
+    shown = inquiry()._drawn(broken, frame, "odd")
+    data, _ = shown._repr_mimebundle_()
+    assert "RecursionError" in data["text/plain"]
+
+
+def test_every_table_of_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = inquiry()
+    monkeypatch.setattr("kit.report.labels.PAGE", {})
+    monkeypatch.setattr("kit.causes.look_alikes.frame", broken)
+    for show in (
+        asked.verdicts,
+        asked.coverage,
+        asked.look_alikes,
+        asked.remedies,
+        lambda: asked.chain("broker-busy"),
+    ):
+        shown = show() if show is not asked.remedies else asked.remedies("half-topic-blowup")
+        assert isinstance(shown, Undrawn) and "could not be drawn" in shown.table.caption
+
+
+def test_what_the_reader_asks_wrongly_still_raises() -> None:
+    with pytest.raises(NoSuchCause, match="no-such"):
+        inquiry().chain("no-such")
+
+
+def book(path: Path, *sources: str) -> Path:
+    parameters = new_code_cell(
+        "evidence, workspace, lang, interactive = '', '', 'en', False", metadata={"tags": ["parameters"]}
+    )
+    cells = [new_markdown_cell("# Title"), parameters, *map(new_code_cell, sources)]
+    metadata = {
+        "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
+        "language_info": {"name": "python"},
+        "rmq-kit": {"report": "overview"},
+    }
+    nbformat.write(new_notebook(cells=cells, metadata=metadata), path)
+    return path
+
+
+def test_a_cell_that_fails_is_a_sentence_and_the_others_go_on(tmp_path: Path) -> None:
+    sources = (
+        "print('before')",
+        "{'a': 1}['secret of the evidence']",
+        "print('after')",
+        "import sys; sys.exit(3)",
+        "print('last')",
+    )
+    path = book(tmp_path / "10_x.ipynb", *sources)
+    failures: list[Failure] = []
+    [done] = notebooks.execute([path], tmp_path / "out", {"lang": "en"}, failures)
+    assert [f.type for f in failures][:1] == ["KeyError"] and "secret" not in failures[0].trace
+    kept = notebooks.read(done)
+    texts = [o["text"] for c in kept.cells for o in c.get("outputs", ())]
+    assert "before\n" in texts and "after\n" in texts and "last\n" in texts
+    assert any("KeyError" in text for text in texts)
+    assert "Traceback" not in done.read_text() and "raises-exception" not in done.read_text()
+    assert [c.cell_type for c in kept.cells] == [c.cell_type for c in notebooks.read(path).cells] or len(
+        kept.cells
+    ) == 8
+    page = build(incidents.blow_up(), incidents.tables(), [done], tmp_path / "report").read_text()
+    assert '<p class="banner">' in page and "could not be shown" in page
+
+
+@pytest.mark.parametrize("part", ["_kinds", "_inventory", "_look_alikes", "_skipped"])
+def test_a_part_of_the_page(part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken.__name__ = part
+    monkeypatch.setattr(html, part, broken)
+    failures: list[Failure] = []
+    page = html.render(incidents.blow_up(), incidents.tables(), [], "en", failures=failures)
+    assert "could not be shown here (RecursionError)" in page and [f.type for f in failures] == ["RecursionError"]
+
+
+def test_a_finding_the_page_cannot_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = incidents.blow_up()
+    found["findings"][0]["window"] = ["not a time", None]
+    found["findings"][0]["figures"] = {"x": [1, {"y": Unreadable()}]}
+    failures: list[Failure] = []
+    page = html.render(found, {}, [], "en", failures=failures)
+    assert found["findings"][0]["title"] in page and len(failures) == 1
