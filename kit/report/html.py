@@ -79,6 +79,7 @@ def render(
     undecided = [v for v in views if v["verdict"] == "insufficient_evidence"]
     head = next((v for v in found if v["kind"] == "root_cause"), None)
     confirmed = [v for v in found if v["verdict"] == "confirmed" and v["kind"] == "root_cause"]
+    when = _timeline(tables, lang)
     css, js = template_text("report.css"), template_text("report.js")
     plotly_js = get_plotlyjs()
     return _ENV.get_template("report.html.j2").render(
@@ -101,8 +102,11 @@ def render(
         undecided_table=_verdict_table(undecided, lang),
         undecided_missing=_once(undecided),
         excluded=_excluded([v for v in views if v["verdict"] == "ruled_out"], lang),
-        timeline=_timeline(tables, lang),
-        overview=[chart for s in stories if s.cause is None for chart in s.charts],
+        timeline=when,
+        # The timeline stands first already.
+        overview=[
+            c for s in stories if s.cause is None for c in s.charts if not (when and c["title"] == when["title"])
+        ],
         kinds=_kinds(findings, tables, lang),
         inventory=_inventory(findings, tables, lang),
         unrecognised=[clean(name) for name in findings["evidence"]["not_recognised"]],

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 CHARTS: Final[Mapping[str, tuple[tuple[str, Callable[..., Chart]], ...]]] = {
     "half-topic-blowup": (("half_topic_growth", half_topic.growth), ("half_topic_flow", half_topic.flow)),
-    "message-size-mismatch": (("size_refusals", sizes.refusals), ("size_near_limit", sizes.near_limit)),
+    "message-size-mismatch": (("size_half_queue", sizes.half_queue), ("size_near_limit", sizes.near_limit)),
     "message-identity": (("identity_funnel", identity.funnel),),
     "broker-busy": (("busy_axis", busy.axis), ("busy_outcome", busy.outcome)),
     "transaction-consistency": (("transaction_flow", transactions.accounting),),
