@@ -41,6 +41,14 @@ def triage(case: Case, lang: Lang | None = None, *, strict: bool = True) -> dict
     known = results.load(case, lang)
     if known is not None:
         return known
+    try:
+        return _triage(case, lang, strict=strict)
+    finally:
+        case.progress.end()
+
+
+def _triage(case: Case, lang: Lang | None, *, strict: bool) -> dict[str, Any]:
+    case.progress.begin("reading")
     case.warm()
     case.build("messages", "logs")
     findings, failed = _ask(case)
@@ -63,9 +71,13 @@ def _ask(case: Case) -> tuple[list[Finding], list[str]]:
             log.exception("%s failed", cause.SLUG)
             failed.append(f"{cause.SLUG}:\n{traceback.format_exc()}")
             return None
+        finally:
+            case.progress.step()
 
+    every = causes.discover()
+    case.progress.begin("asking", len(every))
     with ThreadPoolExecutor(WORKERS) as pool:
-        answers = list(pool.map(ask, causes.discover()))
+        answers = list(pool.map(ask, every))
     return [a for a in answers if a is not None], sorted(failed)
 
 
