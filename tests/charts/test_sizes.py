@@ -142,7 +142,12 @@ def test_what_if_marks_what_is_refused_and_says_whose_it_is() -> None:
     left = dict(zip(chart.table["stage"], chart.table["left"], strict=True))
     rest = sum(len(k) + len(v) + 2 for k, v in HALF.items())
     assert left["half message"] == 1000 - 700 - 91 - len("RMQ_SYS_TRANS_HALF_TOPIC") - rest
-    assert set(chart.table.loc[chart.table["left"] < 0, "fate"]) == {"refused"}
+    assert set(chart.table["fate"]) == {"stored"}
+    larger = sizes.room(given(), 900).table
+    assert (
+        set(larger.loc[larger["left"] < 0, "fate"]) == {"refused"}
+        and larger["left"].min() == chart.table["left"].min() - 200
+    )
     for said in ("orders", "4.6.0", "1,000", "650"):
         assert said in chart.reading
     # Nothing in it depends on a consumer group, of which this evidence says nothing.
