@@ -296,3 +296,10 @@ def status_queues(case: Case, group: str) -> dict[str, set[Queue]]:
                 (b["#Topic"], b["#Broker Name"], int(b["#QID"])) for b in info["queues"] if b.get("droped") != "true"
             }
     return found
+
+
+def window(firsts: list[dt.datetime | None], case: Case) -> tuple[dt.datetime, dt.datetime] | None:
+    """Return the time from the earliest of these moments to the last that any log of consuming shows, None without one."""
+    known = [t for t in firsts if t is not None]
+    lasts = [said.last for said in facts.every(case) if said.last is not None]
+    return (min(known), max([*known, *lasts])) if known else None
