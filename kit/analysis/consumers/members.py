@@ -245,7 +245,8 @@ def holdings(case: Case) -> list[Holding]:
         key = (said.place, group, said.queue)
         if said.event != "queue-left":
             open_.setdefault(key, said)
-        elif begun := open_.pop(key, None):
+        elif key in open_:
+            begun = open_.pop(key)
             found.append(
                 Holding(
                     group, said.place, clients.get(said.file, ""), said.queue, begun.first, said.last, begun.ref(case)
