@@ -11,7 +11,7 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -66,14 +66,19 @@ def load(case: Case, lang: Lang | None = None) -> dict[str, Any] | None:
     return json.loads((folder / f"findings-{lang or case.lang}.json").read_text(encoding="utf-8")) if folder else None
 
 
-def save(case: Case, findings: Sequence[Finding], documents: dict[Lang, dict[str, Any]]) -> None:
+def save(
+    case: Case,
+    findings: Sequence[Finding],
+    documents: dict[Lang, dict[str, Any]],
+    shared: Mapping[str, pd.DataFrame] | None = None,
+) -> None:
     """Keep findings.json in every language and every result table. Two triages at once: the first one stays.
 
-    Where something failed, the results are kept for this run only.
+    `shared`: tables that belong to no single cause. Where something failed, the results are kept for this run only.
     """
     try:
         if not case.failures:
-            _save(case, key(case), findings, documents)
+            _save(case, key(case), findings, documents, shared or {})
             case.memo.pop(RUN, None)
             return
     except _TableFailed:
@@ -81,7 +86,7 @@ def save(case: Case, findings: Sequence[Finding], documents: dict[Lang, dict[str
     run = case.memo[RUN] = os.environ.get(RUN) or secrets.token_hex(8)
     name = f"{key(case)}{ws.RUN_ONLY}{run}"
     case.workspace.forget(name)
-    _save(case, name, findings, documents)
+    _save(case, name, findings, documents, shared or {})
     atexit.register(case.workspace.forget, name)
 
 
@@ -89,7 +94,13 @@ class _TableFailed(Exception):
     """A result table could not be kept."""
 
 
-def _save(case: Case, key: str, findings: Sequence[Finding], documents: dict[Lang, dict[str, Any]]) -> None:
+def _save(
+    case: Case,
+    key: str,
+    findings: Sequence[Finding],
+    documents: dict[Lang, dict[str, Any]],
+    shared: Mapping[str, pd.DataFrame],
+) -> None:
     with case.workspace.writing(key) as part:
         if part is None:
             return
@@ -97,7 +108,9 @@ def _save(case: Case, key: str, findings: Sequence[Finding], documents: dict[Lan
             text = json.dumps(documents[lang], ensure_ascii=False, indent=1)
             (part / f"findings-{lang}.json").write_text(text, encoding="utf-8")
         (part / "tables").mkdir()
-        taken: set[str] = set()
+        for name, frame in shared.items():
+            _write(frame, part / "tables" / f"{_safe(name)}.parquet")
+        taken: set[str] = set(shared)
         for finding in findings:
             for name, frame in finding.tables.items():
                 unique = name if name not in taken else f"{finding.cause}_{name}"

@@ -13,7 +13,7 @@ import kit
 from kit import causes
 from kit.case import bug_report
 from kit.case.bug_report import Failure
-from kit.causes import collect_next, consequences, results
+from kit.causes import collect_next, consequences, results, timeline
 from kit.causes.findings import Finding
 from kit.evidence import disk
 from kit.i18n import LANGS, Lang, T
@@ -60,7 +60,12 @@ def _triage(case: Case, lang: Lang | None) -> dict[str, Any]:
     except Exception as error:
         case.failures.append(_failure(COLLECTING, error))
     documents = {each: document(case, findings, each) for each in LANGS}
-    results.save(case, findings, documents)
+    shared = {}
+    try:
+        shared[timeline.TABLE] = timeline.table(case, findings)
+    except Exception as error:
+        case.failures.append(_failure(timeline.TABLE, error))
+    results.save(case, findings, documents, shared)
     if case.failures:
         bug_report.write(case.workspace.folder, case)
     return documents[lang or case.lang]

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from kit.cli import doctor, evidence, lab, offline
+from kit.cli import doctor, evidence, lab, offline, postmortem
 from kit.cli.shared import BUG, Refusal, clean
 from kit.i18n import Lang, T
 
@@ -98,7 +98,7 @@ def cli() -> None:
     """
 
 
-for command in (*evidence.COMMANDS, *doctor.COMMANDS, *offline.COMMANDS, *lab.COMMANDS):
+for command in (*evidence.COMMANDS, *postmortem.COMMANDS, *doctor.COMMANDS, *offline.COMMANDS, *lab.COMMANDS):
     cli.add_command(command)
 
 

@@ -14,6 +14,7 @@ import pyarrow.dataset as ds
 from kit.analysis import noise
 from kit.case import unreadable
 from kit.case.bug_report import Failure
+from kit.causes import results, timeline
 from kit.i18n import Lang
 from kit.report import html, manifest, notebooks
 from kit.report.labels import SKIPPED
@@ -44,7 +45,8 @@ def build(
     started = started or dt.datetime.now(dt.UTC)
     out.mkdir(parents=True, exist_ok=True)
     content = manifest.manifest(findings, {**(options or {}), "lang": lang}, executed)
-    stories = [notebooks.story(path) for path in executed]
+    verdicts = {finding["cause"]: finding["verdict"] for finding in findings["findings"]}
+    stories = [notebooks.story(path, verdicts) for path in executed]
     page = html.render(findings, tables, stories, lang, options, content["manifest_sha256"], failures)
     target = out / PAGE_NAME
     target.write_text(page, encoding="utf-8", errors="backslashreplace")
@@ -106,11 +108,17 @@ def declared(case: Case, cause: str) -> dict[str, Any]:
 
 
 def evidence_tables(case: Case) -> dict[str, pd.DataFrame]:
-    """Return what was read and what was not, without Spark: `inventory`, `damage` (each place), `skipped` (by reason),
-    `harmless` (texts known as such). One that fails is left out, and added to the failures of the case.
+    """Return what belongs to no single cause, without Spark: `inventory`, `damage` (each place), `skipped` (by reason),
+    `harmless` (texts known as such), `timeline`. One that fails is left out, and added to the failures of the case.
     """
     made: dict[str, pd.DataFrame] = {}
-    for name, make in {"inventory": _files, "damage": _damage, "skipped": _skipped, "harmless": _harmless}.items():
+    for name, make in {
+        "inventory": _files,
+        "damage": _damage,
+        "skipped": _skipped,
+        "harmless": _harmless,
+        "timeline": _timeline,
+    }.items():
         try:
             made[name] = make(case)
         except Exception as error:
@@ -140,3 +148,7 @@ def _skipped(case: Case) -> pd.DataFrame:
 
 def _harmless(case: Case) -> pd.DataFrame:
     return noise.seen(case, case.lang)[list(noise.SHOWN)]
+
+
+def _timeline(case: Case) -> pd.DataFrame:
+    return results.table(case, timeline.TABLE)

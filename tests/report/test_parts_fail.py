@@ -65,13 +65,7 @@ def test_every_table_of_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = inquiry()
     monkeypatch.setattr("kit.report.labels.PAGE", {})
     monkeypatch.setattr("kit.causes.look_alikes.frame", broken)
-    for show in (
-        asked.verdicts,
-        asked.coverage,
-        asked.look_alikes,
-        asked.remedies,
-        lambda: asked.chain("broker-busy"),
-    ):
+    for show in (asked.verdicts, asked.coverage, asked.look_alikes, asked.remedies, lambda: asked.chain("broker-busy")):
         shown = show() if show is not asked.remedies else asked.remedies("half-topic-blowup")
         assert isinstance(shown, Undrawn) and "could not be drawn" in shown.table.caption
 
