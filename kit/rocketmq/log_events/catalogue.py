@@ -6,12 +6,12 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-import pyarrow as pa
-
 from kit.rocketmq.log_events import broker, client, lookup, noise, transaction
 from kit.rocketmq.log_events.event import Event
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from kit.formats.logs.literal_matcher import Needles
 
 __all__ = ["BY_SLUG", "EVENTS", "Event", "needles", "slugs"]
@@ -25,6 +25,8 @@ BY_SLUG: Final = {event.slug: event for event in EVENTS}
 @cache
 def slugs() -> pa.StringArray:
     """Return the slugs in the order of `needles`' groups."""
+    import pyarrow as pa
+
     return pa.array([event.slug for event in EVENTS], pa.string())
 
 
