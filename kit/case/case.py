@@ -13,20 +13,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from kit.case import workspace as ws
 from kit.case.options import Options, instant
+from kit.evidence import workspace as ws
 from kit.evidence.remote import fetch, is_remote, shown
 from kit.i18n import Lang, T
 from kit.inventory import inventory as inv
 from kit.inventory import zones
+from kit.inventory.model import Item
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
 if TYPE_CHECKING:
-    import pandas as pd
     from pyspark.sql import DataFrame, SparkSession
 
-    from kit.case import setup, tables
-    from kit.case.unreadable import Damage
+    from kit.case import tables
 
 HIDDEN: Final = ("events", "offset")
 """Columns of `entries` that `logs` does not show."""
@@ -132,7 +131,7 @@ class Case:
         """Every file, with the zone its times are read in."""
         return attrs.evolve(self.found, items=tuple(self._zoned(item) for item in self.found.items))
 
-    def _zoned(self, item: inv.Item) -> inv.Item:
+    def _zoned(self, item: Item) -> Item:
         from kit.inventory import spans
 
         if item.kind == "log" and item.first is not None:
@@ -159,12 +158,6 @@ class Case:
     def has_source(self, source: str) -> bool:
         """Tell whether there is a log of this source (`store`, `transaction`, `client`, …)."""
         return any(item.source == source for item in self.found.items)
-
-    def damage(self) -> list[Damage]:
-        """Return what of the evidence is truncated, corrupt or could not be read, in order of file."""
-        from kit.case import unreadable as damage
-
-        return damage.of(self)
 
     # --- tables ----------------------------------------------------------------------------------------------------------
 
@@ -336,46 +329,6 @@ class Case:
         from kit.inventory import quotes
 
         return quotes.lines(self.found, places)
-
-    def broker_versions(self) -> tuple[str, ...]:
-        """Return the releases of the brokers the evidence names, oldest first; empty where none is named."""
-        from kit.case import setup
-
-        return setup.broker_versions(self)
-
-    def client_versions(self) -> tuple[str, ...]:
-        """Return the releases of the clients that connected, oldest first; empty where none is named."""
-        from kit.case import setup
-
-        return setup.client_versions(self)
-
-    def clients(self) -> list[setup.Client]:
-        """Return who connected, in which group, with which release, and the line that says it."""
-        from kit.case import setup
-
-        return setup.clients(self)
-
-    def setting(self, name: str) -> setup.Setting:
-        """Return (value, where, known) of a broker setting: known `evidence`, `default` (of the broker's release) or
-        None.
-        """
-        from kit.case import setup
-
-        return setup.setting(self, name)
-
-    # --- results ---------------------------------------------------------------------------------------------------------
-
-    def table_names(self) -> list[str]:
-        """Return the result tables that the causes left, once `kit.triage` ran."""
-        from kit.case import results
-
-        return results.names(self)
-
-    def table(self, name: str) -> pd.DataFrame:
-        """Return one result table; empty where the causes left none of that name."""
-        from kit.case import results
-
-        return results.table(self, name)
 
 
 TABLE_OF: Final[Mapping[str, str]] = {"records": "messages", "entries": "logs"}

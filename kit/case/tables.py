@@ -25,8 +25,8 @@ import pyarrow.parquet as pq
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from kit.case.workspace import READING, Workspace, code_hash
 from kit.evidence.files import open_readonly
+from kit.evidence.workspace import READING, Workspace, code_hash
 from kit.formats.commitlog import schema
 from kit.formats.logs.log_file import LogFile
 from kit.formats.logs.log_file import zone as zone_minutes
@@ -34,7 +34,8 @@ from kit.formats.queues import consumequeue, index
 from kit.formats.tables import business_tables as rows
 from kit.formats.tables import configs, metrics, mqadmin
 from kit.inventory import zones
-from kit.inventory.inventory import TEXTS, Inventory, Item, as_log_files
+from kit.inventory.inventory import TEXTS, Inventory, as_log_files
+from kit.inventory.model import Item
 from kit.rocketmq import names
 from kit.spark import log_source
 from kit.spark.sessions import parquet, uri

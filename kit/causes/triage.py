@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import kit
 from kit import causes
-from kit.case import results
-from kit.causes import collect_next
+from kit.causes import collect_next, results
 from kit.causes.findings import Finding
 from kit.i18n import LANGS, Lang
 
 if TYPE_CHECKING:
     from kit.case.case import Case
     from kit.causes import Cause
-    from kit.inventory.inventory import Item
+    from kit.inventory.model import Item
 
 SCHEMA: Final = 1
 WORKERS: Final = 3

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kit.case import unreadable
 from kit.evidence.remote import is_remote
 from kit.i18n import T
 
@@ -116,7 +117,7 @@ def outside(evidence: Path | str, out: Path | None) -> None:
 
 def leave(case: Case) -> None:
     """End with 3 where evidence is damaged, after naming each place on stderr."""
-    damage = case.damage()
+    damage = unreadable.of(case)
     if not damage:
         return
     click.echo(DAMAGE.say(n=len(damage)).render(case.lang), err=True)

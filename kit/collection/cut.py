@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from kit.case.case import Case
-    from kit.inventory.inventory import Item
+    from kit.inventory.model import Item
 
 WHOLE: Final = ("broker_conf", "store_json", "checkpoint", "mqadmin", "metrics", "text", "abort", "dledger_state")
 STORES: Final = ("commitlog", "dledger")

@@ -13,7 +13,7 @@ import attrs
 from kit.evidence.files import open_readonly
 
 if TYPE_CHECKING:
-    from kit.inventory.inventory import Item
+    from kit.inventory.model import Item
 
 _STORES: Final = ("commitlog", "dledger")
 _GROWS: Final = ("log", "text", "mqadmin", "metrics", "rows", "sends")

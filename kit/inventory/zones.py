@@ -24,7 +24,7 @@ from kit.i18n import T
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
 if TYPE_CHECKING:
-    from kit.inventory.inventory import Item
+    from kit.inventory.model import Item
 
 NO_ZONE = T("`{zone}` is not a time zone; write +08:00 or Asia/Shanghai")
 

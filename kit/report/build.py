@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow.dataset as ds
 
 from kit.analysis import noise
+from kit.case import unreadable
 from kit.i18n import Lang
 from kit.report import html, manifest, notebooks
 from kit.report.labels import SKIPPED
@@ -101,7 +102,7 @@ def evidence_tables(case: Case) -> dict[str, pd.DataFrame]:
     """
     items = pd.DataFrame([attrs.asdict(item, recurse=False) for item in case.inventory.items])
     columns = ["file", "kind", "source", "bytes", "first", "last", "zone", "replica_of", "sha256"]
-    damage = pd.DataFrame([(d.file, str(d)) for d in case.damage()], columns=pd.Index(["file", "reason"]))
+    damage = pd.DataFrame([(d.file, str(d)) for d in unreadable.of(case)], columns=pd.Index(["file", "reason"]))
     ranges = (
         ds.dataset(case.folder("skipped"), format="parquet")
         .to_table(columns=["file", "start", "end", "reason"])

@@ -20,10 +20,10 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
 from kit.analysis.sends import attempts, sends, stalls
-from kit.case import events
-from kit.case.once import once
-from kit.causes.findings import Ref
+from kit.case import events, setup
+from kit.case.memoize import once
 from kit.i18n import Sentence, T
+from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -166,7 +166,10 @@ def explain(case: Case, ledger: sends.Ledger, found: list[stalls.Stall]) -> list
         and ledger.errors_by_kind
         and "TIMEOUT_CLEAN_QUEUE" in ledger.errors_by_kind
     ):
-        limit, threads = case.setting("waitTimeMillsInSendQueue"), case.setting("sendMessageThreadPoolNums")
+        limit, threads = (
+            setup.setting(case, "waitTimeMillsInSendQueue"),
+            setup.setting(case, "sendMessageThreadPoolNums"),
+        )
         ways.append(
             Why(
                 "queue-wait",
