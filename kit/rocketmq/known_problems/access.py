@@ -20,6 +20,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         verdict="confirmed",
         unless=r"^(?![\s\S]*(?:acl|Acl|accessKey|user))",
         example="CODE: 1  DESC: org.apache.rocketmq.acl.common.AclException: No acl config for RocketMQ2",
+        cause="acl-denied",
     ),
     problem(
         "acl-signature",
@@ -34,6 +35,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         risk=T("None."),
         verdict="confirmed",
         example="org.apache.rocketmq.acl.common.AclException: Check signature failed for accessKey=RocketMQ",
+        cause="acl-denied",
     ),
     problem(
         "acl-denied",
@@ -49,6 +51,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         verdict="confirmed",
         unless=r"^(?![\s\S]*(?:acl|Acl|ACL|topic|Topic|group|Group|request code))",
         example="org.apache.rocketmq.acl.common.AclException: No default permission for orders",
+        cause="acl-denied",
     ),
     problem(
         "acl-whitelist",
@@ -71,6 +74,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         risk=T("A wide pattern in globalWhiteRemoteAddresses lets everybody in without a key."),
         verdict="confirmed",
         example="org.apache.rocketmq.acl.common.AclException: NetAddress examine scope Exception netAddress is 10.20.*.*.1",
+        cause="acl-denied",
     ),
     problem(
         "acl-config",
@@ -129,5 +133,6 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         risk=T("None."),
         verdict="confirmed",
         since="5.3.0",
+        cause="acl-denied",
     ),
 )

@@ -149,7 +149,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         risk=T("Queues of a member that left stay unread meanwhile."),
         verdict="suspected",
         least=5,
-        lasts=60.0,
+        lasts=120.0,
     ),
     problem(
         "rebalance-failed",
@@ -352,6 +352,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         remedy=T("Restore from .bak or remove both files."),
         risk=T("Without them consumeFromWhere decides: messages are skipped or repeated."),
         verdict="confirmed",
+        classes=("client/LocalFileOffsetStore",),
     ),
     problem(
         "listener-threw",
@@ -562,7 +563,6 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         (
             "remove expired channel from ConsumerManager",
             "from ProducerManager groupChannelTable, producer group name",
-            "remove not active channel[",
             "ConsumerManager consumerTable, all clear",
             "groupChannelTable, all clear, group=",
         ),

@@ -52,7 +52,6 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         (
             "failed, and try to load backup file",
             "Load local offset store bak file exception",
-            "readLocalOffset Exception",
             "load json consumerOffset info failed",
             "load topic config from json file error",
         ),
@@ -65,7 +64,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         remedy=T("Stop the broker, restore the file from .bak or the slave, start again."),
         risk=T("A broker that runs with an empty table writes it back over the good one."),
         verdict="confirmed",
-        classes=("common/ConfigManager", "client/LocalFileOffsetStore"),
+        classes=("common/ConfigManager",),
     ),
     problem(
         "config-load-failed",

@@ -142,11 +142,9 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         "tls-failed",
         T("A TLS connection cannot be made"),
         (
-            "Failed to create SSLContext",
             "Clients intend to establish an insecure connection while this server is running in SSL enforcing mode",
             "Clients intend to establish an SSL connection while this server is running in SSL disabled mode",
             "Trying to establish an SSL connection but sslContext is null",
-            "Connections are insecure as SSLContext is null",
             "SSLHandshakeException",
             "NotSslRecordException",
             "Error while removing HandshakeHandler",
@@ -160,6 +158,25 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         remedy=T("Use permissive while clients change over; correct the certificate."),
         risk=T("permissive lets plain connections in."),
         verdict="confirmed",
+    ),
+    problem(
+        "tls-not-available",
+        T("The process starts without TLS"),
+        ("Failed to create SSLContext", "Connections are insecure as SSLContext is null"),
+        T(
+            "No TLS context could be made: no certificate, or a library that does not fit the JDK. Without TLS in use the process works as before."
+        ),
+        T("Only if TLS is meant to be used: tls.server.mode, tls.properties, the exception below."),
+        "remoting/netty/NettyRemotingServer.loadSslContext",
+        unlike=T("it is no failure of plain connections, which are the default"),
+    ),
+    problem(
+        "host-name-unknown",
+        T("A process cannot find out its own host's name"),
+        ("Failed to obtain the host name",),
+        T("The host's own name is not in DNS or /etc/hosts; RocketMQ uses a default instead."),
+        T("Set brokerName and brokerIP1 explicitly."),
+        "common/BrokerConfig.localHostName",
     ),
     problem(
         "protocol-broken",
@@ -249,7 +266,6 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "UnknownHostException",
             "dns lookup address by domain error",
             "UnresolvedAddressException",
-            "Failed to obtain the host name",
             "Name or service not known",
             "nodename nor servname provided",
         ),
@@ -265,6 +281,8 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         risk=T("None."),
         verdict="confirmed",
         example="java.net.UnknownHostException: rmqnamesrv",
+        unless=r"Failed to obtain the host name|getLocalHost|localHostName",
+        least=3,
     ),
     problem(
         "connection-refused",
@@ -280,8 +298,8 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         remedy=T("Start the process, open the port, or correct the address."),
         risk=T("None."),
         verdict="suspected",
-        least=5,
-        lasts=30.0,
+        least=20,
+        lasts=60.0,
         example="java.net.ConnectException: Connection refused: /10.20.30.41:10911",
     ),
 )

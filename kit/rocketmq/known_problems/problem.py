@@ -71,6 +71,17 @@ class Problem:
         """Matches where one of the texts is."""
         return re.compile("|".join(expression(text) for text in self.texts) or r"(?!)")
 
+    @property
+    def has_condition(self) -> bool:
+        """Tell whether finding a needle does not settle it: values inside a text, or entries that are normal."""
+        return bool(self.unless) or any(ANY in text for text in self.texts)
+
+    @cached_property
+    def in_bytes(self) -> re.Pattern[bytes]:
+        """Matches the bytes of an entry that `in_text` is true for."""
+        normal = rf"(?![\s\S]*(?:{self.unless}))" if self.unless else ""
+        return re.compile(rf"\A{normal}[\s\S]*?(?:{self.pattern.pattern})".encode())
+
     def in_text(self, text: str) -> bool:
         """Tell whether a log entry holds one of the texts and is not one of the normal ones."""
         return bool(self.pattern.search(text)) and not (self.normal and self.normal.search(text))

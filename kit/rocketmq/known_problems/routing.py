@@ -17,8 +17,6 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "No route info for this topic",
             "Can not find Message Queue for this topic",
             "not matched route info",
-            "RouteInfoFromNameServer is not exist value",
-            "getTopicRouteInfoFromNameServer return null, Topic",
         ),
         T(
             "The client asked a name server for the topic's brokers and got none (code 17): the topic does not exist there, the brokers that have it are not registered with this name server, or the client talks to another cluster's."
@@ -33,6 +31,20 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         unlike=T("TBW102 is the template for automatic creation, not a topic that is missing"),
         verdict="confirmed",
         least=2,
+        cause="topic-missing",
+    ),
+    problem(
+        "route-not-yet-known",
+        T("A route is not there at the first try"),
+        ("RouteInfoFromNameServer is not exist value", "getTopicRouteInfoFromNameServer return null, Topic"),
+        T(
+            "A client or broker asked for a topic that no broker has registered yet: TBW102 and %RETRY% topics before they are made, or a topic before its first message."
+        ),
+        T(
+            "Nothing, unless it repeats for a topic that should exist: then see the exception `No route info of this topic`."
+        ),
+        "client/impl/MQClientAPIImpl.getTopicRouteInfoFromNameServer",
+        unlike=T("TBW102 is the template for automatic creation; a client asks for it at its first send"),
     ),
     problem(
         "topic-not-on-broker",
@@ -56,6 +68,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         ),
         verdict="confirmed",
         least=2,
+        cause="topic-missing",
     ),
     problem(
         "topic-auto-create-refused",
@@ -76,6 +89,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         remedy=T("Create the topic by hand on all brokers of the cluster."),
         risk=T("Automatic creation puts the topic on the brokers that happened to get the first message."),
         verdict="confirmed",
+        unless=r"^(?![\s\S]*(?:default topic|exception|Exception|createTopicIfAbsent))",
     ),
     problem(
         "subscribed-topic-missing",
@@ -92,6 +106,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         least=3,
         lasts=60.0,
         unless=r"the topic\[%RETRY%",
+        cause="topic-missing",
     ),
     problem(
         "namesrv-address-missing",
@@ -147,9 +162,10 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         remedy=T("Start the name server or correct the address; several name servers do not need each other."),
         risk=T("None."),
         verdict="suspected",
-        least=3,
-        lasts=30.0,
+        least=10,
+        lasts=60.0,
         unlike=T("a name server that is stopped before the broker leaves a few such lines"),
+        unless=r"unregisterBroker",
     ),
     problem(
         "namesrv-broker-expired",
@@ -254,8 +270,9 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         "heartbeat-failed",
         T("The client's heartbeats do not reach a broker"),
         (
-            "send heart beat to broker",
-            "sendHeartbeatToAllBroker",
+            "send heart beat to broker[{}] failed",
+            "send heart beat to broker[{}] exception, because the broker not up",
+            "sendHeartbeatToAllBroker exception",
             "lock heartBeat, but failed",
             "ScheduledTask sendHeartbeatToAllBroker exception",
             "Check client in broker error",

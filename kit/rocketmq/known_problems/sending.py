@@ -381,5 +381,6 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         verdict="suspected",
         least=3,
         lasts=5.0,
+        unless=r"AclException",
     ),
 )

@@ -94,7 +94,8 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         remedy=T("Restart the producer that does not read."),
         risk=T("None."),
         verdict="suspected",
-        least=5,
+        least=10,
+        lasts=30.0,
     ),
     problem(
         "check-executor-full",
