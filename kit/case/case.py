@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import json
 import threading
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from kit.case.options import Options, instant
+from kit.case.progress import Progress
 from kit.evidence import workspace as ws
 from kit.evidence.remote import fetch, is_remote, shown
 from kit.i18n import Lang, T
@@ -91,6 +93,8 @@ class Case:
         self.options = options
         self.memo: dict[str, Any] = {}
         """What causes work out once and share."""
+        self.progress = Progress()
+        """Who listens while tables are built and causes examined."""
         self.eager = True
         """Whether Spark starts while an evidence is looked at for the first time: nearly everything needs it next."""
         self._base = workspace
@@ -105,7 +109,11 @@ class Case:
     def found(self) -> inv.Inventory:
         """The inventory as the files alone tell it: floating times have no zone yet."""
         if self.eager and not inv.looked_at(self.path, self._base):
-            self.warm()
+            from kit.spark import JavaMissing
+
+            # What is found needs no Java; who asks for a table next learns that it is missing.
+            with contextlib.suppress(JavaMissing):
+                self.warm()
         found = inv.take(self.path, self._base)
         for said in self.options.rows:
             found = inv.with_columns(found, said)
@@ -168,6 +176,7 @@ class Case:
     offsets = _table("offsets", "Consumer offsets, delay offsets and the checkpoint.")
     admin = _table("admin", "Cells and fields of mqadmin outputs.")
     metrics = _table("metrics", "Host metrics and garbage collections.")
+    threads = _table("threads", "Threads of thread dumps, and what each was doing.")
     rows = _table("rows", "Business tables, transaction log tables and delivery ledgers.")
     sends = _table("sends", "Send ledgers.")
 
@@ -292,12 +301,13 @@ class Case:
     # --- Spark -----------------------------------------------------------------------------------------------------------
 
     def warm(self) -> None:
-        """Start Spark in the background; what needs it waits."""
+        """Start Spark in the background; what needs it waits. Raise `JavaMissing` where it could not start."""
         import kit.spark
         from kit.evidence import files as evidence
 
         with self._lock:
             if self._spark is None:
+                kit.spark.require_java(self.options.master, self.options.remote)
                 future: Future[SparkSession] = Future()
                 self._spark = future
 

@@ -90,12 +90,15 @@ class Finding:
     missing: list[Missing] = attrs.field(factory=list)
     remedies: list[Remedy] = attrs.field(factory=list)
     tables: dict[str, Any] = attrs.field(factory=dict)
+    consequence_of: tuple[str, ...] = ()
+    """Slugs of causes that this case shows to have brought this one about, beyond what `LEADS_TO` says."""
 
     @property
     def verdict(self) -> Verdict:
         return verdict(self.steps)
 
-    def as_dict(self, lang: Lang = "en") -> dict[str, Any]:
+    def as_dict(self, lang: Lang = "en", explained_by: Iterable[str] = ()) -> dict[str, Any]:
+        """Return it as findings.json holds it. `explained_by`: the confirmed causes of which it is a consequence."""
         return {
             "cause": self.cause,
             "kind": self.kind,
@@ -103,6 +106,7 @@ class Finding:
             "title": self.title.render(lang),
             "summary": self.summary.render(lang),
             "window": None if self.window is None else [_iso(t) for t in self.window],
+            "explained_by": list(explained_by),
             "steps": [step.as_dict(lang) for step in self.steps],
             "figures": self.figures,
             "missing": [m.as_dict(lang) for m in self.missing],

@@ -14,7 +14,8 @@ import pyarrow.dataset as ds
 from kit.analysis import refs
 from kit.case import setup
 from kit.causes.findings import Finding, Remedy, Step
-from kit.i18n import T
+from kit.i18n import Sentence, T
+from kit.rocketmq.known_problems import upstream
 from kit.rocketmq.known_problems.problem import Problem
 from kit.rocketmq.log_events.catalogue import PROBLEM, SEARCHED
 from kit.rocketmq.versions import Version
@@ -28,7 +29,6 @@ PASTE: Final = 200
 SUMMARY = T("{meaning} Seen {n} times.")
 SEEN = T("RocketMQ or its host says so in {n} log entries.")
 HAS_IT = T("Release {version} is among those with this fault ({releases}).")
-FIXED_IN = T("fixed: {fixed}")
 FROM_TO = T("{since} to {until}")
 VERIFY = T("The line is no longer printed.")
 
@@ -78,10 +78,15 @@ def _faulty(case: Case, problem: Problem) -> Version | None:
         return None
     for text in setup.broker_versions(case):
         version = Version.parse(text)
-        if problem.in_release(version):
+        if _within(problem, version):
             return version
     return None
 
 
-def _releases(problem: Problem) -> T:
-    return FROM_TO.say(since=problem.since or "4.3.0", until=problem.until or "5.3.3")  # type: ignore[return-value]
+def _within(problem: Problem, version: Version) -> bool:
+    early = problem.since and version < Version.parse(problem.since)
+    return not early and not (problem.until and version > Version.parse(problem.until))
+
+
+def _releases(problem: Problem) -> Sentence:
+    return FROM_TO.say(since=problem.since or upstream.OLDEST, until=problem.until or upstream.NEWEST)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import kit
 from kit import causes
-from kit.causes import collect_next, results
+from kit.causes import collect_next, consequences, known_problems, results
 from kit.causes.findings import Finding
 from kit.i18n import LANGS, Lang
 
@@ -25,10 +25,6 @@ WORKERS: Final = 3
 """Causes asked at once: most of their time is waiting for Spark."""
 
 log = logging.getLogger(__name__)
-
-_LOST: Final = ("lost", "rows_without_message", "messages_without_row", "discarded")
-_REPEATED: Final = ("stored_twice", "handled_twice_by_offset_id", "committed_twice")
-_PENDING: Final = ("leaked_messages", "looping_half_messages", "at_risk_half_messages", "rows_pending", "pending")
 
 
 class CauseFailed(RuntimeError):
@@ -45,6 +41,14 @@ def triage(case: Case, lang: Lang | None = None, *, strict: bool = True) -> dict
     known = results.load(case, lang)
     if known is not None:
         return known
+    try:
+        return _triage(case, lang, strict=strict)
+    finally:
+        case.progress.end()
+
+
+def _triage(case: Case, lang: Lang | None, *, strict: bool) -> dict[str, Any]:
+    case.progress.begin("reading")
     case.warm()
     case.build("messages", "logs")
     findings, failed = _ask(case)
@@ -67,10 +71,19 @@ def _ask(case: Case) -> tuple[list[Finding], list[str]]:
             log.exception("%s failed", cause.SLUG)
             failed.append(f"{cause.SLUG}:\n{traceback.format_exc()}")
             return None
+        finally:
+            case.progress.step()
 
+    every = causes.discover()
+    case.progress.begin("asking", len(every))
     with ThreadPoolExecutor(WORKERS) as pool:
-        answers = list(pool.map(ask, causes.discover()))
-    return [a for a in answers if a is not None], sorted(failed)
+        answers = [a for a in pool.map(ask, every) if a is not None]
+    try:
+        answers += known_problems.examine(case)
+    except Exception:
+        log.exception("known problems failed")
+        failed.append(f"known-problems:\n{traceback.format_exc()}")
+    return answers, sorted(failed)
 
 
 def document(case: Case, findings: list[Finding], lang: Lang) -> dict[str, Any]:
@@ -78,7 +91,7 @@ def document(case: Case, findings: list[Finding], lang: Lang) -> dict[str, Any]:
     bytes.
     """
     found = case.inventory
-    confirmed = [f for f in findings if f.kind == "root_cause" and f.verdict == "confirmed"]
+    explained = consequences.explained_by(findings)
     return {
         "schema": SCHEMA,
         "kit_version": kit.__version__,
@@ -87,8 +100,8 @@ def document(case: Case, findings: list[Finding], lang: Lang) -> dict[str, Any]:
             "files": [file(item) for item in sorted(found.items, key=lambda i: i.file)],
             "not_recognised": list(found.not_recognised),
         },
-        "root_causes": [f.cause for f in sorted(confirmed, key=harm)],
-        "findings": [plain(f.as_dict(lang)) for f in findings],
+        "root_causes": [f.cause for f in consequences.ordered(findings, explained)],
+        "findings": [plain(f.as_dict(lang, explained.get(f.cause, ()))) for f in findings],
     }
 
 
@@ -124,13 +137,3 @@ def file(item: Item) -> dict[str, Any]:
 
 def _iso(at: dt.datetime | None) -> str | None:
     return None if at is None else at.astimezone(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def harm(finding: Finding) -> tuple[int, int, int, str]:
-    """Order of root causes: most lost messages, then repeated, then pending, then slug."""
-
-    def total(names: tuple[str, ...]) -> int:
-        values = (finding.figures.get(name) for name in names)
-        return sum(v for v in values if isinstance(v, int) and not isinstance(v, bool))
-
-    return -total(_LOST), -total(_REPEATED), -total(_PENDING), finding.cause

@@ -80,7 +80,7 @@ def run(case: Case, findings: Mapping[str, Any], out: Path, cause: str, started:
         (staged / "notebooks").mkdir()
         made = []
         for path, book in books.items():
-            notebook(redactor, book, redactor.value(parameters), case.lang)
+            notebook(redactor, book, redactor.value(build.neutral(case)), case.lang)
             nbformat.write(book, staged / "notebooks" / path.name)
             made.append(staged / "notebooks" / path.name)
         frames = {name: redactor.frame(frame) for name, frame in evidence.items()}

@@ -17,8 +17,9 @@ import kit
 from kit.case import case as case_module
 from kit.case import setup, unreadable
 from kit.causes import results, tables
+from kit.causes.consequences import harm
 from kit.causes.findings import Finding, Step
-from kit.causes.triage import document, harm, plain
+from kit.causes.triage import document, plain
 from kit.i18n import LANGS, T
 from kit.inventory.references import Ref
 from kit.report import write

@@ -483,7 +483,7 @@ def test_nothing_original_is_left_of_a_recording(spark: SparkSession, tmp_path: 
     assert made["options"]["redact"] is True
     build.run(case, tmp_path / "again", redact=True)
     for path in files:
-        if path.name != "manifest.json":
+        if path.name != "run.json":
             assert path.read_bytes() == (tmp_path / "again" / path.relative_to(out)).read_bytes(), path
 
 
