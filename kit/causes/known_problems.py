@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 PASTE: Final = 200
 """Log entries up to which evidence without records counts as a paste."""
 
-SUMMARY = T("{meaning} Seen {n} times.")
-SEEN = T("RocketMQ or its host says so in {n} log entries.")
+SUMMARY = T("{meaning} Log entries that say so: {n}.")
+SEEN = T("The logs say so; entries: {n}.")
 HAS_IT = T("Release {version} is among those with this fault ({releases}).")
 FROM_TO = T("{since} to {until}")
 VERIFY = T("The line is no longer printed.")

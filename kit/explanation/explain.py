@@ -32,6 +32,8 @@ NOT_KNOWN = T(
 )
 HARMLESS = T("Known benign: {why}.")
 PRINTED = T("RocketMQ prints this in {cls} ({how}); the catalogue has no entry for it.")
+ORDINARY = T("An ordinary line of {where}: nothing is wrong.")
+WATCHED = T("A line of {where} that the kit's causes look at; what it shows depends on the lines around it.")
 PRINTED_BY = T("{cls} ({how}), releases {releases}")
 FAULT_IN = T("the fault: {since} to {until}")
 FIXED = T("fixed: {fixed}")
@@ -146,15 +148,13 @@ def _event(line: Line, lang: Lang) -> dict[str, Any] | None:
         event, needle = _EVENTS[number]
         if not event.confirm or re.search(event.confirm, line.text):
             found.append((len(needle), event))
-    for _, event in sorted(found, key=lambda each: -each[0]):
-        meaning, following = _meaning(event, lang)
-        if meaning:
-            released = ""
-            if event.since or event.until:
-                released = f"{event.since or upstream.OLDEST}–{event.until or upstream.NEWEST}"
-            printed = f"{event.reference} {released}".strip()
-            return _row(line, "log", event.slug, _title(event), meaning, printed, following)
-    return None
+    if not found:
+        return None
+    _, event = max(found, key=lambda each: each[0])
+    meaning, following = _meaning(event, lang)
+    released = f"{event.since or upstream.OLDEST}–{event.until or upstream.NEWEST}"
+    printed = f"{event.reference} {released if event.since or event.until else ''}".strip()
+    return _row(line, "log", event.slug, _title(event), meaning, printed, following)
 
 
 def _title(event: Event) -> str:
@@ -166,7 +166,8 @@ def _meaning(event: Event, lang: Lang) -> tuple[str, str]:
         return HARMLESS.say(why=benign.BY_SLUG[event.slug].why).render(lang), NOTHING.in_(lang)
     if event.slug in MEANINGS:
         return MEANINGS[event.slug].in_(lang), (NOTHING if event.harmless else LOOK).in_(lang)
-    return "", ""
+    said = ORDINARY if event.harmless else WATCHED
+    return said.say(where=event.reference).render(lang), (NOTHING if event.harmless else LOOK).in_(lang)
 
 
 def _upstream(line: Line, lang: Lang) -> dict[str, Any] | None:

@@ -54,7 +54,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         T("underlayError= in the line says which; broker address and code."),
         "rocketmq-client-go consumer",
         printed="the Go client's rocketmq log",
-        example='time="2026-11-20T10:00:00+08:00" level=error msg="pull message error" underlayError="request timeout"',
+        example='time="2026-11-20T10:00:00+08:00" level=error msg="pull message error" underlayError="broker is not available"',
     ),
     problem(
         "go-request-timeout",

@@ -98,8 +98,8 @@ def expression(text: str) -> str:
 
 
 def problem(
-    slug: str, title: T, texts: Iterable[str] | str, meaning: T, next: T, reference: str, **more: object
-) -> Problem:  # noqa: A002
+    slug: str, title: T, texts: Iterable[str] | str, meaning: T, following: T, reference: str, **more: object
+) -> Problem:
     """Return a `Problem`; one text may be given alone."""
     given = (texts,) if isinstance(texts, str) else tuple(texts)
-    return Problem(slug, title, given, meaning, next, reference, **more)  # type: ignore[arg-type]
+    return Problem(slug, title, given, meaning, following, reference, **more)  # type: ignore[arg-type]

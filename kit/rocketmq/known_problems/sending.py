@@ -20,6 +20,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         cause="broker-busy",
         verdict="confirmed",
         unlike=T("clients before 5.3.0 do not retry it: the application gets code 2"),
+        example="CODE: 2  DESC: [TIMEOUT_CLEAN_QUEUE]broker busy, start flow control for a while, period in queue: 208ms, size of queue: 8",
     ),
     problem(
         "flow-control-page-cache",
@@ -89,6 +90,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         verdict=None,
         remedy=T("Correct the last cause; create the topic on several brokers."),
         risk=T("Sending again after a time-out may store the message twice."),
+        example="Send [3] times, still failed, cost [3002]ms, Topic: orders, BrokersSent: [broker-a, broker-a, broker-a]",
     ),
     problem(
         "message-too-large-client",

@@ -136,6 +136,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         risk=T("With ASYNC_FLUSH a host crash loses what the page cache held; a process crash alone does not."),
         unlike=T("a process that crashed alone loses nothing that had been appended: the page cache survives it"),
         verdict="suspected",
+        example="last shutdown abnormally",
     ),
     problem(
         "store-kept-abort",

@@ -138,6 +138,19 @@ MEANINGS: Final[dict[str, T]] = {
     "dedup-key": T(
         "The application says what it recognises repeated messages by. An offset id differs with every retry and is useless for that; UNIQ_KEY or a business key stay."
     ),
-    "consumer-group-missing": _LIFE,
+    "client-created": _LIFE,
+    "heartbeat-data": _LIFE,
+    "queues-assigned": T("The queues this consumer has after a rebalance."),
+    "queues-assigned-go": T("The queues this consumer has after a rebalance."),
+    "queue-left": T("A consumer gave a queue up at a rebalance."),
+    "pull-started": T("A consumer begins to pull a queue; nextOffset is where."),
+    "pull-held-back-cpp": T("The C++ client holds its pulls back: its listener is slower than what arrives."),
+    "expired-sent-back": T(
+        "A message was in work longer than consumeTimeout (15 minutes) and was sent back: another consumer gets it while the first may still work on it."
+    ),
+    "consumer-stopped": _LIFE,
+    "consumer-registered": _LIFE,
+    "subscription-replaced": T("The broker took over another subscription for the group: old and new are printed."),
+    "subscription-added": T("A group subscribed to one topic more."),
 }
 """Slug of a text in the catalogue → one sentence or two."""
