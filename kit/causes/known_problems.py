@@ -13,7 +13,7 @@ import pyarrow.dataset as ds
 
 from kit.analysis import refs
 from kit.case import setup
-from kit.causes.findings import Finding, Remedy, Step
+from kit.causes.findings import Finding, Remedy, Role, Step
 from kit.i18n import Sentence, T
 from kit.rocketmq.known_problems import upstream
 from kit.rocketmq.known_problems.problem import Problem
@@ -57,7 +57,7 @@ def _is_paste(case: Case) -> bool:
 
 def _finding(case: Case, problem: Problem, seen: refs.Seen, *, certain: bool) -> Finding:
     finding = Finding(problem.slug, "neighbour", problem.title, SUMMARY.say(meaning=problem.meaning, n=seen.count))
-    role = "deciding" if certain else "supporting"
+    role: Role = "deciding" if certain else "supporting"
     finding.steps = [Step(SEEN.say(n=seen.count), role, True, refs.quote(case, seen), id="seen")]
     faulty = _faulty(case, problem)
     if faulty is not None:
