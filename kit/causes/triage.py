@@ -13,7 +13,7 @@ import kit
 from kit import causes
 from kit.case import bug_report
 from kit.case.bug_report import Failure
-from kit.causes import collect_next, consequences, results, timeline
+from kit.causes import collect_next, consequences, known_problems, results, timeline
 from kit.causes.findings import Finding
 from kit.evidence import disk
 from kit.i18n import LANGS, Lang, T
@@ -74,24 +74,34 @@ def _triage(case: Case, lang: Lang | None) -> dict[str, Any]:
 def _ask(case: Case) -> list[Finding]:
     def ask(cause: Cause) -> Finding:
         try:
-            finding = cause.examine(case)
-            for lang in LANGS:  # a sentence without its value breaks here, and takes no other cause with it
-                json.dumps(plain(finding.as_dict(lang)), allow_nan=False)
+            return _sayable(cause.examine(case))
         except Exception as error:
             failure = _failure(cause.SLUG, error)
             case.failures.append(failure)
             title = getattr(cause, "TITLE", None) or T(cause.SLUG)
             summary = FAILED.say(type=failure.type, where=failure.where)
             return Finding(cause.SLUG, cause.KIND, title, summary, error=failure.as_dict())
-        else:
-            return finding
         finally:
             case.progress.step()
 
     every = causes.discover()
     case.progress.begin("asking", len(every))
     with ThreadPoolExecutor(WORKERS) as pool:
-        return list(pool.map(ask, every))
+        answers = list(pool.map(ask, every))
+    try:
+        answers += [_sayable(finding) for finding in known_problems.examine(case)]
+    except Exception as error:
+        case.failures.append(_failure("known problems", error))
+    return answers
+
+
+def _sayable(finding: Finding) -> Finding:
+    """Return a finding that can be written in every language. A sentence without its value raises here, and takes nothing
+    else with it.
+    """
+    for lang in LANGS:
+        json.dumps(plain(finding.as_dict(lang)), allow_nan=False)
+    return finding
 
 
 def _failure(what: str, error: Exception) -> Failure:

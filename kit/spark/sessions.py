@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kit.i18n import Sentence, T
 from kit.spark import jvm
@@ -25,6 +26,8 @@ JAVA_ABSENT = T("none was found", "sessions")
 JAVA_OLD = T("{source} has Java {version}")
 JAVA_BROKEN = T("{source} names {path}, which is no Java that starts")
 
+_LOCAL: Final = re.compile(r"local(?:\[(?P<cores>\*|\d+)(?:, *\d+)?\])?")
+"""A master of Spark that is this process: `local[2, 3]` names the failures a task may have, too."""
 JAVA_OPTIONS = "-XX:+UseParallelGC -Duser.timezone=UTC"
 BRIEF = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=192m"
 """One fast compiler: the second one takes a third of both cores for the first half minute, and pays back later.
@@ -76,7 +79,7 @@ def session(master: str | None = None, remote: str | None = None, *, brief: bool
     elif not _submitted():
         builder = builder.master("local[*]")
     for name, value in {
-        **_settings(local=is_local(master, remote), brief=brief),
+        **_settings(master, local=is_local(master, remote), brief=brief),
         **{k.replace("_", "."): v for k, v in conf.items()},
     }.items():
         builder = builder.config(name, value)
@@ -89,9 +92,11 @@ def session(master: str | None = None, remote: str | None = None, *, brief: bool
 
 
 def is_local(master: str | None = None, remote: str | None = None) -> bool:
-    """Tell whether `session` would start Spark in this machine's own JVM with the kit's settings."""
+    """Tell whether `session` would start Spark in this machine's own JVM with the kit's settings: without a master, or
+    with `local`, `local[4]`, `local[*]`.
+    """
     remote, master = _where(master, remote)
-    return not (remote or master or _submitted())
+    return not (remote or _submitted()) and (not master or _LOCAL.fullmatch(master) is not None)
 
 
 def _where(master: str | None, remote: str | None) -> tuple[str | None, str | None]:
@@ -156,7 +161,16 @@ def _quiet() -> Iterator[None]:
         os.close(target)
 
 
-def _settings(*, local: bool, brief: bool) -> dict[str, str]:
+def _cores(master: str | None) -> int:
+    """Return the cores that a local master works on."""
+    named = _LOCAL.fullmatch(master or "")
+    every = os.cpu_count() or 2
+    if named is None or named["cores"] == "*":
+        return every
+    return int(named["cores"] or 1)
+
+
+def _settings(master: str | None, *, local: bool, brief: bool) -> dict[str, str]:
     settings = {
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
@@ -167,10 +181,9 @@ def _settings(*, local: bool, brief: bool) -> dict[str, str]:
         "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "true",
     }
     if local:
-        cores = os.cpu_count() or 2
         settings |= {
             # Small tables: a shuffle into 200 tasks would cost more than the work.
-            "spark.sql.shuffle.partitions": str(max(2, cores)),
+            "spark.sql.shuffle.partitions": str(max(2, _cores(master))),
             "spark.driver.memory": _memory(),
             # The UI has no authentication and shows log text; nothing listens beyond loopback.
             "spark.ui.enabled": "false",
