@@ -16,6 +16,7 @@ import attrs
 
 from kit.case.options import Options, instant
 from kit.case.progress import Progress
+from kit.evidence import disk
 from kit.evidence import workspace as ws
 from kit.evidence.files import Refused
 from kit.evidence.remote import fetch, is_remote, shown
@@ -73,12 +74,15 @@ def open_case(
     path = fetch(elsewhere, workspace) if elsewhere else Path(evidence)
     if not path.exists():
         raise FileNotFoundError(2, "No such file or folder", str(path))
-    ws.base(workspace, path)
+    base = ws.base(workspace, path)
     for zone in (tz_broker, tz_app):
         zones.converter(zone)
     options = Options(tz_broker, tz_app, instant(since), instant(until), tuple(sorted(rows)), master, remote)
     case = Case(path, Path(workspace) if workspace is not None else None, lang, options)
     case.name = shown(elsewhere) if elsewhere else str(path)
+    if elsewhere:
+        copies = base / "remote"
+        case.uses(next(folder for folder in path.resolve().parents if folder.parent == copies))
     return case
 
 
@@ -115,6 +119,10 @@ class Case:
 
     # --- what there is ---------------------------------------------------------------------------------------------------
 
+    def uses(self, folder: Path) -> None:
+        """Keep every process from cleaning a folder of the cache while this case lives."""
+        self._held.append(disk.hold(folder))
+
     @cached_property
     def found(self) -> inv.Inventory:
         """The inventory as the files alone tell it: floating times have no zone yet."""
@@ -124,7 +132,7 @@ class Case:
             # What is found needs no Java; who asks for a table next learns that it is missing.
             with contextlib.suppress(JavaMissing):
                 self.warm()
-        self._held.append(inv.hold(self.path, self._base))
+        self.uses(inv.spool(self.path, self._base))
         found = inv.take(self.path, self._base, shared=self._shared)
         for said in self.options.rows:
             found = inv.with_columns(found, said)

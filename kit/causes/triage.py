@@ -30,6 +30,7 @@ WORKERS: Final = 3
 
 
 FAILED = T("This cause could not be examined: {type} in {where}. The others do not depend on it.")
+NAMED = T("{slug}")
 COLLECTING = "collect next"
 
 
@@ -78,7 +79,7 @@ def _ask(case: Case) -> list[Finding]:
         except Exception as error:
             failure = _failure(cause.SLUG, error)
             case.failures.append(failure)
-            title = getattr(cause, "TITLE", None) or T(cause.SLUG)
+            title = getattr(cause, "TITLE", None) or NAMED.say(slug=cause.SLUG)
             summary = FAILED.say(type=failure.type, where=failure.where)
             return Finding(cause.SLUG, cause.KIND, title, summary, error=failure.as_dict())
         finally:

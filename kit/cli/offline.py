@@ -20,6 +20,7 @@ BAD_DATE = T("`{text}` is not an ISO date, such as 2024-05-14 or 2024-05-14T10:0
 NOT_FINDINGS = T("{path}: not a findings.json")
 SAME = T("Nothing changed.")
 FREED = T("{bytes} bytes freed")
+IN_USE = T("{n} workspaces are in use by a running command and stay")
 
 
 @click.command()
@@ -171,10 +172,12 @@ def list_(folder: Path | None) -> None:
 )
 @in_language
 def clean_(folder: Path | None, lang: Lang) -> None:
-    """Remove every workspace and what was unpacked; what is not the kit's stays."""
-    from kit.evidence.workspace import clean as remove
+    """Remove every workspace and what was unpacked; what is not the kit's stays, and what a running command uses."""
+    from kit.evidence import workspace as ws
 
-    click.echo(FREED.say(bytes=remove(folder)).render(lang))
+    click.echo(FREED.say(bytes=ws.clean(folder)).render(lang))
+    if left := ws.kept(folder):
+        click.echo(IN_USE.say(n=len(left)).render(lang), err=True)
 
 
 @click.command()

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
 import msgspec
@@ -84,9 +84,9 @@ def take(
     return known
 
 
-def hold(path: Path, workspace: Path | str | None = None) -> IO[str]:
-    """Keep what is unpacked of an evidence from being cleaned while the returned file is open."""
-    return disk.hold(ws.base(workspace, path) / "spool" / quick_key(path.resolve()))
+def spool(path: Path, workspace: Path | str | None = None) -> Path:
+    """Return the folder of the cache that an evidence is unpacked into."""
+    return ws.base(workspace, path) / "spool" / quick_key(path.resolve())
 
 
 def looked_at(path: Path, workspace: Path | str | None = None) -> bool:

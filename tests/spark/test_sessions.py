@@ -1,0 +1,63 @@
+"""What a session listens on and takes: loopback and no UI wherever Spark is this process."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from kit.spark import sessions
+
+LOCAL = [None, "local", "local[1]", "local[4]", "local[*]", "local[2,3]", "local[*, 2]"]
+CLUSTERS = ["spark://host:7077", "yarn", "k8s://https://host", "local-cluster[2,1,1024]", "localhost:7077"]
+
+
+@pytest.fixture(autouse=True)
+def plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SPARK_REMOTE", "RMQ_KIT_MASTER", "SPARK_ENV_LOADED", "PYSPARK_GATEWAY_PORT"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize("master", LOCAL)
+@pytest.mark.parametrize("by_environment", [False, True])
+def test_local_masters_keep_to_themselves(
+    master: str | None, by_environment: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if by_environment and master:
+        monkeypatch.setenv("RMQ_KIT_MASTER", master)
+    given = None if by_environment else master
+    assert sessions.is_local(given)
+    said = sessions._settings(master, local=sessions.is_local(given), brief=False)
+    assert said["spark.driver.bindAddress"] == said["spark.driver.host"] == "127.0.0.1"
+    assert said["spark.ui.enabled"] == said["spark.eventLog.enabled"] == "false"
+    assert said["spark.driver.memory"].endswith("g")
+
+
+@pytest.mark.parametrize("master", CLUSTERS)
+def test_a_cluster_is_none(master: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not sessions.is_local(master)
+    monkeypatch.setenv("RMQ_KIT_MASTER", master)
+    assert not sessions.is_local() and "spark.driver.host" not in sessions._settings(master, local=False, brief=False)
+
+
+def test_connect_and_submit_are_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not sessions.is_local(None, "sc://host:15002") and not sessions.is_local("local[2]", "sc://host:15002")
+    monkeypatch.setenv("SPARK_ENV_LOADED", "1")
+    monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
+    assert not sessions.is_local()
+
+
+@pytest.mark.parametrize(
+    ("master", "cores"), [("local", 1), ("local[4]", 4), ("local[3,2]", 3), ("local[*]", None), (None, None)]
+)
+def test_shuffles_follow_the_cores(master: str | None, cores: int | None) -> None:
+    wanted = max(2, cores or os.cpu_count() or 2)
+    assert sessions._settings(master, local=True, brief=True)["spark.sql.shuffle.partitions"] == str(wanted)
+
+
+def test_a_cluster_wants_a_shared_workspace(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+    import kit
+
+    monkeypatch.setenv("RMQ_KIT_MASTER", "spark://host:7077")
+    with pytest.raises(ValueError, match="--workspace"):
+        kit.open_case(str(tmp_path))
