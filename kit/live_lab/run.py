@@ -64,7 +64,7 @@ def run(
     Raise `LabError` where it cannot run here, `ValueError` for what is no release. Whatever happens, no process is
     left.
     """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+    if out.is_symlink() or (out.exists() and (not out.is_dir() or any(out.iterdir()))):
         raise LabError(NOT_EMPTY.say(path=str(out)))
     releases = Version.parse(broker or scenario.broker), Version.parse(client or scenario.client)
     java = jars.java()

@@ -148,7 +148,7 @@ def _view(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lang, fail
         return finding_view(finding, stories, lang)
     except Exception as error:
         failures.append(Failure.of(finding["cause"], error))
-        bare = {"window": None, "steps": [], "figures": {}, "remedies": [], "missing": []}
+        bare: dict[str, Any] = {"window": None, "steps": [], "figures": {}, "remedies": [], "missing": []}
         view = finding_view({**finding, **bare}, stories, lang)
         return view | {"summary": f"{view['summary']} {PAGE['part_failed'].say(type=failures[-1].type).render(lang)}"}
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
-from kit.charts import Chart, Table
+from kit.charts import Chart, Table, Undrawn
 from kit.i18n import Lang, T
 from kit.notebook import inquiry as notebook
 
@@ -74,7 +74,7 @@ class Bench:
     def table(self, name: str, n: int = 1) -> pd.DataFrame:
         return self.inquiry(n).table(name)
 
-    def draw(self, chart: Callable[..., Chart], name: str, n: int = 1) -> Chart | Table:
+    def draw(self, chart: Callable[..., Chart], name: str, n: int = 1) -> Chart | Table | Undrawn:
         """Draw a result table; say so where there is none."""
         return self.inquiry(n).draw(chart, name)
 
