@@ -6,7 +6,8 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import Any
 
 import busy_evidence as made
 import pandas as pd
@@ -16,16 +17,13 @@ from click.testing import CliRunner
 import kit
 from kit import causes
 from kit.case import bug_report
-from kit.causes import dead_letter, disk_full, results
-from kit.causes.findings import Finding
+from kit.case import case as case_module
+from kit.causes import known_problems, results
+from kit.causes.findings import Finding, Step
 from kit.cli.main import cli
 from kit.i18n import T
 from kit.report import html, terminal
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-pytestmark = pytest.mark.spark
 SECRET = "订单-7351 Li Na"
 
 
@@ -37,8 +35,29 @@ def evidence(tmp_path: Path) -> Path:
     return root
 
 
+def quiet(slug: str, kind: str = "neighbour") -> Any:
+    """A cause that needs no Spark and finds nothing."""
+    title = T("Nothing of it")
+    finding = Finding(slug, kind, title, title, [Step(T("A claim"), "deciding", False, id="claim")])  # type: ignore[arg-type]
+    return SimpleNamespace(SLUG=slug, KIND=kind, LOOKS_LIKE=(), TITLE=title, examine=lambda case: finding)
+
+
+@pytest.fixture(autouse=True)
+def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Three causes instead of all: what is tested is what stands around them."""
+    three = {slug: quiet(slug) for slug in ("disk-full", "dead-letter")} | {
+        "broker-busy": quiet("broker-busy", "root_cause")
+    }
+    monkeypatch.setattr(causes, "discover", lambda: tuple(three.values()))
+    monkeypatch.setattr(known_problems, "examine", lambda case: [])
+    monkeypatch.setattr(case_module.Case, "warm", lambda self: None)
+    monkeypatch.setattr("kit.causes.timeline.table", lambda case, findings: pd.DataFrame())
+    monkeypatch.setattr("kit.cli.shared.java", lambda *_: None)
+    return three
+
+
 def fail(error: Exception) -> Any:
-    def examine(case: object) -> Finding:
+    def examine(*_: object) -> Finding:
         raise error
 
     return examine
@@ -54,17 +73,17 @@ ERRORS = [
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda e: type(e).__name__)
 def test_all_others_answer(
-    spark: SparkSession, evidence: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+    evidence: Path, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr(disk_full, "examine", fail(error))
+        broken.setattr(asked["disk-full"], "examine", fail(error))
         case = kit.open_case(evidence, evidence.parent / "ws")
         found = kit.triage(case)
     by_cause = {f["cause"]: f for f in found["findings"]}
     assert set(by_cause) == {c.SLUG for c in causes.discover()}
     failed = by_cause.pop("disk-full")
     assert failed["verdict"] == "failed" and failed["error"]["type"] == type(error).__name__
-    assert failed["error"]["where"].startswith("tests/") or "test_failed" in failed["error"]["where"]
+    assert failed["error"]["where"].startswith("kit/causes/triage.py:")
     assert set(failed["error"]) == {"type", "message", "where"} and len(failed["error"]["message"]) <= 300
     assert all(f["verdict"] != "failed" and "error" not in f for f in by_cause.values())
     json.dumps(found, ensure_ascii=False).encode()
@@ -75,8 +94,8 @@ def test_all_others_answer(
     assert "failed" not in {f["verdict"] for f in kit.triage(case)["findings"]}, "not kept"
 
 
-def test_the_page_says_so(spark: SparkSession, evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(disk_full, "examine", fail(ERRORS[0]))
+def test_the_page_says_so(evidence: Path, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asked["disk-full"], "examine", fail(ERRORS[0]))
     found = kit.triage(kit.open_case(evidence, evidence.parent / "ws"))
     for lang in ("en", "zh"):
         page = html.render(found, {}, [], lang)
@@ -86,14 +105,16 @@ def test_the_page_says_so(spark: SparkSession, evidence: Path, monkeypatch: pyte
 
 
 def test_a_sentence_or_figure_that_cannot_be_written(
-    spark: SparkSession, evidence: Path, monkeypatch: pytest.MonkeyPatch
+    evidence: Path, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     title = T("The broker's disk was full")
     monkeypatch.setattr(
-        disk_full, "examine", lambda case: Finding("disk-full", "neighbour", title, T("{left_out} x").say())
+        asked["disk-full"], "examine", lambda case: Finding("disk-full", "neighbour", title, T("{left_out} x").say())
     )
     monkeypatch.setattr(
-        dead_letter, "examine", lambda case: Finding("dead-letter", "neighbour", title, title, figures={"x": object()})
+        asked["dead-letter"],
+        "examine",
+        lambda case: Finding("dead-letter", "neighbour", title, title, figures={"x": object()}),
     )
     verdicts = {
         f["cause"]: f["verdict"] for f in kit.triage(kit.open_case(evidence, evidence.parent / "ws"))["findings"]
@@ -101,19 +122,27 @@ def test_a_sentence_or_figure_that_cannot_be_written(
     assert {c for c, v in verdicts.items() if v == "failed"} == {"disk-full", "dead-letter"}
 
 
-def test_a_table_that_cannot_be_kept(spark: SparkSession, evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = disk_full.examine
+class Lazy:
+    """A Spark frame that breaks when it is written."""
+
+    @property
+    def write(self) -> Any:
+        raise ArithmeticError("[CAST_INVALID_INPUT]")
+
+
+def test_a_table_that_cannot_be_kept(evidence: Path, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    real = asked["disk-full"].examine
 
     def examine(case: Any) -> Finding:
         finding = real(case)
         finding.tables = {
             "odd": pd.DataFrame({"x": [1, "a", {"b": 1}], "y": [object(), None, 3]}),
-            "lazy": case.logs.selectExpr("CAST(message AS INT) AS n"),
+            "lazy": Lazy(),
             "fine": pd.DataFrame({"x": [1]}),
         }
         return finding
 
-    monkeypatch.setattr(disk_full, "examine", examine)
+    monkeypatch.setattr(asked["disk-full"], "examine", examine)
     case = kit.open_case(evidence, evidence.parent / "ws")
     found = kit.triage(case)
     assert "failed" not in {f["verdict"] for f in found["findings"]}
@@ -122,12 +151,12 @@ def test_a_table_that_cannot_be_kept(spark: SparkSession, evidence: Path, monkey
     assert results.load(case) is None, "not kept"
 
 
-def test_commands_end_with_1(spark: SparkSession, evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(disk_full, "examine", fail(ERRORS[3]))
+def test_commands_end_with_1(evidence: Path, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asked["disk-full"], "examine", fail(ERRORS[3]))
     out, at = evidence.parent / "out", ["--workspace", str(evidence.parent / "ws")]
     done = CliRunner().invoke(cli, ["triage", str(evidence), "--out", str(out), *at])
     assert done.exit_code == 1 and "Traceback" not in done.output and "disk-full" in done.stderr
-    assert len(done.stderr.splitlines()) == 1 and str(out / "bug-report.txt") in done.stderr
+    assert str(out / "bug-report.txt") in done.stderr.splitlines()[-1]
     assert json.loads((out / "findings.json").read_text())["findings"] and (out / "tables").is_dir()
     assert SECRET not in (out / "bug-report.txt").read_text()
     monkeypatch.undo()
@@ -135,18 +164,20 @@ def test_commands_end_with_1(spark: SparkSession, evidence: Path, monkeypatch: p
     assert done.exit_code == 0 and not (out / "bug-report.txt").exists()
 
 
-def test_a_command_that_breaks(evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_that_breaks(evidence: Path, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     from kit.report import terminal
 
     monkeypatch.setattr(terminal, "inventory", fail(ValueError(f"'{SECRET}'")))
     workspace = evidence.parent / "ws"
     done = CliRunner().invoke(cli, ["inventory", str(evidence), "--workspace", str(workspace)])
-    assert done.exit_code == 1 and len(done.stderr.splitlines()) == 1 and "Traceback" not in done.output
+    assert done.exit_code == 1 and "Traceback" not in done.output
     said = (workspace / bug_report.BUG_REPORT).read_text()
-    assert "ValueError" in said and "commitlog: 1 files" in said and SECRET not in said
+    assert "ValueError" in said
+    assert "commitlog: 1 files" in said, said
+    assert SECRET not in said, said
 
 
-def test_a_second_copy_shows_its_own_path(spark: SparkSession, evidence: Path) -> None:
+def test_a_second_copy_shows_its_own_path(evidence: Path) -> None:
     import shutil
 
     copy = evidence.parent / "copy"
