@@ -24,7 +24,7 @@ $(STAMP): pyproject.toml requirements.lock
 	else \
 	  $(PYTHON) -m venv $(VENV) && $(PY) -m pip install -q -r requirements.lock && $(PY) -m pip install -q --no-deps -e .; \
 	fi
-	@$(PY) -m kit.warm $(WARM)
+	@$(PY) -m kit.spark.warm $(WARM)
 	@touch $(STAMP)
 
 demo: env ## the main job on the sample: says where the report is
@@ -39,7 +39,7 @@ test: env lint ## lint, types, unit tests, small recordings, notebooks
 	@$(PY) -m pytest -m "not recordings and not browser and not slow and not cluster and not lab"
 
 notebooks: env ## run every notebook headless
-	@$(PY) -m pytest tests/test_notebooks.py
+	@$(PY) -m pytest tests/notebook
 
 recordings: env ## every check on the whole recordings
 	@if ls sample_data/*.tar.zst >/dev/null 2>&1; then $(PY) -m pytest -m "recordings and not slow"; else echo "no recordings here, nothing to check"; fi
@@ -59,7 +59,7 @@ bench: env ## speed beside RocketMQ's decoder, DuckDB, polars, Spark; growth, me
 
 cluster-test: env ## the same findings from a Spark standalone cluster and from object storage
 	@$(PY) -c 'import moto.server' 2>/dev/null || uv pip install -q --python $(PY) 'moto[server]' 2>/dev/null || $(PY) -m pip install -q 'moto[server]'
-	@$(PY) -m pytest -m cluster tests/test_cluster.py
+	@$(PY) -m pytest -m cluster tests/spark/test_cluster.py
 
 bundle: env ## everything for a host without a network: out/rmq-kit-bundle.tar
 	@rm -rf out/bundle && mkdir -p out/bundle/rmq-kit/wheels

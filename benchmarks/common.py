@@ -29,7 +29,9 @@ def unpacked(name: str) -> Path:
 
 
 def paired(**what: Callable[[], None]) -> dict[str, list[float]]:
-    """Time each in turn, round by round, so that a slow minute of the machine meets all of them. Seconds; the first round warms and is left out."""
+    """Time each in turn, round by round, so that a slow minute of the machine meets all of them. Seconds; the first
+    round warms and is left out.
+    """
     times: dict[str, list[float]] = {name: [] for name in what}
     for round_ in range(ROUNDS + 1):
         for name, run in what.items():
@@ -45,7 +47,12 @@ def best(times: list[float]) -> dict[str, float]:
 
 
 def machine() -> dict[str, Any]:
-    return {"cores": os.cpu_count(), "python": platform.python_version(), "java": shutil.which("java") is not None, "at": time.strftime("%Y-%m-%d")}
+    return {
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "java": shutil.which("java") is not None,
+        "at": time.strftime("%Y-%m-%d"),
+    }
 
 
 def keep(name: str, found: dict[str, Any]) -> None:

@@ -1,4 +1,6 @@
-"""Commit log decoding: the kit's kernels on one core and through Spark, beside RocketMQ's own MessageDecoder on one and two threads."""
+"""Commit log decoding: the kit's kernels on one core and through Spark, beside RocketMQ's own MessageDecoder on one and
+two threads.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,8 @@ import attrs
 import kit.spark
 from benchmarks import jars
 from benchmarks.common import ROUNDS, WORK, keep, paired, unpacked
-from kit.read import segments
-from kit.read.commitlog import FIELDS, File, Wanted
+from kit.formats.commitlog import segments
+from kit.formats.commitlog.schema import FIELDS, File, Wanted
 
 ALL = tuple(name for name in FIELDS if name != "body")
 SPARK_COPIES = 10
@@ -25,10 +27,14 @@ def drain(files: list[File], columns: tuple[str, ...]) -> int:
 
 
 def by_spark(files: list[File]) -> dict[str, list[float]]:
-    """Time the data source on both cores: all columns and four of them handed to Spark row by row, and all kept as Parquet by the tasks, as a case does."""
+    """Time the data source on both cores: all columns and four of them handed to Spark row by row, and all kept as
+    Parquet by the tasks, as a case does.
+    """
     spark = kit.spark.session()
     # Many copies of the same files: what a job costs anyway should not be what is timed.
-    listed = json.dumps([attrs.asdict(attrs.evolve(file, file=f"{n}/{file.file}")) for n in range(SPARK_COPIES) for file in files])
+    listed = json.dumps(
+        [attrs.asdict(attrs.evolve(file, file=f"{n}/{file.file}")) for n in range(SPARK_COPIES) for file in files]
+    )
     kept = WORK / "kept"
 
     def rows(columns: tuple[str, ...] = ALL) -> None:
@@ -64,10 +70,15 @@ def run(recording: str = "half-topic-blowup") -> dict[str, Any]:
     size = found.setdefault("bytes", sum(f.used for f in files))
     found["gb_per_s"] = {name: round(size / statistics.median(each) / 1e9, 3) for name, each in times.items()}
     speed = found["gb_per_s"]
-    speed |= {name: round(SPARK_COPIES * size / statistics.median(each) / 1e9, 3) for name, each in by_spark(files).items()}
+    speed |= {
+        name: round(SPARK_COPIES * size / statistics.median(each) / 1e9, 3) for name, each in by_spark(files).items()
+    }
     if "java_1" in speed:
         found["ratios"] = {"kit/java_1": round(speed["kit"] / speed["java_1"], 2)}
-        found["ratios"] |= {f"{name}/java_2": round(speed[name] / speed["java_2"], 2) for name in ("spark_kept", "spark_rows", "spark_headers")}
+        found["ratios"] |= {
+            f"{name}/java_2": round(speed[name] / speed["java_2"], 2)
+            for name in ("spark_kept", "spark_rows", "spark_headers")
+        }
     found.setdefault("ratios", {})["headers/all"] = round(speed["kit_headers"] / speed["kit"], 2)
     keep("decode", found)
     return found

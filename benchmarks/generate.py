@@ -1,7 +1,10 @@
-"""A commit log of any size, of realistic shape: plain messages and transactions whose half, op and committed records belong together.
+"""A commit log of any size, of realistic shape: plain messages and transactions whose half, op and committed records
+belong together.
 
-One block of records is written in plain Python, then again and again with everything that must differ patched in place: physical and queue
-offsets, times, ids, keys, what op records point at and their CRC. Nothing random between runs: the same arguments give the same bytes.
+One block of records is written in plain Python, then again and again with everything that must differ patched in place:
+physical and queue
+offsets, times, ids, keys, what op records point at and their CRC. Nothing random between runs: the same arguments give
+the same bytes.
 """
 
 from __future__ import annotations
@@ -17,8 +20,8 @@ from typing import Final
 import attrs
 import numpy as np
 
-from kit.facts import format as f
-from kit.facts.names import TRANSACTION_COMMIT
+from kit.rocketmq import binary_format as f
+from kit.rocketmq.names import TRANSACTION_COMMIT
 
 UNITS: Final = 16_000
 """Messages in a block: some 15 MB."""
@@ -65,11 +68,15 @@ def block(seed: int = 7) -> Block:
     counts: dict[tuple[str, int], int] = {}
     queues: dict[tuple[str, int], int] = {}
 
-    def put(unit: int, topic: str, queue: int, body: bytes, items: dict[str, str], flags: int = 0, half: int = -1) -> int:
+    def put(
+        unit: int, topic: str, queue: int, body: bytes, items: dict[str, str], flags: int = 0, half: int = -1
+    ) -> int:
         text = "".join(f"{name}\x01{value}\x02" for name, value in items.items()).encode()
         at = len(data)
         size = f.MIN_RECORD + len(body) + len(topic) + len(text)
-        data.extend(struct.pack(">iIiiiqqiq", size, f.MAGIC_V1, zlib.crc32(body) & 0x7FFFFFFF, queue, 0, 0, 0, flags, START))
+        data.extend(
+            struct.pack(">iIiiiqqiq", size, f.MAGIC_V1, zlib.crc32(body) & 0x7FFFFFFF, queue, 0, 0, 0, flags, START)
+        )
         data.extend(BORN + struct.pack(">q", START) + STORE + struct.pack(">iqi", 0, 0, len(body)))
         body_at = len(data)
         data.extend(body + bytes([len(topic)]) + topic.encode() + struct.pack(">h", len(text)))
@@ -79,7 +86,9 @@ def block(seed: int = 7) -> Block:
         nth = counts[spot] = counts.get(spot, -1) + 1
         uniq = text_at + text.index(UNIQ.encode()) + 20 if UNIQ in items.values() else -1
         key = text_at + text.index(KEY.encode()) + 1 if KEY in items.values() else -1
-        rows.append((at, unit, queues.setdefault(spot, len(queues)), nth, half, uniq, key, body_at if topic == OP else -1))
+        rows.append(
+            (at, unit, queues.setdefault(spot, len(queues)), nth, half, uniq, key, body_at if topic == OP else -1)
+        )
         return len(rows) - 1
 
     for unit in range(UNITS):
@@ -111,7 +120,9 @@ def _number(data: np.ndarray, at: np.ndarray, value: np.ndarray) -> None:
 
 
 def records(first: Block, physical: np.ndarray, halves: np.ndarray, nth: int) -> np.ndarray:
-    """Return block number `nth` with its records at these physical offsets; `halves`: those of the half records each belongs to (-1: none)."""
+    """Return block number `nth` with its records at these physical offsets; `halves`: those of the half records each
+    belongs to (-1: none).
+    """
     data = np.frombuffer(bytearray(first.data), np.uint8)
     at = first.start
     ends = np.zeros(first.queue.max() + 1, np.int64)
@@ -134,14 +145,20 @@ def records(first: Block, physical: np.ndarray, halves: np.ndarray, nth: int) ->
     _digits(data, first.key[own], number[own], len(KEY) - 1, 10)
     op = first.body >= 0
     _digits(data, first.body[op], offsets[first.half[op]], 8, 10)
-    crcs = np.array([zlib.crc32(data[a : a + 8]) & 0x7FFFFFFF for a in first.body[op]], ">i4").view(np.uint8).reshape(-1, 4)
+    crcs = (
+        np.array([zlib.crc32(data[a : a + 8]) & 0x7FFFFFFF for a in first.body[op]], ">i4")
+        .view(np.uint8)
+        .reshape(-1, 4)
+    )
     for i in range(4):
         data[at[op] + f.AT_BODY_CRC + i] = crcs[:, i]
     return data
 
 
 def stream(size: int, segment: int) -> Iterator[tuple[int, bytes]]:
-    """Yield (physical offset of the file, piece of it), files of `segment` bytes with a filler at their end, until `size` is written."""
+    """Yield (physical offset of the file, piece of it), files of `segment` bytes with a filler at their end, until
+    `size` is written.
+    """
     first = block()
     lengths = np.diff(np.r_[first.start, len(first.data)])
     base = at = nth = 0
@@ -164,14 +181,20 @@ def stream(size: int, segment: int) -> Iterator[tuple[int, bytes]]:
             if number:
                 yield base, struct.pack(">iI", segment - at, f.MAGIC_BLANK) + bytes(segment - at - 8)
                 base, at = file, 0
-            piece = data[first.start[low] : first.start[high] if high < len(lengths) else len(first.data)].tobytes() if high > low else b""
+            piece = (
+                data[first.start[low] : first.start[high] if high < len(lengths) else len(first.data)].tobytes()
+                if high > low
+                else b""
+            )
             yield base, piece
             at += len(piece)
         nth += 1
 
 
 def write(folder: Path, size: int, segment: int = 1 << 30) -> list[Path]:
-    """Write files of a commit log of at least `size` bytes into a folder; return them. The last one ends where its records end."""
+    """Write files of a commit log of at least `size` bytes into a folder; return them. The last one ends where its
+    records end.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     paths: dict[Path, None] = {}
     for base, piece in stream(size, segment):

@@ -17,7 +17,9 @@ DEFAULT = ("0.1", "1", "5", "1+1")
 
 
 def measure(size: str) -> dict[str, Any]:
-    """Return seconds and peak MiB of `decode` and of a cold `triage`, the bytes of the evidence and of the workspace."""
+    """Return seconds and peak MiB of `decode` and of a cold `triage`, the bytes of the evidence and of the
+    workspace.
+    """
     store, _, text = size.partition("+")
     root = WORK / f"growth-{size}"
     shutil.rmtree(root, ignore_errors=True)
@@ -30,7 +32,9 @@ def measure(size: str) -> dict[str, Any]:
         found["triage"] = command("triage", evidence, "--workspace", str(root / "ws-triage"))
         found["workspace"] = sum(p.stat().st_size for p in (root / "ws-triage").rglob("*") if p.is_file())
         shutil.rmtree(root / "ws-triage")
-        found["decode"] = command("decode", evidence, "--out", str(root / "out"), "--workspace", str(root / "ws-decode"))
+        found["decode"] = command(
+            "decode", evidence, "--out", str(root / "out"), "--workspace", str(root / "ws-decode")
+        )
     finally:
         shutil.rmtree(root, ignore_errors=True)
     return found

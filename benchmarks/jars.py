@@ -1,4 +1,6 @@
-"""RocketMQ's own decoder: the client's jars as the live lab fetches them, by Maven coordinates, and never keeps in the repository."""
+"""RocketMQ's own decoder: the client's jars as the live lab fetches them, by Maven coordinates, and never keeps in the
+repository.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,8 @@ import subprocess
 from pathlib import Path
 
 from benchmarks.common import HERE, WORK
-from kit.facts.versions import Version
-from kit.live import jars
+from kit.live_lab import jars
+from kit.rocketmq.versions import Version
 
 VERSION = Version.parse("4.9.4")
 

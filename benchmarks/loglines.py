@@ -17,7 +17,9 @@ ZONE: Final = dt.timezone(dt.timedelta(hours=8))
 
 
 def write(folder: Path, size: int, recording: str = "healthy") -> list[Path]:
-    """Write the text logs of a recording, every round one minute later, until they hold `size` bytes together; return them."""
+    """Write the text logs of a recording, every round one minute later, until they hold `size` bytes together; return
+    them.
+    """
     root = unpacked(recording)
     sources = [p for p in sorted(root.rglob("*.log")) if p.stat().st_size]
     texts = [p.read_bytes() for p in sources]

@@ -1,6 +1,8 @@
-"""Broker log parsing: the kit, with continuation lines folded, beside DuckDB, polars and Spark's own text reader, which cannot fold.
+"""Broker log parsing: the kit, with continuation lines folded, beside DuckDB, polars and Spark's own text reader, which
+cannot fold.
 
-All give time, level, thread and message of every line of one log; the kit also its logger, source, layout and known texts.
+All give time, level, thread and message of every line of one log; the kit also its logger, source, layout and known
+texts.
 """
 
 from __future__ import annotations
@@ -12,8 +14,9 @@ from typing import Any
 
 import kit.spark
 from benchmarks.common import WORK, keep, paired, unpacked
-from kit.read import logs
-from kit.read.entries import Options, Piece, batches
+from kit.formats.logs.entries import Options, Piece, batches
+from kit.formats.logs.log_file import LogFile
+from kit.spark import log_source
 
 SIZE = 256 << 20
 LINE = r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (\w+) (\S+) - (.*)$"
@@ -32,7 +35,7 @@ def log(size: int = SIZE) -> Path:
 
 
 def by_kit(path: Path) -> Callable[[], int]:
-    pieces = [piece for group in logs.plan([logs.LogFile(path.name, str(path))]) for piece in group]
+    pieces = [piece for group in log_source.plan([LogFile(path.name, str(path))]) for piece in group]
     return lambda: sum(b.num_rows for piece in pieces for b in batches(Piece(**piece), Options()))
 
 
@@ -58,9 +61,22 @@ def by_polars(path: Path) -> Callable[[], int] | None:
         return None
 
     def run() -> int:
-        lines = pl.scan_csv(path, has_header=False, new_columns=["line"], separator="\x01", quote_char=None, truncate_ragged_lines=True)
-        groups = pl.col("line").str.extract_groups(LINE).struct.rename_fields(["ts", "level", "thread", "message"]).alias("g")
-        frame = lines.select(groups).unnest("g").with_columns(pl.col("ts").str.to_datetime("%Y-%m-%d %H:%M:%S", strict=False)).drop_nulls("ts").collect()
+        lines = pl.scan_csv(
+            path, has_header=False, new_columns=["line"], separator="\x01", quote_char=None, truncate_ragged_lines=True
+        )
+        groups = (
+            pl.col("line")
+            .str.extract_groups(LINE)
+            .struct.rename_fields(["ts", "level", "thread", "message"])
+            .alias("g")
+        )
+        frame = (
+            lines.select(groups)
+            .unnest("g")
+            .with_columns(pl.col("ts").str.to_datetime("%Y-%m-%d %H:%M:%S", strict=False))
+            .drop_nulls("ts")
+            .collect()
+        )
         return frame.height
 
     return run
@@ -73,29 +89,44 @@ def by_spark(path: Path) -> Callable[[], None]:
 
     def run() -> None:
         lines = spark.read.text(str(path))
-        parts = [F.regexp_extract("value", LINE, n).alias(name) for n, name in enumerate(("ts", "level", "thread", "message"), 1)]
+        parts = [
+            F.regexp_extract("value", LINE, n).alias(name)
+            for n, name in enumerate(("ts", "level", "thread", "message"), 1)
+        ]
         lines.select(*parts).withColumn("ts", F.try_to_timestamp("ts")).write.format("noop").mode("overwrite").save()
 
     return run
 
 
 def run(size: int = SIZE) -> dict[str, Any]:
-    """Return bytes, and GB/s (median of the rounds) by contestant; DuckDB and polars use both cores, the kit one (its kernel) and both (through Spark)."""
+    """Return bytes, and GB/s (median of the rounds) by contestant; DuckDB and polars use both cores, the kit one (its
+    kernel) and both (through Spark).
+    """
     path = log(size)
     spark = kit.spark.session()
 
     def through_spark() -> None:
         spark.read.format("rocketmq.log").load(str(path)).write.format("noop").mode("overwrite").save()
 
-    chosen = {"kit_1_core": by_kit(path), "kit_spark": through_spark, "duckdb_1": by_duckdb(path, 1), "duckdb_2": by_duckdb(path, 2),
-              "polars_2": by_polars(path), "spark_text": by_spark(path)}  # fmt: skip
+    chosen = {
+        "kit_1_core": by_kit(path),
+        "kit_spark": through_spark,
+        "duckdb_1": by_duckdb(path, 1),
+        "duckdb_2": by_duckdb(path, 2),
+        "polars_2": by_polars(path),
+        "spark_text": by_spark(path),
+    }
     for name, each in chosen.items():
         if each is None:
             print(f"{name} is left out: not installed (uv pip install duckdb polars).")
     times = paired(**{name: each for name, each in chosen.items() if each is not None})
     bytes_ = path.stat().st_size
     speed = {name: round(bytes_ / statistics.median(each) / 1e9, 3) for name, each in times.items()}
-    ratios = {f"kit_1_core/{other}": round(speed["kit_1_core"] / speed[other], 2) for other in speed if not other.startswith("kit")}
+    ratios = {
+        f"kit_1_core/{other}": round(speed["kit_1_core"] / speed[other], 2)
+        for other in speed
+        if not other.startswith("kit")
+    }
     found = {"bytes": bytes_, "gb_per_s": speed, "ratios": ratios}
     keep("logs", found)
     return found

@@ -62,7 +62,11 @@ def run(evidence: Path | None = None) -> dict[str, Any]:
     workspace = WORK / "workspace"
     shutil.rmtree(workspace, ignore_errors=True)
     arguments = ("triage", str(path), "--workspace", str(workspace))
-    found = {"bytes": sum(p.stat().st_size for p in path.rglob("*") if p.is_file()), "cold": command(*arguments), "again": command(*arguments)}
+    found = {
+        "bytes": sum(p.stat().st_size for p in path.rglob("*") if p.is_file()),
+        "cold": command(*arguments),
+        "again": command(*arguments),
+    }
     keep(f"triage-{path.name}", found)
     return found
 

@@ -6,22 +6,22 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from kit.case import open_case
-    from kit.inquiry.biography import trace
-    from kit.investigate import triage
+    from kit.analysis.messages.trace import trace
+    from kit.case.case import open_case
+    from kit.causes.triage import triage
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "open_case", "trace", "triage"]
 
-_AT: Final = {"open_case": "kit.case", "triage": "kit.investigate", "trace": "kit.inquiry.biography"}
-_ROOMS: Final = ("lab", "postmortem")
+_AT: Final = {"open_case": "kit.case.case", "triage": "kit.causes.triage", "trace": "kit.analysis.messages.trace"}
+_ROOMS: Final = {"lab": "kit.training", "postmortem": "kit.report.postmortem"}
 """Modules that notebooks reach as attributes."""
 
 
 def __getattr__(name: str) -> Any:
     """Import what is asked for when it is asked for: `kit.cli --help` needs none of it."""
     if name in _ROOMS:
-        return importlib.import_module(f"kit.{name}")
+        return importlib.import_module(_ROOMS[name])
     if name in _AT:
         return getattr(importlib.import_module(_AT[name]), name)
     raise AttributeError(name)

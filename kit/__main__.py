@@ -1,5 +1,5 @@
 """`python -m kit`."""
 
-from kit.cli import main
+from kit.cli.main import main
 
 main()

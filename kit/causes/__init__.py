@@ -1,6 +1,7 @@
 """Causes, neighbours and hazards: one module each, registered by being in this folder.
 
-A module holds `SLUG`, `KIND`, `LOOKS_LIKE` and `examine(case) -> Finding`. Its name is the slug with underscores. How to add one: docs/adding-a-cause.md.
+A module holds `SLUG`, `KIND`, `LOOKS_LIKE` and `examine(case) -> Finding`. Its name is the slug with underscores. How
+to add one: docs/adding-a-cause.md.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Protocol, cast
 
 if TYPE_CHECKING:
-    from kit.case import Case
-    from kit.findings import Finding, Kind
-    from kit.texts import T
+    from kit.case.case import Case
+    from kit.causes.findings import Finding, Kind
+    from kit.i18n import T
 
 
 class Cause(Protocol):
@@ -34,7 +35,8 @@ def leads_to() -> dict[str, tuple[str, ...]]:
 
 @cache
 def discover() -> tuple[Cause, ...]:
-    """Return every cause module in this folder, root causes first, then by slug."""
+    """Return every cause module in this folder, root causes first, then by slug. A module without `SLUG` is machinery."""
     names = sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
-    modules = [cast("Cause", importlib.import_module(f"{__name__}.{name}")) for name in names]
-    return tuple(sorted(modules, key=lambda m: (m.KIND != "root_cause", m.SLUG)))
+    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
+    found = [cast("Cause", module) for module in modules if hasattr(module, "SLUG")]
+    return tuple(sorted(found, key=lambda m: (m.KIND != "root_cause", m.SLUG)))

@@ -1,7 +1,10 @@
-"""broker-busy: a broker refused messages by flow control; which of them are lost, which are stored in spite of it, which twice.
+"""broker-busy: a broker refused messages by flow control; which of them are lost, which are stored in spite of it,
+which twice.
 
-Deciding step: a flow-control refusal of the broker (a kind in brackets, or the overload text) in any log or pasted text. The broker does not log its
-refusals (reference §7.1), so clients and applications have to. Why it was busy is a ranked explanation of its own and can be "not shown"; client time-outs
+Deciding step: a flow-control refusal of the broker (a kind in brackets, or the overload text) in any log or pasted
+text. The broker does not log its
+refusals (reference §7.1), so clients and applications have to. Why it was busy is a ranked explanation of its own and
+can be "not shown"; client time-outs
 without a refusal leave it `suspected`.
 """
 
@@ -12,14 +15,15 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pandas as pd
 
-from kit import requests
+from kit.analysis import refs
+from kit.analysis.sends import attempts, busy, busy_config, load_timeline, sends, stalls
+from kit.causes import collect_next
 from kit.causes._broker_busy_texts import Claim, Fix, Text
-from kit.findings import Finding, Kind, Missing, Remedy, Step
-from kit.inquiry import attempts, axis, busy, busyconfig, refs, sends, stalls
-from kit.texts import T
+from kit.causes.findings import Finding, Kind, Missing, Remedy, Step
+from kit.i18n import T
 
 if TYPE_CHECKING:
-    from kit.case import Case
+    from kit.case.case import Case
 
 SLUG = "broker-busy"
 KIND: Kind = "root_cause"
@@ -29,9 +33,12 @@ REFUSED = ("flow-control", "thread-pool-busy")
 MOST_WHYS = 4
 
 LOOKS_LIKE = (
-    ("client-timeout", T("a busy broker answers with code 2 or [PC_SYNCHRONIZED]; a timed-out client got no answer at all", "繁忙的 Broker 会以代码 2 或 [PC_SYNCHRONIZED] 应答；客户端超时则没有任何应答")),
-    ("disk-full", T("flow control says busy; a full disk answers code 14 with a ratio of 0.90 or more", "流控应答写着 busy；磁盘满应答代码 14，占用率不低于 0.90")),
-    ("broker-not-available", T("code 14 or 16 is about role, shutdown or permission, and does not pass with the load", "代码 14 或 16 与角色、关闭或权限有关，不随负载消失")),
+    (
+        "client-timeout",
+        T("a busy broker answers with code 2 or [PC_SYNCHRONIZED]; a timed-out client got no answer at all"),
+    ),
+    ("disk-full", T("flow control says busy; a full disk answers code 14 with a ratio of 0.90 or more")),
+    ("broker-not-available", T("code 14 or 16 is about role, shutdown or permission, and does not pass with the load")),
 )
 
 
@@ -50,10 +57,16 @@ class Seen:
 def examine(case: Case) -> Finding:
     """Name the refusals, what became of the failed sends, where the broker stood still, and what explains it."""
     seen = Seen(
-        refused=refs.seen(case, *REFUSED), timed_out=refs.seen(case, *attempts.TIMEOUTS), counted=busy.counted_busy(case), ledger=sends.ledger(case),
-        stalls=stalls.find(case), attempts=attempts.by_kind(case),
-    )  # fmt: skip
-    happened = bool(seen.refused or seen.timed_out or seen.stalls or seen.counted or len(seen.ledger.of_kind("CLIENT_TIMEOUT")))
+        refused=refs.seen(case, *REFUSED),
+        timed_out=refs.seen(case, *attempts.TIMEOUTS),
+        counted=busy.counted_busy(case),
+        ledger=sends.ledger(case),
+        stalls=stalls.find(case),
+        attempts=attempts.by_kind(case),
+    )
+    happened = bool(
+        seen.refused or seen.timed_out or seen.stalls or seen.counted or len(seen.ledger.of_kind("CLIENT_TIMEOUT"))
+    )
     whys = busy.explain(case, seen.ledger, seen.stalls) if happened else []
     finding = Finding(SLUG, KIND, Text.TITLE, Text.NONE.say())
     finding.steps = _steps(case, seen, whys)
@@ -74,11 +87,20 @@ def _steps(case: Case, seen: Seen, whys: list[busy.Why]) -> list[Step]:
     behind = stalls.released(case, seen.stalls[:2]) if seen.stalls else ()
     stalled = Claim.STALLED.say(count=count, seconds=seconds, waiters=sum(s.waiters for s in seen.stalls))
     late = seen.ledger.of_kind("CLIENT_TIMEOUT")
-    timed_out = attempts.quotes(case, ("CLIENT_TIMEOUT",), 2) or refs.quote(case, seen.timed_out, 2) or busy.quoted_rows(case, late, 2)
+    timed_out = (
+        attempts.quotes(case, ("CLIENT_TIMEOUT",), 2)
+        or refs.quote(case, seen.timed_out, 2)
+        or busy.quoted_rows(case, late, 2)
+    )
     steps = [
         _refused(case, seen),
         Step(stalled, "supporting", True if count else None, behind),
-        Step(Claim.TIMED_OUT.say(count=seen.timed_out.count or len(late)), "supporting", True if seen.timed_out or len(late) else None, timed_out),
+        Step(
+            Claim.TIMED_OUT.say(count=seen.timed_out.count or len(late)),
+            "supporting",
+            True if seen.timed_out or len(late) else None,
+            timed_out,
+        ),
         *_outcome(case, seen.ledger),
         *_why(whys, bool(seen.refused)),
     ]
@@ -94,13 +116,22 @@ def _steps(case: Case, seen: Seen, whys: list[busy.Why]) -> list[Step]:
 def _refused(case: Case, seen: Seen) -> Step:
     if seen.refused:
         quoted = attempts.quotes(case, attempts.REFUSALS, 4) or refs.quote(case, seen.refused)
-        return Step(Claim.REFUSED.say(count=seen.refused.count, kinds=busy.refusal_kinds(case) or None), "deciding", True, quoted)
+        return Step(
+            Claim.REFUSED.say(count=seen.refused.count, kinds=busy.refusal_kinds(case) or None),
+            "deciding",
+            True,
+            quoted,
+        )
     return Step(Claim.NOT_REFUSED, "deciding", False if _would_show(seen) else None)
 
 
 def _would_show(seen: Seen) -> bool:
-    """Tell whether a refusal would be seen: whoever sends would have been told. With signs of a stall or time-outs its absence shows nothing."""
-    return seen.ledger.knows_kinds and not (seen.timed_out or len(seen.ledger.of_kind("CLIENT_TIMEOUT")) or seen.stalls or seen.counted)
+    """Tell whether a refusal would be seen: whoever sends would have been told. With signs of a stall or time-outs its
+    absence shows nothing.
+    """
+    return seen.ledger.knows_kinds and not (
+        seen.timed_out or len(seen.ledger.of_kind("CLIENT_TIMEOUT")) or seen.stalls or seen.counted
+    )
 
 
 def _outcome(case: Case, ledger: sends.Ledger) -> list[Step]:
@@ -109,13 +140,25 @@ def _outcome(case: Case, ledger: sends.Ledger) -> list[Step]:
     refused = [n for kind, n in by_kind.items() if kind in attempts.REFUSALS]
     if refused and not any(n["stored"] for n in refused) and by_kind.get("CLIENT_TIMEOUT", {}).get("stored"):
         words.append(Claim.BELIEF)
-    said = Claim.OUTCOME.say(failed=ledger.sends_failed, stored=ledger.failed_but_stored, lost=ledger.lost, by_kind=words or None)
+    said = Claim.OUTCOME.say(
+        failed=ledger.sends_failed, stored=ledger.failed_but_stored, lost=ledger.lost, by_kind=words or None
+    )
     failed = bool(ledger.sends_failed) and ledger.lost is not None
     several = int(ledger.duplicated[ledger.duplicated["brokers"] > 1]["key"].nunique()) if ledger.stored_twice else 0
     twice = Claim.TWICE.say(keys=ledger.stored_twice, brokers=several)
     return [
-        Step(said, "supporting", True if failed else None, busy.quoted_rows(case, ledger.failed[ledger.failed["line"].notna()], 2) if failed else ()),
-        Step(twice, "supporting", True if ledger.stored_twice else None, busy.copy_refs(ledger.duplicated) if ledger.stored_twice else ()),
+        Step(
+            said,
+            "supporting",
+            True if failed else None,
+            busy.quoted_rows(case, ledger.failed[ledger.failed["line"].notna()], 2) if failed else (),
+        ),
+        Step(
+            twice,
+            "supporting",
+            True if ledger.stored_twice else None,
+            busy.copy_refs(ledger.duplicated) if ledger.stored_twice else (),
+        ),
     ]
 
 
@@ -124,10 +167,16 @@ def _why(whys: list[busy.Why], refused: bool) -> list[Step]:
         return [Step(Claim.WHY_NOT, "supporting", None)] if refused else []
     # An explanation supports only where there is something to explain.
     return [
-        Step((Claim.WHY_OPEN if w.share is None else Claim.WHY).say(rank=rank, said=w.said, share=None if w.share is None else f"{w.share:.0%}"),
-             "supporting", True if refused and w.evidence else None, w.evidence)
+        Step(
+            (Claim.WHY_OPEN if w.share is None else Claim.WHY).say(
+                rank=rank, said=w.said, share=None if w.share is None else f"{w.share:.0%}"
+            ),
+            "supporting",
+            True if refused and w.evidence else None,
+            w.evidence,
+        )
         for rank, w in enumerate(whys[:MOST_WHYS], 1)
-    ]  # fmt: skip
+    ]
 
 
 def _figures(case: Case, seen: Seen, whys: list[busy.Why]) -> dict[str, Any]:
@@ -155,7 +204,13 @@ def _summary(seen: Seen, whys: list[busy.Why]) -> Any:
         why = whys[0].said if whys else Text.NOT_SHOWN
         if ledger.lost is None and ledger.failed_but_stored is None:
             return Text.SUMMARY_FATE_UNKNOWN.say(failed=ledger.sends_failed, why=why)
-        return Text.SUMMARY.say(failed=ledger.sends_failed, lost=ledger.lost, stored=ledger.failed_but_stored, twice=ledger.stored_twice, why=why)
+        return Text.SUMMARY.say(
+            failed=ledger.sends_failed,
+            lost=ledger.lost,
+            stored=ledger.failed_but_stored,
+            twice=ledger.stored_twice,
+            why=why,
+        )
     if seen.stalls:
         return Text.SUMMARY_STALLS.say(seconds=round(sum(s.stood for s in seen.stalls), 1))
     late = seen.timed_out.count or len(ledger.of_kind("CLIENT_TIMEOUT"))
@@ -167,20 +222,20 @@ def _tables(case: Case, seen: Seen, whys: list[busy.Why]) -> dict[str, Any]:
     window = busy.window(ledger, seen.stalls)
     explained = [(rank, w.slug, w.said.render("en"), w.said.render("zh"), w.share) for rank, w in enumerate(whys, 1)]
     outcome = [(kind, n["stored"], n["lost"]) for kind, n in (ledger.outcome_by_kind or {}).items()]
-    audit = busyconfig.audit(case, ledger, seen.stalls)
+    audit = busy_config.audit(case, ledger, seen.stalls)
     tables: dict[str, Any] = {
         "busy_stalls": stalls.frame(seen.stalls),
         "busy_outcome": pd.DataFrame(outcome, columns=pd.Index(["kind", "stored", "lost"])),
         "busy_failed": ledger.failed.head(5000),
         "busy_why": pd.DataFrame(explained, columns=pd.Index(["rank", "why", "said_en", "said_zh", "share"])),
-        "busy_config": busyconfig.frame(audit, "en").assign(reason_zh=busyconfig.frame(audit, "zh")["reason"]),
+        "busy_config": busy_config.frame(audit, "en").assign(reason_zh=busy_config.frame(audit, "zh")["reason"]),
         "lost": ledger.lost_rows,
         "duplicated": ledger.duplicated,
     }
     if window is not None:
-        tables["busy_axis"] = axis.seconds(case, window, ledger, seen.stalls)
-        tables["busy_arrivals"] = axis.arrivals(case, window)
-        tables["busy_pauses"] = axis.pauses(case, window)
+        tables["busy_axis"] = load_timeline.seconds(case, window, ledger, seen.stalls)
+        tables["busy_arrivals"] = load_timeline.arrivals(case, window)
+        tables["busy_pauses"] = load_timeline.pauses(case, window)
     return tables
 
 
@@ -188,17 +243,17 @@ def _missing(case: Case, seen: Seen) -> list[Missing]:
     wanted = []
     if not seen.refused and not _would_show(seen):
         if not attempts.has_producer_log(case):
-            wanted.append(requests.client_log(requests.PRODUCER, Text.WANT_CLIENT))
+            wanted.append(collect_next.client_log(collect_next.PRODUCER, Text.WANT_CLIENT))
         if not case.has("sends"):
-            wanted.append(requests.sends(Text.WANT_SENDS))
+            wanted.append(collect_next.sends(Text.WANT_SENDS))
     if not case.has("messages") and (seen.refused or seen.timed_out or seen.ledger.sends_failed):
-        wanted.append(requests.commitlog(Text.WANT_STORE))
+        wanted.append(collect_next.commitlog(Text.WANT_STORE))
     if seen.refused and not case.has("sends") and seen.ledger.lost is None:
-        wanted.append(requests.sends(Text.WANT_SENDS))
+        wanted.append(collect_next.sends(Text.WANT_SENDS))
     if (seen.refused or seen.stalls) and not case.has_source("watermark"):
-        wanted.append(requests.broker_log("watermark.log", Text.WANT_WATERMARK))
+        wanted.append(collect_next.broker_log("watermark.log", Text.WANT_WATERMARK))
     if seen.refused and not case.has("metrics"):
-        wanted.append(requests.host_metrics(Text.WANT_METRICS))
+        wanted.append(collect_next.host_metrics(Text.WANT_METRICS))
     return wanted
 
 
@@ -207,11 +262,16 @@ def _remedies(case: Case, seen: Seen) -> list[Remedy]:
     errors = ledger.errors_by_kind
     busy_code = None if errors is None else sum(n for kind, n in errors.items() if kind in attempts.BUSY_CODE)
     longest = max((s.stood / s.pauses if s.pauses > 1 else s.seconds for s in seen.stalls), default=None)
-    periods = busyconfig.printed_periods(attempts.entries(case))
+    periods = busy_config.printed_periods(attempts.entries(case))
     spared = int((periods < (longest or 0) * 1000 + 1).sum()) if len(periods) and longest else None
     return [
         Remedy(Fix.HOST, Fix.HOST_WHY, Fix.HOST_RISK, Fix.HOST_VERIFY),
-        Remedy(Fix.RESEND, Fix.RESEND_WHY.say(count=busy_code, lost=ledger.lost), Fix.RESEND_RISK.say(twice=ledger.stored_twice), Fix.RESEND_VERIFY),
+        Remedy(
+            Fix.RESEND,
+            Fix.RESEND_WHY.say(count=busy_code, lost=ledger.lost),
+            Fix.RESEND_RISK.say(twice=ledger.stored_twice),
+            Fix.RESEND_VERIFY,
+        ),
         Remedy(Fix.LIMITS.say(seconds=longest), Fix.LIMITS_WHY.say(count=spared), Fix.LIMITS_RISK, Fix.LIMITS_VERIFY),
         Remedy(Fix.POOL, Fix.POOL_WHY, Fix.POOL_RISK, Fix.POOL_VERIFY),
         Remedy(Fix.MORE, Fix.MORE_WHY, Fix.MORE_RISK, Fix.MORE_VERIFY),

@@ -1,6 +1,8 @@
-"""broker-not-available: the broker took no messages for another reason than load: a slave, a shutdown, a missing permission.
+"""broker-not-available: the broker took no messages for another reason than load: a slave, a shutdown, a missing
+permission.
 
-Deciding step: an answer of code 14 whose printed disk ratio is below the limit, of code 16 (no permission), or the store's own line that it takes no writes
+Deciding step: an answer of code 14 whose printed disk ratio is below the limit, of code 16 (no permission), or the
+store's own line that it takes no writes
 (broker/processor/SendMessageProcessor, store/DefaultMessageStore.checkStoreStatus).
 """
 
@@ -10,37 +12,41 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit import requests
+from kit.analysis import refs
+from kit.analysis.sends import sends
+from kit.causes import collect_next
 from kit.causes.disk_full import LIMIT
-from kit.findings import Finding, Kind, Remedy, Step
-from kit.inquiry import refs, sends
-from kit.texts import T
+from kit.causes.findings import Finding, Kind, Remedy, Step
+from kit.i18n import T
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from kit.case import Case
-    from kit.findings import Ref
+    from kit.case.case import Case
+    from kit.causes.findings import Ref
 
 SLUG = "broker-not-available"
 KIND: Kind = "neighbour"
 
-TITLE = T("The broker took no messages: slave, shutdown or permission", "Broker 不接受消息：从节点、已关闭或无权限")
-NONE = T("No broker refused messages for its role, a shutdown or a permission.", "没有 Broker 因角色、关闭或权限而拒绝消息。")
-SUMMARY = T("{answers} answers say that the service is not available, {forbidden} that sending is forbidden; the store itself says so {lines} times.",
-            "{answers} 个应答称服务不可用，{forbidden} 个称禁止发送；存储自身记录了 {lines} 次。")  # fmt: skip
-CLAIM = T("The broker refused messages though its disk had room: not available ({answers}), forbidden ({forbidden}), not writable ({lines}).",
-          "磁盘有余量，Broker 仍拒绝消息：不可用（{answers}）、禁止（{forbidden}）、不可写（{lines}）。")  # fmt: skip
-WANT = T("the answer of the broker stands in the exception", "Broker 的应答写在异常中")
-ACTION = T("Send to the master; check brokerRole, brokerPermission (6 = read and write) and whether the store was being shut down.",
-           "向主节点发送；检查 brokerRole、brokerPermission（6 = 读写）以及存储是否正在关闭。")  # fmt: skip
-WHY = T("These answers are not about load; waiting longer does not help.", "这些应答与负载无关；延长等待没有用。")
-RISK = T("Opening write permission on a broker that is being drained brings traffic back to it.", "给正在下线的 Broker 开放写权限会把流量引回来。")
-VERIFY = T("clusterList shows the broker as master; a test send answers SEND_OK.", "clusterList 显示其为主节点；测试发送返回 SEND_OK。")
+TITLE = T("The broker took no messages: slave, shutdown or permission")
+NONE = T("No broker refused messages for its role, a shutdown or a permission.")
+SUMMARY = T(
+    "{answers} answers say that the service is not available, {forbidden} that sending is forbidden; the store itself says so {lines} times."
+)
+CLAIM = T(
+    "The broker refused messages though its disk had room: not available ({answers}), forbidden ({forbidden}), not writable ({lines})."
+)
+WANT = T("the answer of the broker stands in the exception")
+ACTION = T(
+    "Send to the master; check brokerRole, brokerPermission (6 = read and write) and whether the store was being shut down."
+)
+WHY = T("These answers are not about load; waiting longer does not help.")
+RISK = T("Opening write permission on a broker that is being drained brings traffic back to it.")
+VERIFY = T("clusterList shows the broker as master; a test send answers SEND_OK.")
 
 LOOKS_LIKE = (
-    ("disk-full", T("code 14 too, but the ratio printed is 0.90 or more", "同为代码 14，但打印的占用率不低于 0.90")),
-    ("broker-busy", T("code 2, or 1 with [PC_SYNCHRONIZED]: passes when the load does", "代码 2，或代码 1 带 [PC_SYNCHRONIZED]：负载下降后即消失")),
+    ("disk-full", T("code 14 too, but the ratio printed is 0.90 or more")),
+    ("broker-busy", T("code 2, or 1 with [PC_SYNCHRONIZED]: passes when the load does")),
 )
 
 
@@ -60,7 +66,7 @@ def examine(case: Case) -> Finding:
         finding.summary = SUMMARY.say(**said)
         finding.remedies = [Remedy(ACTION, WHY, RISK, VERIFY)]
     elif not looked:
-        finding.missing = [requests.client_log(requests.PRODUCER, WANT)]
+        finding.missing = [collect_next.client_log(collect_next.PRODUCER, WANT)]
     return finding
 
 
@@ -79,7 +85,11 @@ def _store_lines(case: Case, *, refused: bool) -> tuple[int, tuple[Ref, ...]]:
     """
     found: list[DataFrame] = []
     if refs.seen(case, "store-not-writable"):
-        found.append(case.event("store-not-writable").where(F.col("source") != "client").where(~F.array_contains("events", "service-not-available")))
+        found.append(
+            case.event("store-not-writable")
+            .where(F.col("source") != "client")
+            .where(~F.array_contains("events", "service-not-available"))
+        )
     if refused and refs.seen(case, "store-shutdown"):
         found.append(case.event("store-shutdown").where(F.col("what") == "putMessage"))
     counts = [(frame.count(), frame) for frame in found]

@@ -1,7 +1,9 @@
 """check-unknown-until-discard: producers answered UNKNOW at every check until the broker gave the message up.
 
-Deciding steps: transactions ended discarded (check-limit topic, or the log before 4.5.2); for these the producers' answers were UNKNOWN.
-Source: broker/transaction/queue/TransactionalMessageServiceImpl.needDiscard, broker/processor/EndTransactionProcessor (reference §4.6, §6.5).
+Deciding steps: transactions ended discarded (check-limit topic, or the log before 4.5.2); for these the producers'
+answers were UNKNOWN.
+Source: broker/transaction/queue/TransactionalMessageServiceImpl.needDiscard, broker/processor/EndTransactionProcessor
+(reference §4.6, §6.5).
 """
 
 from __future__ import annotations
@@ -10,42 +12,43 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit import requests
-from kit.findings import Finding, Kind, Ref, Remedy, Step
-from kit.inquiry import answers, refs, transactions
-from kit.texts import T
+from kit.analysis import refs
+from kit.analysis.transactions import answers, transactions
+from kit.causes import collect_next
+from kit.causes.findings import Finding, Kind, Ref, Remedy, Step
+from kit.i18n import T
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kit.case import Case
+    from kit.case.case import Case
 
 SLUG = "check-unknown-until-discard"
 KIND: Kind = "neighbour"
 
-TITLE = T("Unknown at every check, then discarded", "每次回查都是 UNKNOW，最终被放弃")
+TITLE = T("Unknown at every check, then discarded")
 SUMMARY = T(
-    "{unknown} of {discarded} discarded transactions had been answered UNKNOW at their checks until the limit of {limit}.",
-    "被放弃的 {discarded} 个事务中，有 {unknown} 个在回查时一直应答 UNKNOW，直到上限 {limit} 次。",
+    "{unknown} of {discarded} discarded transactions had been answered UNKNOW at their checks until the limit of {limit}."
 )
-NONE = T("No transaction was answered UNKNOW until it was discarded.", "没有事务因一直应答 UNKNOW 而被放弃。")
-DISCARDED = T("{count} transactions reached the check limit ({limit}, {known}) and were given up.", "{count} 个事务达到回查上限（{limit}，{known}）后被放弃。")
-NOT_DISCARDED = T("A transaction reached the check limit and was given up.", "有事务达到回查上限后被放弃。")
-UNKNOWN = T("For {count} of them the producer had answered UNKNOW ({answers} answers).", "其中 {count} 个的生产者应答过 UNKNOW（{answers} 次）。")
-NOT_UNKNOWN = T("The producer had answered UNKNOW for them.", "生产者对其应答过 UNKNOW。")
-THROWN = T("An exception in the local transaction began it for {count} of them; the client answers UNKNOW then.", "其中 {count} 个始于本地事务异常；客户端此时应答 UNKNOW。")
-KNOWN = {"evidence": T("from the evidence", "取自证据"), "default": T("the version's default", "该版本默认值"), None: T("not known", "未知")}
-WANT_STORE = T("discarded messages stand in TRANS_CHECK_MAX_TIME_TOPIC", "被放弃的消息存于 TRANS_CHECK_MAX_TIME_TOPIC")
-WANT_LOG = T("every UNKNOW answer is a line there", "每个 UNKNOW 应答都是其中一行")
-ACTION = T("Make the check able to decide: keep a log row in the local transaction and answer ROLLBACK once it can no longer appear.",
-           "让回查能够定论：在本地事务中保留日志记录，确定不会再出现时应答 ROLLBACK。")  # fmt: skip
-WHY = T("UNKNOW is right while the transaction runs, wrong for ever after it failed.", "事务进行中应答 UNKNOW 是对的，失败之后一直如此就是错的。")
-RISK = T("ROLLBACK too early kills a slow but good transaction.", "过早 ROLLBACK 会扼杀缓慢但正常的事务。")
-VERIFY = T("No new record in TRANS_CHECK_MAX_TIME_TOPIC.", "TRANS_CHECK_MAX_TIME_TOPIC 不再有新记录。")
+NONE = T("No transaction was answered UNKNOW until it was discarded.")
+DISCARDED = T("{count} transactions reached the check limit ({limit}, {known}) and were given up.")
+NOT_DISCARDED = T("A transaction reached the check limit and was given up.")
+UNKNOWN = T("For {count} of them the producer had answered UNKNOW ({answers} answers).")
+NOT_UNKNOWN = T("The producer had answered UNKNOW for them.")
+THROWN = T("An exception in the local transaction began it for {count} of them; the client answers UNKNOW then.")
+KNOWN = {"evidence": T("from the evidence"), "default": T("the version's default"), None: T("not known")}
+WANT_STORE = T("discarded messages stand in TRANS_CHECK_MAX_TIME_TOPIC")
+WANT_LOG = T("every UNKNOW answer is a line there")
+ACTION = T(
+    "Make the check able to decide: keep a log row in the local transaction and answer ROLLBACK once it can no longer appear."
+)
+WHY = T("UNKNOW is right while the transaction runs, wrong for ever after it failed.")
+RISK = T("ROLLBACK too early kills a slow but good transaction.")
+VERIFY = T("No new record in TRANS_CHECK_MAX_TIME_TOPIC.")
 
 LOOKS_LIKE = (
-    ("producer-offline", T("no answer at all: `channel is null`; here `it's pending status` says UNKNOW", "完全没有应答：`channel is null`；此处 `it's pending status` 表示 UNKNOW")),
-    ("transaction-consistency", T("a finished transaction disagrees with its row; here none was finished", "已结束的事务与业务数据不一致；此处没有结束")),
+    ("producer-offline", T("no answer at all: `channel is null`; here `it's pending status` says UNKNOW")),
+    ("transaction-consistency", T("a finished transaction disagrees with its row; here none was finished")),
 )
 
 
@@ -60,27 +63,45 @@ def examine(case: Case) -> Finding:
     unknown = found[found["unknown"] > 0] if found is not None else None
     given_up = Step(NOT_DISCARDED, "deciding", None if count is None else False)
     if found is not None:
-        given_up = Step(DISCARDED.say(count=count, limit=limit.value, known=KNOWN[limit.known]), "deciding", True, _records(found))
+        given_up = Step(
+            DISCARDED.say(count=count, limit=limit.value, known=KNOWN[limit.known]), "deciding", True, _records(found)
+        )
     elif not stored and refs.seen(case, "check-discard"):
         seen = refs.seen(case, "check-discard")
-        given_up = Step(DISCARDED.say(count=seen.count, limit=limit.value, known=KNOWN[limit.known]), "deciding", True, refs.quote(case, seen))
+        given_up = Step(
+            DISCARDED.say(count=seen.count, limit=limit.value, known=KNOWN[limit.known]),
+            "deciding",
+            True,
+            refs.quote(case, seen),
+        )
     asked = Step(NOT_UNKNOWN, "deciding", None if count is None or not logged else False)
     if unknown is not None and not unknown.empty:
-        asked = Step(UNKNOWN.say(count=len(unknown), answers=int(unknown["unknown"].sum())), "deciding", True, _lines(case, unknown))
+        asked = Step(
+            UNKNOWN.say(count=len(unknown), answers=int(unknown["unknown"].sum())),
+            "deciding",
+            True,
+            _lines(case, unknown),
+        )
     thrown = int(unknown["thrown"].sum()) if unknown is not None else 0
     finding.steps = [given_up, asked]
     if unknown is not None and thrown:
-        finding.steps.append(Step(THROWN.say(count=thrown), "supporting", True, _lines(case, unknown[unknown["thrown"]], "first")))
-    finding.figures = {"discarded": count, "answered_unknown": len(unknown) if unknown is not None else (0 if count == 0 else None), "check_limit": _int(limit.value)}
+        finding.steps.append(
+            Step(THROWN.say(count=thrown), "supporting", True, _lines(case, unknown[unknown["thrown"]], "first"))
+        )
+    finding.figures = {
+        "discarded": count,
+        "answered_unknown": len(unknown) if unknown is not None else (0 if count == 0 else None),
+        "check_limit": _int(limit.value),
+    }
     if finding.verdict == "confirmed" and unknown is not None:
         finding.summary = SUMMARY.say(unknown=len(unknown), discarded=count, limit=limit.value)
         finding.remedies = [Remedy(ACTION, WHY, RISK, VERIFY)]
         finding.window = (unknown["stored"].min().to_pydatetime(), unknown["time"].max().to_pydatetime())
         finding.tables = {"unknown_until_discard": unknown.drop(columns=["first_file", "first_line"])}
     if not stored:
-        finding.missing.append(requests.commitlog(WANT_STORE))
+        finding.missing.append(collect_next.commitlog(WANT_STORE))
     if not logged and count != 0:
-        finding.missing.append(requests.broker_log("transaction.log", WANT_LOG))
+        finding.missing.append(collect_next.broker_log("transaction.log", WANT_LOG))
     return finding
 
 
@@ -89,30 +110,64 @@ def _int(value: str | None) -> int | None:
 
 
 def _discarded(case: Case) -> pd.DataFrame:
-    """Return the discarded transactions (100,000 at most): key, uniq_key, stored, time, file, physical_offset, check_times, unknown (answers), thrown, …"""
+    """Return the discarded transactions (100,000 at most): key, uniq_key, stored, time, file, physical_offset,
+    check_times, unknown (answers), thrown, …
+    """
     mine = transactions.transactions(case).where(F.col("state") == "discarded")
     told = answers.per_transaction(case)
     if told is None:
-        said = mine.withColumn("unknown", F.lit(0)).withColumn("thrown", F.lit(False)).withColumn("line_at", F.lit(None)).withColumn("first_answer", F.lit(None))
-        place = [F.lit(None).cast(kind).alias(name) for name, kind in (("log_file", "string"), ("log_line", "int"), ("first_file", "string"), ("first_line", "int"))]
+        said = (
+            mine.withColumn("unknown", F.lit(0))
+            .withColumn("thrown", F.lit(False))
+            .withColumn("line_at", F.lit(None))
+            .withColumn("first_answer", F.lit(None))
+        )
+        place = [
+            F.lit(None).cast(kind).alias(name)
+            for name, kind in (
+                ("log_file", "string"),
+                ("log_line", "int"),
+                ("first_file", "string"),
+                ("first_line", "int"),
+            )
+        ]
     else:
         mine = mine.join(told, "uniq_key", "left")
         unsure = F.filter("check_answers", lambda a: a["said"] == "UNKNOWN")
-        said = mine.withColumn("unknown", F.coalesce(F.size(F.when(F.size(unsure) > 0, unsure)), F.lit(0))).withColumn("unsure", F.try_element_at(unsure, F.lit(1)))
+        said = mine.withColumn("unknown", F.coalesce(F.size(F.when(F.size(unsure) > 0, unsure)), F.lit(0))).withColumn(
+            "unsure", F.try_element_at(unsure, F.lit(1))
+        )
         said = said.withColumn("thrown", F.coalesce("first_answer.exception", F.lit(False)))
-        place = [F.col("unsure.file").alias("log_file"), F.col("unsure.line").alias("log_line"), F.col("first_answer.file").alias("first_file"),
-                 F.col("first_answer.line").alias("first_line")]  # fmt: skip
+        place = [
+            F.col("unsure.file").alias("log_file"),
+            F.col("unsure.line").alias("log_line"),
+            F.col("first_answer.file").alias("first_file"),
+            F.col("first_answer.line").alias("first_line"),
+        ]
     end = F.coalesce("discard", F.col("last_half").dropFields("queue_offset"))
     frame = said.select(
-        F.col("keys").alias("key"), "uniq_key", F.col("half.store_timestamp").alias("stored"), end["store_timestamp"].alias("time"), end["file"].alias("file"),
-        end["physical_offset"].alias("physical_offset"), "check_times", "unknown", "thrown", *place,
-    )  # fmt: skip
+        F.col("keys").alias("key"),
+        "uniq_key",
+        F.col("half.store_timestamp").alias("stored"),
+        end["store_timestamp"].alias("time"),
+        end["file"].alias("file"),
+        end["physical_offset"].alias("physical_offset"),
+        "check_times",
+        "unknown",
+        "thrown",
+        *place,
+    )
     return frame.orderBy("stored", "uniq_key").limit(100_000).toPandas()
 
 
 def _records(frame: pd.DataFrame) -> tuple[Ref, ...]:
     rows: list[dict[Any, Any]] = frame.head(2).to_dict("records")
-    return tuple(Ref(r["file"], f"given up: KEYS={r['key']}, UNIQ_KEY={r['uniq_key']}", physical_offset=int(r["physical_offset"])) for r in rows)
+    return tuple(
+        Ref(
+            r["file"], f"given up: KEYS={r['key']}, UNIQ_KEY={r['uniq_key']}", physical_offset=int(r["physical_offset"])
+        )
+        for r in rows
+    )
 
 
 def _lines(case: Case, frame: pd.DataFrame, which: str = "log") -> tuple[Ref, ...]:

@@ -1,6 +1,7 @@
 """disk-full: the broker marked its disk full and took no more messages.
 
-Deciding step: store.log marks a disk full (store/DefaultMessageStore.CleanCommitLogService), or an answer of code 14 whose printed ratio is at the limit
+Deciding step: store.log marks a disk full (store/DefaultMessageStore.CleanCommitLogService), or an answer of code 14
+whose printed ratio is at the limit
 (diskSpaceWarningLevelRatio, 0.90 by default; broker/processor/SendMessageProcessor).
 """
 
@@ -10,37 +11,35 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit import requests
-from kit.findings import Finding, Kind, Remedy, Step
-from kit.inquiry import refs, sends
-from kit.texts import T
+from kit.analysis import refs
+from kit.analysis.sends import sends
+from kit.causes import collect_next
+from kit.causes.findings import Finding, Kind, Remedy, Step
+from kit.i18n import T
 
 if TYPE_CHECKING:
-    from kit.case import Case
-    from kit.findings import Ref
+    from kit.case.case import Case
+    from kit.causes.findings import Ref
 
 SLUG = "disk-full"
 KIND: Kind = "neighbour"
 LIMIT: Final = 0.90
 
-TITLE = T("The broker's disk was full", "Broker 磁盘已满")
-NONE = T("No disk was marked full.", "没有磁盘被标记为满。")
-SUMMARY = T("The broker marked its disk full ({marks} times); {refused} answers say it is at {ratio} or more.",
-            "Broker 将磁盘标记为满（{marks} 次）；{refused} 个应答显示占用达 {ratio} 以上。")  # fmt: skip
-FULL = T("The disk was marked full ({marks} log entries), or answers of code 14 print a ratio of at least {limit} ({refused} entries).",
-         "磁盘被标记为满（{marks} 条日志），或代码 14 的应答打印的占用率不低于 {limit}（{refused} 条）。")  # fmt: skip
-WANT = T("it says when the disk was marked full", "其中记录磁盘何时被标记为满")
-ACTION = T("Free space or move the store; then lower fileReservedTime or enlarge the disk.", "释放空间或迁移存储；随后缩短 fileReservedTime 或扩容。")
-WHY = T(
-    "Files are deleted only when they are old enough or the ratio is exceeded; new messages are refused meanwhile.",
-    "文件只有在过期或超过阈值时才会删除，其间拒绝新消息。",
+TITLE = T("The broker's disk was full")
+NONE = T("No disk was marked full.")
+SUMMARY = T("The broker marked its disk full ({marks} times); {refused} answers say it is at {ratio} or more.")
+FULL = T(
+    "The disk was marked full ({marks} log entries), or answers of code 14 print a ratio of at least {limit} ({refused} entries)."
 )
-RISK = T("Deleted commitlog files take unconsumed messages with them.", "删除的 commitlog 文件会带走未消费的消息。")
-VERIFY = T("commitLogDiskRatio of brokerStatus falls below diskMaxUsedSpaceRatio.", "brokerStatus 的 commitLogDiskRatio 低于 diskMaxUsedSpaceRatio。")
+WANT = T("it says when the disk was marked full")
+ACTION = T("Free space or move the store; then lower fileReservedTime or enlarge the disk.")
+WHY = T("Files are deleted only when they are old enough or the ratio is exceeded; new messages are refused meanwhile.")
+RISK = T("Deleted commitlog files take unconsumed messages with them.")
+VERIFY = T("commitLogDiskRatio of brokerStatus falls below diskMaxUsedSpaceRatio.")
 
 LOOKS_LIKE = (
-    ("broker-not-available", T("code 14 with a ratio below 0.90: slave, shutdown, not a full disk", "代码 14 但占用率低于 0.90：从节点或已关闭，而非磁盘满")),
-    ("broker-busy", T("flow control names no ratio; the disk may be slow but has room", "流控不打印占用率；磁盘可能慢，但仍有空间")),
+    ("broker-not-available", T("code 14 with a ratio below 0.90: slave, shutdown, not a full disk")),
+    ("broker-busy", T("flow control names no ratio; the disk may be slow but has room")),
 )
 
 
@@ -53,12 +52,16 @@ def examine(case: Case) -> Finding:
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     claim = FULL.say(marks=marks, refused=refused, limit=str(LIMIT))
     finding.steps = [Step(claim, "deciding", True if happened else (False if looked else None), (*quoted, *told)[:3])]
-    finding.figures = {"marked_full": marks if case.has_source("store") else None, "refused_answers": refused if sends.ledger(case).whole or refused else None, "highest_ratio": ratio}
+    finding.figures = {
+        "marked_full": marks if case.has_source("store") else None,
+        "refused_answers": refused if sends.ledger(case).whole or refused else None,
+        "highest_ratio": ratio,
+    }
     if happened:
         finding.summary = SUMMARY.say(marks=marks, refused=refused, ratio=str(LIMIT))
         finding.remedies = [Remedy(ACTION, WHY, RISK, VERIFY)]
     elif not looked:
-        finding.missing = [requests.broker_log("store.log", WANT)]
+        finding.missing = [collect_next.broker_log("store.log", WANT)]
     return finding
 
 

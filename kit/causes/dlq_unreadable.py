@@ -11,57 +11,65 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.dataset as ds
 
-from kit import requests
-from kit.facts import names
-from kit.findings import Finding, Kind, Ref, Remedy, Step
-from kit.texts import T
+from kit.causes import collect_next
+from kit.causes.findings import Finding, Kind, Ref, Remedy, Step
+from kit.i18n import T
+from kit.rocketmq import names
 
 if TYPE_CHECKING:
-    from kit.case import Case
+    from kit.case.case import Case
 
 SLUG = "dlq-unreadable"
 KIND: Kind = "hazard"
 READ = 4
 """common/constant/PermName.PERM_READ."""
 
-TITLE = T("Dead letters that nobody can read", "无人可读的死信")
-SUMMARY = T("{count} dead letter topics are write-only ({topics}): a consumer that wants to handle them gets nothing.", "{count} 个死信主题只有写权限（{topics}）：想处理死信的消费者什么也收不到。")
-NONE = T("Every dead letter topic of this evidence can be read.", "证据中的死信主题都可读。")
-UNREADABLE = T("{count} %DLQ% topics have a permission without read: {topics}.", "{count} 个 %DLQ% 主题没有读权限：{topics}。")
-READABLE = T("A %DLQ% topic has a permission without read.", "有 %DLQ% 主题没有读权限。")
-WANT = T("topics.json holds the permission of every topic", "topics.json 中有每个主题的权限")
-ACTION = T("mqadmin updateTopicPerm -n NAMESRV:9876 -b BROKER:10911 -t {topic} -p 6", "mqadmin updateTopicPerm -n NAMESRV:9876 -b BROKER:10911 -t {topic} -p 6")
-WHY = T("With permission 6 the dead letters can be consumed and queried; 4.9.2 and later create them so.", "权限为 6 时死信可被消费和查询；4.9.2 及以上版本默认如此。")
-RISK = T("A consumer of the topic begins at its own offset: set it first.", "消费该主题的消费者从自己的位点开始：请先设置。")
-VERIFY = T("topics.json shows perm 6 and a consumer of the topic receives.", "topics.json 显示 perm 为 6，且该主题的消费者能收到消息。")
+TITLE = T("Dead letters that nobody can read")
+SUMMARY = T("{count} dead letter topics are write-only ({topics}): a consumer that wants to handle them gets nothing.")
+NONE = T("Every dead letter topic of this evidence can be read.")
+UNREADABLE = T("{count} %DLQ% topics have a permission without read: {topics}.")
+READABLE = T("A %DLQ% topic has a permission without read.")
+WANT = T("topics.json holds the permission of every topic")
+ACTION = T("mqadmin updateTopicPerm -n NAMESRV:9876 -b BROKER:10911 -t {topic} -p 6")
+WHY = T("With permission 6 the dead letters can be consumed and queried; 4.9.2 and later create them so.")
+RISK = T("A consumer of the topic begins at its own offset: set it first.")
+VERIFY = T("topics.json shows perm 6 and a consumer of the topic receives.")
 
-LOOKS_LIKE = (
-    ("dead-letter", T("there are dead letters; whether they can be read is another matter", "有死信；能否读取是另一回事")),
-)
+LOOKS_LIKE = (("dead-letter", T("there are dead letters; whether they can be read is another matter")),)
 
 
 def examine(case: Case) -> Finding:
     """Say which dead letter topics lack the permission to read."""
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     wanted = (ds.field("origin") == "topics") & (ds.field("name") == "perm") & ~ds.field("backup")
-    rows: list[dict[str, Any]] = ds.dataset(case.folder("configs"), format="parquet").to_table(filter=wanted).to_pylist()
+    rows: list[dict[str, Any]] = (
+        ds.dataset(case.folder("configs"), format="parquet").to_table(filter=wanted).to_pylist()
+    )
     shut = closed(rows)
     topics = list(dict.fromkeys(row["subject"] for row in shut))
     if shut:
         places = [(row["file"], row["line"]) for row in shut[:3]]
-        quoted = tuple(Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True))
+        quoted = tuple(
+            Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True)
+        )
         finding.steps = [Step(UNREADABLE.say(count=len(topics), topics=topics[:5]), "deciding", True, quoted)]
         finding.summary = SUMMARY.say(count=len(topics), topics=topics[:5])
         finding.remedies = [Remedy(ACTION.say(topic=topic), WHY, RISK, VERIFY) for topic in topics[:5]]
     else:
         finding.steps = [Step(READABLE, "deciding", False if rows else None)]
-        finding.missing = [] if rows else [requests.store_config(WANT)]
+        finding.missing = [] if rows else [collect_next.store_config(WANT)]
     finding.figures = {"unreadable_dlq_topics": len(topics) if rows else None}
     return finding
 
 
 def closed(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the rows of `configs` that take the read permission from a dead letter topic, in order of topic, file and line."""
-    perms = [r for r in rows if r["origin"] == "topics" and r["name"] == "perm" and not r["backup"] and (r["value"] or "").isdigit()]
+    """Return the rows of `configs` that take the read permission from a dead letter topic, in order of topic, file and
+    line.
+    """
+    perms = [
+        r
+        for r in rows
+        if r["origin"] == "topics" and r["name"] == "perm" and not r["backup"] and (r["value"] or "").isdigit()
+    ]
     shut = [r for r in perms if names.DLQ_PREFIX in (r["subject"] or "") and not int(r["value"]) & READ]
     return sorted(shut, key=lambda r: (r["subject"], r["file"], r["line"]))

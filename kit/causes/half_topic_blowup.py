@@ -1,9 +1,11 @@
 """half-topic-blowup: refused send-backs come back as half messages, and every check round turns one into two.
 
-Deciding steps: half or schedule records (or the log lines that print them) whose REAL_TOPIC is the half topic, with TRAN_MSG and DELAY;
+Deciding steps: half or schedule records (or the log lines that print them) whose REAL_TOPIC is the half topic, with
+TRAN_MSG and DELAY;
 a commit of such a record diverted once more, or two leaked half records of one UNIQ_KEY with the same check count.
 Leaks that are only put back, once per round until the check limit, stay `suspected`.
-Source of the mechanism: client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack (up to 4.6.0), store/CommitLog.putMessage,
+Source of the mechanism: client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack (up to 4.6.0),
+store/CommitLog.putMessage,
 broker/transaction/queue/TransactionalMessageServiceImpl.check, broker/processor/EndTransactionProcessor.
 """
 
@@ -14,33 +16,45 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit import requests
+from kit.analysis import refs
+from kit.analysis.transactions import answers, leaks, send_back
+from kit.causes import collect_next
 from kit.causes._half_topic_texts import Claim, Fix, Text
-from kit.facts import names
-from kit.findings import Finding, Kind, Missing, Ref, Remedy, Step
-from kit.inquiry import answers, leaks, refs, sendback
-from kit.texts import T
+from kit.causes.findings import Finding, Kind, Missing, Ref, Remedy, Step
+from kit.i18n import T
+from kit.rocketmq import names
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kit.case import Case
+    from kit.case.case import Case
 
 SLUG = "half-topic-blowup"
 KIND: Kind = "root_cause"
 
 LOOKS_LIKE = (
-    ("producer-offline", T("half messages pile up there too, but one copy a round and REAL_TOPIC is a business topic", "那里也会堆积 half 消息，但每轮只多一份，且 REAL_TOPIC 是业务主题")),
-    ("check-unknown-until-discard", T("the answer is UNKNOW and the count runs to the limit; no record has REAL_TOPIC = the half topic", "应答为 UNKNOW，次数达到上限；没有记录的 REAL_TOPIC 是 half 主题")),
-    ("message-size-mismatch", T("transaction.log fills as fast, but with one put-back that fails; the half queue stands still", "transaction.log 同样飞速增长，但只是同一条回写失败；half 队列停滞")),
-    ("undecodable-half-message", T("rounds break off with a NullPointerException; copies keep TRANSACTION_CHECK_TIMES=1", "回查轮次因 NullPointerException 中断；副本的 TRANSACTION_CHECK_TIMES 一直为 1")),
-    ("send-back-refused", T("the same refusal, but the client's re-send fails too: nothing reaches the store", "同样被拒，但客户端的重新发送也失败：没有任何记录写入存储")),
+    ("producer-offline", T("half messages pile up there too, but one copy a round and REAL_TOPIC is a business topic")),
+    (
+        "check-unknown-until-discard",
+        T("the answer is UNKNOW and the count runs to the limit; no record has REAL_TOPIC = the half topic"),
+    ),
+    (
+        "message-size-mismatch",
+        T("transaction.log fills as fast, but with one put-back that fails; the half queue stands still"),
+    ),
+    (
+        "undecodable-half-message",
+        T("rounds break off with a NullPointerException; copies keep TRANSACTION_CHECK_TIMES=1"),
+    ),
+    ("send-back-refused", T("the same refusal, but the client's re-send fails too: nothing reaches the store")),
 )
 
 
 @attrs.frozen
 class Leak:
-    """What the records say, in records: leaked half ones, those with and without the commit bit, commits themselves, given up."""
+    """What the records say, in records: leaked half ones, those with and without the commit bit, commits themselves,
+    given up.
+    """
 
     half: int
     messages: int
@@ -57,7 +71,7 @@ def examine(case: Case) -> Finding:
     finding = Finding(SLUG, KIND, Text.TITLE, Text.NONE.say())
     leak = _leak(case) if case.has("messages") else None
     printed = refs.seen(case, "leaked-half-printed")
-    back = sendback.examine(case)
+    back = send_back.examine(case)
     finding.steps = [
         *_refusal_steps(case, back, leak),
         _resent_step(case, leak),
@@ -71,7 +85,9 @@ def examine(case: Case) -> Finding:
         _measure(case, leak, finding)
         # Put back once a round they grow too, but by as many each time.
         summary = Text.SUMMARY if finding.verdict == "confirmed" else Text.SUMMARY_PUT_BACK
-        finding.summary = summary.say(messages=leak.messages, records=leak.half, seconds=finding.figures["doubling_seconds"])
+        finding.summary = summary.say(
+            messages=leak.messages, records=leak.half, seconds=finding.figures["doubling_seconds"]
+        )
         finding.remedies = _remedies(leak)
     elif printed:
         finding.summary = Text.SUMMARY_LOGS.say(lines=printed.count)
@@ -97,11 +113,15 @@ def _leak(case: Case) -> Leak:
     )
 
 
-def _refusal_steps(case: Case, back: sendback.SendBack, leak: Leak | None) -> list[Step]:
+def _refusal_steps(case: Case, back: send_back.SendBack, leak: Leak | None) -> list[Step]:
     """Return why the send-back failed, and that it failed: supporting, since old logs are often gone."""
-    reason = sendback.REASONS[back.reason] if back.reason else sendback.REASON_UNKNOWN
+    reason = send_back.REASONS[back.reason] if back.reason else send_back.REASON_UNKNOWN
     too_long = back.retry_topic_length if back.reason == "name-too-long" else None
-    why = Claim.NAME_TOO_LONG.say(length=too_long, limit=sendback.store_limit(case)) if too_long else Claim.REASON.say(reason=reason)
+    why = (
+        Claim.NAME_TOO_LONG.say(length=too_long, limit=send_back.store_limit(case))
+        if too_long
+        else Claim.REASON.say(reason=reason)
+    )
     return [
         Step(why, "supporting", True if back.reason else None, back.reason_refs),
         Step(Claim.REFUSED.say(count=back.refusals), "supporting", True if back.refusals else None, back.refs),
@@ -113,13 +133,20 @@ def _resent_step(case: Case, leak: Leak | None) -> Step:
         return Step(Claim.RESENT.say(count=None), "supporting", None)
     first = leaks.resent(case)
     count = first.count()
-    return Step(Claim.RESENT.say(count=count), "supporting", True if count else None, refs.records(first) if count else ())
+    return Step(
+        Claim.RESENT.say(count=count), "supporting", True if count else None, refs.records(first) if count else ()
+    )
 
 
 def _leaked_step(case: Case, leak: Leak | None, printed: refs.Seen) -> Step:
     if leak is not None and (leak.half or leak.put_back or leak.committed):
         kept = leaks.leaked(case).where(F.col("place") != "discarded")
-        return Step(Claim.LEAKED.say(records=leak.half, messages=leak.messages), "deciding", True, refs.records(kept, 2) + refs.quote(case, printed, 1))
+        return Step(
+            Claim.LEAKED.say(records=leak.half, messages=leak.messages),
+            "deciding",
+            True,
+            refs.records(kept, 2) + refs.quote(case, printed, 1),
+        )
     if printed:
         return Step(Claim.LEAKED_PRINTED.say(lines=printed.count), "deciding", True, refs.quote(case, printed))
     return Step(Claim.NOT_LEAKED, "deciding", False if leak is not None else None)
@@ -128,7 +155,12 @@ def _leaked_step(case: Case, leak: Leak | None, printed: refs.Seen) -> Step:
 def _diverted_step(case: Case, leak: Leak | None, printed: refs.Seen) -> Step:
     if leak is not None and (leak.half or leak.put_back):
         if leak.committed:
-            return Step(Claim.DIVERTED.say(commits=leak.commits, records=leak.committed), "deciding", True, refs.records(leaks.committed_again(case)))
+            return Step(
+                Claim.DIVERTED.say(commits=leak.commits, records=leak.committed),
+                "deciding",
+                True,
+                refs.records(leaks.committed_again(case)),
+            )
         twins = refs.records(leaks.twins(case), 2)
         return Step(Claim.TWINS, "deciding", True, twins) if twins else Step(Claim.ONLY_PUT_BACK, "deciding", None)
     committed = refs.seen(case, "leaked-commit-printed")
@@ -138,14 +170,26 @@ def _diverted_step(case: Case, leak: Leak | None, printed: refs.Seen) -> Step:
 
 
 def _answer_step(case: Case, leak: Leak | None) -> Step:
-    """Return that the check listener answered COMMIT for a leaked record: the answer names the schedule record by its offset."""
+    """Return that the check listener answered COMMIT for a leaked record: the answer names the schedule record by its
+    offset.
+    """
     said = answers.answers(case) if refs.seen(case, "check-answer-commit") else None
     if not leak or not leak.half or said is None:
         return Step(Claim.ANSWERED.say(count=None), "supporting", None)
-    named = leaks.leaked(case).where(F.col("topic") == names.SCHEDULE_TOPIC).select(F.col("physical_offset").alias("named"))
-    fitting = said.where(F.col("from_check") & (F.col("said") == "COMMIT")).withColumnRenamed("commit_log_offset", "named").join(named, "named", "left_semi")
+    named = (
+        leaks.leaked(case).where(F.col("topic") == names.SCHEDULE_TOPIC).select(F.col("physical_offset").alias("named"))
+    )
+    fitting = (
+        said.where(F.col("from_check") & (F.col("said") == "COMMIT"))
+        .withColumnRenamed("commit_log_offset", "named")
+        .join(named, "named", "left_semi")
+    )
     told = fitting.agg(F.count("*").alias("count"), F.min(F.struct("ts", "file", "line")).alias("first")).collect()[0]
-    quoted = (Ref(told.first.file, case.line(told.first.file, told.first.line), line=told.first.line),) if told["count"] else ()
+    quoted = (
+        (Ref(told.first.file, case.line(told.first.file, told.first.line), line=told.first.line),)
+        if told["count"]
+        else ()
+    )
     return Step(Claim.ANSWERED.say(count=told["count"]), "supporting", True if told["count"] else None, quoted)
 
 
@@ -158,7 +202,7 @@ def _limit_step(case: Case, leak: Leak | None) -> Step:
     return Step(Claim.BOUNDED.say(count=leak.discarded, limit=limit), "supporting", True, quoted)
 
 
-def _figures(leak: Leak | None, back: sendback.SendBack) -> dict[str, Any]:
+def _figures(leak: Leak | None, back: send_back.SendBack) -> dict[str, Any]:
     """Return the fixed figures; without a store none of them can be known."""
     happened = leak is not None and leak.half > 0
     return {
@@ -166,7 +210,9 @@ def _figures(leak: Leak | None, back: sendback.SendBack) -> dict[str, Any]:
         "leaked_half_records": leak.half if leak else None,
         "doubling_seconds": None,
         "max_check_times": leak.max_check_times if leak else None,
-        "retry_topic_length": back.retry_topic_length if back.reason == "name-too-long" and (happened or leak is None) else None,
+        "retry_topic_length": back.retry_topic_length
+        if back.reason == "name-too-long" and (happened or leak is None)
+        else None,
     }
 
 
@@ -184,14 +230,21 @@ def _measure(case: Case, leak: Leak, finding: Finding) -> None:
 
 
 def _fixes(leak: Leak) -> pd.DataFrame:
-    """Return, for each documented fix, which leaked records of this incident it would have prevented. Columns fix, prevented, left, retries."""
+    """Return, for each documented fix, which leaked records of this incident it would have prevented. Columns fix,
+    prevented, left, retries.
+    """
     import pandas as pd
 
     everything = leak.committed + leak.put_back + leak.discarded
     twice = leak.counts[leak.counts["committed"]]["records"].sum()
     return pd.DataFrame(
         [
-            {"fix": "rollback-unknown-topic", "prevented": int(twice), "left": int(everything - twice), "retries_delivered": False},
+            {
+                "fix": "rollback-unknown-topic",
+                "prevented": int(twice),
+                "left": int(everything - twice),
+                "retries_delivered": False,
+            },
             {"fix": "client-4.6.1", "prevented": int(everything), "left": 0, "retries_delivered": False},
             {"fix": "split-tags", "prevented": int(everything), "left": 0, "retries_delivered": True},
         ]
@@ -207,18 +260,23 @@ def _remedies(leak: Leak | None) -> list[Remedy]:
     return [
         Remedy(Fix.SPLIT, Fix.SPLIT_WHY.say(count=prevented("split-tags")), Fix.SPLIT_RISK, Fix.SPLIT_VERIFY),
         Remedy(Fix.CLIENT, Fix.CLIENT_WHY.say(count=prevented("client-4.6.1")), Fix.CLIENT_RISK, Fix.CLIENT_VERIFY),
-        Remedy(Fix.ROLLBACK, Fix.ROLLBACK_WHY.say(count=prevented("rollback-unknown-topic")), Fix.ROLLBACK_RISK, Fix.ROLLBACK_VERIFY),
+        Remedy(
+            Fix.ROLLBACK,
+            Fix.ROLLBACK_WHY.say(count=prevented("rollback-unknown-topic")),
+            Fix.ROLLBACK_RISK,
+            Fix.ROLLBACK_VERIFY,
+        ),
     ]
 
 
-def _missing(case: Case, leak: Leak | None, back: sendback.SendBack) -> list[Missing]:
+def _missing(case: Case, leak: Leak | None, back: send_back.SendBack) -> list[Missing]:
     wanted = []
     if leak is None:
-        wanted.append(requests.commitlog(Text.WANT_STORE))
+        wanted.append(collect_next.commitlog(Text.WANT_STORE))
         if not case.has_source("transaction"):
-            wanted.append(requests.broker_log("transaction.log", Text.WANT_TRANSACTION_LOG))
+            wanted.append(collect_next.broker_log("transaction.log", Text.WANT_TRANSACTION_LOG))
     if leak and leak.half and not back.refusals:
-        wanted.append(requests.client_log(requests.CONSUMER, Text.WANT_CLIENT_LOG))
+        wanted.append(collect_next.client_log(collect_next.CONSUMER, Text.WANT_CLIENT_LOG))
         if not case.has_source("store"):
-            wanted.append(requests.broker_log("store.log", Text.WANT_STORE_LOG))
+            wanted.append(collect_next.broker_log("store.log", Text.WANT_STORE_LOG))
     return wanted

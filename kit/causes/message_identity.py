@@ -1,7 +1,9 @@
 """message-identity: an id used in the wrong space, with an effect.
 
-Deciding step: a look-up that failed because its id was of the other kind, or a consumer that handled one stored message again because the
-retry copy has another offset id. Ids that merely differ are normal: the offset id is made at every append (common/message/MessageDecoder.createMessageId),
+Deciding step: a look-up that failed because its id was of the other kind, or a consumer that handled one stored message
+again because the
+retry copy has another offset id. Ids that merely differ are normal: the offset id is made at every append
+(common/message/MessageDecoder.createMessageId),
 UNIQ_KEY once by the client (common/message/MessageClientIDSetter), and MessageClientExt.getMsgId answers the latter.
 """
 
@@ -13,16 +15,18 @@ import attrs
 import numpy as np
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit import requests
+from kit.analysis import refs
+from kit.analysis.messages import deliveries as handled
+from kit.analysis.messages import lookups, record_stage
+from kit.causes import collect_next
 from kit.causes._message_identity_texts import Claim, Fix, Text
-from kit.findings import Finding, Kind, Missing, Ref, Remedy, Step
-from kit.inquiry import handled, lookups, refs, stages
-from kit.texts import T
+from kit.causes.findings import Finding, Kind, Missing, Ref, Remedy, Step
+from kit.i18n import T
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kit.case import Case
+    from kit.case.case import Case
 
 SLUG = "message-identity"
 KIND: Kind = "root_cause"
@@ -30,14 +34,22 @@ MOST_ROWS = 5_000
 """Rows of a result table that charts draw."""
 
 LOOKS_LIKE = (
-    ("producer-retry-duplicate", T("two originals of one UNIQ_KEY were stored; here one was stored and a retry copy has another offset id", "同一 UNIQ_KEY 存了两条原始消息；此处只有一条，重试副本的 offset id 不同")),
-    ("duplicate-commit", T("two committed records name two half records; here one record was handled again as a retry", "两条已提交记录指向两条 half 记录；此处是一条记录作为重试被再次处理")),
+    (
+        "producer-retry-duplicate",
+        T("two originals of one UNIQ_KEY were stored; here one was stored and a retry copy has another offset id"),
+    ),
+    (
+        "duplicate-commit",
+        T("two committed records name two half records; here one record was handled again as a retry"),
+    ),
 )
 
 
 @attrs.frozen
 class Twice:
-    """Messages that took effect twice in one consumer. `keys`: all (figure); `same`: those of one stored message; `frame`: the first of them."""
+    """Messages that took effect twice in one consumer. `keys`: all (figure); `same`: those of one stored message;
+    `frame`: the first of them.
+    """
 
     keys: int
     same: int
@@ -50,7 +62,7 @@ def examine(case: Case) -> Finding:
     store = case.has("messages")
     seen = lookups.lookups(case)
     twice = _twice(case)
-    keys, several = stages.identities(case) if store else (None, None)
+    keys, several = record_stage.identities(case) if store else (None, None)
     wrong = [one for one in seen if one.wrong]
     failed = [one for one in wrong if one.failed_by_kind]
     finding.figures = {
@@ -64,11 +76,26 @@ def examine(case: Case) -> Finding:
     twice_refs = _twice_refs(case, twice.frame) if twice and twice.same else ()
     known = twice is not None and any(case.found.of_kind("mqadmin", "text"))
     finding.steps = [
-        Step(Claim.EFFECT, "deciding", True if effect else (False if known else None), (*lookup_refs[:2], *twice_refs[:4])),
+        Step(
+            Claim.EFFECT,
+            "deciding",
+            True if effect else (False if known else None),
+            (*lookup_refs[:2], *twice_refs[:4]),
+        ),
         _lookup_step(case, seen, wrong, failed, lookup_refs),
-        Step(Claim.TWICE.say(count=twice.same) if twice else Claim.TWICE_UNKNOWN, "supporting", True if twice and twice.same else None, twice_refs),
+        Step(
+            Claim.TWICE.say(count=twice.same) if twice else Claim.TWICE_UNKNOWN,
+            "supporting",
+            True if twice and twice.same else None,
+            twice_refs,
+        ),
         _dedup_step(case, effect=bool(twice and twice.same)),
-        Step(Claim.SEVERAL.say(several=several, keys=keys), "supporting", True if effect and several else None, _several_refs(case, twice) if effect and several else ()),
+        Step(
+            Claim.SEVERAL.say(several=several, keys=keys),
+            "supporting",
+            True if effect and several else None,
+            _several_refs(case, twice) if effect and several else (),
+        ),
     ]
     if effect:
         _tell(case, finding, twice, wrong, failed)
@@ -92,7 +119,10 @@ def _twice(case: Case) -> Twice | None:
     mine = frame[frame["same"].map(lambda same: same is not False and same is not np.False_)]
     if len(frame) <= MOST_ROWS:
         return Twice(frame["uniq_key"].nunique(), mine["uniq_key"].nunique(), mine)
-    counts = found.agg(F.count_distinct("uniq_key").alias("keys"), F.count_distinct(F.when(F.coalesce("same", F.lit(True)), F.col("uniq_key"))).alias("same"))
+    counts = found.agg(
+        F.count_distinct("uniq_key").alias("keys"),
+        F.count_distinct(F.when(F.coalesce("same", F.lit(True)), F.col("uniq_key"))).alias("same"),
+    )
     row = counts.collect()[0]
     return Twice(int(row.keys), int(row.same), mine.head(MOST_ROWS))
 
@@ -103,10 +133,23 @@ def _nothing() -> pd.DataFrame:
     return pd.DataFrame()
 
 
-def _lookup_step(case: Case, seen: list[lookups.Lookup], wrong: list[lookups.Lookup], failed: list[lookups.Lookup], quoted: tuple[Ref, ...]) -> Step:
+def _lookup_step(
+    case: Case,
+    seen: list[lookups.Lookup],
+    wrong: list[lookups.Lookup],
+    failed: list[lookups.Lookup],
+    quoted: tuple[Ref, ...],
+) -> Step:
     if wrong and not failed:
-        return Step(Claim.LOOKUP_WRONG.say(wrong=len(wrong)), "supporting", True, tuple(ref for one in wrong[:3] for ref in lookups.ref(case, one)))
-    return Step(Claim.LOOKUP_FAILED.say(failed=len(failed), seen=len(seen)), "supporting", True if failed else None, quoted)
+        return Step(
+            Claim.LOOKUP_WRONG.say(wrong=len(wrong)),
+            "supporting",
+            True,
+            tuple(ref for one in wrong[:3] for ref in lookups.ref(case, one)),
+        )
+    return Step(
+        Claim.LOOKUP_FAILED.say(failed=len(failed), seen=len(seen)), "supporting", True if failed else None, quoted
+    )
 
 
 def _twice_refs(case: Case, frame: pd.DataFrame) -> tuple[Ref, ...]:
@@ -119,12 +162,18 @@ def _twice_refs(case: Case, frame: pd.DataFrame) -> tuple[Ref, ...]:
             if item is not None and (item.kind not in ("rows", "sends") or item.detail.get("dialect")):
                 quoted.append(Ref(file, case.line(file, line), line=line))
     copies = [one for row in rows for one in (row["first_offset_msg_id"], row["offset_msg_id"]) if isinstance(one, str)]
-    records = refs.records(case.records.where(F.col("offset_msg_id").isin(copies)), 4) if copies and case.has("messages") else ()
+    records = (
+        refs.records(case.records.where(F.col("offset_msg_id").isin(copies)), 4)
+        if copies and case.has("messages")
+        else ()
+    )
     return (*quoted, *records)
 
 
 def _dedup_step(case: Case, *, effect: bool) -> Step:
-    """Return that the application's log names an offset id as its key: why the consumer took the retry for a new message."""
+    """Return that the application's log names an offset id as its key: why the consumer took the retry for a new
+    message.
+    """
     said = refs.seen(case, "dedup-key")
     if not said or not effect:
         return Step(Claim.DEDUP_UNKNOWN, "supporting", None)
@@ -133,7 +182,9 @@ def _dedup_step(case: Case, *, effect: bool) -> Step:
     offsets = {text for text, kind in lookups.kinds(case, named).items() if kind == "offset"}
     mine = lines.where(F.upper("id").isin(sorted(offsets)))
     count = mine.count() if offsets else 0
-    return Step(Claim.DEDUP.say(count=count), "supporting", True if count else None, refs.lines(case, mine, 2) if count else ())
+    return Step(
+        Claim.DEDUP.say(count=count), "supporting", True if count else None, refs.lines(case, mine, 2) if count else ()
+    )
 
 
 def _several_refs(case: Case, twice: Twice | None) -> tuple[Ref, ...]:
@@ -141,7 +192,9 @@ def _several_refs(case: Case, twice: Twice | None) -> tuple[Ref, ...]:
     return refs.records(case.records.where(F.col("uniq_key") == key), 4) if key else ()
 
 
-def _tell(case: Case, finding: Finding, twice: Twice | None, wrong: list[lookups.Lookup], failed: list[lookups.Lookup]) -> None:
+def _tell(
+    case: Case, finding: Finding, twice: Twice | None, wrong: list[lookups.Lookup], failed: list[lookups.Lookup]
+) -> None:
     """Fill in what stands beside a confirmed finding: summary, window, remedies, tables."""
     again = twice.same if twice else 0
     finding.summary = Text.TWICE.say(twice=again, lookups=len(wrong)) if again else Text.LOOKED.say(lookups=len(failed))
@@ -162,18 +215,25 @@ def _tables(case: Case, twice: Twice | None, wrong: list[lookups.Lookup]) -> dic
 
     columns = ["file", "line", "command", "ids", "found", "reason", "address"]
     tables: dict[str, Any] = {
-        "identity_lookups": pd.DataFrame([(o.file, o.line, o.command, ",".join(o.ids), o.found, o.reason, o.address) for o in wrong], columns=pd.Index(columns)),
+        "identity_lookups": pd.DataFrame(
+            [(o.file, o.line, o.command, ",".join(o.ids), o.found, o.reason, o.address) for o in wrong],
+            columns=pd.Index(columns),
+        ),
         "identity_twice": twice.frame if twice else _nothing(),
     }
     if not case.has("messages"):
         return tables
     tables |= {
-        "identity_copies": stages.copies(case).limit(MOST_ROWS).toPandas(),
-        "identity_journeys": stages.journeys(case).limit(200).toPandas(),
-        "identity_funnel": stages.funnel(case).limit(MOST_ROWS).toPandas(),
-        "identity_never_came": stages.never_came(case).limit(MOST_ROWS).toPandas(),
+        "identity_copies": record_stage.copies(case).limit(MOST_ROWS).toPandas(),
+        "identity_journeys": record_stage.journeys(case).limit(200).toPandas(),
+        "identity_funnel": record_stage.funnel(case).limit(MOST_ROWS).toPandas(),
+        "identity_never_came": record_stage.never_came(case).limit(MOST_ROWS).toPandas(),
     }
-    examples = list(twice.frame["uniq_key"].head(3)) if twice and len(twice.frame) else [one for o in wrong for one in o.ids][:1]
+    examples = (
+        list(twice.frame["uniq_key"].head(3))
+        if twice and len(twice.frame)
+        else [one for o in wrong for one in o.ids][:1]
+    )
     return tables | _examples(case, examples, tables["identity_journeys"])
 
 
@@ -181,17 +241,24 @@ def _examples(case: Case, keys: list[str], journeys: pd.DataFrame) -> dict[str, 
     """Return the lives of a few messages: those concerned, and the one with the longest journey."""
     import pandas as pd
 
-    from kit.inquiry import handed
-    from kit.inquiry.biography import lives
+    from kit.analysis.messages import id_by_api
+    from kit.analysis.messages.trace import lives
 
     longest = journeys["example"].iloc[int(journeys["path"].str.count(">").argmax())] if len(journeys) else None
     wanted = list(dict.fromkeys([*keys, *([longest] if longest else [])]))
     records, deliveries = lives(case, wanted)
     client = next(iter(reversed(case.client_versions())), None)
-    calls = [handed.on_message([r for r in records if r["id"] == key], client, case.lang).assign(message=key) for key in wanted]
+    calls = [
+        id_by_api.on_message([r for r in records if r["id"] == key], client, case.lang).assign(message=key)
+        for key in wanted
+    ]
     return {
-        "identity_lives": pd.DataFrame([*({"row": "copy", **{k: v for k, v in r.items() if k != "properties"}} for r in records),
-                                        *({"row": "delivery", **d} for d in deliveries)]),
+        "identity_lives": pd.DataFrame(
+            [
+                *({"row": "copy", **{k: v for k, v in r.items() if k != "properties"}} for r in records),
+                *({"row": "delivery", **d} for d in deliveries),
+            ]
+        ),
         "identity_calls": pd.concat(calls, ignore_index=True) if calls else pd.DataFrame(),
     }
 
@@ -199,9 +266,11 @@ def _examples(case: Case, keys: list[str], journeys: pd.DataFrame) -> dict[str, 
 def _missing(case: Case, *, store: bool, twice: Twice | None, effect: bool) -> list[Missing]:
     wanted = []
     if not store:
-        wanted.append(requests.commitlog(Text.WANT_STORE))
+        wanted.append(collect_next.commitlog(Text.WANT_STORE))
     if twice is None:
-        wanted += [requests.rows(Text.WANT_LEDGER), requests.app_log(requests.CONSUMER, Text.WANT_LEDGER)]
+        wanted += [collect_next.rows(Text.WANT_LEDGER), collect_next.app_log(collect_next.CONSUMER, Text.WANT_LEDGER)]
     if not effect and not any(case.found.of_kind("mqadmin", "text")):
-        wanted.append(requests.lookup("mqadmin queryMsgById -n NAMESRV:9876 -i ID > queryMsgById.txt 2>&1", Text.WANT_LOOKUP))
+        wanted.append(
+            collect_next.lookup("mqadmin queryMsgById -n NAMESRV:9876 -i ID > queryMsgById.txt 2>&1", Text.WANT_LOOKUP)
+        )
     return wanted

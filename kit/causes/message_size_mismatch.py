@@ -1,8 +1,12 @@
-"""message-size-mismatch: a half message that was just small enough is refused when the check puts it back with more properties, and the check loops.
+"""message-size-mismatch: a half message that was just small enough is refused when the check puts it back with more
+properties, and the check loops.
 
-Deciding step: a put-back of a half message refused for its size: the check thread's "message size exceeded", or "PutBackToHalfQueueReturnResult write
-failed" for a record whose put-back exceeds the known limit. Source of the mechanism: client/Validators.checkMessage (raw body), store/CommitLog (whole
-record, up to 4.9.3), broker/transaction/queue/TransactionalMessageServiceImpl.check (no advance after a failed put-back, all releases).
+Deciding step: a put-back of a half message refused for its size: the check thread's "message size exceeded", or
+"PutBackToHalfQueueReturnResult write
+failed" for a record whose put-back exceeds the known limit. Source of the mechanism: client/Validators.checkMessage
+(raw body), store/CommitLog (whole
+record, up to 4.9.3), broker/transaction/queue/TransactionalMessageServiceImpl.check (no advance after a failed
+put-back, all releases).
 """
 
 from __future__ import annotations
@@ -13,15 +17,17 @@ import attrs
 import pandas as pd
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit import requests
+from kit.analysis import refs
+from kit.analysis.sizes import refusals, sizes
+from kit.analysis.transactions import half_queue
+from kit.causes import collect_next
 from kit.causes._message_size_mismatch_texts import MEASURES, UNKNOWN, Claim, Fix, Text
-from kit.findings import Finding, Kind, Missing, Remedy, Step
-from kit.inquiry import halfqueue, refs, refusals, sizes
-from kit.model import fields, size
-from kit.texts import T
+from kit.causes.findings import Finding, Kind, Missing, Remedy, Step
+from kit.i18n import T
+from kit.rocketmq import record_fields, size
 
 if TYPE_CHECKING:
-    from kit.case import Case
+    from kit.case.case import Case
 
 SLUG = "message-size-mismatch"
 KIND: Kind = "root_cause"
@@ -29,15 +35,26 @@ SHOWN = 5
 """Looping records that are looked at one by one."""
 
 LOOKS_LIKE = (
-    ("client-oversize-reject", T("the send itself is refused with an answer; here the send was fine and its put-back is refused", "发送当场被拒并有应答；此处发送成功，被拒的是其回写")),
-    ("half-topic-blowup", T("the half topic grows; here its offset stands and the same msgId is written again and again", "half 主题不断增长；此处位点停滞，同一 msgId 反复出现")),
-    ("schedule-blocked", T("the same refusal by the delivery of a delay level: `reput it failed`, thread ScheduleMessage…", "同样的拒绝发生在延时级别的投递中：`reput it failed`，线程为 ScheduleMessage…")),
+    (
+        "client-oversize-reject",
+        T("the send itself is refused with an answer; here the send was fine and its put-back is refused"),
+    ),
+    (
+        "half-topic-blowup",
+        T("the half topic grows; here its offset stands and the same msgId is written again and again"),
+    ),
+    (
+        "schedule-blocked",
+        T("the same refusal by the delivery of a delay level: `reput it failed`, thread ScheduleMessage…"),
+    ),
 )
 
 
 @attrs.frozen
 class Seen:
-    """What the case shows. `named`: lines of the store that name a size; `failed`: lines of the check; `records`: the looping half records, first ones."""
+    """What the case shows. `named`: lines of the store that name a size; `failed`: lines of the check; `records`: the
+    looping half records, first ones.
+    """
 
     limits: sizes.Limits
     named: pd.DataFrame
@@ -49,7 +66,11 @@ class Seen:
 
     @property
     def lines(self) -> pd.DataFrame:
-        return pd.concat([self.named, self.failed]) if len(self.named) and len(self.failed) else (self.named if len(self.named) else self.failed)
+        return (
+            pd.concat([self.named, self.failed])
+            if len(self.named) and len(self.failed)
+            else (self.named if len(self.named) else self.failed)
+        )
 
     @property
     def count(self) -> int:
@@ -74,12 +95,22 @@ def examine(case: Case) -> Finding:
     shown = happened or bool(found.at_risk)
     rejects = refusals.rejects(case)
     finding.steps = [
-        _limit_step(found, shown), _rejects_step(rejects, shown), _risk_step(case, found), refused, _tied_step(found), _queue_step(case, found),
+        _limit_step(found, shown),
+        _rejects_step(rejects, shown),
+        _risk_step(case, found),
+        refused,
+        _tied_step(found),
+        _queue_step(case, found),
         _volume_step(case, found),
-    ]  # fmt: skip
+    ]
     finding.figures = _figures(found, rejects)
     if happened:
-        finding.summary = Text.SUMMARY.say(records=found.looping or len(found.records) or None, limit=found.limits.limit, count=found.count, risk=found.at_risk)
+        finding.summary = Text.SUMMARY.say(
+            records=found.looping or len(found.records) or None,
+            limit=found.limits.limit,
+            count=found.count,
+            risk=found.at_risk,
+        )
         finding.window = refusals.window(found.lines)
     elif found.at_risk:
         finding.summary = Text.SUMMARY_RISK.say(risk=found.at_risk, limit=found.limits.limit)
@@ -97,12 +128,19 @@ def examine(case: Case) -> Finding:
 def _seen(case: Case) -> Seen:
     rows = refusals.told(case)
     stuck, count = sizes.looping(case)
-    records: list[Any] = stuck.orderBy("queue_offset", "offset_msg_id").limit(SHOWN).collect() if stuck is not None else []
+    records: list[Any] = (
+        stuck.orderBy("queue_offset", "offset_msg_id").limit(SHOWN).collect() if stuck is not None else []
+    )
     failed = rows[rows["event"] == "put-back-failed"]
     return Seen(
-        sizes.limits(case), refusals.for_size(rows, "put_back"), failed, records, count if count or not _looked(case) else 0, sizes.at_risk(case),
+        sizes.limits(case),
+        refusals.for_size(rows, "put_back"),
+        failed,
+        records,
+        count if count or not _looked(case) else 0,
+        sizes.at_risk(case),
         sizes.topics(case),
-    )  # fmt: skip
+    )
 
 
 def _looked(case: Case) -> bool:
@@ -114,19 +152,29 @@ def _refused(case: Case, found: Seen) -> Step:
     """Return the deciding step; see the docstring of the module."""
     sure = found.limits.known in ("evidence", "printed")
     if len(found.named) or (found.over and sure):
-        quoted = (*refusals.quote(case, found.named, 2), *refusals.quote(case, found.failed, 2), *(refs.record(row) for row in (found.over or found.records)[:1]))
+        quoted = (
+            *refusals.quote(case, found.named, 2),
+            *refusals.quote(case, found.failed, 2),
+            *(refs.record(row) for row in (found.over or found.records)[:1]),
+        )
         first, last = found.lines["first"].min(), found.lines["last"].max()
         totals = found.named["total"].dropna()
         wanted = int(totals.iloc[0]) if len(totals) else max((row.next_size for row in found.over), default=None)
         said = Claim.REFUSED.say(
-            count=found.count, first=_moment(first), last=_moment(last), rate=refusals.rate(found.named if len(found.named) else found.failed), total=wanted,
+            count=found.count,
+            first=_moment(first),
+            last=_moment(last),
+            rate=refusals.rate(found.named if len(found.named) else found.failed),
+            total=wanted,
             limit=found.limits.limit,
-        )  # fmt: skip
+        )
         return Step(said, "deciding", True, quoted)
     if len(found.failed):
         # A limit by default only, a record that is not there, or no store.log: the reason stays open.
         known = sure and found.limits.how is not None and found.records and case.has_source("store")
-        return Step((Claim.OTHER_REASON if known else Claim.FAILED).say(count=found.count), "deciding", False if known else None)
+        return Step(
+            (Claim.OTHER_REASON if known else Claim.FAILED).say(count=found.count), "deciding", False if known else None
+        )
     if found.at_risk:
         return Step(Claim.NOT_REFUSED, "deciding", None)
     logs = case.has_source("transaction") or case.has_source("store")
@@ -140,9 +188,16 @@ def _moment(when: Any) -> str | None:
 
 def _limit_step(found: Seen, shown: bool) -> Step:
     known = found.limits
-    claim = Claim.LIMIT.say(limit=known.limit, what=MEASURES[known.how] if known.how else UNKNOWN, version=known.version)
+    claim = Claim.LIMIT.say(
+        limit=known.limit, what=MEASURES[known.how] if known.how else UNKNOWN, version=known.version
+    )
     # A limit by itself points at nothing.
-    return Step(claim, "supporting", True if shown and known.limit is not None and known.how else None, (known.where,) if known.where else ())
+    return Step(
+        claim,
+        "supporting",
+        True if shown and known.limit is not None and known.how else None,
+        (known.where,) if known.where else (),
+    )
 
 
 def _rejects_step(rejects: refusals.Rejects, shown: bool) -> Step:
@@ -164,7 +219,9 @@ def _tied_step(found: Seen) -> Step:
     if row is None or found.limits.limit is None:
         return Step(Claim.NOT_TIED, "supporting", None)
     over = max(row.next_size - found.limits.limit, 0)
-    claim = Claim.TIED.say(msg_id=row.offset_msg_id, topic=row.real_topic, stored=row.store_size, wanted=row.next_size, over=over)
+    claim = Claim.TIED.say(
+        msg_id=row.offset_msg_id, topic=row.real_topic, stored=row.store_size, wanted=row.next_size, over=over
+    )
     return Step(claim, "supporting", True if found.over else None, tuple(refs.record(each) for each in found.over[:3]))
 
 
@@ -172,11 +229,11 @@ def _queue_step(case: Case, found: Seen) -> Step:
     stuck = _stuck(found)
     if stuck is None:
         return Step(Claim.NOT_STANDS, "supporting", None)
-    before = [value for _, value in halfqueue.saved(case) if value <= stuck]
+    before = [value for _, value in half_queue.saved(case) if value <= stuck]
     if not before:
         return Step(Claim.NOT_STANDS, "supporting", None)
-    claim = Claim.STANDS.say(saved=max(before), offset=stuck, waiting=halfqueue.waiting(case, stuck))
-    return Step(claim, "supporting", True, halfqueue.saved_refs(case))
+    claim = Claim.STANDS.say(saved=max(before), offset=stuck, waiting=half_queue.waiting(case, stuck))
+    return Step(claim, "supporting", True, half_queue.saved_refs(case))
 
 
 def _stuck(found: Seen) -> int | None:
@@ -210,35 +267,50 @@ def _figures(found: Seen, rejects: refusals.Rejects) -> dict[str, Any]:
 
 
 def _tables(case: Case, found: Seen) -> dict[str, Any]:
-    tables = {"size_refusals": refusals.told(case), "size_near_limit": halfqueue.near_limit(case), "size_half_queue": halfqueue.timeline(case)}
+    tables = {
+        "size_refusals": refusals.told(case),
+        "size_near_limit": half_queue.near_limit(case),
+        "size_half_queue": half_queue.timeline(case),
+    }
     if found.risk is not None:
         tables["size_at_risk"] = found.risk.head(sizes.CHART_ROWS)
     first = next(iter(found.over or found.records), None)
     if first is None and found.risk is not None and len(found.risk):
         first = sizes.halves(case).where(F.col("offset_msg_id") == str(found.risk["offset_msg_id"].iloc[0])).first()
     if first is not None:
-        tables["size_fields"] = fields.stages(first, first.put_back_body, found.limits.limit)
+        tables["size_fields"] = record_fields.stages(first, first.put_back_body, found.limits.limit)
     return tables
 
 
 def _remedies(found: Seen) -> list[Remedy]:
-    wanted = [int(found.risk["last_size"].max())] if found.risk is not None and len(found.risk) else [row.last_size for row in found.over]
+    wanted = (
+        [int(found.risk["last_size"].max())]
+        if found.risk is not None and len(found.risk)
+        else [row.last_size for row in found.over]
+    )
     more = max(wanted) - found.limits.limit if wanted and found.limits.limit is not None else None
     remedies = [Remedy(Fix.RAISE.say(bytes=more), Fix.RAISE_WHY, Fix.RAISE_RISK, Fix.RAISE_VERIFY)]
     safe = [body for body in found.topics["safe_body"] if body is not None]
     if safe:
-        remedies.append(Remedy(Fix.CLIENT.say(bytes=str(size.max_message_size(min(safe)))), Fix.CLIENT_WHY, Fix.CLIENT_RISK, Fix.CLIENT_VERIFY))
+        remedies.append(
+            Remedy(
+                Fix.CLIENT.say(bytes=str(size.max_message_size(min(safe)))),
+                Fix.CLIENT_WHY,
+                Fix.CLIENT_RISK,
+                Fix.CLIENT_VERIFY,
+            )
+        )
     if found.limits.how == "total":
         remedies.append(Remedy(Fix.UPGRADE, Fix.UPGRADE_WHY, Fix.UPGRADE_RISK, Fix.UPGRADE_VERIFY))
     return remedies
 
 
 def _missing(case: Case, found: Seen, undecided: bool) -> list[Missing]:
-    wanted = [] if case.has("messages") else [requests.commitlog(Text.WANT_STORE)]
+    wanted = [] if case.has("messages") else [collect_next.commitlog(Text.WANT_STORE)]
     if undecided:
         for source, why in (("transaction", Text.WANT_TRANSACTION_LOG), ("store", Text.WANT_STORE_LOG)):
             if not case.has_source(source):
-                wanted.append(requests.broker_log(f"{source}.log", why))
+                wanted.append(collect_next.broker_log(f"{source}.log", why))
         if found.limits.known != "evidence" or found.limits.how is None:
-            wanted.append(requests.broker_config(Text.WANT_CONFIG))
+            wanted.append(collect_next.broker_config(Text.WANT_CONFIG))
     return wanted

@@ -1,7 +1,10 @@
-"""schedule-blocked: the delivery of a delayed message is refused again and again, and its delay level stands with everything behind it.
+"""schedule-blocked: the delivery of a delayed message is refused again and again, and its delay level stands with
+everything behind it.
 
-The sister of the put-back loop: a delivered copy differs from the waiting one in its topic only, so it outgrows the limit where the real topic's name is
-longer than SCHEDULE_TOPIC_XXXX. Deciding step: the same delivery failed more than once, or was refused for its size (one failure is normal at a stop).
+The sister of the put-back loop: a delivered copy differs from the waiting one in its topic only, so it outgrows the
+limit where the real topic's name is
+longer than SCHEDULE_TOPIC_XXXX. Deciding step: the same delivery failed more than once, or was refused for its size
+(one failure is normal at a stop).
 Source: store/schedule/ScheduleMessageService (4.x), broker/schedule/ScheduleMessageService (5.x).
 """
 
@@ -12,50 +15,47 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit import requests
-from kit.facts import names
-from kit.findings import Finding, Kind, Remedy, Step
-from kit.inquiry import refs, refusals, sizes
-from kit.inquiry.leaks import prop
-from kit.texts import T
+from kit.analysis import refs
+from kit.analysis.sizes import refusals, sizes
+from kit.analysis.transactions.leaks import prop
+from kit.causes import collect_next
+from kit.causes.findings import Finding, Kind, Remedy, Step
+from kit.i18n import T
+from kit.rocketmq import names
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from kit.case import Case
+    from kit.case.case import Case
 
 SLUG = "schedule-blocked"
 KIND: Kind = "neighbour"
 FOR_SIZE: Final = ("MESSAGE_ILLEGAL", "PROPERTIES_SIZE_EXCEEDED")
 """store/PutMessageStatus of a record that is too large."""
 AGAIN: Final = 5
-"""s between failures that name no message, so that they are not one stop of the broker; the delivery is tried again after 10 s."""
+"""s between failures that name no message, so that they are not one stop of the broker; the delivery is tried again
+after 10 s."""
 
-TITLE = T("A delay level is blocked by a message that cannot be delivered", "某个延时级别被一条无法投递的消息堵住")
-NONE = T("No delivery of a delayed message failed more than once.", "没有延时消息的投递失败超过一次。")
+TITLE = T("A delay level is blocked by a message that cannot be delivered")
+NONE = T("No delivery of a delayed message failed more than once.")
 SUMMARY = T(
-    "Deliveries of delayed messages failed {count} times; levels concerned: {levels}; {waiting} messages wait behind.",
-    "延时消息投递失败 {count} 次；涉及的级别：{levels}；其后有 {waiting} 条消息在等待。",
+    "Deliveries of delayed messages failed {count} times; levels concerned: {levels}; {waiting} messages wait behind."
 )
 FAILED = T(
-    "The delivery of the same delayed message failed again and again: {count} failures, {for_size} of them for the size.",
-    "同一条延时消息的投递反复失败：共 {count} 次，其中 {for_size} 次因大小。",
+    "The delivery of the same delayed message failed again and again: {count} failures, {for_size} of them for the size."
 )
-TOO_LARGE = T(
-    "{count} waiting records exceed the limit of {limit} bytes under their real topic's name.",
-    "{count} 条等待中的记录换成真实主题名后超过 {limit} 字节的上限。",
-)
-BEHIND = T("{waiting} records stand behind it in the same level.", "同一级别中有 {waiting} 条记录排在其后。")
-WANT = T("a failed delivery names its message there", "投递失败时其中会写明是哪条消息")
-WANT_STORE = T("the waiting records show which cannot be delivered", "等待中的记录能说明哪些无法投递")
-ACTION = T("Raise maxMessageSize by the difference of the two topic names and restart the broker.", "将 maxMessageSize 调高两个主题名长度之差，并重启 Broker。")
-WHY = T("The delivery is tried again every 10 s at the same record; as soon as it fits, the level moves on.", "Broker 每 10 秒对同一条记录重试；一旦放得下，该级别就会继续。")
-RISK = T("All messages of the level behind it are delivered at once, late.", "该级别中排在其后的消息会在延迟之后一次性投递。")
-VERIFY = T("The level's offset in delayOffset.json advances.", "delayOffset.json 中该级别的位点前进。")
+TOO_LARGE = T("{count} waiting records exceed the limit of {limit} bytes under their real topic's name.")
+BEHIND = T("{waiting} records stand behind it in the same level.")
+WANT = T("a failed delivery names its message there")
+WANT_STORE = T("the waiting records show which cannot be delivered")
+ACTION = T("Raise maxMessageSize by the difference of the two topic names and restart the broker.")
+WHY = T("The delivery is tried again every 10 s at the same record; as soon as it fits, the level moves on.")
+RISK = T("All messages of the level behind it are delivered at once, late.")
+VERIFY = T("The level's offset in delayOffset.json advances.")
 
 LOOKS_LIKE = (
-    ("message-size-mismatch", T("the check thread is refused, in the half topic; here the delivery of a delay level", "被拒的是 half 主题中的回查线程；此处是延时级别的投递")),
-    ("retry-lost", T("a due message is dropped with `[BUG] the real topic of schedule msg`; here it is tried again", "到期消息被 `[BUG] the real topic of schedule msg` 丢弃；此处会重试")),
+    ("message-size-mismatch", T("the check thread is refused, in the half topic; here the delivery of a delay level")),
+    ("retry-lost", T("a due message is dropped with `[BUG] the real topic of schedule msg`; here it is tried again")),
 )
 
 
@@ -73,26 +73,44 @@ def examine(case: Case) -> Finding:
     looked = case.has_source("store") or case.has_source("broker")
     quoted = (*refusals.quote(case, failed, 2), *refusals.quote(case, named, 1))
     finding.steps = [
-        Step(FAILED.say(count=lines, for_size=sized), "deciding", True if happened else (False if looked and not count else None), quoted),
-        Step(TOO_LARGE.say(count=count, limit=sizes.limits(case).limit), "supporting", True if count else None,
-             refs.records(too_large) if too_large is not None and count else ()),
-    ]  # fmt: skip
+        Step(
+            FAILED.say(count=lines, for_size=sized),
+            "deciding",
+            True if happened else (False if looked and not count else None),
+            quoted,
+        ),
+        Step(
+            TOO_LARGE.say(count=count, limit=sizes.limits(case).limit),
+            "supporting",
+            True if count else None,
+            refs.records(too_large) if too_large is not None and count else (),
+        ),
+    ]
     waiting = _waiting(case, blocked) if blocked else None
     if blocked:
-        finding.steps.append(Step(BEHIND.say(waiting=waiting), "supporting", True if waiting else None, tuple(refs.record(row) for row in blocked[:3])))
+        finding.steps.append(
+            Step(
+                BEHIND.say(waiting=waiting),
+                "supporting",
+                True if waiting else None,
+                tuple(refs.record(row) for row in blocked[:3]),
+            )
+        )
     levels = sorted({row.queue_id + 1 for row in blocked})
     finding.figures = {
-        "failed_deliveries": lines if looked else None, "blocked_levels": levels if blocked or looked else None, "waiting_behind": waiting,
+        "failed_deliveries": lines if looked else None,
+        "blocked_levels": levels if blocked or looked else None,
+        "waiting_behind": waiting,
         "undeliverable_records": count,
-    }  # fmt: skip
+    }
     if happened:
         finding.summary = SUMMARY.say(count=lines, levels=levels or None, waiting=waiting)
         finding.window = refusals.window(failed if len(failed) else named)
         finding.remedies = [Remedy(ACTION, WHY, RISK, VERIFY)]
     elif not looked:
-        finding.missing = [requests.broker_log("store.log", WANT)]
+        finding.missing = [collect_next.broker_log("store.log", WANT)]
         if not case.has("messages"):
-            finding.missing.append(requests.commitlog(WANT_STORE))
+            finding.missing.append(collect_next.commitlog(WANT_STORE))
     return finding
 
 
@@ -102,13 +120,19 @@ def _again(rows: pd.DataFrame) -> pd.DataFrame:
     if mine.empty:
         return mine
     by_id = mine.groupby("msg_id")["count"].transform("sum")  # null where the text names no message (4.9.3+)
-    lasted = mine.groupby("status", dropna=False)[["first", "last"]].transform(lambda c: c.min() if c.name == "first" else c.max())
-    again = mine["msg_id"].isna() & (mine["status"].isin(FOR_SIZE) | ((lasted["last"] - lasted["first"]).dt.total_seconds() >= AGAIN))
+    lasted = mine.groupby("status", dropna=False)[["first", "last"]].transform(
+        lambda c: c.min() if c.name == "first" else c.max()
+    )
+    again = mine["msg_id"].isna() & (
+        mine["status"].isin(FOR_SIZE) | ((lasted["last"] - lasted["first"]).dt.total_seconds() >= AGAIN)
+    )
     return mine[again | (mine["msg_id"].notna() & (by_id > 1))]
 
 
 def _too_large(case: Case) -> DataFrame | None:
-    """Return the waiting records that the broker would refuse under their real topic; None where that cannot be known."""
+    """Return the waiting records that the broker would refuse under their real topic; None where that cannot be
+    known.
+    """
     known = sizes.limits(case)
     if not case.has("messages") or known.limit is None or known.how is None:
         return None
@@ -118,11 +142,17 @@ def _too_large(case: Case) -> DataFrame | None:
 
 
 def _blocked(case: Case, failed: pd.DataFrame, too_large: DataFrame | None) -> list[Any]:
-    """Return the first record of each level that cannot be delivered: those the log names, else those that are too large."""
+    """Return the first record of each level that cannot be delivered: those the log names, else those that are too
+    large.
+    """
     ids = sorted(failed["msg_id"].dropna().str.upper().unique())[: sizes.IDS]
     if not case.has("messages") or not (ids or too_large is not None):
         return []
-    rows = case.records.where((F.col("topic") == names.SCHEDULE_TOPIC) & F.col("offset_msg_id").isin(ids)) if ids else too_large
+    rows = (
+        case.records.where((F.col("topic") == names.SCHEDULE_TOPIC) & F.col("offset_msg_id").isin(ids))
+        if ids
+        else too_large
+    )
     assert rows is not None
     found = rows.orderBy("queue_id", "queue_offset").limit(sizes.IDS).collect()
     return list({row.queue_id: row for row in reversed(found)}.values())

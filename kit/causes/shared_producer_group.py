@@ -1,8 +1,12 @@
-"""shared-producer-group: applications that do not know each other's orders share one producer group, so checks are answered by the wrong one.
+"""shared-producer-group: applications that do not know each other's orders share one producer group, so checks are
+answered by the wrong one.
 
-Deciding steps: a check was answered from another host than the one the half message came from; such answers disagree with what happened there
-(ROLLBACK for a transaction whose row stands or that was committed, or never COMMIT where the group's own hosts always do). Instances of one application answer for each other
-all the time; only the disagreement tells. Source: broker/client/ProducerManager.getAvailableChannel picks any channel of the group (reference §6.5).
+Deciding steps: a check was answered from another host than the one the half message came from; such answers disagree
+with what happened there
+(ROLLBACK for a transaction whose row stands or that was committed, or never COMMIT where the group's own hosts always
+do). Instances of one application answer for each other
+all the time; only the disagreement tells. Source: broker/client/ProducerManager.getAvailableChannel picks any channel
+of the group (reference §6.5).
 """
 
 from __future__ import annotations
@@ -11,15 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit import requests
-from kit.findings import Finding, Kind, Ref, Remedy, Step
-from kit.inquiry import answers, refs, transactions
-from kit.texts import T
+from kit.analysis import refs
+from kit.analysis.transactions import answers, transactions
+from kit.causes import collect_next
+from kit.causes.findings import Finding, Kind, Ref, Remedy, Step
+from kit.i18n import T
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kit.case import Case
+    from kit.case.case import Case
 
 SLUG = "shared-producer-group"
 KIND: Kind = "neighbour"
@@ -27,31 +32,29 @@ LEADS_TO = ("transaction-consistency",)
 ENOUGH = 3
 """Answers of another host from which on "never COMMIT" says something."""
 
-TITLE = T("Different applications share a producer group", "不同应用共用一个生产者组")
+TITLE = T("Different applications share a producer group")
 SUMMARY = T(
-    "In group {groups}, {foreign} checks were answered by another host than the one that sent the message; {wrong} of these answers do not fit.",
-    "组 {groups} 中有 {foreign} 次回查由非发送方主机应答；其中 {wrong} 个应答与事实不符。",
+    "In group {groups}, {foreign} checks were answered by another host than the one that sent the message; {wrong} of these answers do not fit."
 )
-NONE = T("No check was answered wrongly by another application.", "没有回查被其他应用错误应答。")
-FOREIGN = T("{count} checks were answered by another host than the one that sent the message ({hosts}).", "{count} 次回查由非发送方主机应答（{hosts}）。")
-NOT_FOREIGN = T("A check was answered by another host than the one that sent the message.", "有回查由非发送方主机应答。")
+NONE = T("No check was answered wrongly by another application.")
+FOREIGN = T("{count} checks were answered by another host than the one that sent the message ({hosts}).")
+NOT_FOREIGN = T("A check was answered by another host than the one that sent the message.")
 WRONG = T(
-    "{count} of them do not fit: ROLLBACK or UNKNOW for a transaction whose row stands, that was committed, or in a group whose own hosts answer COMMIT.",
-    "其中 {count} 个不符：业务数据仍在、事务已提交、或本机一律应答 COMMIT，却得到 ROLLBACK 或 UNKNOW。",
+    "{count} of them do not fit: ROLLBACK or UNKNOW for a transaction whose row stands, that was committed, or in a group whose own hosts answer COMMIT."
 )
-NOT_WRONG = T("Such answers do not fit what happened. Not shown: they may be instances of one application, which answer for each other.",
-              "此类应答与事实不符。未见证据：可能是同一应用的多个实例互相应答。")  # fmt: skip
-WANT_LOG = T("it names the address of who answered each check", "其中写明每次回查由哪个地址应答")
-WANT_STORE = T("the half record says which host sent it", "half 记录写明由哪台主机发送")
-ACTION = T("Give each application a producer group of its own.", "为每个应用使用独立的生产者组。")
-WHY = T("The broker asks any connection of the group; one that cannot see the order cannot answer.", "Broker 会询问组内任一连接；看不到订单的应用无法正确应答。")
-RISK = T("Open transactions name the old group: keep one instance of the right application in it until they are over.",
-         "未决事务仍指向旧组：在其结束前须保留一个正确应用的实例。")  # fmt: skip
-VERIFY = T("transaction.log shows `Check producer[…]` only with hosts of the sending application.", "transaction.log 的 `Check producer[…]` 只出现发送方应用的主机。")
+NOT_WRONG = T(
+    "Such answers do not fit what happened. Not shown: they may be instances of one application, which answer for each other."
+)
+WANT_LOG = T("it names the address of who answered each check")
+WANT_STORE = T("the half record says which host sent it")
+ACTION = T("Give each application a producer group of its own.")
+WHY = T("The broker asks any connection of the group; one that cannot see the order cannot answer.")
+RISK = T("Open transactions name the old group: keep one instance of the right application in it until they are over.")
+VERIFY = T("transaction.log shows `Check producer[…]` only with hosts of the sending application.")
 
 LOOKS_LIKE = (
-    ("transaction-consistency", T("the own application rolled back; compare the answering address with bornHost", "回滚的是自己的应用；请比较应答地址与 bornHost")),
-    ("producer-offline", T("nobody answers; here the wrong one does", "无人应答；此处是错误的应用在应答")),
+    ("transaction-consistency", T("the own application rolled back; compare the answering address with bornHost")),
+    ("producer-offline", T("nobody answers; here the wrong one does")),
 )
 
 
@@ -65,42 +68,87 @@ def examine(case: Case) -> Finding:
         finding.steps = [Step(NOT_FOREIGN, "deciding", False if known else None), Step(NOT_WRONG, "deciding", None)]
         finding.figures = {"foreign_answers": 0 if known else None, "wrong_answers": 0 if known else None}
         if not known:
-            finding.missing = [requests.commitlog(WANT_STORE)] if not stored else [requests.broker_log("transaction.log", WANT_LOG)]
+            finding.missing = (
+                [collect_next.commitlog(WANT_STORE)]
+                if not stored
+                else [collect_next.broker_log("transaction.log", WANT_LOG)]
+            )
         return finding
     wrong = found[found["wrong"]]
     # Foreign hosts that only ever commit are instances of the same application.
     agree = False if (found["said"] == "COMMIT").all() else None
     finding.steps = [
-        Step(FOREIGN.say(count=len(found), hosts=_hosts(found)), "deciding", True, _lines(case, found) + _records(found)),
-        Step(WRONG.say(count=len(wrong)), "deciding", True, _lines(case, wrong)) if len(wrong) else Step(NOT_WRONG, "deciding", agree),
+        Step(
+            FOREIGN.say(count=len(found), hosts=_hosts(found)), "deciding", True, _lines(case, found) + _records(found)
+        ),
+        Step(WRONG.say(count=len(wrong)), "deciding", True, _lines(case, wrong))
+        if len(wrong)
+        else Step(NOT_WRONG, "deciding", agree),
     ]
     finding.figures = {"foreign_answers": len(found), "wrong_answers": len(wrong)}
     finding.tables = {"foreign_answers": found}
     if len(wrong):
-        finding.summary = SUMMARY.say(groups=sorted(set(wrong["producer_group"].dropna())), foreign=len(found), wrong=len(wrong))
+        finding.summary = SUMMARY.say(
+            groups=sorted(set(wrong["producer_group"].dropna())), foreign=len(found), wrong=len(wrong)
+        )
         finding.remedies = [Remedy(ACTION, WHY, RISK, VERIFY)]
         finding.window = (wrong["ts"].min().to_pydatetime(), wrong["ts"].max().to_pydatetime())
     return finding
 
 
 def _foreign(case: Case) -> pd.DataFrame:
-    """Return the check answers of foreign hosts (100,000 at most): columns of `answers.group_answers`, key, row_stands, committed, wrong."""
+    """Return the check answers of foreign hosts (100,000 at most): columns of `answers.group_answers`, key, row_stands,
+    committed, wrong.
+    """
     told = answers.group_answers(case)
     assert told is not None
     known = transactions.transactions(case).select(
-        "uniq_key", F.col("keys").alias("key"), F.col("rows").isNotNull().alias("row_stands"), (F.col("state") == "committed").alias("committed"),
-        F.col("half.file").alias("half_file"), F.col("half.physical_offset").alias("half_physical_offset"))  # fmt: skip
-    every = told.join(known, "uniq_key").withColumn("bad", (F.col("said") == "ROLLBACK") & (F.col("row_stands") | F.col("committed")))
+        "uniq_key",
+        F.col("keys").alias("key"),
+        F.col("rows").isNotNull().alias("row_stands"),
+        (F.col("state") == "committed").alias("committed"),
+        F.col("half.file").alias("half_file"),
+        F.col("half.physical_offset").alias("half_physical_offset"),
+    )
+    every = told.join(known, "uniq_key").withColumn(
+        "bad", (F.col("said") == "ROLLBACK") & (F.col("row_stands") | F.col("committed"))
+    )
     home, away, commits = ~F.col("foreign"), F.col("foreign"), F.col("said") == "COMMIT"
     by_group = every.groupBy("producer_group").agg(
-        F.count_if(home).alias("home"), F.count_if(home & F.col("bad")).alias("home_bad"), F.count_if(home & ~commits).alias("home_others"),
-        F.count_if(away).alias("away"), F.count_if(away & commits).alias("away_commits"))  # fmt: skip
+        F.count_if(home).alias("home"),
+        F.count_if(home & F.col("bad")).alias("home_bad"),
+        F.count_if(home & ~commits).alias("home_others"),
+        F.count_if(away).alias("away"),
+        F.count_if(away & commits).alias("away_commits"),
+    )
     # Where its own hosts answer wrongly too, the application is at fault, not the group.
     unlike = (F.col("home") > 0) & (F.col("home_bad") == 0)
     apart = (F.col("home") > 0) & (F.col("home_others") == 0) & (F.col("away_commits") == 0) & (F.col("away") >= ENOUGH)
-    joined = every.where(away).join(by_group, "producer_group").withColumn("wrong", (F.col("bad") & unlike) | (~commits & apart))
-    columns = ["uniq_key", "key", "producer_group", "said", "address", "born_host", "row_stands", "committed", "wrong", "ts", "file", "line"]
-    return joined.select(*columns, "half_file", "half_physical_offset").orderBy("ts", "file", "line").limit(100_000).toPandas()
+    joined = (
+        every.where(away)
+        .join(by_group, "producer_group")
+        .withColumn("wrong", (F.col("bad") & unlike) | (~commits & apart))
+    )
+    columns = [
+        "uniq_key",
+        "key",
+        "producer_group",
+        "said",
+        "address",
+        "born_host",
+        "row_stands",
+        "committed",
+        "wrong",
+        "ts",
+        "file",
+        "line",
+    ]
+    return (
+        joined.select(*columns, "half_file", "half_physical_offset")
+        .orderBy("ts", "file", "line")
+        .limit(100_000)
+        .toPandas()
+    )
 
 
 def _hosts(frame: pd.DataFrame) -> list[str]:
@@ -115,4 +163,11 @@ def _lines(case: Case, frame: pd.DataFrame) -> tuple[Ref, ...]:
 
 def _records(frame: pd.DataFrame) -> tuple[Ref, ...]:
     rows: list[dict[Any, Any]] = frame.head(1).to_dict("records")
-    return tuple(Ref(r["half_file"], f"half: KEYS={r['key']}, UNIQ_KEY={r['uniq_key']}, bornHost={r['born_host']}", physical_offset=int(r["half_physical_offset"])) for r in rows)
+    return tuple(
+        Ref(
+            r["half_file"],
+            f"half: KEYS={r['key']}, UNIQ_KEY={r['uniq_key']}, bornHost={r['born_host']}",
+            physical_offset=int(r["half_physical_offset"]),
+        )
+        for r in rows
+    )

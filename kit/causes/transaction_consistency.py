@@ -1,8 +1,11 @@
 """transaction-consistency: a transaction is over, and its message and its business row disagree.
 
-Deciding steps: a finished transaction that disagrees with its row (rolled back with a row, committed without one); the local step that caused it
-(exception in or around the local transaction, answer that does not fit, send result not looked at). Pending, undelivered checks, discards and dead
-letters alone are neighbours. Source of the mechanism: client/impl/producer/DefaultMQProducerImpl.sendMessageInTransaction (exceptions are caught,
+Deciding steps: a finished transaction that disagrees with its row (rolled back with a row, committed without one); the
+local step that caused it
+(exception in or around the local transaction, answer that does not fit, send result not looked at). Pending,
+undelivered checks, discards and dead
+letters alone are neighbours. Source of the mechanism:
+client/impl/producer/DefaultMQProducerImpl.sendMessageInTransaction (exceptions are caught,
 results other than SEND_OK roll back), broker/processor/EndTransactionProcessor (the answer is one-way).
 """
 
@@ -10,25 +13,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kit import requests
+from kit.analysis import refs
+from kit.analysis.sizes import limits
+from kit.analysis.transactions import answers, business, paths, reconcile, transactions
+from kit.causes import collect_next
 from kit.causes._transaction_texts import REASONS, Claim, Fix, Text
-from kit.findings import Finding, Kind, Missing, Ref, Remedy, Step
-from kit.inquiry import answers, business, limits, paths, reconcile, refs, transactions
-from kit.texts import T
+from kit.causes.findings import Finding, Kind, Missing, Ref, Remedy, Step
+from kit.i18n import T
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from kit.case import Case
+    from kit.case.case import Case
 
 SLUG = "transaction-consistency"
 KIND: Kind = "root_cause"
 
 LOOKS_LIKE = (
-    ("producer-offline", T("nothing is finished yet: the transaction is pending or given up, not rolled back", "事务尚未结束：处于未决或被放弃，而不是回滚")),
-    ("shared-producer-group", T("the ROLLBACK came from another host; the own application would have answered rightly", "ROLLBACK 来自另一台主机；自己的应用本会正确应答")),
-    ("check-unknown-until-discard", T("every answer was UNKNOW; the message went to the check-limit topic", "每次应答都是 UNKNOW；消息进入了回查上限主题")),
-    ("dead-letter", T("the message was committed; a consumer gave it up later", "消息已提交；之后被消费者放弃")),
+    ("producer-offline", T("nothing is finished yet: the transaction is pending or given up, not rolled back")),
+    (
+        "shared-producer-group",
+        T("the ROLLBACK came from another host; the own application would have answered rightly"),
+    ),
+    ("check-unknown-until-discard", T("every answer was UNKNOW; the message went to the check-limit topic")),
+    ("dead-letter", T("the message was committed; a consumer gave it up later")),
 )
 
 
@@ -58,9 +66,13 @@ def examine(case: Case) -> Finding:
     return finding
 
 
-def _disagreement(case: Case, summary: transactions.Summary | None, counts: reconcile.Counts, finished: pd.DataFrame) -> Step:
+def _disagreement(
+    case: Case, summary: transactions.Summary | None, counts: reconcile.Counts, finished: pd.DataFrame
+) -> Step:
     if not finished.empty:
-        claim = Claim.DISAGREE.say(rows=_of(finished, "row_without_message"), messages=_of(finished, "message_without_row"))
+        claim = Claim.DISAGREE.say(
+            rows=_of(finished, "row_without_message"), messages=_of(finished, "message_without_row")
+        )
         return Step(claim, "deciding", True, _ends(finished) + _rows(case, finished))
     if summary is not None and not summary.half_messages:
         return Step(Claim.NO_TRANSACTIONS, "deciding", False)
@@ -92,11 +104,18 @@ def _reason(frame: pd.DataFrame) -> pd.Series[str]:
 
 def _exceptions(case: Case, thrown: int | None) -> Step:
     seen = refs.seen(case, answers.LOCAL)
-    return Step(Claim.EXCEPTIONS.say(count=thrown), "supporting", True if thrown else None, refs.quote(case, seen, 2) if thrown else ())
+    return Step(
+        Claim.EXCEPTIONS.say(count=thrown),
+        "supporting",
+        True if thrown else None,
+        refs.quote(case, seen, 2) if thrown else (),
+    )
 
 
 def _given_up(wrong: pd.DataFrame) -> list[Step]:
-    """Return the standing rows whose message was given up, if any: beside the point, since discards alone are a neighbour."""
+    """Return the standing rows whose message was given up, if any: beside the point, since discards alone are a
+    neighbour.
+    """
     left = wrong[wrong["state"] == "discarded"]
     return [Step(Claim.GIVEN_UP.say(count=len(left)), "supporting", None, _ends(left)[:1])] if len(left) else []
 
@@ -115,9 +134,15 @@ def _ends(frame: pd.DataFrame) -> tuple[Ref, ...]:
 
 
 def _rows(case: Case, frame: pd.DataFrame) -> tuple[Ref, ...]:
-    """Quote the first business rows that stand although their message was rolled back; a row of a Parquet table has no line to quote."""
+    """Quote the first business rows that stand although their message was rolled back; a row of a Parquet table has no
+    line to quote.
+    """
     standing = frame[frame["row_line"].notna()].head(2)
-    places = [(str(row["row_file"]), int(row["row_line"])) for row in standing.to_dict("records") if not str(row["row_file"]).endswith(".parquet")]
+    places = [
+        (str(row["row_file"]), int(row["row_line"]))
+        for row in standing.to_dict("records")
+        if not str(row["row_file"]).endswith(".parquet")
+    ]
     return tuple(Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True))
 
 
@@ -138,8 +163,12 @@ def _figures(summary: transactions.Summary | None, counts: reconcile.Counts, thr
 
 def _say(finding: Finding, summary: transactions.Summary | None, finished: pd.DataFrame, thrown: int | None) -> None:
     if not finished.empty:
-        finding.summary = Text.SUMMARY.say(rows=_of(finished, "row_without_message"), messages=_of(finished, "message_without_row"),
-                                           caused=int(finished["cause"].notna().sum()), wrong=len(finished))  # fmt: skip
+        finding.summary = Text.SUMMARY.say(
+            rows=_of(finished, "row_without_message"),
+            messages=_of(finished, "message_without_row"),
+            caused=int(finished["cause"].notna().sum()),
+            wrong=len(finished),
+        )
     elif summary is not None and not summary.half_messages:
         finding.summary = Text.NO_TRANSACTIONS.say()
     elif finding.verdict != "ruled_out":
@@ -152,14 +181,20 @@ def _remedies(wrong: pd.DataFrame) -> list[Remedy]:
     if rows:
         made.append(Remedy(Fix.RESEND.say(count=rows), Fix.RESEND_WHY, Fix.RESEND_RISK, Fix.RESEND_VERIFY))
     if messages:
-        made.append(Remedy(Fix.COMPENSATE.say(count=messages), Fix.COMPENSATE_WHY, Fix.COMPENSATE_RISK, Fix.COMPENSATE_VERIFY))
+        made.append(
+            Remedy(Fix.COMPENSATE.say(count=messages), Fix.COMPENSATE_WHY, Fix.COMPENSATE_RISK, Fix.COMPENSATE_VERIFY)
+        )
     return [*made, Remedy(Fix.PLACE, Fix.PLACE_WHY, Fix.PLACE_RISK, Fix.PLACE_VERIFY)]
 
 
 def _worth_telling(summary: transactions.Summary, wrong: pd.DataFrame) -> bool:
     """Whether there is something to draw: checks that ended well are daily business, and the tables cost seconds."""
     unusual = ("discarded", "pending", "committed_twice")
-    return not wrong.empty or any(summary.total(name) for name in unusual) or bool(summary.half_messages and summary.dead_lettered)
+    return (
+        not wrong.empty
+        or any(summary.total(name) for name in unusual)
+        or bool(summary.half_messages and summary.dead_lettered)
+    )
 
 
 def _tables(case: Case, summary: transactions.Summary, wrong: pd.DataFrame) -> dict[str, Any]:
@@ -168,26 +203,30 @@ def _tables(case: Case, summary: transactions.Summary, wrong: pd.DataFrame) -> d
         "inconsistent": wrong,
         "transaction_flow": paths.flow(taken),
         "transaction_paths": taken.drop(columns=["examples"]),
-        "transaction_timeline": paths.timeline(case, taken, list(wrong.groupby(["kind", "cause"], dropna=False).head(1)["uniq_key"])),
+        "transaction_timeline": paths.timeline(
+            case, taken, list(wrong.groupby(["kind", "cause"], dropna=False).head(1)["uniq_key"])
+        ),
         "transaction_limits": limits.table(case),
         "transaction_rows": business.fates(case),
     }
 
 
-def _missing(case: Case, summary: transactions.Summary | None, counts: reconcile.Counts, finished: pd.DataFrame) -> list[Missing]:
+def _missing(
+    case: Case, summary: transactions.Summary | None, counts: reconcile.Counts, finished: pd.DataFrame
+) -> list[Missing]:
     if summary is not None and not summary.half_messages:
         return []
     wanted = []
     if summary is None:
-        wanted.append(requests.commitlog(Text.WANT_STORE))
+        wanted.append(collect_next.commitlog(Text.WANT_STORE))
     if counts.rows is None or not counts.joined:
-        wanted.append(requests.rows(Text.WANT_ROWS))
+        wanted.append(collect_next.rows(Text.WANT_ROWS))
     unexplained = not finished.empty and finished["cause"].isna().any()
     if counts.rows is None or summary is None or unexplained:
         if not case.has_source("client"):
-            wanted.append(requests.client_log(requests.PRODUCER, Text.WANT_CLIENT_LOG))
+            wanted.append(collect_next.client_log(collect_next.PRODUCER, Text.WANT_CLIENT_LOG))
         if not case.has_source("app"):
-            wanted.append(requests.app_log(requests.PRODUCER, Text.WANT_APP_LOG))
+            wanted.append(collect_next.app_log(collect_next.PRODUCER, Text.WANT_APP_LOG))
         if not case.has_source("transaction"):
-            wanted.append(requests.broker_log("transaction.log", Text.WANT_TRANSACTION_LOG))
+            wanted.append(collect_next.broker_log("transaction.log", Text.WANT_TRANSACTION_LOG))
     return wanted

@@ -1,4 +1,6 @@
-"""The forms by which a text shows what must not leave: addresses, bodies, properties, paths, and the places where a key or a name is expected."""
+"""The forms by which a text shows what must not leave: addresses, bodies, properties, paths, and the places where a key
+or a name is expected.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,9 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from kit.facts import names, stock
-from kit.findings import MAX_TEXT
+from kit.causes.findings import MAX_TEXT
 from kit.redaction.ids import COLONS, QUAD
+from kit.rocketmq import names, stock_names
 
 Form = re.Pattern[str]
 
@@ -41,7 +43,9 @@ _CONTEXTS: Final = [
 
 
 def _numbered(parts: list[str]) -> Form:
-    """Join alternatives; the one back reference, of the MAC address, is by name since its number depends on what stands before it."""
+    """Join alternatives; the one back reference, of the MAC address, is by name since its number depends on what stands
+    before it.
+    """
     joined = "|".join(parts).replace("([:-])", "(?P<sep>[:-])").replace(r"\2", "(?P=sep)")
     return re.compile(joined)
 
@@ -50,7 +54,9 @@ PLAIN: Final = _numbered(_WORDS)
 """What is replaced by its form alone."""
 FORMS: Final = _numbered(_CONTEXTS + _WORDS)
 
-KEY_BEFORE: Final = re.compile(r"""(?i)(?:(?:^|[^A-Za-z])(?:\w*?keys?|order_?(?:id|no)|biz_?(?:id|no))\s*=\s*['"\[]?|\\?["']\w*?keys?\\?["']\s*:\s*\\?["'])$""")
+KEY_BEFORE: Final = re.compile(
+    r"""(?i)(?:(?:^|[^A-Za-z])(?:\w*?keys?|order_?(?:id|no)|biz_?(?:id|no))\s*=\s*['"\[]?|\\?["']\w*?keys?\\?["']\s*:\s*\\?["'])$"""
+)
 """What stands before a key: `keys=`, `KEYS=`, `dedupKey=`, `"key": "`."""
 NAME_BEFORE: Final = re.compile(
     r"""(?i)(?:(?:topics?|groups?|groupname|producer|consumer|broker|brokername|cluster|clustername|pgroup|host)\\?["']?(?:\s*[=:]\s*|\s+|\s*[(\[<]\s*)"""
@@ -59,26 +65,34 @@ NAME_BEFORE: Final = re.compile(
 """What stands before a name that is also an ordinary word."""
 KEY_FIELD: Final = re.compile(r"(?i)^(?:business[ _]|msg_|message_|row_|dedup_?)?keys?$|^业务 ?key$|^键$")
 """Columns and fields of business keys; `uniq_keys` is a count."""
-NAME_FIELD: Final = re.compile(r"(?i)topic|group|consumer|producer|broker|cluster|host|target|safe_body|主题|消费者|生产者|组$")
+NAME_FIELD: Final = re.compile(
+    r"(?i)topic|group|consumer|producer|broker|cluster|host|target|safe_body|主题|消费者|生产者|组$"
+)
 
 WORD: Final = re.compile(r"[A-Za-z0-9]+")
-ORDINARY: Final = re.compile(r"\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?(?:[T ].*)?|\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?|\d+(?:[.,]\d+)+")
+ORDINARY: Final = re.compile(
+    r"\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?(?:[T ].*)?|\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?|\d+(?:[.,]\d+)+"
+)
 """Dates, times, amounts and releases: a key that looks like one is not taken for it in the middle of a text."""
 SPELLED: Final = re.compile(r"(\\x[0-9a-f]{2}|\\u[0-9a-f]{4})")
-"""Control characters as `kit.show.clean` spells them: they end a word, as they did before."""
+"""Control characters as `kit.charts.clean` spells them: they end a word, as they did before."""
 ESCAPED: Final = re.compile(r"\\+(?:[nrt]|x[0-9a-f]{2}|u[0-9a-f]{4})")
 """The same, and line ends, as JSON spells them."""
 PATH: Final = re.compile(r"[A-Za-z0-9_.%@$#+!~/-]+")
 WORDS: Final = re.compile(rf"(?P<word>{WORD.pattern})")
 QUADS: Final = re.compile(r"\d\.\d+\.\d+\.\d")
-STOCK: Final = frozenset(part for word in stock.WORDS for part in WORD.findall(word))
+STOCK: Final = frozenset(part for word in stock_names.WORDS for part in WORD.findall(word))
 """Words of which RocketMQ's own names of files and folders are made."""
 
 _ID_PROPERTIES: Final = frozenset({names.KEYS, "__SHARDINGKEY"})
 
 
-def properties(said: str, key: Callable[[str], str], coin: Callable[[str, str], str], text: Callable[[str], str]) -> str:
-    """Return printed message properties: those of RocketMQ keep their values, but for keys and names; a user's own get pseudonyms."""
+def properties(
+    said: str, key: Callable[[str], str], coin: Callable[[str, str], str], text: Callable[[str], str]
+) -> str:
+    """Return printed message properties: those of RocketMQ keep their values, but for keys and names; a user's own get
+    pseudonyms.
+    """
     head, _, inner = said.partition("{")
     made = []
     for part in inner.split(", "):
@@ -97,12 +111,14 @@ def properties(said: str, key: Callable[[str], str], coin: Callable[[str, str], 
 def inside(text: str, begin: int, end: int) -> bool:
     """Tell whether a piece of text continues a word on either side."""
     before, after = text[begin - 1 : begin] if begin else "", text[end : end + 1]
-    return (before.isascii() and before.isalnum() and text[begin].isalnum()) or (after.isascii() and after.isalnum() and text[end - 1].isalnum())
+    return (before.isascii() and before.isalnum() and text[begin].isalnum()) or (
+        after.isascii() and after.isalnum() and text[end - 1].isalnum()
+    )
 
 
 def split_name(part: str) -> tuple[str, str]:
     """Return the stem of a file name and its known extensions."""
     stem, tail = part, ""
-    while (dot := stem.rfind(".")) > 0 and (stem[dot + 1 :] in stock.EXTENSIONS or stem[dot + 1 :].isdigit()):
+    while (dot := stem.rfind(".")) > 0 and (stem[dot + 1 :] in stock_names.EXTENSIONS or stem[dot + 1 :].isdigit()):
         stem, tail = stem[:dot], stem[dot:] + tail
     return stem, tail

@@ -1,6 +1,7 @@
 """Pseudonyms for addresses, wherever they stand: dotted, with colons, or in hex at the head of message ids.
 
-An IPv4 address becomes one of 100.64.0.0/10, an IPv6 address one of 2001:db8::/32, a MAC address one that is locally administered: none of them is
+An IPv4 address becomes one of 100.64.0.0/10, an IPv6 address one of 2001:db8::/32, a MAC address one that is locally
+administered: none of them is
 anybody's. Ports, process ids, offsets, times and counters of an id stay as they are.
 """
 
@@ -15,7 +16,7 @@ from typing import Final
 
 import attrs
 
-from kit.model.ids import Address
+from kit.rocketmq.ids import Address
 
 V4_SPACE: Final = int(ipaddress.IPv4Address("100.64.0.0"))
 V4_BITS: Final = 22
@@ -41,7 +42,9 @@ class Secret:
 
     def number(self, kind: str, text: str, attempt: int = 0) -> int:
         """Return 256 bits that only the salt and the text decide."""
-        return int.from_bytes(hmac.digest(self.salt, f"{kind}\0{attempt}\0{text}".encode("utf-8", "surrogatepass"), hashlib.sha256), "big")
+        return int.from_bytes(
+            hmac.digest(self.salt, f"{kind}\0{attempt}\0{text}".encode("utf-8", "surrogatepass"), hashlib.sha256), "big"
+        )
 
     def letters(self, text: str, size: int, attempt: int = 0, alphabet: str = _ALPHABET) -> str:
         """Return `size` characters of the alphabet."""
@@ -60,7 +63,9 @@ class Secret:
 def parsed(text: str) -> Address | None:
     """Return the address a text is; leading zeros are read as decimal."""
     try:
-        return ipaddress.ip_address(".".join(str(int(part)) for part in text.split(".")) if QUAD.fullmatch(text) else text)
+        return ipaddress.ip_address(
+            ".".join(str(int(part)) for part in text.split(".")) if QUAD.fullmatch(text) else text
+        )
     except ValueError:
         return None
 
@@ -71,7 +76,9 @@ def says_nothing(ip: Address) -> bool:
 
 
 class Addresses:
-    """The mapping of one report. `known`: every address of the evidence that is to be shown; none of them is ever given out as a pseudonym."""
+    """The mapping of one report. `known`: every address of the evidence that is to be shown; none of them is ever given
+    out as a pseudonym.
+    """
 
     def __init__(self, secret: Secret, known: Iterable[Address] = ()) -> None:
         self._secret = secret
@@ -123,7 +130,9 @@ class Addresses:
         return new if text == text.lower() else new.upper()
 
     def hex_run(self, run: str) -> str:
-        """Return a run of hex digits with the address in it replaced: at the head of an id, or any known one in a run of another length."""
+        """Return a run of hex digits with the address in it replaced: at the head of an id, or any known one in a run
+        of another length.
+        """
         size = len(run)
         if size == DIGEST:
             return run

@@ -1,6 +1,8 @@
-"""Which names of an evidence have to be replaced in what is shown of it: gathered from its tables, its configuration and the shown texts themselves.
+"""Which names of an evidence have to be replaced in what is shown of it: gathered from its tables, its configuration
+and the shown texts themselves.
 
-Only names whose first word is shown somewhere are kept, so a hundred thousand business keys cost no more than the few that a report quotes.
+Only names whose first word is shown somewhere are kept, so a hundred thousand business keys cost no more than the few
+that a report quotes.
 """
 
 from __future__ import annotations
@@ -20,15 +22,15 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 import kit
-from kit import workspace as ws
-from kit.facts import names, stock
-from kit.findings import MAX_TEXT
+from kit.case import workspace as ws
+from kit.causes.findings import MAX_TEXT
 from kit.redaction.forms import SPELLED, WORD, split_name
 from kit.redaction.ids import COLONS, HEX, QUAD
 from kit.redaction.redactor import Redactor
+from kit.rocketmq import names, stock_names
 
 if TYPE_CHECKING:
-    from kit.case import Case
+    from kit.case.case import Case
 
 SALT: Final = "redact-salt"
 """File of the workspace that holds the salt, in hex: whoever keeps it gets the same pseudonyms again."""
@@ -36,13 +38,26 @@ LONGEST: Final = 400
 STATES: Final = 200
 """Different values up to which a status column is taken for a list of states, which stay readable."""
 
-_PROPERTIES: Final = {names.REAL_TOPIC: "topic", names.RETRY_TOPIC: "topic", "DLQ_ORIGIN_TOPIC": "topic", names.PGROUP: "group", names.CLUSTER: "cluster"}
+_PROPERTIES: Final = {
+    names.REAL_TOPIC: "topic",
+    names.RETRY_TOPIC: "topic",
+    "DLQ_ORIGIN_TOPIC": "topic",
+    names.PGROUP: "group",
+    names.CLUSTER: "cluster",
+}
 _SUBJECTS: Final = {"topics": "topic", "subscriptionGroup": "group", "consumerOffset": "group"}
 _SETTINGS: Final = {"brokerName": "broker", "brokerClusterName": "cluster", "brokerName1": "broker"}
 _ADMIN: Final = {
-    "#Topic": "topic", "topicName": "topic", "Topic": "topic", "consumerGroup": "group", "#Group": "group", "#Broker Name": "broker",
-    "#Cluster Name": "cluster", "brokerName": "broker", "brokerClusterName": "cluster",
-}  # fmt: skip
+    "#Topic": "topic",
+    "topicName": "topic",
+    "Topic": "topic",
+    "consumerGroup": "group",
+    "#Group": "group",
+    "#Broker Name": "broker",
+    "#Cluster Name": "cluster",
+    "brokerName": "broker",
+    "brokerClusterName": "cluster",
+}
 _SAID: Final = re.compile(
     r"""(?i)\b(?P<what>topic|real_topic|retry_topic|pgroup|(?:consumer|producer)?group|brokername|clustername|clientid|instancename)\\?["']?\s*[=:]\s*\\?["'\[]?"""
     r"""(?P<name>[%A-Za-z0-9_|.@#-]{2,300})"""
@@ -58,7 +73,9 @@ _TIME: Final = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}[T ]?[\d:.,+Z -]*|\d{1,
 
 
 def of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redactor:
-    """Return the redactor of a case for what is to be shown: findings, frames, notebooks as JSON. `paths`: of this machine, replaced as a whole."""
+    """Return the redactor of a case for what is to be shown: findings, frames, notebooks as JSON. `paths`: of this
+    machine, replaced as a whole.
+    """
     texts = {part for text in strings(list(shown)) for part in (SPELLED.split(text) if "\\" in text else (text,))}
     words = {word for text in texts for word in WORD.findall(text)}
     cut = {hit.group(1) for text in texts for hit in _CUT.finditer(text if len(text) != MAX_TEXT else text + "…")}
@@ -69,18 +86,32 @@ def of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redactor:
         for plain, its in _plain(name, kind):
             hit = WORD.search(plain)
             first = hit.group() if hit else ""
-            if plain not in kinds and len(plain) <= LONGEST and (not hit or first in words or any(first[:size] in cut for size in sizes)):
+            if (
+                plain not in kinds
+                and len(plain) <= LONGEST
+                and (not hit or first in words or any(first[:size] in cut for size in sizes))
+            ):
                 kinds[plain] = its
 
     for name, kind in _tables(case):
         learn(name, kind)
     for name, kind in _said(texts):
         learn(name, kind)
-    files = {item.file for item in (*case.found.items, *case.found.archives)} | set(case.found.not_recognised) | {r.file for r in case.found.refused}
+    files = (
+        {item.file for item in (*case.found.items, *case.found.archives)}
+        | set(case.found.not_recognised)
+        | {r.file for r in case.found.refused}
+    )
     for path in (*files, *paths):
         for part in re.split(r"[/\\]|!/", path):
             stem = split_name(part)[0]
-            if len(stem) > 3 and part not in stock.WORDS and stem not in stock.WORDS and not stem.isdigit() and not _made_of(stem, kinds):
+            if (
+                len(stem) > 3
+                and part not in stock_names.WORDS
+                and stem not in stock_names.WORDS
+                and not stem.isdigit()
+                and not _made_of(stem, kinds)
+            ):
                 learn(stem, "dir")
     lines = dict(_quoted(case, list(texts)))
     states = _states(case)
@@ -118,7 +149,9 @@ def strings(value: Any) -> Iterator[str]:
         elif isinstance(each, list | tuple | set | np.ndarray):
             waiting.extend(each)
         elif isinstance(each, pd.DataFrame):
-            waiting.extend(each[name].tolist() for name in each.columns if not pd.api.types.is_numeric_dtype(each[name].dtype))
+            waiting.extend(
+                each[name].tolist() for name in each.columns if not pd.api.types.is_numeric_dtype(each[name].dtype)
+            )
 
 
 @cache
@@ -126,7 +159,12 @@ def _sources() -> tuple[str, frozenset[str]]:
     """Return the kit's own text, and its words: what stands in it tells nothing about an evidence."""
     root = Path(next(iter(kit.__path__)))
     beside = root / "notebooks" if (root / "notebooks").is_dir() else root.parent / "notebooks"
-    found = [p for folder in (root, beside) for p in sorted(folder.rglob("*")) if p.suffix in (".py", ".j2", ".css", ".js", ".ipynb", ".sh")]
+    found = [
+        p
+        for folder in (root, beside)
+        for p in sorted(folder.rglob("*"))
+        if p.suffix in (".py", ".j2", ".css", ".js", ".ipynb", ".sh")
+    ]
     # The live lab plays a site: its topics and groups are names like any other.
     found = [path for path in found if root / "live" not in path.parents]
     text = "\n".join(path.read_text(encoding="utf-8") for path in found)
@@ -142,39 +180,59 @@ def own(name: str) -> bool:
 
 
 def is_plain(cell: str) -> bool:
-    """Tell cells of a table that name nobody: numbers, times, truth values, ids (which are re-encoded by their form)."""
-    return bool(_NUMBER.fullmatch(cell) or _TIME.fullmatch(cell)) or cell.lower() in ("null", "none", "true", "false", "nan") or bool(HEX.fullmatch(cell))
+    """Tell cells of a table that name nobody: numbers, times, truth values, ids (which are re-encoded by their
+    form).
+    """
+    return (
+        bool(_NUMBER.fullmatch(cell) or _TIME.fullmatch(cell))
+        or cell.lower() in ("null", "none", "true", "false", "nan")
+        or bool(HEX.fullmatch(cell))
+    )
 
 
 def _cell(made: Redactor, cell: str, states: set[str]) -> str:
     bare = cell.strip().strip("\"'")
     if bare in made.names:
         return cell.replace(bare, made.names[bare])
-    return cell if bare in states else made.text(cell) if is_plain(bare) else cell.replace(bare, made.coin(bare, "value"))
+    return (
+        cell if bare in states else made.text(cell) if is_plain(bare) else cell.replace(bare, made.coin(bare, "value"))
+    )
 
 
 def _plain(name: Any, kind: str) -> Iterator[tuple[str, str]]:
-    """Yield what has to be replaced of a name: the group behind a prefix, each key of several, nothing of RocketMQ's own."""
+    """Yield what has to be replaced of a name: the group behind a prefix, each key of several, nothing of RocketMQ's
+    own.
+    """
     text = str(name).strip() if name is not None else ""
     if kind == "key":
-        yield from ((key, kind) for key in text.split() if not (HEX.fullmatch(key) and len(key) in (32, 34, 56)) and not QUAD.fullmatch(key))
+        yield from (
+            (key, kind)
+            for key in text.split()
+            if not (HEX.fullmatch(key) and len(key) in (32, 34, 56)) and not QUAD.fullmatch(key)
+        )
         return
     for prefix in (names.RETRY_PREFIX, names.DLQ_PREFIX, names.LMQ_PREFIX):
         if text.startswith(prefix):
             text, kind = text.removeprefix(prefix), "group"
     if kind == "client":
         text = text.partition("@")[2].partition("#")[0] if QUAD.match(text) else text
-    nothing = text.lower() in ("", "null", "true", "false", "default", "none") or stock.is_stock(text) or QUAD.match(text)
+    nothing = (
+        text.lower() in ("", "null", "true", "false", "default", "none")
+        or stock_names.is_stock(text)
+        or QUAD.match(text)
+    )
     if not nothing and not (kind == "client" and text.isdigit()):
         yield text, kind
 
 
 def _made_of(stem: str, known: Mapping[str, str]) -> bool:
-    """Tell whether a file name consists of known names and words of RocketMQ: then these are replaced, not the whole."""
+    """Tell whether a file name consists of known names and words of RocketMQ: then these are replaced, not the
+    whole.
+    """
     left = stem
     for name in sorted((n for n in known if len(n) > 3 and n in stem), key=len, reverse=True):
         left = left.replace(name, " ")
-    return all(word.isdigit() or word in stock.WORDS for word in re.split(r"[^A-Za-z0-9]+", left) if word)
+    return all(word.isdigit() or word in stock_names.WORDS for word in re.split(r"[^A-Za-z0-9]+", left) if word)
 
 
 def _tables(case: Case) -> Iterator[tuple[Any, str]]:
@@ -208,7 +266,9 @@ def _tables(case: Case) -> Iterator[tuple[Any, str]]:
 
 
 def _distinct(case: Case, table: str, column: str, inner: str | None = None) -> Iterator[str]:
-    """Yield the different values of each batch of a text column, or of one key of a map: a hundred million keys are never held at once."""
+    """Yield the different values of each batch of a text column, or of one key of a map: a hundred million keys are
+    never held at once.
+    """
     for batch in ds.dataset(case.folder(table), format="parquet").to_batches(columns=[column]):
         values = batch.column(0)
         if inner is not None:
@@ -217,7 +277,13 @@ def _distinct(case: Case, table: str, column: str, inner: str | None = None) -> 
 
 
 def _rows(case: Case, table: str, *columns: str) -> list[dict[str, Any]]:
-    return list(ds.dataset(case.folder(table), format="parquet").to_table(columns=list(columns)).group_by(list(columns)).aggregate([]).to_pylist())
+    return list(
+        ds.dataset(case.folder(table), format="parquet")
+        .to_table(columns=list(columns))
+        .group_by(list(columns))
+        .aggregate([])
+        .to_pylist()
+    )
 
 
 def _hosts(value: str) -> Iterator[str]:
@@ -232,19 +298,26 @@ def _said(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
     for text in texts:
         for hit in _SAID.finditer(text):
             what, name = hit["what"].lower(), hit["name"].strip("|.@#-")
-            kind = next((k for k in ("topic", "broker", "cluster") if k in what), "client" if what.startswith(("client", "inst")) else "group")
+            kind = next(
+                (k for k in ("topic", "broker", "cluster") if k in what),
+                "client" if what.startswith(("client", "inst")) else "group",
+            )
             # The kit's own code and sentences say `group=name` too.
             if name and not own(name) and not name.isdigit() and "." not in name:
                 yield name, kind
         for hit in _HOST.finditer(text):
             host = next(filter(None, hit.groups()))
-            if not own(host) and host.rpartition(".")[2] not in stock.EXTENSIONS:
+            if not own(host) and host.rpartition(".")[2] not in stock_names.EXTENSIONS:
                 yield host, "host"
 
 
 def _addresses(case: Case, texts: Iterable[str]) -> set[str]:
     """Return every address that is shown, dotted or at the head of an id, and those of the records."""
-    found = {str(host).rpartition(":")[0].strip("[]/") for column in ("born_host", "store_host") for host in _distinct(case, "messages", column)}
+    found = {
+        str(host).rpartition(":")[0].strip("[]/")
+        for column in ("born_host", "store_host")
+        for host in _distinct(case, "messages", column)
+    }
     for text in texts:
         found |= set(QUAD.findall(text)) | {hit.rstrip(".") for hit in COLONS.findall(text)}
         for run in HEX.findall(text):

@@ -1,7 +1,10 @@
-"""Stable pseudonyms for what names a site: addresses, topics, groups, hosts, keys, bodies, paths. The same original has the same pseudonym everywhere.
+"""Stable pseudonyms for what names a site: addresses, topics, groups, hosts, keys, bodies, paths. The same original has
+the same pseudonym everywhere.
 
-A `Redactor` knows the names of one evidence (gathered by `kit.redaction.names`) and finds them at the borders of words; addresses, ids, bodies, paths and
-whatever stands where a key stands it knows by their form. A pseudonym is as long as its original: lengths of names are evidence.
+A `Redactor` knows the names of one evidence (gathered by `kit.redaction.names`) and finds them at the borders of words;
+addresses, ids, bodies, paths and
+whatever stands where a key stands it knows by their form. A pseudonym is as long as its original: lengths of names are
+evidence.
 """
 
 from __future__ import annotations
@@ -14,11 +17,24 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from kit.facts import stock
 from kit.redaction import forms as rf
 from kit.redaction.ids import HEX, Addresses, Secret, parsed
+from kit.rocketmq import stock_names
 
-KEPT_FIELDS: Final = frozenset({"cause", "kind", "verdict", "role", "sha256", "root_causes", "schema", "kit_version", "findings_sha256", "manifest_sha256"})
+KEPT_FIELDS: Final = frozenset(
+    {
+        "cause",
+        "kind",
+        "verdict",
+        "role",
+        "sha256",
+        "root_causes",
+        "schema",
+        "kit_version",
+        "findings_sha256",
+        "manifest_sha256",
+    }
+)
 """Fields of the kit's own making: nothing of an evidence gets into them."""
 SHORT: Final = 3
 """Characters from which a name is replaced wherever it stands; shorter ones only where a name is expected."""
@@ -27,8 +43,18 @@ NUMBER: Final = 10
 HOMES: Final = ("home", "Users", "user")
 """Folders whose entries are people."""
 
-_LETTERS: Final = {"topic": "topic-", "group": "group-", "broker": "broker-", "cluster": "cluster-", "host": "host-", "client": "client-", "key": "key-",
-                   "value": "value-", "dir": "dir-", "app": "app-"}  # fmt: skip
+_LETTERS: Final = {
+    "topic": "topic-",
+    "group": "group-",
+    "broker": "broker-",
+    "cluster": "cluster-",
+    "host": "host-",
+    "client": "client-",
+    "key": "key-",
+    "value": "value-",
+    "dir": "dir-",
+    "app": "app-",
+}
 
 
 class Redactor:
@@ -45,7 +71,8 @@ class Redactor:
     ) -> None:
         """Take names (name → kind: topic, group, broker, cluster, host, client, key, value, dir, app) and addresses.
 
-        `exact`: paths that are replaced as whole strings. `own`: tells words of the kit's own sentences, which are replaced only where a name is expected.
+        `exact`: paths that are replaced as whole strings. `own`: tells words of the kit's own sentences, which are
+        replaced only where a name is expected.
         """
         self._secret = Secret(salt)
         self.addresses = Addresses(self._secret, [ip for text in addresses if (ip := parsed(text))])
@@ -88,14 +115,18 @@ class Redactor:
     def _letters(self, name: str, kind: str, attempt: int) -> str:
         size = len(name) if len(name) > SHORT else 6
         if name.isascii() and name.isdigit() and size == len(name):
-            return "123456789"[self._secret.number("digit", name, attempt) % 9] + self._secret.letters(name, size - 1, attempt, "0123456789")
+            return "123456789"[self._secret.number("digit", name, attempt) % 9] + self._secret.letters(
+                name, size - 1, attempt, "0123456789"
+            )
         stem = _LETTERS[kind] if size >= len(_LETTERS[kind]) + 6 else kind[0]
         return stem + self._secret.letters(name, size - len(stem), attempt)
 
     # --- texts -----------------------------------------------------------------------------------------------------------
 
     def text(self, text: str, field: str | None = None) -> str:
-        """Return a text with everything replaced. `field`: name of the column or JSON field it stands in, where it is a whole cell."""
+        """Return a text with everything replaced. `field`: name of the column or JSON field it stands in, where it is a
+        whole cell.
+        """
         known = self._memo.get((text, field))
         if known is None:
             known = self._memo[text, field] = self._text(text, field)
@@ -106,10 +137,16 @@ class Redactor:
             return self.exact[text]
         if field is not None:
             if rf.KEY_FIELD.search(field):
-                return "".join(part if part.isspace() or not part else self._key(part) for part in re.split(r"(\s+)", text))
+                return "".join(
+                    part if part.isspace() or not part else self._key(part) for part in re.split(r"(\s+)", text)
+                )
             if rf.NAME_FIELD.search(field) and text in self.names:
                 return self.names[text]
-        return "".join(new if new is not None else old for part in rf.SPELLED.split(text) for old, new in self._pieces(part, rf.FORMS))
+        return "".join(
+            new if new is not None else old
+            for part in rf.SPELLED.split(text)
+            for old, new in self._pieces(part, rf.FORMS)
+        )
 
     def _key(self, token: str) -> str:
         """Return what stands for a token where a key is expected: ids stay ids, what says nothing stays."""
@@ -170,8 +207,16 @@ class Redactor:
             new = self.coin(said, "client")
         elif form in ("url", "absolute", "windows"):
             new = None if self._own(said) else self.path(said)
-        elif form == "dotted" and not said.startswith(stock.VENDORS) and said.rpartition(".")[2] not in stock.EXTENSIONS and not self._own(said):
-            new = ".".join(part if part in stock.LABELS else self.names.get(part) or self.coin(part, "app") for part in said.split("."))
+        elif (
+            form == "dotted"
+            and not said.startswith(stock_names.VENDORS)
+            and said.rpartition(".")[2] not in stock_names.EXTENSIONS
+            and not self._own(said)
+        ):
+            new = ".".join(
+                part if part in stock_names.LABELS else self.names.get(part) or self.coin(part, "app")
+                for part in said.split(".")
+            )
         return start, end, new
 
     def _word(self, text: str, start: int, end: int, cuts: str) -> tuple[int, int, str | None]:
@@ -192,9 +237,18 @@ class Redactor:
         if len(fragment) < 4 or re.search(r"[\s<>]", fragment):
             return None
         at = bisect_left(self._sorted, fragment)
-        if at < len(self._sorted) and self._sorted[at].startswith(fragment) and not self._own(fragment) and not fragment.isdigit():
+        if (
+            at < len(self._sorted)
+            and self._sorted[at].startswith(fragment)
+            and not self._own(fragment)
+            and not fragment.isdigit()
+        ):
             return self.names[self._sorted[at]][: len(fragment)]
-        return "" if HEX.fullmatch(fragment.ljust(8, "0")) and len(fragment) < 8 and self.addresses.begins(fragment) else None
+        return (
+            ""
+            if HEX.fullmatch(fragment.ljust(8, "0")) and len(fragment) < 8 and self.addresses.begins(fragment)
+            else None
+        )
 
     def _name_at(self, text: str, start: int, done: int) -> tuple[int, int, str] | None:
         """Return the longest known name whose first word begins here, where it may be replaced."""
@@ -204,12 +258,19 @@ class Redactor:
         for lead, size in self._shapes.get(word.group(), ()):
             begin = start - lead
             name = text[begin : begin + size]
-            if begin >= done and name in self.names and not rf.inside(text, begin, begin + size) and self._may(name, text, begin):
+            if (
+                begin >= done
+                and name in self.names
+                and not rf.inside(text, begin, begin + size)
+                and self._may(name, text, begin)
+            ):
                 return begin, begin + size, self.names[name]
         return None
 
     def _may(self, name: str, text: str, begin: int) -> bool:
-        """Tell whether a name may be replaced here: short ones, numbers and the kit's own words only where a name is expected."""
+        """Tell whether a name may be replaced here: short ones, numbers and the kit's own words only where a name is
+        expected.
+        """
         if not self.restricted(name):
             return True
         before, after = text[max(0, begin - 60) : begin], text[begin + len(name) : begin + len(name) + 1]
@@ -229,12 +290,21 @@ class Redactor:
         """Return a path or address of the web with every part replaced that is not RocketMQ's own."""
         parts = re.split(r"(:/+|[/\\]|\?.*$)", text)
         whole = re.match(r"[/\\~]|[A-Za-z]+:", text) is not None
-        made = [self._segment(part, whole, n >= 2 and parts[n - 2] in HOMES) if n % 2 == 0 else part for n, part in enumerate(parts)]
+        made = [
+            self._segment(part, whole, n >= 2 and parts[n - 2] in HOMES) if n % 2 == 0 else part
+            for n, part in enumerate(parts)
+        ]
         return "".join(part for part in made if not part.startswith("?"))
 
     def _segment(self, part: str, whole: bool, home: bool) -> str:
-        """Return one part of a path; in a `whole` one short names are people's and hosts', in a relative one they are only folders."""
-        if not part.strip(".~!") or (len(part) < SHORT and not whole) or (not home and (part.isdigit() or part in stock.WORDS)):
+        """Return one part of a path; in a `whole` one short names are people's and hosts', in a relative one they are
+        only folders.
+        """
+        if (
+            not part.strip(".~!")
+            or (len(part) < SHORT and not whole)
+            or (not home and (part.isdigit() or part in stock_names.WORDS))
+        ):
             return part
         if re.fullmatch("https?|ftp|tcp|redis|mongodb|jdbc:.*|[A-Za-z]:?", part) and whole and not home:
             return part
@@ -250,14 +320,19 @@ class Redactor:
     # --- anything --------------------------------------------------------------------------------------------------------
 
     def value(self, value: Any, field: str | None = None) -> Any:
-        """Return anything JSON-like with its texts and keys replaced, in the same shape; a table (`columns`, `rows`) column by column."""
+        """Return anything JSON-like with its texts and keys replaced, in the same shape; a table (`columns`, `rows`)
+        column by column.
+        """
         if isinstance(value, str):
             return value if field in KEPT_FIELDS else self.text(value, field)
         if isinstance(value, Mapping):
             if isinstance(value.get("columns"), list) and isinstance(value.get("rows"), list):
                 return self._table(value)
             whole = field is not None and bool(rf.NAME_FIELD.search(field))
-            return {self.text(k, "topic" if whole else None) if isinstance(k, str) else k: self.value(v, str(k)) for k, v in value.items()}
+            return {
+                self.text(k, "topic" if whole else None) if isinstance(k, str) else k: self.value(v, str(k))
+                for k, v in value.items()
+            }
         if isinstance(value, list | tuple | set | np.ndarray):
             return [self.value(each, field) for each in value]
         return value
@@ -274,7 +349,9 @@ class Redactor:
         for name in made.columns:
             column = made[name]
             if column.dtype == object or isinstance(column.dtype, pd.StringDtype | pd.CategoricalDtype):
-                made[name] = pd.Series([self.value(cell, str(name)) for cell in column], index=column.index, dtype=object)
+                made[name] = pd.Series(
+                    [self.value(cell, str(name)) for cell in column], index=column.index, dtype=object
+                )
             elif rf.KEY_FIELD.search(str(name)) and pd.api.types.is_integer_dtype(column.dtype):
                 made[name] = [self._key(str(cell)) for cell in column]
         return made
@@ -282,7 +359,9 @@ class Redactor:
     # --- what is left ----------------------------------------------------------------------------------------------------
 
     def leak(self, text: str) -> str | None:
-        """Return the kind of the first original that still stands in a text (`address`, `name`), None where there is none."""
+        """Return the kind of the first original that still stands in a text (`address`, `name`), None where there is
+        none.
+        """
         text = rf.ESCAPED.sub(" ", text)
         if self.addresses.holds_original(text):
             return "address"

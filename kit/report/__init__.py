@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kit.case import Case
+    from kit.case.case import Case
 
 
 def run(case: Case, out: Path, *, cause: str = "auto", redact: bool = False) -> Path:
@@ -18,5 +18,3 @@ def run(case: Case, out: Path, *, cause: str = "auto", redact: bool = False) -> 
     from kit.report import build
 
     return build.run(case, out, cause=cause, redact=redact)
-
-

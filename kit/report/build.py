@@ -11,13 +11,13 @@ import attrs
 import pandas as pd
 import pyarrow.dataset as ds
 
-from kit.inquiry import noise
+from kit.analysis import noise
+from kit.i18n import Lang
 from kit.report import html, manifest, notebooks
-from kit.report.words import SKIPPED
-from kit.texts import Lang
+from kit.report.labels import SKIPPED
 
 if TYPE_CHECKING:
-    from kit.case import Case
+    from kit.case.case import Case
 
 PAGE_NAME = "report.html"
 
@@ -33,7 +33,8 @@ def build(
 ) -> Path:
     """Write `out/report.html` and `out/manifest.json` from findings and executed notebooks; return the page's path.
 
-    `tables` may hold `inventory`, `damage` and `skipped` (the evidence appendix). Same arguments, same bytes of the page.
+    `tables` may hold `inventory`, `damage` and `skipped` (the evidence appendix). Same arguments, same bytes of the
+    page.
     `started`: when the work began, for the manifest's `run` block.
     """
     started = started or dt.datetime.now(dt.UTC)
@@ -81,18 +82,35 @@ def declared(case: Case, cause: str) -> dict[str, Any]:
 
 def options(case: Case) -> dict[str, Any]:
     """Return what the user declared and what changes results, as the command line spells it."""
-    said = {name: value for name, value in attrs.asdict(case.options).items() if value and name not in ("master", "remote")}
-    return {name: value.isoformat() if isinstance(value, dt.datetime) else list(value) if isinstance(value, tuple) else value for name, value in said.items()}
+    said = {
+        name: value for name, value in attrs.asdict(case.options).items() if value and name not in ("master", "remote")
+    }
+    return {
+        name: value.isoformat()
+        if isinstance(value, dt.datetime)
+        else list(value)
+        if isinstance(value, tuple)
+        else value
+        for name, value in said.items()
+    }
 
 
 def evidence_tables(case: Case) -> dict[str, pd.DataFrame]:
-    """Return what was read and what was not, without Spark: `inventory`, `damage` (each place), `skipped` (by reason), `harmless` (texts known as such)."""
+    """Return what was read and what was not, without Spark: `inventory`, `damage` (each place), `skipped` (by reason),
+    `harmless` (texts known as such).
+    """
     items = pd.DataFrame([attrs.asdict(item, recurse=False) for item in case.inventory.items])
     columns = ["file", "kind", "source", "bytes", "first", "last", "zone", "replica_of", "sha256"]
     damage = pd.DataFrame([(d.file, str(d)) for d in case.damage()], columns=pd.Index(["file", "reason"]))
-    ranges = ds.dataset(case.folder("skipped"), format="parquet").to_table(columns=["file", "start", "end", "reason"]).to_pandas()
+    ranges = (
+        ds.dataset(case.folder("skipped"), format="parquet")
+        .to_table(columns=["file", "start", "end", "reason"])
+        .to_pandas()
+    )
     reasons = {name: text.in_(case.lang) for name, text in SKIPPED.items()}
     ranges = ranges.assign(bytes=ranges["end"] - ranges["start"], reason=[reasons.get(r, r) for r in ranges["reason"]])
-    skipped = ranges.groupby("reason", as_index=False).agg(files=("file", "nunique"), ranges=("start", "size"), bytes=("bytes", "sum"))
+    skipped = ranges.groupby("reason", as_index=False).agg(
+        files=("file", "nunique"), ranges=("start", "size"), bytes=("bytes", "sum")
+    )
     harmless = noise.seen(case, case.lang)[list(noise.SHOWN)]
     return {"inventory": items.reindex(columns=columns), "damage": damage, "skipped": skipped, "harmless": harmless}

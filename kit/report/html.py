@@ -1,4 +1,6 @@
-"""findings.json and the stories of the notebooks → one self-contained page. Every text passes `clean` and an autoescaping template."""
+"""findings.json and the stories of the notebooks → one self-contained page. Every text passes `clean` and an
+autoescaping template.
+"""
 
 from __future__ import annotations
 
@@ -17,35 +19,39 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 from plotly.offline import get_plotlyjs
 
-from kit import look_alikes
-from kit.causes import leads_to
-from kit.inquiry import noise
+from kit.analysis import noise
+from kit.causes import leads_to, look_alikes
+from kit.charts.safe_text import clean
+from kit.charts.table import Table, cell
+from kit.i18n import Lang, T
+from kit.report.labels import COLUMNS, FIGURES, GLOSSARY, PAGE, VERDICTS, page
 from kit.report.notebooks import Story
-from kit.report.words import COLUMNS, FIGURES, GLOSSARY, PAGE, VERDICTS, page
-from kit.show.table import Table, cell
-from kit.show.text import clean
-from kit.texts import Lang, T
 
 FOUND: Final = ("confirmed", "suspected")
 MARKS: Final = {True: ("yes", "✓", "holds"), False: ("no", "✗", "fails"), None: ("maybe", "?", "open")}
 MAP_STYLES: Final = re.compile(r'if\(!document\.getElementById\("([0-9a-f]{64})"\)\)')
-"""Ids of style sheets that plotly's map code would add on loading; where they are there already it does not, and the policy stays strict."""
+"""Ids of style sheets that plotly's map code would add on loading; where they are there already it does not, and the
+policy stays strict."""
 HEAD_NUMBERS: Final = 6
 HEAD_REMEDIES: Final = 3
-KEY = T("kind", "种类")
+KEY = T("kind", "html")
 
 _QUOTED: Final = re.compile(r"`([^`\n]{1,200})`")
 
 
 def prose(text: str) -> Markup:
-    """Return a sentence with what stands between backticks as code; all of it is escaped first, so nothing else becomes markup."""
+    """Return a sentence with what stands between backticks as code; all of it is escaped first, so nothing else becomes
+    markup.
+    """
     return Markup(_QUOTED.sub(r"<code>\1</code>", str(escape(text))))
 
 
 def environment(*packages: str) -> Environment:
     """Return the templates of these packages, of the report and of its tables, with everything escaped."""
-    loaders = [PackageLoader(package) for package in (*packages, "kit.report", "kit.show")]
-    made = Environment(loader=ChoiceLoader(loaders), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
+    loaders = [PackageLoader(package) for package in (*packages, "kit.report", "kit.charts")]
+    made = Environment(
+        loader=ChoiceLoader(loaders), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
+    )
     made.filters["prose"] = prose
     return made
 
@@ -61,7 +67,9 @@ def render(
     options: Mapping[str, Any] | None = None,
     manifest_hash: str | None = None,
 ) -> str:
-    """Return the page. `tables` may hold `inventory`, `damage`, `skipped`, `harmless`; without them the findings' own file list is shown."""
+    """Return the page. `tables` may hold `inventory`, `damage`, `skipped`, `harmless`; without them the findings' own
+    file list is shown.
+    """
     words = page(lang)
     ranked = _ranked(findings)
     views = [finding_view(f, stories, lang) for f in ranked]
@@ -110,13 +118,21 @@ def render(
 
 
 def _ranked(findings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return findings as a reader wants them: confirmed root causes by harm, then what is suspected, then neighbours."""
+    """Return findings as a reader wants them: confirmed root causes by harm, then what is suspected, then
+    neighbours.
+    """
     verdicts = list(VERDICTS)
     kinds = ("root_cause", "neighbour", "hazard")
     harm = {slug: i for i, slug in enumerate(findings["root_causes"])}
     return sorted(
         findings["findings"],
-        key=lambda f: (f["verdict"] not in FOUND, kinds.index(f["kind"]), verdicts.index(f["verdict"]), harm.get(f["cause"], len(harm)), f["cause"]),
+        key=lambda f: (
+            f["verdict"] not in FOUND,
+            kinds.index(f["kind"]),
+            verdicts.index(f["verdict"]),
+            harm.get(f["cause"], len(harm)),
+            f["cause"],
+        ),
     )
 
 
@@ -153,7 +169,10 @@ def _step(step: Mapping[str, Any], lang: Lang) -> dict[str, Any]:
         "role": PAGE[step["role"]].in_(lang),
         "holds": PAGE[holds].in_(lang),
         "shown": step["holds"] is True,
-        "evidence": [{"file": clean(ref["file"]), "place": _place(ref, lang), "text": clean(ref["text"])} for ref in step["evidence"]],
+        "evidence": [
+            {"file": clean(ref["file"]), "place": _place(ref, lang), "text": clean(ref["text"])}
+            for ref in step["evidence"]
+        ],
     }
 
 
@@ -173,7 +192,10 @@ def _figures(figures: Mapping[str, Any], lang: Lang) -> tuple[list[dict[str, str
         if value is None:
             unknown.append(label)
         elif isinstance(value, Mapping):
-            rows = [{KEY.in_(lang): key, **(inner if isinstance(inner, Mapping) else {label: inner})} for key, inner in value.items()]
+            rows = [
+                {KEY.in_(lang): key, **(inner if isinstance(inner, Mapping) else {label: inner})}
+                for key, inner in value.items()
+            ]
             if rows:
                 tables.append(Table(pd.DataFrame(rows).astype(object), label, lang=lang).as_dict())
         elif isinstance(value, list):
@@ -189,7 +211,10 @@ def _window(window: Sequence[str] | None, lang: Lang) -> str | None:
     if not window:
         return None
     first, last = (dt.datetime.fromisoformat(t.replace("Z", "+00:00")) for t in window)
-    text = PAGE["from_to"].say(first=f"{first:%Y-%m-%d %H:%M:%S}", last=f"{last:%H:%M:%S}" if first.date() == last.date() else f"{last:%Y-%m-%d %H:%M:%S}")
+    text = PAGE["from_to"].say(
+        first=f"{first:%Y-%m-%d %H:%M:%S}",
+        last=f"{last:%H:%M:%S}" if first.date() == last.date() else f"{last:%Y-%m-%d %H:%M:%S}",
+    )
     return f"{text.render(lang)} ({PAGE['lasted'].say(span=_span((last - first).total_seconds(), lang)).render(lang)})"
 
 
@@ -201,7 +226,11 @@ def _span(seconds: float, lang: Lang) -> str:
 
 
 def _answers(
-    head: dict[str, Any] | None, confirmed: list[dict[str, Any]], found: list[dict[str, Any]], undecided: list[dict[str, Any]], lang: Lang
+    head: dict[str, Any] | None,
+    confirmed: list[dict[str, Any]],
+    found: list[dict[str, Any]],
+    undecided: list[dict[str, Any]],
+    lang: Lang,
 ) -> dict[str, Any]:
     """Return the first page: what, since when, how bad, why, what to do now."""
     words = page(lang)
@@ -209,7 +238,13 @@ def _answers(
     what = [view["summary"] for view in shown]
     if not confirmed:
         roots = [view for view in undecided if view["kind"] == "root_cause"]
-        lead = PAGE["one_suspect"].say(title=head["title"]).render(lang) if head else words["too_little"] if roots else words["quiet"]
+        lead = (
+            PAGE["one_suspect"].say(title=head["title"]).render(lang)
+            if head
+            else words["too_little"]
+            if roots
+            else words["quiet"]
+        )
         what = [lead, *what]
     return {
         "what": what,
@@ -239,19 +274,33 @@ def _verdict_table(views: list[dict[str, Any]], lang: Lang) -> dict[str, Any]:
 
 def _excluded(views: list[dict[str, Any]], lang: Lang) -> dict[str, Any] | None:
     """Return what was ruled out with the step that is false."""
-    rows = [(v["title"], next((s["claim"] for s in v["steps"] if s["state"] == "no"), ""), v["summary"], v["id"]) for v in views]
+    rows = [
+        (v["title"], next((s["claim"] for s in v["steps"] if s["state"] == "no"), ""), v["summary"], v["id"])
+        for v in views
+    ]
     names = (PAGE["cause"].in_(lang), PAGE["false_step"].in_(lang), PAGE["reason"].in_(lang), PAGE["slug"].in_(lang))
-    return Table(pd.DataFrame(rows, columns=pd.Index(names)), PAGE["excluded"].in_(lang), lang=lang).as_dict() if rows else None
+    return (
+        Table(pd.DataFrame(rows, columns=pd.Index(names)), PAGE["excluded"].in_(lang), lang=lang).as_dict()
+        if rows
+        else None
+    )
 
 
 def _files(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return one row per file, times to the second, without columns that say nothing."""
     frame = tables.get("inventory")
     if frame is None:
-        frame = pd.DataFrame(findings["evidence"]["files"], columns=pd.Index(["file", "kind", "bytes", "first", "last", "sha256", "replica_of"]))
+        frame = pd.DataFrame(
+            findings["evidence"]["files"],
+            columns=pd.Index(["file", "kind", "bytes", "first", "last", "sha256", "replica_of"]),
+        )
     if "source" in frame:
         pairs = zip(frame["kind"], frame["source"], strict=True)
-        frame = frame.assign(kind=[kind if source in (None, kind) or source != source else f"{kind} ({source})" for kind, source in pairs])
+        frame = frame.assign(
+            kind=[
+                kind if source in (None, kind) or source != source else f"{kind} ({source})" for kind, source in pairs
+            ]
+        )
         frame = frame.drop(columns="source")
     times = {name: pd.to_datetime(frame[name], utc=True, format="ISO8601") for name in ("first", "last")}
     return frame.assign(**times)
@@ -260,7 +309,9 @@ def _files(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]) -> p
 def _kinds(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], lang: Lang) -> dict[str, Any]:
     """Return the evidence by kind: files, bytes, from when to when."""
     frame = _files(findings, tables)
-    by = frame.groupby("kind", as_index=False).agg(files=("file", "size"), bytes=("bytes", "sum"), first=("first", "min"), last=("last", "max"))
+    by = frame.groupby("kind", as_index=False).agg(
+        files=("file", "size"), bytes=("bytes", "sum"), first=("first", "min"), last=("last", "max")
+    )
     return Table(by, PAGE["kinds"].in_(lang), {name: text.in_(lang) for name, text in COLUMNS.items()}, lang).as_dict()
 
 
@@ -280,7 +331,9 @@ def _links(found: Sequence[Mapping[str, Any]], lang: Lang) -> dict[str, list[tup
     for slug in known:
         after = [known[other] for other in leads_to().get(slug, ()) if other in known]
         before = [known[other] for other, results in leads_to().items() if slug in results and other in known]
-        links[slug] = [(PAGE[word].in_(lang), views) for word, views in (("explained_by", before), ("explains", after)) if views]
+        links[slug] = [
+            (PAGE[word].in_(lang), views) for word, views in (("explained_by", before), ("explains", after)) if views
+        ]
     return links
 
 
@@ -290,11 +343,15 @@ def _look_alikes(slugs: Sequence[str], lang: Lang) -> dict[str, Any] | None:
     return None if frame.empty else Table(frame, PAGE["look_alikes"].in_(lang), names, lang, max_rows=200).as_dict()
 
 
-def _maybe(tables: Mapping[str, pd.DataFrame], name: str, caption: str, lang: Lang, heads: Mapping[str, T] = COLUMNS) -> dict[str, Any] | None:
+def _maybe(
+    tables: Mapping[str, pd.DataFrame], name: str, caption: str, lang: Lang, heads: Mapping[str, T] = COLUMNS
+) -> dict[str, Any] | None:
     frame = tables.get(name)
     if frame is None or frame.empty:
         return None
-    return Table(frame, caption, {column: text.in_(lang) for column, text in heads.items()}, lang, max_rows=200).as_dict()
+    return Table(
+        frame, caption, {column: text.in_(lang) for column, text in heads.items()}, lang, max_rows=200
+    ).as_dict()
 
 
 def _skipped(tables: Mapping[str, pd.DataFrame], lang: Lang) -> dict[str, Any] | bool | None:

@@ -1,4 +1,6 @@
-"""manifest.json: what went into a report, so that anyone can tell whether theirs is the same. Times of the run stay in its `run` block."""
+"""manifest.json: what went into a report, so that anyone can tell whether theirs is the same. Times of the run stay in
+its `run` block.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +17,14 @@ LIBRARIES: Final = ("jinja2", "numba", "numpy", "pandas", "papermill", "plotly",
 
 
 def manifest(findings: Mapping[str, Any], options: Mapping[str, Any], notebooks: Iterable[Path] = ()) -> dict[str, Any]:
-    """Return the manifest without its `run` block: inputs with SHA-256, options, versions, the notebooks' own hashes."""
-    from kit import jvm
+    """Return the manifest without its `run` block: inputs with SHA-256, options, versions, the notebooks' own
+    hashes.
+    """
+    from kit.spark import jvm
 
-    inputs = [{name: file.get(name) for name in ("file", "kind", "bytes", "sha256")} for file in findings["evidence"]["files"]]
+    inputs = [
+        {name: file.get(name) for name in ("file", "kind", "bytes", "sha256")} for file in findings["evidence"]["files"]
+    ]
     content: dict[str, Any] = {
         "schema": 1,
         "kit_version": findings["kit_version"],
@@ -26,7 +32,11 @@ def manifest(findings: Mapping[str, Any], options: Mapping[str, Any], notebooks:
         "inputs": inputs,
         "not_recognised": findings["evidence"]["not_recognised"],
         "options": {name: _plain(value) for name, value in sorted(options.items())},
-        "versions": {"python": platform.python_version(), "java": jvm.version(), **{name: metadata.version(name) for name in LIBRARIES}},
+        "versions": {
+            "python": platform.python_version(),
+            "java": jvm.version(),
+            **{name: metadata.version(name) for name in LIBRARIES},
+        },
         "notebooks": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in notebooks},
         "findings_sha256": digest(findings),
     }
@@ -42,7 +52,11 @@ def digest(content: Any) -> str:
 def write(content: Mapping[str, Any], path: Path, started: dt.datetime, ended: dt.datetime) -> None:
     """Write the manifest with the times of this run beside it; `manifest_sha256` does not cover them."""
     seconds = round((ended - started).total_seconds(), 1)
-    run = {"started": started.isoformat(timespec="seconds"), "ended": ended.isoformat(timespec="seconds"), "seconds": seconds}
+    run = {
+        "started": started.isoformat(timespec="seconds"),
+        "ended": ended.isoformat(timespec="seconds"),
+        "seconds": seconds,
+    }
     path.write_text(json.dumps({**content, "run": run}, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 

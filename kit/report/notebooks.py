@@ -1,4 +1,6 @@
-"""Run notebooks headless and take out of them what a report shows: text, tables, charts. HTML of an output is never taken over."""
+"""Run notebooks headless and take out of them what a report shows: text, tables, charts. HTML of an output is never
+taken over.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,11 @@ import nbformat
 from markupsafe import Markup, escape
 
 import kit
-from kit.show import MIME as CHART
-from kit.show import PLOTLY_MIME
-from kit.show.table import MIME as TABLE
-from kit.show.text import clean
-from kit.texts import Lang
+from kit.charts import MIME as CHART
+from kit.charts import PLOTLY_MIME
+from kit.charts.safe_text import clean
+from kit.charts.table import MIME as TABLE
+from kit.i18n import Lang
 
 KIT: Final = "rmq-kit"
 """Name of the kit's own entry in the metadata of notebooks, cells and outputs."""
@@ -46,7 +48,11 @@ def chosen(findings: Mapping[str, Any], cause: str = "auto", where: Path | None 
 
     A notebook says in its metadata which it is: `rmq-kit: {"report": "overview"}` or `{"cause": SLUG}`.
     """
-    wanted = {f["cause"] for f in findings["findings"] if f["verdict"] in ("confirmed", "suspected")} if cause == "auto" else {cause}
+    wanted = (
+        {f["cause"] for f in findings["findings"] if f["verdict"] in ("confirmed", "suspected")}
+        if cause == "auto"
+        else {cause}
+    )
     found = []
     for path in sorted((where or folder()).glob("*.ipynb")):
         about = read(path).metadata.get(KIT, {})
@@ -64,7 +70,8 @@ def localise(notebook: nbformat.NotebookNode, lang: Lang) -> nbformat.NotebookNo
 
 
 def execute(paths: Iterable[Path], out: Path, parameters: Mapping[str, Any]) -> list[Path]:
-    """Run notebooks with `parameters` (with `lang` among them), at most two at once; return the executed copies in `out`.
+    """Run notebooks with `parameters` (with `lang` among them), at most two at once; return the executed copies in
+    `out`.
 
     One that fails is kept as far as it came, its error in its metadata: the report says so, and stands without it.
     """
@@ -73,9 +80,16 @@ def execute(paths: Iterable[Path], out: Path, parameters: Mapping[str, Any]) -> 
     chosen = dict(parameters)
     from papermill.iorw import local_file_io_cwd
 
-    # A kernel looks for modules in its working folder first: never the user's, which may hold the evidence. Papermill keeps one such folder for the whole
-    # process and each run puts back what it found: two at once would leave behind a folder that is gone, so it is set around both.
-    with tempfile.TemporaryDirectory(prefix="rmq-kit-") as scratch, contextlib.chdir(scratch), local_file_io_cwd(scratch), ThreadPoolExecutor(AT_ONCE) as pool:
+    # A kernel looks for modules in its working folder first: never the user's, which may hold the evidence. Papermill
+    # keeps one such folder for the whole
+    # process and each run puts back what it found: two at once would leave behind a folder that is gone, so it is set
+    # around both.
+    with (
+        tempfile.TemporaryDirectory(prefix="rmq-kit-") as scratch,
+        contextlib.chdir(scratch),
+        local_file_io_cwd(scratch),
+        ThreadPoolExecutor(AT_ONCE) as pool,
+    ):
         return list(pool.map(lambda job: _execute(job[0], job[1], chosen), jobs))
 
 
@@ -129,7 +143,9 @@ class Story:
 
 
 def story(path: Path) -> Story:
-    """Read an executed notebook into charts and blocks (`markdown`, `table`, `text`); code and foreign HTML stay out."""
+    """Read an executed notebook into charts and blocks (`markdown`, `table`, `text`); code and foreign HTML stay
+    out.
+    """
     notebook = read(path)
     about = notebook.metadata.get(KIT, {})
     charts: list[dict[str, Any]] = []
@@ -151,7 +167,13 @@ def _shown(output: Mapping[str, Any]) -> dict[str, Any] | None:
     if PLOTLY_MIME in data:
         about = data.get(CHART, {})
         texts = {name: str(about.get(name, "")) for name in ("title", "reading", "alt")}
-        return {"kind": "chart", "min_width": about.get("min_width", 0), "table": about.get("table"), "figure": embed(data[PLOTLY_MIME]), **texts}
+        return {
+            "kind": "chart",
+            "min_width": about.get("min_width", 0),
+            "table": about.get("table"),
+            "figure": embed(data[PLOTLY_MIME]),
+            **texts,
+        }
     if TABLE in data:
         return {"kind": "table", "table": data[TABLE]}
     if output.get("metadata", {}).get(KIT, {}).get("twin"):
@@ -161,14 +183,18 @@ def _shown(output: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def embed(figure: Mapping[str, Any]) -> Markup:
-    """Return a figure as JSON that may stand in a `<script>` data block: no `<` in it, so nothing can close the block."""
+    """Return a figure as JSON that may stand in a `<script>` data block: no `<` in it, so nothing can close the
+    block.
+    """
     kept = {"data": figure.get("data", []), "layout": figure.get("layout", {})}
     text = json.dumps(kept, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
 class _Plain(mistune.HTMLRenderer):
-    """Markdown of notebooks: raw HTML is text, pictures are their alternative text, links lead out only to the web; headings fit under h3."""
+    """Markdown of notebooks: raw HTML is text, pictures are their alternative text, links lead out only to the web;
+    headings fit under h3.
+    """
 
     def heading(self, text: str, level: int, **attributes: Any) -> str:
         return "" if level == 1 else f"<h{min(6, level + 2)}>{text}</h{min(6, level + 2)}>\n"
@@ -177,7 +203,9 @@ class _Plain(mistune.HTMLRenderer):
         return str(escape(text))
 
     def link(self, text: str, url: str, title: str | None = None) -> str:
-        return f'<a href="{escape(url)}" rel="noreferrer">{text}</a>' if url.startswith(("https://", "http://")) else text
+        return (
+            f'<a href="{escape(url)}" rel="noreferrer">{text}</a>' if url.startswith(("https://", "http://")) else text
+        )
 
 
 _MARKDOWN: Final = mistune.create_markdown(renderer=_Plain(escape=True), plugins=["table"])

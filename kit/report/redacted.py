@@ -1,4 +1,6 @@
-"""A report in which every name, address, key and path is a pseudonym. It is put together in the workspace and checked there before any of it is written out."""
+"""A report in which every name, address, key and path is a pseudonym. It is put together in the workspace and checked
+there before any of it is written out.
+"""
 
 from __future__ import annotations
 
@@ -14,26 +16,24 @@ import click
 import nbformat
 from plotly.offline import get_plotlyjs
 
+from kit.charts import MIME as CHART
+from kit.charts import PLOTLY_MIME
+from kit.charts.table import BEHIND, drawn, spelled
+from kit.charts.table import MIME as TABLE
+from kit.i18n import Lang, T
 from kit.redaction import names as redactnames
 from kit.redaction.redactor import Redactor
 from kit.report import build, notebooks, write
-from kit.show import MIME as CHART
-from kit.show import PLOTLY_MIME
-from kit.show.table import BEHIND, drawn, spelled
-from kit.show.table import MIME as TABLE
-from kit.texts import Lang, T
 
 if TYPE_CHECKING:
-    from kit.case import Case
+    from kit.case.case import Case
 
-KINDS: Final = {"address": T("address", "地址"), "name": T("name, key or path", "名称、key 或路径")}
+KINDS: Final = {"address": T("address"), "name": T("name, key or path")}
 LEAK = T(
-    "The report is not written: {file} would still show an original {kind}. This is a fault of the kit; please report it.",
-    "报告未写出：{file} 中仍会出现原始的{kind}。这是工具的缺陷，请反馈。",
+    "The report is not written: {file} would still show an original {kind}. This is a fault of the kit; please report it."
 )
 STALE = T(
-    "The report is not written: {file} in the output folder shows an original {kind}, perhaps from an earlier report. Choose an empty folder.",
-    "报告未写出：输出目录中的 {file} 含有原始的{kind}，可能来自先前的报告。请选择一个空目录。",
+    "The report is not written: {file} in the output folder shows an original {kind}, perhaps from an earlier report. Choose an empty folder."
 )
 
 _WORDS: Final = (
@@ -48,7 +48,9 @@ _PACKED: Final = re.compile(r'"bdata":\s*"[^"]*"|sha256-[A-Za-z0-9+/=]+')
 
 
 def run(case: Case, findings: Mapping[str, Any], out: Path, cause: str, started: dt.datetime) -> Path:
-    """Write the report with pseudonyms into `out`; return the page's path. Raise `click.ClickException`, with nothing written, where an original is left."""
+    """Write the report with pseudonyms into `out`; return the page's path. Raise `click.ClickException`, with nothing
+    written, where an original is left.
+    """
     parameters = build.parameters(case)
     options = build.declared(case, cause)
     place = case.workspace.folder / "tmp"
@@ -59,7 +61,14 @@ def run(case: Case, findings: Mapping[str, Any], out: Path, cause: str, started:
         books = {path: notebooks.read(path) for path in executed}
         tables = {name: case.table(name) for name in case.table_names()}
         evidence = build.evidence_tables(case)
-        shown = [findings, parameters, options, *(_said(book) for book in books.values()), *tables.values(), *evidence.values()]
+        shown = [
+            findings,
+            parameters,
+            options,
+            *(_said(book) for book in books.values()),
+            *tables.values(),
+            *evidence.values(),
+        ]
         paths = {findings["evidence"]["path"], parameters["evidence"], parameters["workspace"], str(Path.home())}
         redactor = redactnames.of(case, shown, paths)
 
@@ -90,7 +99,9 @@ def _said(book: nbformat.NotebookNode) -> list[Any]:
 
 
 def notebook(redactor: Redactor, book: nbformat.NotebookNode, parameters: Mapping[str, Any], lang: Lang) -> None:
-    """Replace originals in an executed notebook, in place. `parameters` are replaced already; HTML is drawn anew from the tables beside it."""
+    """Replace originals in an executed notebook, in place. `parameters` are replaced already; HTML is drawn anew from
+    the tables beside it.
+    """
     from papermill.translators import PythonTranslator
 
     about = book.metadata.get(notebooks.KIT, {})
@@ -104,8 +115,12 @@ def notebook(redactor: Redactor, book: nbformat.NotebookNode, parameters: Mappin
             chart = _output(redactor, output, chart, lang) or chart
 
 
-def _output(redactor: Redactor, output: dict[str, Any], chart: Mapping[str, Any] | None, lang: Lang) -> dict[str, Any] | None:
-    """Replace originals in one output; return the chart it holds: the output behind a chart is its table, drawn from it."""
+def _output(
+    redactor: Redactor, output: dict[str, Any], chart: Mapping[str, Any] | None, lang: Lang
+) -> dict[str, Any] | None:
+    """Replace originals in one output; return the chart it holds: the output behind a chart is its table, drawn from
+    it.
+    """
     if output["output_type"] == "error":
         # A trace shows values and the paths of this machine; the name of the error is enough.
         output.update(evalue=redactor.text(output["evalue"]), traceback=[])
@@ -136,7 +151,9 @@ def figure(redactor: Redactor, value: Any, field: str | None = None) -> Any:
 
 
 def check(redactor: Redactor, folder: Path, sentence: T, lang: Lang, but: Sequence[Path] | set[Path] = ()) -> None:
-    """Look for originals in every file of a folder; raise `click.ClickException` naming the file and the kind of the first, never the original."""
+    """Look for originals in every file of a folder; raise `click.ClickException` naming the file and the kind of the
+    first, never the original.
+    """
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
         name = path.relative_to(folder)
         if name in but:

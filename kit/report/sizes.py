@@ -5,47 +5,45 @@ from __future__ import annotations
 import unicodedata
 from typing import TYPE_CHECKING, Any, Final
 
-from kit.report.told import clean
-from kit.texts import Lang, T
+from kit.i18n import Lang, T
+from kit.report.console import clean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-STAGE, TOPIC, BYTES = T("stage", "阶段"), T("topic", "主题"), T("bytes", "字节")
-GROWTH, LEFT, VERDICT = T("growth", "增长"), T("left", "余量"), T("stored?", "能否存储")
-YES = T("yes", "能")
+STAGE, TOPIC, BYTES = T("stage"), T("topic"), T("bytes")
+GROWTH, LEFT, VERDICT = T("growth"), T("left"), T("stored?")
+YES = T("yes")
 REFUSED: Final = {
-    "total": T("no: record too large", "否：记录过大"), "body": T("no: body too large", "否：消息体过大"),
-    "properties": T("no: properties too long", "否：属性过长"), "topic": T("no: topic too long", "否：主题过长"),
-    "dledger": T("no: DLedger entry too large", "否：DLedger 条目过大"),
-}  # fmt: skip
-MEASURED: Final = {
-    "total": T("the whole record against {limit} bytes", "整条记录，上限 {limit} 字节"),
-    "body": T("the body alone against {limit} bytes", "仅消息体，上限 {limit} 字节"),
-    "body+64k": T("the body against {limit} bytes, the whole record against {more}", "消息体上限 {limit} 字节，整条记录上限 {more} 字节"),
+    "total": T("no: record too large"),
+    "body": T("no: body too large"),
+    "properties": T("no: properties too long"),
+    "topic": T("no: topic too long"),
+    "dledger": T("no: DLedger entry too large"),
 }
-ASSUMED = T("Broker version not given: {version} assumed.", "未给出 Broker 版本：按 {version} 计算。")
-GIVEN = T("Broker version {version}.", "Broker 版本 {version}。")
-MEASURES = T("It measures {what}; transactionCheckMax {check_max}.", "它衡量{what}；transactionCheckMax 为 {check_max}。")
-BEFORE = T(
-    "Brokers before 4.9.4 measure the whole record: give --broker for yours.",
-    "4.9.4 之前的 Broker 衡量整条记录：请用 --broker 指定您的版本。",
-)
-CLIENT = T("Client version not given: {version} assumed.", "未给出客户端版本：按 {version} 计算。")
-GROUP = T(
-    "Producer group not given (PGROUP=…): each byte of its name makes a half message one byte larger.",
-    "未给出生产者组（PGROUP=…）：组名每多一个字节，半消息就大一个字节。",
-)
-SAFE = T("Largest safe stored body", "安全的最大存储消息体")
-SAFE_PLAIN = T("Largest stored body of a plain send", "普通发送的最大存储消息体")
-RAW = T("Producer: setMaxMessageSize", "生产者：setMaxMessageSize")
-NO_BODY = T("none", "没有")
-WHAT_SAFE = T("every put-back of a transaction fits", "事务的每次放回都放得下")
-WHAT_RAW = T("the raw body, even when compression enlarges it", "压缩前消息体，即使压缩使其变大")
+MEASURED: Final = {
+    "total": T("the whole record against {limit} bytes"),
+    "body": T("the body alone against {limit} bytes"),
+    "body+64k": T("the body against {limit} bytes, the whole record against {more}"),
+}
+ASSUMED = T("Broker version not given: {version} assumed.")
+GIVEN = T("Broker version {version}.")
+MEASURES = T("It measures {what}; transactionCheckMax {check_max}.")
+BEFORE = T("Brokers before 4.9.4 measure the whole record: give --broker for yours.")
+CLIENT = T("Client version not given: {version} assumed.")
+GROUP = T("Producer group not given (PGROUP=…): each byte of its name makes a half message one byte larger.")
+SAFE = T("Largest safe stored body")
+SAFE_PLAIN = T("Largest stored body of a plain send")
+RAW = T("Producer: setMaxMessageSize")
+NO_BODY = T("none", "sizes")
+WHAT_SAFE = T("every put-back of a transaction fits")
+WHAT_RAW = T("the raw body, even when compression enlarges it")
 
 
 def card(spec: Mapping[str, Any], lang: Lang, *, broker: bool, client: bool, group: bool) -> str:
-    """Return `kit.model.size.table` as text; `broker`, `client`, `group`: its version, its name was given, not assumed."""
+    """Return `kit.rocketmq.size.table` as text; `broker`, `client`, `group`: its version, its name was given, not
+    assumed.
+    """
     version, limit = spec["broker"], spec["limit"]
     what = MEASURED[spec["rule"]].say(limit=limit, more=limit + 65536)
     said = [(GIVEN if broker else ASSUMED).say(version=version), MEASURES.say(what=what, check_max=spec["check_max"])]
@@ -62,9 +60,14 @@ def card(spec: Mapping[str, Any], lang: Lang, *, broker: bool, client: bool, gro
         topic = row["topic"] if len(row["topic"]) <= 40 else f"{row['topic'][:39]}…"
         rows.append([row["text"].render(lang), clean(topic), f"{row['bytes']:,}", f"+{row['growth']:,}", left, refused])
     safe = [
-        (SAFE, spec["safe_stored_body"], WHAT_SAFE.in_(lang)), (SAFE_PLAIN, spec["safe_plain_body"], ""), (RAW, spec["max_message_size"], WHAT_RAW.in_(lang)),
-    ]  # fmt: skip
-    ends = [f"{name.in_(lang)}: {NO_BODY.in_(lang) if value is None else f'{value:,}'}{f'  ({why})' if why else ''}" for name, value, why in safe]
+        (SAFE, spec["safe_stored_body"], WHAT_SAFE.in_(lang)),
+        (SAFE_PLAIN, spec["safe_plain_body"], ""),
+        (RAW, spec["max_message_size"], WHAT_RAW.in_(lang)),
+    ]
+    ends = [
+        f"{name.in_(lang)}: {NO_BODY.in_(lang) if value is None else f'{value:,}'}{f'  ({why})' if why else ''}"
+        for name, value, why in safe
+    ]
     return " ".join(s.render(lang) for s in said) + "\n\n" + _aligned(rows) + "\n\n" + "\n".join(ends)
 
 
@@ -75,7 +78,11 @@ def _aligned(rows: list[list[str]]) -> str:
     lines = []
     for row in rows:
         pads = [" " * (width - _cells(text)) for text, width in zip(row, wide, strict=True)]
-        lines.append("  ".join(pad + text if n in right else text + pad for n, (text, pad) in enumerate(zip(row, pads, strict=True))).rstrip())
+        lines.append(
+            "  ".join(
+                pad + text if n in right else text + pad for n, (text, pad) in enumerate(zip(row, pads, strict=True))
+            ).rstrip()
+        )
     return "\n".join(lines)
 
 

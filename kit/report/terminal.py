@@ -10,33 +10,33 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from kit.texts import Lang, T
+from kit.i18n import Lang, T
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kit.read.inventory import Inventory
+    from kit.inventory.inventory import Inventory
 
-CAUSE = T("cause", "原因")
-VERDICT = T("verdict", "结论")
-REASON = T("why", "理由")
-WHERE = T("first evidence", "首条证据")
-NEXT = T("Collect next:", "接下来请收集：")
-FILE = T("file", "文件")
-KIND = T("kind", "类型")
-BYTES = T("bytes", "字节")
-FIRST = T("first", "最早")
-LAST = T("last", "最晚")
-ZONE = T("zone", "时区")
-REPLICA = T("copy of", "副本，原件为")
-NOT_RECOGNISED = T("not recognised", "未识别")
-REFUSED = T("refused: {reason}", "拒绝读取：{reason}")
+CAUSE = T("cause")
+VERDICT = T("verdict")
+REASON = T("why", "terminal")
+WHERE = T("first evidence")
+NEXT = T("Collect next:")
+FILE = T("file")
+KIND = T("kind")
+BYTES = T("bytes")
+FIRST = T("first")
+LAST = T("last")
+ZONE = T("zone")
+REPLICA = T("copy of")
+NOT_RECOGNISED = T("not recognised")
+REFUSED = T("refused: {reason}")
 
 VERDICTS = {
-    "confirmed": T("confirmed", "已确认"),
-    "suspected": T("suspected", "疑似"),
-    "ruled_out": T("ruled out", "已排除"),
-    "insufficient_evidence": T("not enough evidence", "证据不足"),
+    "confirmed": T("confirmed"),
+    "suspected": T("suspected"),
+    "ruled_out": T("ruled out"),
+    "insufficient_evidence": T("not enough evidence"),
 }
 ORDER = ("confirmed", "suspected", "insufficient_evidence", "ruled_out")
 
@@ -44,9 +44,13 @@ ORDER = ("confirmed", "suspected", "insufficient_evidence", "ruled_out")
 def verdicts(findings: dict[str, Any], lang: Lang) -> str:
     """Return one table of all causes, confirmed first, then what to collect for those that are open."""
     table = sheet(CAUSE, VERDICT, REASON, WHERE, lang=lang)
-    ranked = sorted(findings["findings"], key=lambda f: (ORDER.index(f["verdict"]), f["kind"] != "root_cause", f["cause"]))
+    ranked = sorted(
+        findings["findings"], key=lambda f: (ORDER.index(f["verdict"]), f["kind"] != "root_cause", f["cause"])
+    )
     for finding in ranked:
-        table.add_row(*map(cell, (finding["cause"], VERDICTS[finding["verdict"]].in_(lang), finding["summary"], _first(finding))))
+        table.add_row(
+            *map(cell, (finding["cause"], VERDICTS[finding["verdict"]].in_(lang), finding["summary"], _first(finding)))
+        )
     return printed(table) + _wanted(ranked, lang)
 
 
@@ -54,7 +58,11 @@ def _first(finding: dict[str, Any]) -> str:
     refs = [ref for step in finding["steps"] if step["holds"] for ref in step["evidence"]]
     if not refs:
         return ""
-    return f"{refs[0]['file']}:{refs[0]['line']}" if "line" in refs[0] else f"{refs[0]['file']}@{refs[0]['physical_offset']}"
+    return (
+        f"{refs[0]['file']}:{refs[0]['line']}"
+        if "line" in refs[0]
+        else f"{refs[0]['file']}@{refs[0]['physical_offset']}"
+    )
 
 
 def _wanted(ranked: Iterable[dict[str, Any]], lang: Lang) -> str:
@@ -63,17 +71,35 @@ def _wanted(ranked: Iterable[dict[str, Any]], lang: Lang) -> str:
     for finding in ranked:
         if finding["verdict"] in ("suspected", "insufficient_evidence") or finding["missing"]:
             for missing in finding["missing"]:
-                wanted.setdefault(missing["command"], f"  {missing['artefact']}: {missing['why']}\n      {missing['command']}")
+                wanted.setdefault(
+                    missing["command"], f"  {missing['artefact']}: {missing['why']}\n      {missing['command']}"
+                )
     return "\n" + NEXT.in_(lang) + "\n" + "\n".join(list(wanted.values())[:12]) if wanted else ""
 
 
 def inventory(found: Inventory, lang: Lang) -> str:
     """Return one row per file, those not recognised or refused last."""
-    table = sheet(FILE, KIND, BYTES, FIRST, LAST, ZONE, T("SHA-256", "SHA-256"), REPLICA, lang=lang)
+    table = sheet(FILE, KIND, BYTES, FIRST, LAST, ZONE, T("SHA-256"), REPLICA, lang=lang)
     for item in found.items:
-        span = [t.isoformat(sep=" ", timespec="seconds").removesuffix("+00:00") if t else "" for t in (item.first, item.last)]
+        span = [
+            t.isoformat(sep=" ", timespec="seconds").removesuffix("+00:00") if t else ""
+            for t in (item.first, item.last)
+        ]
         kind = f"{item.kind} ({item.source})" if item.source else item.kind
-        table.add_row(*map(cell, (item.file, kind, f"{item.bytes:,}", *span, item.zone or "", (item.sha256 or "")[:16], item.replica_of or "")))
+        table.add_row(
+            *map(
+                cell,
+                (
+                    item.file,
+                    kind,
+                    f"{item.bytes:,}",
+                    *span,
+                    item.zone or "",
+                    (item.sha256 or "")[:16],
+                    item.replica_of or "",
+                ),
+            )
+        )
     for name in found.not_recognised:
         table.add_row(cell(name), NOT_RECOGNISED.in_(lang))
     for refused in found.refused:
@@ -103,5 +129,7 @@ def cell(value: str) -> Text:
 
 def printed(table: Table) -> str:
     out = io.StringIO()
-    Console(file=out, width=max(100, shutil.get_terminal_size((160, 50)).columns), color_system=None, legacy_windows=False).print(table)
+    Console(
+        file=out, width=max(100, shutil.get_terminal_size((160, 50)).columns), color_system=None, legacy_windows=False
+    ).print(table)
     return out.getvalue()

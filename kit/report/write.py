@@ -1,6 +1,7 @@
 """Files for other programs: findings.json, tables as CSV, decoded messages and logs as Parquet, JSON lines or CSV.
 
-A cell that a spreadsheet would run as a formula gets an apostrophe in front (OWASP, CSV injection); in the result tables control and bidi
+A cell that a spreadsheet would run as a formula gets an apostrophe in front (OWASP, CSV injection); in the result
+tables control and bidi
 characters are spelled out too. What `decode` and `logs` export is the evidence itself and keeps them.
 """
 
@@ -15,14 +16,14 @@ import pyarrow.dataset as ds
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types
 
-from kit.show.text import clean
-from kit.spark import uri
+from kit.charts.safe_text import clean
+from kit.spark.sessions import uri
 
 if TYPE_CHECKING:
     import pandas as pd
     from pyspark.sql import DataFrame
 
-    from kit.case import Case
+    from kit.case.case import Case
 
 ROWS: Final = 1 << 17
 """Rows of a row group."""
@@ -62,10 +63,20 @@ def decoded(case: Case, out: Path, *, body: bool, form: str) -> list[tuple[str, 
     else:
         _table(case, "messages", case.messages, out / "messages", form)
     save(case.skipped, out / "skipped", form)
-    total = case.messages.agg(F.count("*").alias("records"), F.sum("store_size").alias("bytes"), F.count("problem").alias("problems")).first()
+    total = case.messages.agg(
+        F.count("*").alias("records"), F.sum("store_size").alias("bytes"), F.count("problem").alias("problems")
+    ).first()
     assert total is not None
-    counted: list[tuple[str, int]] = [("records", total.records), ("bytes", total.bytes or 0), ("records with a problem", total.problems)]
-    ranges = case.skipped.groupBy("reason").agg(F.count("*").alias("n"), F.sum(F.col("end") - F.col("start")).alias("bytes")).orderBy("reason")
+    counted: list[tuple[str, int]] = [
+        ("records", total.records),
+        ("bytes", total.bytes or 0),
+        ("records with a problem", total.problems),
+    ]
+    ranges = (
+        case.skipped.groupBy("reason")
+        .agg(F.count("*").alias("n"), F.sum(F.col("end") - F.col("start")).alias("bytes"))
+        .orderBy("reason")
+    )
     return counted + [(f"skipped {row.reason}: {row.bytes:,} bytes in ranges", row.n) for row in ranges.collect()]
 
 
@@ -78,13 +89,22 @@ def parsed_logs(case: Case, out: Path, *, form: str) -> list[tuple[str, int]]:
 
 
 def _table(case: Case, name: str, frame: DataFrame, folder: Path, form: str) -> None:
-    """Write a table of the case; as Parquet and uncut it is the workspace's own, less the columns it does not show, which goes file to file."""
+    """Write a table of the case; as Parquet and uncut it is the workspace's own, less the columns it does not show,
+    which goes file to file.
+    """
     if form != "parquet" or case.options.since or case.options.until:
         save(frame, folder, form)
         return
     kept = ds.dataset(case.folder(name), format="parquet")
     _emptied(folder)
-    ds.write_dataset(kept.scanner(columns=frame.columns), folder, format="parquet", max_rows_per_group=ROWS, min_rows_per_group=ROWS, preserve_order=True)
+    ds.write_dataset(
+        kept.scanner(columns=frame.columns),
+        folder,
+        format="parquet",
+        max_rows_per_group=ROWS,
+        min_rows_per_group=ROWS,
+        preserve_order=True,
+    )
 
 
 def save(frame: DataFrame, folder: Path, form: str) -> None:
@@ -93,9 +113,12 @@ def save(frame: DataFrame, folder: Path, form: str) -> None:
     if form == "parquet":
         frame.write.parquet(uri(target))
     elif form == "jsonl":
-        frame.select(*[F.base64(f.name).alias(f.name) if isinstance(f.dataType, types.BinaryType) else F.col(f.name) for f in frame.schema]).write.json(
-            uri(target), timestampFormat="yyyy-MM-dd'T'HH:mm:ss.SSSXXX", ignoreNullFields=False
-        )
+        frame.select(
+            *[
+                F.base64(f.name).alias(f.name) if isinstance(f.dataType, types.BinaryType) else F.col(f.name)
+                for f in frame.schema
+            ]
+        ).write.json(uri(target), timestampFormat="yyyy-MM-dd'T'HH:mm:ss.SSSXXX", ignoreNullFields=False)
     else:
         frame.select(*[_flat(field) for field in frame.schema]).write.csv(
             uri(target), header=True, timestampFormat="yyyy-MM-dd'T'HH:mm:ss.SSSXXX", escape='"'

@@ -13,13 +13,23 @@ import pytest
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     sync = pytest.importorskip("playwright.sync_api")
-    found = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
+    found = next(
+        (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
+    )
     if found is None:
         pytest.skip("no Chromium on this machine")
     with sync.sync_playwright() as play:
@@ -47,12 +57,19 @@ def visit(browser: Browser) -> Iterator[Any]:
         contexts.append(context)
         opened = Opened(context.new_page(), [], [])
         url = path.resolve().as_uri()
-        opened.page.on("request", lambda request: opened.requests.append(request.url) if request.url.split("#")[0] != url else None)
+        opened.page.on(
+            "request", lambda request: opened.requests.append(request.url) if request.url.split("#")[0] != url else None
+        )
         opened.page.on("console", lambda message: opened.complaints.append(f"{message.type}: {message.text}"))
         opened.page.on("pageerror", lambda error: opened.complaints.append(str(error)))
-        opened.page.on("dialog", lambda dialog: (opened.complaints.append(f"dialog {dialog.message}"), dialog.dismiss()))
+        opened.page.on(
+            "dialog", lambda dialog: (opened.complaints.append(f"dialog {dialog.message}"), dialog.dismiss())
+        )
         opened.page.goto(url)
-        opened.page.wait_for_function("document.querySelectorAll('main > section figure[data-chart]:not([data-drawn])').length == 0", timeout=20_000)
+        opened.page.wait_for_function(
+            "document.querySelectorAll('main > section figure[data-chart]:not([data-drawn])').length == 0",
+            timeout=20_000,
+        )
         return opened
 
     yield _visit

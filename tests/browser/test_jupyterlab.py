@@ -1,4 +1,5 @@
-"""JupyterLab itself, driven in a real Chromium: open a notebook on the sample, run all of it, use its widget, see the chart change."""
+"""JupyterLab itself, driven in a real Chromium: open a notebook on the sample, run all of it, use its widget, see the
+chart change."""
 
 from __future__ import annotations
 
@@ -44,13 +45,36 @@ def lab(tmp_path: Path) -> Iterator[str]:
     book = json.loads((notebooks.folder() / BOOK).read_text())
     for cell in book["cells"]:
         if "parameters" in cell["metadata"].get("tags", ()):
-            cell["source"] = [f'evidence, workspace, lang = "{recorded.archive("half-topic-blowup")}", "{workspace}", "en"\n', "interactive, options = True, {}"]
+            cell["source"] = [
+                f'evidence, workspace, lang = "{recorded.archive("half-topic-blowup")}", "{workspace}", "en"\n',
+                "interactive, options = True, {}",
+            ]
     (root / BOOK).write_text(json.dumps(book))
     port = free_port()
     # Settings, runtime files and workspaces of this test, not of whoever runs it.
-    own = {name: str(tmp_path / name) for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTERLAB_SETTINGS_DIR", "JUPYTERLAB_WORKSPACES_DIR")}
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}", "--port-retries=0", f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={root}",
-               "--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]  # fmt: skip
+    own = {
+        name: str(tmp_path / name)
+        for name in (
+            "JUPYTER_CONFIG_DIR",
+            "JUPYTER_DATA_DIR",
+            "JUPYTER_RUNTIME_DIR",
+            "JUPYTERLAB_SETTINGS_DIR",
+            "JUPYTERLAB_WORKSPACES_DIR",
+        )
+    }
+    command = [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        "--no-browser",
+        "--allow-root",
+        f"--port={port}",
+        "--port-retries=0",
+        f"--IdentityProvider.token={TOKEN}",
+        f"--ServerApp.root_dir={root}",
+        "--LabApp.news_url=None",
+        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+    ]
     path = os.pathsep.join(filter(None, (str(Path(kit.__path__[0]).parent), os.environ.get("PYTHONPATH"))))
     with (tmp_path / "lab.log").open("w") as log:
         server = subprocess.Popen(command, stdout=log, stderr=log, env={**os.environ, **own, "PYTHONPATH": path})
@@ -81,17 +105,29 @@ def test_run_all_use_the_picker_and_see_the_chart_change(browser: Any, lab: str)
     page.click(".lm-MenuBar-itemLabel:text-is('Run')")
     page.click(".lm-Menu-itemLabel:text-is('Run All Cells')")
     page.wait_for_selector(".jp-Notebook .widget-dropdown select")
-    page.wait_for_function("() => [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].every(p => !p.textContent.includes('*'))")
-    assert page.locator(".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.stderr'] >> text=Traceback").count() == 0
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].every(p => !p.textContent.includes('*'))"
+    )
+    assert (
+        page.locator(".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.stderr'] >> text=Traceback").count()
+        == 0
+    )
     page.wait_for_selector(".jp-OutputArea .js-plotly-plot svg.main-svg")
     picker = page.locator(".jp-Notebook .widget-dropdown select").first
     picker.scroll_into_view_if_needed()
     values = picker.locator("option").all_inner_texts()
-    leaked = {r["properties"]["UNIQ_KEY"] for r in recorded.truth("half-topic-blowup") if r["topic"] == "RMQ_SYS_TRANS_HALF_TOPIC" == r["properties"].get("REAL_TOPIC")}
+    leaked = {
+        r["properties"]["UNIQ_KEY"]
+        for r in recorded.truth("half-topic-blowup")
+        if r["topic"] == "RMQ_SYS_TRANS_HALF_TOPIC" == r["properties"].get("REAL_TOPIC")
+    }
     assert set(values) == leaked
     chart = page.locator(".rmq-kit-live .js-plotly-plot").first
     chart.wait_for(timeout=15000)
     first = chart.evaluate("e => JSON.stringify(e.data.map(t => t.x))")
     picker.select_option(index=len(values) - 1)
-    page.wait_for_function("first => { const e = document.querySelector('.rmq-kit-live .js-plotly-plot'); return e && e.data && JSON.stringify(e.data.map(t => t.x)) !== first }", arg=first)
+    page.wait_for_function(
+        "first => { const e = document.querySelector('.rmq-kit-live .js-plotly-plot'); return e && e.data && JSON.stringify(e.data.map(t => t.x)) !== first }",
+        arg=first,
+    )
     context.close()

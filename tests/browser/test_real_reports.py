@@ -1,4 +1,5 @@
-"""Reports made from evidence, in a real Chromium: each root cause in both languages, and evidence that tries to get into the page."""
+"""Reports made from evidence, in a real Chromium: each root cause in both languages, and evidence that tries to get
+into the page."""
 
 from __future__ import annotations
 
@@ -18,9 +19,12 @@ import kit.report
 pytestmark = [pytest.mark.browser, pytest.mark.spark]
 
 ROOT_CAUSES = {
-    "half-topic-blowup": "half-topic-blowup", "size-mismatch": "message-size-mismatch", "message-identity": "message-identity",
-    "broker-busy": "broker-busy", "transaction-consistency": "transaction-consistency",
-}  # fmt: skip
+    "half-topic-blowup": "half-topic-blowup",
+    "size-mismatch": "message-size-mismatch",
+    "message-identity": "message-identity",
+    "broker-busy": "broker-busy",
+    "transaction-consistency": "transaction-consistency",
+}
 SCRIPT = "<script>document.title='taken'</script>"
 IMAGE = "<img/src=x/onerror=document.title='taken'>"
 FORMULA = "=HYPERLINK(1)"
@@ -32,7 +36,11 @@ def serious(page: Any) -> list[Any]:
     page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
     page.add_script_tag(path=axe)
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    return [(v["id"], v["impact"], [n["target"] for n in v["nodes"][:3]]) for v in found["violations"] if v["impact"] in ("serious", "critical")]
+    return [
+        (v["id"], v["impact"], [n["target"] for n in v["nodes"][:3]])
+        for v in found["violations"]
+        if v["impact"] in ("serious", "critical")
+    ]
 
 
 @pytest.mark.parametrize("name", ROOT_CAUSES)
@@ -44,7 +52,9 @@ def test_the_report_of_each_root_cause_in_both_languages(visit: Any, tmp_path: P
         page = opened.page
         assert opened.requests == [] and opened.complaints == []
         assert page.evaluate("document.documentElement.lang").startswith(lang)
-        drawn = page.evaluate("[...document.querySelectorAll('figure[data-chart]')].map(f => f.querySelectorAll('svg.main-svg').length)")
+        drawn = page.evaluate(
+            "[...document.querySelectorAll('figure[data-chart]')].map(f => f.querySelectorAll('svg.main-svg').length)"
+        )
         assert len(drawn) > 2 and all(drawn)
         assert page.evaluate("document.documentElement.scrollWidth") <= 1280
         assert ROOT_CAUSES[name] in page.inner_text("body")
@@ -63,10 +73,16 @@ def taken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     keys = [f"{key}{1001 + n}" for n, key in enumerate((SCRIPT, IMAGE, FORMULA, f"@{RLO}SUM", "plain"))]
     half = b"RMQ_SYS_TRANS_HALF_TOPIC"
     records = [
-        Record(topic=(half if n % 2 else SCRIPT.encode()), body=b"x" * 50, born=1_795_216_769_000 + 20_000 * n, stored=1_795_216_769_001 + 20_000 * n, numbers=(0, 0, n // 2, 1, 0),
-               properties=f"KEYS\x01{key}\x02UNIQ_KEY\x010A14511500000C387F4466DA1B{n:06X}\x02TRAN_MSG\x01true\x02REAL_TOPIC\x01{SCRIPT}\x02".encode())
+        Record(
+            topic=(half if n % 2 else SCRIPT.encode()),
+            body=b"x" * 50,
+            born=1_795_216_769_000 + 20_000 * n,
+            stored=1_795_216_769_001 + 20_000 * n,
+            numbers=(0, 0, n // 2, 1, 0),
+            properties=f"KEYS\x01{key}\x02UNIQ_KEY\x010A14511500000C387F4466DA1B{n:06X}\x02TRAN_MSG\x01true\x02REAL_TOPIC\x01{SCRIPT}\x02".encode(),
+        )
         for n, key in enumerate(keys[1:])
-    ]  # fmt: skip
+    ]
     (evidence / "00000000000000000000").write_bytes(store(records).data)
     refusal = "CODE: 2  DESC: [TIMEOUT_CLEAN_QUEUE]broker busy, start flow control for a while, period in queue: 208ms, size of queue: 8"
     rows = [["keys", "start", "cost_ms", "outcome", "uniq_key", "offset_msg_id"]]
@@ -74,7 +90,9 @@ def taken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for n, key in enumerate(keys):
         at = f"2026-11-20 23:19:{30 + n}.566"
         rows.append([key, at, "283", f"MQBrokerException: {refusal}", "", ""])
-        lines.append(f"{at.replace('.', ',')} ERROR [main] o.a.Order - {ANSI}{RLO}{key} {SCRIPT}{IMAGE} failed: MQBrokerException: {refusal}")
+        lines.append(
+            f"{at.replace('.', ',')} ERROR [main] o.a.Order - {ANSI}{RLO}{key} {SCRIPT}{IMAGE} failed: MQBrokerException: {refusal}"
+        )
     with (evidence / "sends.csv").open("w", newline="") as out:
         csv.writer(out).writerows(rows)
     (evidence / f"app {IMAGE.replace('/', ' ')} {RLO}gol.log").write_text("\n".join(lines) + "\n")
@@ -94,7 +112,11 @@ def test_nothing_of_the_evidence_runs_in_the_report(visit: Any, taken: Path) -> 
 def test_nothing_of_the_evidence_runs_in_the_notebooks(visit: Any, taken: Path, tmp_path: Path) -> None:
     books = sorted((taken.parent / "notebooks").glob("*.ipynb"))
     assert len(books) >= 2
-    subprocess.run([sys.executable, "-m", "nbconvert", "--to", "html", "--output-dir", str(tmp_path), *map(str, books)], check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "nbconvert", "--to", "html", "--output-dir", str(tmp_path), *map(str, books)],
+        check=True,
+        capture_output=True,
+    )
     seen = ""
     for page in sorted(tmp_path.glob("*.html")):
         opened = visit(page, offline=True)
@@ -110,5 +132,9 @@ def test_no_cell_of_the_tables_is_a_formula(taken: Path) -> None:
         with path.open(newline="") as table:
             cells += [cell for row in csv.reader(table) for cell in row]
     assert f"'{FORMULA}1003" in cells
-    numbers = [cell for cell in cells if cell[:1] in ("=", "@", "+") or (cell[:1] == "-" and not cell[1:].replace(".", "").isdigit())]
+    numbers = [
+        cell
+        for cell in cells
+        if cell[:1] in ("=", "@", "+") or (cell[:1] == "-" and not cell[1:].replace(".", "").isdigit())
+    ]
     assert numbers == [] and not any(RLO in cell or "\x1b" in cell for cell in cells)

@@ -1,4 +1,5 @@
-"""The report in a real Chromium: it draws, calls nobody, complains about nothing, fits the screen, and runs nothing of the evidence."""
+"""The report in a real Chromium: it draws, calls nobody, complains about nothing, fits the screen, and runs nothing of
+the evidence."""
 
 from __future__ import annotations
 
@@ -7,8 +8,8 @@ from pathlib import Path
 import incidents
 import pytest
 
+from kit.charts import Table, common, half_topic
 from kit.report.build import build
-from kit.show import Table, common, half_topic
 
 pytestmark = pytest.mark.browser
 
@@ -32,17 +33,26 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     spans = incidents.tables()["inventory"].assign(kind=incidents.HOSTILE)
     hostile = frame.assign(topic=frame["topic"].replace("trade", incidents.HOSTILE), offset_msg_id=incidents.HOSTILE)
     flows = incidents.flow_frame().replace("TRANS_CHECK_MAX_TIME_TOPIC", incidents.HOSTILE)
-    charts = [half_topic.growth(incidents.growth_frame()), half_topic.flow(flows), half_topic.life(hostile), half_topic.fixes(incidents.fixes_frame())]
+    charts = [
+        half_topic.growth(incidents.growth_frame()),
+        half_topic.flow(flows),
+        half_topic.life(hostile),
+        half_topic.fixes(incidents.fixes_frame()),
+    ]
     run = [
         incidents.notebook(folder / "10.ipynb", None, common.coverage(spans)),
-        incidents.notebook(folder / "20.ipynb", "half-topic-blowup", *charts, Table(hostile, incidents.HOSTILE), incidents.HOSTILE),
+        incidents.notebook(
+            folder / "20.ipynb", "half-topic-blowup", *charts, Table(hostile, incidents.HOSTILE), incidents.HOSTILE
+        ),
     ]
     return build(found, incidents.tables(), run, folder / "out")
 
 
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_draws_every_chart_and_fits_without_a_request_or_a_complaint(visit, report: Path, width: int, scheme: str) -> None:
+def test_draws_every_chart_and_fits_without_a_request_or_a_complaint(
+    visit, report: Path, width: int, scheme: str
+) -> None:
     opened = visit(report, width, color_scheme=scheme)
     charts = opened.page.evaluate(DRAWN)
     assert len(charts) == 5
@@ -70,10 +80,7 @@ def test_hover_text_of_a_chart_stays_text(visit, report: Path) -> None:
     opened = visit(report)
     box = opened.page.locator("figure", has_text="The life of one message").locator(".canvas").first
     box.scroll_into_view_if_needed()
-    opened.page.evaluate(
-        "gd => Plotly.Fx.hover(gd, [{curveNumber: 1, pointNumber: 0}])",
-        box.element_handle(),
-    )
+    opened.page.evaluate("gd => Plotly.Fx.hover(gd, [{curveNumber: 1, pointNumber: 0}])", box.element_handle())
     hover = opened.page.locator("g.hovertext text").first
     assert "<script>alert(1)</script>" in (hover.text_content() or "")
     assert opened.complaints == []
@@ -110,7 +117,9 @@ def test_prints_with_folds_open_and_charts_on_white(visit, report: Path, tmp_pat
     opened.page.emulate_media(media="print")
     opened.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     assert opened.page.locator("details:not([open])").count() == 0
-    widths = opened.page.evaluate("Array.from(document.querySelectorAll('svg.main-svg')).map(s => s.getBoundingClientRect().width)")
+    widths = opened.page.evaluate(
+        "Array.from(document.querySelectorAll('svg.main-svg')).map(s => s.getBoundingClientRect().width)"
+    )
     assert max(widths) <= 660
     assert opened.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     opened.page.evaluate("window.dispatchEvent(new Event('afterprint'))")
@@ -125,6 +134,10 @@ def test_no_serious_accessibility_issue(visit, report: Path, scheme: str) -> Non
     opened.page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true })")
     opened.page.add_script_tag(path=axe)
     found = opened.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    worst = [(v["id"], v["impact"], [n["target"] for n in v["nodes"][:3]]) for v in found["violations"] if v["impact"] in ("serious", "critical")]
+    worst = [
+        (v["id"], v["impact"], [n["target"] for n in v["nodes"][:3]])
+        for v in found["violations"]
+        if v["impact"] in ("serious", "critical")
+    ]
     assert worst == []
     assert found["testEngine"]["name"] == "axe-core"

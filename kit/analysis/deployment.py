@@ -1,0 +1,320 @@
+"""How a system is set up, as far as an evidence tells: settings of each broker, consumer groups, releases. What
+`doctor` looks for hazards in.
+
+Where nothing but configuration is there it is read straight from the files: no Spark, no Java, no workspace. Else from
+the tables of the case.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+
+from kit.evidence import files
+from kit.formats.tables import configs
+from kit.rocketmq import names
+from kit.rocketmq.config import Settings
+from kit.rocketmq.versions import Version
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+RANK: Final = {"getBrokerConfig": 0, "broker.log": 1, "broker.conf": 2}
+"""Which origin wins: what the running broker answers, what it printed at its start, what it was given (as
+`kit.case.setup` ranks them)."""
+MOST: Final = 4 << 20
+"""Bytes of a configuration file that is read without the tables of a case."""
+
+_HOME: Final = re.compile(r"rocketmq[\w-]*?(\d+\.\d+\.\d+)")
+_SPOKEN: Final = re.compile(
+    r"(?:sendMessageBack Exception, |\[persistAll\] Group: |doRebalance, |consumerGroup=)(?P<group>[%|a-zA-Z0-9_-]{1,300})"
+)
+"""Log lines that name a consumer group (client/impl/consumer/DefaultMQPushConsumerImpl, RemoteBrokerOffsetStore,
+RebalanceImpl; printed requests);
+
+its letters are those that client/Validators allows, so that a bracket behind it does not count.
+"""
+_SIZE_LIMIT: Final = re.compile(r"the message body size over max value, MAX: (?P<limit>\d+)")
+_GROUP_CELLS: Final = ("consumerGroup", "#Group")
+_TOPIC_CELLS: Final = ("#Topic", "topicName", "Topic")
+_OWN: Final = (
+    names.SYSTEM_GROUP_PREFIX,
+    "TOOLS_CONSUMER",
+    "SELF_TEST",
+    "FILTERSRV",
+    "__MONITOR",
+    "CID_ONS",
+    names.SCHEDULE_GROUP,
+    names.INNER_PRODUCER_GROUP,
+)
+
+
+@attrs.frozen
+class Place:
+    """Where something stands; `line` is None for a whole file, or for a record (then `offset` says which)."""
+
+    file: str
+    line: int | None = None
+    offset: int | None = None
+
+    def __str__(self) -> str:
+        return (
+            self.file
+            if self.line is None and self.offset is None
+            else f"{self.file}:{self.line}"
+            if self.line
+            else f"{self.file}@{self.offset}"
+        )
+
+
+@attrs.frozen
+class Broker:
+    """The settings of one broker and where each stands; `written`: those somebody wrote into a broker.conf, the others
+    are its own printout.
+    """
+
+    name: str
+    settings: Settings
+    places: Mapping[str, Place]
+    written: frozenset[str]
+
+
+@attrs.frozen
+class Group:
+    """A consumer group and one place that names it; `client`: the oldest release that connected in it, None where
+    nothing says one.
+    """
+
+    name: str
+    place: Place
+    client: Version | None = None
+
+
+@attrs.frozen
+class Known:
+    """What an evidence says about the set-up. `rows`: settings as in the table `configs`; `immunity`: seconds → a
+    record that carries them.
+    """
+
+    brokers: tuple[Broker, ...]
+    groups: tuple[Group, ...]
+    rows: tuple[Mapping[str, Any], ...]
+    broker_versions: tuple[Version, ...] = ()
+    client_versions: tuple[Version, ...] = ()
+    immunity: Mapping[str, Place] = attrs.field(factory=dict)
+    configuration_only: bool = False
+
+
+def from_files(path: Path, version: Version | None = None) -> Known | None:
+    """Return what configuration files say; None where there is anything else, or one of them is damaged: the tables of
+    a case then tell more.
+    """
+    found, refused = files.walk(path)
+    if refused or not found or any(not 0 < info.st_size <= MOST for _, _, info in found):
+        return None
+    rows: list[dict[str, Any]] = []
+    offsets: list[dict[str, Any]] = []
+    for name, where, info in found:
+        try:
+            with files.open_readonly(where) as stream:
+                data = stream.read(MOST)
+            detail = configs.sniff(data, name, info.st_size)
+            if detail is None or (kind := detail.pop("kind")) not in ("broker_conf", "store_json"):
+                return None
+            rows += configs.configs(name, data, detail, kind)
+            offsets += configs.offsets(name, data, detail, kind) if kind == "store_json" else []
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None
+    said = {
+        v
+        for row in rows
+        if row["name"] == "rocketmqHome"
+        and (home := _HOME.search(row["value"] or ""))
+        and (v := Version.maybe(home[1]))
+    }
+    versions = (version,) if version else tuple(sorted(said))
+    return Known(
+        brokers(rows, versions, None),
+        groups(_configured(rows, offsets)),
+        tuple(rows),
+        versions,
+        configuration_only=True,
+    )
+
+
+def from_case(case: Case, version: Version | None = None) -> Known:
+    """Return what every table of a case says."""
+    rows = _table(case, "configs", list(configs.CONFIGS.names))
+    offsets = _table(case, "offsets", ["file", "topic", "group", "backup"])
+    versions = (version,) if version else tuple(Version.parse(v) for v in case.broker_versions())
+    named = [*_connected(case), *_configured(rows, offsets), *_spoken(case), *_shown(case)]
+    clients = tuple(Version.parse(v) for v in case.client_versions())
+    return Known(
+        brokers(rows, versions, _client_limit(case)), groups(named), tuple(rows), versions, clients, _immunity(case)
+    )
+
+
+def brokers(
+    rows: Iterable[Mapping[str, Any]], versions: tuple[Version, ...], client_limit: tuple[str, Place] | None
+) -> tuple[Broker, ...]:
+    """Put the settings of each broker together, wherever they stand; a file that names no broker belongs to the only
+    one there is.
+    """
+    sets: dict[tuple[str, str, str | None], list[Mapping[str, Any]]] = defaultdict(list)
+    for row in rows:
+        if row["origin"] in RANK and not row["backup"]:
+            sets[row["origin"], row["file"], row["subject"]].append(row)
+    by_broker: dict[str, list[tuple[str, str, str | None]]] = defaultdict(list)
+    for key, told in sets.items():
+        said = {row["name"]: row["value"] or "" for row in told}
+        number = said.get("brokerId", "0")
+        by_broker[said.get("brokerName", "") + (f" ({number})" if number not in ("", "0") else "")].append(key)
+    nameless = by_broker.pop("", [])
+    if len(by_broker) == 1:
+        next(iter(by_broker.values())).extend(nameless)
+    elif nameless:
+        by_broker[""] = nameless
+    # Several releases in one evidence: which broker has which is not told, so nothing is concluded from one.
+    version = versions[0] if len(versions) == 1 else None
+    return tuple(
+        _broker(name, [row for key in keys for row in sets[key]], version, client_limit)
+        for name, keys in sorted(by_broker.items())
+    )
+
+
+def _broker(
+    name: str, rows: list[Mapping[str, Any]], version: Version | None, client_limit: tuple[str, Place] | None
+) -> Broker:
+    given: dict[str, str] = {}
+    places: dict[str, Place] = {}
+    # The last line wins within a file, the better origin between files; what somebody wrote is where it can be changed.
+    for row in sorted(rows, key=lambda r: (-RANK[r["origin"]], r["file"], r["line"])):
+        given[row["name"]] = row["value"] or ""
+        if row["origin"] == "broker.conf" or row["name"] not in places:
+            places[row["name"]] = Place(row["file"], row["line"])
+    if client_limit:
+        given["clientMaxMessageSize"], places["clientMaxMessageSize"] = client_limit
+    written = frozenset(row["name"] for row in rows if row["origin"] == "broker.conf")
+    return Broker(name, Settings(given, version), places, written)
+
+
+def groups(named: Iterable[Group]) -> tuple[Group, ...]:
+    """Return each consumer group of users once: the first place that names it, the oldest client."""
+    kept: dict[str, Group] = {}
+    for group in named:
+        if not group.name or group.name.startswith(_OWN) or group.name == names.ADMIN_GROUP:
+            continue
+        before = kept.get(group.name)
+        clients = [c for c in (group.client, before.client if before else None) if c]
+        kept[group.name] = attrs.evolve(before or group, client=min(clients, default=None))
+    return tuple(sorted(kept.values(), key=lambda g: g.name))
+
+
+def group_of(topic: str) -> str | None:
+    """Return the consumer group of a retry or dead letter topic, None for another topic."""
+    prefix = next((p for p in (names.RETRY_PREFIX, names.DLQ_PREFIX) if topic.startswith(p)), None)
+    return topic.removeprefix(prefix) if prefix else None
+
+
+def _configured(rows: Iterable[Mapping[str, Any]], offsets: Iterable[Mapping[str, Any]]) -> Iterable[Group]:
+    for row in rows:
+        subject = row["subject"] or ""
+        if row["origin"] == "subscriptionGroup":
+            yield Group(subject, Place(row["file"], row["line"]))
+        elif row["origin"] == "topics" and (group := group_of(subject)):
+            yield Group(group, Place(row["file"], row["line"]))
+    for row in offsets:
+        if row["group"]:
+            yield Group(row["group"], Place(row["file"]))
+
+
+def _connected(case: Case) -> Iterable[Group]:
+    return [
+        Group(c.group, Place(c.ref.file, c.ref.line), Version.maybe(c.version))
+        for c in case.clients()
+        if c.role == "consumer"
+    ]
+
+
+def _spoken(case: Case) -> Iterable[Group]:
+    """Return the groups that client logs name."""
+    return [Group(hit["group"], place) for hit, place in _hits(case, _SPOKEN)]
+
+
+def _shown(case: Case) -> Iterable[Group]:
+    """Yield the groups that mqadmin outputs name; those cut to the width of a column are shorter than they are, never
+    longer.
+    """
+    if not case.found.of_kind("mqadmin"):
+        return
+    for row in _table(case, "admin", ["file", "line", "name", "value"]):
+        value = row["value"] or ""
+        group = value if row["name"] in _GROUP_CELLS else group_of(value) if row["name"] in _TOPIC_CELLS else None
+        if group:
+            yield Group(group, Place(row["file"], row["line"]))
+
+
+def _client_limit(case: Case) -> tuple[str, Place] | None:
+    """Return the largest limit that a client printed when it refused a body, and where: what passes there meets the
+    broker's limit.
+    """
+    told = [(int(hit["limit"]), place) for hit, place in _hits(case, _SIZE_LIMIT)]
+    limit = max(told, key=lambda t: t[0], default=None)
+    return None if limit is None else (str(limit[0]), limit[1])
+
+
+def _immunity(case: Case) -> Mapping[str, Place]:
+    """Return each value of CHECK_IMMUNITY_TIME_IN_SECONDS that half messages carry, with the first record of it."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.dataset as ds
+
+    if not case.found.of_kind("commitlog", "dledger"):
+        return {}
+    table = ds.dataset(case.folder("messages"), format="parquet")
+    found: dict[str, Place] = {}
+    halves = table.to_batches(
+        columns=["file", "physical_offset", "properties"], filter=ds.field("topic") == names.HALF_TOPIC
+    )
+    for batch in halves:
+        values = pc.map_lookup(batch["properties"], pa.scalar(names.CHECK_IMMUNITY), "first")
+        for value in pc.unique(values.drop_null()).to_pylist():
+            at = pc.index(values, value).as_py()
+            found.setdefault(value, Place(batch["file"][at].as_py(), offset=batch["physical_offset"][at].as_py()))
+    return dict(sorted(found.items()))
+
+
+def _hits(case: Case, wanted: re.Pattern[str]) -> list[tuple[re.Match[str], Place]]:
+    """Return the first hit of each log entry, its folded trace included, with the line it stands on; in order of file
+    and line.
+    """
+    import pyarrow.compute as pc
+    import pyarrow.dataset as ds
+
+    if not case.found.of_kind("log", "text"):
+        return []
+    plain = re.sub(r"\?P<\w+>", "", wanted.pattern)
+    said = (
+        pc.match_substring_regex(ds.field("message"), plain),
+        pc.match_substring_regex(pc.coalesce(ds.field("trace"), pc.scalar("")), plain),
+    )
+    table = ds.dataset(case.folder("logs"), format="parquet").to_table(
+        ["file", "line", "message", "trace"], filter=said[0] | said[1]
+    )
+    found = []
+    for row in table.sort_by([("file", "ascending"), ("line", "ascending")]).to_pylist():
+        text = f"{row['message']}\n{row['trace'] or ''}"
+        if hit := wanted.search(text):
+            found.append((hit, Place(row["file"], row["line"] + text.count("\n", 0, hit.start()))))
+    return found
+
+
+def _table(case: Case, name: str, columns: list[str]) -> list[dict[str, Any]]:
+    import pyarrow.dataset as ds
+
+    return list(ds.dataset(case.folder(name), format="parquet").to_table(columns).to_pylist())

@@ -1,0 +1,220 @@
+"""What each stored record is in the life of its message: half, check-back, commit, schedule, retry, dead letter, …
+
+`stage` works on a whole table at once; the frames below count copies, retries and steps that never came.
+Which write makes which record: broker/transaction/queue/TransactionalMessageBridge,
+broker/processor/EndTransactionProcessor,
+store/CommitLog.putMessage (4.x) and broker/util/HookUtils (5.x) for delays, broker/processor/SendMessageProcessor for
+retries and dead letters.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import Window
+from pyspark.sql import functions as F  # noqa: N812
+
+from kit.case.once import per_case
+from kit.i18n import T
+from kit.rocketmq import names
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from kit.case.case import Case
+
+ORIGINAL, HALF, CHECK_BACK, COMMIT, OP = "original", "half", "check-back", "commit", "op"
+SCHEDULE, DUE, RETRY, DLQ, DISCARDED, LEAKED = "schedule", "due", "retry", "dlq", "discarded", "leaked"
+STAGES: Final[dict[str, T]] = {
+    ORIGINAL: T("written by the producer"),
+    HALF: T("half message, invisible to consumers"),
+    CHECK_BACK: T("half message put back by a check"),
+    COMMIT: T("committed, now in its real topic"),
+    OP: T("mark that a half message is finished"),
+    SCHEDULE: T("waiting for its delay"),
+    DUE: T("delivered to its topic when the delay was over"),
+    RETRY: T("sent back by a consumer, to be consumed again"),
+    DLQ: T("given up by its consumer group"),
+    DISCARDED: T("given up by the check"),
+    LEAKED: T("a retry that became a half message"),
+}
+"""Stage → what it means."""
+
+
+def prop(name: str) -> Column:
+    """A property of a record, null when it has none of that name."""
+    return F.col("properties").getItem(name)
+
+
+def is_commit() -> Column:
+    """Whether the commit bit is set: on the committed record and on every later copy of it."""
+    return F.col("sys_flag").bitwiseAND(names.TRANSACTION_MASK) == names.TRANSACTION_COMMIT
+
+
+def stage() -> Column:
+    """Return the stage of a record of `messages`, one of `STAGES`; a retry's number is its `reconsume_times`."""
+    topic, target = F.col("topic"), prop(names.REAL_TOPIC)
+    delayed = prop(names.DELAY).isNotNull() | prop("TIMER_OUT_MS").isNotNull()
+    return (
+        F.when(topic == names.OP_TOPIC, OP)
+        .when(topic == names.DISCARD_TOPIC, DISCARDED)
+        .when(topic.isin(names.HALF_TOPIC, names.SCHEDULE_TOPIC) & (target == names.HALF_TOPIC), LEAKED)
+        .when(
+            (topic == names.HALF_TOPIC)
+            & (prop(names.CHECK_TIMES).isNotNull() | prop(names.PREPARED_QUEUE_OFFSET).isNotNull()),
+            CHECK_BACK,
+        )
+        .when(topic == names.HALF_TOPIC, HALF)
+        .when(topic.isin(names.SCHEDULE_TOPIC, names.TIMER_TOPIC), SCHEDULE)
+        .when(F.startswith(topic, F.lit(names.RETRY_PREFIX)), RETRY)
+        .when(F.startswith(topic, F.lit(names.DLQ_PREFIX)), DLQ)
+        .when(delayed & (target == topic), DUE)
+        .when(is_commit(), COMMIT)
+        .otherwise(ORIGINAL)
+    )
+
+
+def group() -> Column:
+    """Return the consumer group a retry or dead letter belongs to, on its way through the delay too; null for
+    others.
+    """
+    target = F.when(F.col("topic").isin(names.SCHEDULE_TOPIC, names.TIMER_TOPIC), prop(names.REAL_TOPIC)).otherwise(
+        F.col("topic")
+    )
+    return F.nullif(F.regexp_extract(target, "^(?:%RETRY%|%DLQ%)(.+)$", 1), F.lit(""))
+
+
+@per_case
+def staged(case: Case) -> DataFrame:
+    """Return every record once, with `stage` and `consumer_group`; kept for the case."""
+    return case.records.withColumn("stage", stage()).withColumn("consumer_group", group())
+
+
+def identities(case: Case) -> tuple[int, int]:
+    """Return (distinct UNIQ_KEYs, those with more than one offset id) over every record."""
+    per_key = (
+        case.records.where(F.col("uniq_key").isNotNull())
+        .groupBy("uniq_key")
+        .agg(F.min("offset_msg_id").alias("a"), F.max("offset_msg_id").alias("b"))
+    )
+    row = per_key.agg(F.count("*").alias("n"), F.count_if(F.col("a") != F.col("b")).alias("several")).collect()[0]
+    return int(row.n), int(row.several)
+
+
+def copies(case: Case) -> DataFrame:
+    """Return how many copies each stage holds: topic, stage, reconsume_times, records, messages, first, last."""
+    counted = (
+        staged(case)
+        .groupBy("topic", "stage", "reconsume_times")
+        .agg(
+            F.count("*").alias("records"),
+            F.count_distinct("uniq_key").alias("messages"),
+            F.min("store_timestamp").alias("first"),
+            F.max("store_timestamp").alias("last"),
+        )
+    )
+    return counted.orderBy("first", "topic", "stage", "reconsume_times")
+
+
+def journeys(case: Case) -> DataFrame:
+    """Return how often each journey was taken: `path` (stages in store order, joined by ` > `), `messages`, `example`
+    (a UNIQ_KEY).
+    """
+    every = staged(case)
+    step = F.when(
+        F.col("stage") == RETRY, F.concat_ws(" ", F.col("stage"), F.col("reconsume_times").cast("string"))
+    ).otherwise(F.col("stage"))
+    ordered = F.array_sort(F.collect_list(F.struct("store_timestamp", "physical_offset", step.alias("step"))))
+    per_key = every.where(F.col("uniq_key").isNotNull()).groupBy("uniq_key").agg(ordered.alias("steps"))
+    paths = per_key.select(
+        "uniq_key", F.array_join(F.slice(F.col("steps").getField("step"), 1, 60), " > ").alias("path")
+    )
+    return (
+        paths.groupBy("path")
+        .agg(F.count("*").alias("messages"), F.min("uniq_key").alias("example"))
+        .orderBy(F.desc("messages"), "path")
+    )
+
+
+def funnel(case: Case) -> DataFrame:
+    """Return the retry funnel: consumer_group, level (1 …, the reconsumeTimes), step (`sent back`, `retry`, `dlq`),
+    messages, seconds.
+
+    `sent back` counts what the delay holds or held, `retry` what reached the retry topic, `dlq` what was given up.
+    `seconds`: median time from the
+    message's copy before (the failed delivery's record for `sent back`) to this one.
+    """
+    every = staged(case)
+    mine = Window.partitionBy("uniq_key").orderBy("store_timestamp", "physical_offset")
+    before = F.lag("store_timestamp").over(mine)
+    timed = every.where(F.col("uniq_key").isNotNull()).withColumn(
+        "seconds", _seconds(F.col("store_timestamp")) - _seconds(before)
+    )
+    to_dlq = F.startswith(F.coalesce(prop(names.REAL_TOPIC), F.lit("")), F.lit(names.DLQ_PREFIX))
+    step = F.when(F.col("stage") == SCHEDULE, F.when(to_dlq, "given up").otherwise("sent back")).otherwise(
+        F.col("stage")
+    )
+    rows = timed.where(F.col("consumer_group").isNotNull()).groupBy(
+        "consumer_group", F.col("reconsume_times").alias("level"), step.alias("step")
+    )
+    counted = rows.agg(F.count_distinct("uniq_key").alias("messages"), F.round(F.median("seconds"), 3).alias("seconds"))
+    rank = (
+        F.when(F.col("step") == "sent back", 0)
+        .when(F.col("step") == RETRY, 1)
+        .when(F.col("step") == "given up", 2)
+        .otherwise(3)
+    )
+    return counted.orderBy("consumer_group", "level", rank)
+
+
+def never_came(case: Case, grace_seconds: float = 2.0) -> DataFrame:
+    """Return copies whose next step never came although its time was over when the evidence ends.
+
+    Columns uniq_key, offset_msg_id, file, physical_offset, store_timestamp, stage, target (the topic it should have
+    reached), due. Covers what
+    waits for a delay: delayed messages, retries and dead letters on their way.
+    """
+    waiting = due(case, staged(case).where((F.col("stage") == SCHEDULE) & F.col("uniq_key").isNotNull()))
+    waiting = waiting.withColumn("target", prop(names.REAL_TOPIC))
+    same = ["uniq_key", "target", "reconsume_times"]
+    nth = F.row_number().over(Window.partitionBy(*same).orderBy("store_timestamp", "physical_offset"))
+    came = staged(case).where(F.col("uniq_key").isNotNull() & F.col("stage").isin(DUE, RETRY, DLQ, ORIGINAL, COMMIT))
+    arrived = came.groupBy("uniq_key", F.col("topic").alias("target"), "reconsume_times").agg(
+        F.count("*").alias("arrived")
+    )
+    end = case.records.agg(F.max("store_timestamp").alias("end"))
+    open_ = (
+        waiting.withColumn("nth", nth)
+        .join(arrived, same, "left")
+        .where(F.col("nth") > F.coalesce("arrived", F.lit(0)))
+        .crossJoin(F.broadcast(end))
+    )
+    late = open_.where(F.col("due") + F.make_dt_interval(secs=F.lit(grace_seconds)) < F.col("end"))
+    return late.select(
+        "uniq_key", "offset_msg_id", "file", "physical_offset", "store_timestamp", "stage", "target", "due"
+    ).orderBy("due", "offset_msg_id")
+
+
+def due(case: Case, scheduled: DataFrame) -> DataFrame:
+    """Add `due`: when the delay of a schedule record is over, by its level (the queue) and the broker's
+    messageDelayLevel; null where unknown.
+    """
+    levels = delay_levels(case)
+    table = F.create_map(*[F.lit(x) for pair in levels.items() for x in pair])
+    level = F.col("queue_id") + 1
+    wheel = (prop("TIMER_OUT_MS").cast("double") / 1000).cast("timestamp")
+    after = F.col("store_timestamp") + F.make_dt_interval(secs=F.try_element_at(table, level).cast("double"))
+    return scheduled.withColumn("due", F.when(F.col("topic") == names.TIMER_TOPIC, wheel).otherwise(after))
+
+
+def delay_levels(case: Case) -> dict[int, int]:
+    """Return {level: seconds} of the broker: its messageDelayLevel, else the default."""
+    said = case.setting("messageDelayLevel").value
+    try:
+        return names.delay_seconds(str(said)) if said else names.delay_seconds()
+    except ValueError:
+        return names.delay_seconds()
+
+
+def _seconds(column: Column) -> Column:
+    return F.unix_millis(column) / 1000

@@ -1,0 +1,82 @@
+"""Harmless texts in the logs of a case, counted: what was seen, how often, and why nobody needs to follow it. Needs no
+Spark once the logs are read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from kit.i18n import Lang, T
+from kit.rocketmq.log_events.benign import BY_SLUG
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+HEAD: Final = T("Seen, harmless, because")
+SHOWN: Final = {
+    "text": T("line"),
+    "count": T("entries"),
+    "first": T("first"),
+    "file": T("file"),
+    "line": T("line number"),
+    "why": T("harmless because"),
+}
+"""Columns that readers see."""
+COLUMNS: Final = ("text", "count", "first", "file", "line", "why", "slug")
+
+
+def seen(case: Case, lang: Lang | None = None) -> pd.DataFrame:
+    """Return one row a harmless text, most frequent first.
+
+    Columns: text (the first line with it), count (entries), first (UTC, null without times), file, line, why, slug.
+    """
+    parts = [part for batch in _batches(case) if len(part := _counted(batch))]
+    if not parts:
+        return pd.DataFrame(columns=pd.Index(COLUMNS)).astype({"line": "Int64"})
+    every = pd.concat(parts)
+    by_file = (
+        every.groupby(["event", "file"], sort=True)
+        .agg(n=("n", "sum"), first=("first", "min"), line=("line", "min"))
+        .reset_index()
+    )
+    heads = (
+        by_file.sort_values(["first", "file"], na_position="last", kind="stable")
+        .drop_duplicates("event")
+        .set_index("event")
+    )
+    frame = heads.assign(count=by_file.groupby("event")["n"].sum(), slug=heads.index)
+    frame["text"] = case.lines(
+        [(str(file), int(line)) for file, line in zip(frame["file"], frame["line"], strict=True)]
+    )
+    frame["why"] = [BY_SLUG[str(slug)].why.in_(lang or case.lang) for slug in frame["slug"]]
+    shown = frame[list(COLUMNS)].astype({"line": "Int64"})
+    return shown.sort_values(["count", "slug"], ascending=[False, True], ignore_index=True)
+
+
+def _batches(case: Case) -> Any:
+    if not case.found.of_kind("log", "text", "mqadmin"):
+        return ()
+    time, cut = ds.field("ts"), ds.scalar(True)
+    if case.options.since is not None:
+        cut = cut & (time.is_null() | (time >= pa.scalar(case.options.since)))
+    if case.options.until is not None:
+        cut = cut & (time.is_null() | (time <= pa.scalar(case.options.until)))
+    return ds.dataset(case.folder("logs"), format="parquet").to_batches(
+        columns=["file", "line", "ts", "events"], filter=cut
+    )
+
+
+def _counted(batch: pa.RecordBatch) -> pd.DataFrame:
+    """Count the harmless texts of a batch by file: event, file, n, first time and first line."""
+    wanted = pa.array(list(BY_SLUG), pa.string())
+    parents, events = pc.list_parent_indices(batch["events"]), pc.list_flatten(batch["events"])
+    mine = pc.is_in(events, value_set=wanted)
+    at = parents.filter(mine)
+    table = pa.table({"event": events.filter(mine), **{name: batch[name].take(at) for name in ("file", "ts", "line")}})
+    counted = table.group_by(["event", "file"]).aggregate([("line", "count"), ("ts", "min"), ("line", "min")])
+    return counted.rename_columns({"line_count": "n", "ts_min": "first", "line_min": "line"}).to_pandas()

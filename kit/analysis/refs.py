@@ -1,0 +1,138 @@
+"""References: the few lines and records that carry a claim, out of the many that would.
+
+One pass over all known texts gives each cause its counts, times and first places (`seen`); quoting is done by the case,
+from the raw bytes.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from kit.case.once import per_case
+from kit.causes.findings import Ref
+from kit.inventory import quotes
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from kit.case.case import Case
+
+
+@attrs.frozen
+class Seen:
+    """How often one known text occurs in the evidence, and where it occurs first in each file.
+
+    `count` in entries; `first`/`last` naive UTC times, None where no entry carries one; `places` as (file, line),
+    earliest file first.
+    """
+
+    slug: str
+    count: int = 0
+    first: dt.datetime | None = None
+    last: dt.datetime | None = None
+    places: tuple[tuple[str, int], ...] = ()
+    last_places: tuple[tuple[str, int], ...] = ()
+    sources: frozenset[str] = frozenset()
+
+    def __bool__(self) -> bool:
+        return self.count > 0
+
+
+def seen(case: Case, *slugs: str) -> Seen:
+    """Return where any of these known texts occurs (slugs of `kit.rocketmq.log_events.catalogue`)."""
+    rows = [row for row in _summary(case) if row["event"] in slugs]
+    rows.sort(key=lambda r: (r["first"] or dt.datetime.max, r["file"]))  # noqa: DTZ901 - both naive UTC
+    firsts = [r["first"] for r in rows if r["first"] is not None]
+    lasts = [r["last"] for r in rows if r["last"] is not None]
+    return Seen(
+        slug=",".join(slugs),
+        count=sum(r["n"] for r in rows),
+        first=min(firsts, default=None),
+        last=max(lasts, default=None),
+        places=tuple((r["file"], r["line"]) for r in rows),
+        last_places=tuple((r["file"], r["last_line"]) for r in rows),
+        sources=frozenset(r["source"] for r in rows if r["source"]),
+    )
+
+
+@per_case
+def _summary(case: Case) -> list[dict[str, Any]]:
+    """One row per known text and file, worked out once per case."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    entries = case.entries.select("file", "source", "ts", "line", F.explode("events").alias("event"))
+    grouped = entries.groupBy("event", "file", "source").agg(
+        F.count("*").alias("n"),
+        F.min("ts").alias("first"),
+        F.max("ts").alias("last"),
+        F.min("line").alias("line"),
+        F.max("line").alias("last_line"),
+    )
+    return sorted((row.asDict() for row in grouped.collect()), key=lambda r: (r["event"], r["file"], r["line"]))
+
+
+def count(case: Case, slug: str, source: str) -> int:
+    """Return how many entries of one source (`client`, `transaction`, …) hold a known text."""
+    return sum(row["n"] for row in _summary(case) if row["event"] == slug and row["source"] == source)
+
+
+def quote(case: Case, where: Seen, most: int = 3) -> tuple[Ref, ...]:
+    """Quote the first line of this text in up to `most` files."""
+    return tuple(Ref(file, case.line(file, line), line=line) for file, line in where.places[:most])
+
+
+def lines(case: Case, entries: DataFrame, most: int = 3, *, within: str | None = None) -> tuple[Ref, ...]:
+    """Quote the earliest entries of a frame with file, line, ts, message and trace.
+
+    With `within`, the quoted line is the first one of the entry that holds this text (a folded trace has many).
+    """
+    picked = entries.orderBy("ts", "file", "line").limit(most).select("file", "line", "message", "trace").collect()
+    return tuple(entry(case, row.file, row.line, row.message, row.trace, within) for row in picked)
+
+
+def entry(case: Case, file: str, line: int, message: str | None, trace: str | None, within: str | None) -> Ref:
+    """Quote one entry, or the line of its folded trace that holds `within`."""
+    if within and within not in (message or "") and within in (trace or ""):
+        line += 1 + (trace or "").split(within)[0].count("\n")
+    return Ref(file, case.line(file, line), line=line)
+
+
+def first_with(case: Case, file: str, text: str) -> Ref | None:
+    """Quote the first line of a small text file that holds `text`, None where none does."""
+    line = quotes.first_with(case.found, file, text)
+    return None if line is None else Ref(file, case.line(file, line), line=line)
+
+
+SHOWN = (
+    "REAL_TOPIC",
+    "TRAN_MSG",
+    "DELAY",
+    "RETRY_TOPIC",
+    "TRANSACTION_CHECK_TIMES",
+    "RECONSUME_TIME",
+    "UNIQ_KEY",
+    "KEYS",
+)
+"""Properties that a quoted record shows: those that make it a half message, a delayed one, a retry, or name it."""
+
+
+def records(frame: DataFrame, most: int = 3) -> tuple[Ref, ...]:
+    """Quote the first records, by store time, of a frame with the columns of `messages`."""
+    return tuple(
+        record(row) for row in frame.orderBy("store_timestamp", "file", "physical_offset").limit(most).collect()
+    )
+
+
+def record(row: Any) -> Ref:
+    """Quote one row of `messages` in the words of RocketMQ's own printout."""
+    properties = row.properties or {}
+    shown = ", ".join(f"{name}={properties[name]}" for name in SHOWN if name in properties)
+    text = (
+        f"topic={row.topic}, queueId={row.queue_id}, queueOffset={row.queue_offset}, sysFlag={row.sys_flag}, storeSize={row.store_size}, "
+        f"reconsumeTimes={row.reconsume_times}, preparedTransactionOffset={row.prepared_transaction_offset}, "
+        f"msgId={row.offset_msg_id}, properties={{{shown}}}"
+    )
+    return Ref(row.file, text, physical_offset=row.physical_offset)

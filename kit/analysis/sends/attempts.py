@@ -1,0 +1,309 @@
+"""Failed sends as logs tell of them: single attempts of a client, calls that threw, and what the application wrote
+about them.
+
+A client logs each failed attempt (`sendKernelImpl exception, resend at once`, also when the code is not retried) and,
+up to 5.1.1, the message as an entry
+of its own behind it; the application gets one exception for the whole call (reference §7.3, §8.4). One failed send can
+stand in both logs and in a ledger.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict, deque
+from typing import TYPE_CHECKING, Any, Final
+
+import pandas as pd
+from pyspark.sql import functions as F  # noqa: N812
+
+from kit.analysis import refs
+from kit.case import events
+from kit.case.once import once
+from kit.causes.findings import Ref
+from kit.rocketmq import names, versions
+from kit.rocketmq.versions import Version
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+    from kit.case.case import Case
+
+REFUSALS: Final = ("REJECTREQUEST", "OVERLOAD", "PCBUSY_CLEAN_QUEUE", "TIMEOUT_CLEAN_QUEUE", "PC_SYNCHRONIZED")
+"""The broker's flow-control answers, by the word in brackets: reference §7.1."""
+BUSY_CODE: Final = REFUSALS[:4]
+"""Those with code 2 SYSTEM_BUSY; PC_SYNCHRONIZED comes with code 1 and is retried by every client."""
+KINDS: Final = (*REFUSALS, "CLIENT_TIMEOUT", "OTHER")
+
+TIMEOUTS: Final = ("client-wait-timeout", "client-call-timeout", "client-async-timeout")
+_OTHER: Final = (
+    "broker-exception",
+    "client-exception",
+    "client-connect-failed",
+    "client-send-request-failed",
+    "client-too-many-requests",
+    "map-file-failed",
+    "service-not-available",
+    "replicas-not-enough",
+    "send-given-up",
+    "no-permission",
+)
+FAILURES: Final = ("flow-control", *TIMEOUTS, *_OTHER, "send-attempt-failed")
+SEND_FRAMES: Final = "DefaultMQProducerImpl.send"
+"""In the trace of an exception: it came out of a send (client/impl/producer/DefaultMQProducerImpl)."""
+
+NO_ID: Final = "\ufdd0"
+"""Begins the stand-in of an id that is not known: a character no text has. Not NUL, at which pandas ends a string when
+it compares."""
+MOST: Final = 400_000
+"""Entries followed one by one. Beyond this only counts are given."""
+TOGETHER: Final = 5_000
+"""ms between a failed attempt and the entry with its message."""
+_KEY: Final = r"(?i)\bkeys?\b['\"]?\s*[:=：]\s*\[?['\"]?([^\s,;，；。'\"\]\)\}]+)"
+"""How applications print a business key beside an exception: `keys=…`, `key: …`, `"key":"…"`."""
+_ID: Final = r"\b([0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24})?)\b"
+_WORD: Final = re.compile(r"[^\s,;，；：。、\[\](){}<>\"'（）【】]+")
+
+
+def entries(case: Case) -> pd.DataFrame | None:
+    """Return every log entry about a failed send, or with the message of a failed attempt, in order of file and line;
+    None where there are too many.
+
+    Columns file, line, ts, source, thread, logger, role (`attempt`, `message`, `call`), kind (None for a message), key,
+    uniq_key, said (start of the
+    entry, for `call`), period (ms in queue), queue (its size), rt (ms), broker, thrown (the client says it gives up),
+    at (the line that names the kind).
+    """
+    return once(case, "send failures", lambda: _entries(case))
+
+
+def _entries(case: Case) -> pd.DataFrame | None:
+    total = refs.seen(case, *FAILURES).count
+    if total > MOST:
+        return None
+    if not total:
+        return pd.DataFrame(columns=pd.Index(COLUMNS))
+    failed = F.arrays_overlap("events", F.array(*(F.lit(slug) for slug in FAILURES)))
+    attempt, printed = (
+        F.array_contains("events", "send-attempt-failed"),
+        F.array_contains("events", "send-attempt-message"),
+    )
+    message = printed & ~failed
+    from_send = F.contains(F.coalesce("trace", F.lit("")), F.lit(SEND_FRAMES)) | F.contains(
+        "message", F.lit(SEND_FRAMES)
+    )
+    # A refusal or time-out that a client logs without a send (pull, heartbeat, send-back) is not a failed send; an
+    # application's is.
+    call = failed & ~attempt & ((F.col("source") != "client") | from_send)
+    frame = case.entries.where(attempt | message | call).select(
+        "file",
+        "line",
+        F.unix_millis("ts").alias("ts"),
+        "source",
+        "thread",
+        "logger",
+        F.when(attempt, "attempt").when(message, "message").otherwise("call").alias("role"),
+        F.when(~message, _kind()).alias("kind"),
+        F.when(message, events.value("send-attempt-message", "keys")).when(call, _said(_KEY)).alias("key"),
+        F.when(message, events.value("send-attempt-message", "msg_id")).when(call, _said(_ID)).alias("uniq_key"),
+        F.when(call, F.substring("message", 1, 2000)).alias("said"),
+        events.value("flow-control", "period").try_cast("long").alias("period"),
+        events.value("flow-control", "queue").try_cast("long").alias("queue"),
+        events.value("send-attempt-failed", "rt").try_cast("long").alias("rt"),
+        events.value("send-attempt-failed", "broker").alias("broker"),
+        (events.value("send-attempt-failed", "what") == "throw exception").alias("thrown"),
+        from_send.alias("from_send"),
+        (F.col("line") + _lines_before(_named())).alias("at"),
+    )
+    found = frame.toPandas().sort_values(["file", "line"], ignore_index=True)
+    return found[(found["role"] != "call") | (found["kind"] != "OTHER") | found["from_send"].astype(bool)].reset_index(
+        drop=True
+    )[list(COLUMNS)]
+
+
+COLUMNS: Final = (
+    "file",
+    "line",
+    "ts",
+    "source",
+    "thread",
+    "logger",
+    "role",
+    "kind",
+    "key",
+    "uniq_key",
+    "said",
+    "period",
+    "queue",
+    "rt",
+    "broker",
+    "thrown",
+    "at",
+)
+
+
+def _kind() -> Column:
+    timeout = F.arrays_overlap("events", F.array(*(F.lit(slug) for slug in TIMEOUTS)))
+    refused = F.array_contains("events", "flow-control")
+    return (
+        F.when(refused, F.coalesce(events.value("flow-control", "kind"), F.lit("OTHER")))
+        .when(timeout, "CLIENT_TIMEOUT")
+        .otherwise("OTHER")
+    )
+
+
+def _named() -> Column:
+    """Return the text in an entry that names its kind."""
+    waits, call = "wait response on the channel", "call timeout"
+    text = F.concat_ws("\n", "message", "trace")
+    kind = F.concat(F.lit("["), events.value("flow-control", "kind"))
+    named = F.when(F.array_contains("events", "flow-control"), F.coalesce(kind, F.lit("start flow control")))
+    return named.when(F.contains(text, F.lit(waits)), waits).when(F.contains(text, F.lit(call)), call).otherwise("")
+
+
+def _lines_before(named: Column) -> Column:
+    text = F.concat_ws("\n", "message", "trace")
+    before = F.when(named == "", "").otherwise(F.left(text, F.greatest(F.position(named, text) - 1, F.lit(0))))
+    return F.length(before) - F.length(F.replace(before, F.lit("\n"), F.lit("")))
+
+
+def _said(pattern: str) -> Column:
+    found = F.regexp_extract("message", pattern, 1)
+    return F.when(found != "", found)
+
+
+def attempts(case: Case) -> pd.DataFrame:
+    """Return the failed attempts, each with the message it was for where a client prints it: columns of `entries`."""
+    found = entries(case)
+    return (
+        pd.DataFrame(columns=pd.Index(COLUMNS)) if found is None else once(case, "send attempts", lambda: paired(found))
+    )
+
+
+def paired(found: pd.DataFrame) -> pd.DataFrame:
+    """Give each failed attempt the key and UNIQ_KEY of the message entry behind it.
+
+    Threads of one client write into one log: in each file (and thread, where the layout prints one) the first attempt
+    still open gets the next message.
+    """
+    mine = found[found["role"].isin(["attempt", "message"])]
+    open_: dict[Any, deque[tuple[int, float]]] = defaultdict(deque)
+    key, uniq_key = mine["key"].to_dict(), mine["uniq_key"].to_dict()
+    for at, file, thread, role, ts in zip(
+        mine.index, mine["file"], mine["thread"], mine["role"], mine["ts"], strict=True
+    ):
+        waiting = open_[file, thread]
+        if role == "attempt":
+            waiting.append((at, ts))
+            continue
+        while waiting and ts - waiting[0][1] > TOGETHER:
+            waiting.popleft()
+        if waiting:
+            first, _ = waiting.popleft()
+            key[first], uniq_key[first] = key[at], uniq_key[at]
+    out = mine.assign(key=pd.Series(key, dtype=object), uniq_key=pd.Series(uniq_key, dtype=object))
+    return out[out["role"] == "attempt"].reset_index(drop=True)
+
+
+def by_kind(case: Case) -> dict[str, int] | None:
+    """Return failed attempts by kind, from client logs; None where no log of a client tells of sends."""
+    found = attempts(case)
+    if found.empty and not (refs.seen(case, "send-attempt-failed") or has_producer_log(case)):
+        return None
+    return counted(found["kind"])
+
+
+def counted(kinds: pd.Series) -> dict[str, int]:
+    """Return counts in the order of `KINDS`, kinds that do not occur left out."""
+    counts = kinds.value_counts()
+    return {kind: int(counts[kind]) for kind in KINDS if kind in counts}
+
+
+def has_producer_log(case: Case) -> bool:
+    """Tell whether the log of a producing client is there: it would show a failed attempt. The log of mqadmin or of a
+    mere consumer would not.
+    """
+    return bool(refs.seen(case, "client-started")) and once(case, "producer log", lambda: _producer_started(case))
+
+
+def _producer_started(case: Case) -> bool:
+    own = (F.col("role") == "producer") & ~F.col("group").isin(names.INNER_PRODUCER_GROUP, names.ADMIN_GROUP)
+    return not case.event("client-started").where(own).isEmpty()
+
+
+def calls(case: Case) -> pd.DataFrame:
+    """Return the calls that threw as far as client logs tell: columns key, uniq_key, kind (of the last attempt),
+    attempts, ts, file, line.
+    """
+    found = attempts(case)
+    if found.empty:
+        return pd.DataFrame(columns=pd.Index(["key", "uniq_key", "kind", "attempts", "ts", "file", "line"]))
+    own = found["uniq_key"].fillna(NO_ID + found["file"] + NO_ID + found["line"].astype(str))
+    grouped = found.assign(own=own).groupby("own", sort=False)
+    last = grouped.last()
+    each = last.assign(
+        attempts=grouped.size(),
+        threw=last["thrown"].eq(True),
+        file=grouped["file"].first(),
+        line=grouped["line"].first(),
+    )
+    retried = busy_is_retried(case)
+    whole = int(versions.rule("retryTimesWhenSendFailed", versions.OLDEST)) + 1
+    # A timed-out attempt has used up the whole time of its call; a code that is not retried ends it at once.
+    threw = (
+        each["threw"]
+        | (each["kind"] == "CLIENT_TIMEOUT")
+        | (each["attempts"] >= whole)
+        | (each["kind"].isin(BUSY_CODE) & (not retried))
+    )
+    kept = each[threw].reset_index(drop=True)
+    return kept[["key", "uniq_key", "kind", "attempts", "ts", "file", "line"]]
+
+
+def busy_is_retried(case: Case) -> bool:
+    """Tell whether every client known here retries SYSTEM_BUSY (5.3.0 and later)."""
+    known = case.client_versions()
+    return bool(known) and all(2 in versions.rule("retriedResponseCodes", Version.parse(v)) for v in known)
+
+
+def thrown(case: Case) -> pd.DataFrame:
+    """Return what applications wrote about failed sends, each once: columns key, uniq_key, kind, words (set), ts, file,
+    line.
+
+    Several loggers (a wrapper's and the application's own) that print the same exception in one thread and second tell
+    of the same calls.
+    """
+    found = entries(case)
+    told_of = ["key", "uniq_key", "kind", "words", "ts", "file", "line"]
+    if found is None or found.empty:
+        return pd.DataFrame(columns=pd.Index(told_of))
+    mine = found[found["role"] == "call"].copy()
+    mine["words"] = mine["said"].map(words)
+    same = ["file", "thread", "kind", "period", "queue", "second"]
+    mine["second"] = mine["ts"].fillna(-1) // 1000
+    told = mine["key"].notna() | mine["uniq_key"].notna()
+    loose = mine[~told & mine["thread"].notna()]
+    counts = loose.groupby([*same, "logger"], dropna=False).size().rename("n").reset_index()
+    most = counts.sort_values("n", ascending=False, kind="stable").drop_duplicates(same)
+    keep = loose.merge(most[[*same, "logger"]], on=[*same, "logger"], how="inner")
+    out = pd.concat([mine[told | mine["thread"].isna()], keep])
+    return out.sort_values(["file", "line"], ignore_index=True)[told_of]
+
+
+def words(text: str | None) -> frozenset[str]:
+    """Return the words of an entry in which a key may stand: whole, and behind the last `=` or `:`."""
+    whole = _WORD.findall(text or "")
+    return frozenset(
+        w for word in whole for w in (word, word.rpartition("=")[2], word.rpartition(":")[2], word.rstrip(".:")) if w
+    )
+
+
+def quotes(case: Case, kinds: tuple[str, ...], most: int = 3) -> tuple[Ref, ...]:
+    """Quote the earliest entry of each of these kinds, then further ones: the line of the entry that names the kind."""
+    found = entries(case)
+    if found is None or found.empty:
+        return ()
+    mine = found[found["kind"].isin(kinds)].sort_values(["ts", "file", "line"], kind="stable")
+    first = mine.drop_duplicates("kind").index
+    picked = mine.loc[[*first, *mine.index.difference(first, sort=False)][:most]]
+    places = list(zip(picked["file"].astype(str), picked["at"].astype(int), strict=True))
+    return tuple(Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True))

@@ -1,0 +1,376 @@
+"""Why a broker was busy: what the evidence shows beside the refusals, ranked by how many failed sends fall into it.
+
+A refusal says that the broker did not get round to a request, not why. The whole process can have stood still (garbage
+collection, a VM freeze,
+SIGSTOP), an append can have hung in the page cache or on a lock, the transient store pool can be used up, a replica can
+be slow, or there was
+simply too much to do (reference §7).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+import numpy as np
+import pandas as pd
+import pyarrow.dataset as ds
+from pyspark.sql import functions as F  # noqa: N812
+
+from kit.analysis import refs
+from kit.analysis.sends import attempts, sends, stalls
+from kit.case import events
+from kit.case.once import once
+from kit.causes.findings import Ref
+from kit.i18n import Sentence, T
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+HOLE: Final = 3
+"""s between two blocks of watermark.log that show a standing process by themselves; 2 s can be a block printed late."""
+AFTER: Final = 1000
+"""ms behind a stall in which what queued up in it is still refused or answered."""
+LONG_GC: Final = 200.0
+"""ms of a pause that fills a send queue for longer than waitTimeMillsInSendQueue allows by default."""
+FULL: Final = 90.0
+"""Percent of CPU or device time at which a host has nothing left."""
+FOREIGN: Final = 4.0
+"""Written bytes for each byte stored: commitlog, consume queue and index together write about twice what is stored."""
+
+STOOD = T("the broker process stood still: {count} times, {seconds} s together")
+GC = T("garbage collection stopped the process for up to {ms} ms")
+HUNG = T("the broker stored nothing for {seconds} s in {count} stalls, though no log says that the process stood still")
+SLOW = T("appends held their lock for up to {ms} ms: page cache or disk")
+LOCK = T("appends took up to {ms} ms, most of it waiting for the lock")
+POOL = T("the transient store pool was used up")
+REPLICA = T("the slave was waited for in vain {count} times")
+FLUSH = T("{count} flushes to disk were slow, up to {ms} ms")
+OTHERS = T("something else wrote to {device} beside the broker: {times} bytes written for each byte stored")
+HOST = T("the host had nothing left: CPU up to {cpu} % busy, disk up to {util} %")
+FEW = T(
+    "requests waited longer than {limit} ms although nothing stood still: too few send threads ({threads}) or too much load"
+)
+
+
+@attrs.frozen
+class Why:
+    """One thing that can explain the refusals. `share`: of the failed sends, how many fall into it (0–1; None where it
+    has no times).
+    """
+
+    slug: str
+    said: Sentence
+    share: float | None
+    evidence: tuple[Ref, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"why": self.slug, "share": None if self.share is None else round(self.share, 3)}
+
+
+def watermarks(case: Case) -> pd.DataFrame:
+    """Return the blocks of watermark.log: file, line (of the first line), ts (naive UTC), send_queue (size)."""
+    return once(case, "watermarks", lambda: _watermarks(case))
+
+
+def _watermarks(case: Case) -> pd.DataFrame:
+    if not refs.seen(case, "watermark"):
+        return pd.DataFrame({"file": [], "line": [], "ts": pd.to_datetime([]), "send_queue": []})
+    size = F.when(F.col("queue") == "Send", F.col("size").try_cast("long"))
+    blocks = (
+        case.event("watermark")
+        .where(F.col("ts").isNotNull())
+        .groupBy("file", "ts")
+        .agg(F.min("line").alias("line"), F.max(size).alias("send_queue"))
+    )
+    return blocks.toPandas().sort_values(["file", "ts"], ignore_index=True)
+
+
+def holes(case: Case) -> pd.DataFrame:
+    """Return the times in which watermark.log has no block: file, line (of the block behind), start, end (naive UTC),
+    seconds between the blocks.
+    """
+    blocks = watermarks(case)
+    found = (
+        blocks.assign(start=blocks.groupby("file")["ts"].shift()).rename(columns={"ts": "end"}).dropna(subset="start")
+    )
+    found["seconds"] = (found["end"] - found["start"]).dt.total_seconds()
+    return found[found["seconds"] >= 2].sort_values(["start", "file"], ignore_index=True)[
+        ["file", "line", "start", "end", "seconds"]
+    ]
+
+
+def standing(found: list[stalls.Stall], gaps: pd.DataFrame) -> pd.DataFrame:
+    """Return the holes in watermark.log that show a standing process: long ones, and short ones in which the records
+    stand still as well.
+    """
+    with_records = [
+        any(s.start < end and s.end > start for s in found)
+        for start, end in zip(gaps["start"], gaps["end"], strict=True)
+    ]
+    return gaps[(gaps["seconds"] >= HOLE) | pd.Series(with_records, index=gaps.index, dtype=bool)]
+
+
+def intervals(ledger: sends.Ledger) -> np.ndarray:
+    """Return when the failed sends were under way: rows of (start, end) in ms since 1970. A log's time is that of the
+    failure.
+    """
+    known = ledger.failed[ledger.failed["ts"].notna()]
+    start = known["ts"].to_numpy("float64")
+    cost = pd.to_numeric(known["cost_ms"], errors="coerce").fillna(0).to_numpy("float64")
+    early = np.where(known["source"].to_numpy() == "ledger", 0, 1000)  # logs of 4.x clients have whole seconds
+    return np.c_[start, start + np.maximum(cost, early)]
+
+
+def share(under_way: np.ndarray, windows: list[tuple[float, float]]) -> float | None:
+    """Return which part of the failed sends was under way in one of the windows (ms), or just behind it; None without
+    times.
+    """
+    if not len(under_way):
+        return None
+    hit = np.zeros(len(under_way), dtype=bool)
+    for start, end in windows:
+        hit |= (under_way[:, 0] <= end + AFTER) & (under_way[:, 1] >= start)
+    return float(hit.mean())
+
+
+def ms(when: Any) -> float:
+    """Return an instant (naive: UTC) as ms since 1970."""
+    return (
+        pd.Timestamp(when).tz_localize("UTC").timestamp() * 1000
+        if pd.Timestamp(when).tzinfo is None
+        else pd.Timestamp(when).timestamp() * 1000
+    )
+
+
+def explain(case: Case, ledger: sends.Ledger, found: list[stalls.Stall]) -> list[Why]:
+    """Return what can explain the refusals, that which covers most failed sends first; [] means it is not shown."""
+    under_way = intervals(ledger)
+    stood = standing(found, holes(case))
+    ways = [
+        *_stood(case, found, stood, under_way),
+        *_gc(case, under_way),
+        *_appends(case, under_way),
+        *_pool(case),
+        *_replicas(case, under_way),
+    ]
+    ways += _host(case)
+    # That nothing stood still has to be seen: in records and in watermark.log.
+    seen = case.has("messages") and len(watermarks(case)) > 0
+    if (
+        seen
+        and not found
+        and not len(stood)
+        and not ways
+        and ledger.errors_by_kind
+        and "TIMEOUT_CLEAN_QUEUE" in ledger.errors_by_kind
+    ):
+        limit, threads = case.setting("waitTimeMillsInSendQueue"), case.setting("sendMessageThreadPoolNums")
+        ways.append(
+            Why(
+                "queue-wait",
+                FEW.say(limit=limit.value, threads=threads.value),
+                None,
+                tuple(s.where for s in (limit, threads) if s.where),
+            )
+        )
+    return sorted(ways, key=lambda w: -(w.share or 0))
+
+
+def _stood(case: Case, found: list[stalls.Stall], stood: pd.DataFrame, under_way: np.ndarray) -> list[Why]:
+    windows = [(ms(s.start), ms(s.end)) for s in found]
+    seconds = round(sum(s.stood for s in found), 1)
+    if not len(stood):
+        return [Why("stall", HUNG.say(count=len(found), seconds=seconds), share(under_way, windows))] if found else []
+    windows += [(ms(a), ms(b)) for a, b in zip(stood["start"], stood["end"], strict=True)]
+    times = sum(s.pauses for s in found) or len(stood)
+    # The second of the block before a hole and that behind it are not part of the standstill.
+    seconds = seconds or round(float((stood["seconds"] - 1).sum()), 1)
+    quoted = quoted_rows(case, stood.sort_values("seconds", ascending=False), 3)
+    return [Why("process-stood-still", STOOD.say(count=times, seconds=seconds), share(under_way, windows), quoted)]
+
+
+def quoted_rows(case: Case, rows: pd.DataFrame, most: int) -> tuple[Ref, ...]:
+    """Quote the lines of the first rows of a frame with `file` and `line`."""
+    places = [
+        (str(file), int(line)) for file, line in zip(rows["file"].head(most), rows["line"].head(most), strict=True)
+    ]
+    return tuple(Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True))
+
+
+def _gc(case: Case, under_way: np.ndarray) -> list[Why]:
+    metrics = host_metrics(case, ["pause_ms", "stopped_ms"])
+    long = metrics[metrics["value"] >= LONG_GC].sort_values("value", ascending=False)
+    if long.empty:
+        return []
+    timed = long[long["ts"].notna()]
+    # A collection is printed when it is over.
+    windows = [(ms(end) - pause, ms(end)) for end, pause in zip(timed["ts"], timed["value"], strict=True)]
+    said = GC.say(ms=round(float(long["value"].max())))
+    return [Why("gc", said, share(under_way, windows) if windows else None, quoted_rows(case, long, 2))]
+
+
+def _appends(case: Case, under_way: np.ndarray) -> list[Why]:
+    """Slow appends and flushes as store.log prints them (over 500 ms): in the lock, or waiting for it."""
+    kinds = [
+        way
+        for way in (
+            ("page-cache", "put-slow-in-lock", SLOW),
+            ("lock", "put-slow", LOCK),
+            ("flush", "flush-slow", FLUSH),
+        )
+        if refs.seen(case, way[1])
+    ]
+    if not kinds:
+        return []
+    costs = [events.value(event, "cost").try_cast("long").alias(slug) for slug, event, _ in kinds]
+    wanted = F.arrays_overlap("events", F.array(*(F.lit(event) for _, event, _ in kinds)))
+    rows = case.entries.where(wanted & F.col("ts").isNotNull()).select("ts", *costs).limit(20_000).toPandas()
+    ways = []
+    for slug, event, said in kinds:
+        mine = rows[rows[slug].notna()]
+        # Whole seconds, written when the append or flush was over.
+        windows = [(ms(end) - took, ms(end) + 1000) for end, took in zip(mine["ts"], mine[slug], strict=True)]
+        where, worst = refs.seen(case, event), int(mine[slug].max()) if len(mine) else None
+        ways.append(
+            Why(slug, said.say(count=where.count, ms=worst), share(under_way, windows), refs.quote(case, where, 2))
+        )
+    return ways
+
+
+def _pool(case: Case) -> list[Why]:
+    short = refs.seen(case, "transient-pool-short")
+    return [Why("transient-pool", POOL, None, refs.quote(case, short, 2))] if short else []
+
+
+def _replicas(case: Case, under_way: np.ndarray) -> list[Why]:
+    waited = refs.seen(case, "slave-wait-failed", "replicas-not-enough")
+    if not waited:
+        return []
+    windows = [(ms(waited.first), ms(waited.last))] if waited.first and waited.last else []
+    return [Why("replication", REPLICA.say(count=waited.count), share(under_way, windows), refs.quote(case, waited, 2))]
+
+
+def host_metrics(case: Case, names: list[str]) -> pd.DataFrame:
+    """Return the host metrics of these names: file, line, ts, origin, subject, name, value; the averages since boot
+    left out.
+    """
+    table = ds.dataset(case.folder("metrics"), format="parquet").to_table(filter=ds.field("name").isin(names))
+    found = table.to_pandas()
+    first = found.groupby(["file", "subject", "name"], dropna=False).cumcount() == 0
+    return found[~(first & found["origin"].isin(["iostat", "vmstat"]))].reset_index(drop=True)
+
+
+def _host(case: Case) -> list[Why]:
+    """Co-located load: a device that writes much more than the broker stores; a host with no CPU or disk time left."""
+    metrics = host_metrics(case, ["%idle", "%util", "wkB/s", "id"])
+    times = metrics[metrics["ts"].notna()]
+    if times.empty:
+        return []
+    ways = _foreign_writes(case, times)
+    idle, util = times[times["name"].isin(["%idle", "id"])], times[times["name"] == "%util"]
+    cpu = 100 - float(idle["value"].min()) if len(idle) else None
+    disk = float(util["value"].max()) if len(util) else None
+    if max(cpu or 0, disk or 0) >= FULL:
+        worst = util.sort_values("value", ascending=False) if (disk or 0) >= FULL else idle.sort_values("value")
+        said = HOST.say(cpu=None if cpu is None else round(cpu), util=None if disk is None else round(disk))
+        ways.append(Why("host", said, None, quoted_rows(case, worst, 1)))
+    return ways
+
+
+def _foreign_writes(case: Case, times: pd.DataFrame) -> list[Why]:
+    writes = times[times["name"] == "wkB/s"]
+    if writes.empty or not case.has("messages"):
+        return []
+    rates = writes.groupby("subject")["value"].sum()
+    device = str(rates.idxmax())
+    mine = writes[writes["subject"] == device]
+    first, last = mine["ts"].min(), mine["ts"].max()
+    step = (last - first).total_seconds() / max(len(mine) - 1, 1)
+    within = F.col("store_timestamp").between(F.lit(first.to_pydatetime()), F.lit(last.to_pydatetime()))
+    stored = case.records.where(within).agg(F.sum(F.col("store_size").cast("long")).alias("n")).collect()[0].n or 0
+    written = float(rates.max()) * 1024 * step
+    if not stored or written < FOREIGN * stored:
+        return []
+    worst = quoted_rows(case, mine.sort_values("value", ascending=False), 2)
+    return [Why("co-located-load", OTHERS.say(device=device, times=round(written / stored)), None, worst)]
+
+
+def window(ledger: sends.Ledger, found: list[stalls.Stall]) -> tuple[dt.datetime, dt.datetime] | None:
+    """Return from the first failed send or stall to the last (naive UTC)."""
+    under_way = intervals(ledger)
+    edges = [(s.start, s.end) for s in found]
+    if len(under_way):
+        low, high = (
+            dt.datetime.fromtimestamp(t / 1000, dt.UTC).replace(tzinfo=None)
+            for t in (under_way[:, 0].min(), under_way[:, 1].max())
+        )
+        edges.append((low, high))
+    return (min(a for a, _ in edges), max(b for _, b in edges)) if edges else None
+
+
+def counted_busy(case: Case) -> int | None:
+    """Return how many answers with code 2 the broker counted (broker_traffic.log, 5.1.0 and later), None without that
+    log.
+    """
+    if not refs.seen(case, "response-codes"):
+        return None
+    counted = F.regexp_extract("counts", r"(?:^|[{, ])2:(\d+)", 1).try_cast("long")
+    return int(case.event("response-codes").agg(F.coalesce(F.sum(counted), F.lit(0)).alias("n")).collect()[0].n)
+
+
+def refusal_kinds(case: Case) -> list[str]:
+    """Return the kinds of refusal the logs name, in the order of `attempts.KINDS`."""
+    found = attempts.entries(case)
+    named = set() if found is None else set(found["kind"].dropna())
+    return [kind for kind in attempts.REFUSALS if kind in named]
+
+
+def copy_refs(copies: pd.DataFrame, most: int = 4) -> tuple[Ref, ...]:
+    """Quote records that are stored twice."""
+    return tuple(
+        Ref(
+            str(r.file),
+            f"topic={r.topic}, queueId={r.queue_id}, queueOffset={r.queue_offset}, bornTimestamp={r.born_timestamp}, "
+            f"storeTimestamp={r.store_timestamp}, storeHost={r.store_host}, msgId={r.offset_msg_id}, KEYS={r.key}, UNIQ_KEY={r.uniq_key}",
+            physical_offset=int(str(r.physical_offset)),
+        )
+        for r in copies.head(most).itertuples()
+    )
+
+
+def unanswered(case: Case, found: list[stalls.Stall], most: int = 2) -> tuple[int, tuple[Ref, ...]]:
+    """Return how many transactions that met a standing broker had to be checked or are still open, and the half records
+    of some.
+
+    Their half message was stored in a stall or a second around it. The END_TRANSACTION is one-way: cleaned from its
+    queue, it leaves no error.
+    """
+    from kit.analysis.transactions import transactions
+    from kit.rocketmq import names
+
+    if case.records.where(F.col("topic") == names.HALF_TOPIC).isEmpty():
+        return 0, ()
+    within = F.lit(False)
+    for stall in found[:100]:
+        early, late = (dt.datetime.fromtimestamp(ms(t) / 1000, dt.UTC) for t in (stall.start, stall.end))
+        second = dt.timedelta(seconds=1)
+        within |= F.col("half.store_timestamp").between(F.lit(early - second), F.lit(late + second))
+    open_ = (F.col("state") == "pending") | F.col("check_times").isNotNull()
+    mine = (
+        transactions.accounts(case)
+        .where(open_ & within)
+        .select("uniq_key", "state", "check_times", "half")
+        .limit(10_000)
+        .toPandas()
+    )
+    mine = mine.sort_values("uniq_key")
+    said = [
+        f"UNIQ_KEY={key}, TRANSACTION_CHECK_TIMES={checks}, {state}"
+        for key, state, checks in mine[["uniq_key", "state", "check_times"]].values
+    ]
+    places = [(half["file"], half["physical_offset"]) for half in mine["half"].head(most)]
+    return len(mine), tuple(
+        Ref(file, text, physical_offset=int(at)) for (file, at), text in zip(places, said, strict=False)
+    )

@@ -1,0 +1,277 @@
+"""The loss and duplicate ledger: what became of every failed send, and what stands in the commitlog more than once.
+
+Failed sends come from send ledgers where there are any, else from application and client logs; one send counts once
+however many tell of it. What
+became of it is read from the originals of all brokers and topics: none (lost), one, or several of the same body (stored
+twice). The timeout of a send says
+nothing about storage, and no bracketed refusal was ever seen stored (reference §7.1, §7.3).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+import pandas as pd
+from pyspark.sql import functions as F  # noqa: N812
+
+from kit.analysis.messages.originals import originals
+from kit.analysis.sends import attempts
+from kit.analysis.sends.stored import copies_of, covered, parts, stored_twice
+from kit.case.once import once
+from kit.rocketmq import names
+from kit.rocketmq.log_events.catalogue import BY_SLUG
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+STORED: Final = ("SEND_OK", *names.SEND_STATUS_STORED)
+"""Answers with which a send did not throw: client/producer/SendStatus."""
+_FAILED: Final = r"(?i)exception|error|fail|timeout|busy|refus|CODE: ?\d"
+"""What a ledger may hold for a send that threw."""
+_TIMEOUT: Final = re.compile(r"RemotingTimeoutException|RemotingTooMuchRequestException")
+"""Exceptions that are a client's own time-out whatever their text: remoting/exception."""
+
+FAILED_COLUMNS: Final = ("key", "uniq_key", "kind", "outcome", "ts", "cost_ms", "attempts", "source", "file", "line")
+
+
+@attrs.frozen
+class Ledger:
+    """What became of the sends of a case. None: cannot be known from this evidence.
+
+    `failed`: one row per failed send: `FAILED_COLUMNS`, `originals` and `brokers` (how many hold it; None where
+    unknown). `duplicated`: one row per
+    original that is stored twice. `answered_not_ok`: answers that are no SEND_OK although the message is stored.
+    """
+
+    source: str | None
+    sends: int | None = None
+    sends_failed: int | None = None
+    failed_but_stored: int | None = None
+    lost: int | None = None
+    stored_twice: int | None = None
+    outcome_by_kind: dict[str, dict[str, int]] | None = None
+    errors_by_kind: dict[str, int] | None = None
+    kind_unknown: int = 0
+    failed: pd.DataFrame = attrs.field(
+        factory=lambda: pd.DataFrame(columns=pd.Index([*FAILED_COLUMNS, "originals", "brokers"]))
+    )
+    duplicated: pd.DataFrame = attrs.field(factory=pd.DataFrame)
+    answered_not_ok: dict[str, int] = attrs.field(factory=dict)
+    whole: bool = False
+    """Whether the evidence would show a failed send of another kind: a ledger, the log of a producing client or of its
+    application; not a paste."""
+
+    @property
+    def knows_kinds(self) -> bool:
+        """Whether a kind of error that is not there did not happen."""
+        return self.whole and not self.kind_unknown
+
+    def of_kind(self, kind: str) -> pd.DataFrame:
+        """Return the failed sends that are known to be of one kind."""
+        return self.failed[self.failed["kind"] == kind]
+
+    @property
+    def lost_rows(self) -> pd.DataFrame:
+        return self.failed[self.failed["originals"] == 0].drop(columns=["originals", "brokers"])
+
+
+def ledger(case: Case) -> Ledger:
+    """Return the loss and duplicate ledger; worked out once per case."""
+    return once(case, "send ledger", lambda: _ledger(case))
+
+
+def _ledger(case: Case) -> Ledger:
+    told = attempts.thrown(case)
+    calls = attempts.calls(case)
+    listed = case.has("sends")
+    if listed:
+        failed, more = from_ledger(_failing_rows(case), told, calls)
+        failed["source"] = "ledger"
+    else:
+        failed, more = from_logs(told, calls)
+    looked = listed or not failed.empty or attempts.has_producer_log(case)
+    if attempts.entries(case) is None or not looked:
+        return Ledger(None, sends=case.sends.count() if listed else None)
+    kinds = failed["kind"].dropna()
+    errors = attempts.counted(pd.concat([kinds, more["kind"]]))
+    counted, not_ok = _outcomes(case) if listed else (None, {})
+    unknown = int(failed["kind"].isna().sum())
+    told_by = set() if (found := attempts.entries(case)) is None else set(found["source"].dropna())
+    known = Ledger(
+        source="ledger" if listed else "logs",
+        sends=counted,
+        sends_failed=_distinct(failed),
+        errors_by_kind=None if unknown else errors,
+        kind_unknown=unknown,
+        whole=listed or attempts.has_producer_log(case) or not told_by.isdisjoint({"app", "client"}),
+        failed=failed.assign(originals=None, brokers=None),
+        answered_not_ok=not_ok,
+    )
+    return _settled(case, known) if case.has("messages") else known
+
+
+def _distinct(failed: pd.DataFrame) -> int:
+    """Count failed sends: by key, else by UNIQ_KEY, else each row for itself."""
+    return int(_identity(failed).nunique())
+
+
+def _identity(failed: pd.DataFrame) -> pd.Series:
+    own = failed["key"].fillna(failed["uniq_key"])
+    return own.fillna(pd.Series([f"{attempts.NO_ID}{n}" for n in range(len(failed))], index=failed.index, dtype=object))
+
+
+# --- from a ledger -----------------------------------------------------------------------------------------------------------
+
+
+def _threw() -> Any:
+    said = F.concat_ws(" ", "outcome", "error")
+    stored = F.upper(F.trim(F.coalesce("outcome", F.lit("")))).isin(*STORED)
+    for status in STORED:
+        stored = stored | F.contains(said, F.lit(status))
+    return F.rlike(said, F.lit(_FAILED)) & ~stored
+
+
+def _failing_rows(case: Case) -> pd.DataFrame:
+    rows = case.sends.where(_threw()).select(
+        "key",
+        "uniq_key",
+        F.concat_ws(" ", "outcome", "error").alias("outcome"),
+        F.unix_millis("start").alias("ts"),
+        "cost_ms",
+        "file",
+        "line",
+    )
+    return rows.limit(attempts.MOST).toPandas().sort_values(["file", "line"], ignore_index=True)
+
+
+def _outcomes(case: Case) -> tuple[int, dict[str, int]]:
+    """Return how many sends the ledgers list, and the answers that are neither SEND_OK nor an exception."""
+    rows = case.sends.groupBy("outcome").agg(F.count("*").alias("n")).collect()
+    not_ok = {row.outcome: row.n for row in rows if row.outcome in names.SEND_STATUS_STORED}
+    return sum(row.n for row in rows), dict(sorted(not_ok.items()))
+
+
+def from_ledger(rows: pd.DataFrame, told: pd.DataFrame, calls: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Give each failed row of a ledger its kind; return them and the failed sends that only logs tell of.
+
+    The kind is that of the final exception: as the row itself says, else the application's log about that key, else
+    what the exception's class
+    implies, else the last attempt in the client's log.
+    """
+    app_of = _by_word(told, set(rows["key"].dropna()) | set(rows["uniq_key"].dropna()))
+    by_key, by_id = _index(calls, "key"), _index(calls, "uniq_key")
+    last: dict[Any, str] = calls["kind"].to_dict()
+    tried: dict[Any, int] = calls["attempts"].to_dict()
+    final: dict[Any, str] = told["kind"].to_dict()
+    kinds: list[str | None] = []
+    tries: list[int | None] = []
+    used: set[int] = set()
+    for key, uniq_key, outcome in zip(rows["key"], rows["uniq_key"], rows["outcome"], strict=True):
+        at = by_id.get(uniq_key, by_key.get(key))
+        entry = app_of.get(key, app_of.get(uniq_key))
+        tries.append(None if at is None else tried[at])
+        if at is not None:
+            used.add(at)
+        kind = kind_said(outcome) or (None if entry is None else final[entry])
+        kind = kind or ("CLIENT_TIMEOUT" if _TIMEOUT.search(outcome or "") else None)
+        kinds.append(kind or (None if at is None else last[at]))
+    failed = rows.assign(
+        kind=pd.Series(kinds, index=rows.index, dtype=object), attempts=pd.Series(tries, index=rows.index, dtype=object)
+    )
+    failed["source"] = "ledger"
+    # Calls of another sender: only where the ledger and the client's log are seen to share ids, else every call would
+    # be counted twice.
+    others = calls.drop(index=list(used)) if used else calls.iloc[0:0]
+    return failed[list(FAILED_COLUMNS)], others
+
+
+def kind_said(text: str | None) -> str | None:
+    """Return the kind that a text names itself, None where it names none."""
+    if not text:
+        return None
+    event = BY_SLUG["flow-control"]
+    if any(needle in text for needle in event.needles) and (found := event.compiled.search(text)):
+        return found["kind"] or "OTHER"
+    if any(needle in text for slug in attempts.TIMEOUTS for needle in BY_SLUG[slug].needles):
+        return "CLIENT_TIMEOUT"
+    return "OTHER" if re.search(r"CODE: ?\d", text) else None
+
+
+def _by_word(told: pd.DataFrame, wanted: set[str]) -> dict[str, int]:
+    """Return {key: entry} for the last entry of an application that names one of the wanted keys."""
+    return {word: at for at, said in zip(told.index, told["words"], strict=True) for word in said & wanted}
+
+
+def _index(calls: pd.DataFrame, column: str) -> dict[str, int]:
+    return {part: at for at, value in zip(calls.index, calls[column], strict=True) for part in parts(value)}
+
+
+# --- from logs ---------------------------------------------------------------------------------------------------------------
+
+
+def from_logs(told: pd.DataFrame, calls: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Put together what application and client logs tell of failed sends, each once; return them and nothing more.
+
+    The two are matched by key or UNIQ_KEY. Entries that name neither can be the same sends: of each kind the longer
+    list counts.
+    """
+    app_of = _by_word(
+        told, {part for column in ("key", "uniq_key") for value in calls[column].dropna() for part in parts(value)}
+    )
+    matched: dict[int, int] = {}
+    for at, key, uniq_key in zip(calls.index, calls["key"], calls["uniq_key"], strict=True):
+        entry = next((app_of[part] for part in (*parts(key), uniq_key) if part in app_of), None)
+        if entry is not None:
+            matched[at] = entry
+    final = told["kind"].to_dict()
+    both = calls.loc[list(matched)].assign(kind=[final[entry] for entry in matched.values()], source="logs")
+    app = told.drop(index=list(set(matched.values()))).assign(source="app", attempts=None)
+    client = calls.drop(index=list(matched)).assign(source="client")
+    named = app[app["key"].notna() | app["uniq_key"].notna()].drop_duplicates(["key", "uniq_key"], keep="last")
+    loose = app[app["key"].isna() & app["uniq_key"].isna()]
+    pieces = [both, named]
+    for kind in attempts.KINDS:
+        mine, theirs = loose[loose["kind"] == kind], client[client["kind"] == kind]
+        # A client's entry names the message, an application's here does not: of these only what goes beyond the
+        # client's.
+        pieces += [theirs, mine.iloc[len(theirs) :]]
+    failed = pd.concat([piece for piece in pieces if len(piece)] or [app], ignore_index=True).assign(
+        outcome=None, cost_ms=None
+    )
+    return failed[list(FAILED_COLUMNS)], failed.iloc[0:0]
+
+
+# --- what the commitlog says
+# -----------------------------------------------------------------------------------------------
+
+
+def _settled(case: Case, known: Ledger) -> Ledger:
+    """Look every failed send up among the originals, and find what is stored more than once."""
+    mine = originals(case)
+    failed = known.failed.assign(identity=_identity(known.failed))
+    copies = copies_of(mine, failed)
+    by_send = copies.groupby("identity")
+    found = failed["identity"].map(by_send["offset_msg_id"].nunique()).fillna(0)
+    named = failed["key"].notna() | failed["uniq_key"].notna()
+    failed["originals"] = found.where(named & ((found > 0) | covered(case, failed)))
+    failed["brokers"] = failed["identity"].map(by_send["store_host"].nunique())
+    once = failed.drop_duplicates("identity")
+    certain = bool(once["originals"].notna().all())
+    stored = once["originals"] > 0
+    outcome = {
+        kind: {"stored": int(stored[once["kind"] == kind].sum()), "lost": int((~stored)[once["kind"] == kind].sum())}
+        for kind in attempts.KINDS
+        if (once["kind"] == kind).any()
+    }
+    duplicated = stored_twice(case, failed, copies, listed=known.source == "ledger")
+    return attrs.evolve(
+        known,
+        failed=failed.drop(columns="identity"),
+        failed_but_stored=int(stored.sum()) if certain else None,
+        lost=int((~stored).sum()) if certain else None,
+        outcome_by_kind=outcome if certain and not known.kind_unknown else None,
+        stored_twice=int(duplicated["key"].nunique()),
+        duplicated=duplicated,
+    )

@@ -1,0 +1,256 @@
+"""Stalls: times in which a broker stored nothing although its clients went on sending.
+
+No log mentions them. In the commitlog they are holes in store_timestamp, and behind each stand originals that were born
+before or in the hole and had
+to wait for its end (storeTimestamp is taken inside the append lock, bornTimestamp when the request is built: reference
+§1.2). A pause of the
+whole process also leaves a hole in watermark.log, which otherwise has a block every second (§7.2); that tells it from
+an append that hangs.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+import numpy as np
+import pandas as pd
+from pyspark.sql import functions as F  # noqa: N812
+
+from kit.analysis.messages.originals import is_original, plainly_new, trace_topics
+from kit.case.once import once
+from kit.causes.findings import Ref
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from kit.case.case import Case
+
+SHORTEST: Final = 200
+"""ms. A shorter pause refuses nothing by default: waitTimeMillsInSendQueue, common/BrokerConfig."""
+LATE: Final = 150
+"""ms an original must have waited to count as one that waited for the end of a stall."""
+WAITERS: Final = 3
+"""Originals that must have waited. One or two can be a hiccup of their own client."""
+BURST: Final = 500
+"""ms between the end of one pause and the start of the next within a burst."""
+DENSE: Final = 10
+"""Records to be expected in a hole, by the rate beside it, before its emptiness means something without a waiter."""
+HOUR: Final = 3_600_000
+"""ms."""
+ENOUGH: Final = 20
+"""Originals of a client host in one hour that are enough to take the quickest for its clock difference."""
+
+
+@attrs.frozen
+class Stall:
+    """One stall or burst of stalls: `start` (naive UTC), `seconds` to the end of the last pause, `pauses`, `stood` (sum
+    of their seconds).
+
+    `waiters`: originals that waited; `store_host`: the broker, as in its records.
+    """
+
+    start: dt.datetime
+    seconds: float
+    pauses: int
+    stood: float
+    waiters: int
+    store_host: str
+
+    @property
+    def end(self) -> dt.datetime:
+        return self.start + dt.timedelta(seconds=self.seconds)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return start and seconds as findings.json has them."""
+        return {
+            "start": self.start.isoformat(timespec="milliseconds") + "Z",
+            "seconds": self.seconds,
+            "pauses": self.pauses,
+        }
+
+
+def single(case: Case) -> pd.DataFrame:
+    """Return the single pauses, worked out once per case: store_host, start, end (ms), waiters."""
+    return once(case, "pauses", lambda: pauses(case))
+
+
+def find(case: Case) -> list[Stall]:
+    """Return the stalls that the records of the case show, earliest first; worked out once per case."""
+    return once(case, "stalls", lambda: _bursts(single(case)) if case.has("messages") else [])
+
+
+def pauses(case: Case) -> pd.DataFrame:
+    """Return the single pauses: columns store_host, start, end (ms since 1970), waiters."""
+    columns = (
+        "store_host",
+        "born_host",
+        "topic",
+        "sys_flag",
+        "reconsume_times",
+        "prepared_transaction_offset",
+        "properties",
+    )
+    stamped = case.records.select(*columns, _ms("store_timestamp").alias("stored"), _ms("born_timestamp").alias("born"))
+    clocks = _clocks(stamped)
+    if clocks["skew"].abs().max() > LATE / 3:
+        of_host = F.broadcast(stamped.sparkSession.createDataFrame(clocks[["born_host", "hour", "skew"]]))
+        stamped = stamped.withColumn("hour", F.floor(F.col("stored") / HOUR)).join(
+            of_host, ["born_host", "hour"], "left"
+        )
+        stamped = stamped.withColumn("born", F.col("born") + F.coalesce("skew", F.lit(0))).drop("hour", "skew")
+    holes = _holes(stamped)
+    suspects = holes[holes["late"] > 0]
+    if suspects.empty:
+        return suspects.assign(waiters=0)[["store_host", "start", "end", "waiters"]]
+    waited = _waiters(stamped, clocks, suspects, trace_topics(case))
+    holes = holes.merge(waited, on=["store_host", "end"], how="left").fillna({"waiters": 0})
+    return _proven(holes)[["store_host", "start", "end", "waiters"]].reset_index(drop=True)
+
+
+def _ms(name: str) -> Column:
+    return F.unix_millis(F.col(name))
+
+
+def _clocks(stamped: DataFrame) -> pd.DataFrame:
+    """Return by connection and hour what to add to `born` for clocks that differ: born_host, hour, skew (ms), since
+    (ms, first store).
+    """
+    seen = (
+        stamped.where(plainly_new())
+        .groupBy("born_host", F.floor(F.col("stored") / HOUR).alias("hour"))
+        .agg(
+            F.min(F.col("stored") - F.col("born")).alias("least"),
+            F.count("*").alias("n"),
+            F.min("stored").alias("since"),
+        )
+        .toPandas()
+    )
+    seen["host"] = seen["born_host"].str.replace(r":\d+$", "", regex=True)
+    hourly = seen.groupby(["host", "hour"])
+    ever = seen.groupby("host")["least"].transform("min").clip(upper=0)
+    seen["skew"] = hourly["least"].transform("min").where(hourly["n"].transform("sum") >= ENOUGH, ever)
+    seen["since"] = seen.groupby("born_host")["since"].transform("min")
+    return seen
+
+
+def _holes(stamped: DataFrame) -> pd.DataFrame:
+    """Return every time of at least `SHORTEST` ms in which a broker stored nothing.
+
+    Columns store_host, start, end (ms), bin (of the end), late (records behind it that may have waited for its end),
+    busy (records per ms before it).
+    """
+    late = plainly_new() & (F.col("stored") - F.col("born") >= LATE)
+    bins = (
+        stamped.groupBy("store_host", F.floor(F.col("stored") / SHORTEST).alias("bin"))
+        .agg(
+            F.count("*").alias("n"),
+            F.min("stored").alias("first"),
+            F.max("stored").alias("last"),
+            F.count_if(late).alias("late"),
+        )
+        .toPandas()
+        .sort_values(["store_host", "bin"], ignore_index=True)
+    )
+    by_broker = bins.groupby("store_host")
+    bins["start"] = by_broker["last"].shift()
+    bins["late"] += by_broker["late"].shift(-1).fillna(0).astype("int64")
+    bins["busy"] = by_broker["n"].shift() / (bins["start"] - by_broker["first"].shift() + 1)
+    holes = bins[bins["first"] - bins["start"] >= SHORTEST].rename(columns={"first": "end"}).reset_index(drop=True)
+    return holes.astype({"start": "int64"})[["store_host", "start", "end", "bin", "late", "busy"]]
+
+
+def _waiters(stamped: DataFrame, clocks: pd.DataFrame, suspects: pd.DataFrame, traces: tuple[str, ...]) -> pd.DataFrame:
+    """Return how many originals waited for the end of each hole, and since when: columns store_host, end, waiters,
+    since (ms).
+
+    The first messages of a connection do not count: what they wait for is their own client's start.
+    """
+    spark = stamped.sparkSession
+    behind = pd.concat([suspects[["store_host", "end", "bin"]].assign(bin=suspects["bin"] + k) for k in (0, 1)])
+    known = clocks[["born_host", "since"]].drop_duplicates("born_host")
+    late = (
+        stamped.withColumn("bin", F.floor(F.col("stored") / SHORTEST))
+        .where(plainly_new() & (F.col("stored") - F.col("born") >= LATE))
+        .join(F.broadcast(spark.createDataFrame(behind)), ["store_host", "bin"])
+        .where((F.col("stored") >= F.col("end")) & (F.col("born") <= F.col("end") - LATE) & is_original(traces))
+        .join(F.broadcast(spark.createDataFrame(known)), "born_host")
+        .where(F.col("since") < F.col("end"))
+    )
+    return late.groupBy("store_host", "end").agg(F.count("*").alias("waiters"), F.min("born").alias("since")).toPandas()
+
+
+def _proven(holes: pd.DataFrame) -> pd.DataFrame:
+    """Keep the holes that originals waited for, and those between two such holes that are empty against all
+    expectation.
+    """
+    length = holes["end"] - holes["start"]
+    enough = (holes["waiters"] >= WAITERS) | ((holes["waiters"] >= 1) & (length >= 5 * SHORTEST))
+    # The stall cannot have begun after the first of those that waited was born.
+    holes = holes.assign(proven=enough, start=holes[["start", "since"]].max(axis=1).astype("int64"))
+    kept = []
+    for _, mine in holes.groupby("store_host", sort=True):
+        starts, ends, proven = (mine[name].to_numpy() for name in ("start", "end", "proven"))
+        empty = (mine["busy"].fillna(0).to_numpy() * (ends - starts)) >= DENSE
+        near = np.r_[False, starts[1:] - ends[:-1] <= BURST]
+        for i in range(1, len(mine) - 1):
+            if not proven[i] and empty[i] and near[i] and near[i + 1] and proven[i - 1] and proven[i + 1]:
+                proven[i] = True
+        kept.append(mine[proven])
+    return pd.concat(kept) if kept else holes
+
+
+def _bursts(single: pd.DataFrame) -> list[Stall]:
+    """Merge pauses that follow one another within `BURST` ms."""
+    found: list[Stall] = []
+    for host, mine in single.sort_values(["store_host", "start"]).groupby("store_host", sort=True):
+        new = (mine["start"] - mine["end"].shift() > BURST).cumsum()
+        for _, burst in mine.groupby(new, sort=True):
+            start, end = int(burst["start"].min()), int(burst["end"].max())
+            stood = int((burst["end"] - burst["start"]).sum())
+            when = dt.datetime.fromtimestamp(start / 1000, dt.UTC).replace(tzinfo=None)
+            found.append(
+                Stall(when, (end - start) / 1000, len(burst), stood / 1000, int(burst["waiters"].sum()), str(host))
+            )
+    return sorted(found, key=lambda s: (s.start, s.store_host))
+
+
+def frame(found: list[Stall]) -> pd.DataFrame:
+    """Return stalls as a frame: start, end, seconds, pauses, stood_seconds, waiters, store_host."""
+    rows = [(s.start, s.end, s.seconds, s.pauses, s.stood, s.waiters, s.store_host) for s in found]
+    return pd.DataFrame(
+        rows, columns=pd.Index(["start", "end", "seconds", "pauses", "stood_seconds", "waiters", "store_host"])
+    )
+
+
+def released(case: Case, found: list[Stall]) -> tuple[Ref, ...]:
+    """Quote for each stall the original that waited longest for its end."""
+    number = F.lit(None).cast("int")
+    for n, stall in enumerate(found):
+        start, end = (t.replace(tzinfo=dt.UTC) for t in (stall.start, stall.end + dt.timedelta(milliseconds=SHORTEST)))
+        number = F.when(
+            (F.col("store_host") == stall.store_host) & F.col("store_timestamp").between(F.lit(start), F.lit(end)), n
+        ).otherwise(number)
+    waited = F.struct(_ms("store_timestamp") - _ms("born_timestamp"), -F.col("physical_offset"))
+    shown = F.struct(
+        "file",
+        "physical_offset",
+        "topic",
+        "queue_id",
+        "queue_offset",
+        "born_timestamp",
+        "store_timestamp",
+        "offset_msg_id",
+    )
+    behind = case.records.where(is_original(trace_topics(case))).withColumn("n", number).where(F.col("n").isNotNull())
+    rows = behind.groupBy("n").agg(F.max_by(shown, waited).alias("r")).orderBy("n").collect()
+    return tuple(
+        Ref(
+            r.file,
+            f"topic={r.topic}, queueId={r.queue_id}, queueOffset={r.queue_offset}, bornTimestamp={r.born_timestamp}, "
+            f"storeTimestamp={r.store_timestamp}, msgId={r.offset_msg_id}",
+            physical_offset=r.physical_offset,
+        )
+        for r in (row.r for row in rows)
+    )

@@ -1,0 +1,68 @@
+"""The limits a transaction lives under: from the evidence where it says them, else the default of the version, and said
+which.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import pandas as pd
+import pyarrow.dataset as ds
+
+from kit.analysis.transactions import transactions
+from kit.rocketmq import names
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+SETTINGS: Final = (
+    ("transactionCheckMax", ""),
+    ("transactionTimeOut", "ms"),
+    ("transactionCheckInterval", "ms"),
+    ("fileReservedTime", "h"),
+)
+COLUMNS: Final = ("limit", "value", "unit", "known", "where", "line")
+
+
+def table(case: Case) -> pd.DataFrame:
+    """Return the limits in force, one a row: limit, value (text, None where unknown), unit, known (`evidence`,
+    `default`, None), where, line.
+    """
+    rows: list[tuple[Any, ...]] = []
+    for name, unit in SETTINGS:
+        value, where, known = case.setting(name)
+        rows.append((name, value, unit, known, where.file if where else None, where.line if where else None))
+    if case.has("messages"):
+        immune = transactions.summary(case).total("immune")
+        rows.append((names.CHECK_IMMUNITY, f"{immune}", "transactions", "evidence", None, None))
+    rows += _retries(case)
+    # Both are fixed in the client: client/impl/producer/DefaultMQProducerImpl.sendMessageInTransaction.
+    rows += [
+        ("DELAY", None, "not allowed", "default", None, None),
+        ("batch", None, "not allowed", "default", None, None),
+    ]
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype({"line": "Int64"})
+
+
+def _retries(case: Case) -> list[tuple[Any, ...]]:
+    """Return the retries until the dead letter queue of each consumer group the broker's configuration names; the
+    default 16 where none is.
+    """
+    wanted = (ds.field("origin") == "subscriptionGroup") & (ds.field("name") == "retryMaxTimes") & ~ds.field("backup")
+    found = ds.dataset(case.folder("configs"), format="parquet").to_table(filter=wanted).to_pylist()
+    told = {
+        (r["subject"], r["value"]): r
+        for r in sorted(found, key=lambda r: (r["subject"] or "", r["file"], r["line"]))
+        if not _internal(r["subject"])
+    }
+    rows: list[tuple[Any, ...]] = [
+        (f"retryMaxTimes {group}", value, "", "evidence", row["file"], row["line"])
+        for (group, value), row in told.items()
+    ]
+    return rows[:50] or [("retryMaxTimes", "16", "", "default", None, None)]
+
+
+def _internal(group: str | None) -> bool:
+    return group is None or group.startswith(
+        (names.SYSTEM_GROUP_PREFIX, "TOOLS_CONSUMER", "SELF_TEST", "FILTERSRV", "__MONITOR", "CID_ONS", "CID_ONSAPI")
+    )

@@ -1,0 +1,179 @@
+"""Send-backs that a broker refused, and why: shared by the half-topic blow-up and its neighbours.
+
+A consumer that fails a message sends it back (CONSUMER_SEND_MSG_BACK); the broker stores it under %RETRY% + group.
+Refused, the client's
+catch branch sends the message anew. Source: client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack; name
+limits: reference data in
+`kit.rocketmq.versions`.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+from pyspark.sql import functions as F  # noqa: N812
+
+from kit.analysis import refs
+from kit.case.once import per_case
+from kit.i18n import T
+from kit.rocketmq import names, versions
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+    from kit.causes.findings import Ref
+
+REASONS: Final = {
+    "name-too-long": T("the retry topic's name is too long for the broker"),
+    "properties-too-long": T("the message's properties are too long"),
+    "timeout": T("the broker did not answer in time"),
+    "busy": T("the broker was busy"),
+    "group-unknown": T("the consumer group does not exist on the broker"),
+    "connection": T("the broker could not be reached"),
+    "record-gone": T("the broker no longer had the record"),
+    "other": T("for a reason the log does not name"),
+}
+REASON_UNKNOWN: Final = T("why is not known from this evidence")
+
+_ANSWERS: Final = (
+    # What the exception behind "sendMessageBack Exception" says → reason. MESSAGE_ILLEGAL alone has two causes, told
+    # apart below.
+    ("length too long", "name-too-long"),
+    ("longer than topic max length", "name-too-long"),
+    ("subscription group not exist", "group-unknown"),
+    ("look message by offset failed", "record-gone"),
+    ("PROPERTIES_SIZE_EXCEEDED", "properties-too-long"),
+    ("RemotingTimeoutException", "timeout"),
+    ("RemotingConnectException", "connection"),
+    ("RemotingSendRequestException", "connection"),
+    ("CLEAN_QUEUE]", "busy"),
+    ("REJECTREQUEST]", "busy"),
+    ("MESSAGE_ILLEGAL", "illegal"),
+)
+
+
+@attrs.frozen
+class SendBack:
+    """Refused send-backs of a case.
+
+    `refusals`: entries that say so (client log, else the broker's store.log); `resent_failed`: of these, how many the
+    client could not even send anew.
+    `retry_topic_length` in characters, null unless the length was the reason.
+    """
+
+    refusals: int = 0
+    resent_failed: int = 0
+    reason: str | None = None
+    retry_topic_length: int | None = None
+    groups: tuple[str, ...] = ()
+    first: dt.datetime | None = None
+    last: dt.datetime | None = None
+    refs: tuple[Ref, ...] = ()
+    resent_refs: tuple[Ref, ...] = ()
+    reason_refs: tuple[Ref, ...] = ()
+
+
+@per_case
+def examine(case: Case) -> SendBack:
+    """Return what the evidence says about refused send-backs; worked out once per case."""
+    return _examine(case)
+
+
+def _examine(case: Case) -> SendBack:
+    refused = refs.seen(case, "send-back-exception")
+    too_long = refs.seen(case, "topic-too-long")
+    if not refused and not too_long:
+        return SendBack()
+    answers = _answers(case) if refused else []
+    groups = Counter({group: n for group, _, n in answers if group})
+    reasons: Counter[str] = Counter()
+    for _, answer, n in answers:
+        reasons[answer] += n
+    lengths = _printed_lengths(case) if too_long else Counter()
+    reason, length = _reason(case, reasons, list(groups), lengths)
+    again = refs.seen(case, "send-back-resend-failed")
+    quoted = refs.lines(case, case.event("send-back-exception"), 2, within="CODE:") if refused else ()
+    if reason == "name-too-long" and too_long:
+        why = refs.quote(case, too_long, 2)
+    else:
+        why = quoted[:1] if reason else ()
+    return SendBack(
+        refusals=refused.count or (sum(lengths.values()) if reason == "name-too-long" else 0),
+        resent_failed=again.count,
+        reason=reason,
+        retry_topic_length=length,
+        groups=tuple(group for group, _ in groups.most_common()),
+        first=refused.first or too_long.first,
+        last=refused.last or too_long.last,
+        refs=quoted or (refs.quote(case, too_long, 2) if reason else ()),
+        resent_refs=refs.quote(case, again, 2),
+        reason_refs=why,
+    )
+
+
+def _answers(case: Case) -> list[tuple[str | None, str, int]]:
+    """Return (group, reason, entries) of the exceptions behind the client's "sendMessageBack Exception"."""
+    said = F.concat_ws("\n", "message", "trace")
+    answer: Any = F.lit("other")
+    for text, reason in reversed(_ANSWERS):
+        answer = F.when(F.contains(said, F.lit(text)), reason).otherwise(answer)
+    # 5.1.0 and later print the group elsewhere in the line.
+    group = F.coalesce("group", "group_5").alias("group")
+    rows = (
+        case.event("send-back-exception").groupBy(group, answer.alias("answer")).agg(F.count("*").alias("n")).collect()
+    )
+    return sorted(((row.group, row.answer, row.n) for row in rows), key=lambda r: (-r[2], str(r)))
+
+
+def _printed_lengths(case: Case) -> Counter[int]:
+    rows = (
+        case.event("topic-too-long")
+        .groupBy(F.col("length").cast("int").alias("length"))
+        .agg(F.count("*").alias("n"))
+        .collect()
+    )
+    return Counter({row.length: row.n for row in rows if row.length})
+
+
+def _reason(
+    case: Case, answers: Counter[str], groups: list[str], lengths: Counter[int]
+) -> tuple[str | None, int | None]:
+    """Tell the reasons apart. MESSAGE_ILLEGAL means a name too long or properties too long: the group's own length and
+    store.log decide.
+    """
+    limit = store_limit(case)
+    by_name = {len(names.RETRY_PREFIX) + len(group) for group in groups} | {
+        n for n in map(len, retry_topics(case)) if n in lengths
+    }
+    long_names = {n for n in by_name if n > limit}
+    if long_names and (answers["illegal"] or answers["name-too-long"] or long_names & set(lengths)):
+        confirmed = long_names & set(lengths)
+        return "name-too-long", max(confirmed or long_names)
+    if answers["illegal"]:
+        return ("properties-too-long" if refs.seen(case, "properties-too-long") else "other"), None
+    named = [reason for reason, _ in answers.most_common() if reason not in ("illegal", "name-too-long")]
+    return (named[0] if named else None), None
+
+
+def store_limit(case: Case) -> int:
+    """Longest name of a retry topic that the brokers of this case store; where their release is unknown, the limit of
+    most releases.
+    """
+    known = case.broker_versions()
+    return min(
+        (int(versions.rule("brokerRetryTopicMax", version)) for version in known),
+        default=int(versions.rule("brokerRetryTopicMax", versions.OLDEST)),
+    )
+
+
+def retry_topics(case: Case) -> tuple[str, ...]:
+    """Return the %RETRY% names of the consumer groups that the configuration and the offsets of the evidence name."""
+    groups: set[str] = set()
+    if case.has("offsets"):
+        groups |= {row.group for row in case.offsets.select("group").distinct().collect() if row.group}
+    if case.has("configs"):
+        rows = case.configs.where(F.col("origin") == "subscriptionGroup.json").select("subject").distinct().collect()
+        groups |= {row.subject for row in rows if row.subject}
+    return tuple(sorted(names.RETRY_PREFIX + group for group in groups))

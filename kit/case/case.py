@@ -1,0 +1,381 @@
+"""The tables of one evidence, each built when first asked for and then kept in the workspace."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import threading
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+
+from kit.case import workspace as ws
+from kit.case.options import Options, instant
+from kit.evidence.remote import fetch, is_remote, shown
+from kit.i18n import Lang, T
+from kit.inventory import inventory as inv
+from kit.inventory import zones
+from kit.rocketmq.log_layouts import BROKER_SIDE
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pyspark.sql import DataFrame, SparkSession
+
+    from kit.case import setup, tables
+    from kit.case.unreadable import Damage
+
+HIDDEN: Final = ("events", "offset")
+"""Columns of `entries` that `logs` does not show."""
+
+BRIEF: Final = 4 << 30
+"""Bytes of evidence up to which the work is over before a JVM's optimising compiler pays."""
+
+NO_WORKSPACE = T("with a cluster, give --workspace: a folder that all workers can read")
+
+
+def open_case(
+    evidence: str | Path,
+    workspace: str | Path | None = None,
+    *,
+    lang: Lang = "en",
+    tz_broker: str | None = None,
+    tz_app: str | None = None,
+    since: str | dt.datetime | None = None,
+    until: str | dt.datetime | None = None,
+    rows: Iterable[str] = (),
+    master: str | None = None,
+    remote: str | None = None,
+) -> Case:
+    """Open an evidence: a folder, an archive, one file, or a URI of object storage. Nothing is read before a table is
+    asked for.
+
+    `workspace`: folder of the cache (default: the user's); `tz_broker`, `tz_app`: zones of what no layout fixes, as an
+    IANA name or `+08:00`;
+    `since`, `until`: ISO times that cut every table with times; `rows`: `FILE:key=COLUMN,…` for tables whose columns
+    are guessed wrongly;
+    `master`, `remote`: a Spark cluster. Raise `FileNotFoundError`, `ValueError` (a zone or time that is none),
+    `WorkspaceInside`.
+    """
+    if workspace is None and (remote or (master and not master.startswith("local"))):
+        raise ValueError(NO_WORKSPACE.render(lang))
+    elsewhere = str(evidence) if is_remote(str(evidence)) else None
+    path = fetch(elsewhere, workspace) if elsewhere else Path(evidence)
+    if not path.exists():
+        raise FileNotFoundError(2, "No such file or folder", str(path))
+    ws.base(workspace, path)
+    for zone in (tz_broker, tz_app):
+        zones.converter(zone)
+    options = Options(tz_broker, tz_app, instant(since), instant(until), tuple(sorted(rows)), master, remote)
+    case = Case(path, Path(workspace) if workspace is not None else None, lang, options)
+    case.name = shown(elsewhere) if elsewhere else str(path)
+    return case
+
+
+def _table(name: str, holds: str) -> Any:
+    return property(lambda case: case._frame(name), doc=holds)
+
+
+class Case:
+    """One evidence. Tables are Spark DataFrames with the columns of the public interface; figures count `records`, not
+    `messages`.
+    """
+
+    def __init__(self, path: Path, workspace: Path | None, lang: Lang, options: Options) -> None:
+        self.path = path
+        self.name = str(path)
+        """What the user called it: for evidence on object storage the URI, not where its copy lies."""
+        self.lang = lang
+        self.options = options
+        self.memo: dict[str, Any] = {}
+        """What causes work out once and share."""
+        self.eager = True
+        """Whether Spark starts while an evidence is looked at for the first time: nearly everything needs it next."""
+        self._base = workspace
+        self._lock = threading.RLock()
+        self._spark: Future[SparkSession] | None = None
+        self._frames: dict[str, DataFrame] = {}
+        self._building: dict[str, threading.Lock] = {}
+
+    # --- what there is ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def found(self) -> inv.Inventory:
+        """The inventory as the files alone tell it: floating times have no zone yet."""
+        if self.eager and not inv.looked_at(self.path, self._base):
+            self.warm()
+        found = inv.take(self.path, self._base)
+        for said in self.options.rows:
+            found = inv.with_columns(found, said)
+        return found
+
+    @cached_property
+    def zones(self) -> dict[str, zones.Zone]:
+        """Which zone each floating file is read in, and how that was found."""
+        key = f"zones-{ws.code_hash(*ws.READING)}-{self.options.digest()}"
+        kept = self.workspace.read_json(key)
+        if kept is None:
+            items = [i for i in self.found.items if i.replica_of is None]
+            from kit.case import message_times, tables
+
+            stores = tables.stores(self.found, replicas=False)
+            settled = zones.settle(items, lambda names: message_times.of(stores, names), self.options.tz_app)
+            kept = [attrs.asdict(zone) for zone in settled.values()]
+            self.workspace.write_json(key, kept)
+        return {zone["file"]: zones.Zone(**zone) for zone in kept}
+
+    @cached_property
+    def inventory(self) -> inv.Inventory:
+        """Every file, with the zone its times are read in."""
+        return attrs.evolve(self.found, items=tuple(self._zoned(item) for item in self.found.items))
+
+    def _zoned(self, item: inv.Item) -> inv.Item:
+        from kit.inventory import spans
+
+        if item.kind == "log" and item.first is not None:
+            return attrs.evolve(
+                item, zone=self.options.tz_broker if self.options.tz_broker and item.source in BROKER_SIDE else "+08:00"
+            )
+        known = self.zones.get(item.replica_of or item.file)
+        if known is None or item.kind not in inv.TEXTS:
+            return attrs.evolve(item, zone=known.zone if known else None)
+        to_utc = zones.converter(known.zone)
+        first, last = spans.printed(Path(item.path), item.bytes, dt.UTC)
+        return attrs.evolve(item, zone=known.zone, first=spans.shift(first, to_utc), last=spans.shift(last, to_utc))
+
+    @cached_property
+    def workspace(self) -> ws.Workspace:
+        return ws.Workspace.for_evidence(self.path, self._base, self.found.content_key)
+
+    def has(self, table: str) -> bool:
+        """Tell whether a table has any row."""
+        import pyarrow.dataset as ds
+
+        return bool(ds.dataset(self.folder(TABLE_OF.get(table, table)), format="parquet").count_rows() > 0)
+
+    def has_source(self, source: str) -> bool:
+        """Tell whether there is a log of this source (`store`, `transaction`, `client`, …)."""
+        return any(item.source == source for item in self.found.items)
+
+    def damage(self) -> list[Damage]:
+        """Return what of the evidence is truncated, corrupt or could not be read, in order of file."""
+        from kit.case import unreadable as damage
+
+        return damage.of(self)
+
+    # --- tables ----------------------------------------------------------------------------------------------------------
+
+    skipped = _table("skipped", "Ranges of commitlog files that are no records.")
+    index = _table("index", "Entries of index files.")
+    traces = _table("traces", "Contexts of message trace records.")
+    configs = _table("configs", "Settings of brokers, topics and groups, wherever they stand.")
+    offsets = _table("offsets", "Consumer offsets, delay offsets and the checkpoint.")
+    admin = _table("admin", "Cells and fields of mqadmin outputs.")
+    metrics = _table("metrics", "Host metrics and garbage collections.")
+    rows = _table("rows", "Business tables, transaction log tables and delivery ledgers.")
+    sends = _table("sends", "Send ledgers.")
+
+    @property
+    def messages(self) -> DataFrame:
+        """One row per commitlog record and file, replicas included."""
+        return self._frame("messages").drop("body")
+
+    @cached_property
+    def records(self) -> DataFrame:
+        """One row per record: replicas and repeated copies once."""
+        from pyspark.sql import Window
+        from pyspark.sql import functions as F  # noqa: N812
+
+        copies = [i.file for i in self.found.of_kind("commitlog", "dledger") if i.replica_of]
+        kept = self.messages.where(~F.col("file").isin(copies)) if copies else self.messages
+        if self.found.overlapping:
+            same = Window.partitionBy("offset_msg_id").orderBy("file")
+            kept = kept.withColumn("_copy", F.row_number().over(same)).where(F.col("_copy") == 1).drop("_copy")
+        return kept
+
+    @property
+    def ops(self) -> DataFrame:
+        """Op records, one row for each half message they end."""
+        frame = self._frame("ops")
+        return frame.dropDuplicates(["offset_msg_id", "half_queue_offset"]) if self.found.overlapping else frame
+
+    @property
+    def consumequeue(self) -> DataFrame:
+        """Units of consume queues: which unit points at which record."""
+        from kit.formats.queues import consumequeue, lost_paths
+
+        frame = self._frame("consumequeue")
+        lost = any(consumequeue.place(i.file) is None for i in self.found.of_kind("consumequeue", replicas=False))
+        return lost_paths.placed(frame, self.records) if lost else frame
+
+    @property
+    def entries(self) -> DataFrame:
+        """`logs` with two columns more: `events` (slugs of known texts) and `offset` (byte position of the first
+        line).
+        """
+        return self._frame("logs")
+
+    @property
+    def logs(self) -> DataFrame:
+        return self.entries.drop(*HIDDEN)
+
+    def event(self, slug: str) -> DataFrame:
+        """Return the entries with a known text, one column more for each named group of its pattern."""
+        from kit.case import events
+
+        return events.select(self.entries, slug)
+
+    def read_messages(self, *, body: bool = False) -> DataFrame:
+        """Return `messages` read from the commitlog itself, with decompressed bodies where asked for."""
+        from kit.case import tables
+
+        stores = json.dumps(tables.stores(self.found))
+        reader = self.spark.read.format("rocketmq.commitlog").option("files", stores).option("body", str(body).lower())
+        return self._cut(reader.load(), "store_timestamp")
+
+    def folder(self, name: str) -> Path:
+        """Return the Parquet folder of a table, built if it is not there: for readers that need no Spark."""
+        from kit.case import tables
+
+        spec = tables.specs()[name]
+        with self._lock:
+            lock = self._building.setdefault(name, threading.Lock())
+        with lock:
+            key = tables.key(name, self.found, self.options.digest(), self.zones if spec.zoned else None)
+            return tables.write(self.workspace, key, spec.schema, lambda part: self._read(name, spec, part))
+
+    def _read(self, name: str, spec: tables.Spec, part: Path) -> DataFrame | list[tables.Task]:
+        import kit.spark
+        from kit.case import tables
+
+        options: dict[str, Any] = {"tz_broker": self.options.tz_broker, "tz_app": self.options.tz_app}
+        if spec.zoned:
+            options["zones"] = {file: zone.zone for file, zone in self.zones.items()}
+        for needed in tables.NEEDS.get(name, ()):
+            options[needed] = self.folder(needed)
+        if name in tables.BY_SPARK:
+            if (
+                name != "ops"
+                and kit.spark.is_local(self.options.master, self.options.remote)
+                and tables.little(self.found)
+            ):
+                return tables.here(name, self.found, options)
+            return tables.frame(self.spark, name, self.found, options, part)
+        return tables.tasks(name, self.found, options)
+
+    def build(self, *names: str) -> None:
+        """Build several tables at once."""
+        from kit.case import tables
+
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(self.folder, names or tuple(tables.specs())))
+
+    def _frame(self, name: str) -> DataFrame:
+        with self._lock:
+            kept = self._frames.get(name)
+        if kept is None:
+            from pyspark.sql.pandas.types import from_arrow_schema
+
+            from kit.case import tables
+            from kit.spark.sessions import parquet
+
+            self.warm()
+            spec = tables.specs()[name]
+            folder = self.folder(name)
+            frame = parquet(self.spark, folder, from_arrow_schema(spec.schema))
+            kept = self._cut(frame, spec.time)
+            with self._lock:
+                self._frames[name] = kept
+        return kept
+
+    def _cut(self, frame: DataFrame, column: str | None) -> DataFrame:
+        from kit.case import tables
+
+        return tables.between(frame, column, self.options.since, self.options.until)
+
+    # --- Spark -----------------------------------------------------------------------------------------------------------
+
+    def warm(self) -> None:
+        """Start Spark in the background; what needs it waits."""
+        import kit.spark
+        from kit.evidence import files as evidence
+
+        with self._lock:
+            if self._spark is None:
+                future: Future[SparkSession] = Future()
+                self._spark = future
+
+                def start() -> None:
+                    try:
+                        brief = evidence.weight(self.path) <= BRIEF
+                        future.set_result(kit.spark.session(self.options.master, self.options.remote, brief=brief))
+                    except BaseException as error:
+                        future.set_exception(error)
+
+                threading.Thread(target=start, name="spark-start", daemon=True).start()
+
+    @property
+    def spark(self) -> SparkSession:
+        self.warm()
+        assert self._spark is not None
+        return self._spark.result()
+
+    # --- what it says ----------------------------------------------------------------------------------------------------
+
+    def line(self, file: str, line: int) -> str:
+        """Return one line of a text file as it stands there, without its end; the first is 1. Raise `KeyError`,
+        `IndexError`.
+        """
+        return self.lines([(file, line)])[0]
+
+    def lines(self, places: Iterable[tuple[str, int]]) -> list[str]:
+        """Return several lines, each file read once."""
+        from kit.inventory import quotes
+
+        return quotes.lines(self.found, places)
+
+    def broker_versions(self) -> tuple[str, ...]:
+        """Return the releases of the brokers the evidence names, oldest first; empty where none is named."""
+        from kit.case import setup
+
+        return setup.broker_versions(self)
+
+    def client_versions(self) -> tuple[str, ...]:
+        """Return the releases of the clients that connected, oldest first; empty where none is named."""
+        from kit.case import setup
+
+        return setup.client_versions(self)
+
+    def clients(self) -> list[setup.Client]:
+        """Return who connected, in which group, with which release, and the line that says it."""
+        from kit.case import setup
+
+        return setup.clients(self)
+
+    def setting(self, name: str) -> setup.Setting:
+        """Return (value, where, known) of a broker setting: known `evidence`, `default` (of the broker's release) or
+        None.
+        """
+        from kit.case import setup
+
+        return setup.setting(self, name)
+
+    # --- results ---------------------------------------------------------------------------------------------------------
+
+    def table_names(self) -> list[str]:
+        """Return the result tables that the causes left, once `kit.triage` ran."""
+        from kit.case import results
+
+        return results.names(self)
+
+    def table(self, name: str) -> pd.DataFrame:
+        """Return one result table; empty where the causes left none of that name."""
+        from kit.case import results
+
+        return results.table(self, name)
+
+
+TABLE_OF: Final[Mapping[str, str]] = {"records": "messages", "entries": "logs"}

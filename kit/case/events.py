@@ -1,0 +1,74 @@
+"""The entries of a table of logs that hold one known text, with the values in it as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from kit.rocketmq.log_events.catalogue import BY_SLUG
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+
+def select(logs: DataFrame, slug: str) -> DataFrame:
+    """Return the rows of `logs` (which has the column `events`) with that text and one string column per value, null
+    where it is not printed.
+
+    Raise `KeyError` for a slug that is not in the catalogue. Everything runs in the JVM.
+    """
+    from pyspark.sql import functions as F  # noqa: N812
+
+    event = BY_SLUG[slug]
+    rows = logs.where(F.array_contains("events", slug))
+    if not event.groups:
+        return rows
+    text = F.concat_ws("\n", "message", "trace")
+    values = {name: F.regexp_extract(text, event.java, number) for number, name in enumerate(event.groups, 1)}
+    return rows.select(
+        "*", *(F.when(value != "", value).alias(_free(name, logs.columns)) for name, value in values.items())
+    )
+
+
+def _free(name: str, taken: list[str]) -> str:
+    """Return the column's name, with `_said` behind it where the log table has one of that name."""
+    return f"{name}_said" if name in taken else name
+
+
+def value(slug: str, name: str) -> Column:
+    """Return one value of a known text as a column over `logs` (`message`, `trace`): null where the text or the value
+    is not there.
+
+    Raise `KeyError` for a slug, `ValueError` for a group that is not in the catalogue.
+    """
+    from pyspark.sql import functions as F  # noqa: N812
+
+    event = BY_SLUG[slug]
+    found = F.regexp_extract(F.concat_ws("\n", "message", "trace"), event.java, event.groups.index(name) + 1)
+    return F.when(F.array_contains("events", slug) & (found != ""), found)
+
+
+def select_any(logs: DataFrame, slugs: Sequence[str]) -> DataFrame:
+    """Return the rows of `logs` with any of these texts in one pass: `event` (the first of `slugs` that is in the
+    entry) and one column per value.
+
+    Values of the same name in several patterns share a column. Raise `KeyError` for a slug that is not in the
+    catalogue.
+    """
+    from pyspark.sql import functions as F  # noqa: N812
+
+    has = {slug: F.array_contains("events", slug) for slug in slugs}
+    text = F.concat_ws("\n", "message", "trace")
+    found = {name: [s for s in slugs if name in BY_SLUG[s].groups] for slug in slugs for name in BY_SLUG[slug].groups}
+    rows = logs.where(F.arrays_overlap("events", F.array(*map(F.lit, slugs))))
+    event = F.coalesce(*(F.when(has[slug], slug) for slug in slugs)).alias("event")
+    values = []
+    for name, among in found.items():
+        said = [
+            F.when(
+                has[s], F.nullif(F.regexp_extract(text, BY_SLUG[s].java, BY_SLUG[s].groups.index(name) + 1), F.lit(""))
+            )
+            for s in among
+        ]
+        values.append(F.coalesce(*said).alias(_free(name, [*logs.columns, "event"])))
+    return rows.select("*", event, *values)

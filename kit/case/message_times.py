@@ -1,0 +1,57 @@
+"""When the messages with given ids or keys were born and stored, from the commitlog: what zones are inferred from."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kit.formats.commitlog import segments
+from kit.formats.commitlog.batches import Wanted
+from kit.spark import commitlog_source
+
+_COLUMNS: Final = ("uniq_key", "offset_msg_id", "keys", "born_timestamp", "store_timestamp")
+_MOST: Final = 40
+"""Copies of one message whose times are kept: a looping one has thousands."""
+
+
+def of(stores: Sequence[dict[str, Any]], names: Collection[str]) -> dict[str, tuple[int, ...]]:
+    """Return name → times in ms of the records that carry it as UNIQ_KEY, offset id or (whole) KEYS."""
+    if not stores or not names:
+        return {}
+    wanted = pa.array(sorted(names), pa.string())
+    found: dict[str, set[int]] = defaultdict(set)
+
+    def read(chunk: Any) -> list[tuple[np.ndarray, np.ndarray]]:
+        kept = []
+        for file, start, stop in chunk.ranges:
+            for batch in segments.messages(file, start, stop, Wanted(_COLUMNS)):
+                times = [batch[t].cast(pa.int64()).fill_null(0).to_numpy() // 1000 for t in _COLUMNS[3:]]
+                for name in _COLUMNS[:3]:
+                    which = pc.index_in(batch[name], value_set=wanted).fill_null(-1).to_numpy()
+                    rows = _first(which)
+                    kept += [(which[rows], time[rows]) for time in times]
+        return kept
+
+    with ThreadPoolExecutor(2) as pool:
+        for pairs in pool.map(read, commitlog_source.tasks(stores)):
+            for which, times in pairs:
+                for name, time in zip(which.tolist(), times.tolist(), strict=True):
+                    if time and len(found[wanted[name].as_py()]) < _MOST:
+                        found[wanted[name].as_py()].add(time)
+    return {name: tuple(sorted(times)) for name, times in found.items()}
+
+
+def _first(which: np.ndarray) -> np.ndarray:
+    """Return the rows that name something, the first `_MOST` of each name."""
+    rows = np.flatnonzero(which >= 0)
+    rows = rows[np.argsort(which[rows], kind="stable")]
+    names = which[rows]
+    begins = np.flatnonzero(np.concatenate(([True], names[1:] != names[:-1]))) if len(names) else np.empty(0, np.int64)
+    rank = np.arange(len(names)) - np.repeat(begins, np.diff(np.append(begins, len(names))))
+    return rows[rank < _MOST]

@@ -1,0 +1,34 @@
+"""Work that several causes share, done once per case even when they ask at the same time."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+
+R = TypeVar("R")
+
+
+def once(case: Case, name: str, work: Callable[[], R]) -> R:
+    """Return what `work` gave when it was first asked for under this name; others wait for it."""
+    lock: Any = case.memo.setdefault(f"{name} lock", threading.RLock())
+    with lock:
+        if name not in case.memo:
+            case.memo[name] = work()
+        found: R = case.memo[name]
+    return found
+
+
+def per_case(work: Callable[[Case], R]) -> Callable[[Case], R]:
+    """Make a function of a case work once for each case."""
+
+    @functools.wraps(work)
+    def ask(case: Case) -> R:
+        return once(case, f"{work.__module__}.{work.__qualname__}", lambda: work(case))
+
+    return ask

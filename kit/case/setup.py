@@ -1,0 +1,137 @@
+"""How the system was set up, as the evidence says it: releases of brokers and clients, settings in force."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+import attrs
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from kit.case.once import per_case
+from kit.causes.findings import Ref
+from kit.evidence.files import open_readonly
+from kit.rocketmq import names, versions
+from kit.rocketmq.versions import Version
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+Known = Literal["evidence", "default"] | None
+
+_MQADMIN: Final = re.compile(
+    r"brokerVersionDesc\s*:\s*(V\d+_\d+_\d+)|^\S.*\s(V\d+_\d+_\d+)(?:_SNAPSHOT)?\s.*$", re.MULTILINE
+)
+_CLUSTER: Final = "#Cluster Name"
+_HOME: Final = re.compile(r"rocketmq[\w-]*?(\d+\.\d+\.\d+)")
+_CONNECTED: Final = re.compile(
+    r"new (?P<role>producer|consumer) connected, group: (?P<group>\S+) .*?clientId=(?P<client_id>[^,\]]*), language=JAVA, version=(?P<version>\d+)"
+)
+_CLIENT_SAYS: Final = re.compile(r"ClientVersion:\s*(V\d+_\d+_\d+)")
+_ALIASES: Final = (("mappedFile", "mapedFile"), ("MappedFile", "MapedFile"))
+
+_RANK: Final = {"getBrokerConfig": 0, "broker.log": 1, "broker.conf": 2}
+"""Which origin wins: what the running broker answers, what it printed at its start, what it was given."""
+
+
+@attrs.frozen
+class Client:
+    """A client that connected to a broker: `role` producer or consumer."""
+
+    role: str
+    group: str
+    client_id: str
+    version: str
+    ref: Ref
+
+
+class Setting(NamedTuple):
+    """A broker setting. `where`: the line that says it, None for a default; `known`: None where not even the release is
+    known.
+    """
+
+    value: str | None
+    where: Ref | None
+    known: Known
+
+
+@per_case
+def broker_versions(case: Case) -> tuple[str, ...]:
+    said: set[Version] = set()
+    for item in case.found.of_kind("mqadmin", replicas=False):
+        with open_readonly(item.path) as stream:
+            text = stream.read(4 << 20).decode("utf-8", "replace")
+        for found in _MQADMIN.finditer(text):
+            # In other tables a version stands for a client.
+            if found[1] or _CLUSTER in text:
+                said |= _versions(found[1] or found[2])
+    for row in _configs(case):
+        if row["name"] == "rocketmqHome" and (home := _HOME.search(row["value"] or "")):
+            said |= _versions(home[1])
+    return tuple(str(v) for v in sorted(said))
+
+
+@per_case
+def clients(case: Case) -> list[Client]:
+    table = ds.dataset(case.folder("logs"), format="parquet")
+    connected = pc.match_substring(ds.field("message"), " connected, group: ") & (ds.field("source") == "broker")
+    rows = table.to_table(["file", "line", "message"], filter=connected).sort_by(
+        [("file", "ascending"), ("line", "ascending")]
+    )
+    listed = []
+    for row in rows.to_pylist():
+        found = _CONNECTED.search(row["message"])
+        version = Version.maybe(found["version"]) if found else None
+        if found and version and found["group"] != names.ADMIN_GROUP:
+            ref = Ref(row["file"], row["message"], line=row["line"])
+            listed.append(Client(found["role"], found["group"], found["client_id"], str(version), ref))
+    return listed
+
+
+@per_case
+def client_versions(case: Case) -> tuple[str, ...]:
+    said = {Version.parse(c.version) for c in clients(case)}
+    table = ds.dataset(case.folder("logs"), format="parquet")
+    for row in table.to_table(
+        ["message"], filter=pc.match_substring(ds.field("message"), "ClientVersion:")
+    ).to_pylist():
+        for found in _CLIENT_SAYS.finditer(row["message"]):
+            said |= _versions(found[1])
+    return tuple(str(v) for v in sorted(said))
+
+
+def _versions(text: str) -> set[Version]:
+    found = Version.maybe(text)
+    return {found} if found else set()
+
+
+@per_case
+def _configs(case: Case) -> list[dict[str, Any]]:
+    table = ds.dataset(case.folder("configs"), format="parquet").to_table(filter=ds.field("origin").isin(list(_RANK)))
+    return sorted(table.to_pylist(), key=lambda r: (_RANK[r["origin"]], r["backup"], r["file"], -r["line"]))
+
+
+def setting(case: Case, name: str) -> Setting:
+    """Return what a broker setting was: as answered, printed at the last start or configured; else the default of the
+    brokers' release.
+    """
+    wanted = {name}
+    for new, old in _ALIASES:
+        wanted |= {name.replace(new, old), name.replace(old, new)}
+    row = next((r for r in _configs(case) if r["name"] in wanted), None)
+    if row is not None:
+        return Setting(
+            row["value"], Ref(row["file"], case.line(row["file"], row["line"]), line=row["line"]), "evidence"
+        )
+    return Setting(*_default(case, name))
+
+
+def _default(case: Case, name: str) -> tuple[str | None, Ref | None, Known]:
+    rule = versions.RULES.get(name)
+    if rule is None:
+        return None, None, None
+    known = broker_versions(case)
+    # Without a release, a default that never changed is still known.
+    values = {str(rule.at(v)) for v in known} if known else {str(value) for _, value in rule.rows}
+    return (next(iter(values)), None, "default") if len(values) == 1 else (None, None, None)

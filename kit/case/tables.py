@@ -1,0 +1,364 @@
+"""How each table of a case is built and kept as Parquet in the workspace.
+
+Records, logs, queues and indexes are read by the kit's Spark data sources, on whatever cluster the session has. The
+small files (configuration,
+tables of rows, mqadmin outputs, metrics) are read here: there is nothing to share out.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from kit.case.workspace import READING, Workspace, code_hash
+from kit.evidence.files import open_readonly
+from kit.formats.commitlog import schema
+from kit.formats.logs.log_file import LogFile
+from kit.formats.logs.log_file import zone as zone_minutes
+from kit.formats.queues import consumequeue, index
+from kit.formats.tables import business_tables as rows
+from kit.formats.tables import configs, metrics, mqadmin
+from kit.inventory import zones
+from kit.inventory.inventory import TEXTS, Inventory, Item, as_log_files
+from kit.rocketmq import names
+from kit.spark import log_source
+from kit.spark.sessions import parquet, uri
+from kit.spark.sources import KEPT, data_sources
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Task = Callable[[], Iterator[pa.RecordBatch]]
+THREADS: Final = min(4, os.cpu_count() or 2)
+MAX_CONFIG: Final = 64 << 20
+"""Bytes of a configuration file that are read: thousands of topics make some megabytes."""
+
+OPS: Final = pa.schema(
+    [
+        ("file", pa.string()),
+        ("physical_offset", pa.int64()),
+        ("offset_msg_id", pa.string()),
+        ("queue_id", pa.int32()),
+        ("store_timestamp", pa.timestamp("us", "UTC")),
+        ("half_queue_offset", pa.int64()),
+        ("tags", pa.string()),
+    ]
+)
+"""One row for each half message an op record ends: 5.x writes several into one body (`transactionOpMsgMaxSize`)."""
+
+
+LITTLE: Final = 4 << 30
+"""Bytes of evidence up to which this process reads on its own: less work than the eight seconds in which Spark starts
+its Python workers."""
+READS: Final[dict[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("messages", "skipped", "ops", "traces"), ("commitlog", "dledger")),
+    "consumequeue": ("consumequeue",),
+    "index": ("index",),
+    "logs": TEXTS,
+    "configs": ("broker_conf", "store_json", "checkpoint", *TEXTS),
+    "offsets": ("broker_conf", "store_json", "checkpoint"),
+    "rows": ("rows",),
+    "sends": ("sends",),
+    "admin": ("mqadmin",),
+    "metrics": ("metrics",),
+}
+"""Kinds of files each table is read from."""
+BY_SPARK: Final = frozenset({"messages", "skipped", "ops", "traces", "consumequeue", "index", "logs"})
+NEEDS: Final[dict[str, tuple[str, ...]]] = {"configs": ("logs",), "ops": ("messages",)}
+"""Tables that others are worked out from."""
+
+
+@attrs.frozen
+class Spec:
+    """A table: its columns, the times that `since` and `until` cut, and whether its times depend on zones."""
+
+    schema: pa.Schema
+    time: str | None = None
+    zoned: bool = False
+
+
+def specs() -> dict[str, Spec]:
+    """Return every table of a case."""
+    from kit.formats.logs import entries
+
+    return {
+        "messages": Spec(schema.schema(tuple(schema.FIELDS)), "store_timestamp"),
+        "skipped": Spec(schema.SKIPPED),
+        "ops": Spec(OPS, "store_timestamp"),
+        "traces": Spec(schema.TRACES, "time"),
+        "consumequeue": Spec(consumequeue.SCHEMA),
+        "index": Spec(index.ENTRIES),
+        "logs": Spec(entries.Options(events=True).schema, "ts", zoned=True),
+        "configs": Spec(configs.CONFIGS),
+        "offsets": Spec(configs.OFFSETS),
+        "rows": Spec(rows.ROWS, "time", zoned=True),
+        "sends": Spec(rows.SENDS, "start", zoned=True),
+        "admin": Spec(mqadmin.SCHEMA),
+        "metrics": Spec(metrics.SCHEMA, "ts", zoned=True),
+    }
+
+
+def key(name: str, found: Inventory, options: str, settled: Mapping[str, zones.Zone] | None) -> str:
+    """Return the name of a table's folder: whatever changes its content changes the name, and nothing else does.
+
+    `options`: their digest; `settled`: zones by file, None for a table whose times need none.
+    """
+    items = [i for i in found.items if i.kind in READS[name]]
+    said: list[Any] = [
+        code_hash(*READING, "case/tables.py"),
+        [[i.file, i.sha256, i.kind, i.source, i.replica_of, i.detail] for i in items],
+    ]
+    if settled is not None:
+        said += [options, [zone.zone if (zone := settled.get(i.file)) else None for i in items]]
+    return f"{name}-{hashlib.sha256(json.dumps(said, default=str).encode()).hexdigest()[:12]}"
+
+
+def write(place: Workspace, name: str, schema: pa.Schema, read: Callable[[Path], DataFrame | Sequence[Task]]) -> Path:
+    """Write a table unless it is there, or in the cache for another evidence; return its folder. An empty table has one
+    file with its columns.
+    """
+    with place.writing(name) as part:
+        if part is not None and not place.adopt(name, part):
+            found = read(part)
+            if isinstance(found, Sequence):
+                with ThreadPoolExecutor(THREADS) as pool:
+                    list(
+                        pool.map(
+                            lambda nt: _write_one(part / f"part-{nt[0]:05}.parquet", schema, nt[1]), enumerate(found)
+                        )
+                    )
+            elif found.columns == KEPT.names:
+                found.collect()
+            else:
+                found.write.mode("append").parquet(uri(part))
+            if not any(part.glob("*.parquet")):
+                pq.write_table(schema.empty_table(), part / "part-empty.parquet")
+    folder = place.table(name)
+    assert folder is not None
+    return folder
+
+
+def _write_one(path: Path, schema: pa.Schema, task: Task) -> int:
+    count = 0
+    writer: pq.ParquetWriter | None = None
+    try:
+        for batch in task():
+            if batch.num_rows:
+                writer = writer or pq.ParquetWriter(
+                    path, schema, compression="snappy", use_dictionary=True, write_statistics=True
+                )
+                writer.write_batch(batch.cast(schema) if batch.schema != schema else batch)
+                count += batch.num_rows
+    finally:
+        if writer is not None:
+            writer.close()
+    return count
+
+
+def stores(found: Inventory, *, replicas: bool = True) -> list[dict[str, Any]]:
+    """Return the commitlog files as the readers take them, examined once here instead of in each task."""
+    from kit.formats.commitlog.segments import examine
+
+    return [
+        attrs.asdict(examine(i.file, str(i.path), i.base))
+        for i in found.of_kind("commitlog", "dledger", replicas=replicas)
+    ]
+
+
+def frame(spark: SparkSession, name: str, found: Inventory, options: dict[str, Any], part: Path) -> DataFrame:
+    """Return a table of `BY_SPARK` as the data sources read it; the big ones are written into `part` by the tasks that
+    read them.
+
+    `options` as for `tasks`.
+    """
+    if name == "ops":
+        copies = [i.file for i in found.of_kind("commitlog", "dledger") if i.replica_of]
+        messages = parquet(spark, options["messages"], from_arrow_schema(specs()["messages"].schema))
+        return ended(messages.where(~F.col("file").isin(copies)))
+    source, said = _source(name, found, options)
+    keep = {"keep": str(part.resolve())} if name in ("messages", "skipped", "logs") else {}
+    return spark.read.format(source).options(**said, **keep).load()
+
+
+def here(name: str, found: Inventory, options: dict[str, Any]) -> list[Task]:
+    """Return the same tasks for this process: for little evidence Spark's Python workers take longer to start than to
+    read.
+    """
+    source, said = _source(name, found, options)
+    kind = next(each for each in data_sources() if each.name() == source)
+    reader: Any = kind(said).reader(None)  # type: ignore[arg-type]
+    return [partial(reader.read, each) for each in reader.partitions()]
+
+
+def little(found: Inventory) -> bool:
+    """Tell whether the evidence is so small that it is read in this process."""
+    return sum(item.bytes for item in found.items) <= LITTLE
+
+
+def _source(name: str, found: Inventory, options: dict[str, Any]) -> tuple[str, dict[str, str]]:
+    """Return the data source of a table and its options."""
+    if name == "messages":
+        # Op records say in their bodies which half messages they end.
+        return "rocketmq.commitlog", {"files": json.dumps(stores(found)), "body_topics": names.OP_TOPIC}
+    if name == "skipped":
+        return "rocketmq.commitlog", {"files": json.dumps(stores(found)), "table": "skipped"}
+    if name == "traces":
+        return "rocketmq.trace", {"files": json.dumps(stores(found, replicas=False))}
+    if name in ("consumequeue", "index"):
+        return f"rocketmq.{name}", {
+            "files": json.dumps([{"file": i.file, "path": i.path} for i in found.of_kind(name, replicas=False)])
+        }
+    if name == "logs":
+        files = [_with_zone(file, options) for file in as_log_files(found)]
+        zoned = {zone: options[zone] for zone in ("tz_broker", "tz_app") if options.get(zone)}
+        return "rocketmq.log", {"events": "true", "pieces": json.dumps(log_source.plan(files)), **zoned}
+    raise KeyError(name)
+
+
+def between(frame: DataFrame, column: str | None, since: dt.datetime | None, until: dt.datetime | None) -> DataFrame:
+    """Leave out what is before `since` or after `until`; rows without a time stay."""
+    for limit, sign in ((since, 1), (until, -1)):
+        if column is not None and limit is not None:
+            time, bound = F.col(column), F.lit(limit)
+            frame = frame.where(time.isNull() | ((time >= bound) if sign > 0 else (time <= bound)))
+    return frame
+
+
+def ended(ops: DataFrame) -> DataFrame:
+    """Return one row for each queue offset in the bodies of op records: `17` in 4.x, `17,18,` from 5.1.0; null where it
+    is no number.
+    """
+    said = F.explode(F.split(F.rtrim(F.col("body").cast("string"), F.lit(",")), ","))
+    rows = ops.where(F.col("topic") == names.OP_TOPIC).withColumn("said", said)
+    number = F.when(F.col("said").rlike(r"^\d{1,18}$"), F.col("said")).cast("long")
+    return rows.withColumn("half_queue_offset", number).select(*OPS.names)
+
+
+def tasks(name: str, found: Inventory, options: dict[str, Any]) -> list[Task]:
+    """Return what has to be read for a small table. `options`: tz_broker, tz_app, zones {file: zone}, and the folders
+    of tables it is made from.
+    """
+    if name in ("rows", "sends"):
+        return [
+            _rows_task(i, options["zones"].get(i.file))
+            for i in found.of_kind(name, replicas=False)
+            if i.detail.get("role")
+        ]
+    if name == "admin":
+        return [
+            lambda: iter(
+                mqadmin.read([(i.file, i.path) for i in found.of_kind("mqadmin", replicas=False)]).to_batches()
+            )
+        ]
+    if name == "metrics":
+        return [_metrics_task(i, options) for i in found.of_kind("metrics", replicas=False)]
+    if name == "offsets":
+        return [
+            lambda: _records(
+                configs.OFFSETS, (r for i in _config_items(found) for r in _read_config(i, configs.offsets))
+            )
+        ]
+    if name == "configs":
+        return [lambda: _records(configs.CONFIGS, _configs(found, options["logs"]))]
+    raise KeyError(name)
+
+
+def _with_zone(file: LogFile, options: dict[str, Any]) -> LogFile:
+    """Give a text file the zone settled for it; a declared one stands in the options of all."""
+    if not options.get("tz_app"):
+        known = zone_minutes(options["zones"].get(file.file))
+        file.zone_minutes = known if isinstance(known, int) else None
+    return file
+
+
+def _metrics_task(item: Item, options: dict[str, Any]) -> Task:
+    # Metrics are taken on a broker's host, whose zone need not be that of its logs.
+    zone = zone_minutes(options.get("tz_broker") or options["zones"].get(item.file))
+    return lambda: iter(metrics.read([(item.file, item.path)], zone).to_batches())
+
+
+def _rows_task(item: Item, zone: str | None) -> Task:
+    return lambda: rows.read(Path(item.path), item.file, item.detail, zones.converter(zone))
+
+
+def _records(schema: pa.Schema, found: Iterable[dict[str, Any]]) -> Iterator[pa.RecordBatch]:
+    kept = list(found)
+    if kept:
+        yield pa.RecordBatch.from_pylist(kept, schema)
+
+
+def _config_items(found: Inventory) -> tuple[Item, ...]:
+    return found.of_kind("broker_conf", "store_json", "checkpoint", replicas=False)
+
+
+def _read_config(item: Item, read: Callable[..., list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    try:
+        return read(item.file, _bytes(item), item.detail, item.kind)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return []  # `broken_configs` tells of it
+
+
+def _bytes(item: Item) -> bytes:
+    with open_readonly(item.path) as stream:
+        return stream.read(MAX_CONFIG)
+
+
+def broken_configs(found: Inventory) -> list[str]:
+    """Return the configuration files that cannot be parsed."""
+    broken = []
+    for item in found.of_kind("store_json"):
+        try:
+            data = _bytes(item)
+            configs.parse_json(data.decode("utf-8-sig", "replace"))
+            for read in (configs.configs, configs.offsets):
+                read(item.file, data, item.detail, item.kind)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            broken.append(item.file)
+    return broken
+
+
+def _configs(found: Inventory, logs: Path) -> Iterator[dict[str, Any]]:
+    for item in _config_items(found):
+        if item.kind != "checkpoint":
+            yield from _read_config(item, configs.configs)
+    for item in found.of_kind("mqadmin", replicas=False):
+        yield from configs.broker_config_output(
+            item.file, _bytes(item).decode(item.detail.get("encoding") or "utf-8", "replace")
+        )
+    # broker.log begins at every start with all settings, defaults included (BrokerStartup, BrokerController).
+    table = ds.dataset(logs, format="parquet")
+    dumped = (
+        pc.match_substring_regex(ds.field("message"), configs.DUMPED)
+        & (ds.field("source") == "broker")
+        & (ds.field("thread") == "main")
+    )
+    for row in (
+        table.to_table(["file", "line", "message"], filter=dumped)
+        .sort_by([("file", "ascending"), ("line", "ascending")])
+        .to_pylist()
+    ):
+        name, _, value = row["message"].partition("=")
+        yield {
+            "file": row["file"],
+            "line": row["line"],
+            "origin": "broker.log",
+            "subject": None,
+            "name": name,
+            "value": value,
+            "backup": False,
+        }

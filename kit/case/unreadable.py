@@ -1,0 +1,54 @@
+"""Places of the evidence that could not be read: they end a command with exit code 3."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import attrs
+import pyarrow.dataset as ds
+
+from kit.case import tables
+from kit.i18n import T
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+SPANS: Final = {
+    "truncated": T("{file}: bytes {start}–{end} truncated"),
+    "corrupt": T("{file}: bytes {start}–{end} corrupt"),
+}
+BROKEN_CONFIG = T("{file}: damaged JSON, not read")
+DISAGREE = T("{file}: differs from {other}, a copy of the same commitlog")
+NOT_READ = T("{file}: {why}")
+
+
+@attrs.frozen
+class Damage:
+    """A place of the evidence that could not be read. `start`/`end`: bytes, None where it is the whole file."""
+
+    file: str
+    what: str
+    said: str
+    start: int | None = None
+    end: int | None = None
+
+    def __str__(self) -> str:
+        return self.said
+
+
+def of(case: Case) -> list[Damage]:
+    """Return what of the evidence is truncated, corrupt or could not be read, in order of file."""
+    found, lang = case.found, case.lang
+    lost = [Damage(r.file, r.reason, NOT_READ.say(file=r.file, why=r.say(lang)).render(lang)) for r in found.refused]
+    skipped = ds.dataset(case.folder("skipped"), format="parquet").to_table(filter=ds.field("reason").isin(list(SPANS)))
+    lost += [
+        Damage(r["file"], r["reason"], SPANS[r["reason"]].say(**r).render(lang), r["start"], r["end"])
+        for r in skipped.to_pylist()
+    ]
+    lost += [
+        Damage(file, "corrupt", BROKEN_CONFIG.say(file=file).render(lang)) for file in tables.broken_configs(found)
+    ]
+    lost += [
+        Damage(file, "disagree", DISAGREE.say(file=file, other=other).render(lang)) for file, other in found.disagree
+    ]
+    return sorted(lost, key=lambda d: (d.file, d.start or 0, d.what))

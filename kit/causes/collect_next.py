@@ -1,0 +1,143 @@
+"""What to collect next: each kind of evidence that could decide, why, and the exact command that fetches it.
+
+Paths are the defaults of a stock installation (`broker.conf` may say otherwise); commands only read.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from kit.causes.findings import Finding, Missing
+from kit.i18n import Sentence, T
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+BROKER_LOGS: Final = "~/logs/rocketmqlogs"
+
+COMMITLOG = T("the commitlog files of the broker")
+BROKER_LOG = T("{name} of the broker, with its rolled files")
+CLIENT_LOG = T("rocketmq_client.log of the {who}")
+APP_LOG = T("the application log of the {who}")
+CONFIG = T("the broker's configuration in force")
+STORE_CONFIG = T("the broker's store/config files")
+ROWS = T("the business rows of the time in question, as CSV")
+SENDS = T("the sender's own record of each send")
+LOOKUP = T("what the look-up printed")
+METRICS = T("host metrics of the broker host")
+
+WHEN = T("{start} to {end} UTC")
+ON = T("hosts {hosts}")
+BOTH = T("{hosts}, {when}")
+HOSTS: Final = 5
+"""Hosts that a request names; of more, none: then it is a matter of a fleet, not of a list."""
+MARGIN: Final = dt.timedelta(minutes=5)
+
+PRODUCER = T("producer")
+CONSUMER = T("consumer")
+
+
+def commitlog(why: Sentence) -> Missing:
+    return Missing(COMMITLOG, why, "tar -cSzf commitlog.tar.gz -C ~/store commitlog", "broker")
+
+
+def broker_log(name: str, why: Sentence) -> Missing:
+    """`name` is the file's name, e.g. `transaction.log`."""
+    stem = name.removesuffix(".log")
+    command = f"tar -czf {stem}-logs.tar.gz -C {BROKER_LOGS} {name} $(cd {BROKER_LOGS} && ls otherdays/{stem}.*)"
+    return Missing(BROKER_LOG.say(name=name), why, command, "broker")
+
+
+def client_log(who: Sentence, why: Sentence) -> Missing:
+    return Missing(
+        CLIENT_LOG.say(who=who),
+        why,
+        f"tar -czf client-log.tar.gz -C {BROKER_LOGS} $(cd {BROKER_LOGS} && ls rocketmq_client.log*)",
+        "client",
+    )
+
+
+def app_log(who: Sentence, why: Sentence) -> Missing:
+    return Missing(APP_LOG.say(who=who), why, "tar -czf app-log.tar.gz /path/to/application.log", "client")
+
+
+def broker_config(why: Sentence) -> Missing:
+    return Missing(
+        CONFIG, why, "mqadmin getBrokerConfig -n NAMESRV:9876 -b BROKER:10911 > getBrokerConfig.txt", "broker"
+    )
+
+
+def store_config(why: Sentence) -> Missing:
+    return Missing(STORE_CONFIG, why, "tar -czf store-config.tar.gz -C ~/store config", "broker")
+
+
+def rows(why: Sentence) -> Missing:
+    return Missing(
+        ROWS,
+        why,
+        "SELECT key, status, created_at FROM business_table WHERE created_at BETWEEN … AND …  -- export as CSV",
+    )
+
+
+def sends(why: Sentence) -> Missing:
+    return Missing(
+        SENDS,
+        why,
+        "grep -E 'SendResult|MQBrokerException|Remoting.*Exception' /path/to/application.log > sends.log",
+        "client",
+    )
+
+
+def lookup(command: str, why: Sentence) -> Missing:
+    """`command` as it should be typed, its output saved."""
+    return Missing(LOOKUP, why, command)
+
+
+def host_metrics(why: Sentence) -> Missing:
+    return Missing(METRICS, why, "iostat -dxt 1 60 > iostat.txt; vmstat -t 1 60 > vmstat.txt", "broker")
+
+
+def placed(case: Case, findings: Iterable[Finding]) -> None:
+    """Say in each request on which hosts and for what time, as far as the evidence tells: the time of what was found,
+    some minutes around it.
+    """
+    every = list(findings)
+    found = [f.window for f in every if f.window is not None and f.verdict in ("confirmed", "suspected")]
+    around = (min(w[0] for w in found), max(w[1] for w in found)) if found else None
+    known = (
+        {"broker": _hosts(case, "store_host"), "client": _hosts(case, "born_host")}
+        if any(f.missing for f in every)
+        else {}
+    )
+    for finding in every:
+        window = finding.window or around
+        finding.missing = [attrs.evolve(m, where=_where(known.get(m.side or "", []), window)) for m in finding.missing]
+
+
+def _where(hosts: list[str], window: tuple[dt.datetime, dt.datetime] | None) -> Sentence | None:
+    on = ON.say(hosts=hosts) if 0 < len(hosts) <= HOSTS else None
+    if window is None:
+        return on
+    start, end = (
+        (at + margin).strftime("%Y-%m-%d %H:%M") for at, margin in zip(window, (-MARGIN, MARGIN), strict=True)
+    )
+    when = WHEN.say(start=start, end=end)
+    return BOTH.say(hosts=on, when=when) if on else when
+
+
+def _hosts(case: Case, column: str) -> list[str]:
+    """Return the distinct addresses in a column of the records, without their ports; without Spark: it is a look at one
+    column.
+    """
+    seen: set[Any] = set()
+    for batch in ds.dataset(case.folder("messages"), format="parquet").to_batches(columns=[column]):
+        seen |= set(pc.unique(batch[column]).to_pylist())
+        if len(seen) > 10_000:
+            return []
+    return sorted({host.rsplit(":", 1)[0] for host in seen if host})

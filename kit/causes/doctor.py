@@ -1,0 +1,335 @@
+"""Hazards in configuration and names, before or after an incident: what, where, what it can become, what to set.
+
+Rules look at a `kit.analysis.deployment.Known`; facts (limits, defaults, contradictions, faults by release) are those
+of `kit.rocketmq`. What a release ships with is a
+`note`, what somebody set or named a `hazard`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import attrs
+
+from kit.analysis import deployment
+from kit.analysis.deployment import Broker, Group, Known, Place
+from kit.i18n import Lang, Sentence, T
+from kit.rocketmq import config, names, versions
+from kit.rocketmq.config import Conflict
+from kit.rocketmq.parameters import ALIASES, PARAMETERS
+from kit.rocketmq.versions import Fix, Version, rule
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+Grade = Literal["hazard", "note"]
+
+NEAR: Final = 10
+"""Characters below a limit from which a name is worth a note: a longer tag or a new suffix takes them."""
+
+BY_DEFAULT: Final = T("default of {version}")
+THE_RELEASE: Final = T("the release")
+SET: Final = T("{settings}")
+NOT_READ: Final = T("{name}: brokers of release {version} do not read this name")
+NOT_READ_BECOMES: Final = T("the default {default} is in force instead")
+NEW_NAME: Final = T("write {name}")
+REMOVE: Final = T("remove it")
+MISSPELT: Final = T("{name}: differs from {right} in upper and lower case only; the broker ignores it silently")
+MISFIT: Final = T("{name}={value}: not a number; the broker ignores it silently")
+A_NUMBER: Final = T("a plain number ({unit}); nothing may stand behind it, no comment either")
+
+RETRY_LONG: Final = T("retry topic %RETRY% + {group}: {length} {unit}, {limit} allowed")
+RETRY_NEAR: Final = T("retry topic %RETRY% + {group}: {length} {unit}, close to the {limit} allowed")
+DLQ_LONG: Final = T("dead letter topic %DLQ% + {group}: {length} {unit}, {limit} allowed")
+UNITS: Final = {"chars": T("characters"), "bytes": T("bytes")}
+RETRY_BECOMES: Final = T("a message that fails once cannot be sent back: the broker refuses its retry topic")
+RETRY_LEAKS: Final = T(
+    "a message that fails once cannot be sent back, and its client {client} re-sends transactional ones into the half topic"
+)
+RETRY_GROWS: Final = T("one more tag or a suffix, and failed messages cannot be sent back")
+DLQ_BECOMES: Final = T("retries work, but the message cannot become a dead letter")
+SHORTER: Final = T("a group name of at most {most} {unit}; split its tags over several groups")
+UNKNOWN_RELEASE: Final = T(
+    "a group name of at most {most} {unit} ({newer} from broker 5.1.0 on); split its tags over several groups"
+)
+
+UNREADABLE: Final = T("{topic} has perm {perm}: no read bit")
+UNREADABLE_BECOMES: Final = T("nobody can consume its dead letters")
+IMMUNE: Final = T("CHECK_IMMUNITY_TIME_IN_SECONDS={seconds}")
+IMMUNE_LONG: Final = T("as long as fileReservedTime ({hours} h): skipped as too old before its first check")
+IMMUNE_LATE: Final = T("from 5.1.1 on a commit later than this is refused (code 604) and left to the check")
+IMMUNE_SET: Final = T("seconds above the longest local transaction and far below fileReservedTime")
+
+
+@attrs.frozen
+class Hazard:
+    """One row of the table. `cause`: slug of what it can become, "" where it is no documented cause."""
+
+    slug: str
+    what: Sentence
+    place: Place | Sentence
+    cause: str
+    becomes: Sentence
+    instead: Sentence
+    grade: Grade = "hazard"
+
+    def where(self, lang: Lang) -> str:
+        return str(self.place) if isinstance(self.place, Place) else self.place.render(lang)
+
+    def as_dict(self, lang: Lang) -> dict[str, Any]:
+        place = (
+            {"file": self.place.file, "line": self.place.line, "physical_offset": self.place.offset}
+            if isinstance(self.place, Place)
+            else None
+        )
+        said = {"what": self.what, "becomes": self.becomes, "set": self.instead}
+        return {
+            "hazard": self.slug,
+            "grade": self.grade,
+            "where": place,
+            "cause": self.cause,
+            **{k: v.render(lang) for k, v in said.items()},
+        }
+
+
+@attrs.frozen
+class Checkup:
+    """What `doctor` found: hazards (worst first), faults of the releases seen, and what was looked at."""
+
+    hazards: tuple[Hazard, ...]
+    faults: tuple[tuple[Fix, Version], ...]
+    seen: Known
+
+    def as_dict(self, lang: Lang) -> dict[str, Any]:
+        faults = [
+            {
+                "fault": f.slug,
+                "side": f.side,
+                "release": str(v),
+                "symptom": f.symptom.render(lang),
+                "fixed_in": str(f.fixed) if f.fixed else None,
+                "reference": f.reference,
+            }
+            for f, v in self.faults
+        ]
+        return {"schema": 1, "hazards": [hazard.as_dict(lang) for hazard in self.hazards], "faults": faults}
+
+
+def of_files(path: Path, version: Version | None = None) -> Checkup | None:
+    """Examine an evidence that is configuration only; None where it is more than that."""
+    seen = deployment.from_files(path, version)
+    return None if seen is None else checkup(seen)
+
+
+def of_case(case: Case, version: Version | None = None) -> Checkup:
+    """Examine everything of a case. Spark starts for a large evidence, and where transactions are stored: who answers
+    whose checks stands there.
+    """
+    from kit.causes import neighbours
+
+    return checkup(deployment.from_case(case, version), neighbours.hazards(case))
+
+
+def checkup(seen: Known, more: Iterable[Hazard] = ()) -> Checkup:
+    """Apply every rule."""
+    found = [h for broker in seen.brokers for h in (*_settings(broker), *_conflicts(broker))]
+    found += [h for group in seen.groups if (h := _group(group, seen.broker_versions))]
+    found += [*_unreadable(seen), *_immunity(seen), *more]
+    first: dict[tuple[str, str], Hazard] = {}
+    for hazard in found:
+        first.setdefault((hazard.slug, hazard.what.render()), hazard)
+    ranked = sorted(first.values(), key=lambda h: (h.grade == "note", h.slug, h.where("en")))
+    sides = (("broker", seen.broker_versions), ("client", seen.client_versions))
+    faults = [(fix, version) for side, known_ in sides for version in known_ for fix in versions.faults(version, side)]
+    return Checkup(tuple(ranked), tuple(faults), seen)
+
+
+# --- settings ------------------------------------------------------------------------------------------------------------
+
+
+def _settings(broker: Broker) -> Iterable[Hazard]:
+    """Yield what somebody wrote that the broker does not take."""
+    right = {name.lower(): name for name in PARAMETERS}
+    for name in sorted(broker.written):
+        value, place = broker.settings.given[name], broker.places[name]
+        parameter = PARAMETERS.get(name)
+        if parameter is None:
+            if meant := right.get(name.lower()):
+                yield Hazard(
+                    "misspelt",
+                    MISSPELT.say(name=name, right=meant),
+                    place,
+                    "",
+                    _default(broker, meant),
+                    NEW_NAME.say(name=meant),
+                )
+        elif config.ignored(name, broker.settings.version):
+            newer = ALIASES.get(name)
+            what = NOT_READ.say(name=name, version=str(broker.settings.version))
+            yield Hazard(
+                "not-read",
+                what,
+                place,
+                "",
+                _default(broker, newer or name),
+                NEW_NAME.say(name=newer) if newer else REMOVE,
+            )
+        elif config.misfit(name, value):
+            yield Hazard(
+                "not-a-number",
+                MISFIT.say(name=name, value=value),
+                place,
+                "",
+                _default(broker, name),
+                A_NUMBER.say(unit=parameter.unit),
+            )
+
+
+def _default(broker: Broker, name: str) -> Sentence:
+    default = config.default_of(name, broker.settings.version)
+    return NOT_READ_BECOMES.say(default=None if default is None else str(default))
+
+
+def _conflicts(broker: Broker) -> Iterable[Hazard]:
+    for conflict in config.conflicts(broker.settings):
+        stock = _stock(broker, conflict)
+        values = {name: broker.settings.value(name).value for name in conflict.names}
+        what = SET.say(settings=", ".join(f"{name}={_plain(value)}" for name, value in values.items()))
+        yield Hazard(
+            conflict.slug,
+            what,
+            _place(broker, conflict),
+            conflict.cause,
+            conflict.becomes,
+            conflict.instead,
+            "note" if stock else "hazard",
+        )
+
+
+def _stock(broker: Broker, conflict: Conflict) -> bool:
+    """Tell whether every value of a contradiction is what the release ships with, printed or not."""
+    settings = broker.settings
+    return all(
+        settings.value(n).source == "default" or settings.value(n).value == config.default_of(n, settings.version)
+        for n in conflict.names
+    )
+
+
+def _place(broker: Broker, conflict: Conflict) -> Place | Sentence:
+    """Return where the setting stands that is most likely meant: one that was written and is no default, else one that
+    is printed.
+    """
+    old = {new: name for name, new in ALIASES.items()}
+    standing = [n for name in conflict.names for n in (name, old.get(name, "")) if n in broker.places]
+    unlike = [n for n in standing if broker.settings.value(n).value != config.default_of(n, broker.settings.version)]
+    chosen = next(iter([*(n for n in unlike if n in broker.written), *unlike, *standing]), None)
+    if chosen:
+        return broker.places[chosen]
+    return BY_DEFAULT.say(version=str(broker.settings.version) if broker.settings.version else THE_RELEASE)
+
+
+def _plain(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+# --- names ---------------------------------------------------------------------------------------------------------------
+
+
+def _group(group: Group, brokers: tuple[Version, ...]) -> Hazard | None:
+    """Hold the retry and the dead letter topic of a group against what the brokers store; the strictest of several
+    counts.
+    """
+    if not brokers:
+        return _retry(group, versions.OLDEST, sure=False)
+    for version in sorted(brokers, key=lambda v: int(rule("brokerRetryTopicMax", v))):
+        if (found := _retry(group, version, sure=True)) and found.grade == "hazard":
+            return found
+    letters = next((found for version in brokers if (found := _letters(group, version))), None)
+    return letters or next((found for version in brokers if (found := _retry(group, version, sure=True))), None)
+
+
+def _retry(group: Group, version: Version, *, sure: bool) -> Hazard | None:
+    limit, unit = int(rule("brokerRetryTopicMax", version)), str(rule("brokerTopicUnit", version))
+    length = _length(names.retry_topic(group.name), unit)
+    said = {"group": group.name, "length": length, "unit": UNITS[unit], "limit": limit}
+    most = limit - len(names.RETRY_PREFIX)
+    newer = int(rule("brokerRetryTopicMax", versions.NEWEST)) - len(names.RETRY_PREFIX)
+    instead = (
+        SHORTER.say(most=most, unit=UNITS[unit])
+        if sure
+        else UNKNOWN_RELEASE.say(most=most, unit=UNITS[unit], newer=newer)
+    )
+    if length > limit:
+        leaks = _has("fallback-keeps-tran-msg", group.client) and _has("schedule-into-half", version)
+        becomes = RETRY_LEAKS.say(client=str(group.client)) if leaks else RETRY_BECOMES
+        cause = "half-topic-blowup" if leaks else "retry-topic-too-long"
+        return Hazard("retry-topic-too-long", RETRY_LONG.say(**said), group.place, cause, becomes, instead)
+    if length > limit - NEAR:
+        return Hazard(
+            "retry-topic-near-limit",
+            RETRY_NEAR.say(**said),
+            group.place,
+            "retry-topic-too-long",
+            RETRY_GROWS,
+            instead,
+            "note",
+        )
+    return None
+
+
+def _letters(group: Group, version: Version) -> Hazard | None:
+    """From 5.1.0 a retry topic may be longer than a dead letter topic (broker/util/HookUtils.checkBeforePutMessage)."""
+    limit, unit = int(rule("brokerTopicMax", version)), str(rule("brokerTopicUnit", version))
+    length = _length(names.dlq_topic(group.name), unit)
+    if length <= limit:
+        return None
+    what = DLQ_LONG.say(group=group.name, length=length, unit=UNITS[unit], limit=limit)
+    instead = SHORTER.say(most=limit - len(names.DLQ_PREFIX), unit=UNITS[unit])
+    return Hazard("dlq-topic-too-long", what, group.place, "send-back-refused", DLQ_BECOMES, instead)
+
+
+def _length(topic: str, unit: str) -> int:
+    return len(topic.encode()) if unit == "bytes" else len(topic)
+
+
+def _has(fault: str, version: Version | None) -> bool:
+    return any(fix.slug == fault and fix.has(version) for fix in versions.FIXED)
+
+
+def _unreadable(seen: Known) -> Iterable[Hazard]:
+    from kit.causes import dlq_unreadable
+
+    for row in dlq_unreadable.closed(seen.rows):
+        what = UNREADABLE.say(topic=row["subject"], perm=row["value"])
+        instead = dlq_unreadable.ACTION.say(topic=row["subject"])
+        yield Hazard(
+            "dlq-unreadable", what, Place(row["file"], row["line"]), "dead-letter", UNREADABLE_BECOMES, instead
+        )
+
+
+# --- transactions --------------------------------------------------------------------------------------------------------
+
+
+def _immunity(seen: Known) -> Iterable[Hazard]:
+    hours = [h for broker in seen.brokers if (h := broker.settings.number("fileReservedTime")) is not None]
+    late = any(version >= Version(5, 1, 1) for version in seen.broker_versions)
+    for seconds, place in seen.immunity.items():
+        if not seconds.isdecimal():
+            continue
+        if hours and int(seconds) >= min(hours) * 3600:
+            becomes: Sentence = IMMUNE_LONG.say(hours=int(min(hours)))
+            yield Hazard(
+                "immune-too-long", IMMUNE.say(seconds=seconds), place, "transaction-consistency", becomes, IMMUNE_SET
+            )
+        elif late:
+            yield Hazard(
+                "late-commit-refused",
+                IMMUNE.say(seconds=seconds),
+                place,
+                "duplicate-commit",
+                IMMUNE_LATE,
+                IMMUNE_SET,
+                "note",
+            )

@@ -1,0 +1,150 @@
+"""What a cause answers: a `Finding` of steps with references, and the one rule that turns steps into a verdict.
+
+The shape of `Finding.as_dict` is the public `findings.json`, schema 1.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import attrs
+
+from kit.i18n import Lang, Sentence
+
+Kind = Literal["root_cause", "neighbour", "hazard"]
+Role = Literal["deciding", "supporting"]
+Verdict = Literal["confirmed", "suspected", "ruled_out", "insufficient_evidence"]
+
+MAX_TEXT = 2000
+"""Characters kept of a quoted line: a reference points at the line, it does not replace it."""
+
+
+@attrs.frozen
+class Ref:
+    """A line of a text file (`line`, first is 1) or a record of a commitlog (`physical_offset`, bytes)."""
+
+    file: str
+    text: str
+    line: int | None = None
+    physical_offset: int | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        where: dict[str, Any] = (
+            {"line": self.line} if self.line is not None else {"physical_offset": self.physical_offset}
+        )
+        return {"file": self.file, **where, "text": self.text[:MAX_TEXT]}
+
+
+def _refs(found: Iterable[Ref]) -> tuple[Ref, ...]:
+    return tuple(found)
+
+
+@attrs.frozen
+class Step:
+    """One link of a chain. `holds`: shown true, shown false, or (None) not known from this evidence."""
+
+    claim: Sentence
+    role: Role
+    holds: bool | None
+    evidence: tuple[Ref, ...] = attrs.field(default=(), converter=_refs)
+    id: str = ""
+    """What notebooks and tests call this step by: `leak-begins`, `put-back-refused`."""
+
+    def as_dict(self, lang: Lang) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "claim": self.claim.render(lang),
+            "role": self.role,
+            "holds": self.holds,
+            "evidence": [ref.as_dict() for ref in self.evidence],
+        }
+
+
+@attrs.frozen
+class Missing:
+    """Evidence that would decide, and how to get it. `command` is typed as it stands; `side` whose host has it, `where`
+    which hosts and when.
+    """
+
+    artefact: Sentence
+    why: Sentence
+    command: str
+    side: Literal["broker", "client"] | None = None
+    where: Sentence | None = None
+
+    def as_dict(self, lang: Lang) -> dict[str, Any]:
+        why = self.why.render(lang)
+        if self.where is not None:
+            why += (" (" if lang == "en" else "（") + self.where.render(lang) + (")" if lang == "en" else "）")
+        return {"artefact": self.artefact.render(lang), "why": why, "command": self.command}
+
+
+@attrs.frozen
+class Remedy:
+    """What to do, why it helps, what it costs, how to see that it worked."""
+
+    action: Sentence
+    why: Sentence
+    risk: Sentence
+    verify: Sentence
+
+    def as_dict(self, lang: Lang) -> dict[str, Any]:
+        return {name: getattr(self, name).render(lang) for name in ("action", "why", "risk", "verify")}
+
+
+@attrs.define
+class Finding:
+    """The answer of one cause on one case. `tables`: name → small pandas frame (or Spark frame) behind the charts."""
+
+    cause: str
+    kind: Kind
+    title: Sentence
+    summary: Sentence
+    steps: list[Step] = attrs.field(factory=list)
+    figures: dict[str, Any] = attrs.field(factory=dict)
+    window: tuple[dt.datetime, dt.datetime] | None = None
+    missing: list[Missing] = attrs.field(factory=list)
+    remedies: list[Remedy] = attrs.field(factory=list)
+    tables: dict[str, Any] = attrs.field(factory=dict)
+
+    @property
+    def verdict(self) -> Verdict:
+        return verdict(self.steps)
+
+    def as_dict(self, lang: Lang = "en") -> dict[str, Any]:
+        return {
+            "cause": self.cause,
+            "kind": self.kind,
+            "verdict": self.verdict,
+            "title": self.title.render(lang),
+            "summary": self.summary.render(lang),
+            "window": None if self.window is None else [_iso(t) for t in self.window],
+            "steps": [step.as_dict(lang) for step in self.steps],
+            "figures": self.figures,
+            "missing": [m.as_dict(lang) for m in self.missing],
+            "remedies": [r.as_dict(lang) for r in self.remedies],
+        }
+
+
+def verdict(steps: list[Step]) -> Verdict:
+    """Work the verdict out from the steps; see the module docstring of each cause for its deciding steps.
+
+    A step without a reference cannot confirm: a claim nobody can check is not evidence.
+    """
+    deciding = [step for step in steps if step.role == "deciding"]
+    if any(step.holds is False for step in deciding):
+        return "ruled_out"
+    proven = bool(deciding) and all(step.holds is True and step.evidence for step in deciding)
+    if proven and not any(step.holds is False for step in steps):
+        return "confirmed"
+    if any(step.holds is True for step in steps):
+        return "suspected"
+    return "insufficient_evidence"
+
+
+def _iso(t: dt.datetime) -> str:
+    """ISO 8601 in UTC with milliseconds. Spark hands out naive datetimes in the session zone, which is UTC."""
+    aware = t.replace(tzinfo=dt.UTC) if t.tzinfo is None else t.astimezone(dt.UTC)
+    return aware.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,60 @@
+"""What is taken for what, and how to tell them apart: gathered from the causes. `python -m kit.causes.look_alikes`
+prints docs/look-alikes.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Final
+
+from kit import causes
+from kit.i18n import LANGS, Lang, T
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS: Final = {"cause": T("this cause"), "looks_like": T("looks like"), "apart": T("tell apart by")}
+HEAD: Final = T("Look-alikes")
+ABOUT: Final = T(
+    "Two causes that leave the same trace, and what tells them apart. Each row stands with its cause, as `LOOKS_LIKE` in `kit/causes`."
+)
+
+
+def rows(lang: Lang = "en", only: Collection[str] | None = None) -> list[tuple[str, str, str]]:
+    """Return (cause, looks like, tell apart by), root causes first; `only`: of these causes."""
+    told = [(cause.SLUG, other, apart.in_(lang)) for cause in causes.discover() for other, apart in cause.LOOKS_LIKE]
+    return [row for row in told if only is None or row[0] in only]
+
+
+def frame(lang: Lang = "en", only: Collection[str] | None = None) -> pd.DataFrame:
+    """Return `rows` as a frame with the columns of `COLUMNS`."""
+    import pandas as pd
+
+    return pd.DataFrame(rows(lang, only), columns=pd.Index(list(COLUMNS)))
+
+
+def page() -> str:
+    """Return docs/look-alikes.md: one table a language."""
+    parts = []
+    for number, lang in enumerate(LANGS, 1):
+        lines = [
+            f"{'#' * number} {HEAD.in_(lang)}",
+            "",
+            ABOUT.in_(lang),
+            "",
+            "| " + " | ".join(name.in_(lang) for name in COLUMNS.values()) + " |",
+        ]
+        lines += [
+            "|---" * len(COLUMNS) + "|",
+            *(f"| `{cause}` | `{other}` | {_escaped(apart)} |" for cause, other, apart in rows(lang)),
+        ]
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", r"\|")
+
+
+if __name__ == "__main__":
+    print(page(), end="")

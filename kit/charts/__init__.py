@@ -1,0 +1,159 @@
+"""Small pandas frame → `Chart`. Pure functions: no queries, no `.show()`, nothing read from disk.
+
+Everything that comes from evidence goes through `escape` before it gets into a figure.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+import attrs
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from kit.charts.safe_text import clean, escape
+from kit.charts.table import Table
+from kit.i18n import Lang
+
+__all__ = [
+    "BLUE",
+    "GREEN",
+    "GREY",
+    "INK",
+    "MAX_POINTS",
+    "MIME",
+    "ORANGE",
+    "PALETTE",
+    "PURPLE",
+    "SKY",
+    "SYMBOLS",
+    "VERMILLION",
+]
+__all__ += ["Chart", "Table", "clean", "downsample", "escape", "figure"]
+
+MIME: Final = "application/vnd.rmq-kit.chart+json"
+PLOTLY_MIME: Final = "application/vnd.plotly.v1+json"
+MAX_POINTS: Final = 5000
+
+# Okabe and Ito's palette, those first that stand out on white and on black alike.
+BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
+PALETTE: Final = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY)
+SYMBOLS: Final = ("circle", "diamond", "square", "triangle-up", "x", "star", "triangle-down", "cross")
+GREY: Final = "#8a8f98"
+INK: Final = "#767b84"
+"""Text and axes where the page behind is not known: 4.2:1 on white and on black. The report puts its own colours in
+their place."""
+
+
+@attrs.frozen
+class Chart:
+    """A figure, the table behind it, the sentence that reads it, and what to say to those who cannot see it."""
+
+    figure: go.Figure
+    table: pd.DataFrame
+    reading: str
+    alt: str
+    title: str
+    names: dict[str, str] = attrs.field(factory=dict)
+    lang: Lang = "en"
+    min_width: int = 0
+    """Narrowest width in pixels at which it can be read; on narrower screens it scrolls inside its box."""
+
+    @property
+    def twin(self) -> Table:
+        return Table(self.table, self.title, self.names, self.lang)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what a report needs beside the figure itself."""
+        return {
+            "title": clean(self.title),
+            "reading": clean(self.reading),
+            "alt": clean(self.alt),
+            "min_width": self.min_width,
+            "table": self.twin.as_dict(),
+        }
+
+    def widget(self) -> go.FigureWidget:
+        """Return the same figure as a live widget."""
+        return go.FigureWidget(self.figure)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        drawn = go.Figure(self.figure).update_layout(title=escape(self.title, 120), margin_t=56)
+        return {
+            PLOTLY_MIME: json.loads(drawn.to_json()),
+            MIME: self.as_dict(),
+            "text/plain": f"{clean(self.title)}\n{clean(self.reading)}",
+        }
+
+    def bundles(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+        """Return what a notebook shows, as data and metadata: the chart, then the sentence that reads it over the
+        folded table.
+        """
+        html = self.twin.as_html(self.reading, folded=True)
+        return [
+            (self._repr_mimebundle_(), {}),
+            ({"text/html": html, "text/plain": clean(self.reading)}, {"rmq-kit": {"twin": True}}),
+        ]
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import publish_display_data
+
+        for data, metadata in self.bundles():
+            publish_display_data(data, metadata)
+
+
+def figure(*data: Any, height: int = 380, **layout: Any) -> go.Figure:
+    """Return a figure in the kit's calm layout: no background of its own, thin grid, text that reads on light and
+    dark.
+    """
+    axis: dict[str, Any] = {
+        "gridcolor": "rgba(138,143,152,0.25)",
+        "linecolor": GREY,
+        "zeroline": False,
+        "automargin": True,
+        "ticks": "outside",
+        "tickcolor": GREY,
+        "title": {"font": {"size": 13}},
+    }
+    made = go.Figure(data=list(data))
+    made.update_layout(
+        template=None,
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font={
+            "family": "system-ui, -apple-system, 'Segoe UI', 'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', sans-serif",
+            "size": 13,
+            "color": INK,
+        },
+        margin={"l": 56, "r": 20, "t": 24, "b": 48},
+        height=height,
+        colorway=list(PALETTE),
+        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
+        hoverlabel={"align": "left", "namelength": -1},
+        dragmode=False,
+        **layout,
+    )
+    made.update_xaxes(**axis)
+    made.update_yaxes(**axis)
+    return made
+
+
+def downsample(x: np.ndarray, y: np.ndarray, limit: int = MAX_POINTS) -> np.ndarray:
+    """Return the positions (ascending) of at most `limit` points that keep the outline: lowest and highest `y` in equal
+    steps of `x`, and both ends.
+
+    `x` must be sorted. Equal steps of x, not of position: what grows slowly at first would lose its beginning.
+    """
+    n = len(x)
+    if n <= limit:
+        return np.arange(n)
+    x = np.asarray(x, dtype="float64")
+    y = np.asarray(y, dtype="float64")
+    steps = max(1, (limit - 2) // 2)
+    bucket = np.minimum((x - x[0]) / max(x[-1] - x[0], 1e-12) * steps, steps - 1).astype("int64")
+    order = np.lexsort((y, bucket))
+    first = np.r_[True, bucket[order][1:] != bucket[order][:-1]]
+    last = np.r_[first[1:], True]
+    return np.unique(np.r_[0, order[first], order[last], n - 1])

@@ -1,0 +1,62 @@
+"""Controls over something drawn: redrawn whenever one of them changes.
+
+`ipywidgets.interactive` catches what is displayed while it draws by a hook in the browser, and in JupyterLab the first
+drawing is often over before the hook is there: the place under the controls stays empty. Here what is shown is part of
+the widget's own state, so it arrives with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from kit.charts import Chart, clean
+
+
+def live(draw: Callable[..., Any], button: str = "", **controls: Any) -> Any:
+    """Return the controls (ipywidgets with a `value`, by the names of `draw`'s arguments) above what `draw` returns:
+    one chart or table, or several.
+
+    `button`: what the button says that starts a `draw` which takes long; empty to redraw at every change.
+    """
+    import ipywidgets
+
+    place = ipywidgets.Output()
+    for name, control in controls.items():
+        control.description = control.description or name
+
+    def redraw(_: Any = None) -> None:
+        try:
+            shown = draw(**{name: control.value for name, control in controls.items()})
+        except Exception as error:  # what was typed or chosen is the reader's: say what is wrong with it, in its place
+            place.outputs = (_output({"text/plain": clean(f"{type(error).__name__}: {error}")}),)
+            return
+        place.outputs = outputs(shown if isinstance(shown, (list, tuple)) else [shown])
+
+    above = [*controls.values()]
+    if button:
+        above.append(ipywidgets.Button(description=button))
+        above[-1].on_click(redraw)
+    else:
+        for control in controls.values():
+            control.observe(redraw, names="value")
+        redraw()
+    box = ipywidgets.VBox([*above, place])
+    box.add_class("rmq-kit-live")
+    return box
+
+
+def outputs(shown: Iterable[Any]) -> tuple[dict[str, Any], ...]:
+    """Return charts, tables and notes as the outputs of a notebook cell."""
+    made = []
+    for each in shown:
+        made += (
+            [_output(*bundle) for bundle in each.bundles()]
+            if isinstance(each, Chart)
+            else [_output(each._repr_mimebundle_())]
+        )
+    return tuple(made)
+
+
+def _output(data: dict[str, Any], metadata: dict[str, Any] | None = None) -> dict[str, Any]:
+    return {"output_type": "display_data", "data": data, "metadata": metadata or {}}

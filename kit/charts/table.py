@@ -1,0 +1,112 @@
+"""A small table for people: typed columns, formatted cells, a caption. Drawn by notebooks and by the report from the
+same JSON.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import attrs
+import pandas as pd
+from jinja2 import Environment, PackageLoader
+
+from kit.charts.safe_text import clean
+from kit.i18n import Lang, T
+
+MIME: Final = "application/vnd.rmq-kit.table+json"
+MAX_ROWS: Final = 60
+MAX_CELL: Final = 600
+LONG: Final = 24
+"""Characters from which a column may break its lines."""
+
+MORE = T("The first {shown} of {total} rows; all of them are in the CSV files beside the report.")
+BEHIND = T("The table behind the chart")
+UTC_NOTE = T("Times are UTC.")
+
+_ENV: Final = Environment(loader=PackageLoader("kit.charts"), autoescape=True, trim_blocks=True, lstrip_blocks=True)
+
+
+def cell(value: Any) -> tuple[str, str]:
+    """Return how a value reads and what it is (`text`, `number`, `time` or `none`). Unknown is a dash, never 0."""
+    if isinstance(value, list | tuple | dict | set):
+        return clean(value, MAX_CELL), "text"
+    if value is None or value is pd.NaT or value is pd.NA or (isinstance(value, float) and value != value):
+        return "–", "none"
+    if isinstance(value, pd.Timestamp) or hasattr(value, "isoformat"):
+        stamp = pd.Timestamp(value)
+        stamp = stamp.tz_convert("UTC") if stamp.tzinfo else stamp
+        return stamp.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3], "time"
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, bool):
+        return str(value).lower(), "text"
+    if isinstance(value, int):
+        return f"{value:,}", "number"
+    if isinstance(value, float):
+        return f"{value:,.3g}" if abs(value) < 1 else f"{value:,.1f}", "number"
+    return clean(value, MAX_CELL), "text"
+
+
+@attrs.frozen
+class Table:
+    """`frame` to be shown under `caption`; `names` are the column headings in the reader's language (default: the
+    frame's own).
+    """
+
+    frame: pd.DataFrame
+    caption: str
+    names: dict[str, str] = attrs.field(factory=dict)
+    lang: Lang = "en"
+    max_rows: int = MAX_ROWS
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the table as JSON: columns, formatted rows, caption, notes."""
+        shown = self.frame.head(self.max_rows)
+        cells = [[cell(value) for value in row] for row in shown.itertuples(index=False, name=None)]
+        kinds = [{kind for _, kind in column} - {"none"} for column in zip(*cells, strict=True)] or [
+            set() for _ in shown.columns
+        ]
+        columns = [
+            {"name": clean(self.names.get(str(name), name), 80), "kind": kind.pop() if len(kind) == 1 else "text"}
+            for name, kind in zip(shown.columns, kinds, strict=True)
+        ]
+        for column, texts in zip(columns, zip(*cells, strict=True), strict=False):
+            if column["kind"] == "text" and max(len(text) for text, _ in texts) > LONG:
+                column["kind"] = "long"
+        notes = [UTC_NOTE.render(self.lang)] if any(c["kind"] == "time" for c in columns) else []
+        if len(self.frame) > len(shown):
+            notes.append(MORE.say(shown=len(shown), total=len(self.frame)).render(self.lang))
+        return {
+            "caption": clean(self.caption),
+            "columns": columns,
+            "rows": [[text for text, _ in row] for row in cells],
+            "notes": notes,
+        }
+
+    def as_html(self, reading: str = "", folded: bool = False) -> str:
+        """Return the table for a notebook, every cell escaped by the template; under a sentence, and folded, if asked
+        for.
+        """
+        return drawn(self.as_dict(), reading, BEHIND.render(self.lang) if folded else "")
+
+    def as_text(self) -> str:
+        return spelled(self.as_dict())
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return {MIME: self.as_dict(), "text/html": self.as_html(), "text/plain": self.as_text()}
+
+
+def drawn(spec: dict[str, Any], reading: str = "", folded: str = "") -> str:
+    """Return a table given as by `Table.as_dict` as HTML; `folded`: what stands on the fold it is under."""
+    return _ENV.get_template("notebook_table.html.j2").render(table=spec, reading=clean(reading), folded=folded)
+
+
+def spelled(spec: dict[str, Any]) -> str:
+    """Return the same table as plain text."""
+    lines = [
+        spec["caption"],
+        " | ".join(c["name"] for c in spec["columns"]),
+        *(" | ".join(row) for row in spec["rows"]),
+        *spec["notes"],
+    ]
+    return "\n".join(lines)

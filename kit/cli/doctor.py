@@ -1,0 +1,50 @@
+"""The command `doctor`: what in configuration and names will make the next incident. Configuration alone needs no
+Java.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kit.cli.shared import Evidence, Refusal, clean, leave, open_case, options, outside
+
+
+@click.command()
+@click.argument("evidence", type=Evidence())
+@click.option("--broker", metavar="VERSION", help="release of the broker, where the evidence does not name it")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), help="write the hazards here")
+@options
+def doctor(evidence: Path, broker: str | None, json_file: Path | None, **chosen: Any) -> None:
+    """Say what in configuration and names is a hazard, before or after an incident; a broker.conf alone is
+    explained.
+    """
+    from kit.causes import doctor as examination
+    from kit.report import advice
+    from kit.rocketmq.versions import Version
+
+    for written in (json_file, chosen["workspace"]):
+        outside(evidence, written)
+    try:
+        version = Version.parse(broker) if broker is not None else None
+    except ValueError as error:
+        raise Refusal(clean(str(error))) from None
+    case = None
+    found = examination.of_files(evidence, version)
+    if found is None:
+        case = open_case(evidence, **chosen, eager=False)
+        found = examination.of_case(case, version)
+    click.echo(advice.checkup(found, chosen["lang"]))
+    if json_file:
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.write_text(
+            json.dumps(found.as_dict(chosen["lang"]), ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
+        )
+    if case is not None:
+        leave(case)
+
+
+COMMANDS = (doctor,)

@@ -1,0 +1,155 @@
+"""Commands that read evidence: triage, report, decode, logs, inventory, trace, cut."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kit.cli.shared import FORMATS, Evidence, Refusal, clean, leave, open_case, options, outside
+
+
+@click.command()
+@click.argument("evidence", type=Evidence())
+@click.option("--json", "json_file", type=click.Path(path_type=Path), help="write findings.json here")
+@click.option("--out", type=click.Path(path_type=Path), help="write findings.json and tables/ into this folder")
+@options
+def triage(evidence: Path, json_file: Path | None, out: Path | None, **chosen: Any) -> None:
+    """Run every cause on everything found."""
+    import kit
+    from kit.report import terminal, write
+
+    outside(evidence, json_file)
+    case = open_case(evidence, out, **chosen)
+    findings = kit.triage(case)
+    click.echo(terminal.verdicts(findings, case.lang))
+    if json_file:
+        write.findings(findings, json_file)
+    if out:
+        write.findings(findings, out / "findings.json")
+        write.tables(case, out / "tables")
+    leave(case)
+
+
+@click.command()
+@click.argument("evidence", type=Evidence())
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="folder of the report")
+@click.option(
+    "--cause", default="auto", show_default=True, help="a cause's slug, or auto: those confirmed or suspected"
+)
+@click.option("--redact", is_flag=True, help="replace hosts, keys, bodies, groups and paths by stable pseudonyms")
+@options
+def report(evidence: Path, out: Path, cause: str, redact: bool, **chosen: Any) -> None:
+    """Write the offline report."""
+    import kit.report
+
+    case = open_case(evidence, out, **chosen)
+    click.echo(kit.report.run(case, out, cause=cause, redact=redact))
+    leave(case)
+
+
+@click.command()
+@click.argument("evidence", type=Evidence())
+@click.option("--out", type=click.Path(path_type=Path), required=True)
+@click.option("--body", is_flag=True, help="with the decompressed bodies")
+@click.option("--format", "form", type=FORMATS, default="parquet", show_default=True)
+@options
+def decode(evidence: Path, out: Path, body: bool, form: str, **chosen: Any) -> None:
+    """Decode the commitlog into OUT/messages and OUT/skipped."""
+    from kit.report import terminal, write
+
+    case = open_case(evidence, out, **chosen)
+    click.echo(terminal.counts(write.decoded(case, out, body=body, form=form)))
+    leave(case)
+
+
+@click.command()
+@click.argument("evidence", type=Evidence())
+@click.option("--out", type=click.Path(path_type=Path), required=True)
+@click.option("--format", "form", type=FORMATS, default="parquet", show_default=True)
+@options
+def logs(evidence: Path, out: Path, form: str, **chosen: Any) -> None:
+    """Write every text log into OUT/logs."""
+    from kit.report import terminal, write
+
+    case = open_case(evidence, out, **chosen)
+    click.echo(terminal.counts(write.parsed_logs(case, out, form=form)))
+    leave(case)
+
+
+@click.command()
+@click.argument("evidence", type=Evidence())
+@options
+def inventory(evidence: Path, **chosen: Any) -> None:
+    """List what was found: kind, size, time span, zone, SHA-256, replicas."""
+    from kit.report import terminal
+
+    case = open_case(evidence, eager=False, **chosen)
+    click.echo(terminal.inventory(case.inventory, case.lang))
+    leave(case)
+
+
+@click.command()
+@click.argument("evidence", type=Evidence())
+@click.argument("id")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), help="write the whole life here")
+@options
+def trace(evidence: Path, id: str, json_file: Path | None, **chosen: Any) -> None:  # noqa: A002
+    """Tell the life of one message: by UNIQ_KEY, offset message id or business key."""
+    import json
+
+    import kit
+    from kit.report import console
+
+    outside(evidence, json_file)
+    case = open_case(evidence, **chosen)
+    life = kit.trace(case, id)
+    click.echo(console.life(life, case.lang))
+    if json_file:
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.write_text(json.dumps(life, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    leave(case)
+
+
+@click.command()
+@click.argument("evidence", type=Evidence())
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="folder of the smaller evidence: empty, or not there yet",
+)
+@click.option("--topic", help="only records of messages meant for this topic, wherever their copies stand")
+@click.option(
+    "--id",
+    "ids",
+    multiple=True,
+    help="only the records and log lines of this message (UNIQ_KEY, offset id or business key); may be repeated",
+)
+@options
+def cut(
+    evidence: Path,
+    out: Path,
+    topic: str | None,
+    ids: tuple[str, ...],
+    since: str | None,
+    until: str | None,
+    **chosen: Any,
+) -> None:
+    """Write a smaller evidence folder; commitlog records stay as they are, at their own offsets."""
+    from kit.case.options import instant
+    from kit.collection import cut as cutting
+    from kit.report import terminal
+
+    case = open_case(evidence, out, **chosen)
+    try:
+        kept = cutting.cut(case, out, cutting.Wish(instant(since), instant(until), topic, ids))
+    except ValueError as error:
+        raise Refusal(clean(str(error))) from None
+    said = [(cutting.NAMES[name].in_(case.lang), cutting.shown(count, case.lang)) for name, count in kept.items()]
+    click.echo(terminal.counts([*said, ("", str(out))]))
+    leave(case)
+
+
+COMMANDS = (triage, report, decode, logs, inventory, trace, cut)

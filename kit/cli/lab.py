@@ -1,0 +1,131 @@
+"""The commands `lab run` and `lab list`: an incident made to happen on a real broker, and what triage says of it."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kit.cli.shared import Refusal, clean, in_language, leave, open_case
+from kit.i18n import Lang, T
+
+RAN = T("{name}: broker {broker}, client {client}, {seconds} s, ended by: {over}. Evidence: {evidence}")
+OVER = {
+    "settled": T("nothing left to come"),
+    "half": T("enough half records"),
+    "errors": T("enough errors"),
+    "store": T("the limit of the store"),
+    "deadline": T("the deadline"),
+}
+INTERRUPTED = T("Interrupted; every process of the lab has ended. What there is lies in {path}")
+EXPECTED = T("Expected: root causes {roots}; beside them {neighbours}")
+NOTHING = T("none")
+
+
+@click.group()
+def lab() -> None:
+    """Make an incident happen again on a real broker.
+
+    \b
+    Examples:
+      rmq-kit lab list
+      rmq-kit lab run half-topic-blowup --watch
+      rmq-kit lab run half-topic-blowup --fixed
+    """
+
+
+@lab.command()
+@click.argument("scenario")
+@click.option("--fixed", is_flag=True, help="the twin with the remedy applied, same as SCENARIO-fixed")
+@click.option(
+    "--broker", metavar="VERSION", help="release of name server and broker, e.g. 4.6.0 (default: the scenario's)"
+)
+@click.option("--client", metavar="VERSION", help="release of the applications' client (default: the scenario's)")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="a new folder for what is left (default: out/lab/SCENARIO-TIME)"
+)
+@click.option("--watch", is_flag=True, help="show the half topic, the errors and the growth while it runs")
+@click.option(
+    "--workspace", type=click.Path(path_type=Path), help="folder of the cache (default: the user's cache folder)"
+)
+@in_language
+def run(
+    scenario: str,
+    fixed: bool,
+    broker: str | None,
+    client: str | None,
+    out: Path | None,
+    watch: bool,
+    workspace: Path | None,
+    lang: Lang,
+) -> None:
+    """Run SCENARIO on stock RocketMQ processes on loopback, collect the evidence and triage it.
+
+    Needs Java 17, javac and Maven, which fetches the jars once. Takes about a minute and at most some hundred MB below
+    OUT.
+    Ctrl-C ends it and every process it started.
+
+    \b
+    Examples:
+      rmq-kit lab run half-topic-blowup --watch
+      rmq-kit lab run half-topic-blowup --client 4.6.1
+      rmq-kit lab run healthy --broker 5.1.4 --client 4.9.4 --out out/healthy-5
+    """
+    from kit.live_lab import run as running
+    from kit.live_lab import scenarios
+    from kit.live_lab.jars import LabError
+    from kit.live_lab.watch import watching
+
+    try:
+        chosen = scenarios.find(scenario, lang, fixed=fixed)
+    except KeyError as error:
+        raise Refusal(clean(str(error.args[0]))) from None
+    folder = out or Path("out", "lab", f"{chosen.name}-{time.strftime('%Y%m%d-%H%M%S')}")
+    try:
+        with watching(chosen, lang, live=watch) as tell:
+            done = running.run(chosen, folder, broker, client, tell)
+    except LabError as error:
+        raise Refusal(clean(error.said.render(lang))) from None
+    except ValueError as error:
+        raise Refusal(clean(str(error))) from None
+    except KeyboardInterrupt:
+        raise Refusal(INTERRUPTED.say(path=clean(str(folder))).render(lang)) from None
+    values: dict[str, Any] = {
+        "name": chosen.name,
+        "broker": str(done.broker),
+        "client": str(done.client),
+        "seconds": done.seconds,
+        "over": OVER[done.over],
+    }
+    click.echo(RAN.say(**values, evidence=str(done.evidence)).render(lang))
+    if broker is None and client is None:
+        click.echo(
+            EXPECTED.say(roots=list(chosen.roots) or NOTHING, neighbours=list(chosen.neighbours) or NOTHING).render(
+                lang
+            )
+        )
+    _triage(done.evidence, workspace, lang)
+
+
+def _triage(evidence: Path, workspace: Path | None, lang: Lang) -> None:
+    import kit
+    from kit.report import terminal
+
+    case = open_case(evidence, workspace=workspace, lang=lang)
+    click.echo(terminal.verdicts(kit.triage(case), lang))
+    leave(case)
+
+
+@lab.command("list")
+@in_language
+def list_(lang: Lang) -> None:
+    """List the scenarios: name, releases, what happens."""
+    from kit.live_lab.scenarios import SCENARIOS
+
+    for one in SCENARIOS:
+        click.echo(f"{one.name:30} {one.broker} / {one.client}   {one.title.in_(lang)}")
+
+
+COMMANDS = (lab,)

@@ -1,0 +1,178 @@
+"""Commands that need no evidence and no Java, and answer within a second: msgid, size, collect, compare, workspace."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kit.cli.shared import Refusal, clean, in_language
+from kit.i18n import Lang, T
+
+BAD_PROPERTY = T("`{text}` is no property; write it as NAME=VALUE")
+TOO_OLD = T("{version} is older than {oldest}, the first release whose sizes are known")
+BAD_DATE = T("`{text}` is not an ISO date, such as 2024-05-14 or 2024-05-14T10:00:00+08:00")
+NOT_FINDINGS = T("{path}: not a findings.json")
+SAME = T("Nothing changed.")
+FREED = T("{bytes} bytes freed")
+
+
+@click.command()
+@click.argument("ids", nargs=-1, required=True, metavar="ID…")
+@click.option("--near", help="ISO date or time near the message: chooses the month of a UNIQ_KEY")
+@in_language
+def msgid(ids: tuple[str, ...], near: str | None, lang: Lang) -> None:
+    """Take message ids apart: which kind, every field, both times where two months fit."""
+    import datetime as dt
+
+    from kit.report import console
+    from kit.rocketmq.ids import msgid_report
+
+    try:
+        about = dt.datetime.fromisoformat(near) if near else None
+    except ValueError:
+        raise Refusal(BAD_DATE.say(text=clean(near or "")).render(lang)) from None
+    rows = msgid_report(ids, about)
+    click.echo(console.ids(rows, lang))
+    if any("error" in row for row in rows):
+        sys.exit(2)
+
+
+@click.command()
+@click.option(
+    "--body",
+    type=click.IntRange(min=0),
+    required=True,
+    help="bytes of the body as stored: compressed, if the client compresses it",
+)
+@click.option("--topic", required=True, help="the topic it is sent to")
+@click.option(
+    "--properties",
+    multiple=True,
+    metavar="K=V…",
+    help="what the application sets, such as KEYS=… TAGS=…; PGROUP=… is the producer group",
+)
+@click.argument("more", nargs=-1, metavar="")
+@click.option("--broker", metavar="VERSION", help="release of the broker (default: the newest known)")
+@click.option("--client", metavar="VERSION", help="release of the client (default: that of the broker)")
+@click.option(
+    "--limit", type=click.IntRange(min=1), help="maxMessageSize of the broker (default: that of its release, 4194304)"
+)
+@click.option("--group", help="consumer group that sends it back (default: the longest that is allowed)")
+@click.option("--check-max", type=click.IntRange(min=1), help="transactionCheckMax (default: that of the release)")
+@click.option("--dledger", is_flag=True, help="a DLedger broker")
+@in_language
+def size(
+    body: int,
+    topic: str,
+    properties: tuple[str, ...],
+    more: tuple[str, ...],
+    broker: str | None,
+    client: str | None,
+    lang: Lang,
+    **chosen: Any,
+) -> None:
+    """Say how many bytes a message is stored in, now and after each rewrite, and the largest safe body."""
+    from kit.report.sizes import card
+    from kit.rocketmq import size as sizes
+    from kit.rocketmq.versions import NEWEST, OLDEST, Version
+
+    pairs = [item.partition("=") for item in (*properties, *more)]
+    wrong = next((name for name, equals, _ in pairs if not (name and equals)), None)
+    if wrong is not None:
+        raise Refusal(BAD_PROPERTY.say(text=clean(wrong)).render(lang))
+    set_ = {name: value for name, _, value in pairs}
+    try:
+        release, sender = (Version.parse(text) if text is not None else None for text in (broker, client))
+    except ValueError as error:
+        raise Refusal(clean(str(error))) from None
+    for old in (v for v in (release, sender) if v is not None and v < OLDEST):
+        raise Refusal(TOO_OLD.say(version=str(old), oldest=str(OLDEST)).render(lang))
+    common = {name: value for name, value in chosen.items() if value is not None}
+    producer_group = set_.pop("PGROUP", None)
+    spec = sizes.table(
+        body, topic, set_, broker=release or NEWEST, client=sender, producer_group=producer_group or "", **common
+    )
+    click.echo(
+        card(spec, lang, broker=release is not None, client=sender is not None, group=producer_group is not None)
+    )
+
+
+@click.command()
+@click.option("--since", help="ISO time; UTC where it names no zone")
+@click.option("--until", help="ISO time")
+@click.option("--topic", help="only the consume queues of this topic")
+@in_language
+def collect(since: str | None, until: str | None, topic: str | None, lang: Lang) -> None:
+    """Print a shell script that collects evidence on a broker's or client's host; here it does nothing."""
+    from kit.collection.collect import script
+
+    try:
+        click.echo(script(since, until, topic, lang), nl=False)
+    except ValueError as error:
+        raise Refusal(clean(str(error))) from None
+
+
+@click.command()
+@click.argument("before", type=click.Path(path_type=Path))
+@click.argument("after", type=click.Path(path_type=Path))
+@in_language
+def compare(before: Path, after: Path, lang: Lang) -> None:
+    """Show which verdicts and figures changed between two findings.json."""
+    from kit.report.compare import compare, render
+
+    changes = compare(_findings(before, lang), _findings(after, lang))
+    click.echo(render(changes, lang) if changes else SAME.in_(lang))
+
+
+def _findings(path: Path, lang: Lang) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise Refusal(NOT_FINDINGS.say(path=clean(str(path))).render(lang)) from None
+    if not isinstance(found, dict) or not isinstance(found.get("findings"), list):
+        raise Refusal(NOT_FINDINGS.say(path=clean(str(path))).render(lang))
+    return found
+
+
+@click.group()
+def workspace() -> None:
+    """The Parquet caches: list them with size, age and evidence, or remove them."""
+
+
+@workspace.command("list")
+@click.option(
+    "--workspace",
+    "folder",
+    type=click.Path(path_type=Path),
+    help="folder of the cache (default: the user's cache folder)",
+)
+def list_(folder: Path | None) -> None:
+    """List every workspace: bytes, hours since it was used, evidence."""
+    import time
+
+    from kit.case.workspace import kept
+
+    for one in kept(folder):
+        click.echo(f"{one.bytes:>15,}  {(time.time() - one.used) / 3600:8.1f} h  {clean(one.evidence)}")
+
+
+@workspace.command("clean")
+@click.option(
+    "--workspace",
+    "folder",
+    type=click.Path(path_type=Path),
+    help="folder of the cache (default: the user's cache folder)",
+)
+@in_language
+def clean_(folder: Path | None, lang: Lang) -> None:
+    """Remove every workspace and what was unpacked; what is not the kit's stays."""
+    from kit.case.workspace import clean as remove
+
+    click.echo(FREED.say(bytes=remove(folder)).render(lang))
+
+
+COMMANDS = (msgid, size, collect, compare, workspace)

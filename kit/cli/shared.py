@@ -1,0 +1,132 @@
+"""What all commands share: options, opening a case, refusing in one line, the exit codes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kit.evidence.remote import is_remote
+from kit.i18n import T
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kit.case.case import Case
+
+DAMAGED = 3
+
+NOT_THERE = T("{path}: no such file or folder")
+OUT_INSIDE = T("{path}: --out lies inside the evidence; nothing is written there")
+NOTHING = T("{path}: nothing in it is recognised as RocketMQ evidence")
+DAMAGE = T("{n} places of the evidence are damaged or could not be read:")
+FORMATS = click.Choice(["parquet", "jsonl", "csv"])
+
+
+class Refusal(click.ClickException):
+    """Wrong usage: one line, no usage text, exit code 2."""
+
+    exit_code = 2
+
+    def show(self, file: Any = None) -> None:
+        click.echo(self.message, err=True)
+
+
+class Evidence(click.ParamType):
+    """A path that exists; says so in the reader's language."""
+
+    name = "evidence"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path | str:
+        if is_remote(str(value)):
+            return str(value)
+        path = Path(value)
+        if not path.exists():
+            raise Refusal(NOT_THERE.say(path=clean(str(path))).render(ctx.params.get("lang", "en") if ctx else "en"))
+        return path
+
+
+def in_language(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--lang`, for commands that take no evidence."""
+    return click.option(
+        "--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True, help="language of the sentences"
+    )(command)
+
+
+def options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Options that every command on evidence takes."""
+    for option in reversed(
+        [
+            click.option(
+                "--lang",
+                type=click.Choice(["en", "zh"]),
+                default="en",
+                show_default=True,
+                help="language of the sentences",
+            ),
+            click.option("--tz-broker", help="zone of the broker's host, for what its layouts do not fix"),
+            click.option(
+                "--tz-app", help="zone of client and application logs and tables, e.g. Asia/Shanghai or +08:00"
+            ),
+            click.option("--since", help="ISO time; earlier records and lines are left out"),
+            click.option("--until", help="ISO time; later records and lines are left out"),
+            click.option("--rows", multiple=True, help="FILE:key=…,time=…,status=… names the columns of a table"),
+            click.option(
+                "--workspace",
+                type=click.Path(path_type=Path),
+                help="folder of the cache (default: the user's cache folder)",
+            ),
+            click.option("--master", help="Spark master URL"),
+            click.option("--remote", help="Spark Connect URL"),
+        ]
+    ):
+        command = option(command)
+    return command
+
+
+def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> Case:
+    """Open the case or leave with one line that names the path."""
+    import kit
+
+    outside(evidence, out)
+    outside(evidence, chosen.get("workspace"))
+    eager = chosen.pop("eager", True)
+    try:
+        case = kit.open_case(evidence, chosen.pop("workspace", None), **chosen)
+        case.eager = eager
+        recognised = case.found.recognised
+    except FileNotFoundError as error:
+        raise Refusal(clean(error.strerror or str(error))) from None
+    except (ValueError, PermissionError) as error:
+        raise Refusal(clean(str(error) if isinstance(evidence, str) else f"{evidence}: {error}")) from None
+    if not recognised:
+        raise Refusal(NOTHING.say(path=clean(case.name)).render(chosen["lang"]))
+    return case
+
+
+def outside(evidence: Path | str, out: Path | None) -> None:
+    if out is None or isinstance(evidence, str):
+        return
+    here, there = evidence.resolve(), out.resolve()
+    if there == here or (here.is_dir() and here in there.parents):
+        raise Refusal(OUT_INSIDE.say(path=clean(str(out))).render())
+
+
+def leave(case: Case) -> None:
+    """End with 3 where evidence is damaged, after naming each place on stderr."""
+    damage = case.damage()
+    if not damage:
+        return
+    click.echo(DAMAGE.say(n=len(damage)).render(case.lang), err=True)
+    for place in damage[:20]:
+        click.echo(f"  {clean(str(place))}", err=True)
+    if len(damage) > 20:
+        click.echo(f"  … +{len(damage) - 20}", err=True)
+    sys.exit(DAMAGED)
+
+
+def clean(text: str) -> str:
+    """Return evidence text fit for a terminal: control and direction characters replaced."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -1,0 +1,3 @@
+"""Evidence on its way here: collected where nothing can be installed, fetched from object storage, cut to what
+matters.
+"""

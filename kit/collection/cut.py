@@ -1,0 +1,326 @@
+"""A smaller evidence folder: the records, lines and rows of a time window, a topic or some messages, each in a file as
+it was.
+
+Commitlog records stay where they are in their files (see `kit.collection.cut_files`), queue units too; log entries go
+with their folded lines, business rows
+with their header. Configuration, mqadmin outputs, host metrics and pasted texts are small and stay whole. Left out, and
+counted: copies of other files,
+indexes (they can be built from the records), damaged ranges, and what was not recognised.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+import numpy as np
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from kit.collection import cut_files
+from kit.evidence.files import open_readonly
+from kit.formats.tables import configs
+from kit.i18n import Lang, T
+from kit.inventory import mentions
+from kit.rocketmq import names
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from kit.case.case import Case
+    from kit.inventory.inventory import Item
+
+WHOLE: Final = ("broker_conf", "store_json", "checkpoint", "mqadmin", "metrics", "text", "abort", "dledger_state")
+STORES: Final = ("commitlog", "dledger")
+
+NOT_EMPTY = T("{path}: not an empty folder")
+EMPTY_WINDOW = T("--since lies after --until")
+NAMES: Final[dict[str, T]] = {
+    "records": T("commitlog records"),
+    "units": T("consume queue units"),
+    "entries": T("log entries"),
+    "rows": T("table rows"),
+    "files": T("files", "cut"),
+    "bytes": T("bytes"),
+    "copies": T("left out: copies of other files"),
+    "built": T("left out: files that can be built from the records (index, queue extensions, timer)"),
+    "unknown": T("left out: not recognised or empty"),
+}
+KEPT_OF = T("{kept} of {of}")
+
+
+@attrs.frozen
+class Wish:
+    """What to keep. All that is given must hold; nothing given keeps everything. `ids`: UNIQ_KEYs, offset ids or
+    business keys.
+    """
+
+    since: dt.datetime | None = None
+    until: dt.datetime | None = None
+    topic: str | None = None
+    ids: tuple[str, ...] = ()
+
+    @property
+    def window(self) -> bool:
+        return self.since is not None or self.until is not None
+
+
+def cut(case: Case, out: Path, wish: Wish) -> dict[str, tuple[int, int] | int]:
+    """Write the smaller evidence into `out`, a folder that is empty or not there yet.
+
+    Return what was kept: names of `NAMES` → (kept, there before), or a number. `case` must be opened without `since`
+    and `until`.
+    Raise `ValueError` where `out` is not empty or the window is.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise ValueError(NOT_EMPTY.say(path=str(out)).render(case.lang))
+    if wish.since and wish.until and wish.since > wish.until:
+        raise ValueError(EMPTY_WINDOW.render(case.lang))
+    out.mkdir(parents=True, exist_ok=True)
+    lives = _lives(case, wish.ids)
+    offsets = _offsets(case, wish, lives) if case.has("messages") else {}
+    counted: Counter[str] = Counter()
+    before: Counter[str] = Counter()
+    points = np.unique(np.concatenate([np.empty(0, np.int64), *offsets.values()]))
+    spoken = _mentions(case, lives) if wish.ids else {}
+    taken: set[Path] = set()
+    for item in case.found.items:
+        before["files"] += 1
+        before["bytes"] += item.bytes
+        if item.replica_of:
+            counted["copies"] += 1
+            continue
+        target = _place(out, item.file, taken)
+        name, part = _one(case, item, wish, target, offsets, points, spoken)
+        counted[name] += part.kept
+        before[name] += part.of
+        counted["bytes"] += part.bytes
+    counted["files"] = sum(1 for path in out.rglob("*") if path.is_file())
+    counted["unknown"] += len(case.found.not_recognised)
+    told: dict[str, tuple[int, int] | int] = {}
+    for name in NAMES:
+        if name in ("copies", "built", "unknown"):
+            told |= {name: counted[name]} if counted[name] else {}
+        elif before[name]:
+            told[name] = (counted[name], before[name])
+    return told
+
+
+def shown(count: tuple[int, int] | int, lang: Lang) -> str:
+    """Return a count of `cut` for a reader."""
+    return f"{count:,}" if isinstance(count, int) else KEPT_OF.say(kept=count[0], of=count[1]).render(lang)
+
+
+def _one(
+    case: Case,
+    item: Item,
+    wish: Wish,
+    target: Path,
+    offsets: dict[str, cut_files.Longs],
+    points: cut_files.Longs,
+    spoken: dict[str, list[int]],
+) -> tuple[str, cut_files.Part]:
+    """Write what is kept of one file; return which count it belongs to."""
+    if item.kind in STORES:
+        return "records", cut_files.commitlog(
+            item.file, item.path, item.base, offsets.get(item.file, np.empty(0, np.int64)), target
+        )
+    if item.kind == "consumequeue" and item.detail.get("unit", "plain") == "plain":
+        return "units", cut_files.queue(item.file, item.path, points, target)
+    if item.kind == "log":
+        begins, keep = _entries(case, item, wish, spoken.get(item.file))
+        return "entries", cut_files.Part(
+            int(keep.sum()), int(keep.size), cut_files.ranges(item.path, _runs(begins, keep, item.bytes), target)
+        )
+    if item.kind in ("rows", "sends") and item.detail.get("dialect") and wish.window:
+        return "rows", _rows(case, item, wish, target)
+    if item.kind in (*WHOLE, "rows", "sends"):
+        return "whole", cut_files.Part(0, 0, cut_files.whole(item.path, item.bytes, target))
+    return ("unknown" if item.kind in ("empty", "other", "lock") else "built"), cut_files.Part(1, 1, 0)
+
+
+def _place(out: Path, file: str, taken: set[Path]) -> Path:
+    """Return where a file goes: its own path, unpacked if it was packed; archives become folders."""
+    parts = [part for step in file.split("!/") for part in PurePosixPath(step).parts if part not in ("/", "..", ".")]
+    if parts[-1].endswith(".gz"):
+        parts[-1] = parts[-1].removesuffix(".gz")
+    target = out.joinpath(*parts)
+    while target in taken:
+        target = target.with_name(f"_{target.name}")
+    taken.add(target)
+    return target
+
+
+# --- records -------------------------------------------------------------------------------------------------------------
+
+
+def _lives(case: Case, ids: Sequence[str]) -> list[dict[str, Any]]:
+    from kit.analysis.messages import trace
+
+    return [trace.trace(case, one) for one in ids]
+
+
+def _offsets(case: Case, wish: Wish, lives: list[dict[str, Any]]) -> dict[str, cut_files.Longs]:
+    """Return the physical offsets of the records to keep, by file, sorted."""
+    from kit.case import tables
+
+    frame = tables.between(case.messages, "store_timestamp", wish.since, wish.until)
+    if wish.ids:
+        frame = _of_messages(case, frame, lives)
+    if wish.topic is not None:
+        frame = _of_topic(case, frame, wish.topic)
+    rows = frame.select("file", "physical_offset").toArrow()
+    at: dict[str, cut_files.Longs] = {}
+    for name in pc.unique(rows["file"]).to_pylist():
+        at[name] = np.unique(np.asarray(rows.filter(pc.equal(rows["file"], name))["physical_offset"], np.int64))
+    return at
+
+
+def _of_messages(case: Case, frame: DataFrame, lives: list[dict[str, Any]]) -> DataFrame:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    known = {r["offset_msg_id"] for life in lives for r in (*life["records"], *life["ops"])}
+    keys = {key for life in lives for key in life["uniq_keys"]}
+    kept = frame.where(F.col("offset_msg_id").isin(sorted(known)) | F.col("uniq_key").isin(sorted(keys)))
+    return _with_traces(
+        case, frame, kept, case.spark.createDataFrame([(key,) for key in sorted(keys)], "uniq_key string")
+    )
+
+
+def _with_traces(case: Case, frame: DataFrame, kept: DataFrame, keys: DataFrame) -> DataFrame:
+    """Add the records in which clients traced these messages."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    if not case.has("traces"):
+        return kept
+    places = (
+        case.traces.join(keys, F.col("msg_id") == F.col("uniq_key"), "left_semi")
+        .select("file", "physical_offset")
+        .distinct()
+    )
+    return kept.unionByName(frame.join(places, ["file", "physical_offset"], "left_semi").select(*frame.columns))
+
+
+def _of_topic(case: Case, frame: DataFrame, topic: str) -> DataFrame:
+    """Return the records of all messages that were meant for a topic, wherever a copy of them stands, and the op
+    records that end their halves.
+    """
+    from pyspark.sql import functions as F  # noqa: N812
+
+    from kit.analysis.messages import record_stage
+    from kit.analysis.transactions import transactions
+
+    target = [
+        F.col("topic"),
+        *(record_stage.prop(name) for name in (names.REAL_TOPIC, names.RETRY_TOPIC, "DLQ_ORIGIN_TOPIC")),
+    ]
+    meant = F.exists(F.array(*target), lambda name: name == topic)
+    keys = frame.where(meant).where(F.col("uniq_key").isNotNull()).select("uniq_key").distinct()
+    mine = frame.where(meant).unionByName(
+        frame.where(~F.coalesce(meant, F.lit(False))).join(keys, "uniq_key", "left_semi").select(*frame.columns)
+    )
+    halves = mine.where(F.col("topic") == names.HALF_TOPIC).select(
+        transactions.owner(case).alias("broker"), F.col("queue_offset").alias("half_queue_offset")
+    )
+    ending = (
+        case.ops.withColumn("broker", transactions.owner(case))
+        .join(halves, ["broker", "half_queue_offset"], "left_semi")
+        .select("offset_msg_id")
+    )
+    ops = (
+        frame.where(F.col("topic") == names.OP_TOPIC)
+        .join(ending.distinct(), "offset_msg_id", "left_semi")
+        .select(*frame.columns)
+    )
+    return _with_traces(case, frame, mine, keys).unionByName(ops)
+
+
+# --- texts ---------------------------------------------------------------------------------------------------------------
+
+
+def _mentions(case: Case, lives: list[dict[str, Any]]) -> dict[str, list[int]]:
+    """Return the lines of each log that name one of the messages: by any id of any copy, or by a business key."""
+    words = {word for life in lives for word in (life["id"], *life["uniq_keys"])}
+    for record in (r for life in lives for r in (*life["records"], *life["ops"])):
+        words |= {record["offset_msg_id"], *(record.get("keys") or "").split()}
+    texts = [mentions.Text(i.file, i.path, i.detail.get("encoding")) for i in case.found.of_kind("log", replicas=False)]
+    found, _ = mentions.search(texts, words, most=1 << 40)
+    lines: dict[str, list[int]] = {}
+    for one in found:
+        lines.setdefault(one.file, []).append(one.line)
+    return lines
+
+
+def _entries(case: Case, item: Item, wish: Wish, lines: list[int] | None) -> tuple[cut_files.Longs, np.ndarray]:
+    """Return where the entries of a log begin and which are kept: in the window, or naming a message; settings printed
+    at a start always.
+    """
+    field = ds.field
+    started = (
+        pc.match_substring_regex(field("message"), configs.DUMPED)
+        & (field("source") == "broker")
+        & (field("thread") == "main")
+    )
+    columns = {"offset": field("offset"), "line": field("line"), "ts": field("ts"), "started": started}
+    table = (
+        ds.dataset(case.folder("logs"), format="parquet")
+        .to_table(columns=columns, filter=field("file") == item.file)
+        .sort_by("offset")
+    )
+    begins = np.asarray(table["offset"], np.int64)
+    if not (wish.window or wish.ids):
+        return begins, np.ones(begins.size, bool)
+    keep = np.asarray(pc.fill_null(table["started"], False))
+    if wish.window:
+        keep = keep | _inside(table["ts"], wish)
+    if lines:
+        keep = keep.copy()
+        keep[np.searchsorted(np.asarray(table["line"]), np.array(lines), "right") - 1] = True
+    return begins, keep
+
+
+def _inside(times: Any, wish: Wish) -> np.ndarray:
+    """Tell which times lie in the window; what has no time does."""
+    inside = np.ones(len(times), bool)
+    for limit, compare in ((wish.since, pc.greater_equal), (wish.until, pc.less_equal)):
+        if limit is not None:
+            inside &= np.asarray(pc.fill_null(compare(times, limit), True))
+    return inside
+
+
+def _runs(begins: cut_files.Longs, keep: np.ndarray, size: int) -> Iterator[tuple[int, int]]:
+    """Yield the byte ranges of kept entries, neighbours as one; an entry reaches to the next, the first from the file's
+    begin.
+    """
+    ends = np.append(begins[1:], size)
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], keep, [False])).astype(np.int8)))
+    for first, stop in edges.reshape(-1, 2).tolist():
+        yield (0 if first == 0 else int(begins[first])), int(ends[stop - 1])
+
+
+def _rows(case: Case, item: Item, wish: Wish, target: Path) -> cut_files.Part:
+    """Keep the rows of a table whose time is in the window or not known, and all lines before the first row."""
+    name, time = ("sends", "start") if item.kind == "sends" else ("rows", "time")
+    table = (
+        ds.dataset(case.folder(name), format="parquet")
+        .to_table(columns=["line", time], filter=ds.field("file") == item.file)
+        .sort_by("line")
+    )
+    keep = _inside(table[time], wish)
+    with open_readonly(item.path) as source:
+        feeds, at = [np.zeros(1, np.int64)], 0
+        while data := source.read(4 << 20):
+            feeds.append(np.flatnonzero(np.frombuffer(data, np.uint8) == 10) + at + 1)
+            at += len(data)
+    lines = np.concatenate(feeds)
+    begins = lines[np.minimum(np.asarray(table["line"], np.int64) - 1, lines.size - 1)]
+    runs = list(_runs(begins, keep, item.bytes))
+    head = int(begins[0]) if begins.size else item.bytes
+    wanted = [(0, head), *((max(a, head), b) for a, b in runs)]
+    return cut_files.Part(
+        int(keep.sum()), int(keep.size), cut_files.ranges(item.path, [(a, b) for a, b in wanted if a < b], target)
+    )

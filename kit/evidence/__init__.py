@@ -1,0 +1,1 @@
+"""Opening what somebody copied: folders, archives, streams, object storage. Read-only."""

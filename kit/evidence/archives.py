@@ -1,0 +1,342 @@
+"""Archives → plain files in the workspace: zip, tar, gzip, zstd, known by their first bytes, nested up to three deep.
+
+Nothing an archive says about itself is believed: sizes are counted while reading, names never become paths unchecked,
+memory is bounded.
+Runs of zero bytes cost no disk: a commitlog is mostly unwritten, and honestly shrinks ten thousand to one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import os
+import shutil
+import struct
+import tarfile
+import threading
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final, cast
+
+import pyarrow as pa
+
+from kit.evidence.files import EvidenceFile, Opened, Refused, open_readonly, shown
+from kit.evidence.streams import (
+    BLOCK,
+    CHUNK,
+    FOREIGN,
+    GZIP,
+    HEAD,
+    ZIP,
+    ZSTD,
+    Gunzip,
+    Peek,
+    Readable,
+    TarInfo,
+    Unzstd,
+    Utf8,
+    is_packed,
+    is_tar,
+    is_wide,
+)
+
+__all__ = ["DAMAGE", "HEAD", "Spooler", "is_packed", "member_name"]
+
+MAX_DEPTH: Final = 3
+"""Archives in archives: a bundle of hosts' bundles of log bundles."""
+
+MAX_MEMBERS: Final = 200_000
+MAX_RATIO: Final = 200
+RATIO_FREE: Final = 2 * 2**30
+"""A member may shrink any amount up to this size: no file of a store is larger (its size is an int32), and most are
+zeros."""
+TOTAL_FREE: Final = 16 * 2**30
+KEEP_FREE: Final = 512 * 2**20
+"""Disk left to others."""
+
+_ZEROS: Final = bytes(CHUNK)
+
+DAMAGE: Final = (
+    OSError,
+    EOFError,
+    ValueError,
+    LookupError,
+    RuntimeError,
+    OverflowError,
+    zlib.error,
+    struct.error,
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    pa.ArrowException,
+)
+
+
+class _Refusal(Exception):
+    """A member, or a whole archive, must not be read on. `reason` is a key of `evidence.REASONS`."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def member_name(name: str, *, windows: bool = False) -> str:
+    """Return a member's name as it is shown. Raise where it is absolute or climbs out."""
+    if windows:
+        name = name.replace("\\", "/")
+    parts = name.split("/")
+    if name.startswith("/") or ".." in parts or "\0" in name or (windows and ":" in parts[0]):
+        raise _Refusal("outside")
+    return "/".join(p for p in parts if p not in ("", "."))
+
+
+class Spooler:
+    """Unpacks into `folder`. Bytes, members and depth are counted over everything it unpacks; threads may share it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self._lock = threading.Lock()
+        self._room = shutil.disk_usage(folder).free - KEEP_FREE
+        self._names: set[str] = set()
+        self._total = 0
+        self._packed = 0
+
+    def unpack(self, name: str, stream: Readable, size: int) -> Opened:
+        """Return the plain files of one packed file of the evidence."""
+        out = Opened([], [])
+        whole = Peek(stream)
+        with self._lock:
+            self._packed += size
+        with self._guard(name, out):
+            self._take(name, whole, 0, out, lambda: whole.count)
+        with contextlib.suppress(*DAMAGE):
+            whole.drain()
+        if [f.file for f in out.files] == [name]:
+            out.files[0] = _with_hash(out.files[0], whole.sha.hexdigest())
+        else:
+            out.archives.append(EvidenceFile(name, Path(), size, sha256=whole.sha.hexdigest()))
+        return out
+
+    @contextlib.contextmanager
+    def _guard(self, name: str, out: Opened) -> Iterator[None]:
+        try:
+            yield
+        except _Refusal as refusal:
+            out.refused.append(Refused(name, refusal.reason))
+        except DAMAGE as error:
+            out.refused.append(Refused(name, "damaged", str(error)[:200]))
+
+    def _take(
+        self, name: str, stream: Peek, depth: int, out: Opened, packed: Callable[[], int], singles: int = 0
+    ) -> None:
+        head = stream.peek(HEAD)
+        if head.startswith(FOREIGN):
+            raise _Refusal("unsupported")
+        if head.startswith((GZIP, ZSTD)) and singles < 2:
+            plain: Readable = Gunzip(stream) if head.startswith(GZIP) else Unzstd(stream)
+            self._take(name, Peek(plain), depth, out, packed, singles + 1)
+        elif head.startswith(ZIP) or is_tar(head):
+            if depth >= MAX_DEPTH:
+                raise _Refusal("nested")
+            (self._zip if head.startswith(ZIP) else self._tar)(name, stream, depth, out, packed)
+        else:
+            self._write(name, Peek(Utf8(stream)) if is_wide(head) else stream, out, packed)
+
+    def _tar(self, name: str, stream: Peek, depth: int, out: Opened, packed: Callable[[], int]) -> None:
+        with tarfile.open(fileobj=cast("Any", stream), mode="r|", tarinfo=TarInfo, errors="surrogateescape") as tar:
+            for info in tar:
+                label = f"{name}!/{shown(info.name)}"
+                if info.isdir():
+                    continue
+                if info.issym() or info.islnk():
+                    out.refused.append(Refused(label, "link"))
+                elif not info.isreg():
+                    out.refused.append(Refused(label, "special"))
+                else:
+                    self._member(
+                        name, shown(info.name), Peek(cast("Readable", tar.extractfile(info))), depth, out, packed
+                    )
+                cast("Any", tar).members = []  # a streamed tar remembers every member otherwise
+
+    def _zip(self, name: str, stream: Peek, depth: int, out: Opened, packed: Callable[[], int]) -> None:
+        if isinstance(stream.source, io.BufferedReader):  # a file of the evidence itself: no copy needed
+            ahead = stream.source.tell()
+            self._zip_file(name, stream.source, depth, out, packed)
+            stream.source.seek(ahead)
+            return
+        kept = self.folder / f".zip-{os.getpid()}-{threading.get_ident()}-{depth}"
+        try:
+            _, damage = self._copy(kept, stream, packed)
+            with open_readonly(kept) as file:
+                self._zip_file(name, cast("io.BufferedReader", file), depth, out, packed)
+            if damage is not None:
+                raise damage
+        finally:
+            kept.unlink(missing_ok=True)
+
+    def _zip_file(self, name: str, file: io.BufferedReader, depth: int, out: Opened, packed: Callable[[], int]) -> None:
+        with zipfile.ZipFile(file) as archive:
+            entries = sorted(archive.infolist(), key=lambda e: e.header_offset)
+            if {e.filename for e in entries} & {"[Content_Types].xml", "META-INF/MANIFEST.MF"}:
+                # A jar or an office file is one file to its owner.
+                file.seek(0)
+                self._write(name, Peek(file), out, packed)
+                return
+            ends = [e.header_offset + 30 + len(_zip_raw(e)) + e.compress_size for e in entries]
+            if any(end > nxt.header_offset for end, nxt in zip(ends, entries[1:], strict=False)):
+                raise _Refusal("overlap")
+            for entry in entries:
+                if not entry.is_dir():
+                    self._zip_entry(name, archive, entry, depth, out)
+
+    def _zip_entry(self, name: str, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, depth: int, out: Opened) -> None:
+        inner = _zip_name(entry)
+        label = f"{name}!/{inner}"
+        if entry.flag_bits & 0x1:
+            out.refused.append(Refused(label, "encrypted"))
+        elif entry.create_system == 3 and (entry.external_attr >> 28) == 0xA:
+            out.refused.append(Refused(label, "link"))
+        elif entry.file_size > RATIO_FREE and entry.file_size > MAX_RATIO * max(1, entry.compress_size):
+            out.refused.append(Refused(label, "ratio"))
+        else:
+            with self._guard(label, out), archive.open(entry) as member:
+                raw = Peek(cast("Readable", member))
+                self._member(
+                    name,
+                    inner,
+                    raw,
+                    depth,
+                    out,
+                    lambda: entry.compress_size * raw.count // max(1, entry.file_size),
+                    windows=True,
+                )
+
+    def _member(
+        self,
+        archive: str,
+        inner: str,
+        raw: Peek,
+        depth: int,
+        out: Opened,
+        packed: Callable[[], int],
+        *,
+        windows: bool = False,
+    ) -> None:
+        label = f"{archive}!/{inner}"
+        try:
+            label = f"{archive}!/{member_name(inner, windows=windows)}"
+            before = len(out.files)
+            self._take(label, raw, depth + 1, out, packed)
+            if len(out.files) == before + 1 and out.files[-1].file == label:
+                raw.drain()
+                out.files[-1] = _with_hash(out.files[-1], raw.sha.hexdigest())
+        except _Refusal as refusal:
+            out.refused.append(Refused(label, refusal.reason))
+            if refusal.reason in ("ratio", "members", "space"):
+                raise
+
+    def _write(self, name: str, stream: Peek, out: Opened, packed: Callable[[], int]) -> None:
+        with self._lock:
+            if len(self._names) >= MAX_MEMBERS:
+                raise _Refusal("members")
+            if name in self._names:
+                raise _Refusal("duplicate")
+            self._names.add(name)
+        target = _place(self.folder, name)
+        part = target.with_name(f".{os.getpid()}-{threading.get_ident()}.part")
+        try:
+            size, damage = self._copy(part, stream, packed)
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
+        digest = stream.sha.hexdigest()
+        out.files.append(EvidenceFile(name, target, size, packed=True, sha256=digest, text_sha256=digest))
+        if damage is not None:
+            out.refused.append(Refused(name, "damaged", str(damage)[:200]))
+
+    def _copy(self, target: Path, stream: Peek, packed: Callable[[], int]) -> tuple[int, Exception | None]:
+        """Write `stream` with holes for zeros. Return its size, and what stopped it before its end."""
+        start_packed, size, damage = packed(), 0, None
+        with target.open("wb") as file:
+            while True:
+                try:
+                    data = stream.read(CHUNK)
+                except DAMAGE as error:
+                    damage = error
+                    break
+                if not data:
+                    break
+                size += len(data)
+                if data == _ZEROS[: len(data)]:
+                    file.seek(len(data), os.SEEK_CUR)
+                else:
+                    self._spend(_write_sparse(file, data))
+                self._check(size, len(data), max(1, packed() - start_packed))
+            file.truncate(size)
+        return size, damage
+
+    def _spend(self, stored: int) -> None:
+        with self._lock:
+            self._room -= stored
+            if self._room < 0:
+                raise _Refusal("space")
+
+    def _check(self, size: int, more: int, packed: int) -> None:
+        with self._lock:
+            self._total += more
+            absurd = self._total > TOTAL_FREE and self._total > 1000 * self._packed
+        if absurd or (size > RATIO_FREE and size > MAX_RATIO * packed):
+            raise _Refusal("ratio")
+
+
+def _with_hash(file: EvidenceFile, sha256: str) -> EvidenceFile:
+    return EvidenceFile(file.file, file.path, file.bytes, file.packed, sha256, file.text_sha256)
+
+
+def _write_sparse(file: Any, data: bytes) -> int:
+    """Write `data` block by block, skipping blocks of zeros. Return the bytes written."""
+    stored = 0
+    for start in range(0, len(data), BLOCK):
+        block = data[start : start + BLOCK]
+        if block == _ZEROS[: len(block)]:
+            file.seek(len(block), os.SEEK_CUR)
+        else:
+            stored += file.write(block)
+    return stored
+
+
+def _zip_raw(entry: zipfile.ZipInfo) -> bytes:
+    return entry.orig_filename.encode("utf-8" if entry.flag_bits & 0x800 else "cp437", "replace")
+
+
+def _zip_name(entry: zipfile.ZipInfo) -> str:
+    """Names without the UTF-8 flag are in whatever code page the packer's system had: Chinese Windows writes GBK."""
+    if entry.flag_bits & 0x800:
+        return entry.filename
+    with contextlib.suppress(UnicodeError):
+        raw = entry.filename.encode("cp437")
+        for encoding in ("utf-8", "gb18030"):
+            with contextlib.suppress(UnicodeDecodeError):
+                return raw.decode(encoding)
+    return entry.filename
+
+
+def _place(folder: Path, name: str) -> Path:
+    """Return where a member is kept: its own path below the spool where that is a sane one, else a hash."""
+    parts = name.split("/")
+    sane = (
+        all(0 < len(p.encode("utf-8", "replace")) <= 200 and p.isprintable() and p not in (".", "..") for p in parts)
+        and len(name.encode()) < 1500
+    )
+    if sane:
+        target = folder.joinpath(*parts)
+        with contextlib.suppress(OSError):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if not target.is_dir():
+                return target
+    target = folder / ".odd" / hashlib.sha256(name.encode("utf-8", "replace")).hexdigest() / "member"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return target

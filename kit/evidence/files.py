@@ -1,0 +1,187 @@
+"""A path somebody was handed → plain files, each with the name users see. Evidence is opened read-only and never
+written beside.
+
+Folders of any layout, archives by their first bytes (see `kit.evidence.archives`), single files. What cannot be taken
+is `Refused` with a reason.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from kit.i18n import Lang, T
+
+REASONS: Final[dict[str, T]] = {
+    "link": T("a link: links are not followed"),
+    "special": T("a device, pipe or socket"),
+    "unreadable": T("could not be read"),
+    "outside": T("an archive member that points outside its archive"),
+    "encrypted": T("encrypted"),
+    "unsupported": T("an archive of a kind that is not opened here: unpack it first"),
+    "damaged": T("a damaged archive: only what stands before the damage was read"),
+    "overlap": T("archive members overlap: an archive made to explode"),
+    "ratio": T("unpacks to an absurd size: an archive made to explode"),
+    "nested": T("an archive too deep inside other archives"),
+    "members": T("too many members"),
+    "space": T("not enough free disk space to unpack it"),
+    "duplicate": T("a second member of the same name"),
+}
+
+PACKED: Final = 30
+"""Bytes behind one packed byte: logs and commit logs of the recordings shrink 20 to 60 times."""
+_PACKED_NAMES: Final = (".gz", ".tgz", ".zst", ".zip", ".xz", ".bz2", ".7z")
+
+
+@attrs.frozen
+class EvidenceFile:
+    """One plain file. `file`: the name users see; `path`: where its bytes stand; `bytes`: its size as read; `packed`:
+    unpacked into the workspace.
+
+    `sha256` is known for what was unpacked, and is that of the file as it stands in the evidence: of a `.gz` log, of
+    the packed bytes.
+    `text_sha256` is that of the bytes at `path`.
+    """
+
+    file: str
+    path: Path
+    bytes: int
+    packed: bool = False
+    sha256: str | None = None
+    text_sha256: str | None = None
+
+
+@attrs.frozen
+class Refused:
+    """Something of the evidence that is not read. `reason`: a key of `REASONS`; `detail`: the system's own words, or
+    "".
+    """
+
+    file: str
+    reason: str
+    detail: str = ""
+
+    def say(self, lang: Lang = "en") -> str:
+        why = REASONS[self.reason].render(lang)
+        return f"{why} ({self.detail})" if self.detail else why
+
+
+@attrs.frozen
+class Opened:
+    """All plain files of an evidence, by name; the archives they came from; what was refused."""
+
+    files: list[EvidenceFile]
+    refused: list[Refused]
+    archives: list[EvidenceFile] = attrs.field(factory=list)
+
+
+def open_raw(path: Path | str) -> io.FileIO:
+    """Open for reading only and without a buffer, leaving the access time as it is where the system permits that."""
+    flags = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
+    try:
+        handle = os.open(path, flags | getattr(os, "O_NOATIME", 0))
+    except PermissionError:
+        handle = os.open(path, flags)
+    return io.FileIO(handle, "rb")
+
+
+def open_readonly(path: Path | str) -> io.BufferedReader:
+    """Open as `open_raw` does, with a buffer."""
+    return io.BufferedReader(open_raw(path))
+
+
+def shown(name: str) -> str:
+    """Return a file name as valid text, whatever bytes the file system holds."""
+    raw = os.fsencode(name)
+    for encoding in ("utf-8", "gb18030"):
+        try:
+            return raw.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    return raw.decode("utf-8", "backslashreplace")
+
+
+def walk(root: Path) -> tuple[list[tuple[str, Path, os.stat_result]], list[Refused]]:
+    """Return (name, path, stat) of the regular files under a folder, or of the one file, and what is not one; in order
+    of name.
+    """
+    if not root.is_dir():
+        return [(shown(root.name), root, root.stat())], []
+    found: list[tuple[str, Path, os.stat_result]] = []
+    refused: list[Refused] = []
+    folders: list[tuple[str, Path]] = [("", root)]
+    while folders:
+        prefix, folder = folders.pop()
+        try:
+            with os.scandir(folder) as listing:
+                entries = list(listing)
+        except OSError as error:
+            refused.append(Refused(prefix.rstrip("/") or shown(root.name), "unreadable", error.strerror or ""))
+            continue
+        for entry in entries:
+            name = prefix + shown(entry.name)
+            try:
+                info = entry.stat(follow_symlinks=False)
+            except OSError as error:
+                refused.append(Refused(name, "unreadable", error.strerror or ""))
+                continue
+            if stat.S_ISLNK(info.st_mode):
+                refused.append(Refused(name, "link"))
+            elif stat.S_ISDIR(info.st_mode):
+                folders.append((name + "/", Path(entry.path)))
+            elif stat.S_ISREG(info.st_mode):
+                found.append((name, Path(entry.path), info))
+            else:
+                refused.append(Refused(name, "special"))
+    return sorted(found, key=lambda f: f[0]), sorted(refused, key=lambda r: r.file)
+
+
+def weight(root: Path) -> int:
+    """Guess the bytes an evidence will have once unpacked, from names and sizes alone: what is packed counts `PACKED`
+    times.
+    """
+    return sum(
+        min(info.st_size, info.st_blocks * 512) * (PACKED if path.suffix.lower() in _PACKED_NAMES else 1)
+        for _, path, info in walk(root)[0]
+    )
+
+
+def open_evidence(path: Path, spool: Path) -> Opened:
+    """Return the plain files of `path` (a folder, an archive or one file); archives and `.gz` files are unpacked into
+    `spool`.
+
+    Raise `FileNotFoundError` where there is nothing at `path`.
+    """
+    from kit.evidence import archives
+
+    root = Path(path).resolve(strict=True)
+    found, refused = walk(root)
+    out = Opened([], refused)
+    spooler = archives.Spooler(spool)
+
+    def take(item: tuple[str, Path, os.stat_result]) -> Opened:
+        name, where, info = item
+        try:
+            with open_readonly(where) as stream:
+                packed = archives.is_packed(stream.read(archives.HEAD))
+                if not packed:
+                    return Opened([EvidenceFile(name, where, info.st_size)], [])
+                stream.seek(0)
+                return spooler.unpack(name, stream, info.st_size)
+        except OSError as error:
+            return Opened([], [Refused(name, "unreadable", error.strerror or "")])
+
+    with ThreadPoolExecutor(min(4, os.cpu_count() or 2)) as pool:
+        for part in pool.map(take, found):
+            out.files.extend(part.files)
+            out.refused.extend(part.refused)
+            out.archives.extend(part.archives)
+    out.files.sort(key=lambda f: f.file)
+    out.refused.sort(key=lambda r: (r.file, r.reason))
+    return out

@@ -1,0 +1,102 @@
+"""Evidence on object storage or another file system that pyarrow knows (`s3://`, `gs://`, `hdfs://`): copied into the
+cache, then read like a folder.
+
+Only what changed is copied again. Credentials, region and endpoint come from where pyarrow looks for them: the
+environment, the machine's role, the
+URI's own query (`s3://bucket/incident?endpoint_override=host:port&scheme=http`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, Final
+
+from kit.case import workspace as ws
+from kit.i18n import T
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileInfo, FileSystem
+
+SCHEMES: Final = ("s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss")
+CHUNK: Final = 8 << 20
+THREADS: Final = 8
+"""Objects copied at once: what limits is the way there, not this machine."""
+
+NOTHING = T("{uri}: there is no object there")
+UNREACHABLE = T("{uri}: {error}")
+
+
+def is_remote(evidence: str | Path) -> bool:
+    """Tell whether an evidence is a URI of another file system."""
+    return isinstance(evidence, str) and re.match(rf"(?:{'|'.join(SCHEMES)})://", evidence) is not None
+
+
+def shown(uri: str) -> str:
+    """Return a URI as it may be shown: without credentials and without its query."""
+    return re.sub(r"://[^/@]*@", "://", uri.partition("?")[0])
+
+
+def fetch(uri: str, workspace: Path | str | None = None) -> Path:
+    """Copy what lies under a URI into the cache; return the folder, or the file where the URI names one object.
+
+    Raise `FileNotFoundError` where nothing lies there, `ValueError` where the file system cannot be asked.
+    """
+    from pyarrow import ArrowException
+    from pyarrow.fs import FileSystem
+
+    root = Path(workspace) if workspace is not None else ws.default_base()
+    folder = root / "remote" / hashlib.sha256(uri.encode()).hexdigest()[:32]
+    try:
+        system, prefix = FileSystem.from_uri(uri)
+        objects = _objects(system, prefix)
+    except (OSError, ArrowException) as error:
+        raise ValueError(UNREACHABLE.say(uri=shown(uri), error=str(error).splitlines()[0]).render()) from None
+    if not objects:
+        raise FileNotFoundError(2, NOTHING.say(uri=shown(uri)).render(), shown(uri))
+    with ws.locked(root / "remote" / f"{folder.name}.lock"):
+        bring(system, objects, folder)
+    name = PurePosixPath(shown(uri).rstrip("/")).name or "evidence"
+    return (
+        folder / "evidence" / name if set(objects) == {name} and objects[name].path == prefix else folder / "evidence"
+    )
+
+
+def _objects(system: FileSystem, prefix: str) -> dict[str, FileInfo]:
+    """Return {path relative to the prefix: object}; those whose names would leave the folder are none of ours."""
+    from pyarrow.fs import FileSelector, FileType
+
+    one = system.get_file_info(prefix)
+    if one.type == FileType.File:
+        return {PurePosixPath(prefix).name: one}
+    found = system.get_file_info(FileSelector(prefix, allow_not_found=True, recursive=True))
+    base = prefix.rstrip("/") + "/"
+    named = {info.path.removeprefix(base): info for info in found if info.type == FileType.File}
+    return {name: info for name, info in sorted(named.items()) if name and not {"", ".", ".."} & set(name.split("/"))}
+
+
+def bring(system: FileSystem, objects: dict[str, FileInfo], folder: Path) -> None:
+    """Make `folder/evidence` hold exactly these objects; those of the same size and time as before are left as they
+    are.
+    """
+    listing = folder / "objects.json"
+    before: dict[str, Any] = json.loads(listing.read_text(encoding="utf-8")) if listing.exists() else {}
+    now = {name: [info.size, info.mtime_ns] for name, info in objects.items()}
+    for gone in set(before) - set(now):
+        (folder / "evidence" / gone).unlink(missing_ok=True)
+    changed = [name for name, state in now.items() if before.get(name) != state]
+    # What stops halfway is not taken for whole the next time.
+    ws.write_text(listing, json.dumps({name: state for name, state in now.items() if name not in changed}))
+    with ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(lambda name: _copy(system, objects[name].path, folder / "evidence" / name), changed))
+    ws.write_text(listing, json.dumps(now))
+
+
+def _copy(system: FileSystem, path: str, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with system.open_input_stream(path) as source, target.open("wb") as out:
+        shutil.copyfileobj(source, out, CHUNK)

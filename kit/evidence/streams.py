@@ -1,0 +1,144 @@
+"""Streams of packed bytes, known by their first ones: what gzip, zstd, tar and UTF-16 hide, read forwards in bounded
+memory.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import gzip
+import hashlib
+import io
+import tarfile
+from typing import Any, Final, Protocol, cast
+
+import pyarrow as pa
+
+HEAD: Final = 1024
+"""Bytes that tell an archive."""
+
+CHUNK: Final = 1 << 20
+BLOCK: Final = 1 << 16
+ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")
+GZIP: Final = b"\x1f\x8b\x08"
+ZSTD: Final = b"\x28\xb5\x2f\xfd"
+FOREIGN: Final = (b"BZh", b"\xfd7zXZ\x00", b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07")
+_MAX_HEADER: Final = 1 << 20
+
+
+class Readable(Protocol):
+    def read(self, size: int = -1, /) -> bytes: ...
+
+
+class Peek(io.RawIOBase):
+    """A forward-only stream whose first bytes can be looked at; counts and hashes what goes through."""
+
+    def __init__(self, stream: Readable) -> None:
+        self.source = stream
+        self._ahead = b""
+        self.count = 0
+        self.sha = hashlib.sha256()
+
+    def peek(self, size: int) -> bytes:
+        while len(self._ahead) < size and (more := self.source.read(size - len(self._ahead))):
+            self._ahead += more
+        return self._ahead
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1, /) -> bytes:  # type: ignore[override]
+        if self._ahead:
+            cut = len(self._ahead) if size < 0 else size
+            data, self._ahead = self._ahead[:cut], self._ahead[cut:]
+        else:
+            data = self.source.read(CHUNK if size < 0 else size)
+        self.count += len(data)
+        self.sha.update(data)
+        return data
+
+    def readinto(self, buffer: Any, /) -> int:
+        data = self.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def drain(self) -> None:
+        """Read to the end, so that the hash is that of the whole."""
+        while self.read(CHUNK):
+            pass
+
+
+class Gunzip:
+    """What stands before a break is handed out before the break is reported."""
+
+    def __init__(self, stream: Peek) -> None:
+        self._file = gzip.GzipFile(fileobj=cast("Any", stream), mode="rb")
+
+    def read(self, size: int = -1, /) -> bytes:
+        return self._file.read1(size)
+
+
+class Unzstd:
+    """Arrow's reader, because zstandard's own takes a frame that breaks off for one that ends."""
+
+    def __init__(self, stream: Peek) -> None:
+        self._file = pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), "zstd")
+
+    def read(self, size: int = -1, /) -> bytes:
+        return self._file.read(min(size, BLOCK) if size >= 0 else BLOCK)
+
+
+class Utf8:
+    """A UTF-16 text as UTF-8: Windows' shells write logs so, and all that reads lines wants bytes of ASCII for
+    ASCII.
+    """
+
+    def __init__(self, stream: Peek) -> None:
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Return some of the text; half a character at the end of the file becomes U+FFFD."""
+        while data := self._stream.read(min(size, BLOCK) if size >= 0 else BLOCK):
+            if text := self._decoder.decode(data):
+                return text.encode()
+        return self._decoder.decode(b"", final=True).encode()
+
+
+def is_wide(head: bytes) -> bool:
+    """Tell a UTF-16 text by its byte order mark and by what then stands there: printable characters, ASCII among
+    them.
+    """
+    if not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return False
+    try:
+        text = codecs.getincrementaldecoder("utf-16")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    plain = sum(c.isascii() for c in text)
+    shown = sum(c.isprintable() or c in "\t\r\n\f\x1b" for c in text)
+    return bool(text) and shown >= 0.95 * len(text) and plain >= 0.2 * len(text)
+
+
+class TarInfo(tarfile.TarInfo):
+    """A member whose extended header is not allowed to fill the memory."""
+
+    def _proc_member(self, tar: tarfile.TarFile) -> Any:
+        if self.type in (b"L", b"K", b"x", b"g", b"X") and self.size > _MAX_HEADER:
+            raise tarfile.ReadError("extended header too long")
+        return cast("Any", super())._proc_member(tar)
+
+
+def is_tar(head: bytes) -> bool:
+    """Tell a tar header by its checksum: the letters `ustar` alone can stand in any message body."""
+    if len(head) < 512 or not any(head[:100]):
+        return False
+    with contextlib.suppress(ValueError):
+        said = int(head[148:156].split(b"\0")[0].strip() or b"-1", 8)
+        return said == sum(head[:148]) + 8 * 32 + sum(head[156:512])
+    return False
+
+
+def is_packed(head: bytes) -> bool:
+    """Tell whether a file that begins with `head` is an archive of any kind, or a text to be written anew as UTF-8."""
+    return head.startswith((*ZIP, GZIP, ZSTD, *FOREIGN)) or is_tar(head) or is_wide(head)

@@ -1,0 +1,1 @@
+"""Commit log files → Arrow."""

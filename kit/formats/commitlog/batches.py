@@ -1,0 +1,241 @@
+"""Records → Arrow record batches with the columns of `messages`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kit.formats.arrow_types import TIMESTAMP
+from kit.formats.commitlog import bodies, properties, strings
+from kit.formats.commitlog import columns as c
+from kit.formats.commitlog.records import Bytes
+from kit.formats.commitlog.schema import FIELDS, Wanted, schema
+
+_CODECS: Final = pa.array(["none", "zlib", "lz4", "zstd", None])
+_LONGS: Final = {"queue_offset": c.QUEUE_OFFSET, "prepared_transaction_offset": c.PREPARED}
+_INTS: Final = {
+    "queue_id": c.QUEUE_ID,
+    "flag": c.FLAG,
+    "sys_flag": c.SYS_FLAG,
+    "reconsume_times": c.RECONSUME,
+    "body_crc": c.CRC,
+}
+_TIMES: Final = {"born_timestamp": c.BORN_TIME, "store_timestamp": c.STORE_TIME}
+_HOSTS: Final = {"born_host": c.BORN, "store_host": c.STORE}
+_TEXTS: Final = {"topic": c.TOPIC, "keys": c.KEYS, "tags": c.TAGS, "uniq_key": c.UNIQ}
+BODY_BATCH: Final = 32 << 20
+"""Unpacked bodies handed on at once, in bytes."""
+
+
+def space(shape: int | tuple[int, int], dtype: type[np.generic]) -> np.ndarray:
+    """Return an array to fill, from Arrow's memory pool: it hands pages out again where NumPy would ask the system for
+    new ones each time.
+    """
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    return np.frombuffer(pa.allocate_buffer(size), np.uint8).view(dtype).reshape(shape)
+
+
+class Rows:
+    """The records of one batch: fixed fields and where the strings are."""
+
+    def __init__(self, buf: Bytes, starts: np.ndarray, sizes: np.ndarray, marks: np.ndarray, base: int) -> None:
+        """Read the fixed fields of the records at `starts`."""
+        count = len(starts)
+        self.buf, self.sizes, self.marks = buf, sizes.copy(), marks.astype(np.int32)
+        self.physical = starts + base
+        # One line a field, so that each is an Arrow buffer as it stands.
+        self.longs = space((4, count), np.int64)
+        self.ints = space((6, count), np.int32)
+        self.where = space((c.WIDTH, count), np.int64)
+        c.headers(buf, starts, self.longs, self.ints, self.where, self.marks)
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def keep(self, wanted: Wanted) -> None:
+        """Drop the rows that a filter excludes, before anything is built from them."""
+        mask = np.ones(len(self), bool)
+        if wanted.offsets:
+            mask &= (self.physical >= wanted.offsets[0]) & (self.physical <= wanted.offsets[1])
+        if wanted.times:
+            time = self.longs[c.STORE_TIME]
+            mask &= (time >= wanted.times[0]) & (time <= wanted.times[1])
+        if wanted.topics is not None:
+            mask &= self.in_topics(wanted.topics)
+        self.select(mask)
+
+    def in_topics(self, topics: frozenset[str]) -> np.ndarray:
+        """Say which rows are of one of these topics."""
+        return pc.is_in(self._texts(c.TOPIC)[0], value_set=pa.array(sorted(topics), pa.string())).to_numpy(
+            zero_copy_only=False
+        )
+
+    def select(self, mask: np.ndarray) -> None:
+        """Keep only the rows where `mask` is true."""
+        if not mask.all():
+            for name in ("sizes", "marks", "physical", "longs", "ints", "where"):
+                setattr(self, name, np.ascontiguousarray(getattr(self, name)[..., mask]))
+
+    def arrays(self, names: tuple[str, ...], file: str) -> dict[str, pa.Array]:
+        """Build the columns asked for, but `body` and `problem`."""
+        out: dict[str, pa.Array] = {}
+        if {"properties", "keys", "tags", "uniq_key", "problem"} & set(names):
+            out["properties"] = self._properties()
+        if "problem" in names:
+            c.check_crc(self.buf, self.where, self.ints, c.CRC_TABLE, self.marks)
+        for name in dict.fromkeys((*names, *((*_HOSTS, "topic") if "problem" in names else ()))):
+            if name == "file":
+                out[name] = pa.repeat(pa.scalar(file, pa.string()), len(self))
+            elif name == "physical_offset":
+                out[name] = pa.array(self.physical)
+            elif name == "store_size":
+                out[name] = pa.array(self.sizes.astype(np.int32))
+            elif name == "body_size":
+                out[name] = pa.array(self.where[c.BODY_LEN].astype(np.int32))
+            elif name == "body_codec":
+                out[name] = (
+                    _CODECS.take(pa.array(self.ints[c.CODEC]))
+                    if self.ints[c.CODEC].any()
+                    else pa.repeat(_CODECS[0], len(self))
+                )
+            elif name in _LONGS:
+                out[name] = pa.array(self.longs[_LONGS[name]])
+            elif name in _INTS:
+                out[name] = pa.array(self.ints[_INTS[name]])
+            elif name in _TIMES:
+                time = self.longs[_TIMES[name]]
+                unknown = (time < 0) | (time > c.LAST_MS) if (self.marks & c.BAD_TIME).any() else None
+                micros = (time if unknown is None else np.where(unknown, 0, time)) * 1000
+                out[name] = pa.array(micros, mask=unknown).view(TIMESTAMP)
+            elif name in _HOSTS:
+                out[name] = self._hosts(_HOSTS[name])
+            elif name in _TEXTS:
+                out[name], broken = self._texts(_TEXTS[name])
+                self._mark(broken)
+            elif name == "offset_msg_id":
+                offsets, data = space(len(self) + 1, np.int32), space(len(self) * 56, np.uint8)
+                strings.offset_ids(self.buf, self.where, c.STORE, self.physical, offsets, data)
+                out[name] = _strings(offsets, data)
+        return out
+
+    def problems(self) -> pa.Array:
+        """Name what is wrong with each record, null where nothing is."""
+        if not self.marks.any():
+            return pa.nulls(len(self), pa.string())
+        kinds, which = np.unique(self.marks, return_inverse=True)
+        said = [",".join(slug for bit, slug in c.PROBLEMS.items() if kind & bit) or None for kind in kinds]
+        return pa.array(said, pa.string()).take(pa.array(which))
+
+    def bodies(self) -> Iterator[tuple[int, int, pa.Array]]:
+        """Yield (first row, row behind the last, bodies as the application wrote them), some 32 MiB at a time."""
+        if not self.ints[c.CODEC].any():
+            offsets, data = space(len(self) + 1, np.int32), space(int(self.where[c.BODY_LEN].sum()) + c.SLACK, np.uint8)
+            c.gather(self.buf, self.where, c.BODY, offsets, data)
+            yield (
+                0,
+                len(self),
+                pa.Array.from_buffers(pa.binary(), len(self), [None, pa.py_buffer(offsets), pa.py_buffer(data)]),
+            )
+            return
+        first = held = 0
+        unpacked: list[bytes | None] = []
+        for row in range(len(self)):
+            at, size = self.where[c.BODY, row], self.where[c.BODY_LEN, row]
+            body, mark = bodies.unpack(self.buf[at : at + size].tobytes(), int(self.ints[c.CODEC, row]))
+            self.marks[row] |= mark
+            unpacked.append(body)
+            held += len(body or b"")
+            if held >= BODY_BATCH or row + 1 == len(self):
+                yield first, row + 1, pa.array(unpacked, pa.binary())
+                first, held, unpacked = row + 1, 0, []
+
+    def stored_bodies(self, topics: frozenset[str]) -> pa.Array:
+        """Build the bodies as stored of the records in these topics, null for all others."""
+        mask = self.in_topics(topics)
+        where = self.where
+        if not mask.all():
+            where = where.copy()
+            where[c.BODY_LEN, ~mask] = 0
+        offsets, data = space(len(self) + 1, np.int32), space(int(where[c.BODY_LEN].sum()) + c.SLACK, np.uint8)
+        c.gather(self.buf, where, c.BODY, offsets, data)
+        validity = pa.py_buffer(np.packbits(mask, bitorder="little"))
+        return pa.Array.from_buffers(pa.binary(), len(self), [validity, pa.py_buffer(offsets), pa.py_buffer(data)])
+
+    def _mark(self, broken: np.ndarray | None) -> None:
+        if broken is not None:
+            self.marks[broken] |= c.BAD_TEXT
+
+    def _hosts(self, column: int) -> pa.Array:
+        offsets, data = space(len(self) + 1, np.int32), space(len(self) * strings.HOST_TEXT, np.uint8)
+        strings.hosts(self.buf, self.where, column, offsets, data, self.marks, c.BAD_HOST)
+        return _strings(offsets, data)
+
+    def _texts(self, column: int) -> tuple[pa.Array, np.ndarray | None]:
+        sizes = self.where[column + 1]
+        offsets, data = space(len(self) + 1, np.int32), space(int(np.maximum(sizes, 0).sum()) + c.SLACK, np.uint8)
+        ascii_only = c.gather(self.buf, self.where, column, offsets, data)
+        offsets, data, broken = (offsets, data, None) if ascii_only else _valid(offsets, data)
+        return _strings(offsets, data, sizes < 0), broken
+
+    def _properties(self) -> pa.Array:
+        sizes = self.where[c.PROPS_LEN]
+        most, size = int((sizes // 4 + 1).sum()), int(sizes.sum()) + c.SLACK
+        maps = space(len(self) + 1, np.int32)
+        name_ends, value_ends = space(most + 1, np.int32), space(most + 1, np.int32)
+        names, values = space(size, np.uint8), space(size, np.uint8)
+        stale = space(most, np.uint8)
+        count, ascii_only = properties.split(
+            self.buf, self.where, self.marks, maps, name_ends, names, value_ends, values, stale
+        )
+        children = []
+        for ends, data in ((name_ends[: count + 1], names), (value_ends[: count + 1], values)):
+            broken = None
+            if not ascii_only:
+                ends, data, broken = _valid(ends, data)
+            if broken is not None:
+                self._mark(np.unique(np.searchsorted(maps, np.flatnonzero(broken), side="right") - 1))
+            children.append(_strings(ends, data[: int(ends[-1])]))
+        entries = pa.StructArray.from_arrays(
+            children, fields=[pa.field("key", pa.string(), nullable=False), pa.field("value", pa.string())]
+        )
+        return pa.Array.from_buffers(FIELDS["properties"], len(self), [None, pa.py_buffer(maps)], children=[entries])
+
+
+def batch(rows: Rows, wanted: Wanted, file: str) -> Iterator[pa.RecordBatch]:
+    """Yield the rows as record batches with exactly the columns asked for, in that order."""
+    arrays = rows.arrays(wanted.columns, file)
+    if "body" not in wanted.columns:
+        parts: Iterator[tuple[int, int, pa.Array | None]] = iter([(0, len(rows), None)])
+    elif wanted.body_topics is None:
+        parts = rows.bodies()
+    else:
+        parts = iter([(0, len(rows), rows.stored_bodies(wanted.body_topics))])
+    for first, last, body in parts:
+        piece = {name: array.slice(first, last - first) for name, array in arrays.items()}
+        if body is not None:
+            piece["body"] = body
+        if "problem" in wanted.columns:
+            piece["problem"] = rows.problems().slice(first, last - first)
+        yield pa.RecordBatch.from_arrays([piece[name] for name in wanted.columns], schema=schema(wanted.columns))
+
+
+def _strings(offsets: np.ndarray, data: np.ndarray, absent: np.ndarray | None = None) -> pa.Array:
+    validity = None
+    if absent is not None and absent.any():
+        validity = pa.py_buffer(np.packbits(~absent, bitorder="little"))
+    return pa.Array.from_buffers(pa.string(), len(offsets) - 1, [validity, pa.py_buffer(offsets), pa.py_buffer(data)])
+
+
+def _valid(offsets: np.ndarray, data: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return the strings as valid UTF-8, and which were not (None: all were)."""
+    broken = np.zeros(len(offsets) - 1, np.uint8)
+    need = strings.find_broken(offsets, data, broken)
+    if not broken.any():
+        return offsets, data, None
+    clean_offsets, clean = np.empty_like(offsets), space(need, np.uint8)
+    strings.repair(offsets, data, clean_offsets, clean)
+    return clean_offsets, clean, broken.astype(bool)

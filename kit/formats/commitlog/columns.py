@@ -1,0 +1,218 @@
+"""Fill columns from records: numba kernels that write Arrow buffers. No Python object per record.
+
+Positions come from `kit.formats.commitlog.walk`, which has checked every length inside a record against the buffer.
+Words of 8 bytes are
+loaded only where they lie inside the buffer, and stored only into buffers with `SLACK` bytes to spare.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numba import njit
+
+from kit.formats.commitlog.records import MAGIC_V2, Bytes, be16, be32, be64
+from kit.formats.commitlog.simd import HIGH, keep, load64, store64
+from kit.rocketmq import binary_format as f
+
+SLACK: Final = 32
+# Marks of a record beside those of the walk, and what users read in `problem`.
+BAD_CRC: Final = 4
+BAD_CODEC: Final = 8
+BAD_TOPIC: Final = 16
+BAD_PROPERTIES: Final = 32
+BAD_TIME: Final = 64
+BAD_HOST: Final = 128
+BAD_TEXT: Final = 256
+BAD_BODY: Final = 512
+BIG_BODY: Final = 1024
+PROBLEMS: Final = {
+    1: "physical_offset",
+    2: "dledger_header",
+    BAD_CRC: "crc",
+    BAD_CODEC: "body_codec",
+    BAD_TOPIC: "topic",
+    BAD_PROPERTIES: "properties",
+    BAD_TIME: "timestamp",
+    BAD_HOST: "host",
+    BAD_TEXT: "utf8",
+    BAD_BODY: "body",
+    BIG_BODY: "body_too_large",
+}
+
+# Columns of `where`: positions and lengths inside the buffer.
+(
+    BODY,
+    BODY_LEN,
+    TOPIC,
+    TOPIC_LEN,
+    PROPS,
+    PROPS_LEN,
+    BORN,
+    BORN_LEN,
+    STORE,
+    STORE_LEN,
+    KEYS,
+    KEYS_LEN,
+    TAGS,
+    TAGS_LEN,
+    UNIQ,
+    UNIQ_LEN,
+) = range(16)
+WIDTH: Final = 16
+# Columns of `longs` and `ints`.
+QUEUE_OFFSET, BORN_TIME, STORE_TIME, PREPARED = range(4)
+QUEUE_ID, FLAG, SYS_FLAG, RECONSUME, CRC, CODEC = range(6)
+PLAIN, ZLIB, LZ4, ZSTD, UNKNOWN = range(5)
+LAST_MS: Final = 253_402_300_799_999
+"""The end of the year 9999, the last instant Python and Spark both can show."""
+
+_ZERO: Final = np.uint64(0)
+
+
+def _crc_table() -> np.ndarray:
+    table = np.zeros((16, 256), np.uint32)
+    for i in range(256):
+        value = i
+        for _ in range(8):
+            value = (value >> 1) ^ (0xEDB88320 if value & 1 else 0)
+        table[0, i] = value
+    for k in range(1, 16):
+        table[k] = (table[k - 1] >> 8) ^ table[0][table[k - 1] & 0xFF]
+    return table
+
+
+CRC_TABLE: Final = _crc_table()
+
+
+@njit(cache=True, nogil=True)
+def headers(buf: Bytes, starts: Any, longs: Any, ints: Any, where: Any, marks: Any) -> None:
+    """Read the fixed fields of each record and where its strings are."""
+    for row in range(len(starts)):
+        at = starts[row]
+        wide = be32(buf, at + 4) & 0xFFFFFFFF == MAGIC_V2
+        ints[CRC, row] = be32(buf, at + f.AT_BODY_CRC)
+        ints[QUEUE_ID, row] = be32(buf, at + f.AT_QUEUE_ID)
+        ints[FLAG, row] = be32(buf, at + f.AT_FLAG)
+        longs[QUEUE_OFFSET, row] = be64(buf, at + f.AT_QUEUE_OFFSET)
+        flags = be32(buf, at + f.AT_SYS_FLAG)
+        ints[SYS_FLAG, row] = flags
+        longs[BORN_TIME, row] = be64(buf, at + f.AT_BORN_TIMESTAMP)
+        at += f.AT_BORN_HOST
+        size = f.HOST_V6 if flags & f.BORN_HOST_V6 else f.HOST_V4
+        where[BORN, row], where[BORN_LEN, row] = at, size
+        at += size
+        longs[STORE_TIME, row] = be64(buf, at)
+        at += 8
+        size = f.HOST_V6 if flags & f.STORE_HOST_V6 else f.HOST_V4
+        where[STORE, row], where[STORE_LEN, row] = at, size
+        at += size
+        ints[RECONSUME, row] = be32(buf, at)
+        longs[PREPARED, row] = be64(buf, at + 4)
+        body = be32(buf, at + 12)
+        at += 16
+        where[BODY, row], where[BODY_LEN, row] = at, body
+        ints[CODEC, row] = codec(buf, at, body, flags)
+        if ints[CODEC, row] < 0:
+            ints[CODEC, row] = -1 - ints[CODEC, row]
+            marks[row] |= BAD_CODEC
+        at += body
+        size = be16(buf, at) if wide else np.int64(buf[at])
+        at += 2 if wide else 1
+        where[TOPIC, row], where[TOPIC_LEN, row] = at, size
+        if size == 0:
+            marks[row] |= BAD_TOPIC
+        at += size
+        where[PROPS, row], where[PROPS_LEN, row] = at + 2, be16(buf, at)
+        for k in range(BORN_TIME, STORE_TIME + 1):
+            if longs[k, row] < 0 or longs[k, row] > LAST_MS:
+                marks[row] |= BAD_TIME
+
+
+@njit(cache=True, nogil=True)
+def codec(buf: Bytes, at: int, size: int, flags: int) -> int:
+    """Return the codec its flags claim for a body, `-1 - codec` where the body does not begin like one
+    (`CompressorFactory`).
+    """
+    if not flags & f.COMPRESSED:
+        return PLAIN
+    kind = (flags & f.COMPRESSION_MASK) >> f.COMPRESSION_SHIFT
+    if kind == 0 or kind == 3:
+        good = size >= 2 and buf[at] & 15 == 8 and (np.int64(buf[at]) * 256 + np.int64(buf[at + 1])) % 31 == 0
+        return ZLIB if good else -1 - ZLIB
+    if kind == 1:
+        return LZ4 if size >= 4 and be32(buf, at) == 0x04224D18 else -1 - LZ4
+    if kind == 2:
+        return ZSTD if size >= 4 and be32(buf, at) == 0x28B52FFD else -1 - ZSTD
+    return -1 - UNKNOWN
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _slices(table: Any, word: Any, base: int) -> Any:
+    byte = np.uint64(255)
+    near = table[base + 7, word & byte] ^ table[base + 6, (word >> np.uint64(8)) & byte]
+    near ^= table[base + 5, (word >> np.uint64(16)) & byte] ^ table[base + 4, (word >> np.uint64(24)) & byte]
+    far = table[base + 3, (word >> np.uint64(32)) & byte] ^ table[base + 2, (word >> np.uint64(40)) & byte]
+    far ^= table[base + 1, (word >> np.uint64(48)) & byte] ^ table[base, word >> np.uint64(56)]
+    return near ^ far
+
+
+@njit(cache=True, nogil=True)
+def check_crc(buf: Bytes, where: Any, ints: Any, table: Any, marks: Any) -> None:
+    """Mark records whose body is not what its CRC says (`UtilAll.crc32`: the lower 31 bits)."""
+    for row in range(where.shape[1]):
+        size = where[BODY_LEN, row]
+        if size == 0:
+            continue
+        at = where[BODY, row]
+        end = at + size
+        crc = np.uint32(0xFFFFFFFF)
+        # Sixteen bytes at a time: what each of them adds does not wait for the others.
+        while at + 16 <= end:
+            crc = _slices(table, load64(buf, at) ^ np.uint64(crc), 8) ^ _slices(table, load64(buf, at + 8), 0)
+            at += 16
+        if at + 8 <= end:
+            crc = _slices(table, load64(buf, at) ^ np.uint64(crc), 0)
+            at += 8
+        while at < end:
+            crc = table[0, (np.uint64(crc) ^ np.uint64(buf[at])) & np.uint64(255)] ^ np.uint32(
+                np.uint64(crc) >> np.uint64(8)
+            )
+            at += 1
+        if (np.int64(crc) ^ 0xFFFFFFFF) & 0x7FFFFFFF != np.int64(ints[CRC, row]):
+            marks[row] |= BAD_CRC
+
+
+@njit(cache=True, nogil=True)
+def gather(buf: Bytes, where: Any, column: int, offsets: Any, data: Any) -> bool:
+    """Copy one string of each record behind each other (length -1: none); say whether all of it is ASCII. `data` needs
+    `SLACK`.
+    """
+    end = len(buf)
+    put = np.int64(0)
+    seen = _ZERO
+    offsets[0] = 0
+    for row in range(where.shape[1]):
+        at = where[column, row]
+        left = where[column + 1, row]
+        while left >= 8:
+            word = load64(buf, at)
+            seen |= word
+            store64(data, put, word)
+            at += 8
+            put += 8
+            left -= 8
+        if left > 0:
+            if at + 8 <= end:
+                word = keep(load64(buf, at), left)
+                seen |= word
+                store64(data, put, word)
+                put += left
+            else:
+                for i in range(left):
+                    seen |= np.uint64(buf[at + i])
+                    data[put] = buf[at + i]
+                    put += 1
+        offsets[row + 1] = put
+    return seen & HIGH == _ZERO

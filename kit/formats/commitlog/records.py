@@ -1,0 +1,220 @@
+"""Recognise a record of the commit log by its bytes: numba kernels that read numbers, check lengths and search for
+records.
+
+Every read is bounds-checked by hand: whatever a length field claims, nothing outside the buffer is touched.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numba import njit
+
+from kit.formats.commitlog.simd import big32, big64
+from kit.rocketmq import binary_format as f
+
+MAGIC_V1: Final = f.MAGIC_V1
+MAGIC_V2: Final = f.MAGIC_V2
+MAGIC_BLANK: Final = f.MAGIC_BLANK
+HEADER: Final = f.DLEDGER_HEADER
+
+CUT: Final = -1
+"""`measure`: there is a record, and the file ends inside it."""
+
+SNIFF: Final = 65536
+Bytes = np.ndarray[Any, np.dtype[np.uint8]]
+
+
+@njit(cache=True, nogil=True)
+def be16(buf: Bytes, at: int) -> int:
+    """Read a signed 16-bit integer."""
+    value: Any = (np.int64(buf[at]) << 8) | np.int64(buf[at + 1])
+    return value - ((value & 0x8000) << 1)
+
+
+@njit(cache=True, nogil=True)
+def be32(buf: Bytes, at: int) -> int:
+    """Read a signed 32-bit integer."""
+    return big32(buf, at)
+
+
+@njit(cache=True, nogil=True)
+def be64(buf: Bytes, at: int) -> int:
+    """Read a signed 64-bit integer."""
+    return big64(buf, at)
+
+
+@njit(cache=True, nogil=True)
+def measure(buf: Bytes, at: int, end: int) -> int:
+    """Return the size of the record at `at` if its lengths agree (`CommitLog.calMsgLength`), 0 if not, `CUT` if it
+    passes `end`.
+    """
+    if at < 0 or end - at < 8:
+        return 0
+    magic = be32(buf, at + 4) & 0xFFFFFFFF
+    if magic != MAGIC_V1 and magic != MAGIC_V2:
+        return 0
+    size = be32(buf, at)
+    if size < f.MIN_RECORD:
+        return 0
+    cut = CUT if at + size > end else 0
+    if at + f.AT_BORN_TIMESTAMP > end:
+        return cut
+    flags = be32(buf, at + f.AT_SYS_FLAG)
+    hosts = (f.HOST_V6 if flags & f.BORN_HOST_V6 else f.HOST_V4) + (f.HOST_V6 if flags & f.STORE_HOST_V6 else f.HOST_V4)
+    used = 68 + hosts
+    if at + used + 4 > end:
+        return cut
+    body = be32(buf, at + used)
+    used += 4
+    if body < 0 or body > size - used:
+        return 0
+    used += body
+    wide = 2 if magic == MAGIC_V2 else 1
+    if at + used + wide > end:
+        return cut
+    topic: Any = be16(buf, at + used) if wide == 2 else np.int64(buf[at + used])
+    used += wide
+    if topic < 0 or (wide == 1 and topic > 127) or topic > size - used:
+        return 0
+    used += topic
+    if at + used + 2 > end:
+        return cut
+    properties = be16(buf, at + used)
+    used += 2
+    if properties < 0 or used + properties != size:
+        return 0
+    return cut if cut else size
+
+
+@njit(cache=True, nogil=True)
+def entry_fits(buf: Bytes, at: int, base: int, size: int) -> bool:
+    """Say whether a DLedger entry header stands at `at` that fits a record of `size` bytes (`DLedgerEntryCoder`)."""
+    return (
+        be32(buf, at) == f.DLEDGER_MAGIC
+        and be32(buf, at + f.DLEDGER_AT_SIZE) == HEADER + size
+        and be64(buf, at + f.DLEDGER_AT_POS) == base + at
+        and be32(buf, at + f.DLEDGER_AT_BODY_SIZE) == size
+    )
+
+
+@njit(cache=True, nogil=True)
+def is_zero(buf: Bytes, start: int, end: int) -> bool:
+    """Say whether all bytes of a range are zero."""
+    at = start
+    while at < end:
+        stop = min(at + 4096, end)
+        seen = np.uint8(0)
+        for i in range(at, stop):
+            seen |= buf[i]
+        if seen:
+            return False
+        at = stop
+    return True
+
+
+@njit(cache=True, nogil=True)
+def content_end(buf: Bytes, start: int, end: int) -> int:
+    """Return the position behind the last byte that is not zero, `start` if there is none."""
+    at = end
+    while at > start and is_zero(buf, max(start, at - 4096), at):
+        at = max(start, at - 4096)
+    while at > start and buf[at - 1] == 0:
+        at -= 1
+    return at
+
+
+@njit(cache=True, nogil=True)
+def next_magic(buf: Bytes, start: int, end: int) -> int:
+    """Return the first position from `start` whose next four bytes are a record's magic, `end` if none."""
+    at = start
+    while at < end - 3:
+        if at & 4095 == 0 and at + 4096 <= end and is_zero(buf, at, at + 4096):
+            at += 4096
+            continue
+        if (
+            buf[at] == 0xDA
+            and buf[at + 1] == 0xA3
+            and buf[at + 2] == 0x20
+            and (buf[at + 3] == 0xA7 or buf[at + 3] == 0xAB)
+        ):
+            return at
+        at += 1
+    return end
+
+
+@njit(cache=True, nogil=True)
+def layout(buf: Bytes, end: int, most: int) -> tuple[int, int, int]:
+    """Work out what the records themselves say about the file.
+
+    Return (records looked at, base most of them agree on, how many of these stand in DLedger entries). The base is the
+    physical offset of the file's first byte. At most `most` records are looked at, wherever they stand in `[0, end)`.
+    """
+    bases = np.zeros(64, np.int64)
+    votes = np.zeros(64, np.int64)
+    entries = np.zeros(64, np.int64)
+    kinds = 0
+    seen = 0
+    at = 0
+    while seen < most:
+        magic = next_magic(buf, at, end)
+        if magic >= end:
+            break
+        start = magic - 4
+        at = magic + 1
+        size: Any = measure(buf, start, end) if start >= 0 else np.int64(0)
+        if size == 0 or start + f.AT_SYS_FLAG > end:
+            continue
+        base = be64(buf, start + f.AT_PHYSICAL_OFFSET) - start
+        if base < 0:
+            continue
+        i = 0
+        while i < kinds and bases[i] != base:
+            i += 1
+        if i == 64:
+            continue
+        if i == kinds:
+            bases[i] = base
+            kinds += 1
+        votes[i] += 1
+        seen += 1
+        if size > 0:
+            at = start + size
+        if start >= HEADER and entry_fits(buf, start - HEADER, base, be32(buf, start)):
+            entries[i] += 1
+    best = 0
+    for i in range(1, kinds):
+        if votes[i] > votes[best]:
+            best = i
+    return seen, bases[best], entries[best]
+
+
+def filler(head: Bytes | bytes) -> int:
+    """Return how many bytes of a file are end-of-file filler before anything else, 0 where it does not begin with one.
+
+    A commit log's (`CommitLog.BLANK_MAGIC_CODE`) or a DLedger file's (`MmapFileList`). Files cut to a few records begin
+    so.
+    """
+    if len(head) < 16:
+        return 0
+    first, second = int.from_bytes(bytes(head[:4]), "big", signed=True), int.from_bytes(bytes(head[4:8]), "big")
+    if second == MAGIC_BLANK:
+        return first if first >= 8 else 0
+    return second if first == f.DLEDGER_BLANK and 8 <= second < 1 << 31 and not any(head[8:16]) else 0
+
+
+def sniff(head: Bytes | bytes) -> dict[str, Any] | None:
+    """Say whether bytes from a file are a commit log: None, or {"kind": "commitlog" | "dledger", "base": int | None}.
+
+    `base` is the physical offset of the first byte given, None where no record tells (a file that holds only filler).
+    """
+    buf = np.frombuffer(head, np.uint8) if isinstance(head, (bytes, bytearray, memoryview)) else head
+    seen, base, entries = layout(buf, len(buf), 8)
+    if seen:
+        return {"kind": "dledger" if entries else "commitlog", "base": int(base)}
+    if len(buf) >= 8:
+        first, second = int(be32(buf, 0)), int(be32(buf, 4)) & 0xFFFFFFFF
+        if second == MAGIC_BLANK and first >= 8:
+            return {"kind": "commitlog", "base": None}
+    return None

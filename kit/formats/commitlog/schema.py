@@ -1,0 +1,124 @@
+"""The columns of `messages` and `skipped`, what of them is asked for, and a file of the commit log as its records
+describe it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from typing import Final
+
+import pyarrow as pa
+from attrs import frozen
+
+from kit.evidence.files import open_readonly
+from kit.formats.arrow_types import STRING_MAP, TIMESTAMP
+
+FIELDS: Final[dict[str, pa.DataType]] = {
+    "file": pa.string(),
+    "physical_offset": pa.int64(),
+    "store_size": pa.int32(),
+    "topic": pa.string(),
+    "queue_id": pa.int32(),
+    "queue_offset": pa.int64(),
+    "flag": pa.int32(),
+    "sys_flag": pa.int32(),
+    "born_timestamp": TIMESTAMP,
+    "born_host": pa.string(),
+    "store_timestamp": TIMESTAMP,
+    "store_host": pa.string(),
+    "reconsume_times": pa.int32(),
+    "prepared_transaction_offset": pa.int64(),
+    "body_crc": pa.int32(),
+    "body_size": pa.int32(),
+    "body_codec": pa.string(),
+    "body": pa.binary(),
+    "properties": STRING_MAP,
+    "offset_msg_id": pa.string(),
+    "uniq_key": pa.string(),
+    "keys": pa.string(),
+    "tags": pa.string(),
+    "problem": pa.string(),
+}
+"""Columns of `messages` in the order users see; `body` is there only when asked for."""
+
+SKIPPED: Final = pa.schema([("file", pa.string()), ("start", pa.int64()), ("end", pa.int64()), ("reason", pa.string())])
+TRACES: Final = pa.schema(
+    [
+        ("file", pa.string()),
+        ("physical_offset", pa.int64()),
+        ("type", pa.string()),
+        ("time", TIMESTAMP),
+        ("region", pa.string()),
+        ("group", pa.string()),
+        ("topic", pa.string()),
+        ("msg_id", pa.string()),
+        ("offset_msg_id", pa.string()),
+        ("tags", pa.string()),
+        ("keys", pa.string()),
+        ("store_host", pa.string()),
+        ("client_host", pa.string()),
+        ("body_length", pa.int32()),
+        ("cost_ms", pa.int64()),
+        ("msg_type", pa.int32()),
+        ("success", pa.bool_()),
+        ("request_id", pa.string()),
+        ("retry_times", pa.int32()),
+        ("context_code", pa.int32()),
+        ("transaction_id", pa.string()),
+        ("state", pa.string()),
+        ("from_check", pa.bool_()),
+        ("problem", pa.string()),
+    ]
+)
+"""One row a context. `msg_type`: 0 normal, 1 half, 2 commit, 3 delay, 4 order. `problem`: `fields`, `body` or null."""
+PAD: Final = 16 << 20
+"""Zeros kept behind the last byte on disk, so that a record which ends in zeros is read whole."""
+
+
+@frozen
+class Wanted:
+    """What of the records is asked for: columns, and filters that every row must pass (times in ms, ends included).
+
+    `body_topics`: only records of these topics have their body, as stored; others have null (None: every record has it,
+    unpacked).
+    """
+
+    columns: tuple[str, ...]
+    topics: frozenset[str] | None = None
+    offsets: tuple[int, int] | None = None
+    times: tuple[int, int] | None = None
+    body_topics: frozenset[str] | None = None
+
+
+def schema(names: tuple[str, ...]) -> pa.Schema:
+    """Return the Arrow schema of these columns."""
+    return pa.schema([pa.field(name, FIELDS[name]) for name in names])
+
+
+@frozen
+class File:
+    """A file of the commit log: its name for users, where it is, and what its records say about it."""
+
+    file: str
+    path: str
+    length: int
+    used: int
+    base: int
+    head: int
+
+
+def data_end(path: str) -> tuple[int, int]:
+    """Return (length of the file, end of what is stored on disk): a sparse file ends with a hole that need not be
+    read.
+    """
+    with open_readonly(path) as stream:
+        length = os.fstat(stream.fileno()).st_size
+        end = at = 0
+        try:
+            for _ in range(4096):
+                at = os.lseek(stream.fileno(), os.lseek(stream.fileno(), at, os.SEEK_DATA), os.SEEK_HOLE)
+                end = at
+            return length, length
+        except OSError as error:
+            return length, min(end, length) if error.errno == errno.ENXIO else length

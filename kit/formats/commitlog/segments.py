@@ -1,0 +1,97 @@
+"""Ranges of commit log files → Arrow batches of records, or the ranges that are no records."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+from attrs import evolve
+
+from kit.evidence.files import open_readonly
+from kit.formats.commitlog import batches, records, walk
+from kit.formats.commitlog.schema import PAD, SKIPPED, File, Wanted, data_end
+from kit.rocketmq import binary_format as f
+
+BACK: Final = 8 << 20
+"""How far before a split the walk begins: more than the largest message of a default broker."""
+BATCH_ROWS: Final = 65_536
+BATCH_BYTES: Final = 16 << 20
+VOTES: Final = 64
+_NAME: Final = re.compile(rf"\d{{{f.FILE_NAME_DIGITS}}}")
+
+
+def view(file: File) -> records.Bytes:
+    """Map the stored part of a file; nothing is read before it is touched."""
+    if not file.used:
+        return np.empty(0, np.uint8)
+    with open_readonly(file.path) as stream:
+        return np.memmap(stream, np.uint8, "r", shape=(file.used,))
+
+
+def examine(file: str, path: str, base: int | None = None) -> File:
+    """Work out the base of a file (its records win over `base`, that over its name) and whether it is DLedger's."""
+    length, end = data_end(path)
+    found = File(file, path, length, min(length, end + PAD), 0, 0)
+    buf = view(found)
+    votes, agreed, entries = records.layout(buf, len(buf), VOTES)
+    if votes:
+        return evolve(found, base=int(agreed), head=f.DLEDGER_HEADER if 2 * entries > votes else 0)
+    name = PurePosixPath(file).name
+    known = base if base is not None else (int(name) if _NAME.fullmatch(name) else 0)
+    return evolve(found, base=known, head=0)
+
+
+def spans(
+    file: File, start: int, stop: int
+) -> Iterator[tuple[records.Bytes, np.ndarray, np.ndarray, np.ndarray, list[tuple[int, int, str]]]]:
+    """Walk one range of a file; yield (bytes, record starts, sizes, marks, gaps as (start, end, reason)) piece by
+    piece.
+    """
+    buf = view(file)
+    at, limit = (int(walk.chunk_start(buf, split, BACK, file.base, file.head)) for split in (start, stop))
+    starts, sizes = np.empty(BATCH_ROWS, np.int64), np.empty(BATCH_ROWS, np.int64)
+    marks, gaps = np.empty(BATCH_ROWS, np.int32), np.empty((1024, 3), np.int64)
+    while at < limit:
+        found, lost, at = walk.walk(
+            buf, at, limit, file.length, file.base, file.head, BATCH_BYTES, starts, sizes, marks, gaps
+        )
+        yield (
+            buf,
+            starts[:found],
+            sizes[:found],
+            marks[:found],
+            [(int(a), int(b), walk.REASONS[why]) for a, b, why in gaps[:lost]],
+        )
+    if stop == file.used < file.length:
+        none = starts[:0]
+        yield buf, none, none, marks[:0], [(file.used, file.length, "zero_tail")]
+
+
+def messages(file: File, start: int, stop: int, wanted: Wanted) -> Iterator[pa.RecordBatch]:
+    """Yield the records of one range of a file as Arrow batches."""
+    for buf, starts, sizes, marks, _ in spans(file, start, stop):
+        rows = batches.Rows(buf, starts, sizes, marks, file.base)
+        rows.keep(wanted)
+        if len(rows):
+            yield from batches.batch(rows, wanted, file.file)
+
+
+def skipped(file: File, start: int, stop: int) -> Iterator[pa.RecordBatch]:
+    """Yield the ranges of a file that are no records, adjacent ones of one reason as one."""
+    merged: list[tuple[int, int, str]] = []
+    for *_, gaps in spans(file, start, stop):
+        for gap in gaps:
+            if merged and merged[-1][1] == gap[0] and merged[-1][2] == gap[2]:
+                merged[-1] = (merged[-1][0], gap[1], gap[2])
+            else:
+                merged.append(gap)
+    for first in range(0, len(merged), BATCH_ROWS):
+        part = merged[first : first + BATCH_ROWS]
+        begins, ends, reasons = zip(*part, strict=True)
+        yield pa.RecordBatch.from_arrays(
+            [pa.repeat(file.file, len(part)), pa.array(begins), pa.array(ends), pa.array(reasons)], schema=SKIPPED
+        )

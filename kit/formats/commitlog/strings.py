@@ -1,0 +1,190 @@
+"""Texts the commit log holds in binary (addresses, offset ids), and UTF-8 as Java reads it: numba kernels over Arrow
+buffers.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numba import njit
+
+from kit.formats.commitlog.records import Bytes, be32
+from kit.formats.commitlog.simd import load64, store64
+
+HOST_TEXT: Final = 56
+"""Longest address: `[` eight groups of four `]:` and ten digits."""
+_LOWER: Final = np.frombuffer(b"0123456789abcdef", np.uint8)
+
+
+@njit(cache=True, nogil=True)
+def _decimal(data: Any, put: int, value: int) -> int:
+    if value < 0:
+        data[put] = 45
+        put += 1
+        value = -value
+    digits = 1
+    limit = 10
+    while value >= limit:
+        limit *= 10
+        digits += 1
+    for i in range(digits):
+        data[put + digits - 1 - i] = 48 + value % 10
+        value //= 10
+    return put + digits
+
+
+@njit(cache=True, nogil=True)
+def _address(buf: Bytes, at: int, size: int, data: Any, put: int) -> int:
+    mapped = size == 16
+    if mapped:
+        for i in range(10):
+            mapped = mapped and buf[at + i] == 0
+        mapped = mapped and buf[at + 10] == 255 and buf[at + 11] == 255
+    if size == 4 or mapped:
+        at += size - 4
+        for i in range(4):
+            if i:
+                data[put] = 46
+                put += 1
+            put = _decimal(data, put, np.int64(buf[at + i]))
+        return put
+    data[put] = 91
+    put += 1
+    for i in range(8):
+        if i:
+            data[put] = 58
+            put += 1
+        group = np.int64(buf[at + 2 * i]) * 256 + np.int64(buf[at + 2 * i + 1])
+        shift = 12
+        while shift and not group >> shift:
+            shift -= 4
+        while shift >= 0:
+            data[put] = _LOWER[(group >> shift) & 15]
+            put += 1
+            shift -= 4
+    data[put] = 93
+    return put + 1
+
+
+@njit(cache=True, nogil=True)
+def hosts(buf: Bytes, where: Any, column: int, offsets: Any, data: Any, marks: Any, bad: int) -> None:
+    """Write addresses as Java prints them (`10.0.0.1:10911`, `[fd20:0:0:0:0:0:0:1]:10911`); mark ports that are none
+    with `bad`.
+
+    An IPv4 address inside an IPv6 one is an IPv4 address to Java. `data` needs `HOST_TEXT` bytes a row.
+    """
+    put = np.int64(0)
+    offsets[0] = 0
+    for row in range(where.shape[1]):
+        at, size = where[column, row], where[column + 1, row]
+        port = be32(buf, at + size - 4)
+        if port < 0 or port > 65535:
+            marks[row] |= bad
+        before = where[column, row - 1]
+        same = row > 0 and where[column + 1, row - 1] == size and load64(buf, before) == load64(buf, at)
+        if same and size > 8:
+            same = load64(buf, before + size - 8) == load64(buf, at + size - 8) and load64(buf, before + 8) == load64(
+                buf, at + 8
+            )
+        if same:
+            # As in the row before, and `data` has room for the longest: copied in words, the last one too far.
+            first, last = offsets[row - 1], offsets[row]
+            for i in range(0, last - first, 8):
+                store64(data, put + i, load64(data, first + i))
+            put += last - first
+        else:
+            put = _address(buf, at, size - 4, data, put)
+            data[put] = 58
+            put = _decimal(data, put + 1, port)
+        offsets[row + 1] = put
+
+
+@njit(cache=True, nogil=True)
+def _hex32(value: int) -> Any:
+    """Return the lower 32 bits of a number as eight upper-case hex digits, the first in the lowest byte."""
+    word = np.uint64(value & 0xFFFFFFFF)
+    # Each half of what is left moves to the other end, until every digit has a byte of its own, the highest lowest.
+    word = ((word & np.uint64(0xFFFF)) << np.uint64(32)) | (word >> np.uint64(16))
+    word = ((word & np.uint64(0x000000FF000000FF)) << np.uint64(16)) | (
+        (word & np.uint64(0x0000FF000000FF00)) >> np.uint64(8)
+    )
+    word = ((word & np.uint64(0x000F000F000F000F)) << np.uint64(8)) | (
+        (word & np.uint64(0x00F000F000F000F0)) >> np.uint64(4)
+    )
+    letters = ((word + np.uint64(0x0606060606060606)) >> np.uint64(4)) & np.uint64(0x0101010101010101)
+    return word + np.uint64(0x3030303030303030) + letters * np.uint64(7)
+
+
+@njit(cache=True, nogil=True)
+def offset_ids(buf: Bytes, where: Any, column: int, physical: Any, offsets: Any, data: Any) -> None:
+    """Write offset message ids (`MessageDecoder.createMessageId`): store host and physical offset in hex. `data` needs
+    56 bytes a row.
+    """
+    put = np.int64(0)
+    offsets[0] = 0
+    for row in range(where.shape[1]):
+        at, size = where[column, row], where[column + 1, row]
+        for i in range(0, size, 4):
+            store64(data, put, _hex32(be32(buf, at + i)))
+            put += 8
+        value = physical[row]
+        store64(data, put, _hex32(value >> 32))
+        store64(data, put + 8, _hex32(value))
+        put += 16
+        offsets[row + 1] = put
+
+
+@njit(cache=True, nogil=True)
+def _character(data: Any, at: int, end: int) -> tuple[int, bool]:
+    """Return the length of the UTF-8 character at `at`, or of the longest beginning of one, and whether it is whole."""
+    lead = np.int64(data[at])
+    if lead < 0x80:
+        return 1, True
+    if lead < 0xC2 or lead > 0xF4:
+        return 1, False
+    size = 2 if lead < 0xE0 else (3 if lead < 0xF0 else 4)
+    low = 0xA0 if lead == 0xE0 else (0x90 if lead == 0xF0 else 0x80)
+    high = 0x9F if lead == 0xED else (0x8F if lead == 0xF4 else 0xBF)
+    for i in range(1, size):
+        if at + i >= end or data[at + i] < low or data[at + i] > high:
+            return i, False
+        low, high = 0x80, 0xBF
+    return size, True
+
+
+@njit(cache=True, nogil=True)
+def find_broken(offsets: Any, data: Any, broken: Any) -> int:
+    """Flag strings that are not valid UTF-8; return how many bytes they would need with U+FFFD in place of what is
+    broken.
+    """
+    need = np.int64(0)
+    for row in range(len(broken)):
+        at, end = np.int64(offsets[row]), np.int64(offsets[row + 1])
+        while at < end:
+            size, whole = _character(data, at, end)
+            if not whole:
+                broken[row] = 1
+            need += size if whole else 3
+            at += size
+    return need
+
+
+@njit(cache=True, nogil=True)
+def repair(offsets: Any, data: Any, clean_offsets: Any, clean: Any) -> None:
+    """Copy strings with U+FFFD for each broken sequence, as `new String(bytes, UTF_8)` does."""
+    put = np.int64(0)
+    clean_offsets[0] = 0
+    for row in range(len(offsets) - 1):
+        at, end = np.int64(offsets[row]), np.int64(offsets[row + 1])
+        while at < end:
+            size, whole = _character(data, at, end)
+            if whole:
+                for i in range(size):
+                    clean[put + i] = data[at + i]
+                put += size
+            else:
+                clean[put], clean[put + 1], clean[put + 2] = 0xEF, 0xBF, 0xBD
+                put += 3
+            at += size
+        clean_offsets[row + 1] = put

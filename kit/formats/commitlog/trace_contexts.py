@@ -1,0 +1,114 @@
+"""Trace messages of the commit log → their contexts, one row each.
+
+The layouts are those of `client/trace/TraceDataEncoder` 4.4.0 – 5.3.3; missing values stand there as the text `null`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from kit.formats.commitlog import batches, bodies, segments
+from kit.formats.commitlog import columns as c
+from kit.formats.commitlog.schema import TRACES, File
+from kit.rocketmq import binary_format as f
+
+FIELDS: Final = {
+    name: tuple(fields.split())
+    for name, fields in {
+        "Pub": "type time region group topic msg_id tags keys store_host body_length cost_ms msg_type offset_msg_id success client_host",
+        "SubBefore": "type time region group request_id msg_id retry_times keys client_host",
+        "SubAfter": "type request_id msg_id cost_ms success keys context_code time group",
+        "EndTransaction": "type time region group topic msg_id tags keys store_host msg_type transaction_id state from_check",
+        "Recall": "type time region group topic msg_id success",
+    }.items()
+}
+_LEAST: Final = {"Pub": 12, "SubBefore": 8, "SubAfter": 6, "EndTransaction": 13, "Recall": 7}
+_GLUED: Final = re.compile(rf"(-?\d+)({'|'.join(FIELDS)})")
+_BEGIN: Final = tuple(np.frombuffer(name.encode() + b"\x01", np.uint8) for name in FIELDS)
+_TYPES: Final = {field.name: field.type for field in TRACES}
+_LAST_MS: Final = c.LAST_MS
+
+
+def contexts(text: str) -> Iterator[dict[str, Any]]:
+    """Yield one row for each context in the body of a trace message; rows that do not fit their type have a
+    `problem`.
+    """
+    for piece in text.split(chr(f.TRACE_CONTEXT)):
+        fields = piece.split(chr(f.TRACE_FIELD))
+        while fields and fields != [""]:
+            rest: list[str] = []
+            # 4.9.5-4.9.8 and 5.1.4-5.3.0 leave the end mark out behind a SubAfter without time: the next type is glued
+            # on.
+            glued = _GLUED.fullmatch(fields[6]) if fields[0] == "SubAfter" and len(fields) > 7 else None
+            if glued:
+                fields, rest = [*fields[:6], glued[1]], [glued[2], *fields[7:]]
+            yield _row(fields)
+            fields = rest
+
+
+def _row(fields: list[str]) -> dict[str, Any]:
+    names = FIELDS.get(fields[0])
+    if names is None:
+        return {"problem": "fields"}
+    if fields[0] == "Pub" and len(fields) == 13:
+        # Before there was an offset id in it.
+        names = (*names[:12], "success")
+    row: dict[str, Any] = {"problem": None if _LEAST[fields[0]] <= len(fields) <= len(names) else "fields"}
+    for name, text in zip(names, fields, strict=False):
+        try:
+            row[name] = _value(name, text)
+        except ValueError:
+            row["problem"] = "fields"
+    return row
+
+
+def _value(name: str, text: str) -> Any:
+    kind = _TYPES[name]
+    if text in ("", "null"):
+        return None
+    if kind == pa.bool_():
+        if text.lower() not in ("true", "false"):
+            raise ValueError(text)
+        return text.lower() == "true"
+    if kind == pa.string():
+        return text
+    number = int(text)
+    most = _LAST_MS if name == "time" else (2**31 - 1 if kind == pa.int32() else 2**63 - 1)
+    if not -most <= number <= most or (name == "time" and number < 0):
+        raise ValueError(text)
+    return number * 1000 if name == "time" else number
+
+
+def traced(rows: batches.Rows, topics: frozenset[str]) -> np.ndarray:
+    """Say which records are trace messages: those in the trace topics, and those whose body begins like one (a topic of
+    one's own).
+    """
+    mask = rows.in_topics(topics)
+    sizes, starts = rows.where[c.BODY_LEN], rows.where[c.BODY]
+    plain = rows.ints[c.CODEC] == c.PLAIN
+    for begin in _BEGIN:
+        fits = np.flatnonzero(plain & ~mask & (sizes > len(begin)))
+        for i, byte in enumerate(begin):
+            fits = fits[rows.buf[starts[fits] + i] == byte]
+        mask[fits] = True
+    return mask
+
+
+def trace_rows(file: File, start: int, stop: int, topics: frozenset[str]) -> Iterator[pa.RecordBatch]:
+    """Yield the trace contexts in one range of a commit log file."""
+    for buf, starts, sizes, marks, _ in segments.spans(file, start, stop):
+        rows = batches.Rows(buf, starts, sizes, marks, file.base)
+        rows.select(traced(rows, topics))
+        out: list[dict[str, Any]] = []
+        for row in range(len(rows)):
+            at, size = rows.where[c.BODY, row], rows.where[c.BODY_LEN, row]
+            body, _ = bodies.unpack(buf[at : at + size].tobytes(), int(rows.ints[c.CODEC, row]))
+            found = [{"problem": "body"}] if body is None else contexts(body.decode("utf-8", "replace"))
+            out += [{**one, "file": file.file, "physical_offset": int(rows.physical[row])} for one in found]
+        for first in range(0, len(out), segments.BATCH_ROWS):
+            yield pa.RecordBatch.from_pylist(out[first : first + segments.BATCH_ROWS], schema=TRACES)

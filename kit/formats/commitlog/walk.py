@@ -1,0 +1,221 @@
+"""Walk a commit log or DLedger data file: where each record starts, how long it is, and which ranges are no records.
+
+A record counts where it stands behind its predecessor and its lengths agree; elsewhere (behind damage, at a split) only
+where its own physicalOffset says that it belongs there too. Nothing is decoded here but lengths.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from numba import njit
+
+from kit.formats.commitlog.records import (
+    CUT,
+    MAGIC_BLANK,
+    Bytes,
+    be32,
+    be64,
+    content_end,
+    entry_fits,
+    is_zero,
+    measure,
+    next_magic,
+)
+from kit.formats.commitlog.simd import fetch
+from kit.rocketmq import binary_format as f
+
+REASONS: Final = ("zero_tail", "blank", "truncated", "corrupt")
+ZERO_TAIL, BLANK, TRUNCATED, CORRUPT = range(4)
+
+# Marks of a record, as bits; the slugs users see are in kit.formats.commitlog.columns.
+BAD_OFFSET: Final = 1
+BAD_ENTRY: Final = 2
+
+AHEAD: Final = 2048
+"""How far ahead of a record memory is asked for, in bytes: a walk waits for little else."""
+
+
+@njit(cache=True, nogil=True)
+def frame(buf: Bytes, at: int, end: int, base: int, head: int) -> tuple[int, int]:
+    """Return (bytes of the record or entry at `at`, its marks); 0 bytes where there is none. `head` is 48 in a DLedger
+    file, else 0.
+    """
+    size = measure(buf, at + head, end)
+    if size <= 0:
+        return 0, 0
+    here = be64(buf, at + head + f.AT_PHYSICAL_OFFSET) == base + at + head
+    mark = 0 if here else BAD_OFFSET
+    if head and not entry_fits(buf, at, base, size):
+        if not here:
+            return 0, 0
+        mark |= BAD_ENTRY
+    return head + size, mark
+
+
+@njit(cache=True, nogil=True)
+def resync(buf: Bytes, start: int, end: int, base: int, head: int) -> int:
+    """Return the first position from `start` where a record (with its entry header) stands that says it belongs there,
+    else `end`.
+    """
+    at = start + head + 4
+    while True:
+        at = next_magic(buf, at, end)
+        if at >= end:
+            return end
+        record = at - 4
+        if measure(buf, record, end) > 0 and be64(buf, record + f.AT_PHYSICAL_OFFSET) == base + record:
+            return record - head
+        at += 1
+
+
+@njit(cache=True, nogil=True)
+def chunk_start(buf: Bytes, split: int, back: int, base: int, head: int) -> int:
+    """Return the first record start at or after `split`: where one task stops and the next begins.
+
+    The walk starts `back` bytes earlier, so that a copy of a record inside a body is passed over.
+    """
+    end = len(buf)
+    if split <= 0 or split >= end:
+        return max(0, min(split, end))
+    at = max(0, split - back)
+    if at > 0:
+        at = resync(buf, at, end, base, head)
+    while at < split:
+        size, _ = frame(buf, at, end, base, head)
+        at = at + size if size else resync(buf, at, end, base, head)
+    return min(at, end)
+
+
+@njit(cache=True, nogil=True)
+def is_blank(buf: Bytes, at: int, length: int, head: int) -> bool:
+    """Say whether an end-of-file filler begins at `at` (`CommitLog` blank, `MmapFileList` of DLedger) that ends with
+    the file.
+    """
+    if head:
+        return be32(buf, at) == f.DLEDGER_BLANK and be32(buf, at + 4) == length - at
+    return be32(buf, at + 4) & 0xFFFFFFFF == MAGIC_BLANK and be32(buf, at) == length - at
+
+
+@njit(cache=True, nogil=True)
+def is_cut(buf: Bytes, at: int, length: int, base: int, head: int) -> bool:
+    """Say whether the file ends inside a record that begins at `at`."""
+    end = len(buf)
+    if end - at < 8:
+        return True
+    if head and be32(buf, at) == f.DLEDGER_MAGIC:
+        return at + be32(buf, at + f.DLEDGER_AT_SIZE) > length and (
+            at + 32 > end or be64(buf, at + f.DLEDGER_AT_POS) == base + at
+        )
+    if head or measure(buf, at, end) != CUT or at + be32(buf, at) <= length:
+        return False
+    return at + f.AT_SYS_FLAG > end or be64(buf, at + f.AT_PHYSICAL_OFFSET) == base + at
+
+
+@njit(cache=True, nogil=True)
+def filler(buf: Bytes, at: int, end: int, length: int, base: int, head: int) -> int:
+    """Return the end of the filler that begins at `at`, `at` if there is none. `at` must be where a record could
+    begin.
+    """
+    if end - at < 8:
+        return at
+    if is_blank(buf, at, length, head):
+        return end
+    if head:
+        if be32(buf, at) == f.DLEDGER_MAGIC and end - at >= head and entry_fits(buf, at, base, 0):
+            return at + head
+        size = be32(buf, at + 4)
+        if be32(buf, at) == f.DLEDGER_BLANK and size >= 8 and at + size < end:
+            behind, mark = frame(buf, at + size, end, base, head)
+            if behind and not mark:
+                return at + size
+        # Its mark is weak (overwritten bytes are often 0xFF), so the zeros DLedger writes behind must be there too.
+        cut = be32(buf, at) == f.DLEDGER_BLANK and be32(buf, at + 4) > length - at
+        return end if cut and is_zero(buf, at + 8, end) else at
+    if be32(buf, at + 4) & 0xFFFFFFFF != MAGIC_BLANK:
+        return at
+    size = be32(buf, at)
+    if size >= 8 and at + size < end:
+        # Files of one log joined: the next begins right behind. Elsewhere nothing behind a filler is believed, it may
+        # be stale.
+        behind, mark = frame(buf, at + size, end, base, head)
+        if behind and not mark:
+            return at + size
+    return end
+
+
+@njit(cache=True, nogil=True)
+def tail(buf: Bytes, at: int, length: int, base: int, head: int, gaps: Any, count: int) -> int:
+    """Describe `[at, end of buf)`, which holds no record any more, as one or two gaps; return how many gaps there are
+    now.
+    """
+    end = len(buf)
+    if is_cut(buf, at, length, base, head) and not is_zero(buf, at, end):
+        gaps[count, 0], gaps[count, 1], gaps[count, 2] = at, end, TRUNCATED
+        return count + 1
+    used = content_end(buf, at, end)
+    for i in range(at, min(used, end - 7)):
+        if is_blank(buf, i, length, head):
+            gaps[count, 0], gaps[count, 1], gaps[count, 2] = at, i, CORRUPT
+            gaps[count + 1, 0], gaps[count + 1, 1], gaps[count + 1, 2] = i, end, BLANK
+            return count + 2
+    if used > at:
+        # A handful of zeros is more likely the end of what is damaged than unwritten space.
+        used = end if end - used < 8 else used
+        gaps[count, 0], gaps[count, 1], gaps[count, 2] = at, used, CORRUPT
+        count += 1
+    if used < end:
+        gaps[count, 0], gaps[count, 1], gaps[count, 2] = used, end, ZERO_TAIL
+        count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def walk(
+    buf: Bytes,
+    start: int,
+    stop: int,
+    length: int,
+    base: int,
+    head: int,
+    room: int,
+    starts: Any,
+    sizes: Any,
+    marks: Any,
+    gaps: Any,
+) -> tuple[int, int, int]:
+    """Find records and gaps in `[start, stop)`; return (records, gaps, position reached).
+
+    `stop` is a record start or the end of `buf`; `length` is that of the file, which may go on with zeros behind `buf`.
+    `starts`, `sizes`, `marks` take the records (without entry headers), `gaps` rows of (start, end, reason). Stops
+    early when
+    one of them is full or `room` bytes of records were found: call again from the position reached.
+    """
+    end = len(buf)
+    at = start
+    found = lost = taken = 0
+    while at < stop and found < len(starts) and lost + 2 <= len(gaps) and taken < room:
+        size, mark = frame(buf, at, end, base, head)
+        if size:
+            for ahead in range(at + AHEAD, at + AHEAD + size, 64):
+                fetch(buf, ahead)
+            starts[found], sizes[found], marks[found] = at + head, size - head, mark
+            found += 1
+            taken += size
+            at += size
+            continue
+        behind = filler(buf, at, end, length, base, head)
+        if behind > at:
+            behind = min(behind, stop)
+            gaps[lost, 0], gaps[lost, 1], gaps[lost, 2] = at, behind, BLANK
+            lost += 1
+            at = behind
+            continue
+        behind = resync(buf, at, stop, base, head) if stop < end else resync(buf, at, end, base, head)
+        if behind < end:
+            gaps[lost, 0], gaps[lost, 1], gaps[lost, 2] = at, behind, CORRUPT
+            lost += 1
+        else:
+            lost = tail(buf, at, length, base, head, gaps, lost)
+        at = behind
+    return found, lost, at

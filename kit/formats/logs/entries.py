@@ -1,0 +1,350 @@
+"""One stretch of a text file → Arrow batches of log entries: windows, folding over their borders, giant lines,
+times.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import attrs
+import numpy as np
+import pyarrow as pa
+
+from kit.evidence.files import open_raw
+from kit.formats.logs import fallback_layouts
+from kit.formats.logs import lines as ln
+from kit.formats.logs import literal_matcher as nd
+from kit.formats.logs import prefix as p
+from kit.formats.logs.log_table import EVENT_FIELDS, SCHEMA, Options, Piece, instants, table
+from kit.rocketmq.log_events import catalogue
+
+__all__ = ["EVENT_FIELDS", "SCHEMA", "Options", "Piece", "batches", "instants", "read"]
+
+WINDOW: Final = 8 << 20
+TAIL: Final = 128 << 10
+"""Bytes kept of the end of a message longer than `lines.CAP` (RocketMQ prints a message first and what happened to it
+behind it)."""
+
+
+@attrs.define
+class _Window:
+    """The lines and entries of one window; all positions are in `buf`, whose first `size` bytes are the file's from
+    `base` on.
+    """
+
+    buf: np.ndarray
+    base: int
+    starts: np.ndarray
+    ends: np.ndarray
+    origins: np.ndarray
+    rows: np.ndarray
+    heads: np.ndarray
+
+
+def read(file: io.FileIO, at: int, size: int) -> np.ndarray:
+    """Return up to `size` bytes at `at`."""
+    buf = np.empty(size, np.uint8)
+    file.seek(at)
+    got = 0
+    while got < size:
+        n = file.readinto(memoryview(buf)[got:])  # type: ignore[arg-type]
+        if not n:
+            break
+        got += n
+    return buf[:got]
+
+
+def batches(piece: Piece, options: Options) -> Iterator[pa.RecordBatch]:
+    """Yield the entries of a piece, about one batch for each 8 MiB of text."""
+    with open_raw(piece.path) as file:
+        size = file.seek(0, io.SEEK_END)
+        at, line = _align(file, piece, size)
+        skipping = piece.start > 0
+        while at < size and not (skipping and at >= piece.end):
+            raw = read(file, at, WINDOW)
+            if not raw.size:
+                return
+            whole = at + raw.size >= size
+            window = _window(raw, at, piece, whole)
+            count = window.heads.size
+            kinds = window.rows[window.heads, p.KIND]
+            first = 0
+            if skipping:
+                headed = np.flatnonzero(kinds > p.NONE)
+                if not headed.size:
+                    at, line = _next(file, window, raw.size, at, line, whole, size)
+                    continue
+                first, skipping = int(headed[0]), False
+            beyond = np.flatnonzero((kinds > p.NONE) & (window.origins[window.heads] + at >= piece.end))
+            beyond = beyond[beyond >= first]
+            done = bool(beyond.size)
+            stop = int(beyond[0]) if done else count if whole else count - 1
+            if stop > first:
+                yield _batch(window, first, stop, line, piece, options)
+            if done or whole:
+                return
+            head = int(window.heads[stop])
+            if head == 0:
+                batch, at, line = _giant(file, window, line, piece, options, size)
+                yield batch
+            else:
+                at, line = at + int(window.origins[head]), line + head
+
+
+def _align(file: io.FileIO, piece: Piece, size: int) -> tuple[int, int]:
+    """Return where the first line that starts in the piece begins, and its number."""
+    if piece.start == 0:
+        return 0, 1
+    at = _line_feed(file, piece.start - 1, size)
+    return at + 1, piece.before + 2
+
+
+def _line_feed(file: io.FileIO, at: int, size: int) -> int:
+    """Return the position of the first line feed from `at` on, the file's size where there is none."""
+    while at < size:
+        found = np.flatnonzero(read(file, at, 1 << 20) == 10)
+        if found.size:
+            return at + int(found[0])
+        at += 1 << 20
+    return size
+
+
+def _next(
+    file: io.FileIO, window: _Window, read_bytes: int, at: int, line: int, whole: bool, size: int
+) -> tuple[int, int]:
+    """Return the position and number of the line behind a window in which no entry starts."""
+    if whole:
+        return size, line
+    complete = window.starts.size - 1
+    if complete > 0:
+        return at + int(window.origins[complete]), line + complete
+    return _line_feed(file, at + read_bytes, size) + 1, line + 1
+
+
+def _window(raw: np.ndarray, base: int, piece: Piece, whole: bool) -> _Window:
+    starts, ends = ln.lines(raw)
+    single = piece.source == "mqadmin"
+    rows = np.full((starts.size, p.FIELDS), -1, np.int64)
+    if single:
+        rows[:, p.KIND], rows[:, p.MESSAGE] = p.MQADMIN, starts
+    else:
+        p.classify(raw, starts, ends, piece.mode, rows)
+    buf, origins = raw, starts
+    candidates = np.flatnonzero(rows[:, p.KIND] == p.RARE)
+    if candidates.size:
+        origins = starts.copy()
+        buf = _understand(raw, candidates, starts, ends, rows, piece.mode)
+    heads = np.empty(starts.size, np.int64)
+    count = ln.fold(buf, starts, ends, rows, single, heads)
+    return _Window(buf, base, starts, ends, origins, rows, heads[:count])
+
+
+def _understand(
+    raw: np.ndarray, candidates: np.ndarray, starts: np.ndarray, ends: np.ndarray, rows: np.ndarray, mode: int
+) -> np.ndarray:
+    """Give the lines the kernel gave up on to `rare`; return the buffer with the rewritten ones behind it."""
+    more: list[bytes] = []
+    room = int(raw.size)
+    for i in candidates.tolist():
+        text = raw[starts[i] : min(ends[i], starts[i] + ln.CAP)].tobytes()
+        extra, replaced = fallback_layouts.understand(text, int(starts[i]), mode, rows[i], room)
+        if replaced:
+            more.append(extra)
+            starts[i], ends[i] = room, room + len(extra)
+            room += len(extra)
+    return np.concatenate([raw, np.frombuffer(b"".join(more), np.uint8)]) if more else raw
+
+
+def clipped(size: int) -> str:
+    """Return the note that stands where `size` bytes of a long text were left out."""
+    return f"…[{size} bytes cut]…"
+
+
+def _clip(window: _Window, begin: np.ndarray, end: np.ndarray) -> None:
+    """Shorten ranges over the cap: the ranges then point behind the window, at start + note + end."""
+    for i in np.flatnonzero(end - begin > ln.CAP).tolist():
+        a, b = int(begin[i]), int(end[i])
+        head, tail = _whole(window.buf[a : a + ln.CAP - TAIL], last=True), _whole(window.buf[b - TAIL : b], last=False)
+        text = np.concatenate([head, np.frombuffer(clipped(b - a - head.size - tail.size).encode(), np.uint8), tail])
+        begin[i], end[i] = window.buf.size, window.buf.size + text.size
+        window.buf = np.concatenate([window.buf, text])
+
+
+def _whole(data: np.ndarray, *, last: bool) -> np.ndarray:
+    """Return `data` without a UTF-8 character cut in two at its end (`last`) or start."""
+    if last:
+        for back in range(1, min(4, data.size) + 1):
+            c = int(data[-back])
+            if c < 0x80:
+                break
+            if c >= 0xC0:
+                return data[:-back] if back < (2 if c < 0xE0 else 3 if c < 0xF0 else 4) else data
+        return data
+    skip = 0
+    while skip < min(3, data.size) and data[skip] & 0xC0 == 0x80:
+        skip += 1
+    return data[skip:]
+
+
+def _batch(window: _Window, first: int, stop: int, line: int, piece: Piece, options: Options) -> pa.RecordBatch:
+    heads = window.heads[first:stop]
+    after = np.append(window.heads[first + 1 : stop + 1], window.starts.size)[: heads.size]
+    rows = window.rows[heads]
+    begin = np.where(rows[:, p.MESSAGE] < 0, window.starts[heads], rows[:, p.MESSAGE])
+    end = np.maximum(window.ends[heads], begin)
+    found = None
+    if options.events:
+        found = _events(window, heads, after, np.where(rows[:, p.MORE0] >= 0, rows[:, p.MORE0], begin), end)
+    _clip(window, begin, end)
+    message = ln.gather(window.buf, begin, end)
+    folded, last = heads + 1, after.copy()
+    more0, more1 = np.ascontiguousarray(rows[:, p.MORE0]), np.ascontiguousarray(rows[:, p.MORE1])
+    _clip_traces(window, folded, last, more0, more1)
+    trace = ln.join(window.buf, window.starts, window.ends, folded, last, more0, more1)
+    return table(
+        window.buf,
+        rows,
+        message,
+        trace,
+        line + heads,
+        after - heads,
+        window.base + window.origins[heads],
+        found,
+        piece,
+        options,
+    )
+
+
+def _clip_traces(window: _Window, first: np.ndarray, last: np.ndarray, more0: np.ndarray, more1: np.ndarray) -> None:
+    """Shorten traces over the cap in the same way; their lines are then taken as one range."""
+    size = window.ends[np.maximum(last - 1, 0)] - window.starts[np.minimum(first, window.starts.size - 1)]
+    for i in np.flatnonzero((last > first) & (size > ln.CAP) & (more0 < 0)).tolist():
+        a, b = window.starts[first[i]], window.ends[last[i] - 1]
+        begin, end = np.array([a]), np.array([b])
+        if b <= a:
+            continue
+        _clip(window, begin, end)
+        more0[i], more1[i], last[i] = begin[0], end[0], first[i]
+
+
+def _events(
+    window: _Window, heads: np.ndarray, after: np.ndarray, begin: np.ndarray, end: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return (entry, event) pairs; every line of an entry is searched, the first behind its prefix."""
+    low, high = int(heads[0]), int(after[-1])
+    starts, ends = window.starts[low:high].copy(), window.ends[low:high].copy()
+    starts[heads - low], ends[heads - low] = begin, end
+    entry = np.repeat(np.arange(heads.size, dtype=np.int64), after - heads)
+    found, event = nd.find(catalogue.needles(), window.buf, starts, ends, entry)
+
+    def text(i: int) -> bytes:
+        mine = slice(int(heads[i]) - low, int(after[i]) - low)
+        if mine.stop - mine.start == 1:
+            return window.buf[starts[mine.start] : ends[mine.start]].tobytes()
+        parts = (window.buf[a : min(b, a + ln.CAP)].tobytes() for a, b in zip(starts[mine], ends[mine], strict=True))
+        return b"\n".join(parts)
+
+    keep = confirmed(found, event, text)
+    return found[keep], event[keep]
+
+
+def confirmed(entry: np.ndarray, event: np.ndarray, text: Callable[[int], bytes]) -> np.ndarray:
+    """Tell for each (entry, event) pair whether the event's second condition holds too; `text` gives an entry's message
+    and trace.
+    """
+    keep = np.ones(entry.size, bool)
+    rules = catalogue.confirmations()
+    last, said = -1, b""
+    for i in np.flatnonzero(np.isin(event, list(rules))).tolist():
+        if entry[i] != last:
+            last = int(entry[i])
+            said = text(last)
+        keep[i] = rules[int(event[i])].search(said) is not None
+    return keep
+
+
+def _giant(
+    file: io.FileIO, window: _Window, line: int, piece: Piece, options: Options, size: int
+) -> tuple[pa.RecordBatch, int, int]:
+    """Return the entry that fills the whole window, where it ends and the number of the line behind it; it is read in
+    pieces.
+    """
+    begin = window.base
+    row = window.rows[:1].copy()
+    message = begin + int(row[0, p.MESSAGE] if row[0, p.MESSAGE] >= 0 else 0)
+    single = row[0, p.KIND] <= p.NONE or piece.source == "mqadmin"
+    seen: list[int] = []
+    at, count, end, first_end = begin, 0, size, -1
+    overlap = catalogue.needles().longest
+    while at < size:
+        raw = read(file, at, WINDOW)
+        starts, ends = ln.lines(raw)
+        rows = ln.rows(raw, starts, ends, piece.mode)
+        # A start without a line feed before it in this piece is the middle of a line.
+        fresh = np.arange(starts.size) > 0
+        stops = fresh if single else fresh & (rows[:, p.KIND] > p.NONE)
+        stop = int(np.flatnonzero(stops)[0]) if stops.any() else starts.size
+        if options.events:
+            low = np.maximum(starts[:stop], max(message - at, 0))
+            seen += [
+                e
+                for e in nd.find(catalogue.needles(), raw, low, np.maximum(ends[:stop], low), np.zeros(stop, np.int64))[
+                    1
+                ].tolist()
+                if e not in seen
+            ]
+        if first_end < 0 and starts.size > 1:
+            first_end = at + int(ends[0])
+        if stop < starts.size:
+            end, count = at + int(starts[stop]), count + stop
+            break
+        if at + raw.size >= size:
+            count += starts.size
+            break
+        # Go on at the last line's start (its prefix may be cut), or inside it where it is the only one.
+        step = int(starts[-1]) if starts.size > 1 else raw.size - overlap
+        if starts.size > 1 and rows[-1, p.KIND] == p.NONE and raw.size - step > p.HEAD:
+            step = max(step + 1, raw.size - overlap)
+        count += starts.size - 1
+        at += step
+    first_end = end if first_end < 0 else first_end
+    head, tail = read(file, message, min(first_end - message, ln.CAP - TAIL)), np.empty(0, np.uint8)
+    if first_end - message > ln.CAP:
+        tail = _whole(read(file, first_end - TAIL, TAIL), last=False)
+        head = _whole(head, last=True)
+        tail = np.concatenate(
+            [np.frombuffer(clipped(first_end - message - head.size - tail.size).encode(), np.uint8), tail]
+        )
+    elif first_end > message:
+        head = read(file, message, first_end - message)
+    text = np.concatenate([head, tail])
+    rest = _rest(file, first_end, end)
+    offsets = np.array([0, text.size], np.int32), np.array([0, rest.size], np.int32)
+    event = np.array(seen, np.int32)
+    event = event[confirmed(np.zeros(event.size, np.int64), event, lambda _: text.tobytes() + b"\n" + rest.tobytes())]
+    found = np.zeros(event.size, np.int64), event
+    batch = table(
+        window.buf,
+        row,
+        (offsets[0], text),
+        (offsets[1], rest),
+        np.array([line]),
+        np.array([count]),
+        np.array([begin]),
+        found,
+        piece,
+        options,
+    )
+    return batch, end, line + count
+
+
+def _rest(file: io.FileIO, first_end: int, end: int) -> np.ndarray:
+    """Return the folded lines behind the first one, clipped."""
+    raw = read(file, first_end, min(end - first_end, 2 * ln.CAP)).tobytes().lstrip(b"\r").removeprefix(b"\n")
+    long = end - first_end > ln.CAP
+    if long:
+        kept, tail = raw[: ln.CAP - TAIL], read(file, end - TAIL, TAIL).tobytes()
+        raw = kept + clipped(end - first_end - len(kept) - len(tail)).encode() + tail
+    return np.frombuffer(bytearray(raw.replace(b"\r\n", b"\n").rstrip(b"\r\n")), np.uint8)

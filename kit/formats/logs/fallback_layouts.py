@@ -1,0 +1,206 @@
+"""Lines whose prefix the kernel does not know: JSON objects, short dates, times without a date, chat, a log line inside
+another line.
+
+One line at a time in plain Python; only lines that have something like a time near their start come here.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+
+from kit.formats.logs import prefix as p
+
+_LEVEL: Final = rb"(?P<level>TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|SEVERE|NOTICE)"
+_EMBEDDED: Final = re.compile(rb"(?<![0-9A-Za-z-])\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d")
+_ANSI: Final = re.compile(rb"\x1b\[[0-9;]{0,12}m")
+_RULES: Final[tuple[tuple[int, re.Pattern[bytes]], ...]] = (
+    (
+        p.LEVEL_FIRST,
+        re.compile(
+            rb"\[?"
+            + _LEVEL
+            + rb"\]?:? {1,4}\[?(?P<ts>\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?)\]? (?:\[(?P<thread>[^\]]{1,200})\] )?(?:(?P<logger>[\w.$:]{1,200}) ?)?(?:- |: )?"
+        ),
+    ),
+    (
+        p.NO_DATE,
+        re.compile(
+            rb"\[?(?P<ts>\d\d:\d\d:\d\d(?:[.,]\d{1,9})?)\]? {1,2}(?:\[(?P<thread>[^\]]{1,200})\] {1,2})?"
+            + _LEVEL
+            + rb" {1,2}(?:\[(?P<thread2>[^\]]{1,200})\] )?(?:(?P<logger>[\w.$]{1,200}) ?(?:- |: ))?"
+        ),
+    ),
+    (
+        p.SHORT_YEAR,
+        re.compile(
+            rb"(?P<ts>\d\d[-/]\d\d[-/]\d\d \d\d:\d\d:\d\d(?:[.,]\d{1,9})?) {1,2}"
+            + _LEVEL
+            + rb" {1,2}(?:\[(?P<thread>[^\]]{1,200})\] )?(?:(?P<logger>[\w.$]{1,200}) ?(?:- |: ))?"
+        ),
+    ),
+    (
+        p.SYSLOG,
+        re.compile(
+            rb"(?:<\d{1,3}>)?(?P<ts>(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d) \S{1,200} (?P<logger>[^\s:\[]{1,100})(?:\[\d{1,10}\])?: "
+        ),
+    ),
+    (
+        p.CHAT,
+        re.compile(
+            rb"\[(?P<ts>(?:\d{1,4}[-/]\d{1,2}[-/]\d{1,4},? )?\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?)\] ?(?P<logger>[^:\]\[]{1,80}): ?"
+        ),
+    ),
+    (
+        p.CHAT,
+        re.compile(
+            rb"(?P<logger>[^:\d\]\[\t]{1,60}?) ?[\[(](?P<ts>(?:\d{1,4}[-/]\d{1,2}[-/]\d{1,4},? )?\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?)[\])]:? ?"
+        ),
+    ),
+    (
+        p.CHAT,
+        re.compile(
+            rb"(?P<logger>[^:\d\]\[\t]{1,40}) {1,4}(?P<ts>(?:\d{4}[-/]\d{1,2}[-/]\d{1,2} )?\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?)$"
+        ),
+    ),
+)
+
+_TIME: Final = ("@timestamp", "timestamp", "time", "ts", "datetime", "date", "asctime", "eventTime", "instant")
+_MESSAGE: Final = ("message", "msg", "log", "short_message", "content", "body")
+_LEVELS: Final = ("level", "severity", "log.level", "levelname", "loglevel", "lvl")
+_THREAD: Final = ("thread_name", "thread", "threadName", "process.thread.name")
+_LOGGER: Final = ("logger_name", "logger", "loggerName", "log.logger", "class", "caller")
+_STACK: Final = ("stack_trace", "stackTrace", "exception", "error.stack_trace", "stack", "thrown", "throwable")
+
+
+def understand(raw: bytes, at: int, mode: int, row: np.ndarray, extra_at: int) -> tuple[bytes, bool]:
+    """Fill `row` for the line `raw` that starts at byte `at`; return bytes to put at `extra_at` and whether they
+    replace the line.
+
+    `row[KIND]` is `NONE` when this line starts no entry.
+    """
+    row[:] = -1
+    row[p.KIND] = p.NONE
+    if raw[:1] == b"{":
+        return _json(raw, mode, row, extra_at)
+    if b"\x1b[" in raw[:64]:
+        plain = _ANSI.sub(b"", raw)
+        _kernel(plain, extra_at, mode, row)
+        return (plain, True) if row[p.KIND] > p.NONE else (b"", False)
+    found = _EMBEDDED.search(raw, 0, 200)
+    if (
+        found
+        and found.start() > 0
+        and _kernel(raw[found.start() : p.HEAD], at + found.start(), mode, row)
+        and row[p.KIND] not in (p.TIME_ONLY, p.NONE)
+    ):
+        return b"", False
+    row[:] = -1
+    row[p.KIND] = p.NONE
+    head = raw[: p.HEAD]
+    for kind, rule in _RULES:
+        if fit := rule.match(head):
+            _fill(row, kind, fit, at)
+            break
+    return b"", False
+
+
+def _kernel(text: bytes, at: int, mode: int, row: np.ndarray) -> bool:
+    """Run the kernel on `text`; the positions in `row` are made relative to `at`."""
+    buf = np.frombuffer(bytearray(text[: p.HEAD]), np.uint8)
+    if not buf.size:
+        return False
+    kind = p.prefix(buf, 0, buf.size, mode, row)
+    if kind <= p.NONE:
+        row[p.KIND] = p.NONE
+        return False
+    for column in (p.TS0, p.TS1, p.LEVEL0, p.LEVEL1, p.THREAD0, p.THREAD1, p.LOGGER0, p.LOGGER1, p.MESSAGE):
+        if row[column] >= 0:
+            row[column] += at
+    return True
+
+
+def _fill(row: np.ndarray, kind: int, fit: re.Match[bytes], at: int) -> None:
+    groups = fit.groupdict()
+    thread = "thread2" if groups.get("thread") is None and groups.get("thread2") is not None else "thread"
+    for name, column in (("ts", p.TS0), ("level", p.LEVEL0), (thread, p.THREAD0), ("logger", p.LOGGER0)):
+        if groups.get(name) is not None:
+            row[column], row[column + 1] = at + fit.start(name), at + fit.end(name)
+    # Columns of TS0/TS1 and the others are neighbours, MS is filled below.
+    row[p.MS], row[p.ZONE], row[p.FRACTION] = when(groups["ts"].decode("ascii", "replace"))
+    row[p.MESSAGE] = at + fit.end()
+    row[p.KIND] = kind
+
+
+def when(text: str | int | float | None) -> tuple[int, int, int]:
+    """Return (local ms since 1970 or `NO_TIME`, minutes east or `NO_ZONE`, printed milliseconds or -1) of a printed
+    time.
+    """
+    if isinstance(text, int | float) and not isinstance(text, bool):
+        ms = int(text * 1000) if abs(text) < 1e11 else int(text) if abs(text) < 1e14 else int(text // 1_000_000)
+        return ms, 0, ms % 1000
+    if not isinstance(text, str):
+        return p.NO_TIME, p.NO_ZONE, -1
+    buf, row = np.frombuffer(bytearray(text.encode()[:64] or b" "), np.uint8), np.empty(p.FIELDS, np.int64)
+    if p.time_at(buf, 0, buf.size, row) > 0:
+        return int(row[p.MS]), int(row[p.ZONE]), int(row[p.FRACTION])
+    short = re.fullmatch(r"(\d\d)[-/](\d\d)[-/](\d\d) (\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?", text)
+    if short:
+        a, b, c, hour, minute, second = (int(g) for g in short.groups()[:6])
+        # yy/MM/dd unless the first number cannot be a year of RocketMQ's (2012 on) and the last one can.
+        year, month, day = (2000 + c, a, b) if a <= 12 <= c else (2000 + a, b, c)
+        fraction = int(short.group(7).ljust(3, "0")[:3]) if short.group(7) else -1
+        try:
+            moment = dt.datetime(year, month, day, hour, minute, second, tzinfo=dt.UTC)
+        except ValueError:
+            return p.NO_TIME, p.NO_ZONE, -1
+        return int(moment.timestamp()) * 1000 + max(fraction, 0), p.NO_ZONE, fraction
+    return p.NO_TIME, p.NO_ZONE, -1
+
+
+def _first(entry: dict[str, Any], names: tuple[str, ...]) -> Any:
+    return next((entry[n] for n in names if entry.get(n) is not None), None)
+
+
+def _json(raw: bytes, mode: int, row: np.ndarray, extra_at: int) -> tuple[bytes, bool]:
+    try:
+        entry = msgspec.json.decode(raw)
+    except (msgspec.DecodeError, RecursionError):
+        return b"", False
+    if not isinstance(entry, dict):
+        return b"", False
+    if (
+        isinstance(entry.get("log"), str) and "stream" in entry
+    ):  # Docker's json-file driver wraps a line of the program.
+        text = entry["log"].rstrip("\r\n").encode("utf-8", "replace").replace(b"\n", b"\r")
+        if not _kernel(text, extra_at, mode, row):
+            row[:] = -1
+            row[p.KIND] = p.NONE
+        return text, True
+    message, time = _first(entry, _MESSAGE), _first(entry, _TIME)
+    if isinstance(time, dict):
+        time = time.get("epochSecond")
+    if not isinstance(message, str) or not isinstance(time, str | int | float):
+        return b"", False
+    row[p.MS], row[p.ZONE], row[p.FRACTION] = when(time)
+    stack = _first(entry, _STACK)
+    out = bytearray()
+    for column, value in (
+        (p.TS0, time),
+        (p.LEVEL0, _first(entry, _LEVELS)),
+        (p.THREAD0, _first(entry, _THREAD)),
+        (p.LOGGER0, _first(entry, _LOGGER)),
+        (p.MORE0, stack if isinstance(stack, str) else None),
+    ):
+        if value is not None:
+            row[column] = extra_at + len(out)
+            out += str(value).encode("utf-8", "replace")
+            row[column + 1] = extra_at + len(out)
+    row[p.MESSAGE] = extra_at + len(out)
+    out += message.encode("utf-8", "replace")
+    row[p.KIND] = p.JSON
+    return bytes(out), True

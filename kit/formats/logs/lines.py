@@ -1,0 +1,209 @@
+"""The numba kernel for text: line ends, folding into entries, gathering into Arrow buffers."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+from numba import njit
+
+from kit.formats.logs.prefix import FIELDS, KIND, NONE, classify, in_trace
+
+CAP: Final = 1 << 20
+"""Bytes of a message (or a trace) that are kept; of a longer one the start and the end, the cut noted between them."""
+
+
+@njit("int64(uint8[::1],int64[::1],int64[::1],int64[:,::1],boolean,int64[::1])", cache=True)
+def fold(buf, starts, ends, rows, single, heads):  # type: ignore[no-untyped-def]
+    """Fill `heads` with the line that starts each entry; return how many.
+
+    A line without a prefix continues the entry above it. Where no line above has one, or in a file of single lines,
+    it is an entry of its own, unless it is a line of a stack trace.
+    """
+    count = 0
+    seen = False
+    for i in range(starts.size):
+        if rows[i, KIND] > NONE:
+            seen = True
+            heads[count] = i
+            count += 1
+        elif (not seen or single) and not (count > 0 and in_trace(buf, starts[i], ends[i])):
+            heads[count] = i
+            count += 1
+    return count
+
+
+@njit("void(uint8[::1],int64[::1],int64[::1],int32[::1],uint8[::1])", cache=True)
+def _copy(buf, starts, ends, offsets, out):  # type: ignore[no-untyped-def]
+    for i in range(starts.size):
+        # Unsigned positions spare the test for negative ones.
+        s = np.uint64(starts[i])
+        o = np.uint64(offsets[i])
+        for j in range(np.uint64(ends[i]) - s):
+            out[o + j] = buf[s + j]
+
+
+@njit(
+    "int64(uint8[::1],int64[::1],int64[::1],int64[::1],int64[::1],int64[::1],int64[::1],int32[::1],uint8[::1],boolean)",
+    cache=True,
+)
+def _traces(buf, starts, ends, first, last, more0, more1, offsets, out, write):  # type: ignore[no-untyped-def]
+    """Join the lines first..last of each entry (and the bytes more0..more1 before them) with LF; without `write` only
+    measure.
+    """
+    o = 0
+    for i in range(first.size):
+        stop = last[i]
+        while stop > first[i] and ends[stop - 1] <= starts[stop - 1]:
+            stop -= 1
+        if more0[i] >= 0:
+            if write:
+                for j in range(more0[i], more1[i]):
+                    out[o + j - more0[i]] = buf[j]
+            o += more1[i] - more0[i]
+        for k in range(first[i], stop):
+            if k > first[i] or more0[i] >= 0:
+                if write:
+                    out[o] = 10
+                o += 1
+            if write:
+                for j in range(starts[k], ends[k]):
+                    out[o + j - starts[k]] = buf[j]
+            o += ends[k] - starts[k]
+        offsets[i + 1] = o
+    return o
+
+
+def gather(buf: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return Arrow offsets and data of the byte ranges starts..ends (empty where starts < 0)."""
+    starts = np.where(starts < 0, 0, starts)
+    ends = np.maximum(np.where(ends < 0, 0, ends), starts)
+    offsets = np.zeros(starts.size + 1, np.int32)
+    np.cumsum(ends - starts, out=offsets[1:])
+    out = np.empty(int(offsets[-1]), np.uint8)
+    _copy(buf, starts, ends, offsets, out)
+    return offsets, out
+
+
+def join(
+    buf: np.ndarray,
+    starts: np.ndarray,
+    ends: np.ndarray,
+    first: np.ndarray,
+    last: np.ndarray,
+    more0: np.ndarray,
+    more1: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return Arrow offsets and data of the lines first..last-1 of each entry joined with LF, empty lines at the end
+    left out.
+    """
+    offsets = np.zeros(first.size + 1, np.int32)
+    size = _traces(buf, starts, ends, first, last, more0, more1, offsets, np.empty(0, np.uint8), False)
+    out = np.empty(size, np.uint8)
+    _traces(buf, starts, ends, first, last, more0, more1, offsets, out, True)
+    return offsets, out
+
+
+@njit("int64(uint8[::1],int32[::1],int32[::1],uint8[::1],boolean)", cache=True)
+def _repair(data, offsets, out_offsets, out, write):  # type: ignore[no-untyped-def]
+    """Copy strings with every byte that is not valid UTF-8 written as `\\xNN`; without `write` only measure."""
+    o = 0
+    for k in range(offsets.size - 1):
+        i = offsets[k]
+        e = offsets[k + 1]
+        while i < e:
+            c = data[i]
+            n = 0
+            if c < 0x80:
+                n = 1
+            elif 0xC2 <= c <= 0xDF:
+                n = 2
+            elif 0xE0 <= c <= 0xEF:
+                n = 3
+            elif 0xF0 <= c <= 0xF4:
+                n = 4
+            if n > 1:
+                if i + n > e:
+                    n = 0
+                else:
+                    for j in range(1, n):
+                        if data[i + j] & 0xC0 != 0x80:
+                            n = 0
+                            break
+                if n >= 3:
+                    d = data[i + 1]
+                    if (
+                        (c == 0xE0 and d < 0xA0)
+                        or (c == 0xED and d > 0x9F)
+                        or (c == 0xF0 and d < 0x90)
+                        or (c == 0xF4 and d > 0x8F)
+                    ):
+                        n = 0
+            if n:
+                if write:
+                    for j in range(n):
+                        out[o + j] = data[i + j]
+                o += n
+                i += n
+            else:
+                if write:
+                    out[o] = 92
+                    out[o + 1] = 120
+                    for j in range(2):
+                        h = (c >> 4) if j == 0 else (c & 15)
+                        out[o + 2 + j] = h + (48 if h < 10 else 87)
+                o += 4
+                i += 1
+        out_offsets[k + 1] = o
+    return o
+
+
+def strings(
+    offsets: np.ndarray, data: np.ndarray, encoding: str | None = None, nulls: np.ndarray | None = None
+) -> pa.Array:
+    """Return an Arrow string array; bytes that do not fit the encoding (UTF-8) become `\\xNN`. `nulls` marks missing
+    values.
+    """
+    n = offsets.size - 1
+    mask = None if nulls is None else pa.py_buffer(np.packbits(~nulls, bitorder="little"))
+    if encoding and data.size and int(data.max()) >= 0x80:
+        raw = pa.BinaryArray.from_buffers(pa.binary(), n, [mask, pa.py_buffer(offsets), pa.py_buffer(data)])
+        return pa.array(
+            [None if v is None else v.decode(encoding, "backslashreplace") for v in raw.to_pylist()], pa.string()
+        )
+    raw = pa.BinaryArray.from_buffers(pa.binary(), n, [mask, pa.py_buffer(offsets), pa.py_buffer(data)])
+    try:
+        return raw.cast(pa.string())
+    except pa.ArrowInvalid:
+        fixed = np.zeros(n + 1, np.int32)
+        out = np.empty(_repair(data, offsets, fixed, np.empty(0, np.uint8), False), np.uint8)
+        _repair(data, offsets, fixed, out, True)
+        return pa.StringArray.from_buffers(n, pa.py_buffer(fixed), pa.py_buffer(out), mask)
+
+
+def count_lf(buf: np.ndarray) -> int:
+    """Return how many line feeds are in `buf`."""
+    return int(np.count_nonzero(buf == 10))
+
+
+def lines(buf: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return starts and ends of the lines in `buf`; the LF and a CR before it belong to none."""
+    feeds = np.flatnonzero(buf == 10)
+    starts, ends = np.append(np.int64(0), feeds + 1), np.append(feeds, np.int64(buf.size))
+    if starts[-1] == buf.size:
+        starts, ends = starts[:-1], ends[:-1]
+    ends -= (ends > starts) & (buf[ends - 1] == 13)
+    return starts, ends
+
+
+def rows(buf: np.ndarray, starts: np.ndarray, ends: np.ndarray, mode: int) -> np.ndarray:
+    """Return the fields of every line (`kit.formats.logs.prefix`)."""
+    out = np.empty((starts.size, FIELDS), np.int64)
+    classify(buf, starts, ends, mode, out)
+    return out
+
+
+def warm() -> None:
+    """Compile the text kernels. All have explicit signatures, so importing their modules is enough."""
+    from kit.formats.logs import entries  # noqa: F401

@@ -1,0 +1,1 @@
+"""Consume queue and index files → Arrow."""

@@ -1,0 +1,229 @@
+"""Consume queue files: which unit of the queue points at which record. Plain, batch and extension units."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from kit.evidence.files import open_readonly
+from kit.formats.arrow_types import TIMESTAMP
+from kit.rocketmq import binary_format as f
+
+PLAIN: Final = np.dtype([("physical_offset", ">i8"), ("size", ">i4"), ("tags_code", ">i8")])
+BATCH: Final = np.dtype(
+    [
+        ("physical_offset", ">i8"),
+        ("size", ">i4"),
+        ("tags_code", ">i8"),
+        ("store_time", ">i8"),
+        ("base_offset", ">i8"),
+        ("batch_size", ">i2"),
+        ("compacted_offset", ">i4"),
+        ("reserved", ">i4"),
+    ]
+)
+EXT: Final = np.dtype([("size", ">i2"), ("tags_code", ">i8"), ("store_time", ">i8"), ("bitmap_size", ">i2")])
+
+_PLACE: Final = re.compile(r"(?:^|/)(consumequeue|batchconsumequeue|consumequeue_ext)/([^/]+)/(\d+)/(\d{20})$")
+_KIND: Final = {"consumequeue": "plain", "batchconsumequeue": "batch", "consumequeue_ext": "ext"}
+_MOST_OFFSET: Final = 1 << 56
+_MS: Final = (10**12, 10**13)
+"""2001 to 2286 in milliseconds: what a time in a unit can be."""
+_EXT_ADDRESS: Final = -(2**63) + (1 << 48)
+"""An address in the extension file is Long.MIN_VALUE + position (`ConsumeQueueExt.decorate`)."""
+SCHEMA: Final = pa.schema(
+    [
+        ("file", pa.string()),
+        ("kind", pa.string()),
+        ("topic", pa.string()),
+        ("queue_id", pa.int32()),
+        ("logical_offset", pa.int64()),
+        ("physical_offset", pa.int64()),
+        ("size", pa.int32()),
+        ("tags_code", pa.int64()),
+        ("deliver_timestamp", TIMESTAMP),
+        ("problem", pa.string()),
+    ]
+)
+"""One row a unit in use. Topic and queue come from the path and are null without it; `kind` is `plain`, `batch` or
+`ext`."""
+BATCH_UNITS: Final = 65_536
+_DIGITS: Final = re.compile(rf"\d{{{f.FILE_NAME_DIGITS}}}")
+_LAST_MS: Final = 253_402_300_799_999
+
+
+def place(file: str) -> tuple[str, str, int, int] | None:
+    """Read (kind of unit, topic, queue id, first byte's offset) from a path; None where it is not RocketMQ's own."""
+    found = _PLACE.search(str(PurePosixPath(file.replace("!/", "/"))))
+    return (_KIND[found[1]], found[2], int(found[3]), int(found[4])) if found else None
+
+
+def sniff(head: bytes | np.ndarray, file: str = "") -> dict[str, Any] | None:
+    """Say whether a file's first bytes are a consume queue: None, or {"kind": "consumequeue", "unit": "plain" | "batch"
+    | "ext"}.
+
+    A queue still empty is all zeros, and only its path (`file`) can tell what it is.
+    """
+    buf = np.frombuffer(head, np.uint8) if isinstance(head, (bytes, bytearray, memoryview)) else head
+    if not buf.any():
+        known = place(file)
+        return {"kind": "consumequeue", "unit": known[0]} if known and len(buf) else None
+    for unit, fits in (("plain", _plain), ("batch", _batch), ("ext", _ext)):
+        if fits(buf):
+            return {"kind": "consumequeue", "unit": unit}
+    return None
+
+
+def _units(buf: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    return buf[: len(buf) // dtype.itemsize * dtype.itemsize].view(dtype)
+
+
+def _ordered(units: np.ndarray) -> np.ndarray | None:
+    """The used units, None where what stands there cannot be offsets and sizes of records in store order."""
+    filler = (units["physical_offset"] == 0) & (units["size"] == f.CQ_PREFILL_SIZE)
+    units = units[~filler] if filler.any() else units
+    used = units["size"] != 0
+    count = int(used.sum())
+    # Used units first, then nothing but zeros.
+    if not used[:count].all() or units["physical_offset"][count:].any() or units["tags_code"][count:].any():
+        return None
+    units = units[:count]
+    offsets = units["physical_offset"]
+    good = (
+        (offsets >= 0).all()
+        and (offsets < _MOST_OFFSET).all()
+        and (np.diff(offsets) > 0).all()
+        and (units["size"] >= f.MIN_RECORD).all()
+    )
+    return units if good and (count or filler.any()) else None
+
+
+def _plain(buf: np.ndarray) -> bool:
+    units = _ordered(_units(buf, PLAIN))
+    if units is None:
+        return False
+    code = units["tags_code"].astype(np.int64)
+    return bool(((np.abs(code) <= 2**31) | ((code > _MS[0]) & (code < _MS[1])) | (code < _EXT_ADDRESS)).all())
+
+
+def _batch(buf: np.ndarray) -> bool:
+    units = _ordered(_units(buf, BATCH))
+    if units is None or not len(units):
+        return False
+    time = units["store_time"]
+    return bool(
+        (units["batch_size"] > 0).all()
+        and (units["base_offset"] >= 0).all()
+        and (time > _MS[0]).all()
+        and (time < _MS[1]).all()
+    )
+
+
+def _ext(buf: np.ndarray) -> bool:
+    at = seen = 0
+    while seen < 8 and at + f.EXT_MIN_UNIT <= len(buf):
+        unit = buf[at : at + f.EXT_MIN_UNIT].view(EXT)[0]
+        size = int(unit["size"])
+        if size in (0, f.EXT_END):
+            break
+        if (
+            size < f.EXT_MIN_UNIT
+            or size != f.EXT_MIN_UNIT + int(unit["bitmap_size"])
+            or not _MS[0] < int(unit["store_time"]) < _MS[1]
+        ):
+            return False
+        at += size
+        seen += 1
+    return seen > 0
+
+
+def units(file: str, path: str) -> Iterator[pa.RecordBatch]:
+    """Yield the used units of one consume queue file; filler and unused space are left out.
+
+    `problem` says `size` or `offset` where a unit cannot point at a record, `order` where it points before its
+    predecessor.
+    """
+    length = Path(path).stat().st_size
+    with open_readonly(path) as stream:
+        buf = np.memmap(stream, np.uint8, "r") if length else np.empty(0, np.uint8)
+    known = place(file)
+    found = sniff(np.asarray(buf[:65536]), file)
+    kind = known[0] if known else (found["unit"] if found else "plain")
+    name = PurePosixPath(file.replace("\\", "/")).name
+    base = known[3] if known else (int(name) if _DIGITS.fullmatch(name) else None)
+    if kind == "ext":
+        yield from _ext_units(file, buf, known)
+        return
+    dtype = BATCH if kind == "batch" else PLAIN
+    table = _units(buf, dtype)
+    last = np.int64(-1)
+    for first in range(0, len(table), BATCH_UNITS):
+        part = table[first : first + BATCH_UNITS]
+        offset, size, code = (part[name].astype(np.int64) for name in ("physical_offset", "size", "tags_code"))
+        used = ((size != 0) | (offset != 0)) & ~((size == f.CQ_PREFILL_SIZE) & (offset == 0))
+        if not used.any():
+            continue
+        rows = np.flatnonzero(used)
+        offset, size, code = offset[rows], size[rows], code[rows]
+        before = np.concatenate(([last], offset[:-1]))
+        last = offset[-1]
+        logical = (
+            part["base_offset"][rows].astype(np.int64)
+            if kind == "batch"
+            else rows + first + (base or 0) // dtype.itemsize
+        )
+        problem = np.select([size < f.MIN_RECORD, offset < 0, offset <= before], ["size", "offset", "order"], "")
+        yield _batch_of(file, kind, known, logical, offset, size, code, problem, kind == "batch" or base is not None)
+
+
+def _batch_of(
+    file: str,
+    kind: str,
+    known: tuple[str, str, int, int] | None,
+    logical: np.ndarray | None,
+    offset: np.ndarray | None,
+    size: np.ndarray,
+    code: np.ndarray,
+    problem: np.ndarray,
+    placed: bool,
+) -> pa.RecordBatch:
+    count = len(size)
+    scheduled = known is not None and known[1] == f.SCHEDULE_TOPIC and kind != "ext"
+    due = (code > 0) & (code <= _LAST_MS) if scheduled else np.zeros(count, bool)
+    columns = [
+        pa.repeat(pa.scalar(file, pa.string()), count),
+        pa.repeat(pa.scalar(kind, pa.string()), count),
+        pa.repeat(pa.scalar(known[1] if known else None, pa.string()), count),
+        pa.repeat(pa.scalar(known[2] if known else None, pa.int32()), count),
+        pa.array(logical) if placed else pa.nulls(count, pa.int64()),
+        pa.array(offset) if offset is not None else pa.nulls(count, pa.int64()),
+        pa.array(size.astype(np.int32)),
+        pa.array(code),
+        pa.array(np.where(due, code, 0) * 1000, mask=~due).cast(TIMESTAMP),
+        pa.array(problem, mask=problem == "").cast(pa.string()),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
+
+
+def _ext_units(file: str, buf: np.ndarray, known: tuple[str, str, int, int] | None) -> Iterator[pa.RecordBatch]:
+    read = struct.Struct(">hqqh")
+    at = 0
+    held: list[tuple[int, int, str]] = []
+    while at + f.EXT_MIN_UNIT <= len(buf):
+        size, code, _, bits = read.unpack(buf[at : at + f.EXT_MIN_UNIT].tobytes())
+        if size in (0, f.EXT_END):
+            break
+        whole = size >= f.EXT_MIN_UNIT and size == f.EXT_MIN_UNIT + bits and at + size <= len(buf)
+        held.append((size, code, "" if whole else "size"))
+        if not whole:
+            break
+        at += size
+    for first in range(0, len(held), BATCH_UNITS):
+        sizes, codes, problems = (np.array(column) for column in zip(*held[first : first + BATCH_UNITS], strict=True))
+        yield _batch_of(file, "ext", known, None, None, sizes, codes.astype(np.int64), problems, False)

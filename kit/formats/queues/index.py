@@ -1,0 +1,185 @@
+"""Index files: which key hash points at which record (`store/index/IndexFile`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from kit.evidence.files import open_readonly
+from kit.formats.arrow_types import TIMESTAMP
+from kit.rocketmq import binary_format as f
+
+HEAD: Final = np.dtype(
+    [
+        ("begin_timestamp", ">i8"),
+        ("end_timestamp", ">i8"),
+        ("begin_physical_offset", ">i8"),
+        ("end_physical_offset", ">i8"),
+        ("slots_used", ">i4"),
+        ("index_count", ">i4"),
+    ]
+)
+ENTRY: Final = np.dtype([("key_hash", ">i4"), ("physical_offset", ">i8"), ("time_diff", ">i4"), ("prev", ">i4")])
+_MOST_MS: Final = 10**13
+ENTRIES: Final = pa.schema(
+    [
+        ("file", pa.string()),
+        ("entry", pa.int32()),
+        ("slot", pa.int32()),
+        ("key_hash", pa.int32()),
+        ("physical_offset", pa.int64()),
+        ("timestamp", TIMESTAMP),
+        ("prev", pa.int32()),
+        ("problem", pa.string()),
+    ]
+)
+"""One row an entry; `timestamp` is the store time in whole seconds after that of the first entry, `prev` the entry
+before in the slot."""
+HEADERS: Final = pa.schema(
+    [
+        ("file", pa.string()),
+        ("begin_timestamp", TIMESTAMP),
+        ("end_timestamp", TIMESTAMP),
+        ("begin_physical_offset", pa.int64()),
+        ("end_physical_offset", pa.int64()),
+        ("slots_used", pa.int32()),
+        ("index_count", pa.int32()),
+        ("slots", pa.int32()),
+        ("problem", pa.string()),
+    ]
+)
+"""One row a file, with `slots`, the size of its hash table."""
+BATCH_ENTRIES: Final = 65_536
+_RATIO: Final = 4
+"""Entries a slot in a default file; brokers with other sizes usually keep it."""
+
+
+def header(head: bytes | np.ndarray) -> dict[str, int] | None:
+    """Read the 40-byte header; None where its values cannot be those of an index file."""
+    buf = np.frombuffer(head, np.uint8) if isinstance(head, (bytes, bytearray, memoryview)) else head
+    if len(buf) < f.INDEX_HEADER:
+        return None
+    row = buf[: f.INDEX_HEADER].view(HEAD)[0]
+    facts = {name: int(row[name]) for name in HEAD.names or ()}
+    begin, end = facts["begin_timestamp"], facts["end_timestamp"]
+    empty = facts["index_count"] in (0, 1) and not (
+        begin or end or facts["begin_physical_offset"] or facts["end_physical_offset"]
+    )
+    if empty:
+        return facts if facts["index_count"] == 1 and facts["slots_used"] == 0 else None
+    good = (
+        10**12 < begin < _MOST_MS
+        # The broker's clock may have stepped back in between, but not by years.
+        and abs(end - begin) < 10 * 365 * 86_400_000
+        and 0 <= facts["begin_physical_offset"] <= facts["end_physical_offset"] < 1 << 56
+        and facts["index_count"] > 1
+        and 0 < facts["slots_used"] < facts["index_count"]
+    )
+    return facts if good else None
+
+
+def sniff(head: bytes | np.ndarray, size: int | None = None) -> dict[str, Any] | None:
+    """Say whether a file's first bytes (and size) are an index file: None, or {"kind": "index", "base": physical offset
+    of its first entry}.
+    """
+    facts = header(head)
+    if facts is None or (size is not None and (size - f.INDEX_HEADER) % 4):
+        return None
+    return {"kind": "index", "base": facts["begin_physical_offset"]}
+
+
+def slots(buf: np.ndarray, facts: dict[str, int]) -> int | None:
+    """Work out the number of hash slots, which the file does not say: the first entry must hang in the slot its hash
+    names.
+
+    None where no number of slots makes sense of the content.
+    """
+    room = len(buf) - f.INDEX_HEADER
+    guesses = [f.INDEX_SLOTS, room // (f.INDEX_SLOT + _RATIO * f.INDEX_ENTRY)]
+    for wanted, number in (
+        (facts["end_physical_offset"], facts["index_count"] - 1),
+        (facts["begin_physical_offset"], 1),
+    ):
+        # An unusual broker: look where the offset of the last (first) entry is written.
+        needle = wanted.to_bytes(8, "big")
+        at = _find(buf, needle, f.INDEX_HEADER) if wanted else -1
+        while at >= 0 and len(guesses) < 64:
+            rest = at - 4 - number * f.INDEX_ENTRY - f.INDEX_HEADER
+            if rest > 0 and rest % f.INDEX_SLOT == 0:
+                guesses.append(rest // f.INDEX_SLOT)
+            at = _find(buf, needle, at + 1)
+    return next((count for count in guesses if _fits(buf, facts, count)), None)
+
+
+def _find(buf: np.ndarray, needle: bytes, start: int) -> int:
+    step = 1 << 20
+    for at in range(start, len(buf), step):
+        found = buf[at : at + step + len(needle) - 1].tobytes().find(needle)
+        if found >= 0:
+            return at + found
+    return -1
+
+
+def _fits(buf: np.ndarray, facts: dict[str, int], count: int) -> bool:
+    first = f.INDEX_HEADER + count * f.INDEX_SLOT
+    if count <= 0 or first + 2 * f.INDEX_ENTRY > len(buf):
+        return False
+    entry = buf[first + f.INDEX_ENTRY : first + 2 * f.INDEX_ENTRY].view(ENTRY)[0]
+    if (
+        int(entry["physical_offset"]) != facts["begin_physical_offset"]
+        or int(entry["prev"])
+        or int(entry["key_hash"]) < 0
+    ):
+        return False
+    at = f.INDEX_HEADER + int(entry["key_hash"]) % count * f.INDEX_SLOT
+    return 0 < int(buf[at : at + f.INDEX_SLOT].view(">i4")[0]) < facts["index_count"]
+
+
+def entries(file: str, path: str) -> Iterator[pa.RecordBatch]:
+    """Yield the entries of one index file. `problem`: `offset` outside what the header spans, `hash` below 0, `prev`
+    not an earlier entry.
+    """
+    buf, facts, count = _open(path)
+    if facts is None or count is None:
+        return
+    start = f.INDEX_HEADER + count * f.INDEX_SLOT + f.INDEX_ENTRY
+    used = max(0, min(facts["index_count"] - 1, (len(buf) - start) // f.INDEX_ENTRY))
+    table = buf[start : start + used * f.INDEX_ENTRY].view(ENTRY)
+    for first in range(0, used, BATCH_ENTRIES):
+        part = table[first : first + BATCH_ENTRIES]
+        hashes, offset, diff, prev = (part[name].astype(np.int64) for name in ENTRY.names or ())
+        number = np.arange(first + 1, first + 1 + len(part))
+        outside = (offset < facts["begin_physical_offset"]) | (offset > facts["end_physical_offset"])
+        problem = np.select([outside, hashes < 0, (prev < 0) | (prev >= number)], ["offset", "hash", "prev"], "")
+        columns = [
+            pa.repeat(pa.scalar(file, pa.string()), len(part)),
+            pa.array(number.astype(np.int32)),
+            pa.array((hashes % count).astype(np.int32), mask=hashes < 0),
+            pa.array(hashes.astype(np.int32)),
+            pa.array(offset),
+            pa.array((facts["begin_timestamp"] + diff * 1000) * 1000).cast(TIMESTAMP),
+            pa.array(prev.astype(np.int32)),
+            pa.array(problem, mask=problem == "").cast(pa.string()),
+        ]
+        yield pa.RecordBatch.from_arrays(columns, schema=ENTRIES)
+
+
+def headers(file: str, path: str) -> Iterator[pa.RecordBatch]:
+    """Yield the header of one index file as one row; `problem` is `header` or `slots` where it makes no sense."""
+    _, facts, count = _open(path)
+    row: dict[str, Any] = {**(facts or {}), "file": file, "slots": count}
+    row["problem"] = "header" if facts is None else ("slots" if count is None and facts["index_count"] > 1 else None)
+    for name in ("begin_timestamp", "end_timestamp"):
+        row[name] = row[name] * 1000 if row.get(name) else None
+    yield pa.RecordBatch.from_pylist([row], schema=HEADERS)
+
+
+def _open(path: str) -> tuple[np.ndarray, dict[str, int] | None, int | None]:
+    with open_readonly(path) as stream:
+        buf = np.memmap(stream, np.uint8, "r") if Path(path).stat().st_size else np.empty(0, np.uint8)
+    facts = header(buf)
+    return buf, facts, slots(buf, facts) if facts and facts["index_count"] > 1 else None

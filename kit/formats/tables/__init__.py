@@ -1,0 +1,1 @@
+"""Configuration, mqadmin output, metrics and delimited files → Arrow."""

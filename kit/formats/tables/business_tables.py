@@ -1,0 +1,404 @@
+"""Business tables, send ledgers and delivery ledgers, whatever their columns are called → tables `rows` and `sends`.
+
+What a column means is worked out from its values; names, in several languages, only decide between columns whose values
+fit equally well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+import pyarrow as pa
+
+from kit.evidence.files import open_readonly
+from kit.formats.tables import delimited
+
+CELLS: Final = pa.map_(pa.string(), pa.string())
+TIME: Final = pa.timestamp("us", "UTC")
+ROWS: Final = pa.schema(
+    [
+        ("file", pa.string()),
+        ("line", pa.int32()),
+        ("role", pa.string()),
+        ("key", pa.string()),
+        ("time", TIME),
+        ("time_text", pa.string()),
+        ("status", pa.string()),
+        ("uniq_key", pa.string()),
+        ("offset_msg_id", pa.string()),
+        ("reconsume_times", pa.int32()),
+        ("cells", CELLS),
+    ]
+)
+"""`role`: business (key and status) · tx_log (key, no status) · deliveries (what a consumer did with each delivery;
+`status` is its result)."""
+
+SENDS: Final = pa.schema(
+    [
+        ("file", pa.string()),
+        ("line", pa.int32()),
+        ("key", pa.string()),
+        ("start", TIME),
+        ("start_text", pa.string()),
+        ("cost_ms", pa.int64()),
+        ("outcome", pa.string()),
+        ("uniq_key", pa.string()),
+        ("offset_msg_id", pa.string()),
+        ("error", pa.string()),
+        ("cells", CELLS),
+    ]
+)
+"""A send ledger: one row a send; `outcome` as the sender wrote it (SEND_OK, an exception's name, …)."""
+
+FIELDS: Final = ("key", "time", "status", "uniq_key", "offset_msg_id", "reconsume_times", "outcome", "cost_ms", "error")
+SAMPLE_ROWS: Final = 20_000
+BATCH: Final = 20_000
+
+_NAMES: Final[dict[str, re.Pattern[str]]] = {
+    field: re.compile(pattern, re.IGNORECASE)
+    for field, pattern in {
+        "key": r"^keys?$|key$|order|biz_?(id|no|key)|trade|(^|_)(no|sn|code|number)$|单号|订单|流水|业务|键|pedido|auftrag|bestell|(^|_)id$",
+        "time": r"time|date|(^|_)at$|when|start|begin|creat|stamp|(^|_)ts$|时间|日期|时刻|fecha|hora|zeit|datum",
+        "status": r"stat(e|us)?$|stat_|result|outcome|phase|stage|状态|结果|estado|resultado|zustand|ergebnis|^ok$|success",
+        "reconsume_times": r"reconsume|re_?tr(y|ies)|attempt|redeliver|重试|重投|次数|intentos|versuch",
+        "cost_ms": r"cost|elapsed|duration|latency|took|took_ms|(^|_)rt(_|$)|耗时|用时|dauer|duraci",
+        "outcome": r"outcome|result|send_?stat|结果|状态|status|resultado|ergebnis",
+        "error": r"err|exception|reason|cause|desc|remark|message|detail|错误|异常|原因|备注|fehler",
+    }.items()
+}
+_STATUS_WORD: Final = re.compile(
+    r"(PAID|UNPAID|CREAT|SUCC|FAIL|DONE|CANCEL|INIT|PENDING|CONFIRM|COMMIT|ROLL|CLOSE|OPEN|NEW|OK$|ERR|PROCESS|COMPLET|FINISH|SHIP|REFUND|ACTIVE|"
+    r"LOCK|ISSUED|BOOKED|RESERVED|DELIVER|VALID|支付|取消|完成|成功|失败|待|已|PAGAD|BEZAHLT|OFFEN|ABIERT|CERRAD)",
+    re.IGNORECASE,
+)
+_SEND: Final = re.compile(
+    r"SEND_OK|FLUSH_DISK_TIMEOUT|FLUSH_SLAVE_TIMEOUT|SLAVE_NOT_AVAILABLE|MQBrokerException|MQClientException|Remoting\w*Exception|(broker|system) busy"
+)
+_ERROR: Final = re.compile(r"\b\w+(Exception|Error)\b|CODE: ?\d+")
+_HEX: Final = re.compile(r"[0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24})?$")
+
+
+def is_offset_id(text: str) -> bool:
+    """Tell an offset message id from a UNIQ_KEY of the same length: an int32 port, then an int64 offset
+    (`MessageDecoder.createMessageId`).
+    """
+    if not _HEX.match(text):
+        return False
+    host = len(text) - 24
+    port, offset = int(text[host : host + 8], 16), int(text[host + 8 :], 16)
+    return 0 < port < 65536 and offset < 1 << 48
+
+
+@attrs.frozen
+class Columns:
+    """What a table is and which of its columns (by position) means what. `keys`: other columns that could be the key,
+    best first.
+    """
+
+    role: str
+    at: dict[str, int]
+    keys: tuple[int, ...] = ()
+    month_first: bool = False
+
+    def named(self, names: tuple[str, ...]) -> dict[str, str]:
+        return {field: names[i] for field, i in self.at.items() if i < len(names)}
+
+
+def names_of(path: Path, how: delimited.Dialect | None) -> tuple[str, ...]:
+    """Return the column names; c1, c2, … where the file has none."""
+    if how is None:
+        return delimited.parquet_names(path)
+    header = how.header or ("",) * how.width
+    return tuple(name or f"c{i}" for i, name in enumerate(header, 1))
+
+
+def guess(names: tuple[str, ...], sample: list[list[str | None]]) -> Columns | None:
+    """Say what a table is from a sample of its rows; None where no column can be a key, an id or an outcome."""
+    columns = [
+        _Column(name, [(row[i] or "").strip() for row in sample if i < len(row)]) for i, name in enumerate(names)
+    ]
+    free = {i for i, c in enumerate(columns) if c.values}
+    at: dict[str, int] = {}
+
+    def take(field: str, fits: Callable[[_Column], float]) -> None:
+        scored = [
+            (fits(columns[i]) + (0.3 if fits(columns[i]) > 0 and columns[i].hints(field) else 0), -i) for i in free
+        ]
+        best = max(scored, default=(0.0, 0))
+        if best[0] > 0:
+            at[field] = -best[1]
+            free.discard(-best[1])
+
+    take("uniq_key", lambda c: c.share(lambda v: not is_offset_id(v.split(",")[0])) if c.hex > 0.9 else 0)
+    take("offset_msg_id", lambda c: c.share(lambda v: is_offset_id(v.split(",")[0])) if c.hex > 0.9 else 0)
+    for i in [i for i in free if columns[i].hex > 0.9]:
+        free.discard(i)
+    first_hand = [i for i in free if columns[i].times > 0.9]
+    if first_hand:
+        # Of several times the first one, unless a name says better: created before updated.
+        at["time"] = min(
+            first_hand,
+            key=lambda i: (not re.search(r"start|creat|begin|^at$|创建|开始", columns[i].name, re.IGNORECASE), i),
+        )
+        free.difference_update(first_hand)
+    take("outcome", lambda c: 1.0 if c.seen(_SEND) and c.distinct <= max(50, c.n // 5) else 0.0)
+    sends = "outcome" in at or any(columns[i].seen(_SEND) for i in free)
+    take(
+        "reconsume_times",
+        lambda c: c.small_counts if "uniq_key" in at or "offset_msg_id" in at or c.hints("reconsume_times") else 0,
+    )
+    take("cost_ms", lambda c: 0.5 if c.ints > 0.95 and (c.hints("cost_ms") or sends) and not c.hints("key") else 0.0)
+    take("error", lambda c: 0.5 if c.seen(_ERROR) and c.spaced else 0.0)
+    keys = sorted((i for i in free if columns[i].key_score > 0.5), key=lambda i: (-columns[i].key_score, i))
+    if keys:
+        at["key"] = keys[0]
+        free.discard(keys[0])
+    if sends and "outcome" not in at:
+        take("outcome", lambda c: c.enum_score("outcome"))
+    if not sends:
+        take("status", lambda c: c.enum_score("status"))
+    role = _role(at, columns, sends=sends)
+    if role is None:
+        return None
+    if role == "sends" and "outcome" not in at and "status" in at:
+        at["outcome"] = at.pop("status")
+    texts = columns[at["time"]].values if "time" in at else []
+    return Columns(role, at, tuple(keys[1:4]), delimited.month_first(texts))
+
+
+def _role(at: dict[str, int], columns: list[_Column], *, sends: bool) -> str | None:
+    ids = "uniq_key" in at or "offset_msg_id" in at
+    if sends and "reconsume_times" not in at:
+        return "sends"
+    if "reconsume_times" in at and (ids or "key" in at):
+        return "deliveries"
+    if ids and "cost_ms" in at:
+        return "sends"
+    if (
+        ids
+        and "status" in at
+        and "time" in at
+        and "key" in at
+        and columns[at["status"]].distinct <= 4
+        and columns[at["key"]].repeats
+    ):
+        return "deliveries"
+    if "key" not in at:
+        return None
+    return "business" if "status" in at else "tx_log"
+
+
+class _Column:
+    """The values of one column, and what they look like."""
+
+    def __init__(self, name: str, values: list[str]) -> None:
+        self.name = name
+        self.values = [v for v in values if v and v.lower() not in ("null", "none", "nil", "\\n", "nan")]
+        self.n = len(self.values)
+        self.counts = Counter(self.values)
+        self.distinct = len(self.counts)
+        self.repeats = self.distinct < self.n
+        self.hex = self.share(lambda v: bool(_HEX.match(v.split(",")[0])))
+        self.times = self.share(lambda v: delimited.when(v) is not None)
+        self.ints = self.share(lambda v: v.lstrip("-").isdigit() and len(v) < 19)
+        self.spaced = any(" " in v for v in self.values[:2000])
+
+    def share(self, fits: Callable[[str], bool]) -> float:
+        picked = self.values[:: max(1, self.n // 500)][:500]
+        return sum(map(fits, picked)) / len(picked) if picked else 0.0
+
+    def seen(self, pattern: re.Pattern[str]) -> bool:
+        return any(pattern.search(v) for v in self.counts)
+
+    def hints(self, field: str) -> bool:
+        found = _NAMES.get(field)
+        return bool(found and found.search(self.name))
+
+    @property
+    def small_counts(self) -> float:
+        if self.ints < 1 or self.hints("key") or self.hints("status"):
+            return 0.0
+        numbers = [int(v) for v in self.counts]
+        return 0.5 if min(numbers) >= 0 and max(numbers) <= 64 else 0.0
+
+    @property
+    def key_score(self) -> float:
+        """How much a column looks like a business key: nearly every value different, one token, of one shape."""
+        if not self.n or self.spaced or max(map(len, self.counts)) > 255:
+            return 0.0
+        unique = self.distinct / self.n
+        decimal = self.share(lambda v: bool(re.match(r"-?\d+\.\d+$", v)))
+        digits = self.share(lambda v: any(c.isdigit() for c in v))
+        if unique < (0.02 if self.hints("key") else 0.5) or decimal > 0.5 or digits < 0.5:
+            return 0.0
+        score = 0.4 + 0.4 * unique + (0.3 if self.hints("key") else 0)
+        letters = self.share(lambda v: any(c.isalpha() or c in "-_" for c in v))
+        score += 0.2 * digits + 0.2 * letters
+        if self.ints > 0.9:
+            # Row numbers and counts are short numbers; order numbers are long ones.
+            score -= 0.5 if max(map(len, self.counts)) < 8 else 0.05
+        if self.name.lower() == "id" and self.ints > 0.9:
+            score -= 0.2
+        return score
+
+    def enum_score(self, field: str) -> float:
+        """How much a column looks like a status: few values, words known for states, or a name that says so."""
+        if not self.n or self.distinct > max(12, self.n // 20) or max(map(len, self.counts)) > 64 or self.hints("time"):
+            return 0.0
+        words = self.share(lambda v: bool(_STATUS_WORD.search(v)))
+        if self.hints(field):
+            return 0.7 + 0.2 * words
+        if words > 0.5:
+            return 0.6
+        # An unnamed code that takes several short values: better than nothing, worse than any other sign.
+        return 0.2 if 2 <= self.distinct <= 12 and self.ints > 0.9 and max(map(len, self.counts)) <= 3 else 0.0
+
+
+def sniff(path: Path, head: bytes, size: int) -> dict[str, Any] | None:
+    """Tell a table by content: None, or {"kind": "rows" | "sends", "role", "columns": {field: name}, "dialect"}."""
+    how = None
+    if not head.startswith(delimited.PARQUET):
+        how = delimited.dialect(head, whole=size <= len(head))
+        if how is None:
+            return None
+    try:
+        names = names_of(path, how)
+        sample = [_unfold(row, len(names)) for _, row in delimited.rows(path, how, SAMPLE_ROWS)]
+    except (OSError, ValueError, pa.ArrowException):
+        return None
+    found = guess(names, sample)
+    if found is None:
+        return None
+    return {
+        "kind": "sends" if found.role == "sends" else "rows",
+        "role": found.role,
+        "columns": found.named(names),
+        "other_keys": [names[i] for i in found.keys],
+        "month_first": found.month_first,
+        "dialect": None if how is None else how.as_dict(),
+    }
+
+
+def parse_override(text: str) -> tuple[str, dict[str, str]]:
+    """Read `FILE:key=…,time=…,status=…`. Raise `ValueError` where it is not of that form."""
+    file, _, pairs = text.rpartition(":")
+    chosen = dict(pair.partition("=")[::2] for pair in pairs.split(",") if pair)
+    if not file or not chosen or not all(chosen.values()) or set(chosen) - {*FIELDS, "role"}:
+        raise ValueError(f"{text}: FILE:key=COLUMN,time=COLUMN,status=COLUMN")
+    return file, chosen
+
+
+def declared(path: Path, size: int, detail: dict[str, Any], chosen: dict[str, str]) -> dict[str, Any]:
+    """Return the detail of a table with the columns a user named instead of the guessed ones. Raise `ValueError` for a
+    column that is not there.
+    """
+    known = detail if "dialect" in detail else {"dialect": None, "columns": {}, "month_first": False, "role": None}
+    if "dialect" not in detail:
+        with open_readonly(path) as stream:
+            head = stream.read(delimited.SAMPLE)
+        how = None if head.startswith(delimited.PARQUET) else delimited.dialect(head, whole=size <= len(head))
+        known["dialect"] = None if how is None else how.as_dict()
+    names = names_of(path, None if known["dialect"] is None else delimited.Dialect.of(known["dialect"]))
+    columns = {field: name for field, name in chosen.items() if field != "role"}
+    missing = sorted(set(columns.values()) - set(names))
+    if missing:
+        raise ValueError(", ".join(missing))
+    merged = {field: name for field, name in known["columns"].items() if name not in columns.values()} | columns
+    role = chosen.get("role") or known["role"] or ("business" if "status" in merged else "tx_log")
+    return {**known, "columns": merged, "role": role}
+
+
+def read(path: Path, file: str, detail: dict[str, Any], zone: Callable[[int], int]) -> Iterator[pa.RecordBatch]:
+    """Yield batches of `ROWS` or `SENDS` from one table. `zone(ms as printed)` gives ms since 1970 for times without a
+    zone.
+    """
+    how = None if detail["dialect"] is None else delimited.Dialect.of(detail["dialect"])
+    names = names_of(path, how)
+    at = {field: names.index(name) for field, name in detail["columns"].items() if name in names}
+    schema = SENDS if detail["role"] == "sends" else ROWS
+    pending: list[dict[str, Any]] = []
+    for line, raw in delimited.rows(path, how):
+        row = _unfold(raw, len(names))
+        pending.append(_row(file, line, row, names, at, detail, zone))
+        if len(pending) == BATCH:
+            yield pa.RecordBatch.from_pylist(pending, schema)
+            pending = []
+    if pending:
+        yield pa.RecordBatch.from_pylist(pending, schema)
+
+
+def _unfold(row: list[str | None], width: int) -> list[str | None]:
+    """Put the ids of a batch, written without quotes at the end of a row, back into one or two cells."""
+    more = len(row) - width
+    if more <= 0:
+        return row
+    for count in (2, 1):
+        tail = [c or "" for c in row[len(row) - more - count :]]
+        if len(tail) % count or not all(map(_HEX.match, tail)):
+            continue
+        size = len(tail) // count
+        parts = [tail[i : i + size] for i in range(0, len(tail), size)]
+        if count == 1 or is_offset_id(parts[0][0]) != is_offset_id(parts[1][0]):
+            return [*row[: width - count], *(",".join(part) for part in parts)]
+    return row
+
+
+def _row(
+    file: str,
+    line: int,
+    row: list[str | None],
+    names: tuple[str, ...],
+    at: dict[str, int],
+    detail: dict[str, Any],
+    zone: Callable[[int], int],
+) -> dict[str, Any]:
+    def cell(field: str) -> str | None:
+        i = at.get(field)
+        value = row[i] if i is not None and i < len(row) else None
+        return (value or "").strip() or None
+
+    printed = cell("time")
+    time = delimited.when(printed, month_first=detail.get("month_first", False))
+    instant = None if time is None else 1000 * (zone(time.ms) if time.floating else time.ms)
+    common = {
+        "file": file,
+        "line": line,
+        "key": cell("key"),
+        "uniq_key": _upper(cell("uniq_key")),
+        "offset_msg_id": _upper(cell("offset_msg_id")),
+        "cells": [(name, value) for name, value in zip(names, row, strict=False) if value is not None],
+    }
+    if detail["role"] == "sends":
+        return {
+            **common,
+            "start": instant,
+            "start_text": printed,
+            "cost_ms": _int(cell("cost_ms")),
+            "outcome": cell("outcome"),
+            "error": cell("error"),
+        }
+    status = cell("status") or cell("outcome")
+    return {
+        **common,
+        "role": detail["role"],
+        "time": instant,
+        "time_text": printed,
+        "status": status,
+        "reconsume_times": _int(cell("reconsume_times")),
+    }
+
+
+def _upper(text: str | None) -> str | None:
+    return None if text is None or text.lower() in ("null", "none") else text.upper()
+
+
+def _int(text: str | None) -> int | None:
+    try:
+        return None if text is None else int(float(text))
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,390 @@
+"""broker.conf, the JSON files of store/config, and the checkpoint file → tables `configs` and `offsets`.
+
+Values stand as the broker reads them: `java.util.Properties` keeps a comment or a blank behind a value as part of it.
+"""
+
+from __future__ import annotations
+
+import bisect
+import json
+import re
+import struct
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+import pyarrow as pa
+
+CONFIGS: Final = pa.schema(
+    [
+        ("file", pa.string()),
+        ("line", pa.int32()),
+        ("origin", pa.string()),
+        ("subject", pa.string()),
+        ("name", pa.string()),
+        ("value", pa.string()),
+        ("backup", pa.bool_()),
+    ]
+)
+"""`origin`: broker.conf, topics, subscriptionGroup, …; `subject`: the topic or group, null for the broker itself;
+`backup`: from a .bak."""
+
+OFFSETS: Final = pa.schema(
+    [
+        ("file", pa.string()),
+        ("kind", pa.string()),
+        ("topic", pa.string()),
+        ("group", pa.string()),
+        ("queue_id", pa.int32()),
+        ("value", pa.int64()),
+        ("backup", pa.bool_()),
+    ]
+)
+"""`kind` consumer: next offset of a group in a queue · delay: next offset of a level (`queue_id` = level − 1) ·
+checkpoint: `topic` = field, ms or bytes."""
+
+# common/config keys of common/BrokerConfig, store/config/MessageStoreConfig, remoting/netty/Netty*Config that people
+# set.
+_KNOWN: Final = frozenset(
+    {
+        "brokerClusterName",
+        "brokerName",
+        "brokerId",
+        "brokerRole",
+        "flushDiskType",
+        "deleteWhen",
+        "fileReservedTime",
+        "namesrvAddr",
+        "brokerIP1",
+        "brokerIP2",
+        "listenPort",
+        "haListenPort",
+        "storePathRootDir",
+        "storePathCommitLog",
+        "storePathConsumeQueue",
+        "storePathIndex",
+        "storeCheckpoint",
+        "abortFile",
+        "rocketmqHome",
+        "mappedFileSizeCommitLog",
+        "mapedFileSizeCommitLog",
+        "mappedFileSizeConsumeQueue",
+        "mapedFileSizeConsumeQueue",
+        "maxMessageSize",
+        "defaultTopicQueueNums",
+        "autoCreateTopicEnable",
+        "autoCreateSubscriptionGroup",
+        "diskMaxUsedSpaceRatio",
+        "destroyMapedFileIntervalForcibly",
+        "redeleteHangedFileInterval",
+        "flushCommitLogLeastPages",
+        "flushConsumeQueueLeastPages",
+        "flushCommitLogThoroughInterval",
+        "flushConsumeQueueThoroughInterval",
+        "checkTransactionMessageEnable",
+        "sendMessageThreadPoolNums",
+        "pullMessageThreadPoolNums",
+        "useReentrantLockWhenPutMessage",
+        "waitTimeMillsInSendQueue",
+        "osPageCacheBusyTimeOutMills",
+        "transientStorePoolEnable",
+        "transientStorePoolSize",
+        "transactionTimeOut",
+        "transactionCheckMax",
+        "transactionCheckInterval",
+        "messageDelayLevel",
+        "traceTopicEnable",
+        "aclEnable",
+        "enableDLegerCommitLog",
+        "dLegerGroup",
+        "dLegerPeers",
+        "dLegerSelfId",
+        "slaveReadEnable",
+        "brokerPermission",
+        "maxIndexNum",
+        "maxHashSlotNum",
+        "enablePropertyFilter",
+        "brokerFastFailureEnable",
+        "sendThreadPoolQueueCapacity",
+        "warmMapedFileEnable",
+        "syncFlushTimeout",
+        "slaveTimeout",
+        "haSlaveFallbehindMax",
+        "rejectTransactionMessage",
+        "enableConsumeQueueExt",
+        "messageIndexEnable",
+        "accessMessageInMemoryMaxRatio",
+        "timerWheelEnable",
+        "enableControllerMode",
+        "controllerAddr",
+        "storeType",
+        "isolateLogEnable",
+        "regionId",
+        "msgTraceTopicName",
+        "enableScheduleMessageStats",
+        "fetchNamesrvAddrByAddressServer",
+        "serverWorkerThreads",
+    }
+)
+
+_TABLES: Final = {
+    "topicConfigTable": "topics",
+    "subscriptionGroupTable": "subscriptionGroup",
+    "offsetTable": "consumerOffset",
+    "filterDataByTopic": "consumerFilter",
+    "topicQueueMappingInfoMap": "topicQueueMapping",
+    "messageRequestModeMap": "messageRequestMode",
+    "timingCount": "timermetrics",
+    "transactionCount": "transactionMetrics",
+    "brokerConfigs": "exportConfigs",
+    "evaluateReport": "exportMetrics",
+    "queueOffsetMap": "position-checkpoint",
+    "forbiddenTable": "subscriptionGroup",
+}
+_KEY: Final = re.compile(r'"(\w{3,40})"\s*:')
+_INT_KEY: Final = re.compile(r"([{,]\s*)(-?\d+)(\s*:)")
+"""fastjson writes integer keys without quotes (`ConsumerOffsetSerializeWrapper`); names of topics and groups are
+quoted, so this is safe."""
+
+_CHECKPOINT: Final = (
+    "physicMsgTimestamp",
+    "logicsMsgTimestamp",
+    "indexMsgTimestamp",
+    "masterFlushedOffset",
+    "confirmPhyOffset",
+)
+_PAGE: Final = 4096
+
+
+def is_backup(file: str) -> bool:
+    """Tell the copy of the time before the last save (`common/ConfigManager`) by its name: its content is of the same
+    shape.
+    """
+    return PurePosixPath(file).name.lower().endswith(".bak")
+
+
+def sniff(head: bytes, file: str = "", size: int | None = None) -> dict[str, Any] | None:
+    """Tell store JSON ("name", "backup"), broker.conf or the checkpoint file by the first bytes; None where it is none
+    of them.
+    """
+    found = _sniff_checkpoint(head, size)
+    if found:
+        return found
+    text = head.decode("utf-8-sig", "replace").strip()
+    if text.startswith("{"):
+        return _sniff_json(text, file)
+    known = {name for _, name, _ in properties(text) if name in _KNOWN}
+    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith(("#", "!"))]
+    shaped = sum(1 for line in lines if re.match(r"\s*[\w.]+\s*=(?!=)", line))
+    if len(known) >= 2 and shaped >= 0.5 * len(lines) and "=  " not in text:
+        return {"kind": "broker_conf", "known": len(known)}
+    return None
+
+
+def _sniff_json(text: str, file: str) -> dict[str, Any] | None:
+    names = {m[1] for m in _KEY.finditer(text[:65536])}
+    stem = PurePosixPath(file).name.split(".")[0]
+    table = next((name for key, name in _TABLES.items() if key in names), None)
+    if table == "consumerOffset":
+        inside = re.search(r'"offsetTable"\s*:\s*\{\s*(.)', text)
+        if inside and inside[1] != '"':
+            # Integer keys straight below: levels. An empty table is told by its name only.
+            table = "delayOffset" if inside[1] != "}" or stem == "delayOffset" else "consumerOffset"
+        elif '"%LMQ%' in text or stem == "lmqConsumerOffset":
+            table = "lmqConsumerOffset"
+    elif table is None and re.match(r'\{\s*"table"\s*:\s*\{', text):
+        table = "consumerOrderInfo"
+    return {"kind": "store_json", "name": table, "backup": is_backup(file)} if table else None
+
+
+def _sniff_checkpoint(head: bytes, size: int | None) -> dict[str, Any] | None:
+    if (size if size is not None else len(head)) != _PAGE or len(head) < _PAGE or any(head[40:]):
+        return None
+    physic, logics, index, flushed, confirmed = struct.unpack(">5q", head[:40])
+    times = [t for t in (physic, logics, index) if t]
+    good = all(10**12 < t < 10**13 for t in times) and physic and flushed >= 0 and confirmed >= 0
+    return {"kind": "checkpoint"} if good else None
+
+
+def parse_json(text: str) -> Any:
+    """Parse what fastjson wrote. Raise `ValueError` where it is damaged."""
+    text = text.lstrip("\ufeff")
+    try:
+        try:
+            return json.loads(text)
+        except ValueError:
+            return json.loads(_INT_KEY.sub(r'\1"\2"\3', text))
+    except RecursionError as error:
+        raise ValueError("nested too deep") from error
+
+
+def properties(text: str) -> Iterator[tuple[int, str, str]]:
+    """Yield (line, name, value) as `java.util.Properties.load` does: nothing behind the separator's blanks is
+    dropped.
+    """
+    pending, start = "", 0
+    for number, raw in enumerate(text.split("\n"), 1):
+        line = raw.rstrip("\r").lstrip(" \t\f")
+        if not pending:
+            if not line or line[0] in "#!":
+                continue
+            start = number
+        joined = pending + line
+        if (len(joined) - len(joined.rstrip("\\"))) % 2:
+            pending = joined[:-1]
+            continue
+        pending = ""
+        found = re.match(r"((?:\\.|[^\\=:\s])*)[ \t\f]*[=:]?[ \t\f]*(.*)$", joined, re.DOTALL)
+        if found and found[1]:
+            yield start, _unescape(found[1]), _unescape(found[2])
+
+
+def _unescape(text: str) -> str:
+    plain = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+    return re.sub(
+        r"\\(u[0-9a-fA-F]{4}|.)", lambda m: chr(int(m[1][1:], 16)) if len(m[1]) == 5 else plain.get(m[1], m[1]), text
+    )
+
+
+class _Lines:
+    """Where a name stands in a text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._ends = [m.start() for m in re.finditer("\n", text)]
+
+    def of(self, position: int) -> int:
+        return bisect.bisect_left(self._ends, position) + 1 if position >= 0 else 1
+
+    def find(self, name: str, start: int = 0) -> int:
+        found = re.compile(re.escape(json.dumps(name, ensure_ascii=False)) + r"\s*:").search(self.text, max(0, start))
+        return found.start() if found else -1
+
+
+def configs(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+    """Return the rows of `configs` one file gives. Raise `ValueError` where its JSON is damaged."""
+    text = data.decode("utf-8-sig", "replace")
+    if kind == "broker_conf":
+        return [
+            _config(file, line, "broker.conf", None, name, value, is_backup(file))
+            for line, name, value in properties(text)
+        ]
+    origin, backup = detail["name"], detail["backup"]
+    if origin not in ("topics", "subscriptionGroup", "consumerFilter", "exportConfigs"):
+        return []
+    whole, lines = parse_json(text), _Lines(text)
+    rows: list[dict[str, Any]] = []
+    for key, name in (
+        ("topicConfigTable", "topics"),
+        ("subscriptionGroupTable", "subscriptionGroup"),
+        ("brokerConfigs", "exportConfigs"),
+    ):
+        table = whole.get(key)
+        start = lines.find(key)
+        for subject, entry in table.items() if isinstance(table, dict) else ():
+            start = at = max(start, lines.find(subject, start))
+            for attribute, value in entry.items() if isinstance(entry, dict) else (("value", entry),):
+                rows.append(
+                    _config(
+                        file,
+                        lines.of(max(at, lines.find(attribute, at))),
+                        name,
+                        subject,
+                        attribute,
+                        _text(value),
+                        backup,
+                    )
+                )
+    for topic, entry in (whole.get("filterDataByTopic") or {}).items():
+        for group, filtered in (entry.get("groupFilterData") or {}).items():
+            at = lines.of(lines.find(group, lines.find(topic)))
+            rows += [
+                _config(file, at, origin, f"{topic}@{group}", n, _text(v), backup)
+                for n, v in filtered.items()
+                if not isinstance(v, dict)
+            ]
+    return rows
+
+
+def _config(
+    file: str, line: int, origin: str, subject: str | None, name: str, value: str | None, backup: bool
+) -> dict[str, Any]:
+    return {
+        "file": file,
+        "line": line,
+        "origin": origin,
+        "subject": subject,
+        "name": name,
+        "value": value,
+        "backup": backup,
+    }
+
+
+def _text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def offsets(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+    """Return the rows of `offsets` one file gives. Raise `ValueError` where its JSON is damaged."""
+    if kind == "checkpoint":
+        values = struct.unpack(">5q", data[:40])
+        return [
+            _offset(file, "checkpoint", field, None, None, value, False)
+            for field, value in zip(_CHECKPOINT, values, strict=True)
+            if value
+        ]
+    name, backup = detail["name"], detail["backup"]
+    if name not in ("consumerOffset", "delayOffset", "lmqConsumerOffset"):
+        return []
+    table = parse_json(data.decode("utf-8-sig", "replace")).get("offsetTable") or {}
+    rows = []
+    for key, value in table.items():
+        if isinstance(value, dict):
+            topic, _, group = key.partition("@")
+            rows += [
+                _offset(file, "consumer", topic, group, int(queue), int(offset), backup)
+                for queue, offset in value.items()
+            ]
+        elif "@" in key:  # lmqConsumerOffset: one queue each
+            topic, _, group = key.partition("@")
+            rows.append(_offset(file, "consumer", topic, group, 0, int(value), backup))
+        else:
+            rows.append(_offset(file, "delay", "SCHEDULE_TOPIC_XXXX", None, int(key) - 1, int(value), backup))
+    return rows
+
+
+def _offset(
+    file: str, kind: str, topic: str, group: str | None, queue: int | None, value: int, backup: bool
+) -> dict[str, Any]:
+    return {
+        "file": file,
+        "kind": kind,
+        "topic": topic,
+        "group": group,
+        "queue_id": queue,
+        "value": value,
+        "backup": backup,
+    }
+
+
+DUMPED: Final = r"^[a-z]\w{2,60}=[^ ]?"
+"""A line of the settings that broker.log begins with (`MixAll.printObjectProperties`)."""
+
+_TITLE: Final = re.compile(r"=+\s*(?:Master: |My Master: )?([\w.:\[\]-]+:\d+)?=*")
+_SETTING: Final = re.compile(r"(\w+) +=  ?(.*)$")
+
+
+def broker_config_output(file: str, text: str) -> Iterator[dict[str, Any]]:
+    """Yield the settings in the output of `mqadmin getBrokerConfig` (`%-50s=  %s` below a title with the broker's
+    address).
+    """
+    subject = None
+    for line, raw in enumerate(text.split("\n"), 1):
+        content = raw.rstrip("\r")
+        if content.startswith("===="):
+            title = _TITLE.match(content)
+            subject = title[1] if title else None
+        elif len(content) > 50 and (found := _SETTING.match(content)) and content[50:51] in ("=", " "):
+            yield _config(file, line, "getBrokerConfig", subject, found[1], found[2], False)

@@ -1,0 +1,224 @@
+"""Tables people export: encoding, separator, header, and what a printed time in a cell means."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import datetime as dt
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kit.evidence.files import open_readonly
+
+PARQUET: Final = b"PAR1"
+SAMPLE: Final = 65536
+MAX_CELL: Final = 65536
+_DELIMITERS: Final = "\t;|,"
+
+
+@attrs.frozen
+class Dialect:
+    """How a delimited file is written. `header` is None where its first line is data; `encoding` a Python codec."""
+
+    delimiter: str
+    encoding: str
+    header: tuple[str, ...] | None
+    width: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "delimiter": self.delimiter,
+            "encoding": self.encoding,
+            "header": None if self.header is None else list(self.header),
+            "width": self.width,
+        }
+
+    @classmethod
+    def of(cls, said: dict[str, Any]) -> Dialect:
+        header = said["header"]
+        return cls(said["delimiter"], said["encoding"], None if header is None else tuple(header), said["width"])
+
+
+def encoding(head: bytes) -> str | None:
+    """Return the codec of a text's first bytes, None where they are not text. The last character may be cut."""
+    for bom, name in ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
+        if head.startswith(bom):
+            return name
+    if b"\0" in head:
+        return None
+    for name in ("utf-8", "gb18030"):
+        try:
+            text = codecs.getincrementaldecoder(name)().decode(head)
+        except UnicodeDecodeError:
+            continue
+        odd = sum(1 for c in text if not c.isprintable() and c not in "\r\n\t\f\x1b\x01\x02")
+        return name if odd <= len(text) // 50 else None
+    return None
+
+
+def dialect(head: bytes, *, whole: bool = False) -> Dialect | None:
+    """Tell a delimited table by its first bytes: nearly every line has as many cells as the first. `whole`: nothing
+    follows them.
+    """
+    codec = encoding(head)
+    if codec is None:
+        return None
+    text = head.decode(codec, "ignore")
+    lines = text.splitlines()
+    if not whole:
+        lines = lines[:-1]
+    lines = [line for line in lines if line.strip()]
+    if len(lines) < 2 or max(map(len, lines)) > 4 * MAX_CELL:
+        return None
+    for delimiter in _DELIMITERS:
+        if delimiter not in lines[0]:
+            continue
+        try:
+            table = list(csv.reader(io.StringIO("\n".join(lines)), delimiter=delimiter))
+        except csv.Error:
+            continue
+        width = len(table[0])
+        same = sum(1 for row in table if len(row) == width)
+        # Batches put several ids into one cell, unquoted: the header and the shape of the ids still tell.
+        wider = sum(1 for row in table if len(row) > width and all(len(c) in (32, 56) for c in row[width - 2 :] if c))
+        if width >= 2 and same + wider >= 0.95 * len(table):
+            first = tuple(c.strip() for c in table[0])
+            header = first if _is_header(first) else None
+            if header is not None or width >= 3:
+                return Dialect(delimiter, codec, header, width)
+    return None
+
+
+def _is_header(cells: tuple[str, ...]) -> bool:
+    named = [c for c in cells if c]
+    fits = all(
+        len(c) <= 64 and not re.search(r"\d[\d:. ]{5,}|^\d+$|[{}\[\]=]", c) and len(c.split()) <= 4 for c in named
+    )
+    return bool(named) and fits and len(set(named)) == len(named)
+
+
+def rows(path: Path, how: Dialect | None, limit: int | None = None) -> Iterator[tuple[int, list[str | None]]]:
+    """Yield (line, cells) of a delimited file (`how`), or of a Parquet file (None): there the line is the row's
+    number.
+    """
+    if how is None:
+        with open_readonly(path) as file:
+            number = 0
+            for batch in pq.ParquetFile(file).iter_batches(4096):
+                columns = [_texts(column) for column in batch.columns]
+                for cells in zip(*columns, strict=True):
+                    number += 1
+                    if limit is not None and number > limit:
+                        return
+                    yield number, list(cells)
+        return
+    with open_readonly(path) as raw, io.TextIOWrapper(raw, how.encoding, "replace", newline="") as text:
+        csv.field_size_limit(1 << 24)
+        reader = csv.reader((line.replace("\0", "\N{REPLACEMENT CHARACTER}") for line in text), delimiter=how.delimiter)
+        start = 1
+        first = True
+        seen = 0
+        while True:
+            try:
+                row = next(reader)
+            except StopIteration:
+                return
+            except csv.Error:
+                start = reader.line_num + 1
+                continue
+            line, start = start, reader.line_num + 1
+            if (first and how.header is not None) or not row:
+                first = False
+                continue
+            first = False
+            seen += 1
+            if limit is not None and seen > limit:
+                return
+            yield line, [c[:MAX_CELL] for c in row]
+
+
+def parquet_names(path: Path) -> tuple[str, ...]:
+    with open_readonly(path) as file:
+        return tuple(pq.read_schema(file).names)
+
+
+def _texts(column: pa.Array) -> list[str | None]:
+    return [
+        None
+        if v is None
+        else v.isoformat(sep=" ")
+        if isinstance(v, dt.datetime)
+        else v
+        if isinstance(v, str)
+        else str(v)
+        for v in column.to_pylist()
+    ]
+
+
+_ZONE: Final = r"\s*(Z|[+-]\d\d:?\d\d)?\s*([AaPp][Mm])?$"
+_YMD: Final = re.compile(
+    r"(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})日?[T ]*(\d{1,2})[:时点.](\d{1,2})(?:[:分.](\d{1,2})(?:[.,:](\d{1,9}))?)?秒?"
+    + _ZONE
+)
+_DMY: Final = re.compile(
+    r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})[T ,]*(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?" + _ZONE
+)
+_DENSE: Final = re.compile(r"(20\d\d)(\d\d)(\d\d)[T ]?(\d\d)(\d\d)(\d\d)(?:[.,]?(\d{3}))?()()$")
+EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+
+
+@attrs.frozen
+class When:
+    """A printed time: `ms` since 1970 as printed; `floating`: it says no zone, so `ms` still lacks the offset."""
+
+    ms: int
+    floating: bool
+
+
+def when(text: str | None, *, month_first: bool = False) -> When | None:
+    """Read a time as tables print it (ISO, with slashes, Chinese, day first, dense digits, epoch seconds or
+    milliseconds); None for anything else.
+    """
+    text = (text or "").strip()
+    if not 10 <= len(text) <= 40:
+        return None
+    if text.isdigit() and len(text) in (10, 13):
+        number = int(text) * (1000 if len(text) == 10 else 1)
+        return When(number, False) if 1_262_304_000_000 <= number < 4_102_444_800_000 else None
+    found = _YMD.match(text) or _DENSE.match(text)
+    if found:
+        year, month, day = (int(found[i]) for i in (1, 2, 3))
+    else:
+        found = _DMY.match(text)
+        if not found:
+            return None
+        day, month, year = (int(found[i]) for i in ((2, 1, 3) if month_first else (1, 2, 3)))
+    hour = int(found[4])
+    if found[9]:
+        hour = hour % 12 + (12 if found[9].lower() == "pm" else 0)
+    try:
+        at = dt.datetime(year, month, day, hour, int(found[5]), int(found[6] or 0), tzinfo=dt.UTC)
+    except ValueError:
+        return None
+    ms = (at - EPOCH) // dt.timedelta(milliseconds=1) + int(((found[7] or "") + "000")[:3])
+    zone = found[8]
+    if not zone:
+        return When(ms, True)
+    if zone != "Z":
+        digits = zone[1:].replace(":", "")
+        ms -= (int(digits[:2]) * 60 + int(digits[2:])) * 60_000 * (1 if zone[0] == "+" else -1)
+    return When(ms, False)
+
+
+def month_first(values: list[str]) -> bool:
+    """Tell US dates from European ones by a day that cannot be a month."""
+    second = Counter(int(m[2]) > 12 for m in map(_DMY.match, values) if m)
+    return second[True] > 0

@@ -1,0 +1,275 @@
+"""Outputs of mqadmin commands → one row per cell or field (reference §10).
+
+`block` numbers the rows of tables and the label blocks of a file; 0 holds what belongs to the command as a whole: its
+arguments, totals, failures.
+Every line that is not a preamble, a stack frame or empty gives at least one row; one that fits nothing is kept as
+`text`.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import attrs
+import pyarrow as pa
+
+from kit.evidence.files import open_readonly
+
+SCHEMA: Final = pa.schema(
+    [
+        ("file", pa.string()),
+        ("line", pa.int32()),
+        ("command", pa.string()),
+        ("block", pa.int32()),
+        ("name", pa.string()),
+        ("value", pa.string()),
+    ]
+)
+LIMIT: Final = 64 << 20
+"""Bytes of one output that are read; the outputs of mqadmin are small."""
+
+_CALL: Final = re.compile(
+    r"^(?:[^$#>|]{0,80}[$#>] *)?(?:sudo +)?(?:(?:ba)?sh +)?(?:[\w./~-]{0,200}/)?mqadmin(?:\.sh|\.cmd)? +(?P<command>\w+)(?P<rest>.*)$"
+)
+_PREAMBLE: Final = (
+    "RocketMQLog:WARN ",
+    "OpenJDK 64-Bit",
+    "Java HotSpot",
+    "SLF4J:",
+    "Picked up ",
+    "For more information, please visit the url",
+)
+_CELL: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:,\d{3})?|[^\s(]*\([^)]*\)|\S+")
+_COLUMN: Final = re.compile(r"#[^#]+")
+_LABEL: Final = re.compile(r"^(?P<name>[A-Z][A-Za-z ]{1,24}):(?: +(?P<value>.*))?$")
+_TOTAL: Final = re.compile(
+    r"^(?P<name>Consume TPS|Diff Total|Consume Diff Total|Consume Inflight Total|Topic Put TPS): *(?P<value>.*)$"
+)
+_TITLE: Final = re.compile(r"^={4,}(?P<value>[^=].*?)={4,}$")
+_CONFIG: Final = re.compile(r"^(?P<name>[\w.]{1,100}) *=(?: {1,2}(?P<value>.*))?$")
+_STATUS: Final = re.compile(
+    r"^(?:(?P<address>[\w.:\[\]-]+:\d{1,5}) +)?(?P<name>[A-Za-z][\w./-]{1,200}) *: ?(?P<value>.*)$"
+)
+_TRACK: Final = re.compile(
+    r"MessageTrack \[consumerGroup=(?P<consumerGroup>.*?), trackType=(?P<trackType>\w+), exceptionDesc=(?P<exceptionDesc>.*?)\](?=MessageTrack|$)"
+)
+_FIELDS: Final = re.compile(r"^(?P<what>[A-Z]\w+) \[(?P<fields>.*)\]$")
+_FAILED: Final = re.compile(
+    r"^org\.apache\.rocketmq\.tools\.command\.SubCommandException: ?(?P<what>(?P<command>\w*?)(?:SubCommand|Command)? command failed.*|.*)$"
+)
+_CAUSE: Final = re.compile(r"^(?:Caused by: )?(?P<class>[a-z][\w.$]*(?:Exception|Error)): ?(?P<value>.*)$")
+_CREATED: Final = re.compile(
+    r"^(?P<name>create topic|create subscription group|update broker config|delete topic|delete subscription group) .*?(?:to|from|\[)? ?(?P<value>\S+) success\.?$"
+)
+_PRINTED: Final = re.compile(r"^MSGID: (?P<MSGID>\S+) (?P<message>MessageExt .*?) (?P<BODY>BODY: .*|NOT PRINT BODY)$")
+_DECODED: Final = re.compile(r"^ip=(?P<ip>.+?)date=(?P<date>.+)$")
+
+_TABLES: Final = (
+    ("#Cluster Name", "clusterList"),
+    ("#Topic #Broker Name #QID #Broker Offset", "consumerProgress"),
+    ("#Group #Count", "consumerProgress"),
+    ("#Broker Name #QID #Min Offset", "topicStatus"),
+    ("#Message ID", "queryMsgByKey"),
+    ("#Type #ProducerGroup", "queryMsgTraceById"),
+    ("#Type #ConsumerGroup", "queryMsgTraceById"),
+    ("#Topic", "topicList"),
+)
+_STATUS_KEYS: Final = (
+    "brokerVersionDesc",
+    "bootTimestamp",
+    "msgPutTotalTodayNow",
+    "commitLogMaxOffset",
+    "EndTransactionQueueSize",
+    "brokerVersion",
+)
+
+_HEAD: Final = re.compile(
+    rb"^(?:(?:[^$#>\n]{0,80}[$#>] *)?(?:(?:ba)?sh +)?(?:[\w./~-]{0,200}/)?mqadmin +[a-z]\w+ |RocketMQLog:WARN (?:No appenders|Please)"
+    rb"|#(?:Cluster Name|Topic|Broker Name|Message ID|Group|Type) +#|OffsetID: {5,}|Topic: {10,}|TopicConfig \[topicName=|={4,}[^=\n]{3,200}={4,}\r?$"
+    rb"|(?:\S{1,80} +)?(?:brokerVersionDesc|bootTimestamp|EndTransactionQueueSize) *: |create topic to \S+ success|MSGID: \w+ MessageExt|ip=\S{1,60}date="
+    rb"|org\.apache\.rocketmq\.tools\.command\.SubCommandException)",
+    re.MULTILINE,
+)
+_LOG_LINE: Final = re.compile(
+    rb"^\W{0,3}\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d\S{0,10} +(?:\[.{1,80}\] +)?(?:TRACE|DEBUG|INFO|WARN|ERROR|- \[)",
+    re.MULTILINE,
+)
+
+
+def sniff(head: bytes) -> bool:
+    """Tell whether a file's head is the output of an mqadmin command, and not a text that only quotes one between log
+    lines.
+    """
+    head = head[:8192]
+    return bool(_HEAD.search(head)) and not _LOG_LINE.search(head)
+
+
+@attrs.define
+class _State:
+    """Where the parser is in a file."""
+
+    command: str | None = None
+    block: int = 0
+    columns: list[tuple[int, str]] = attrs.field(factory=list)
+    labels: set[str] = attrs.field(factory=set)
+
+
+Field = tuple[int, str | None, int, str, str | None]
+"""(line, command, block, name, value)."""
+
+
+def read(files: Iterable[tuple[str, str]]) -> pa.Table:
+    """Return the rows (`SCHEMA`) of outputs given as (name to show, path)."""
+    rows: list[tuple[str, int, str | None, int, str, str | None]] = []
+    for name, path in files:
+        with open_readonly(path) as file:
+            raw = file.read(LIMIT)
+        rows += [(name, *field) for field in parse(raw)]
+    columns = list(zip(*rows, strict=True)) or [()] * len(SCHEMA)
+    return pa.table([pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)], schema=SCHEMA)
+
+
+def parse(raw: bytes) -> Iterator[Field]:
+    """Yield the fields of one output."""
+    encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
+    state = _State()
+    for number, line in enumerate(raw.decode(encoding, "backslashreplace").removeprefix("\ufeff").split("\n"), 1):
+        text = line.rstrip("\r ").replace("\0", "")
+        if not text:
+            state.columns = []
+            continue
+        if text.startswith(_PREAMBLE) or re.match(r"\s+(?:at |\.\.\. \d+ more)", text):
+            continue
+        for block, name, value in _fields(text, state):
+            yield number, state.command, block, name, value
+
+
+def _fields(text: str, state: _State) -> Iterator[tuple[int, str, str | None]]:
+    if call := _CALL.match(text):
+        state.command, state.columns, state.labels = call["command"], [], set()
+        yield from ((0, f"argument:{name}", value) for name, value in _arguments(call["rest"]))
+        return
+    if text.startswith("#"):
+        state.columns = [(m.start(), m.group().strip()) for m in _COLUMN.finditer(text)]
+        joined = " ".join(name for _, name in state.columns)
+        state.command = state.command or next((command for start, command in _TABLES if joined.startswith(start)), None)
+        return
+    if failed := _FAILED.match(text):
+        state.columns = []
+        named = failed["command"]
+        state.command = state.command or (named[:1].lower() + named[1:] if named else None)
+        yield 0, "failed", failed["what"]
+        return
+    if cause := _CAUSE.match(text):
+        yield 0, "exception", cause["class"]
+        yield 0, "error", cause["value"]
+        return
+    if total := _TOTAL.match(text):
+        state.columns = []
+        yield 0, total["name"], total["value"]
+        return
+    if state.columns and (cells := _cells(text, state.columns)):
+        state.block += 1
+        yield from ((state.block, name, value) for name, value in cells)
+        return
+    yield from _other(text, state)
+
+
+def _other(text: str, state: _State) -> Iterator[tuple[int, str, str | None]]:
+    """Yield the fields of a line that stands in no table."""
+    if tracks := list(_TRACK.finditer(text)):
+        for track in tracks:
+            state.block += 1
+            yield from ((state.block, name, value) for name, value in track.groupdict().items())
+    elif text.startswith("WARN: "):
+        yield state.block, "WARN", text[6:]
+    elif title := _TITLE.match(text):
+        state.command = state.command or "getBrokerConfig"
+        state.block += 1
+        yield state.block, "title", title["value"]
+    elif printed := _PRINTED.match(text):
+        state.block += 1
+        yield from ((state.block, name, value) for name, value in printed.groupdict().items())
+    elif decoded := _DECODED.match(text):
+        state.command = state.command or "decodeMessageId"
+        yield from ((state.block, name, value) for name, value in decoded.groupdict().items())
+    elif created := _CREATED.match(text):
+        state.command = state.command or ("updateTopic" if created["name"] == "create topic" else None)
+        yield 0, created["name"], created["value"]
+    elif fields := _FIELDS.match(text):
+        state.block += 1
+        yield from ((state.block, name, value) for name, value in _pairs(fields["fields"]))
+    elif state.command in (None, "getBrokerConfig") and (config := _CONFIG.match(text)):
+        yield max(state.block, 1), config["name"], config["value"] or ""
+    elif _is_status(text, state) and (status := _STATUS.match(text)):
+        state.command = state.command or "brokerStatus"
+        yield (
+            max(state.block, 1),
+            f"{status['address']} {status['name']}" if status["address"] else status["name"],
+            status["value"].rstrip(),
+        )
+    elif label := _LABEL.match(text):
+        name = label["name"]
+        state.command = state.command or (
+            "queryMsgById"
+            if name == "OffsetID"
+            else "queryMsgByUniqueKey"
+            if name == "Topic" and not state.labels
+            else None
+        )
+        if not state.labels or name in state.labels:
+            state.block += 1
+            state.labels = set()
+        state.labels.add(name)
+        yield state.block, name, label["value"] or ""
+    else:
+        yield state.block, "text", text
+
+
+def _is_status(text: str, state: _State) -> bool:
+    return state.command == "brokerStatus" or (
+        state.command is None and any(re.search(rf"(?:^|\s){key} *: ", text) for key in _STATUS_KEYS)
+    )
+
+
+def _arguments(rest: str) -> Iterator[tuple[str, str]]:
+    """Yield (option, value) of a command line; an option without a value has an empty one."""
+    try:
+        words = shlex.split(rest)
+    except ValueError:
+        words = rest.split()
+    at = 0
+    while at < len(words):
+        word = words[at]
+        if word.startswith("-") and at + 1 < len(words) and not re.match(r"-[A-Za-z]", words[at + 1]):
+            yield word, words[at + 1]
+            at += 2
+        else:
+            yield word, ""
+            at += 1
+
+
+def _cells(text: str, columns: list[tuple[int, str]]) -> list[tuple[str, str]] | None:
+    """Return (column, value) of a table row; where cells are empty, by the positions of the column heads. None for a
+    line that is no row.
+    """
+    cells = list(_CELL.finditer(text))
+    if len(cells) == len(columns):
+        return [(name, cell.group()) for (_, name), cell in zip(columns, cells, strict=True)]
+    if len(cells) > len(columns) or text.startswith((" ", "\t")) or len(cells) < 2:
+        return None
+    out: dict[str, str] = {}
+    for cell in cells:
+        name = next((n for start, n in reversed(columns) if start < cell.end()), columns[0][1])
+        out[name] = f"{out[name]} {cell.group()}" if name in out else cell.group()
+    return list(out.items())
+
+
+def _pairs(text: str) -> Iterator[tuple[str, str]]:
+    """Yield name and value of `a=1, b=2`; a value may hold commas and brackets."""
+    for pair in re.split(r", (?=\w+=)", text):
+        name, _, value = pair.partition("=")
+        yield name, value

@@ -1,0 +1,109 @@
+"""Every sentence the kit says. English stands in the code as `T("…")`; other languages are gettext catalogues below
+`kit/locale`.
+
+`make texts` collects the sentences into the catalogues and lists what is not translated yet (Babel extracts, gettext
+looks up).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import gettext
+import io
+from functools import cache
+from importlib import resources
+from typing import Any, Final, Literal
+
+import attrs
+
+Lang = Literal["en", "zh"]
+LANGS: Final[tuple[Lang, ...]] = ("en", "zh")
+
+
+@cache
+def translations(lang: Lang) -> gettext.NullTranslations:
+    """Return the catalogue of a language, compiled in memory from its .po file; English is the code itself."""
+    if lang == "en":
+        return gettext.NullTranslations()
+    from babel.messages.mofile import write_mo
+    from babel.messages.pofile import read_po
+
+    compiled = io.BytesIO()
+    with resources.files("kit").joinpath("locale", lang, "LC_MESSAGES", "kit.po").open("rb") as file:
+        write_mo(compiled, read_po(file))
+    compiled.seek(0)
+    return gettext.GNUTranslations(compiled)
+
+
+@attrs.frozen
+class Said:
+    """A sentence with its values, not yet in any language."""
+
+    text: T
+    values: dict[str, Any]
+
+    def render(self, lang: Lang = "en") -> str:
+        """Return the sentence in `lang`; values that are sentences themselves are rendered too."""
+        return self.text.in_(lang).format(**{k: _plain(v, lang) for k, v in self.values.items()})
+
+
+@attrs.frozen(init=False)
+class T:
+    """A sentence with `{name}` placeholders. `context` tells two meanings of one English text apart for translators."""
+
+    en: str
+    context: str
+
+    def __init__(self, en: str, context: str = "") -> None:
+        self.__attrs_init__(en, context)  # type: ignore[attr-defined]
+        CATALOGUE.append(self)
+
+    @property
+    def zh(self) -> str:
+        return self.in_("zh")
+
+    def in_(self, lang: Lang) -> str:
+        """Return the text in a language, the English one where it is not translated."""
+        # An empty message id is the header of a catalogue.
+        if lang == "en" or not self.en:
+            return self.en
+        # Texts entered on the way to the catalogue bring their Chinese with them.
+        if not self.context.isascii():
+            return self.context
+        found = translations(lang)
+        return found.pgettext(self.context, self.en) if self.context else found.gettext(self.en)
+
+    def say(self, **values: Any) -> Said:
+        """Fill the placeholders; a missing one shows up when the sentence is rendered, not silently."""
+        return Said(self, values)
+
+    def render(self, lang: Lang = "en") -> str:
+        return self.say().render(lang)
+
+
+CATALOGUE: Final[list[T]] = []
+
+Sentence = T | Said
+
+
+def _plain(value: Any, lang: Lang) -> str:
+    """Return a value as a reader expects it: grouped digits, UTC times, "unknown" for None."""
+    if value is None:
+        return UNKNOWN.in_(lang)
+    if isinstance(value, T | Said):
+        return value.render(lang)
+    if isinstance(value, bool | str):
+        return str(value)
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.1f}"
+    if isinstance(value, dt.datetime):
+        return value.astimezone(dt.UTC).isoformat(sep=" ", timespec="seconds").replace("+00:00", " UTC")
+    if isinstance(value, list | tuple):
+        return LIST_SEPARATOR[lang].join(_plain(v, lang) for v in value)
+    return str(value)
+
+
+UNKNOWN: Final = T("unknown")
+LIST_SEPARATOR: Final[dict[str, str]] = {"en": ", ", "zh": "、"}

@@ -1,0 +1,231 @@
+"""What an evidence holds: every file with its kind, size, hash, time span and replicas."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import os
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+import msgspec
+
+from kit.case import workspace as ws
+from kit.evidence import files as ev
+from kit.evidence.files import EvidenceFile, Refused
+
+if TYPE_CHECKING:
+    from kit.formats.logs.log_file import LogFile
+
+TEXTS: Final = ("log", "text", "mqadmin")
+"""Kinds whose lines stand in the table `logs`."""
+
+
+@attrs.frozen
+class Item:
+    """One file. `first`/`last`: span of its times in UTC, None where not known; `zone`: of its floating times, e.g.
+    "+08:00";
+
+    `replica_of`: the file that holds the same; `source`: of a log; `detail`: what its kind needs (base, columns,
+    encoding, …).
+    """
+
+    file: str
+    path: str
+    bytes: int
+    kind: str
+    sha256: str | None
+    first: dt.datetime | None = None
+    last: dt.datetime | None = None
+    zone: str | None = None
+    replica_of: str | None = None
+    source: str | None = None
+    detail: dict[str, Any] = attrs.field(factory=dict)
+
+    @property
+    def base(self) -> int | None:
+        """Physical offset of the first byte of a commitlog file, None where nothing says it."""
+        return self.detail.get("base")
+
+
+@attrs.frozen
+class Inventory:
+    """Everything found. `disagree`: pairs of commitlog files of one broker that hold different bytes for the same
+    offsets.
+
+    `overlapping`: some copies of a commitlog overlap in part only, so a record may stand in two files neither of which
+    is a replica.
+    """
+
+    root: str
+    items: tuple[Item, ...]
+    not_recognised: tuple[str, ...]
+    refused: tuple[Refused, ...]
+    content_key: str
+    archives: tuple[Item, ...] = ()
+    disagree: tuple[tuple[str, str], ...] = ()
+    overlapping: bool = False
+
+    @property
+    def recognised(self) -> bool:
+        """Whether anything in it can be read at all."""
+        return any(item.kind not in ("empty", "other", "lock", "abort") for item in self.items)
+
+    def of_kind(self, *kinds: str, replicas: bool = True) -> tuple[Item, ...]:
+        """Return the items of these kinds, without the copies where `replicas` is False."""
+        return tuple(i for i in self.items if i.kind in kinds and (replicas or i.replica_of is None))
+
+    def get(self, file: str) -> Item | None:
+        return next((i for i in self.items if i.file == file), None)
+
+
+def take(path: Path | str, workspace: Path | str | None = None, *, hashes: bool = True) -> Inventory:
+    """Look at every file of the evidence at `path` (archives are unpacked into the workspace) and say what it is.
+
+    An evidence whose names, sizes and times are as before is not looked at again. Raise `FileNotFoundError`,
+    `WorkspaceInside`.
+    """
+    root = Path(path)
+    if not root.exists():
+        raise FileNotFoundError(2, os.strerror(2), str(root))
+    base = ws.base(workspace, root)
+    key = quick_key(root.resolve())
+    kept = _kept(base, key, hashes=hashes)
+    with ws.locked(base / "spool" / f"{key}.lock"):
+        known = _load(kept)
+        if known is None:
+            known = _take(root, kept.parent / "files", hashes=hashes)
+            ws.write_text(kept, msgspec.json.encode(known, order="deterministic").decode())
+    return known
+
+
+def looked_at(path: Path, workspace: Path | str | None = None) -> bool:
+    """Tell whether `take` would answer at once."""
+    return _kept(ws.base(workspace, path), quick_key(path.resolve()), hashes=True).exists()
+
+
+def _kept(base: Path, key: str, *, hashes: bool) -> Path:
+    return base / "spool" / key / f"inventory-{ws.code_hash(*ws.READING)}{'' if hashes else '-unhashed'}.json"
+
+
+def quick_key(root: Path) -> str:
+    """Return a digest of names, sizes and times of the evidence: quicker than its content."""
+    digest = hashlib.sha256(str(root).encode("utf-8", "surrogateescape"))
+    found, refused = ev.walk(root)
+    for name, _, info in found:
+        digest.update(f"{name}\0{info.st_size}\0{info.st_mtime_ns}\0{info.st_ino}\n".encode("utf-8", "surrogateescape"))
+    digest.update(repr([(r.file, r.reason) for r in refused]).encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()[:32]
+
+
+def _load(kept: Path) -> Inventory | None:
+    try:
+        known = msgspec.json.decode(kept.read_bytes(), type=Inventory)
+    except (OSError, msgspec.MsgspecError):
+        return None
+    return known if all(Path(item.path).exists() for item in known.items) else None
+
+
+def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
+    from kit.inventory import replicas
+
+    opened = ev.open_evidence(root, spool)
+    refused = list(opened.refused)
+    with ThreadPoolExecutor(min(4, os.cpu_count() or 2)) as pool:
+        looked = list(pool.map(lambda f: _look(f, hashes=hashes), opened.files))
+    items: list[Item] = []
+    unknown: list[str] = []
+    for found in looked:
+        if isinstance(found, Refused):
+            refused.append(found)
+        elif found.kind == "":
+            unknown.append(found.file)
+        items += [found] if isinstance(found, Item) and found.kind else []
+    names = [(f.file, f.sha256 or "") for f in looked if isinstance(f, Item)]
+    marked, disagree, overlapping = replicas.mark(items)
+    return Inventory(
+        root=str(root),
+        items=tuple(marked),
+        not_recognised=tuple(sorted(unknown)),
+        refused=tuple(sorted(refused, key=lambda r: (r.file, r.reason))),
+        content_key=_content_key(names, refused),
+        archives=tuple(
+            Item(a.file, str(root / a.file if root.is_dir() else root), a.bytes, "archive", a.sha256)
+            for a in opened.archives
+        ),
+        disagree=tuple(disagree),
+        overlapping=overlapping,
+    )
+
+
+def _content_key(names: Iterable[tuple[str, str]], refused: Iterable[Refused]) -> str:
+    digest = hashlib.sha256()
+    for name, sha in sorted(names):
+        digest.update(f"{name}\0{sha}\n".encode("utf-8", "replace"))
+    for one in sorted(refused, key=lambda r: (r.file, r.reason)):
+        digest.update(f"!{one.file}\0{one.reason}\n".encode("utf-8", "replace"))
+    return digest.hexdigest()
+
+
+def _look(file: EvidenceFile, *, hashes: bool) -> Item | Refused:
+    """Recognise and hash one file; kind "" where nothing fits."""
+    # Kernels take a second to load, and a second look at the same evidence needs none.
+    from kit.inventory import recognise, spans
+
+    try:
+        kind, detail = recognise.recognise(file)
+        sha = file.sha256 or (_sha256(file.path) if hashes else None)
+        if file.text_sha256 and file.text_sha256 != file.sha256:
+            detail["text_sha256"] = file.text_sha256
+        first, last = spans.of(file, kind, detail)
+    except OSError as error:
+        return Refused(file.file, "unreadable", error.strerror or "")
+    source = detail.get("source") if kind in TEXTS else None
+    return Item(file.file, str(file.path), file.bytes, kind or "", sha, first, last, source=source, detail=detail)
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with ev.open_readonly(path) as stream:
+        while data := stream.read(1 << 20):
+            digest.update(data)
+    return digest.hexdigest()
+
+
+def log_files(path: Path | str) -> list[LogFile]:
+    """Return the text logs at `path` as the data source `rocketmq.log` takes them; copies once."""
+    return as_log_files(take(path))
+
+
+def as_log_files(found: Inventory) -> list[LogFile]:
+    from kit.formats.logs.log_file import LogFile
+
+    return [
+        LogFile(i.file, i.path, i.source, i.detail.get("encoding"), minutes(i.zone))
+        for i in found.of_kind(*TEXTS, replicas=False)
+    ]
+
+
+def minutes(zone: str | None) -> int | None:
+    """Return the minutes east of "+08:00", None for an IANA name or None."""
+    if zone is None or zone[0] not in "+-":
+        return None
+    return (int(zone[1:3]) * 60 + int(zone[4:6])) * (-1 if zone[0] == "-" else 1)
+
+
+def with_columns(found: Inventory, said: str) -> Inventory:
+    """Put the user's columns in the place of the guessed ones. Raise `ValueError` for a file or column that is not
+    there.
+    """
+    from kit.formats.tables import business_tables as ledgers
+
+    file, chosen = ledgers.parse_override(said)
+    item = found.get(file)
+    if item is None or item.kind not in ("rows", "sends", "text", "log", "other"):
+        raise ValueError(f"{said}: {file}")
+    detail = ledgers.declared(Path(item.path), item.bytes, item.detail, chosen)
+    new = attrs.evolve(item, kind="sends" if detail["role"] == "sends" else "rows", source=None, detail=detail)
+    return attrs.evolve(found, items=tuple(new if i.file == file else i for i in found.items))

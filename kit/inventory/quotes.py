@@ -1,0 +1,80 @@
+"""Lines of the evidence as they stand there: what a reference points at."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Final
+
+from kit.evidence.files import open_readonly
+from kit.inventory.inventory import Inventory
+
+MAX_LINE: Final = 64 << 10
+"""Bytes quoted of a line."""
+
+MAX_SEARCH: Final = 64 << 20
+"""Bytes of a file in which a text is looked for."""
+
+_CHUNK: Final = 4 << 20
+
+
+def lines(found: Inventory, places: Iterable[tuple[str, int]]) -> list[str]:
+    """Return the lines at (file, line), in order. Raise `KeyError` for a file that is not there, `IndexError` for a
+    line behind its end.
+    """
+    wanted = list(places)
+    by_file: dict[str, set[int]] = defaultdict(set)
+    for file, line in wanted:
+        by_file[file].add(line)
+    read = {file: _read(found, file, sorted(numbers)) for file, numbers in by_file.items()}
+    return [read[file][line] for file, line in wanted]
+
+
+def first_with(found: Inventory, file: str, text: str) -> int | None:
+    """Return the number of the first line that holds `text`, None where none within `MAX_SEARCH` bytes does. Raise
+    `KeyError` for an unknown file.
+    """
+    item = found.get(file)
+    if item is None:
+        raise KeyError(file)
+    encoding = item.detail.get("encoding") or "utf-8"
+    with open_readonly(item.path) as stream:
+        whole = stream.read(MAX_SEARCH).decode(encoding, "replace")
+    at = whole.find(text)
+    return None if at < 0 else whole.count("\n", 0, at) + 1
+
+
+def _read(found: Inventory, file: str, numbers: list[int]) -> dict[int, str]:
+    item = found.get(file)
+    if item is None:
+        raise KeyError(file)
+    if numbers[0] < 1:
+        raise IndexError(numbers[0])
+    encoding = item.detail.get("encoding") or "utf-8"
+    if encoding == "utf-16":
+        with open_readonly(item.path) as stream:
+            text = stream.read().decode("utf-16", "replace").split("\n")
+        return {n: text[n - 1].rstrip("\r") for n in numbers}
+    out: dict[int, str] = {}
+    with open_readonly(item.path) as stream:
+        line, at = 1, 0  # `at` is where `line` begins or lies
+        for number in numbers:
+            while line < number:
+                stream.seek(at)
+                data = stream.read(_CHUNK)
+                if not data:
+                    raise IndexError(number)
+                feeds = data.count(b"\n")
+                if line + feeds < number:
+                    line, at = line + feeds, at + len(data)
+                    continue
+                position = -1
+                for _ in range(number - line):
+                    position = data.index(b"\n", position + 1)
+                line, at = number, at + position + 1
+            stream.seek(at)
+            data = stream.read(MAX_LINE)
+            if not data and number > 1 and at >= item.bytes:
+                raise IndexError(number)
+            out[number] = data.split(b"\n", 1)[0].decode(encoding, "replace").rstrip("\r")
+    return out

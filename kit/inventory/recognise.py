@@ -1,0 +1,205 @@
+"""Which file is what: by its bytes first, by its name where bytes cannot tell (an empty queue, a lock)."""
+
+from __future__ import annotations
+
+import os
+import re
+import struct
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+
+import numpy as np
+
+from kit.evidence.files import EvidenceFile, open_readonly
+from kit.formats.commitlog import records
+from kit.formats.queues import consumequeue, index
+from kit.formats.tables import business_tables, configs, delimited
+
+HEAD: Final = 262_144
+_STEP: Final = 1 << 20
+_PLACES: Final = 32
+"""Further places looked at when a file does not begin like anything: its beginning may be damaged."""
+
+_DIGITS: Final = re.compile(r"\d{20}$")
+_SPEAKS: Final = re.compile(
+    r"rocket_?mq|broker|mqadmin|commit_?log|namesrv|CODE: ?\d+|msg_?id|offsetMsgId|UNIQ_KEY|%(RETRY|DLQ)%|\w+Exception\b|TRANS_HALF|"
+    r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d|\b\d\d:\d\d:\d\d\b",
+    re.IGNORECASE,
+)
+"""What makes plain text worth reading: a time, or RocketMQ's words."""
+
+_INDEX_UNIT: Final = np.dtype([("magic", ">i4"), ("pos", ">i8"), ("size", ">i4"), ("index", ">i8"), ("term", ">i8")])
+_SLOT: Final = np.dtype([("time", ">i8"), ("first", ">i8"), ("last", ">i8"), ("num", ">i4"), ("magic", ">i4")])
+_TIMER_LOG: Final = np.dtype(
+    [("size", ">i4"), ("prev", ">i8")]
+    + [
+        ("magic", ">i4"),
+        ("time", ">i8"),
+        ("delay", ">i4"),
+        ("offset", ">i8"),
+        ("record", ">i4"),
+        ("topic", ">i4"),
+        ("x", ">i8"),
+    ]
+)
+
+
+def recognise(file: EvidenceFile) -> tuple[str | None, dict[str, Any]]:
+    """Return (kind, detail); kind None where nothing fits. Raise `OSError` where the file cannot be read."""
+    with open_readonly(file.path) as stream:
+        head = stream.read(HEAD)
+        return _by_name_and_size(file, head) or _binary(file, head, stream.fileno()) or _text(file, head) or (None, {})
+
+
+def _by_name_and_size(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
+    name = PurePosixPath(file.file).name
+    if name in ("abort", "abort.bak") and file.bytes <= 20:
+        return "abort", {"pid": head.decode("ascii", "replace").strip() or None, "left_over": name != "abort"}
+    if name == "lock" and file.bytes <= 8:
+        return "lock", {}
+    return ("empty", {}) if not file.bytes else None
+
+
+def _binary(file: EvidenceFile, head: bytes, handle: int) -> tuple[str, dict[str, Any]] | None:
+    found: dict[str, Any] | None = None
+    zeros = not any(head)
+    if not zeros:
+        small = configs.sniff(head, file.file, file.bytes) if file.bytes == 4096 else None
+        found = small or _behind_filler(file, head, handle) or _entry_index(head) or records.sniff(head)
+        found = found or index.sniff(head, file.bytes) or consumequeue.sniff(head, file.file)
+        if found is None and file.bytes == 4096:
+            found = _timer_check(head)
+        if found is None and _units_fit(head, _TIMER_LOG):
+            found = {"kind": "timerlog"}
+    if found is None and b"\0" in head:
+        found = _deeper(file, handle)
+    if found is None and zeros:
+        found = _zeros(file, handle)
+    return None if found is None else (found.pop("kind"), found)
+
+
+def _behind_filler(file: EvidenceFile, head: bytes, handle: int) -> dict[str, Any] | None:
+    """Look at the record behind the filler a file begins with."""
+    size = records.filler(head)
+    if not 0 < size < file.bytes:
+        return None
+    found = records.sniff(os.pread(handle, HEAD, size))
+    if found is None or found["base"] is None or found["base"] < size:
+        return None
+    return {**found, "base": found["base"] - size}
+
+
+def _deeper(file: EvidenceFile, handle: int) -> dict[str, Any] | None:
+    """Look for records further on: a torn first page does not make a commitlog something else."""
+    step = max(_STEP, file.bytes // _PLACES)
+    for at in range(HEAD, file.bytes, step):
+        part = os.pread(handle, HEAD, at)
+        if any(part) and (found := records.sniff(part)) is not None:
+            base = found["base"]
+            if base is None or base >= at:
+                return {**found, "base": None if base is None else base - at}
+    if file.bytes % _SLOT.itemsize == 0 and file.bytes <= 1 << 28:
+        slots = np.frombuffer(file.path.read_bytes() if file.packed else os.pread(handle, file.bytes, 0), _SLOT)
+        used = slots[(slots["time"] != 0) | (slots["num"] != 0)]
+        if (
+            len(used)
+            and (
+                (used["time"] > 10**9) & (used["time"] < 10**11) & (used["num"] >= 0) & (used["last"] >= used["first"])
+            ).all()
+        ):
+            return {"kind": "timerwheel"}
+    return None
+
+
+def _zeros(file: EvidenceFile, handle: int) -> dict[str, Any]:
+    """Name a file of zeros by its place: the store allocates files before it writes them."""
+    for at in range(0, file.bytes, _STEP):
+        if any(os.pread(handle, _STEP, at)):
+            return {"kind": "other", "zeros": False}
+    place = consumequeue.sniff(bytes(8), file.file)
+    if place:
+        return {**place, "empty": True}
+    path = PurePosixPath(file.file.replace("!/", "/"))
+    if _DIGITS.fullmatch(path.name):
+        kind = (
+            "dledger"
+            if path.parent.name == "data" and "dledger" in file.file
+            else "commitlog"
+            if path.parent.name == "commitlog"
+            else None
+        )
+        if kind:
+            return {"kind": kind, "base": int(path.name), "empty": True}
+    if path.name in ("timerwheel", "checkpoint"):
+        return {"kind": path.name, "empty": True}
+    return {"kind": "empty", "zeros": True}
+
+
+def _entry_index(head: bytes) -> dict[str, Any] | None:
+    """A DLedger index file: 32-byte units in order (`store/file/DLedgerMmapFileStore.INDEX_UNIT_SIZE`)."""
+    units = np.frombuffer(head[: len(head) // 32 * 32], _INDEX_UNIT)
+    used = units[units["magic"] != 0]
+    if not len(used) or not (used["magic"] == 1).all() or units["magic"][: len(used)].min() != 1:
+        return None
+    good = (
+        (np.diff(used["index"]) == 1).all()
+        and (np.diff(used["pos"]) > 0).all()
+        and (used["size"] > 48).all()
+        and (used["term"] >= -1).all()
+    )
+    return {"kind": "dledger_index"} if good else None
+
+
+def _timer_check(head: bytes) -> dict[str, Any] | None:
+    read, *_, stamp, _ = struct.unpack(">7q", head[:56])
+    times = all(t == 0 or 10**12 < t < 10**13 for t in (read, stamp))
+    return {"kind": "timercheck"} if times and (read or stamp) and not any(head[56:]) else None
+
+
+def _units_fit(head: bytes, dtype: np.dtype[Any]) -> bool:
+    units = np.frombuffer(head[: len(head) // dtype.itemsize * dtype.itemsize], dtype)
+    used = units[units["size"] != 0]
+    return bool(
+        len(used)
+        and (used["size"] == dtype.itemsize).all()
+        and ((used["time"] > 10**12) & (used["time"] < 10**13)).all()
+        and (used["offset"] >= 0).all()
+    )
+
+
+def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
+    from kit.formats.tables import metrics
+    from kit.inventory import sniff
+
+    if head.startswith(delimited.PARQUET):
+        found = business_tables.sniff(file.path, head, file.bytes)
+        return ("rows", {"role": None}) if found is None else (found.pop("kind"), found)
+    codec = delimited.encoding(head)
+    if codec is None:
+        return None
+    small = configs.sniff(head, file.file)
+    if small is not None:
+        return small.pop("kind"), small
+    if metrics.sniff(head):
+        return "metrics", {}
+    known = sniff.sniff(head, file.file)
+    if known is not None and known["source"] == "mqadmin":
+        return "mqadmin", known
+    if known is not None and known["source"] != "text" and known["layout"] != "time-only":
+        return "log", known
+    # A ledger's cells may hold the texts of log lines: its columns tell it from a paste.
+    found = business_tables.sniff(file.path, head, file.bytes)
+    if found is not None:
+        return found.pop("kind"), found
+    if known is not None:
+        return ("text" if known["source"] == "text" else "log"), known
+    if PurePosixPath(file.file).name in ("checkpoint", "currterm") and re.match(rb"\w+=-?\w+", head):
+        return "dledger_state", {}
+    if _SPEAKS.search(head.decode(codec, "replace")):
+        return "text", {"source": "text", "layout": "unknown", "encoding": None if codec.startswith("utf-8") else codec}
+    return None
+
+
+def kind_of(path: Path) -> str | None:
+    """Return the kind of one plain file, None where nothing fits."""
+    return recognise(EvidenceFile(path.name, path, path.stat().st_size))[0]

@@ -1,0 +1,224 @@
+"""What a text file is, told from its head: a log of which logger, in which layout and encoding."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+import numpy as np
+
+from kit.formats.logs import fallback_layouts
+from kit.formats.logs import lines as ln
+from kit.formats.logs import literal_matcher as nd
+from kit.formats.logs import prefix as p
+from kit.rocketmq.log_events import catalogue
+from kit.rocketmq.log_layouts import BROKER_SIDE, NAME_OF_CLIENT, NAME_OF_SOURCE, SOURCES
+
+SAMPLE: Final = 256 << 10
+"""Bytes of a file's head that are looked at."""
+
+_BROKER_KINDS: Final = (p.BROKER, p.STATS, p.WATERMARK)
+_CHINESE: Final = range(0x4E00, 0xA000)
+
+
+def sniff(head: bytes, name: str) -> dict[str, str | None] | None:
+    """Return {"source", "layout", "encoding"} of a text log from its first bytes (up to `SAMPLE`), None where it is no
+    log.
+
+    `source` is the broker-side logger (`broker`, `store`, `transaction`, …), `client`, `app`, `mqadmin` or `text`
+    (other text that holds log lines or
+    texts of RocketMQ). What is inside decides; `name` only where that leaves it open. `encoding` is None for UTF-8,
+    else `gb18030` or `utf-16`.
+    """
+    from kit.formats.tables import metrics, mqadmin
+
+    head = head[:SAMPLE].lstrip(b"\0")
+    encoding = encoding_of(head)
+    if encoding == "utf-16":
+        text = head.decode("utf-16", "replace").encode()
+    elif encoding == "binary":
+        return None
+    else:
+        text = head
+    if not text.strip() or metrics.sniff(text):
+        return None
+    if mqadmin.sniff(text):
+        return {"source": "mqadmin", "layout": "mqadmin", "encoding": encoding}
+    raw = np.frombuffer(bytearray(text), np.uint8)
+    starts, ends = ln.lines(raw)
+    if starts.size > 1 and len(head) == SAMPLE:
+        starts, ends = starts[:-1], ends[:-1]
+    rows = ln.rows(raw, starts, ends, p.ANY)
+    for i in np.flatnonzero(rows[:, p.KIND] == p.RARE).tolist()[:2000]:
+        fallback_layouts.understand(text[starts[i] : ends[i]], int(starts[i]), p.ANY, rows[i], 0)
+    kinds = Counter(int(k) for k in rows[:, p.KIND] if k > p.NONE)
+    known = nd.find(catalogue.needles(), raw, starts, ends, np.arange(starts.size))[0].size
+    if not kinds:
+        return (
+            {"source": "text", "layout": "unknown", "encoding": encoding}
+            if known or name.lower().endswith((".log", ".out"))
+            else None
+        )
+    kind = kinds.most_common(1)[0][0]
+    if kind == p.TIME_ONLY and not known and _table(text, rows):
+        return None
+    layout = p.SLUG_OF_KIND[kind]
+    if kind == p.CLIENT_4 and twice(rows):
+        layout = "client-4.3"
+    return {
+        "source": _source(kind, kinds, rows, raw, starts, ends, name, bool(known)),
+        "layout": layout,
+        "encoding": encoding,
+    }
+
+
+def twice(rows: np.ndarray) -> bool | None:
+    """Tell whether a client log prints the seconds again where milliseconds belong (4.3.0-4.7.1); None without such
+    lines.
+    """
+    mine = rows[(rows[:, p.KIND] == p.CLIENT_4) & (rows[:, p.FRACTION] >= 0)]
+    if not mine.shape[0]:
+        return None
+    return bool((mine[:, p.FRACTION] == mine[:, p.MS] // 1000 % 60).all())
+
+
+def seconds_twice(head: bytes) -> bool | None:
+    """Tell from a file's head what `twice` tells from its lines."""
+    raw = np.frombuffer(bytearray(head[:SAMPLE]), np.uint8)
+    starts, ends = ln.lines(raw)
+    return twice(ln.rows(raw, starts, ends, p.CLIENT))
+
+
+def encoding_of(head: bytes) -> str | None:
+    """Return None for UTF-8 (or nearly), `gb18030`, `utf-16`, or `binary`."""
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
+    data = np.frombuffer(head, np.uint8)
+    text = data[data != 0]
+    if text.size < data.size / 2:
+        return "binary"
+    odd = np.count_nonzero((text < 9) | ((text > 13) & (text < 32) & (text != 27)) | (text == 127))
+    if odd * 50 > text.size:
+        return "binary"
+    if not (text >= 0x80).any():
+        return None
+    try:
+        head[:-4].decode("utf-8")
+        return None
+    except UnicodeDecodeError as failed:
+        if len(head) - failed.start < 8:
+            return None
+    decoded = head[:-4].decode("gb18030", "replace")
+    foreign = [c for c in decoded if ord(c) >= 0x80]
+    chinese = sum(ord(c) in _CHINESE or 0x3000 <= ord(c) < 0x3040 or 0xFF00 <= ord(c) < 0xFFF0 for c in foreign)
+    if foreign and chinese >= 0.8 * len(foreign):
+        return "gb18030"
+    return "binary" if np.count_nonzero(text >= 0x80) * 3 > text.size else None
+
+
+def _table(text: bytes, rows: np.ndarray) -> bool:
+    """Tell whether the lines that begin with a time look like rows of a CSV file."""
+    mine = rows[rows[:, p.KIND] == p.TIME_ONLY]
+    return sum(text[int(r[p.TS1]) : int(r[p.TS1]) + 1] in (b",", b";", b"\t", b'"') for r in mine) > mine.shape[0] / 2
+
+
+def _source(
+    kind: int,
+    kinds: Counter[int],
+    rows: np.ndarray,
+    raw: np.ndarray,
+    starts: np.ndarray,
+    ends: np.ndarray,
+    name: str,
+    known: bool,
+) -> str:
+    headed = rows[:, p.KIND] > p.NONE
+    loose = [
+        i
+        for i in np.flatnonzero(~headed).tolist()
+        if ends[i] > starts[i] and not _trace_like(raw[starts[i] : ends[i]].tobytes()[:80])
+    ]
+    families = Counter[str]()
+    for k, n in kinds.items():
+        families[_family(k)] += n
+    # A log with a few foreign lines stays a log; a quarter of them make it a paste.
+    if p.CHAT in kinds or len(families) > 2 or (len(families) == 2 and min(families.values()) * 4 > families.total()):
+        return "text"
+    if len(loose) > headed.sum() and not headed[0] and not name.lower().endswith(".log"):
+        return "text"
+    if kind in (p.CLIENT_4, p.CLIENT_5):
+        return "client"
+    if kind in _BROKER_KINDS:
+        return _broker_source(rows, raw, ends, kinds, name)
+    by_name = NAME_OF_SOURCE.search(name)
+    if by_name and known and not any(rows[:, p.THREAD0] >= 0):
+        return by_name.group(1).lower()
+    if NAME_OF_CLIENT.search(name) and known:
+        return "client"
+    return "app"
+
+
+def _family(kind: int) -> str:
+    return "broker" if kind in _BROKER_KINDS else "client" if kind in (p.CLIENT_4, p.CLIENT_5) else "app"
+
+
+def _trace_like(line: bytes) -> bool:
+    return line[:1] in (b"\t", b" ") or line.startswith((b"Caused by", b"at ", b"For more information", b"..."))
+
+
+_THREADS: Final = (
+    b"Thread_",
+    b"Service",
+    b"Scheduled",
+    b"Netty",
+    b"ShutdownHook",
+    b"main",
+    b"Selector",
+    b"Entry",
+    b"MemberStateMaintainer",
+    b"QuorumAckChecker",
+    b"Executor",
+    b"Thread-",
+    b"DLedger",
+    b"Checker",
+    b"Handler",
+    b"brokerOuter",
+    b"HA",
+)
+
+
+def _broker_source(rows: np.ndarray, raw: np.ndarray, ends: np.ndarray, kinds: Counter[int], name: str) -> str:
+    """Return the broker-side logger whose typical texts the lines hold most, by name where they hold none."""
+    score: Counter[str] = Counter()
+    headed = np.flatnonzero(rows[:, p.KIND] > p.NONE)
+    threads = 0
+    for i in headed[:4000].tolist():
+        thread = raw[rows[i, p.THREAD0] : rows[i, p.THREAD1]].tobytes() if rows[i, p.THREAD0] >= 0 else b""
+        message = raw[rows[i, p.MESSAGE] : min(ends[i], rows[i, p.MESSAGE] + 2000)].tobytes()
+        threads += any(t in thread for t in _THREADS)
+        for source in SOURCES:
+            if any(m in message for m in source.markers):
+                score[source.slug] += 2
+                break
+    by_name = NAME_OF_SOURCE.search(name)
+    if score:
+        best, points = score.most_common(1)[0]
+        # A name that also fits wins over a narrow lead: several loggers print the same lines at start and stop.
+        named = by_name.group(1).lower() if by_name else ""
+        return (
+            named
+            if named in score and score[named] * 3 >= points
+            else best
+            if points >= headed.size / 10 or not named
+            else named
+        )
+    if by_name:
+        return by_name.group(1).lower()
+    if kinds.get(p.STATS, 0) + kinds.get(p.WATERMARK, 0) > headed.size / 2:
+        return "stats" if kinds.get(p.STATS) else "watermark"
+    return "broker_default" if threads * 2 >= headed.size else "app"
+
+
+def is_broker_side(source: str | None) -> bool:
+    """Tell whether the source is a log the broker writes (its times are GMT+8)."""
+    return source in BROKER_SIDE

@@ -1,0 +1,125 @@
+"""The span of times in a file, from its first and last record or line."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from kit.evidence.files import EvidenceFile, open_readonly
+from kit.formats.commitlog import records
+from kit.formats.tables.delimited import EPOCH
+from kit.rocketmq import binary_format as f
+from kit.rocketmq.log_layouts import BROKER_SIDE
+
+Span = tuple[dt.datetime | None, dt.datetime | None]
+
+_BACK: Final = 8 << 20
+"""More than the largest message of a default broker."""
+
+_TIME: Final = re.compile(rb"(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)")
+_EDGE: Final = 65536
+_GMT8: Final = dt.timezone(dt.timedelta(hours=8))
+
+
+def of(file: EvidenceFile, kind: str | None, detail: dict[str, Any]) -> Span:
+    """Return the first and last time in a file, None where they are not fixed by the file alone.
+
+    Adds to `detail` of a commitlog: `used` (bytes up to the last that is not zero) and `store_host`.
+    """
+    if kind in ("commitlog", "dledger") and not detail.get("empty"):
+        return _commitlog(file.path, file.bytes, detail)
+    if kind == "log" and (detail.get("source") in BROKER_SIDE or detail.get("layout") == "client-5"):
+        return printed(file.path, file.bytes, _GMT8)
+    return None, None
+
+
+def _commitlog(path: Path, size: int, detail: dict[str, Any]) -> Span:
+    base = detail.get("base")
+    with open_readonly(path) as stream:
+        begin = records.filler(stream.read(16))
+        stream.seek(begin)
+        head = np.frombuffer(stream.read(_BACK), np.uint8)
+        used = _data_end(stream, size)
+        first, host = _record(head, base, begin, last=False)
+        start = max(0, used - _BACK)
+        stream.seek(start)
+        tail = np.frombuffer(stream.read(used - start), np.uint8)
+        last, _ = _record(tail, base, start, last=True)
+    detail["used"] = used
+    detail["store_host"] = host
+    return first, last
+
+
+def _data_end(stream: Any, size: int) -> int:
+    """Return the position behind the last byte that is not zero."""
+    end = size
+    while end > 0:
+        start = max(0, end - (1 << 20))
+        stream.seek(start)
+        data = stream.read(end - start)
+        kept = len(data.rstrip(b"\0"))
+        if kept:
+            return start + kept
+        end = start
+    return 0
+
+
+def _record(buf: records.Bytes, base: int | None, at: int, *, last: bool) -> tuple[dt.datetime | None, str | None]:
+    """Return (store time, store host as hex) of the first or last whole record in a piece of a file that starts at
+    `at`.
+    """
+    found: tuple[dt.datetime | None, str | None] = (None, None)
+    position = 0
+    while (magic := records.next_magic(buf, position, len(buf))) < len(buf):
+        start = magic - 4
+        size = records.measure(buf, start, len(buf)) if start >= 0 else 0
+        known = start + 92 <= len(buf) and (
+            base is None or records.be64(buf, start + f.AT_PHYSICAL_OFFSET) == base + at + start
+        )
+        # The last bytes of a record may be zeros, cut off with the unwritten rest of the file.
+        if known and (size > 0 or (last and size == records.CUT)):
+            flags = records.be32(buf, start + f.AT_SYS_FLAG)
+            stamp = start + f.AT_BORN_HOST + (f.HOST_V6 if flags & f.BORN_HOST_V6 else f.HOST_V4)
+            width = f.HOST_V6 if flags & f.STORE_HOST_V6 else f.HOST_V4
+            if stamp + 8 + width <= len(buf):
+                found = _instant(records.be64(buf, stamp)), bytes(buf[stamp + 8 : stamp + 8 + width]).hex().upper()
+                if not last:
+                    return found
+        position = start + size if known and size > 0 else magic + 1
+    return found
+
+
+def _instant(ms: int) -> dt.datetime | None:
+    return EPOCH + dt.timedelta(milliseconds=int(ms)) if 0 < ms < 253_402_300_799_999 else None
+
+
+def printed(path: Path, size: int, zone: dt.tzinfo) -> Span:
+    """Return the first and last full time printed in a text, read in `zone`."""
+    with open_readonly(path) as stream:
+        head = stream.read(_EDGE)
+        stream.seek(max(0, size - _EDGE))
+        tail = stream.read(_EDGE)
+    first = next((t for t in map(_time, _TIME.finditer(head)) if t), None)
+    last = next((t for t in map(_time, reversed(list(_TIME.finditer(tail)))) if t), None)
+    return tuple(None if t is None else t.replace(tzinfo=zone).astimezone(dt.UTC) for t in (first, last))  # type: ignore[return-value]
+
+
+def shift(printed_at: dt.datetime | None, to_utc: Callable[[int], int]) -> dt.datetime | None:
+    """Move a time read as UTC by what its zone says."""
+    return (
+        None
+        if printed_at is None
+        else EPOCH + dt.timedelta(milliseconds=to_utc((printed_at - EPOCH) // dt.timedelta(milliseconds=1)))
+    )
+
+
+def _time(found: re.Match[bytes]) -> dt.datetime | None:
+    try:
+        return dt.datetime(*(int(n) for n in found.groups()))  # type: ignore[arg-type]  # noqa: DTZ001 - the zone comes later
+    except ValueError:
+        return None

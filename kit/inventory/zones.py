@@ -1,0 +1,243 @@
+"""The zone of times that carry none: declared, else inferred from ids whose moment the records know, else UTC.
+
+A line that names a message was printed when that message was about: the difference between the printed time and the
+record's, rounded to a quarter
+of an hour, is the zone. Epoch milliseconds printed in the line itself do the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path, PurePosixPath
+from statistics import median
+from typing import TYPE_CHECKING, Any, Final
+from zoneinfo import ZoneInfo
+
+import attrs
+
+from kit.evidence.files import open_readonly
+from kit.formats.tables import delimited
+from kit.i18n import T
+from kit.rocketmq.log_layouts import BROKER_SIDE
+
+if TYPE_CHECKING:
+    from kit.inventory.inventory import Item
+
+NO_ZONE = T("`{zone}` is not a time zone; write +08:00 or Asia/Shanghai")
+
+QUARTER: Final = 15 * 60_000
+WEST: Final = -12 * 3_600_000
+EAST: Final = 14 * 3_600_000
+SLACK: Final = 4 * 60_000
+"""A line that lies further from a whole quarter tells nothing: it was printed long after its message."""
+
+_WINDOW: Final = 128 << 10
+_WINDOWS: Final = 6
+MOST: Final = 300
+"""Lines of a file that are looked at."""
+
+_LINE_TIME: Final = re.compile(rb"(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)(Z|[.,]\d+Z|[+-]\d\d:?\d\d)?")
+_ID: Final = re.compile(rb"\b[0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24})?\b")
+_KEY: Final = re.compile(rb"[A-Za-z0-9][\w\-:]{5,63}")
+_MILLIS: Final = re.compile(rb"(?<![\w.])1[2-9]\d{11}(?![\w.])")
+
+
+@attrs.frozen
+class Pair:
+    """A printed time (ms as printed) and what names its moment: ids, business keys, or epoch milliseconds in the line
+    itself.
+    """
+
+    printed: int
+    names: tuple[str, ...] = ()
+    millis: tuple[int, ...] = ()
+
+
+@attrs.frozen
+class Zone:
+    """What was settled for one file. `how`: declared, fixed, pairs, folder, others, none; `pairs`: lines that say
+    so.
+    """
+
+    file: str
+    zone: str | None
+    how: str
+    pairs: int = 0
+
+
+Moments = Mapping[str, tuple[int, ...]]
+"""Id or key → the times (ms) of its records."""
+
+
+def floating(item: Item) -> bool:
+    """Tell whether the times of a file need a zone from elsewhere."""
+    if item.kind in ("rows", "sends"):
+        return "time" in item.detail.get("columns", {})
+    if item.kind in ("text", "mqadmin", "metrics"):
+        return True
+    return item.kind == "log" and item.source not in BROKER_SIDE and item.detail.get("layout") != "client-5"
+
+
+def sample(item: Item) -> list[Pair]:
+    """Return up to `MOST` printed times with names from a floating file, spread over it."""
+    if item.kind in ("rows", "sends"):
+        return _sample_rows(item)
+    size = item.bytes
+    starts = (
+        sorted({max(0, min(size - _WINDOW, size * i // (_WINDOWS - 1))) for i in range(_WINDOWS)})
+        if size > _WINDOW
+        else [0]
+    )
+    pairs: list[Pair] = []
+    with open_readonly(item.path) as stream:
+        for start in starts:
+            stream.seek(start)
+            lines = stream.read(_WINDOW).split(b"\n")
+            pairs += _pairs(lines[1:-1] if start else lines, MOST // len(starts))
+    return pairs
+
+
+def _pairs(lines: list[bytes], most: int) -> list[Pair]:
+    found: list[Pair] = []
+    for line in lines:
+        time = _LINE_TIME.search(line[:200])
+        if not time or time[7]:
+            continue
+        rest = line[time.end() : time.end() + 4000]
+        ids = tuple(dict.fromkeys(m.group().decode().upper() for m in _ID.finditer(rest)))[:4]
+        millis = tuple(int(m.group()) for m in _MILLIS.finditer(rest))[:4]
+        keys = (
+            tuple(
+                dict.fromkeys(m.group().decode() for m in _KEY.finditer(rest) if any(48 <= c <= 57 for c in m.group()))
+            )[:12]
+            if not ids
+            else ()
+        )
+        if ids or millis or keys:
+            try:
+                at = datetime(*(int(n) for n in time.groups()[:6]), tzinfo=UTC)  # type: ignore[arg-type, misc]
+            except ValueError:
+                continue
+            found.append(Pair(int(at.timestamp() * 1000), ids + keys, millis))
+            if len(found) >= most:
+                break
+    return found
+
+
+def _sample_rows(item: Item) -> list[Pair]:
+    from kit.formats.tables import business_tables
+
+    how = item.detail.get("dialect")
+    dialect = None if how is None else delimited.Dialect.of(how)
+    names = business_tables.names_of(Path(item.path), dialect)
+    at = {field: names.index(name) for field, name in item.detail["columns"].items() if name in names}
+    named = [at[f] for f in ("uniq_key", "offset_msg_id", "key") if f in at]
+    pairs = []
+    for _, row in delimited.rows(Path(item.path), dialect, MOST):
+        time = delimited.when(
+            row[at["time"]] if at["time"] < len(row) else None, month_first=item.detail.get("month_first", False)
+        )
+        if time and time.floating:
+            pairs.append(
+                Pair(
+                    time.ms,
+                    tuple(
+                        v.strip().upper() if len(v) in (32, 56) else v.strip()
+                        for i in named
+                        if i < len(row) and (v := row[i] or "")
+                    ),
+                )
+            )
+    return pairs
+
+
+def infer(pairs: Iterable[Pair], moments: Moments) -> tuple[int | None, int]:
+    """Return (minutes east, lines that say so); None where too few agree."""
+    votes: dict[int, list[int]] = defaultdict(list)
+    for pair in pairs:
+        known = [pair.printed - t for name in pair.names for t in moments.get(name, ())] or [
+            pair.printed - t for t in pair.millis
+        ]
+        near = [(abs(d - round(d / QUARTER) * QUARTER), d) for d in known if WEST - SLACK <= d <= EAST + SLACK]
+        if near:
+            off, difference = min(near)
+            if off <= SLACK:
+                votes[round(difference / QUARTER)].append(difference)
+    if not votes:
+        return None, 0
+    _, best = max(votes.items(), key=lambda kv: (len(kv[1]), -abs(kv[0])))
+    total = sum(map(len, votes.values()))
+    if len(best) * 2 <= total:
+        return None, 0
+    return round(median(best) / QUARTER) * 15, len(best)
+
+
+def settle(items: Iterable[Item], look_up: Callable[[set[str]], Moments], tz_app: str | None = None) -> dict[str, Zone]:
+    """Return the zone of every floating file. `look_up` gives the times of the records that carry one of these ids or
+    keys.
+    """
+    wanted = [i for i in items if floating(i)]
+    if tz_app:
+        return {i.file: Zone(i.file, tz_app, "declared") for i in wanted}
+    samples = {i.file: sample(i) for i in wanted}
+    moments = look_up({name for pairs in samples.values() for pair in pairs for name in pair.names})
+    found: dict[str, Zone] = {}
+    for file, pairs in samples.items():
+        minutes, count = infer(pairs, moments)
+        if minutes is not None:
+            found[file] = Zone(file, text(minutes), "pairs", count)
+    by_folder: dict[str, set[str]] = defaultdict(set)
+    for zone in found.values():
+        by_folder[_folder(zone.file)].add(zone.zone or "")
+    everywhere = {zone.zone for zone in found.values()}
+    for item in wanted:
+        if item.file in found:
+            continue
+        near = by_folder.get(_folder(item.file), set())
+        if len(near) == 1:
+            found[item.file] = Zone(item.file, next(iter(near)), "folder")
+        elif len(everywhere) == 1:
+            found[item.file] = Zone(item.file, next(iter(everywhere)), "others")
+        else:
+            found[item.file] = Zone(item.file, None, "none")
+    return found
+
+
+def _folder(file: str) -> str:
+    """The folder of one host, by what the names say: rolled logs and tables lie beside or below its log."""
+    return str(PurePosixPath(file).parent)
+
+
+def text(minutes: int) -> str:
+    """Return minutes east as "+08:00"."""
+    sign = "-" if minutes < 0 else "+"
+    return f"{sign}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
+
+
+def converter(zone: str | None) -> Callable[[int], int]:
+    """Return a function from ms as printed in `zone` ("+08:00", an IANA name; None: UTC) to ms since 1970. Raise
+    `ValueError` for no zone.
+    """
+    if zone is None:
+        return lambda ms: ms
+    # Imported late: it brings kernels and Spark with it.
+    from kit.formats.logs.log_file import zone as parse
+
+    known: Any = parse(zone)
+    if known is None:
+        return lambda ms: ms
+    if isinstance(known, int):
+        return lambda ms: ms - known * 60_000
+    try:
+        place = ZoneInfo(known)
+    except (KeyError, ValueError, OSError):
+        raise ValueError(NO_ZONE.say(zone=known).render()) from None
+
+    def local(ms: int) -> int:
+        naive = delimited.EPOCH.replace(tzinfo=place) + timedelta(milliseconds=ms)
+        return round(naive.timestamp() * 1000)
+
+    return local

@@ -1,8 +1,0 @@
-"""The live lab: stock RocketMQ processes on loopback, an incident made to happen on them, and what is left of it as an evidence folder.
-
-    from kit.live import run, scenarios
-    done = run.run(scenarios.find("half-topic-blowup"), Path("out/lab/1"))
-    done.evidence
-
-Needs Java 17, `javac` and Maven. Nothing is started before `run` is called; everything is stopped when it returns or raises.
-"""

@@ -1,0 +1,191 @@
+"""One name server and one broker on loopback, with small files and short intervals; everything they write lies below
+one folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from kit.live_lab import jars
+from kit.live_lab.processes import Host, Processes, free_port, wait_for
+from kit.rocketmq.versions import Version
+
+CONF: Final = Path(__file__).parent / "conf"
+BROKER: Final = "broker-a"
+LOGS: Final = Path("logs", "rocketmqlogs")
+OWN_LAYOUT: Final = Version.parse("5.1.0")
+"""From here on the jars carry their logging configuration themselves."""
+MAINS: Final = {
+    "namesrv": "org.apache.rocketmq.namesrv.NamesrvStartup",
+    "broker": "org.apache.rocketmq.broker.BrokerStartup",
+    "admin": "LabAdmin",
+}
+SETTINGS: Final = {
+    "brokerClusterName": "DefaultCluster",
+    "brokerName": BROKER,
+    "brokerId": "0",
+    "deleteWhen": "04",
+    "fileReservedTime": "48",
+    "brokerRole": "ASYNC_MASTER",
+    "flushDiskType": "ASYNC_FLUSH",
+    "mappedFileSizeCommitLog": str(16 << 20),
+    "mappedFileSizeConsumeQueue": "600000",
+    "maxIndexNum": "200000",
+    "maxHashSlotNum": "50000",
+    "messageDelayLevel": "1s 1s 1s 2s 2s 3s 4s 5s 6s 7s 8s 9s 10s 12s 14s 16s 18s 20s",
+    "transactionCheckInterval": "3000",
+    "transactionTimeOut": "2000",
+    "diskMaxUsedSpaceRatio": "95",
+}
+"""What every broker of the lab has; a scenario adds its own. Releases before 4.5.2 spell the first size differently and
+keep their default."""
+OLD_SPELLING: Final = Version.parse("4.5.2")
+BATCHED_OPS: Final = Version.parse("5.1.0")
+"""From here on op records are written up to six seconds late: a shorter time-out would make the broker ask about
+finished transactions."""
+BATCHED_TIMEOUT: Final = "8000"
+
+
+@attrs.frozen
+class Cluster:
+    """A running name server and broker. `home`: the broker's user.home, `conf`: its broker.conf."""
+
+    release: Version
+    namesrv: str
+    address: str
+    broker: Host
+    home: Path
+    conf: Path
+    classpath: str
+
+    @property
+    def logs(self) -> Path:
+        return self.home / LOGS
+
+    @property
+    def store(self) -> Path:
+        return self.home / "store"
+
+
+def settings(release: Version, own: Mapping[str, str]) -> dict[str, str]:
+    """Return the broker's settings, those of the scenario over those of every lab broker."""
+    found = {**SETTINGS, **own}
+    if release < OLD_SPELLING:
+        found["mapedFileSizeCommitLog"] = found.pop("mappedFileSizeCommitLog")
+        found["mapedFileSizeConsumeQueue"] = found.pop("mappedFileSizeConsumeQueue")
+    if release >= BATCHED_OPS:
+        found["transactionTimeOut"] = own.get("transactionTimeOut", BATCHED_TIMEOUT)
+        # Older releases listen on every interface, whatever is asked of them.
+        found["bindAddress"] = "127.0.0.1"
+    return found
+
+
+def start(processes: Processes, release: Version, run: Path, own: Mapping[str, str], topics: Sequence[str]) -> Cluster:
+    """Start both and wait until they answer. Raise `LabError` where one does not come up."""
+    classpath = jars.classpath("server", release)
+    names = free_port()
+    namesrv_home = _home(run / "namesrv", release)
+    conf = namesrv_home / "namesrv.conf"
+    conf.write_text(
+        f"listenPort={names}\nkvConfigPath={namesrv_home / 'kvConfig.json'}\nconfigStorePath={conf}\n", encoding="utf-8"
+    )
+    namesrv = processes.start(
+        "namesrv",
+        MAINS["namesrv"],
+        ["-c", str(conf)],
+        namesrv_home,
+        classpath,
+        "128m",
+        _logging(namesrv_home, release, "namesrv"),
+    )
+
+    port = free_port((-2, 0, 1))
+    home = _home(run / "broker", release)
+    store = home / "store"
+    places = {
+        "namesrvAddr": f"127.0.0.1:{names}",
+        "brokerIP1": "127.0.0.1",
+        "listenPort": str(port),
+        "haListenPort": str(port + 1),
+        "storePathRootDir": str(store),
+        "storePathCommitLog": str(store / "commitlog"),
+    }
+    broker_conf = home / "broker.conf"
+    broker_conf.write_text(
+        "".join(f"{k}={v}\n" for k, v in {**places, **settings(release, own)}.items()), encoding="utf-8"
+    )
+    _known(store, topics)
+    # A broker that finds no name server tries again only after half a minute.
+    wait_for(namesrv, names)
+    broker = processes.start(
+        "broker", MAINS["broker"], ["-c", str(broker_conf)], home, classpath, "512m", _logging(home, release, "broker")
+    )
+    wait_for(broker, port)
+    return Cluster(release, f"127.0.0.1:{names}", f"127.0.0.1:{port}", broker, home, broker_conf, classpath)
+
+
+def admin(processes: Processes, cluster: Cluster, commands: Mapping[str, Sequence[str]], out: Path) -> None:
+    """Run mqadmin commands ({output file: arguments}) on the broker's host, one JVM for all."""
+    out.mkdir(parents=True, exist_ok=True)
+    home = cluster.home
+    listed = home / "mqadmin.commands"
+    listed.write_text(
+        "".join("\t".join([str(out / name), *command]) + "\n" for name, command in commands.items()), encoding="utf-8"
+    )
+    properties = {**_logging(home, cluster.release, "tools"), "rocketmq.client.logRoot": str(cluster.logs)}
+    host = processes.start("mqadmin", MAINS["admin"], [str(listed)], home, cluster.classpath, "128m", properties)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        host.process.wait(40)
+    processes.end(host)
+
+
+def _home(home: Path, release: Version) -> Path:
+    """Make a host's home with the logging configuration that distributions have beside the jars."""
+    (home / LOGS).mkdir(parents=True)
+    if release < OWN_LAYOUT:
+        shutil.copytree(CONF, home / "conf")
+    return home
+
+
+def _logging(home: Path, release: Version, which: str) -> dict[str, str]:
+    """Return the properties that say where logs go, and let a flood of lines fill 128 MB at most for each log."""
+    # A broker refuses to write where the disk is nearly full, however little it needs.
+    disk = {"rocketmq.broker.diskSpaceWarningLevelRatio": "0.99", "rocketmq.broker.diskSpaceCleanForciblyRatio": "0.98"}
+    kept = {
+        **disk,
+        "rocketmq.home.dir": str(home),
+        "lab.log.size": "32MB",
+        "lab.log.files": "3",
+        "rocketmq.client.logRoot": str(home / LOGS),
+    }
+    return kept if release < OWN_LAYOUT else {**kept, "rmq.logback.configurationFile": f"rmq.{which}.logback.xml"}
+
+
+def _known(store: Path, topics: Sequence[str]) -> None:
+    """Let the broker start with the topics the applications use, as one that has run before."""
+    table = {
+        name: {
+            "order": False,
+            "perm": 6,
+            "readQueueNums": 4,
+            "topicFilterType": "SINGLE_TAG",
+            "topicName": name,
+            "topicSysFlag": 0,
+            "writeQueueNums": 4,
+        }
+        for name in topics
+    }
+    config = store / "config"
+    config.mkdir(parents=True)
+    version = {"counter": len(table), "timestamp": 0}
+    (config / "topics.json").write_text(
+        json.dumps({"dataVersion": version, "topicConfigTable": table}, indent=1), encoding="utf-8"
+    )

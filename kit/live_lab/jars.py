@@ -1,0 +1,140 @@
+"""Stock RocketMQ jars by Maven coordinates, and the lab's own Java compiled against them; both are fetched or made once
+and kept in the user's cache folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Final, Literal
+
+from kit.case import workspace
+from kit.i18n import Said, T
+from kit.rocketmq.versions import Version
+from kit.spark import jvm
+
+Side = Literal["server", "client"]
+ARTIFACTS: Final[dict[Side, tuple[str, ...]]] = {"server": ("broker", "namesrv", "tools"), "client": ("client",)}
+SOURCES: Final[dict[Side, tuple[str, ...]]] = {"server": ("LabHost", "LabAdmin"), "client": ("LabHost", "LabClient")}
+JAVA: Final = Path(__file__).parent / "java"
+OLDEST: Final = Version.parse("4.5.0")
+LEAST_JAVA: Final = 11
+POM: Final = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
+<groupId>lab</groupId><artifactId>lab</artifactId><version>1</version><dependencies>
+{dependencies}
+</dependencies></project>
+"""
+DEPENDENCY: Final = "<dependency><groupId>org.apache.rocketmq</groupId><artifactId>rocketmq-{artifact}</artifactId><version>{version}</version></dependency>"
+PATIENCE: Final = 600
+"""Seconds for one call of Maven: a slow line fetches some 50 MB."""
+
+NO_TOOL = T("{tool} is not on the PATH; the live lab needs {needs}")
+NEEDS = T("Java 17, javac and Maven")
+NO_JARS = T("RocketMQ {version}: Maven could not fetch its jars: {why}")
+NO_CLASSES = T("RocketMQ {version}: the lab's Java does not compile against it: {why}")
+TOO_OLD = T("RocketMQ {version} is older than {oldest}, the oldest release the lab runs")
+
+
+class LabError(Exception):
+    """The lab cannot run here; `said` is one line for the user."""
+
+    def __init__(self, said: Said) -> None:
+        super().__init__(said.render())
+        self.said = said
+
+
+def missing() -> str | None:
+    """Return the first tool that is not there (`java`, `javac`, `mvn`), None where all are."""
+    if jvm.executable() is None or (jvm.major(jvm.version()) or 0) < LEAST_JAVA:
+        return "java"
+    return next((tool for tool in ("javac", "mvn") if shutil.which(tool) is None), None)
+
+
+def java() -> str:
+    """Return the `java` to run. Raise `LabError` where a tool is missing."""
+    tool = missing()
+    if tool is not None:
+        raise LabError(NO_TOOL.say(tool=tool, needs=NEEDS))
+    return str(jvm.executable())
+
+
+def classpath(side: Side, version: Version) -> str:
+    """Return the class path of a broker host (`server`) or an application host (`client`) of a release, the lab's own
+    classes first.
+
+    Raise `LabError` where Maven cannot fetch the release or a tool is missing.
+    """
+    java()
+    if version < OLDEST:
+        raise LabError(TOO_OLD.say(version=str(version), oldest=str(OLDEST)))
+    folder = workspace.default_base() / "live" / f"{side}-{version}"
+    with workspace.locked(folder.with_name(f".{folder.name}.lock")):
+        jars = _jars(folder, side, version)
+        classes = _classes(folder, side, version, jars)
+    return f"{classes}:{jars}/*"
+
+
+def _jars(folder: Path, side: Side, version: Version) -> Path:
+    """Fetch the jars beside their place and rename them into it, so that a broken line leaves no half set."""
+    jars = folder / "jars"
+    if jars.is_dir():
+        return jars
+    part = folder / "part"
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    dependencies = "\n".join(DEPENDENCY.format(artifact=artifact, version=version) for artifact in ARTIFACTS[side])
+    (part / "pom.xml").write_text(POM.format(dependencies=dependencies), encoding="utf-8")
+    # Test libraries and the sets of other modules stay away: what runs is what a distribution's lib folder holds.
+    command = [
+        "mvn",
+        "-B",
+        "-q",
+        "dependency:copy-dependencies",
+        "-DincludeScope=runtime",
+        f"-DoutputDirectory={part / 'jars'}",
+    ]
+    _run(command, part, NO_JARS, version)
+    (part / "jars").rename(jars)
+    shutil.rmtree(part)
+    return jars
+
+
+def _classes(folder: Path, side: Side, version: Version, jars: Path) -> Path:
+    sources = [JAVA / f"{name}.java" for name in SOURCES[side]]
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:12]
+    classes = folder / f"classes-{digest}"
+    if not classes.is_dir():
+        part = folder / "part-classes"
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir(parents=True)
+        _run(
+            ["javac", "-nowarn", "--release", "11", "-cp", f"{jars}/*", "-d", str(part), *map(str, sources)],
+            folder,
+            NO_CLASSES,
+            version,
+        )
+        part.rename(classes)
+    return classes
+
+
+def _run(command: list[str], folder: Path, failed: T, version: Version) -> None:
+    try:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=PATIENCE,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise LabError(failed.say(version=str(version), why=type(error).__name__)) from None
+    if done.returncode:
+        lines = [line for line in (done.stdout + done.stderr).splitlines() if "ERROR" in line or "error:" in line] or [
+            "?"
+        ]
+        raise LabError(failed.say(version=str(version), why=lines[0].replace("[ERROR]", "").strip()[:200]))

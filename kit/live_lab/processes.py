@@ -1,0 +1,199 @@
+"""Java processes of one lab: started in groups of their own, paused, and ended by their own ids however the lab
+ends.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from kit.i18n import T
+from kit.live_lab.jars import LabError
+
+FLAGS: Final = (
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-Xshare:auto",
+    "-Djava.net.preferIPv4Stack=true",
+    # Releases before 4.9 release their mapped files through these packages.
+    "--add-opens=java.base/java.nio=ALL-UNNAMED",
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
+    "--add-opens=java.base/jdk.internal.ref=ALL-UNNAMED",
+)
+ZONE: Final = "GMT+08:00"
+"""The zone all hosts of the lab are in: the one the brokers' layouts print anyway."""
+GRACE: Final = 12.0
+"""Seconds a process gets to stop by itself."""
+ENDED: Final = T("{name} ended by itself (exit code {code}): {said}")
+NO_PORT: Final = T("no free ports on loopback")
+SILENT: Final = T("{name} did not answer on port {port} within {seconds} seconds: {said}")
+
+
+@attrs.define(eq=False)
+class Host:
+    """One running process. `home`: its working directory and user.home; `said`: what it printed."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    said: Path
+
+    @property
+    def running(self) -> bool:
+        return self.process.poll() is None
+
+    def last_words(self) -> str:
+        """Return the last line it printed, for an error message."""
+        lines = self.said.read_text(errors="replace").strip().splitlines() if self.said.exists() else []
+        return lines[-1][:200] if lines else "-"
+
+    def done(self) -> bool:
+        """Whether an application said that its work is over."""
+        return self.said.exists() and "DONE" in self.said.read_text(errors="replace").splitlines()
+
+
+class Processes:
+    """The processes of one lab; leaving the `with` block ends all of them."""
+
+    def __init__(self, java: str, seconds: float) -> None:
+        self.java = java
+        self.deadline = time.monotonic() + seconds
+        self._hosts: list[Host] = []
+
+    def __enter__(self) -> Processes:
+        atexit.register(self.stop)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+        atexit.unregister(self.stop)
+
+    def start(
+        self,
+        name: str,
+        main: str,
+        arguments: Sequence[str],
+        home: Path,
+        classpath: str,
+        heap: str,
+        properties: Mapping[str, str] | None = None,
+    ) -> Host:
+        """Start a main class under `LabHost`, which ends it at the lab's deadline and when this process is gone."""
+        home.mkdir(parents=True, exist_ok=True)
+        set_ = {"user.home": str(home), "user.timezone": ZONE, "java.io.tmpdir": str(home), **(properties or {})}
+        left = max(5, int(self.deadline - time.monotonic()) + 30)
+        flags = [f"-Xms{heap}", f"-Xmx{heap}", *FLAGS, *(f"-D{k}={v}" for k, v in set_.items())]
+        command = [self.java, *flags, "-cp", classpath, "LabHost", str(left), main, *arguments]
+        said = home / f"{name}.out"
+        with said.open("ab") as out:
+            # A session of its own: Ctrl-C in the terminal reaches the lab alone, which then ends its processes in
+            # order.
+            process = subprocess.Popen(
+                command,
+                cwd=home,
+                stdin=subprocess.PIPE,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                env=_environment(home),
+            )
+        host = Host(name, process, said)
+        self._hosts.append(host)
+        return host
+
+    def end(self, *hosts: Host) -> None:
+        """End processes in order: asked first, all together; those that do not go in time are killed."""
+        for host in hosts:
+            _signal(host, signal.SIGCONT)
+            _signal(host, signal.SIGTERM)
+        until = time.monotonic() + GRACE
+        for host in hosts:
+            try:
+                host.process.wait(max(0.1, until - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                _signal(host, signal.SIGKILL)
+                host.process.wait()
+            if host.process.stdin:
+                with contextlib.suppress(OSError):
+                    host.process.stdin.close()
+
+    def stop(self) -> None:
+        """End everything that still runs; a second Ctrl-C meanwhile does not leave anything behind."""
+        with _undisturbed():
+            self.end(*reversed(self._hosts))
+        self._hosts.clear()
+
+
+def pause(host: Host, seconds: float) -> None:
+    """Let a process stand still, as a swapping or throttled machine does; by a shell of its own, so that it goes on
+    even if the lab dies meanwhile.
+    """
+    script = 'kill -STOP "$1"; sleep "$2"; kill -CONT "$1"'
+    subprocess.run(
+        ["sh", "-c", script, "sh", str(host.process.pid), str(seconds)],
+        start_new_session=True,
+        check=False,
+        capture_output=True,
+    )
+
+
+def wait_for(host: Host, port: int, seconds: float = 40) -> None:
+    """Wait until a process listens. Raise `LabError` where it ends or stays silent."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if not host.running:
+            raise LabError(ENDED.say(name=host.name, code=host.process.returncode, said=host.last_words()))
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        time.sleep(0.1)
+    raise LabError(SILENT.say(name=host.name, port=str(port), seconds=int(seconds), said=host.last_words()))
+
+
+def free_port(beside: Sequence[int] = (0,)) -> int:
+    """Return a port on which nothing listens, nor on its neighbours at these distances (a broker takes three)."""
+    for _ in range(200):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = int(probe.getsockname()[1])
+        with contextlib.ExitStack() as held, contextlib.suppress(OSError, OverflowError):
+            for distance in beside:
+                held.enter_context(socket.socket()).bind(("127.0.0.1", port + distance))
+            return port
+    raise LabError(NO_PORT.say())
+
+
+def _environment(home: Path) -> dict[str, str]:
+    """Return the environment without what would lead a RocketMQ process elsewhere."""
+    leads = ("ROCKETMQ_", "NAMESRV_", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(leads)}
+    return {**kept, "HOME": str(home), "ROCKETMQ_HOME": str(home)}
+
+
+def _signal(host: Host, number: signal.Signals) -> None:
+    if host.running:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(host.process.pid, number)
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Hold back Ctrl-C while processes are ended; only the main thread may."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,273 @@
+"""One run of a scenario: start everything, do to it what the scenario says, stop it, and lay out what is left as an
+evidence folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+
+from kit.i18n import T
+from kit.live_lab import cluster, jars
+from kit.live_lab.jars import LabError
+from kit.live_lab.probe import Probe, Reading
+from kit.live_lab.processes import ENDED, Host, Processes, pause
+from kit.live_lab.scenario import App, Scenario
+from kit.rocketmq.versions import Version
+
+EVIDENCE: Final = "evidence"
+RUN: Final = "run"
+ABOUT: Final = "lab.json"
+WHOLE: Final = 180.0
+"""Hard limit of a run in seconds, from the first process to the last: then the processes end by themselves."""
+STEP: Final = 0.5
+CRASHED: Final = 137
+GROWING: Final = 40.0
+"""Seconds an incident gets to grow after the applications are done."""
+BREATH: Final = 0.15
+"""Seconds between two pauses of a row."""
+NOT_EMPTY: Final = T("{path}: is there and not empty; the lab writes into a new folder")
+NONE_HANDLED: Final = T("{name}: no message reached the consumer, so there is no id to look up")
+Watcher = Callable[[str, Reading], None]
+"""Called about twice a second with what goes on (`traffic`, `settling`) and what is to be seen."""
+
+
+@attrs.frozen
+class Done:
+    """What a run left behind. `over`: why it ended (`settled`, `half`, `errors`, `store`, `deadline`); `seconds`: its
+    length with start and stop.
+    """
+
+    scenario: Scenario
+    broker: Version
+    client: Version
+    evidence: Path
+    over: str
+    seconds: float
+    reading: Reading
+
+
+def run(
+    scenario: Scenario, out: Path, broker: str | None = None, client: str | None = None, watch: Watcher | None = None
+) -> Done:
+    """Run a scenario into the new folder `out` and return where its evidence is.
+
+    Raise `LabError` where it cannot run here, `ValueError` for what is no release. Whatever happens, no process is
+    left.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise LabError(NOT_EMPTY.say(path=str(out)))
+    releases = Version.parse(broker or scenario.broker), Version.parse(client or scenario.client)
+    java = jars.java()
+    paths = jars.classpath("server", releases[0]), jars.classpath("client", releases[1])
+    began = time.monotonic()
+    folder = out.resolve() / RUN
+    folder.mkdir(parents=True)
+    with _ended_like_ctrl_c(), Processes(java, WHOLE) as processes:
+        topics = sorted({app.settings["topic"] for app in scenario.apps})
+        lab = cluster.start(processes, releases[0], folder, scenario.config, topics)
+        live = _Live(processes, lab, scenario, folder, paths[1])
+        over = live.go(watch)
+        reading = live.probe.read()
+        cluster.admin(processes, lab, _commands(lab, scenario, folder), folder / "broker" / "mqadmin")
+        # As somebody copies them from hosts that run: no application's log tells of the broker's end, no broker's of
+        # theirs.
+        evidence = out.resolve() / EVIDENCE
+        _collect_apps(scenario, folder, evidence)
+        processes.end(lab.broker)
+    _collect_broker(folder / "broker", evidence / "broker")
+    done = Done(scenario, *releases, evidence, over, time.monotonic() - began, reading)
+    (out / ABOUT).write_text(json.dumps(_about(done), indent=1) + "\n", encoding="utf-8")
+    shutil.rmtree(folder)
+    return done
+
+
+class _Live:
+    """The applications of a running scenario, what is done to the broker, and the watch over both."""
+
+    def __init__(
+        self, processes: Processes, lab: cluster.Cluster, scenario: Scenario, folder: Path, classpath: str
+    ) -> None:
+        self.processes, self.lab, self.scenario, self.folder, self.classpath = (
+            processes,
+            lab,
+            scenario,
+            folder,
+            classpath,
+        )
+        self.probe = Probe(lab.store, lab.logs, [folder / app.folder for app in scenario.apps])
+        self.hosts = {app.folder: self._start(app) for app in scenario.apps}
+        self.over = threading.Event()
+
+    def _start(self, app: App, **more: str) -> Host:
+        home = self.folder / app.folder
+        arguments = [
+            app.role,
+            f"namesrv={self.lab.namesrv}",
+            *(f"{k}={v}" for k, v in {**app.settings, **more}.items()),
+        ]
+        properties = {"rocketmq.client.logRoot": str(home), "rocketmq.log.root": str(home)}
+        return self.processes.start(app.folder, "LabClient", arguments, home, self.classpath, "192m", properties)
+
+    def go(self, watch: Watcher | None) -> str:
+        """Watch until the scenario is over; return why."""
+        began = time.monotonic()
+        pauses = threading.Thread(target=self._pause, args=(began,), daemon=True)
+        pauses.start()
+        done_at: float | None = None
+        try:
+            while True:
+                time.sleep(STEP)
+                self._keep()
+                now = time.monotonic()
+                if (
+                    done_at is None
+                    and all(host.done() for host in self.hosts.values())
+                    and (self.over.is_set() or not pauses.is_alive())
+                ):
+                    done_at = now
+                reading = self.probe.read()
+                if watch is not None:
+                    watch("traffic" if done_at is None else "settling", reading)
+                why = self._why(reading, now - began, None if done_at is None else now - done_at)
+                if why:
+                    return why
+        finally:
+            self.over.set()
+            pauses.join()
+
+    def _why(self, reading: Reading, seconds: float, settled: float | None) -> str:
+        scenario = self.scenario
+        if scenario.until_half is not None and reading.half >= scenario.until_half:
+            return "half"
+        if scenario.until_errors is not None and reading.transaction_errors >= scenario.until_errors:
+            return "errors"
+        if reading.store_bytes >= scenario.store_limit:
+            return "store"
+        if seconds >= scenario.deadline:
+            return "deadline"
+        # An incident that grows is over when it has grown; with another release than its own it may never begin to.
+        grows = bool(scenario.roots) and (scenario.until_half or scenario.until_errors) is not None
+        return "settled" if settled is not None and settled >= (GROWING if grows else scenario.settle) else ""
+
+    def _keep(self) -> None:
+        """Start a crashed application again where the scenario wants it. Raise `LabError` for any other end."""
+        if not self.lab.broker.running:
+            raise LabError(
+                ENDED.say(name="broker", code=self.lab.broker.process.returncode, said=self.lab.broker.last_words())
+            )
+        for app in self.scenario.apps:
+            host = self.hosts[app.folder]
+            if host.running:
+                continue
+            if not (app.restart and host.process.returncode == CRASHED):
+                raise LabError(ENDED.say(name=app.folder, code=host.process.returncode, said=host.last_words()))
+            crash = int(app.settings["crash"])
+            self.hosts[app.folder] = self._start(app, first=str(crash + 1), crash="-1")
+
+    def _pause(self, began: float) -> None:
+        for each in self.scenario.pauses:
+            self.over.wait(max(0.0, began + each.at - time.monotonic()))
+            for _ in range(each.times):
+                if self.over.is_set():
+                    return
+                pause(self.lab.broker, each.seconds)
+                self.over.wait(BREATH)
+
+
+def _commands(lab: cluster.Cluster, scenario: Scenario, folder: Path) -> dict[str, Sequence[str]]:
+    """Return what somebody on the broker's host asks of it: {file: mqadmin arguments}."""
+    names, broker = ["-n", lab.namesrv], ["-b", lab.address]
+    found: dict[str, Sequence[str]] = {
+        "clusterList.txt": ["clusterList", *names],
+        "getBrokerConfig.txt": ["getBrokerConfig", *names, *broker],
+        "brokerStatus.txt": ["brokerStatus", *names, *broker],
+        **{
+            f"consumerProgress-{app.folder}.txt": ["consumerProgress", *names, "-g", app.settings["group"]]
+            for app in scenario.apps
+            if app.role == "consumer"
+        },
+    }
+    if scenario.lookup is not None:
+        found["queryMsgById.txt"] = ["queryMsgById", *names, "-i", _handled(folder, scenario, scenario.lookup)]
+        if scenario.lookup == "uniq_key":
+            topic = next(app.settings["topic"] for app in scenario.apps)
+            found["queryMsgByUniqueKey.txt"] = [
+                "queryMsgByUniqueKey",
+                *names,
+                "-t",
+                topic,
+                "-i",
+                _handled(folder, scenario, "uniq_key"),
+            ]
+    return found
+
+
+def _handled(folder: Path, scenario: Scenario, kind: str) -> str:
+    """Return an id of the first message a consumer wrote down: column 1 is UNIQ_KEY, column 2 the offset id."""
+    app = next(app for app in scenario.apps if app.role == "consumer")
+    rows = (folder / app.folder / f"{app.settings['table']}.csv").read_text(encoding="utf-8").splitlines()[1:]
+    if not rows:
+        raise LabError(NONE_HANDLED.say(name=app.folder))
+    return rows[0].split(",")[1 if kind == "uniq_key" else 2]
+
+
+def _collect_apps(scenario: Scenario, folder: Path, evidence: Path) -> None:
+    for app in scenario.apps:
+        target = evidence / app.folder
+        target.mkdir(parents=True)
+        for path in (folder / app.folder).rglob("*"):
+            if path.is_file() and path.suffix in (".log", ".csv", ".gz") and path.stat().st_size:
+                shutil.copy2(path, target / path.name)
+
+
+def _collect_broker(home: Path, target: Path) -> None:
+    """Move what the broker left; empty logs and lock files stay behind."""
+    target.mkdir(parents=True)
+    for source, name in (
+        (home / "broker.conf", "broker.conf"),
+        (home / cluster.LOGS, "logs"),
+        (home / "store", "store"),
+        (home / "mqadmin", "mqadmin"),
+    ):
+        source.rename(target / name)
+    (target / "store" / "lock").unlink(missing_ok=True)
+    for path in [p for p in target.rglob("*.log") if not p.stat().st_size]:
+        path.unlink()
+
+
+def _about(done: Done) -> dict[str, Any]:
+    said = {
+        "scenario": done.scenario.name,
+        "broker": str(done.broker),
+        "client": str(done.client),
+        "over": done.over,
+        "seconds": round(done.seconds, 1),
+    }
+    return {**said, "at_the_end": {k: v for k, v in attrs.asdict(done.reading).items() if k != "last"}}
+
+
+@contextlib.contextmanager
+def _ended_like_ctrl_c() -> Iterator[None]:
+    """Let a termination of the lab unwind like Ctrl-C does, so that its processes are ended."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,76 @@
+"""What a scenario is made of: application hosts, pauses, when it is over, and what `triage` must say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+
+from kit.i18n import T
+
+Settings = Mapping[str, str]
+
+
+@attrs.frozen
+class App:
+    """An application host: its folder in the evidence, its role in LabClient.java and what that role is told."""
+
+    folder: str
+    role: str
+    settings: Settings
+    restart: bool = False
+    """Started once more after a crash, with the orders that are left."""
+
+    def told(self, **more: str) -> App:
+        """Return the same host with other settings."""
+        return attrs.evolve(self, settings={**self.settings, **more})
+
+
+@attrs.frozen
+class Pause:
+    """The broker process stands still: `at` seconds after the applications started, `times` times for `seconds`, with a
+    short breath between.
+    """
+
+    at: float
+    seconds: float
+    times: int = 1
+
+
+@attrs.frozen
+class Scenario:
+    """One incident or one twin. Times in seconds. `roots` must be exactly what triage confirms as root causes,
+    `neighbours` must be confirmed beside them.
+    """
+
+    name: str
+    title: T
+    apps: tuple[App, ...]
+    broker: str
+    client: str
+    config: Settings = attrs.field(factory=dict)
+    pauses: tuple[Pause, ...] = ()
+    settle: float = 8
+    """How long checks, retries and late answers get after the applications are done."""
+    until_half: int | None = None
+    """Over as soon as the half topic holds this many records."""
+    until_errors: int | None = None
+    """Over as soon as this many errors stand in transaction.log."""
+    deadline: float = 60
+    """Over then in any case, from the start of the applications."""
+    store_limit: int = 400 << 20
+    """Over as soon as the store takes this many bytes on disk."""
+    lookup: str | None = None
+    """The id somebody looks up with queryMsgById at the end: `uniq_key` or `offset`."""
+    roots: tuple[str, ...] = ()
+    neighbours: tuple[str, ...] = ()
+    allowed: tuple[str, ...] = ()
+    """Neighbours that may be confirmed as well, depending on the moment: while a crashed service starts again, a check
+    may find it away."""
+    fixes: str | None = None
+    """The incident whose twin this is."""
+
+    def twin(self, suffix: str, title: T, **changed: object) -> Scenario:
+        """Return the same scenario with the remedy: nothing is a root cause any more, and nothing has to grow."""
+        healthy = {"roots": (), "neighbours": (), "fixes": self.name}
+        return attrs.evolve(self, name=f"{self.name}-{suffix}", title=title, **{**healthy, **changed})  # type: ignore[arg-type]

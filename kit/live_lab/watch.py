@@ -1,0 +1,145 @@
+"""The live view of a run: the half-topic offset, the errors and the growth while they happen; plain lines where there
+is no terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from kit.i18n import Lang, T
+from kit.live_lab.probe import Reading
+from kit.live_lab.scenario import Scenario
+
+BARS: Final = "▁▂▃▄▅▆▇█"
+KEPT: Final = 60
+"""Readings a line of bars shows."""
+PLAIN_EVERY: Final = 5.0
+"""Seconds between two plain lines."""
+PHASES: Final = {"traffic": T("the applications work"), "settling": T("checks, retries and late answers")}
+HALF: Final = T("half topic, records")
+SCHEDULE: Final = T("schedule topic, records")
+OP: Final = T("op topic, records")
+REAL: Final = T("business topics, records")
+ERRORS: Final = T("errors in broker logs")
+CLIENT_ERRORS: Final = T("errors in application logs")
+STORE: Final = T("store on disk, KiB")
+DOUBLED: Final = T("the half topic doubled within the last {seconds} s")
+LAST: Final = T("last warning")
+LINE: Final = T(
+    "{seconds} s, {phase}: half {half}, schedule {schedule}, business {real} records; errors: broker {errors}, applications {client}; store {store} KiB"
+)
+STARTING: Final = T("{title}. A name server and a broker start…")
+
+
+class View:
+    """Readings of one run, and how they are drawn."""
+
+    def __init__(self, scenario: Scenario, lang: Lang = "en") -> None:
+        self.scenario, self.lang = scenario, lang
+        self.readings: list[Reading] = []
+        self.phase = "traffic"
+
+    def add(self, phase: str, reading: Reading) -> None:
+        self.phase = phase
+        self.readings.append(reading)
+
+    def doubling(self) -> float | None:
+        """Return within how many seconds the half topic has come to twice its records, None where it grows no faster
+        than the business does.
+        """
+        if not self.readings or self.readings[-1].half <= 2 * self.readings[-1].real:
+            return None
+        last = self.readings[-1]
+        before = [r for r in self.readings if 0 < r.half <= last.half / 2]
+        return last.seconds - before[-1].seconds if before else None
+
+    def plain(self) -> str:
+        """Return the last reading as one line."""
+        r = self.readings[-1]
+        values = {
+            "half": r.half,
+            "schedule": r.schedule,
+            "real": r.real,
+            "errors": r.errors,
+            "client": r.client_errors,
+            "store": r.store_bytes >> 10,
+        }
+        return LINE.say(seconds=r.seconds, phase=PHASES[self.phase], **values).render(self.lang)
+
+    def draw(self) -> Panel:
+        """Return the view as it stands."""
+        title = self.scenario.title.in_(self.lang)
+        if not self.readings:
+            return Panel(Text(STARTING.say(title=title).render(self.lang)))
+        table = Table.grid(padding=(0, 2))
+        table.add_column()
+        table.add_column(justify="right")
+        table.add_column()
+        series: list[tuple[T, Callable[[Reading], int]]] = [
+            (HALF, lambda r: r.half),
+            (SCHEDULE, lambda r: r.schedule),
+            (OP, lambda r: r.op),
+            (REAL, lambda r: r.real),
+            (ERRORS, lambda r: r.errors),
+            (CLIENT_ERRORS, lambda r: r.client_errors),
+            (STORE, lambda r: r.store_bytes >> 10),
+        ]
+        for name, value in series:
+            table.add_row(
+                name.in_(self.lang), f"{value(self.readings[-1]):,}", bars([value(r) for r in self.readings[-KEPT:]])
+            )
+        seconds = self.doubling()
+        said = [DOUBLED.say(seconds=seconds).render(self.lang)] if seconds is not None and seconds < 10 else []
+        last = self.readings[-1].last
+        lines = [*said, f"{LAST.in_(self.lang)}: {last}"] if last else said
+        head = f"{self.scenario.name} · {PHASES[self.phase].in_(self.lang)} · {self.readings[-1].seconds:.0f} s"
+        # Text, never markup: log lines may hold brackets and control characters.
+        notes = [
+            Text("".join(c if c.isprintable() else " " for c in line), overflow="ellipsis", no_wrap=True)
+            for line in lines
+        ]
+        return Panel(Group(Text(title), table, *notes), title=head)
+
+
+def bars(values: list[int]) -> str:
+    """Return a line of bars, the highest the greatest value."""
+    top = max(values, default=0)
+    return "".join(BARS[value * (len(BARS) - 1) // top] for value in values) if top else ""
+
+
+@contextmanager
+def watching(
+    scenario: Scenario, lang: Lang, *, live: bool, console: Console | None = None
+) -> Iterator[Callable[[str, Reading], None]]:
+    """Hand out what `run` calls: with `live` on a terminal a view that redraws itself, else a plain line every few
+    seconds on stderr.
+    """
+    screen = console or Console(stderr=True)
+    view = View(scenario, lang)
+    if live and (screen.is_terminal or screen.is_jupyter):
+        with Live(view.draw(), console=screen, refresh_per_second=4) as drawn:
+
+            def redraw(phase: str, reading: Reading) -> None:
+                view.add(phase, reading)
+                drawn.update(view.draw())
+
+            yield redraw
+        return
+    screen.print(Text(STARTING.say(title=scenario.title).render(lang)), soft_wrap=True)
+    said = [0.0]
+
+    def tell(phase: str, reading: Reading) -> None:
+        view.add(phase, reading)
+        if reading.seconds - said[0] >= PLAIN_EVERY:
+            said[0] = reading.seconds
+            screen.print(Text(view.plain()), soft_wrap=True)
+
+    yield tell

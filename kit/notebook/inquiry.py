@@ -1,0 +1,243 @@
+"""What notebook cells call: open evidence, look at verdicts, steps and tables, draw. Thin: the work is done
+elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import pandas as pd
+
+from kit.charts import Chart, Table, clean
+from kit.charts.common import coverage
+from kit.i18n import Lang, T
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+NOT_FOUND = T("{path}: not found here, nor beside the kit")
+NO_SUCH = T("{cause} is not among the causes: {known}")
+NO_TABLE = T("This evidence gave no table {name}.")
+VERDICTS = T("Verdicts")
+CHAIN = T("Chain of {cause}")
+QUOTES = T("Evidence of step {n}")
+FIGURES = T("Numbers of {cause}")
+FIXES = T("What to do")
+MISSING = T("What to collect")
+PICK = T("message")
+APART = T("Looks like, tell apart by")
+
+
+def locate(evidence: str | Path) -> Path:
+    """Return the path of the evidence: as given, else up from here, else beside the kit (so that the sample is found
+    from anywhere).
+    """
+    wanted = Path(evidence).expanduser()
+    here = Path.cwd()
+    for base in (here, *here.parents, Path(__file__).resolve().parents[2]):
+        if (base / wanted).exists():
+            return (base / wanted).resolve()
+    raise FileNotFoundError(NOT_FOUND.say(path=str(evidence)).render())
+
+
+@attrs.frozen
+class Inquiry:
+    """One triaged case, as notebooks see it."""
+
+    case: Case
+    findings: Mapping[str, Any]
+    lang: Lang
+    interactive: bool
+
+    def finding(self, cause: str) -> Mapping[str, Any]:
+        """Return the finding of a cause as in findings.json."""
+        found = {f["cause"]: f for f in self.findings["findings"]}
+        if cause not in found:
+            raise KeyError(NO_SUCH.say(cause=cause, known=sorted(found)).render(self.lang))
+        return found[cause]
+
+    def first(self) -> str:
+        """Return the cause to look at first: the most harmful confirmed one, else the nearest to it."""
+        from kit.report.labels import VERDICTS as WORDS
+
+        order = list(WORDS)
+        ranked = sorted(
+            self.findings["findings"], key=lambda f: (order.index(f["verdict"]), f["kind"] != "root_cause", f["cause"])
+        )
+        return (self.findings["root_causes"] or [f["cause"] for f in ranked])[0]
+
+    def table(self, name: str) -> pd.DataFrame:
+        """Return a result table of the causes; empty where this evidence gave none."""
+        return self.case.table(name)
+
+    def rows(self, name: str, most: int = 10) -> Table:
+        """Return the first rows of a result table, safe to look at; an empty one where this evidence gave none."""
+        return Table(self.table(name), clean(name), lang=self.lang, max_rows=most)
+
+    def draw(self, chart: Callable[..., Chart], name: str) -> Chart | Table:
+        """Draw a result table; say so where there is none."""
+        if name not in self.case.table_names():
+            return Table(pd.DataFrame(), NO_TABLE.say(name=name).render(self.lang), lang=self.lang)
+        return chart(self.table(name), lang=self.lang)
+
+    def explore(self, chart: Callable[..., Chart], name: str, by: str) -> Any:
+        """Draw a table for one value of its column `by`: a picker when interactive, else the first value."""
+        frame = self.table(name)
+        values = list(frame[by].dropna().unique()) if by in frame else []
+        if not self.interactive or len(values) < 2:
+            return self.draw(chart, name) if not values else chart(frame[frame[by] == values[0]], lang=self.lang)
+        import ipywidgets
+
+        from kit.charts.controls import live
+
+        return live(
+            lambda value: chart(frame[frame[by] == value], lang=self.lang),
+            value=ipywidgets.Dropdown(options=[(clean(v, 60), v) for v in values], description=PICK.render(self.lang)),
+        )
+
+    def verdicts(self) -> Table:
+        """Return every cause with its verdict, those that hold first."""
+        from kit.report.labels import PAGE
+        from kit.report.labels import VERDICTS as WORDS
+
+        order = list(WORDS)
+        ranked = sorted(
+            self.findings["findings"], key=lambda f: (order.index(f["verdict"]), f["kind"] != "root_cause", f["cause"])
+        )
+        rows = [
+            (f"{WORDS[f['verdict']][0]} {WORDS[f['verdict']][1].in_(self.lang)}", f["cause"], f["summary"])
+            for f in ranked
+        ]
+        heads = [PAGE[name].in_(self.lang) for name in ("verdict", "cause", "reason")]
+        return Table(pd.DataFrame(rows, columns=pd.Index(heads)), VERDICTS.render(self.lang), lang=self.lang)
+
+    def chain(self, cause: str) -> Table:
+        """Return the steps of a cause: claim, role, whether it holds, how many references."""
+        from kit.report.labels import PAGE
+
+        holds = {True: "✓", False: "✗", None: "?"}
+        steps = self.finding(cause)["steps"]
+        rows = [
+            (n, holds[s["holds"]], PAGE[s["role"]].in_(self.lang), s["claim"], len(s["evidence"]))
+            for n, s in enumerate(steps, 1)
+        ]
+        names = [
+            "#",
+            PAGE["holds"].in_(self.lang),
+            PAGE["deciding"].in_(self.lang),
+            PAGE["chain"].in_(self.lang),
+            PAGE["refs"].in_(self.lang),
+        ]
+        return Table(
+            pd.DataFrame(rows, columns=pd.Index(names)), CHAIN.say(cause=cause).render(self.lang), lang=self.lang
+        )
+
+    def evidence(self, cause: str, step: int) -> Table:
+        """Return the lines and records that carry step number `step` (first is 1)."""
+        refs = self.finding(cause)["steps"][step - 1]["evidence"]
+        rows = [(ref["file"], str(ref.get("line", ref.get("physical_offset"))), ref["text"]) for ref in refs]
+        return Table(
+            pd.DataFrame(rows, columns=pd.Index(["file", "line @ byte", "text"])),
+            QUOTES.say(n=step).render(self.lang),
+            lang=self.lang,
+        )
+
+    def figures(self, cause: str) -> Table:
+        """Return the numbers of a cause, with what each counts."""
+        from kit.report.labels import FIGURES as WORDS
+
+        rows = [
+            (name, value, WORDS[name].in_(self.lang) if name in WORDS else "")
+            for name, value in self.finding(cause)["figures"].items()
+        ]
+        return Table(
+            pd.DataFrame(rows, columns=pd.Index(["", "=", " "]), dtype=object),
+            FIGURES.say(cause=cause).render(self.lang),
+            lang=self.lang,
+        )
+
+    def remedies(self, cause: str) -> Table:
+        """Return what to do, why it helps, what it costs, how to see that it worked."""
+        from kit.report.labels import PAGE
+
+        names = {"action": "remedies", "why": "helps", "risk": "risk", "verify": "verify"}
+        frame = pd.DataFrame(self.finding(cause)["remedies"], columns=pd.Index(list(names)))
+        return Table(frame, FIXES.render(self.lang), {k: PAGE[v].in_(self.lang) for k, v in names.items()}, self.lang)
+
+    def missing(self) -> Table:
+        """Return what to collect next, each command once."""
+        rows = {
+            m["command"]: (m["artefact"], m["why"], m["command"])
+            for f in self.findings["findings"]
+            for m in f["missing"]
+        }
+        return Table(
+            pd.DataFrame(rows.values(), columns=pd.Index(["artefact", "why", "command"])),
+            MISSING.render(self.lang),
+            lang=self.lang,
+        )
+
+    def noise(self, show: bool = True) -> Table | None:
+        """Return the log texts that sound like trouble and are none; nothing where they are not to be shown."""
+        from kit.analysis import noise
+
+        if not show:
+            return None
+        frame = noise.seen(self.case, self.lang)[list(noise.SHOWN)]
+        return Table(
+            frame,
+            noise.HEAD.render(self.lang),
+            {name: head.in_(self.lang) for name, head in noise.SHOWN.items()},
+            self.lang,
+        )
+
+    def look_alikes(self, *slugs: str) -> Table:
+        """Return what these causes are taken for and how to tell; none given: those confirmed or suspected, or all
+        where none is.
+        """
+        from kit.causes import look_alikes
+
+        wanted = set(slugs) or {
+            f["cause"] for f in self.findings["findings"] if f["verdict"] in ("confirmed", "suspected")
+        }
+        names = {name: head.in_(self.lang) for name, head in look_alikes.COLUMNS.items()}
+        return Table(
+            look_alikes.frame(self.lang, wanted or None), APART.render(self.lang), names, self.lang, max_rows=100
+        )
+
+    def coverage(self) -> Chart:
+        """Chart what time the evidence covers, the window of the first confirmed cause shaded."""
+        files = [
+            (f"{i.kind} ({i.source})" if i.source not in (None, i.kind) else i.kind, i.first, i.last)
+            for i in self.case.inventory.items
+        ]
+        timed = pd.DataFrame(files, columns=pd.Index(["kind", "first", "last"]))
+        timed = timed.assign(
+            first=pd.to_datetime(timed["first"], utc=True), last=pd.to_datetime(timed["last"], utc=True)
+        )
+        windows = [self.finding(cause)["window"] for cause in self.findings["root_causes"]]
+        window = next(((pd.Timestamp(w[0]), pd.Timestamp(w[1])) for w in windows if w), None)
+        return coverage(timed, window, self.lang)
+
+
+def start(
+    evidence: str | Path,
+    workspace: str = "",
+    lang: Lang = "en",
+    interactive: bool = True,
+    options: Mapping[str, Any] | None = None,
+) -> Inquiry:
+    """Open and triage the evidence; results already in the workspace are used as they are, without Spark.
+
+    `workspace`: empty for the user's cache folder. `options` as on the command line (`{"tz_app": "Asia/Shanghai"}`).
+    """
+    import kit
+
+    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+    chosen = {"lang": lang, **(options or {})}
+    case = kit.open_case(locate(evidence), workspace or None, **chosen)
+    return Inquiry(case, kit.triage(case), lang, interactive)

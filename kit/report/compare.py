@@ -1,0 +1,180 @@
+"""Two findings.json side by side: what a fix, or more evidence, changed.
+
+Only what a reader acts on is compared: verdicts, root causes, figures, and what was missing. Runs of other kit versions
+compare
+by name; a cause or figure only one side knows is shown as absent there, which is not the same as unknown (null).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, Literal
+
+import attrs
+
+from kit.i18n import Lang, T
+
+What = Literal["root_causes", "verdict", "figure", "missing", "evidence"]
+
+ABSENT: Final = "absent"
+SCHEMA: Final = 1
+
+NOT_FINDINGS = T("{name}: not a findings.json of schema 1")
+NO_CHANGE = T("No verdict and no figure changed.")
+HEADS: Final = (T("cause"), T("what"), T("before"), T("after"), T("change"))
+WHATS: Final[dict[What, T]] = {
+    "root_causes": T("root causes"),
+    "verdict": T("verdict"),
+    "figure": T("figure"),
+    "missing": T("still missing"),
+    "evidence": T("evidence"),
+}
+VERDICTS: Final = {
+    "confirmed": T("confirmed"),
+    "suspected": T("suspected"),
+    "ruled_out": T("ruled out"),
+    "insufficient_evidence": T("not enough evidence"),
+}
+UNKNOWN = T("unknown")
+NOT_THERE = T("absent")
+NONE = T("none")
+
+
+@attrs.frozen
+class Change:
+    """One difference. `delta`: after − before, where both are numbers."""
+
+    cause: str
+    what: What
+    name: str
+    before: Any
+    after: Any
+    delta: float | None = None
+
+
+def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
+    """Return the differences between two findings.json (parsed), verdicts first, in the order of causes in `after`.
+
+    Raise ValueError where one of them is no findings.json.
+    """
+    for name, findings in (("before", before), ("after", after)):
+        if not _is_findings(findings):
+            raise ValueError(NOT_FINDINGS.say(name=name).render())
+    changes: list[Change] = []
+    roots = [list(side.get("root_causes") or []) for side in (before, after)]
+    if roots[0] != roots[1]:
+        changes.append(Change("", "root_causes", "", roots[0], roots[1]))
+    hashes = [{file.get("sha256") for file in _files(side)} for side in (before, after)]
+    if hashes[0] != hashes[1]:
+        changes.append(Change("", "evidence", "files", len(hashes[0]), len(hashes[1]), len(hashes[1]) - len(hashes[0])))
+    old, new = _by_cause(before), _by_cause(after)
+    for cause in [*new, *(cause for cause in old if cause not in new)]:
+        changes += _finding(cause, old.get(cause), new.get(cause))
+    return changes
+
+
+def rows(changes: list[Change], lang: Lang = "en") -> list[dict[str, str]]:
+    """Return the changes as texts for a table: cause, what, before, after, change."""
+    shown = []
+    for change in changes:
+        what = change.name if change.what == "figure" else WHATS[change.what].in_(lang)
+        sign = "" if change.delta is None else f"{change.delta:+,.1f}".removesuffix(".0")
+        shown.append(
+            {
+                "cause": change.cause,
+                "what": what,
+                "before": _text(change.before, lang),
+                "after": _text(change.after, lang),
+                "change": sign,
+            }
+        )
+    return shown
+
+
+def render(changes: list[Change], lang: Lang = "en") -> str:
+    """Return the changes as plain aligned text, one line each; one sentence where nothing changed."""
+    if not changes:
+        return NO_CHANGE.in_(lang)
+    table = [
+        [head.in_(lang) for head in HEADS],
+        *([_clean(cell) for cell in row.values()] for row in rows(changes, lang)),
+    ]
+    widths = [max(_width(line[column]) for line in table) for column in range(len(HEADS))]
+    return "\n".join(
+        "  ".join(cell + " " * (width - _width(cell)) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in table
+    )
+
+
+def _finding(cause: str, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> Iterator[Change]:
+    verdicts = [side.get("verdict") if side is not None else ABSENT for side in (old, new)]
+    if verdicts[0] != verdicts[1]:
+        yield Change(cause, "verdict", "", verdicts[0], verdicts[1])
+    figures = [_flat((side or {}).get("figures") or {}) for side in (old, new)]
+    for name in sorted(figures[0].keys() | figures[1].keys()):
+        was, now = (side.get(name, ABSENT) for side in figures)
+        if was != now:
+            yield Change(cause, "figure", name, was, now, _delta(was, now))
+    wanted = [[str(item.get("artefact")) for item in (side or {}).get("missing") or []] for side in (old, new)]
+    if sorted(wanted[0]) != sorted(wanted[1]):
+        yield Change(cause, "missing", "", wanted[0], wanted[1])
+
+
+def _flat(figures: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Take nested figures apart: `errors_by_kind.OVERLOAD`; lists stay whole."""
+    flat: dict[str, Any] = {}
+    for name, value in figures.items():
+        if isinstance(value, Mapping) and value:
+            flat |= _flat(value, f"{prefix}{name}.")
+        else:
+            flat[f"{prefix}{name}"] = value
+    return flat
+
+
+def _delta(was: Any, now: Any) -> float | None:
+    numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in (was, now))
+    return now - was if numbers else None
+
+
+def _is_findings(findings: Any) -> bool:
+    listed = findings.get("findings") if isinstance(findings, Mapping) else None
+    if not isinstance(listed, list) or findings.get("schema") != SCHEMA:
+        return False
+    return all(isinstance(item, Mapping) and isinstance(item.get("cause"), str) for item in listed)
+
+
+def _by_cause(findings: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    return {finding["cause"]: finding for finding in findings["findings"]}
+
+
+def _files(findings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    evidence = findings.get("evidence")
+    return list(evidence.get("files") or []) if isinstance(evidence, Mapping) else []
+
+
+def _text(value: Any, lang: Lang) -> str:
+    if value is None:
+        return UNKNOWN.in_(lang)
+    if value == ABSENT:
+        return NOT_THERE.in_(lang)
+    if isinstance(value, list):
+        if value and all(isinstance(item, Mapping) for item in value):
+            return f"[{len(value)}]"
+        return (", " if lang == "en" else "、").join(map(str, value)) or NONE.in_(lang)
+    if isinstance(value, str) and value in VERDICTS:
+        return VERDICTS[value].in_(lang)
+    if isinstance(value, float):
+        return f"{value:,.3f}".rstrip("0").rstrip(".")
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def _clean(text: str) -> str:
+    """Figures are named by evidence (topics, kinds): no control characters on a terminal."""
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+
+
+def _width(text: str) -> int:
+    """Columns on a terminal; Chinese characters take two."""
+    from unicodedata import east_asian_width
+
+    return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)

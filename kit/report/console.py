@@ -1,0 +1,122 @@
+"""What `msgid` and `trace` print: an id taken apart, the life of a message. Imports neither Spark nor pandas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from kit.i18n import Lang, Sentence, T
+
+SHOWN_MENTIONS: Final = 40
+SHOWN_RECORDS: Final = 300
+WIDE: Final = 160
+
+KINDS: Final[dict[str, T]] = {
+    "offset": T("offset message id: where one copy lies"),
+    "uniq": T("UNIQ_KEY: given once by the client, kept by every copy"),
+    "grpc": T("id of a 5.x gRPC client, stored as UNIQ_KEY"),
+    "key": T("business key"),
+}
+SURE: Final[dict[str, T]] = {"certain": T("certain"), "likely": T("likely"), "possible": T("possible")}
+FIELDS: Final[dict[str, T]] = {
+    "store host": T("store host"),
+    "physical offset": T("physical offset"),
+    "physical offset (hex)": T("physical offset (hex)"),
+    "ip": T("producer's address"),
+    "mac": T("MAC address"),
+    "pid": T("process id"),
+    "class loader": T("class loader hash"),
+    "ms since month start": T("ms since the month began"),
+    "counter": T("counter"),
+}
+SENT: Final = T("sent {utc} UTC, if the producer's zone is {zone}")
+MESSAGES: Final = T("{n} messages: {keys}")
+RECORDS: Final = T("{n} copies, in store order")
+OPS: Final = T("ended by {n} op records")
+HANDLED: Final = T("{n} deliveries that consumers wrote down")
+MENTIONS: Final = T("{n} places mention it")
+GAPS: Final = T("what is missing")
+NO_GAPS: Final = T("nothing is missing")
+MORE: Final = T("… and {n} more (--json has all)")
+
+
+def ids(report: Iterable[dict[str, Any]], lang: Lang) -> str:
+    """Return one block per id; one line for what is no id. `report` as `kit.rocketmq.ids.msgid_report` gives it."""
+    return "\n".join(_id(row, lang) for row in report)
+
+
+def _id(row: dict[str, Any], lang: Lang) -> str:
+    if "error" in row:
+        return clean(_say(row["error"], lang))
+    fields = [(FIELDS[name].in_(lang) if name in FIELDS else name, value) for name, value in row["fields"]]
+    wide = max(len(name) for name, _ in fields)
+    lines = [
+        row["id"],
+        f"  {KINDS[row['kind']].in_(lang)} ({SURE[row['how_sure']].in_(lang)}: {_say(row['why'], lang)})",
+    ]
+    lines += [f"  {name:<{wide}}  {value}" for name, value in fields]
+    lines += ["  " + SENT.say(utc=t["utc"].removesuffix("+00:00"), zone=t["zone"]).render(lang) for t in row["times"]]
+    lines += ["  · " + _say(note, lang) for note in row["notes"]]
+    return "\n".join(clean(line) for line in lines) + "\n"
+
+
+def life(told: dict[str, Any], lang: Lang) -> str:
+    """Return the life of a message for a terminal. `told` as `kit.trace` gives it."""
+    lines = [f"{told['id']}: {KINDS[told['kind']].in_(lang)}"]
+    if len(told["uniq_keys"]) > 1 or (told["uniq_keys"] and told["kind"] != "uniq"):
+        lines.append("  " + MESSAGES.say(n=len(told["uniq_keys"]), keys=told["uniq_keys"][:8]).render(lang))
+    if told["records"]:
+        lines += ["", RECORDS.say(n=len(told["records"])).render(lang)]
+    for record in told["records"][:SHOWN_RECORDS]:
+        place = f"{record['file']}@{record['physical_offset']}"
+        lines.append(
+            f"  {_when(record['store_timestamp'])}  {record['stage']:<10}  {record['topic']}  {record['offset_msg_id']}  {place}"
+        )
+        lines.append(f"      {record['why']}")
+    if len(told["records"]) > SHOWN_RECORDS:
+        lines.append("  " + MORE.say(n=len(told["records"]) - SHOWN_RECORDS).render(lang))
+    if told["ops"]:
+        lines += ["", OPS.say(n=len(told["ops"])).render(lang)]
+        lines += [
+            f"  {_when(op['store_timestamp'])}  → {op['half_offset_msg_id']}  {op['file']}@{op['physical_offset']}"
+            for op in told["ops"][:SHOWN_RECORDS]
+        ]
+    if told["handled"]:
+        lines += ["", HANDLED.say(n=len(told["handled"])).render(lang)]
+        done = (
+            (_when(h["time"]), h["result"] or "?", h["consumer"], h["offset_msg_id"], f"{h['file']}:{h['line']}")
+            for h in told["handled"]
+        )
+        lines += [f"  {at}  {result:<8}  {who}  {copy}  {place}" for at, result, who, copy, place in done]
+    if told["mentions"]:
+        lines += ["", MENTIONS.say(n=len(told["mentions"])).render(lang)]
+        lines += [f"  {_place(m)}  {m['text']}" for m in told["mentions"][:SHOWN_MENTIONS]]
+        if len(told["mentions"]) > SHOWN_MENTIONS:
+            lines.append("  " + MORE.say(n=len(told["mentions"]) - SHOWN_MENTIONS).render(lang))
+    lines += [
+        "",
+        (GAPS if told["gaps"] else NO_GAPS).in_(lang),
+        *(f"  {gap['text']}" for gap in told["gaps"][:SHOWN_MENTIONS]),
+    ]
+    return "\n".join(clean(line)[: 4 * WIDE] for line in lines)
+
+
+def _when(iso: str | None) -> str:
+    return f"{(iso or '')[:23].replace('T', ' '):<23}"
+
+
+def _place(mention: dict[str, Any]) -> str:
+    return (
+        f"{mention['file']}:{mention['line']}"
+        if "line" in mention
+        else f"{mention['file']}@{mention['physical_offset']}"
+    )
+
+
+def _say(sentence: Sentence | str, lang: Lang) -> str:
+    return sentence if isinstance(sentence, str) else sentence.render(lang)
+
+
+def clean(text: str) -> str:
+    """Return evidence text fit for a terminal: what could act on one is replaced."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -1,0 +1,230 @@
+"""A team's own words on an incident: one small YAML file, read as text and nothing else, never written over.
+
+Every scalar is a string (`22:34` is a time here, not YAML's base-60 number), aliases are refused, and so is a file too
+large for people to have written.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+import attrs
+import yaml
+
+from kit.i18n import Lang, T
+
+MOST_BYTES: Final = 1 << 20
+YEARS: Final = range(1971, 2200)
+"""Years an incident can have had: others are slips of the pen."""
+TEXTS: Final = ("title", "date", "status", "severity", "timezone", "summary", "impact", "detection", "resolution")
+LISTS: Final = ("authors", "went_well", "went_badly", "lucky")
+TABLES: Final[dict[str, tuple[str, ...]]] = {
+    "timeline": ("time", "what", "who"),
+    "decisions": ("time", "what", "why", "who"),
+    "actions": ("what", "owner", "due", "kind", "ticket"),
+}
+
+BAD_FILE = T("{path}: {why}")
+TOO_LARGE = T("larger than {most} bytes")
+NOT_YAML = T("not YAML (line {line})")
+NOT_TEXT = T("not UTF-8 text")
+ALIASES = T("aliases (&, *) are not taken")
+NOT_NOTES = T("a mapping of sections is wanted, see the example")
+BAD_ZONE = T("{zone} is not a time zone")
+
+TEMPLATE = T(
+    """\
+# Notes for the postmortem. The kit reads this file and never changes it; run the notebook again whenever you have added
+# something.
+# Write about what happened and why it made sense at the time, not about who is to blame.
+title: ""
+status: draft
+severity: ""
+timezone: ""          # of times without an offset: Asia/Shanghai, +08:00; empty: UTC
+authors: []           # - Li Na
+summary: ""
+impact: ""            # who noticed, for how long, what it cost
+detection: ""         # how was it noticed, and how could it have been sooner?
+resolution: ""
+timeline: []
+#  - time: 2024-05-14 10:02        # or 10:02, or 2024-05-14T10:02:00+08:00
+#    what: Alarm on the consumer's delay
+#    who: on call
+decisions: []
+#  - time: "10:20"
+#    what: Switched the consumer off
+#    why: To stop the retries
+went_well: []
+went_badly: []
+lucky: []             # where we got lucky
+actions: []
+#  - what: Shorten the consumer group's name
+#    owner: order team
+#    due: 2024-06-01
+#    kind: prevent                 # prevent, detect, mitigate
+#    ticket: OPS-123
+"""
+)
+
+
+class BadNotes(ValueError):
+    """Notes that cannot be read; says why."""
+
+
+class _Loader(yaml.BaseLoader):
+    """Strings, lists and mappings only. An alias could make a page of a line."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise BadNotes("alias")
+        return super().compose_node(parent, index)
+
+
+@attrs.frozen
+class Notes:
+    """What the file says. `texts`, `lists`, `tables` by section, empty where nothing is written; `unknown`: sections
+    nobody reads.
+    """
+
+    path: Path
+    texts: dict[str, str]
+    lists: dict[str, list[str]]
+    tables: dict[str, list[dict[str, str]]]
+    unknown: tuple[str, ...]
+
+    @property
+    def zone(self) -> dt.tzinfo:
+        """Zone of times without an offset. Raise `BadNotes` for one there is not."""
+        return zone(self.texts["timezone"])
+
+
+def nothing() -> Notes:
+    """Return notes in which nobody has written anything."""
+    return _sorted(Path(), {})
+
+
+def template(path: str | Path, lang: Lang = "en") -> Path:
+    """Write an example to `path` unless something is there; return the path. What is there stays as it is, byte for
+    byte.
+    """
+    wanted = Path(path)
+    wanted.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with wanted.open("x", encoding="utf-8") as file:
+            file.write(TEMPLATE.in_(lang))
+    except FileExistsError:
+        pass
+    return wanted
+
+
+def read(path: str | Path, lang: Lang = "en") -> Notes:
+    """Read notes. Raise `BadNotes` with one line that says why not, `OSError`."""
+    where = Path(path)
+
+    def bad(why: Any) -> BadNotes:
+        return BadNotes(BAD_FILE.say(path=str(where), why=why).render(lang))
+
+    with where.open("rb") as file:
+        raw = file.read(MOST_BYTES + 1)
+    if len(raw) > MOST_BYTES:
+        raise bad(TOO_LARGE.say(most=MOST_BYTES))
+    try:
+        said = yaml.load(raw.decode("utf-8-sig"), _Loader)
+    except UnicodeDecodeError:
+        raise bad(NOT_TEXT) from None
+    except BadNotes:
+        raise bad(ALIASES) from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        raise bad(NOT_YAML.say(line=mark.line + 1 if mark else None)) from None
+    except RecursionError:
+        raise bad(NOT_NOTES) from None
+    if not isinstance(said, Mapping) and said not in (None, ""):
+        raise bad(NOT_NOTES)
+    return _sorted(where, dict(said or {}))
+
+
+def _sorted(path: Path, said: dict[Any, Any]) -> Notes:
+    known = {*TEXTS, *LISTS, *TABLES}
+    return Notes(
+        path,
+        {name: _text(said.get(name)) for name in TEXTS},
+        {name: [text for item in _items(said.get(name)) if (text := _text(item))] for name in LISTS},
+        {
+            name: [row for item in _items(said.get(name)) if any((row := _row(item, columns)).values())]
+            for name, columns in TABLES.items()
+        },
+        tuple(_text(name) for name in said if name not in known),
+    )
+
+
+def _items(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value in (None, "") else [value]
+
+
+def _row(item: Any, columns: tuple[str, ...]) -> dict[str, str]:
+    """Return the columns of an entry; a plain sentence is its `what`, and what nobody reads is kept with it."""
+    if not isinstance(item, Mapping):
+        return dict.fromkeys(columns, "") | {"what": _text(item)}
+    row = {name: _text(item.get(name)) for name in columns}
+    more = "; ".join(f"{_text(k)}: {_text(v)}" for k, v in item.items() if k not in columns)
+    return row | {"what": f"{row['what']} ({more})" if more else row["what"]}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "; ".join(f"{_text(k)}: {_text(v)}" for k, v in value.items())
+    if isinstance(value, list):
+        return "; ".join(_text(v) for v in value)
+    return "" if value is None else str(value).strip()
+
+
+_CLOCK: Final = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?")
+_OFFSET: Final = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2})(?::?(\d{2}))?")
+_DAY_TIME: Final = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[T\s]+(.*))?")
+_TAIL: Final = re.compile(r"(.*?)\s*(Z|UTC|GMT|(?:UTC|GMT)?[+-]\d{1,2}(?::?\d{2})?)")
+
+
+def zone(text: str) -> dt.tzinfo:
+    """Return the zone a text names: an offset, an IANA name, nothing for UTC. Raise `BadNotes`."""
+    plain = text.strip()
+    if plain.upper() in ("", "Z", "UTC", "GMT"):
+        return dt.UTC
+    if found := _OFFSET.fullmatch(plain):
+        minutes = int(found[2]) * 60 + int(found[3] or 0)
+        if minutes <= 24 * 60 - 1:
+            return dt.timezone(dt.timedelta(minutes=-minutes if found[1] == "-" else minutes))
+    try:
+        return ZoneInfo(plain)
+    except (KeyError, ValueError, OSError):
+        raise BadNotes(BAD_ZONE.say(zone=plain[:60]).render()) from None
+
+
+def moment(text: str, assumed: dt.tzinfo, day: dt.date | None = None) -> dt.datetime | None:
+    """Return the instant a note names, None where it is none. `assumed`: zone of one without an offset; `day`: of one
+    without a date.
+    """
+    plain = text.strip()
+    where = assumed
+    found = _DAY_TIME.fullmatch(plain)
+    clock = plain if found is None else found[4] or ""
+    if tail := _TAIL.fullmatch(clock):
+        try:
+            clock, where = tail[1].strip(), zone(tail[2])
+        except BadNotes:
+            return None
+    hours = _CLOCK.fullmatch(clock)
+    if (clock and hours is None) or (found is None and (hours is None or day is None)):
+        return None
+    try:
+        date = dt.date(int(found[1]), int(found[2]), int(found[3])) if found else day
+        hour, minute, second = (int(part or 0) for part in hours.groups()) if hours else (0, 0, 0)
+        said = dt.datetime.combine(date or dt.date.min, dt.time(hour, minute, second), where).astimezone(dt.UTC)
+    except (ValueError, OverflowError):
+        return None
+    return said if said.year in YEARS else None

@@ -1,0 +1,229 @@
+"""A set of broker settings read with the facts: the value in force and where it comes from, and what contradicts what.
+
+`PARAMETERS` (meanings) and `versions.RULES` (defaults by version) are the data; here is only how to look something up,
+and the list
+of contradictions, each with the reason it is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Literal
+
+import attrs
+
+from kit.i18n import T
+from kit.rocketmq.parameters import ALIASES, PARAMETERS, Parameter
+from kit.rocketmq.versions import RULES, Version, rule
+
+Source = Literal["set", "default", "unknown"]
+
+DLEDGER_LIMIT: Final = 4_194_256
+"""Largest record a DLedger entry holds: 4 MiB buffer less the 48-byte header (DLedgerMmapFileStore)."""
+
+
+@attrs.frozen
+class Value:
+    """The value in force: `set` in the configuration, the version's `default`, or `unknown` (None) without either."""
+
+    name: str
+    value: Any
+    source: Source
+
+
+@attrs.frozen
+class Settings:
+    """Name → text as configured, with the broker's version where it is known."""
+
+    given: Mapping[str, str]
+    version: Version | None = None
+
+    def value(self, name: str) -> Value:
+        """Return the value in force of a parameter, typed; text that is no number stays text."""
+        for each in (name, *(old for old, new in ALIASES.items() if new == name)):
+            if each in self.given and not ignored(each, self.version):
+                return Value(name, typed(name, self.given[each]), "set")
+        default = default_of(name, self.version)
+        return Value(name, default, "unknown" if default is None else "default")
+
+    def number(self, name: str) -> float | None:
+        """Return a number in force, None where it is unknown or no number."""
+        value = self.value(name).value
+        return None if isinstance(value, bool) or not isinstance(value, int | float) else value
+
+    def says(self, name: str, *wanted: Any) -> bool:
+        """Tell whether the value in force is one of `wanted`; texts without case."""
+        value = self.value(name).value
+        return value in wanted or str(value).upper() in [str(each).upper() for each in wanted]
+
+
+def default_of(name: str, version: Version | str | None) -> Any:
+    """Return the default at a version; without a version only a default that never changed."""
+    known = RULES.get(name)
+    if known is None:
+        parameter = PARAMETERS.get(name)
+        return None if parameter is None else parameter.default
+    if version is not None:
+        return rule(name, version)
+    values = [value for _, value in known.rows]
+    return values[0] if len(values) == 1 else None
+
+
+def ignored(name: str, version: Version | None) -> bool:
+    """Tell whether a broker of `version` does not read this name at all; False where that is unknown."""
+    parameter = PARAMETERS.get(name)
+    if parameter is None or version is None:
+        return False
+    early = parameter.since is not None and version < Version.parse(parameter.since)
+    late = parameter.until is not None and version > Version.parse(parameter.until)
+    return early or late
+
+
+def typed(name: str, text: str) -> Any:
+    """Return the text as the parameter's type; as it stands where it does not fit or the parameter is unknown."""
+    plain = text.strip()
+    parameter = PARAMETERS.get(name)
+    unit = parameter.unit if parameter else "text"
+    if unit == "bool":
+        return {"true": True, "false": False}.get(plain.lower(), plain)
+    if unit in ("ms", "s", "hours", "bytes", "percent", "count"):
+        try:
+            return int(plain)
+        except ValueError:
+            return plain
+    return plain
+
+
+def misfit(name: str, text: str) -> bool:
+    """Tell whether the value of a known number is none: the broker then keeps its default.
+
+    `common/MixAll.properties2Object` sets one field after the other and swallows what cannot be parsed; a bool that is
+    not `true` is false.
+    """
+    parameter = PARAMETERS.get(name)
+    if parameter is None or parameter.unit in ("text", "enum", "bool"):
+        return False
+    return isinstance(typed(name, text), str)
+
+
+def guide(settings: Settings) -> list[dict[str, Any]]:
+    """Return one row a configured parameter: name, value, default, ignored, parameter (None where it is not known
+    here).
+    """
+    rows = []
+    for name, text in settings.given.items():
+        parameter: Parameter | None = PARAMETERS.get(name)
+        rows.append({
+            "name": name, "value": typed(name, text), "default": default_of(name, settings.version),
+            "ignored": ignored(name, settings.version), "parameter": parameter,
+        })  # fmt: skip
+    return rows
+
+
+@attrs.frozen
+class Conflict:
+    """Settings that contradict each other or cannot work: which, what it becomes, what to set; `cause`: slug of the
+    cause it ends in, "" for none.
+    """
+
+    slug: str
+    names: tuple[str, ...]
+    cause: str
+    becomes: T
+    instead: T
+    holds: Callable[[Settings], bool]
+
+
+def _over(one: float | None, other: float | None) -> bool:
+    return one is not None and other is not None and one > other
+
+
+def _reaches(one: float | None, other: float | None) -> bool:
+    return one is not None and other is not None and one >= other
+
+
+def _batched_ops(s: Settings) -> bool:
+    interval = s.number("transactionOpBatchInterval")
+    timeout = s.number("transactionTimeOut")
+    return (
+        s.version is not None
+        and bool(rule("opBatching", s.version))
+        and interval is not None
+        and timeout is not None
+        and timeout <= 2 * interval
+    )
+
+
+def _checked_for(s: Settings) -> float | None:
+    """Milliseconds from the first to the last check."""
+    times, interval = s.number("transactionCheckMax"), s.number("transactionCheckInterval")
+    return None if times is None or interval is None else times * interval
+
+
+CONFLICTS: Final[tuple[Conflict, ...]] = (
+    Conflict("spin-lock-threads", ("sendMessageThreadPoolNums", "useReentrantLockWhenPutMessage"), "broker-busy",
+             T("several send threads spin for one lock: CPU without throughput, busy answers"),
+             T("useReentrantLockWhenPutMessage=true, or one send thread"),
+             lambda s: _over(s.number("sendMessageThreadPoolNums"), 1) and s.says("useReentrantLockWhenPutMessage", False)),
+    Conflict("queue-outlasts-client", ("waitTimeMillsInSendQueue", "sendMsgTimeout"), "producer-retry-duplicate",
+             T("clients time out first, and the send is stored all the same: duplicates"),
+             T("waitTimeMillsInSendQueue below the clients' sendMsgTimeout"),
+             lambda s: _reaches(s.number("waitTimeMillsInSendQueue"), s.number("sendMsgTimeout"))),
+    Conflict("flush-outlasts-client", ("flushDiskType", "syncFlushTimeout", "sendMsgTimeout"), "client-timeout",
+             T("a slow disk shows as a client timeout, never as FLUSH_DISK_TIMEOUT"),
+             T("syncFlushTimeout below the clients' sendMsgTimeout"),
+             lambda s: s.says("flushDiskType", "SYNC_FLUSH") and _over(s.number("syncFlushTimeout"), s.number("sendMsgTimeout"))),
+    Conflict("pool-without-effect", ("transientStorePoolEnable", "flushDiskType", "brokerRole"), "",
+             T("the pool works with ASYNC_FLUSH on a master only; here it does nothing"),
+             T("ASYNC_FLUSH, or transientStorePoolEnable=false"),
+             lambda s: s.says("transientStorePoolEnable", True) and (s.says("flushDiskType", "SYNC_FLUSH") or s.says("brokerRole", "SLAVE"))),
+    Conflict("pool-with-dledger", ("transientStorePoolEnable", "enableDLegerCommitLog"), "",
+             T("DLedger keeps its own files; the pool only takes memory"),
+             T("transientStorePoolEnable=false"),
+             lambda s: s.says("transientStorePoolEnable", True) and s.says("enableDLegerCommitLog", True)),
+    Conflict("checked-before-op", ("transactionTimeOut", "transactionOpBatchInterval"), "duplicate-commit",
+             T("op records can come later than the first check: committed transactions are committed again"),
+             T("transactionTimeOut well above two batch intervals"), _batched_ops),
+    Conflict("no-check-at-all", ("transactionCheckMax",), "check-unknown-until-discard",
+             T("every half message is discarded at its first check"),
+             T("transactionCheckMax of at least 1, better 15"),
+             lambda s: _over(1, s.number("transactionCheckMax"))),
+    Conflict("checked-at-once", ("transactionTimeOut",), "duplicate-commit",
+             T("every transaction is checked in the next round, answered or not"),
+             T("transactionTimeOut above the longest local transaction"),
+             lambda s: _over(1, s.number("transactionTimeOut"))),
+    Conflict("checks-outlast-files", ("transactionCheckMax", "transactionCheckInterval", "fileReservedTime"), "transaction-consistency",
+             T("half messages are skipped as too old before their checks are used up"),
+             T("fileReservedTime above transactionCheckMax × transactionCheckInterval"),
+             lambda s: _over(_checked_for(s), (s.number("fileReservedTime") or float("inf")) * 3_600_000)),
+    Conflict("limit-below-client", ("maxMessageSize", "clientMaxMessageSize"), "message-size-mismatch",
+             T("clients accept bodies that the broker refuses; a half message can fit while its put-back does not"),
+             T("setMaxMessageSize on the clients: `size` says the number"),
+             lambda s: s.value("maxMessageSize").source == "set" and _over(s.number("clientMaxMessageSize"), s.number("maxMessageSize"))),
+    Conflict("limit-above-dledger", ("maxMessageSize", "enableDLegerCommitLog"), "message-size-mismatch",
+             T("records above 4,194,256 bytes fail with UNKNOWN_ERROR whatever the limit says"),
+             T("maxMessageSize of 4 MiB at most with DLedger"),
+             lambda s: s.says("enableDLegerCommitLog", True) and s.value("maxMessageSize").source == "set"
+             and _over(s.number("maxMessageSize"), DLEDGER_LIMIT + 48)),
+    Conflict("limit-above-file", ("maxMessageSize", "mappedFileSizeCommitLog"), "message-size-mismatch",
+             T("a record has to fit into one commitlog file"),
+             T("larger files or a smaller limit"),
+             lambda s: _reaches(s.number("maxMessageSize"), s.number("mappedFileSizeCommitLog"))),
+    Conflict("transactions-refused", ("rejectTransactionMessage",), "broker-not-available",
+             T("transactional messages are refused"),
+             T("rejectTransactionMessage=false where transactions are used"),
+             lambda s: s.says("rejectTransactionMessage", True)),
+    Conflict("few-delay-levels", ("messageDelayLevel",), "dead-letter",
+             T("retries begin at level 3; with fewer levels all of them wait the same time"),
+             T("at least 18 levels, as by default"),
+             lambda s: len(str(s.value("messageDelayLevel").value or "").split()) < 3),
+    Conflict("sync-master-timeout", ("brokerRole", "slaveTimeout", "sendMsgTimeout"), "client-timeout",
+             T("a slow slave shows as a client timeout, never as FLUSH_SLAVE_TIMEOUT"),
+             T("slaveTimeout below the clients' sendMsgTimeout"),
+             lambda s: s.says("brokerRole", "SYNC_MASTER") and _reaches(s.number("slaveTimeout"), s.number("sendMsgTimeout"))),
+)  # fmt: skip
+
+
+def conflicts(settings: Settings) -> list[Conflict]:
+    """Return the contradictions that hold; those that rest on unknown values do not."""
+    return [conflict for conflict in CONFLICTS if conflict.holds(settings)]

@@ -1,0 +1,95 @@
+"""The clock inside a UNIQ_KEY: milliseconds since the start of a month, in the zone of the producer's JVM.
+
+common/message/MessageClientIDSetter.setStartTime and nextID. The id names neither the month nor the zone; a date near
+the
+message gives the month, its bornTimestamp gives both.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+from collections.abc import Iterable
+from typing import Final
+
+import attrs
+
+LONGEST_MONTH: Final = 31 * 86_400_000 + 3_600_000
+"""31 days, one of them of 25 hours."""
+WRAP: Final = 1 << 32
+ZONES: Final = (dt.UTC, dt.timezone(dt.timedelta(hours=8)))
+"""Zones tried where nobody says the producer's: containers run in UTC, most RocketMQ hosts in GMT+8."""
+NEARBY: Final = dt.timedelta(days=16)
+"""Half a month: two readings of one id lie at least 28 days apart, so at most two are this near."""
+
+
+@attrs.frozen
+class Sent:
+    """One reading of a UNIQ_KEY's clock: the instant (UTC) if the producer ran in `zone`."""
+
+    at: dt.datetime
+    zone: dt.tzinfo
+
+
+def candidates(millis: int, near: dt.datetime, zones: Iterable[dt.tzinfo] = ZONES) -> tuple[Sent, ...]:
+    """Return the instants `millis` after a month's start can mean, nearest to `near` first, one set per zone.
+
+    A time longer than any month is negative: the clock stepped back over the month's start. `near` without zone is UTC.
+    """
+    near = _within(near)
+    found: list[Sent] = []
+    for zone in zones:
+        here = [
+            Sent(start + since, zone) for start, end in _months(near, zone) if (since := _since(millis)) < end - start
+        ]
+        here.sort(key=lambda sent: abs(sent.at - near))
+        found += [sent for sent in here if abs(sent.at - near) <= NEARBY] or here[:2]
+    return tuple(sorted(found, key=lambda sent: abs(sent.at - near)))
+
+
+def millis_of_month(sent: dt.datetime, zone: dt.tzinfo = dt.UTC) -> int:
+    """Return milliseconds from the start of `sent`'s month in `zone`, as a UNIQ_KEY holds them."""
+    local = sent.astimezone(zone)
+    start = local.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    return (_utc(local) - _utc(start)) // dt.timedelta(milliseconds=1)
+
+
+def producer_offset(millis: int, born_ms: int, slack_ms: int = 60_000) -> dt.timedelta | None:
+    """Return the producer's UTC offset: the quarter hour for which `born_ms` − `millis` is a month's start.
+
+    The id is made 0 to 10 ms before bornTimestamp; None if no zone fits within `slack_ms` (a re-sent copy has a later
+    birth).
+    """
+    start = born_ms - millis
+    for quarters in range(-48, 57):
+        offset = dt.timedelta(minutes=15 * quarters)
+        local = dt.datetime.fromtimestamp(start / 1000, dt.UTC) + offset
+        if local.day == 1 and dt.timedelta() <= local - local.replace(
+            hour=0, minute=0, second=0, microsecond=0
+        ) <= dt.timedelta(milliseconds=slack_ms):
+            return offset
+    return None
+
+
+def _since(millis: int) -> dt.timedelta:
+    return dt.timedelta(milliseconds=millis if millis < LONGEST_MONTH else millis - WRAP)
+
+
+def _within(near: dt.datetime) -> dt.datetime:
+    """Return an aware `near` far enough from the ends of the calendar to reckon with."""
+    aware = near.replace(tzinfo=dt.UTC) if near.tzinfo is None else near
+    return min(max(aware, dt.datetime(1970, 1, 2, tzinfo=dt.UTC)), dt.datetime(9000, 1, 1, tzinfo=dt.UTC))
+
+
+def _months(near: dt.datetime, zone: dt.tzinfo) -> Iterable[tuple[dt.datetime, dt.datetime]]:
+    """Yield (start, end), in UTC, of the months around `near` in `zone`."""
+    local = near.astimezone(zone)
+    first = local.year * 12 + local.month - 1
+    return itertools.pairwise(
+        _utc(dt.datetime(m // 12, m % 12 + 1, 1, tzinfo=zone)) for m in range(first - 2, first + 3)
+    )
+
+
+def _utc(local: dt.datetime) -> dt.datetime:
+    # Differences within one zone are wall-clock differences in Python; the id counts real milliseconds.
+    return local.astimezone(dt.UTC)

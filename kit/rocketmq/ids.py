@@ -1,0 +1,317 @@
+"""Message ids, both ways: the broker's offset id, the client's UNIQ_KEY, and the id of 5.x gRPC clients.
+
+Layouts (all big-endian, upper-case hex):
+
+* offset id, common/message/MessageDecoder.createMessageId: store host (4 or 16 bytes), port int32, physical offset
+int64.
+* UNIQ_KEY, common/message/MessageClientIDSetter: ip (4 or 16 bytes), pid 2, class loader hash 4,
+  milliseconds since the start of the month in the producer's zone 4 (unsigned), counter 2.
+* gRPC clients (apache/rocketmq-clients MessageIdCodec): 0x01, MAC address 6, pid 2, seconds since 2021-01-01 UTC 4,
+sequence 4.
+
+The first two have the same length; which one an id is follows from the port: a pid and a loader hash hardly ever look
+like one.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import ipaddress
+import re
+import struct
+from collections.abc import Collection, Iterable
+from typing import Any, Final, Literal
+
+import attrs
+
+from kit.i18n import Sentence, T
+from kit.rocketmq.id_clock import LONGEST_MONTH, ZONES, Sent, candidates
+from kit.rocketmq.versions import Version, rule
+
+Kind = Literal["offset", "uniq", "grpc"]
+Surety = Literal["certain", "likely", "possible"]
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+OFFSET_LIMIT: Final = 1 << 50
+"""A petabyte: no commitlog gets there, and a UNIQ_KEY read as an offset id nearly always lies beyond."""
+JDK17_LOADER: Final = 0x0C387F44
+"""Class loader hash that every process on JDK 17 was seen to write."""
+GRPC_EPOCH: Final = dt.datetime(2021, 1, 1, tzinfo=dt.UTC)
+
+BAD = T("`{text}` is not a message id: {why}. An id is 32 or 56 hex digits (34 from gRPC clients).")
+BAD_LENGTH = T("it has {n} characters")
+BAD_DIGIT = T("`{char}` is no hex digit")
+BAD_EMPTY = T("it is empty")
+BAD_GRPC = T("34 digits must begin with 01")
+
+KNOWN_STORE = T("its address is a store host of this evidence")
+PORT_LIKE = T("port {port} and offset {offset} are those of a stored record")
+NO_PORT = T("read as an offset id its port would be {port}")
+NO_OFFSET = T("read as an offset id its offset would be {offset}")
+GRPC_FORM = T("34 digits beginning with 01")
+
+PID_ZERO = T(
+    "pid 0000: clients 4.6.0 and 4.6.1 write the high half of the process id, so it does not tell processes apart"
+)
+PID_HIGH = T("client {client} writes the high half of the process id")
+LOOPBACK = T(
+    "127.0.0.1: clients 4.8.0 to 5.0.0 write it on hosts with private IPv4 addresses only, it is not where the producer ran"
+)
+MADE_UP = T("{ip} is no host address: where a client finds no address it writes four bytes of the clock instead")
+LOADER_SAME = T("the class loader hash is the one of every JDK 17 process")
+IPV6_KEY = T("a client 4.6.0 or later prefers an IPv6 address for this id, even when it talks IPv4 to the broker")
+NO_DATE = T("the id holds the time since the start of a month, not which month: give a date near the message")
+STEPPED_BACK = T(
+    "the time is longer than any month: the producer's clock stepped back over the start of the month (clients before 4.9.3)"
+)
+TWO_MONTHS = T("two months fit; the first time given is nearer to the date")
+
+
+class BadId(ValueError):
+    """Text that is no message id; `sentence` says what is wrong with it."""
+
+    def __init__(self, sentence: Sentence) -> None:
+        super().__init__(sentence.render())
+        self.sentence = sentence
+
+
+@attrs.frozen
+class IdInfo:
+    """A decoded id. Fields the kind does not have are None; `times` are candidates, best first; `offset` is in
+    bytes.
+    """
+
+    text: str
+    kind: Kind
+    how_sure: Surety
+    why: Sentence
+    ip: Address | None = None
+    port: int | None = None
+    offset: int | None = None
+    pid: int | None = None
+    loader: int | None = None
+    millis: int | None = None
+    counter: int | None = None
+    mac: str | None = None
+    times: tuple[Sent, ...] = ()
+    notes: tuple[Sentence, ...] = ()
+
+    @property
+    def host(self) -> str | None:
+        """`ip:port` or `[v6]:port` of an offset id's store host."""
+        return None if self.ip is None or self.port is None else _host(self.ip, self.port)
+
+    @property
+    def producer(self) -> str | None:
+        """The prefix of a UNIQ_KEY that one JVM keeps: ip, pid and loader, as hex."""
+        return self.text[:-12] if self.kind == "uniq" else None
+
+
+def decode(
+    text: str,
+    near: dt.datetime | None = None,
+    *,
+    zones: Iterable[dt.tzinfo] = ZONES,
+    store_hosts: Collection[str] | None = None,
+    client: str | Version | None = None,
+) -> IdInfo:
+    """Decode an id of any kind; raise `BadId` with one sentence otherwise.
+
+    `near`: an instant near the message, chooses the month of a UNIQ_KEY (None: no times). `zones`: what the producer's
+    zone may be. `store_hosts` (`ip:port`): settles the kind. `client`: version of the producer, for the pid rule.
+    """
+    raw, text = _bytes(text)
+    if len(raw) == 17:
+        return _grpc(raw, text)
+    kind, sure, why = _kind(raw, store_hosts)
+    ip, port, offset = _as_offset(raw)
+    if kind == "offset":
+        return IdInfo(text, kind, sure, why, ip=ip, port=port, offset=offset)
+    pid, loader, millis, counter = struct.unpack(">HIIH", raw[-12:])
+    times = candidates(millis, near, zones) if near else ()
+    notes = tuple(_notes(ip, pid, loader, millis, times, near, client))
+    return IdInfo(
+        text, kind, sure, why, ip=ip, pid=pid, loader=loader, millis=millis, counter=counter, times=times, notes=notes
+    )
+
+
+def classify(text: str, store_hosts: Collection[str] | None = None) -> tuple[Kind, Surety]:
+    """Tell which kind an id is and how sure that is; exact for offset ids where the store hosts are known."""
+    raw, _ = _bytes(text)
+    if len(raw) == 17:
+        return "grpc", "certain"
+    kind, sure, _ = _kind(raw, store_hosts)
+    return kind, sure
+
+
+def misread(text: str) -> tuple[str, int]:
+    """Return (`ip:port`, offset) that a look-up by offset id takes out of any 32- or 56-digit id.
+
+    For a UNIQ_KEY that is the producer's address and its pid and loader hash as a port: where queryMsgById tries to
+    connect.
+    """
+    raw, _ = _bytes(text)
+    if len(raw) == 17:
+        raise BadId(BAD.say(text=text, why=GRPC_FORM))
+    ip, port, offset = _as_offset(raw)
+    return _host(ip, port), offset
+
+
+def encode_offset_id(host: str, port: int, offset: int) -> str:
+    """Return the offset id of the record at `offset` (bytes) in the store of `host` (IP address) and `port`."""
+    return (ipaddress.ip_address(host).packed + struct.pack(">iq", port, offset)).hex().upper()
+
+
+def encode_uniq_key(
+    host: str, pid: int, loader: int, millis: int, counter: int, client: str | Version | None = None
+) -> str:
+    """Return the UNIQ_KEY a client writes; `pid` is the whole process id, cut as `client` (version) does; `millis`
+    since the month's start.
+    """
+    part = pid >> 16 if client and rule("uniqKeyPid", client) == "high" else pid
+    packed = struct.pack(">HIIH", part & 0xFFFF, loader & 0xFFFFFFFF, millis & 0xFFFFFFFF, counter & 0xFFFF)
+    return (ipaddress.ip_address(host).packed + packed).hex().upper()
+
+
+def encode(info: IdInfo) -> str:
+    """Return the id of decoded fields; `encode(decode(x)) == x` for every upper-case id."""
+    if info.kind == "offset":
+        return encode_offset_id(str(info.ip), info.port or 0, info.offset or 0)
+    if info.kind == "uniq":
+        return encode_uniq_key(str(info.ip), info.pid or 0, info.loader or 0, info.millis or 0, info.counter or 0)
+    seconds = int((info.times[0].at - GRPC_EPOCH).total_seconds())
+    return f"01{(info.mac or '').replace(':', '')}{info.pid or 0:04X}{seconds:08X}{info.counter or 0:08X}".upper()
+
+
+def msgid_report(
+    ids: Iterable[str],
+    near: dt.datetime | None = None,
+    *,
+    zones: Iterable[dt.tzinfo] = ZONES,
+    store_hosts: Collection[str] | None = None,
+) -> list[dict[str, Any]]:
+    """Decode ids for printing: one dict each, in order: `id`, `kind`, `how_sure`, `why`, `fields`, `times`, `notes`; or
+    `id`, `error`.
+
+    `fields` are (name, text) in layout order; `times` ISO texts with the zone assumed; sentences are not rendered yet.
+    A comma-joined list (the answer to a batch) is taken apart. Without `near` the times are those nearest to now.
+    """
+    zones = tuple(zones)
+    rows: list[dict[str, Any]] = []
+    for text in (part for each in ids for part in each.split(",")):
+        try:
+            info = decode(text, near or dt.datetime.now(dt.UTC), zones=zones, store_hosts=store_hosts)
+        except BadId as bad:
+            rows.append({"id": text, "error": bad.sentence})
+            continue
+        notes = [*info.notes, NO_DATE] if near is None and info.kind == "uniq" else list(info.notes)
+        times = [
+            {"utc": _iso(sent.at, dt.UTC), "local": _iso(sent.at, sent.zone), "zone": str(sent.zone)}
+            for sent in info.times
+        ]
+        rows.append({"id": info.text, "kind": info.kind, "how_sure": info.how_sure, "why": info.why, "fields": _fields(info), "times": times,
+                     "notes": notes})  # fmt: skip
+    return rows
+
+
+def _bytes(text: str) -> tuple[bytes, str]:
+    """Return the bytes and the canonical spelling; quotes and blanks around an id are what a log puts there."""
+    plain = text.strip().strip("\"'`[],;").strip()
+    shown = plain if len(plain) <= 60 else plain[:57] + "…"
+    if not plain:
+        raise BadId(BAD.say(text=text[:60], why=BAD_EMPTY))
+    odd = re.search(r"[^0-9A-Fa-f]", plain)
+    if odd:
+        raise BadId(BAD.say(text=shown, why=BAD_DIGIT.say(char=odd.group())))
+    if len(plain) not in (32, 34, 56):
+        raise BadId(BAD.say(text=shown, why=BAD_LENGTH.say(n=len(plain))))
+    if len(plain) == 34 and not plain.startswith("01"):
+        raise BadId(BAD.say(text=shown, why=BAD_GRPC))
+    return bytes.fromhex(plain), plain.upper()
+
+
+def _as_offset(raw: bytes) -> tuple[Address, int, int]:
+    port, offset = struct.unpack(">iq", raw[-12:])
+    return ipaddress.ip_address(raw[:-12]), port, offset
+
+
+def _kind(raw: bytes, store_hosts: Collection[str] | None) -> tuple[Kind, Surety, Sentence]:
+    ip, port, offset = _as_offset(raw)
+    if not 0 < port <= 65535:
+        return "uniq", _uniq_surety(raw), NO_PORT.say(port=str(port))
+    if offset >= 0 and store_hosts and (_host(ip, port) in store_hosts or f"{ip.exploded}:{port}" in store_hosts):
+        return "offset", "certain", KNOWN_STORE
+    if not 0 <= offset < OFFSET_LIMIT:
+        return "uniq", _uniq_surety(raw), NO_OFFSET.say(offset=str(offset))
+    return "offset", "likely" if port >= 1024 else "possible", PORT_LIKE.say(port=str(port), offset=str(offset))
+
+
+def _uniq_surety(raw: bytes) -> Surety:
+    """Say how much speaks for a UNIQ_KEY beyond its not being an offset id: any 32 hex digits have that shape, an MD5
+    sum too.
+    """
+    _, loader, millis, _ = struct.unpack(">HIIH", raw[-12:])
+    ip = ipaddress.ip_address(raw[:-12])
+    if millis >= LONGEST_MONTH:
+        return "possible"
+    return "certain" if loader == JDK17_LOADER or (ip.is_private and not ip.is_unspecified) else "likely"
+
+
+def _notes(
+    ip: Address,
+    pid: int,
+    loader: int,
+    millis: int,
+    times: tuple[Sent, ...],
+    near: dt.datetime | None,
+    client: str | Version | None,
+) -> Iterable[Sentence]:
+    if ip.version == 4 and (ip.packed[0] == 0 or ip.packed[0] >= 224):
+        yield MADE_UP.say(ip=str(ip))
+    if ip.is_loopback:
+        yield LOOPBACK
+    if ip.version == 6:
+        yield IPV6_KEY
+    if client and rule("uniqKeyPid", client) == "high":
+        yield PID_HIGH.say(client=str(client))
+    elif pid == 0:
+        yield PID_ZERO
+    if loader == JDK17_LOADER:
+        yield LOADER_SAME
+    if millis >= LONGEST_MONTH:
+        yield STEPPED_BACK
+    if near and any(abs(sent.at - times[0].at) > dt.timedelta(days=20) for sent in times):
+        yield TWO_MONTHS
+
+
+def _grpc(raw: bytes, text: str) -> IdInfo:
+    pid, seconds, sequence = struct.unpack(">HII", raw[7:])
+    mac = ":".join(f"{byte:02X}" for byte in raw[1:7])
+    at = Sent(GRPC_EPOCH + dt.timedelta(seconds=seconds), dt.UTC)
+    return IdInfo(text, "grpc", "certain", GRPC_FORM, pid=pid, mac=mac, counter=sequence, times=(at,))
+
+
+def _host(ip: Address, port: int) -> str:
+    return f"[{ip}]:{port}" if ip.version == 6 else f"{ip}:{port}"
+
+
+def _iso(at: dt.datetime, zone: dt.tzinfo) -> str:
+    return at.astimezone(zone).isoformat(sep=" ", timespec="milliseconds")
+
+
+def _fields(info: IdInfo) -> list[tuple[str, str]]:
+    if info.kind == "offset":
+        return [
+            ("store host", info.host or ""),
+            ("physical offset", str(info.offset)),
+            ("physical offset (hex)", f"0x{info.offset:X}"),
+        ]
+    first = [("mac", info.mac)] if info.kind == "grpc" else [("ip", str(info.ip))]
+    loader = (
+        [("class loader", f"{info.loader:08X}"), ("ms since month start", str(info.millis))]
+        if info.kind == "uniq"
+        else []
+    )
+    return [
+        (name, value or "") for name, value in [*first, ("pid", str(info.pid)), *loader, ("counter", str(info.counter))]
+    ]

@@ -1,0 +1,1 @@
+"""Known log texts, by the log they stand in."""

@@ -1,0 +1,65 @@
+"""The fields of a stored record with their bytes, and who put them there: what each side measures when it speaks of a
+message's size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import pandas as pd
+
+from kit.rocketmq import names, size
+
+CLIENT: Final = frozenset({names.UNIQ_KEY, names.WAIT, names.TRAN_MSG, names.PGROUP, names.INSTANCE_ID})
+"""Properties a producer's client adds: client/impl/producer/DefaultMQProducerImpl."""
+BROKER: Final = frozenset(
+    {names.CLUSTER, names.MSG_REGION, names.TRACE_ON, names.REAL_TOPIC, names.REAL_QID, names.TRANSACTION_ID}
+)
+"""Properties the broker adds when it prepares a transaction: broker/processor/SendMessageProcessor,
+TransactionalMessageBridge."""
+CHECK: Final = frozenset({names.CHECK_TIMES, names.PREPARED_QUEUE_OFFSET})
+"""Properties a put-back adds."""
+FIELDS: Final = ("body", "fixed", "topic", "application", "client", "broker", "check")
+
+
+def writer(name: str) -> str:
+    """Return who adds a property: `client`, `broker`, `check`, else `application`."""
+    return "client" if name in CLIENT else "broker" if name in BROKER else "check" if name in CHECK else "application"
+
+
+def of(topic: str, body: int, store_size: int, properties: Mapping[str, str]) -> dict[str, int]:
+    """Return bytes by field of `FIELDS`; they sum up to `store_size`. `fixed`: everything that is always there."""
+    found = dict.fromkeys(FIELDS, 0) | {"body": body, "topic": len(topic.encode())}
+    for name, value in properties.items():
+        found[writer(name)] += len(name.encode()) + len(value.encode()) + 2
+    found["fixed"] = store_size - sum(found.values())
+    return found
+
+
+def stages(record: Any, body: int, limit: int | None) -> pd.DataFrame:
+    """Return where a half record grows: columns stage, field, bytes, limit, offset_msg_id, one row a field of `FIELDS`.
+
+    `record`: a row of `messages`, its put-back stores `body` bytes of body. Stages: `checked` (what the client looks
+    at), `sent` (on the way to the broker),
+    `half` (as stored), `put_back` (what the check wants to write next).
+    """
+    properties = dict(record.properties or {})
+    half = of(record.topic, record.body_size, record.store_size, properties)
+    real = properties.get(names.REAL_TOPIC, "")
+    times = properties.get(names.CHECK_TIMES)
+    more = size.growth(int(times or 0) + 1, int(times) if times else None)
+    found = {
+        "checked": dict.fromkeys(FIELDS, 0) | {"body": record.body_size},
+        "sent": half | {"topic": len(real.encode()), "broker": 0, "check": 0},
+        "half": half,
+        "put_back": half | {"body": body, "check": half["check"] + more},
+    }
+    rows = [
+        (stage, field, count, limit, record.offset_msg_id)
+        for stage, parts in found.items()
+        for field, count in parts.items()
+    ]
+    return pd.DataFrame(rows, columns=pd.Index(["stage", "field", "bytes", "limit", "offset_msg_id"])).astype(
+        {"limit": "Int64"}
+    )

@@ -1,0 +1,371 @@
+"""The stored size of a record, what each rewrite adds to it, and the largest body that stays safe.
+
+Length formula: store/CommitLog.calMsgLength (MessageExtEncoder from 5.1.0); properties: common/message/MessageDecoder;
+limits: store/CommitLog, store/MessageExtEncoder, store/dledger/DLedgerCommitLog. A record is followed from copy to copy
+by
+the functions named after what the broker does with it: `prepared`, `put_back`, `committed`, `sent_back`,
+`dead_lettered`, …
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+import attrs
+
+from kit.i18n import T
+from kit.rocketmq import names
+from kit.rocketmq.versions import NEWEST, Version, rule
+
+HEADER: Final = 68
+"""Bytes before the hosts' addresses and ports are counted, with both length fields of body and properties apart."""
+HOST: Final = {False: 8, True: 20}
+DLEDGER_MAX_RECORD: Final = names.DLEDGER_ENTRY_BUFFER - names.DLEDGER_HEADER
+TOTAL_SLACK: Final = 65536
+"""What 4.9.5+ allows a record beyond the body limit."""
+COMPRESS_FROM: Final = 4096
+"""Body bytes from which a producer compresses: client/impl/producer/DefaultMQProducer.compressMsgBodyOverHowmuch."""
+
+Refusal = Literal["total", "body", "properties", "topic", "dledger"]
+
+
+@attrs.frozen
+class Record:
+    """A stored record as far as its size goes. `body`: stored bytes, `properties`: name → value, or the stored string.
+
+    `trailing`: its writer ends the properties with 0x02; `broker_trailing`: so does the broker that rewrites it (None:
+    the same).
+    """
+
+    topic: str
+    body: int
+    properties: Mapping[str, str] | str
+    trailing: bool = True
+    born_v6: bool = False
+    store_v6: bool = False
+    v2: bool = False
+    broker_trailing: bool | None = None
+
+    @property
+    def size(self) -> int:
+        return record_size(
+            self.topic,
+            self.body,
+            self.properties,
+            trailing=self.trailing,
+            born_v6=self.born_v6,
+            store_v6=self.store_v6,
+            v2=self.v2,
+        )
+
+    def with_(self, topic: str | None = None, **properties: str) -> Record:
+        """Return the copy a broker writes, with another topic or more properties; it encodes them anew."""
+        merged = {**as_mapping(self.properties), **properties}
+        trailing = self.trailing if self.broker_trailing is None else self.broker_trailing
+        return attrs.evolve(self, topic=topic or self.topic, properties=merged, trailing=trailing)
+
+
+def record_size(
+    topic: str,
+    body: int,
+    properties: Mapping[str, str] | str | int,
+    *,
+    trailing: bool = True,
+    born_v6: bool = False,
+    store_v6: bool = False,
+    v2: bool = False,
+) -> int:
+    """Return totalSize in bytes: 91 + body + topic + properties for IPv4 hosts and version 1, all in UTF-8.
+
+    `properties` as a number is the length of the stored string; `trailing` (a mapping's final 0x02) is
+    `rule("trailingSeparator", version of the writer)`.
+    """
+    props = properties if isinstance(properties, int) else properties_length(properties, trailing=trailing)
+    return HEADER + HOST[born_v6] + HOST[store_v6] + 4 + body + (2 if v2 else 1) + len(topic.encode()) + 2 + props
+
+
+def properties_length(properties: Mapping[str, str] | str, *, trailing: bool = True) -> int:
+    """Return the bytes of the stored property string; a string counts as it stands."""
+    if isinstance(properties, str):
+        return len(properties.encode())
+    # name 0x01 value 0x02, the last 0x02 only where the writer leaves it.
+    length = sum(len(name.encode()) + len(value.encode()) + 2 for name, value in properties.items())
+    return length if trailing or not properties else length - 1
+
+
+def as_mapping(properties: Mapping[str, str] | str) -> dict[str, str]:
+    """Take a stored property string apart; a repeated name keeps its last value, as Java's map does."""
+    if not isinstance(properties, str):
+        return dict(properties)
+    pairs = (item.split(names.NAME_VALUE_SEPARATOR, 1) for item in properties.split(names.PROPERTY_SEPARATOR))
+    return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}
+
+
+# --- what the client and the broker store for a send
+# ---------------------------------------------------------------------
+
+
+def sent(
+    topic: str, body: int, properties: Mapping[str, str] | None = None, *, broker: str | Version = NEWEST, client: str | Version | None = None,
+    cluster: str = names.DEFAULT_CLUSTER, v6_key: bool = False, batch: bool = False, transaction: bool = False, born_v6: bool = False,
+    store_v6: bool = False,
+) -> Record:  # fmt: skip
+    """Return the record of a plain send (or, with `transaction`, what `prepared` starts from); `properties` are the
+    application's.
+    """
+    props = {**(properties or {}), names.UNIQ_KEY: "0" * (56 if v6_key else 32), names.WAIT: "true"}
+    if rule("storesCluster", broker):
+        props[names.CLUSTER] = cluster
+    if rule("storesRegionAndTrace", broker):
+        props |= {names.MSG_REGION: names.DEFAULT_REGION, names.TRACE_ON: "true"}
+    if rule("dropsWait", broker) and not (batch or transaction):
+        del props[names.WAIT]
+    writer = broker if transaction or rule("reencodesPlain", broker) else client or broker
+    v2 = bool(rule("recordV2", broker)) and len(topic) > 127
+    by_broker = bool(rule("trailingSeparator", broker))
+    record = Record(topic, body, props, bool(rule("trailingSeparator", writer)), born_v6, store_v6, v2, by_broker)
+    if batch and Version.parse(broker) >= Version(4, 9, 3):
+        # The broker appends the batch's own properties behind those of each message: WAIT stands there twice.
+        string = "".join(f"{name}\x01{value}\x02" for name, value in [*props.items(), (names.WAIT, "true")])
+        return attrs.evolve(record, properties=string if record.trailing else string[:-1])
+    return record
+
+
+def prepared(message: Record, queue_id: int = 0, broker: str | Version = NEWEST) -> Record:
+    """Return the half record: broker/transaction/queue/TransactionalMessageBridge.parseHalfMessageInner."""
+    more = {names.REAL_TOPIC: message.topic, names.REAL_QID: str(queue_id)}
+    if rule("halfCarriesTransactionId", broker):
+        more[names.TRANSACTION_ID] = as_mapping(message.properties).get(names.UNIQ_KEY, "")
+    return message.with_(names.HALF_TOPIC, **more)
+
+
+def put_back(half: Record, times: int | None = None, first_offset: int | None = None) -> Record:
+    """Return the copy a check appends. `times`: the count it carries (None: one more); `first_offset`: queue offset of
+    the
+    first half record, on a copy made during CHECK_IMMUNITY_TIME_IN_SECONDS (those count as checks too).
+    """
+    props = as_mapping(half.properties)
+    count = times if times is not None else int(props.get(names.CHECK_TIMES, "0")) + 1
+    copy = half.with_(**{names.CHECK_TIMES: str(count)})
+    if first_offset is None:
+        return copy
+    return copy.with_(**{names.PREPARED_QUEUE_OFFSET: str(first_offset), names.WAIT: "false"})
+
+
+def committed(half: Record) -> Record:
+    """Return the record in the real topic: the half record's properties unchanged, the topic exchanged."""
+    return half.with_(as_mapping(half.properties)[names.REAL_TOPIC])
+
+
+def discarded(half: Record) -> Record:
+    """Return the record in the topic of those checked too often (4.5.2+)."""
+    return half.with_(names.DISCARD_TOPIC)
+
+
+def scheduled(message: Record, level: int, queue_id: int = 0) -> Record:
+    """Return the record in the schedule topic; the delivered one has the same properties (`delivered`)."""
+    return message.with_(
+        names.SCHEDULE_TOPIC,
+        **{names.DELAY: str(level), names.REAL_TOPIC: message.topic, names.REAL_QID: str(queue_id)},
+    )
+
+
+def delivered(waiting: Record) -> Record:
+    """Return what a schedule record becomes when its time is up."""
+    return waiting.with_(as_mapping(waiting.properties)[names.REAL_TOPIC])
+
+
+def sent_back(consumed: Record, group: str, reconsume_times: int, level: int | None = None) -> Record:
+    """Return the schedule record of a refused consumption; `reconsume_times` before it. Its `delivered` is the retry
+    record.
+    """
+    props = as_mapping(consumed.properties)
+    retry = consumed.with_(
+        names.retry_topic(group),
+        **{
+            names.RETRY_TOPIC: props.get(names.RETRY_TOPIC, consumed.topic),
+            names.ORIGIN_MESSAGE_ID: props.get(names.ORIGIN_MESSAGE_ID, "0" * (56 if consumed.store_v6 else 32)),
+            names.WAIT: "false",
+        },
+    )
+    return scheduled(retry, level or names.FIRST_RETRY_LEVEL + reconsume_times)
+
+
+def dead_lettered(retried: Record, group: str, broker: str | Version = NEWEST) -> Record:
+    """Return the record in the dead letter topic, made from the last retry record."""
+    if rule("dlqThroughSchedule", broker):
+        return retried.with_(names.dlq_topic(group), **{names.REAL_TOPIC: names.dlq_topic(group), names.REAL_QID: "0"})
+    return retried.with_(names.dlq_topic(group), **{names.DELAY: "0"})
+
+
+# --- limits ----------------------------------------------------------------------------------------------------------------
+
+
+def size_rule(broker: str | Version, *, dledger: bool = False) -> str:
+    """Return what the broker compares with maxMessageSize: `total`, `body` or `body+64k`."""
+    return str(rule("sizeCheckDledger" if dledger else "sizeCheck", broker) or "total")
+
+
+def refusals(
+    record: Record, broker: str | Version = NEWEST, limit: int | None = None, *, dledger: bool = False
+) -> list[Refusal]:
+    """Return why the broker would not store the record, [] where it would."""
+    limit = rule("maxMessageSize", broker) if limit is None else limit
+    how = size_rule(broker, dledger=dledger)
+    found: list[Refusal] = []
+    if (how == "total" and record.size > limit) or (how == "body+64k" and record.size > limit + TOTAL_SLACK):
+        found.append("total")
+    if how != "total" and record.body > limit:
+        found.append("body")
+    if dledger and record.size > DLEDGER_MAX_RECORD:
+        found.append("dledger")
+    if properties_length(record.properties, trailing=record.trailing) > rule("propertiesMax", broker):
+        found.append("properties")
+    if topic_too_long(record.topic, broker):
+        found.append("topic")
+    return found
+
+
+def topic_too_long(topic: str, broker: str | Version = NEWEST) -> bool:
+    """Tell whether the store refuses a record for its topic; retry topics have more room from 5.1.0."""
+    length = len(topic.encode()) if rule("brokerTopicUnit", broker) == "bytes" else len(topic)
+    most = rule("brokerRetryTopicMax" if topic.startswith(names.RETRY_PREFIX) else "brokerTopicMax", broker)
+    return bool(length > most)
+
+
+def growth(check_max: int, times: int | None = None, first_offset: int | None = None) -> int:
+    """Return the bytes the largest put-back until the check limit has more than the half record at hand.
+
+    `times`: the count that record carries already; `first_offset`: its queue offset, if it has an immunity age.
+    """
+    last = max(check_max, times or 0)
+    add = len(str(last)) - len(str(times)) if times is not None else len(names.CHECK_TIMES) + 2 + len(str(last))
+    if first_offset is not None:
+        add += len(names.PREPARED_QUEUE_OFFSET) + 2 + len(str(first_offset)) + len("false") - len("true")
+    return add
+
+
+def safe_stored_body(
+    overhead: int, broker: str | Version = NEWEST, limit: int | None = None, *, dledger: bool = False
+) -> int:
+    """Return the largest stored body whose record of `overhead` other bytes (growth included) the broker still takes.
+
+    Negative where not even an empty body fits.
+    """
+    limit = rule("maxMessageSize", broker) if limit is None else limit
+    how = size_rule(broker, dledger=dledger)
+    most = {"total": limit - overhead, "body": limit, "body+64k": min(limit, limit + TOTAL_SLACK - overhead)}[how]
+    return int(min(most, DLEDGER_MAX_RECORD - overhead) if dledger else most)
+
+
+def zlib_bound(raw: int) -> int:
+    """Return the most bytes zlib can make of `raw`: compressBound of zlib.h, which Java's Deflater keeps."""
+    return raw + (raw >> 12) + (raw >> 14) + (raw >> 25) + 13
+
+
+def stored_bound(raw: int, compress_from: int = COMPRESS_FROM) -> int:
+    """Return the most bytes a raw body can be stored as; a compressed body is kept even when it grew."""
+    return zlib_bound(raw) if raw >= compress_from else raw
+
+
+def max_message_size(stored: int, compress_from: int = COMPRESS_FROM) -> int:
+    """Return N for the producer's setMaxMessageSize(N), which looks at the raw body: the largest that is stored in
+    `stored` at worst.
+    """
+    low, high = 0, max(stored, 0)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if zlib_bound(middle) <= stored else (low, middle - 1)
+    return low if low >= compress_from else max(0, min(stored, compress_from - 1))
+
+
+STAGES: Final = {
+    "sent": T("plain message, as sent"),
+    "prepared": T("half message"),
+    "put_back": T("after a check-back ({name})"),
+    "put_back_immune": T("after a check-back within the immunity age"),
+    "committed": T("committed, with the last check count"),
+    "scheduled": T("delayed"),
+    "sent_back": T("sent back by a consumer, waiting"),
+    "retry": T("retry delivered"),
+    "dead_lettered": T("dead letter"),
+    "committed_retry": T("committed, then sent back by a consumer"),
+}
+LONGEST_GROUP: Final = "g" * 120
+"""The longest consumer group whose retry topic every broker accepts: 127 − len("%RETRY%")."""
+
+
+def table(
+    body: int, topic: str, properties: Mapping[str, str] | None = None, *, broker: str | Version = NEWEST, client: str | Version | None = None,
+    limit: int | None = None, dledger: bool = False, group: str = LONGEST_GROUP, producer_group: str = "", check_max: int | None = None,
+    cluster: str = names.DEFAULT_CLUSTER, v6: bool = False,
+) -> dict[str, Any]:  # fmt: skip
+    """Follow a message of `body` stored bytes through every rewrite.
+
+    Return `rows` (stage, text, topic, bytes, growth over the first copy of its kind, refused: reasons, limit), and what
+    is
+    safe: `safe_stored_body` (every put-back fits), `safe_plain_body` (a plain send fits), `max_message_size` (raw body
+    for
+    setMaxMessageSize on a transaction producer), None where no body is; with `rule`, `limit`, `check_max`, `broker`
+    they were reckoned with.
+    """
+    version = Version.parse(broker)
+    limit = rule("maxMessageSize", version) if limit is None else limit
+    last = rule("transactionCheckMax", version) if check_max is None else check_max
+    common: dict[str, Any] = {
+        "broker": version,
+        "client": client,
+        "cluster": cluster,
+        "v6_key": v6,
+        "born_v6": v6,
+        "store_v6": v6,
+    }
+    plain = sent(topic, body, properties, **common)
+    half = prepared(
+        sent(
+            topic,
+            body,
+            {**(properties or {}), names.TRAN_MSG: "true", names.PGROUP: producer_group},
+            transaction=True,
+            **common,
+        ),
+        0,
+        version,
+    )
+    final = put_back(half, last)
+    waiting = sent_back(plain, group, 0)
+    steps: list[tuple[str, T | Any, Record, Record]] = [
+        ("sent", STAGES["sent"], plain, plain),
+        ("scheduled", STAGES["scheduled"], scheduled(plain, 18), plain),
+        ("prepared", STAGES["prepared"], half, half),
+        *[
+            ("put_back", STAGES["put_back"].say(name=f"{names.CHECK_TIMES}={n}"), put_back(half, n), half)
+            for n in sorted({1, min(10, last), last})
+        ],
+        ("put_back_immune", STAGES["put_back_immune"], put_back(half, last, first_offset=10**9), half),
+        ("committed", STAGES["committed"], committed(final), half),
+        ("committed_retry", STAGES["committed_retry"], delivered(sent_back(committed(final), group, 0)), half),
+        ("sent_back", STAGES["sent_back"], waiting, plain),
+        ("retry", STAGES["retry"], delivered(waiting), plain),
+        ("dead_lettered", STAGES["dead_lettered"], dead_lettered(delivered(waiting), group, version), plain),
+    ]
+    rows = [
+        {"stage": slug, "text": text, "topic": each.topic, "bytes": each.size, "growth": each.size - first.size,
+         "refused": refusals(each, version, limit, dledger=dledger), "limit": limit}
+        for slug, text, each, first in steps
+    ]  # fmt: skip
+    safe = _safe(final, version, limit, dledger=dledger)
+    return {
+        "rows": rows, "broker": str(version), "rule": size_rule(version, dledger=dledger), "limit": limit, "check_max": last,
+        "safe_stored_body": safe, "safe_plain_body": _safe(plain, version, limit, dledger=dledger),
+        "max_message_size": None if safe is None else max_message_size(safe),
+    }  # fmt: skip
+
+
+def _safe(record: Record, broker: Version, limit: int, *, dledger: bool) -> int | None:
+    """Return the largest body of such a record, None where it is refused whatever its body."""
+    if {"properties", "topic"} & set(refusals(record, broker, limit, dledger=dledger)):
+        return None
+    most = safe_stored_body(record.size - record.body, broker, limit, dledger=dledger)
+    return most if most >= 0 else None

@@ -1,0 +1,169 @@
+"""The Spark data source `rocketmq.commitlog`: what of the commit log is read, in which columns, cut into which tasks.
+
+Nothing here needs a kernel: Spark asks for columns and tasks in processes of their own, and those should not load a
+compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import pyarrow as pa
+from attrs import evolve, frozen
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    EqualTo,
+    Filter,
+    GreaterThan,
+    GreaterThanOrEqual,
+    In,
+    InputPartition,
+    LessThan,
+    LessThanOrEqual,
+)
+
+from kit.formats.commitlog.schema import FIELDS, SKIPPED, File, Wanted, schema
+from kit.spark.sources import KEPT, ddl, files_of, kept
+
+CHUNK: Final = 64 << 20
+"""Bytes of a file one task reads at most; files smaller than that share a task."""
+_KINDS: Final = ("commitlog", "dledger")
+
+
+@frozen
+class Chunk(InputPartition):
+    """What one task reads: ranges of files that begin and end at record borders once the kernel has moved them
+    there.
+    """
+
+    ranges: tuple[tuple[File, int, int], ...]
+
+
+def plan(files: Sequence[File]) -> list[Chunk]:
+    """Cut files into tasks of at most `CHUNK` bytes, at least some eight of them where there is enough to read."""
+    most = max(8 << 20, min(CHUNK, sum(file.used for file in files) // 8 + 1))
+    chunks: list[Chunk] = []
+    held: list[tuple[File, int, int]] = []
+    room = most
+    for file in files:
+        for start in range(0, max(file.used, 1 if file.length else 0), CHUNK):
+            stop = min(start + CHUNK, file.used)
+            if held and stop - start > room:
+                chunks.append(Chunk(tuple(held)))
+                held, room = [], most
+            held.append((file, start, stop))
+            room -= stop - start
+    return [*chunks, Chunk(tuple(held))] if held else chunks
+
+
+def tasks(files: Sequence[dict[str, Any]]) -> list[InputPartition]:
+    """Return what the tasks read; there is always one, so that an empty table has its columns."""
+    return [*plan([_known(item) for item in files])] or [Chunk(())]
+
+
+def _known(item: dict[str, Any]) -> File:
+    """Return a listed file; one that was not examined yet is."""
+    if "head" in item:
+        return File(**item)
+    from kit.formats.commitlog.segments import examine
+
+    return examine(str(item["file"]), str(item["path"]), item.get("base"))
+
+
+class CommitLogDataSource(DataSource):
+    """`spark.read.format("rocketmq.commitlog").load(path)`.
+
+    Options: `table` (`messages` or `skipped`), `body` (`true`: decompressed bodies), `body_topics` (comma list: the
+    body as stored, for
+    records of these topics only), `columns` (comma list), `files` (JSON
+    list of {"file", "path", "base"}, instead of a path), `keep` (a folder: each task
+    writes its rows there as Parquet and yields path and rows). Filters on topic, store_timestamp and physical_offset
+    are pushed down.
+    """
+
+    @classmethod
+    def name(cls) -> str:
+        return "rocketmq.commitlog"
+
+    def schema(self) -> str:
+        fields = KEPT if self.options.get("keep") else SKIPPED if self._skipped() else schema(self._columns())
+        return ddl(fields)
+
+    def reader(self, schema: Any) -> CommitLogReader:
+        topics = _listed(self.options.get("body_topics"))
+        return CommitLogReader(
+            self.options, self._skipped(), Wanted(self._columns(), body_topics=frozenset(topics) if topics else None)
+        )
+
+    def _skipped(self) -> bool:
+        table = self.options.get("table", "messages")
+        if table not in ("messages", "skipped"):
+            raise ValueError(f"table is messages or skipped, not {table!r}.")
+        return table == "skipped"
+
+    def _columns(self) -> tuple[str, ...]:
+        body = str(self.options.get("body", "false")).lower() == "true" or bool(self.options.get("body_topics"))
+        asked = _listed(self.options.get("columns"))
+        unknown = [name for name in asked if name not in FIELDS]
+        if unknown:
+            raise ValueError(f"No such column: {', '.join(unknown)}.")
+        return asked or tuple(name for name in FIELDS if body or name != "body")
+
+
+def _listed(option: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (option or "").split(",") if name.strip())
+
+
+class CommitLogReader(DataSourceReader):
+    """Reads the chunks; filters only spare work, Spark applies them again."""
+
+    def __init__(self, options: Any, skipped: bool, wanted: Wanted) -> None:
+        """Keep what was asked for."""
+        self.options, self.skipped, self.wanted = options, skipped, wanted
+
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802
+        """Narrow what is built by the filters that are understood, and hand all of them back."""
+        if not self.skipped:
+            for item in filters:
+                self.wanted = narrow(self.wanted, item)
+        return filters
+
+    def partitions(self) -> Sequence[InputPartition]:
+        return tasks(files_of(self.options, *_KINDS))
+
+    def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
+        folder = self.options.get("keep")
+        return kept(folder, repr(partition.ranges), self._read(partition)) if folder else self._read(partition)
+
+    def _read(self, partition: Any) -> Iterator[pa.RecordBatch]:
+        from kit.formats.commitlog.segments import messages, skipped
+
+        for file, start, stop in partition.ranges:
+            yield from skipped(file, start, stop) if self.skipped else messages(file, start, stop, self.wanted)
+
+
+def narrow(wanted: Wanted, item: Filter) -> Wanted:
+    """Return `wanted` with one more filter, as far as it is understood; never stricter than the filter."""
+    name = ".".join(getattr(item, "attribute", ()))
+    value = getattr(item, "value", None)
+    if name == "topic" and isinstance(item, (EqualTo, In)):
+        topics = frozenset(v for v in (item.value if isinstance(item, In) else (value,)) if isinstance(v, str))
+        return evolve(wanted, topics=topics if wanted.topics is None else wanted.topics & topics)
+    field = {"physical_offset": "offsets", "store_timestamp": "times"}.get(name)
+    if not field or not isinstance(item, (EqualTo, GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual)):
+        return wanted
+    if isinstance(value, datetime):
+        value = int((value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp() * 1000)
+    if not isinstance(value, int):
+        return wanted
+    low, high = getattr(wanted, field) or (-(2**63), 2**63 - 1)
+    # Times have parts below a millisecond that the records have not.
+    slack = 1 if field == "times" else 0
+    if not isinstance(item, (LessThan, LessThanOrEqual)):
+        low = max(low, value - slack)
+    if not isinstance(item, (GreaterThan, GreaterThanOrEqual)):
+        high = min(high, value + slack)
+    return evolve(wanted, offsets=(low, high)) if field == "offsets" else evolve(wanted, times=(low, high))

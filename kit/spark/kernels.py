@@ -1,0 +1,56 @@
+"""Compile every kernel once, so that no worker has to: `python -m kit.spark.kernels`."""
+
+from __future__ import annotations
+
+import struct
+import tempfile
+import zlib
+from pathlib import Path
+
+from kit.formats.commitlog import batches, segments, trace_contexts
+from kit.formats.commitlog.records import sniff
+from kit.rocketmq import binary_format as f
+
+
+def sample(physical_offset: int = 0) -> bytes:
+    """Return one v1 record with a property that is no UTF-8, so that every path is taken."""
+    body, topic, properties = b"body", b"t", b"KEYS\x01\xff\x02UNIQ_KEY\x01k"
+    host = bytes([127, 0, 0, 1]) + struct.pack(">i", 10911)
+    size = f.MIN_RECORD + len(body) + len(topic) + len(properties)
+    fixed = struct.pack(">iIiiiqqiq", size, f.MAGIC_V1, zlib.crc32(body) & 0x7FFFFFFF, 0, 0, 0, physical_offset, 0, 1)
+    hosts = host + struct.pack(">q", 1) + host + struct.pack(">iq", 0, 0)
+    return (
+        fixed
+        + hosts
+        + struct.pack(">i", len(body))
+        + body
+        + bytes([len(topic)])
+        + topic
+        + struct.pack(">h", len(properties))
+        + properties
+    )
+
+
+def warm() -> None:
+    """Run each kernel on a tiny file; numba keeps the machine code in its cache folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "0" * f.FILE_NAME_DIGITS)
+        first = sample()
+        path.write_bytes(first + sample(len(first)) + bytes(8192))
+        sniff(first)
+        file = segments.examine(path.name, str(path))
+        wanted = batches.Wanted(tuple(batches.FIELDS), topics=frozenset({"t"}))
+        list(segments.messages(file, 0, file.used, wanted))
+        list(segments.skipped(file, 0, file.used))
+        list(trace_contexts.trace_rows(file, 0, file.used, frozenset({"t"})))
+    try:
+        from kit.formats.logs import lines
+    except ImportError:
+        return
+    warm_lines = getattr(lines, "warm", None)
+    if warm_lines:
+        warm_lines()
+
+
+if __name__ == "__main__":
+    warm()

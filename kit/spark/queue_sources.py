@@ -1,0 +1,79 @@
+"""The Spark data sources `rocketmq.consumequeue` and `rocketmq.index`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+
+from kit.formats.queues import consumequeue, index
+from kit.spark.sources import Files, ddl, files_of, share
+
+
+class ConsumeQueueDataSource(DataSource):
+    """`spark.read.format("rocketmq.consumequeue").load(path)`: one row a unit. Option `files` as for
+    `rocketmq.commitlog`.
+    """
+
+    @classmethod
+    def name(cls) -> str:
+        return "rocketmq.consumequeue"
+
+    def schema(self) -> str:
+        return ddl(consumequeue.SCHEMA)
+
+    def reader(self, schema: Any) -> ConsumeQueueReader:
+        return ConsumeQueueReader(self.options)
+
+
+class ConsumeQueueReader(DataSourceReader):
+    """Reads whole files, several a task."""
+
+    def __init__(self, options: Any) -> None:
+        """Keep what was asked for."""
+        self.options = options
+
+    def partitions(self) -> Sequence[InputPartition]:
+        return share(files_of(self.options, "consumequeue"))
+
+    def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
+        task: Files = partition
+        for file, path in task.items:
+            yield from consumequeue.units(file, path)
+
+
+class IndexDataSource(DataSource):
+    """`spark.read.format("rocketmq.index").load(path)`: one row an entry, or one a file with option `table` =
+    `headers`.
+
+    Option `files` as for `rocketmq.commitlog`.
+    """
+
+    @classmethod
+    def name(cls) -> str:
+        return "rocketmq.index"
+
+    def schema(self) -> str:
+        return ddl(index.HEADERS if self.options.get("table") == "headers" else index.ENTRIES)
+
+    def reader(self, schema: Any) -> IndexReader:
+        return IndexReader(self.options)
+
+
+class IndexReader(DataSourceReader):
+    """Reads whole files, several a task."""
+
+    def __init__(self, options: Any) -> None:
+        """Keep what was asked for."""
+        self.options = options
+
+    def partitions(self) -> Sequence[InputPartition]:
+        return share(files_of(self.options, "index"))
+
+    def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
+        task: Files = partition
+        rows = index.headers if self.options.get("table") == "headers" else index.entries
+        for file, path in task.items:
+            yield from rows(file, path)

@@ -1,0 +1,187 @@
+"""The Spark session of the kit: local by default, any cluster by option or environment."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kit.i18n import T
+from kit.spark import jvm
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+MIN_JAVA = 17
+"""Oldest Java that starts Spark 4."""
+
+NO_JAVA = T(
+    "Spark needs Java {need} or newer, {found}. Get it with `apt-get install openjdk-17-jre-headless`, "
+    "`brew install openjdk@17` or `conda install -c conda-forge openjdk=17`, then set JAVA_HOME."
+)
+JAVA_ABSENT = T("none was found")
+JAVA_OLD = T("Java {version} was found")
+
+
+JAVA_OPTIONS = "-XX:+UseParallelGC -Duser.timezone=UTC"
+BRIEF = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=192m"
+"""One fast compiler: the second one takes a third of both cores for the first half minute, and pays back later.
+
+With one compiler the JVM sets 48 MB aside for its code, which a fourth case in one process fills.
+"""
+
+
+class JavaMissing(RuntimeError):
+    """No Java that can start Spark; the message says in one line how to get one."""
+
+
+def _memory() -> str:
+    """2 GiB a core for the driver (which is the executor too), at most a third of the machine and 8 GiB: more is filled
+    with garbage, not used.
+    """
+    try:
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError):
+        return "2g"
+    return f"{min(8, 2 * (os.cpu_count() or 1), max(1, total // 3 // 2**30))}g"
+
+
+def session(master: str | None = None, remote: str | None = None, *, brief: bool = False, **conf: str) -> SparkSession:
+    """Return the session with the kit's data sources registered.
+
+    `brief`: the work takes seconds, so a local JVM compiles its code quickly rather than well.
+    `master`/`remote` win over `RMQ_KIT_MASTER`/`SPARK_REMOTE`; under `spark-submit` its settings stand.
+    `conf` are extra Spark settings with `_` for `.`. Raise `JavaMissing` where no fitting Java is found.
+    """
+    from pyspark.sql import SparkSession
+
+    remote, master = _where(master, remote)
+    if not remote:
+        _require_java()
+    # Workers must be the same interpreter, with the kit and numba's cache at hand.
+    # On a cluster somebody may have named the interpreter of the environment that is shipped.
+    if is_local(master, remote) or "PYSPARK_PYTHON" not in os.environ:
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    builder = SparkSession.builder.appName("rmq-kit")
+    if remote:
+        builder = builder.remote(remote)
+    elif master:
+        builder = builder.master(master)
+    elif not _submitted():
+        builder = builder.master("local[*]")
+    for name, value in {
+        **_settings(local=is_local(master, remote), brief=brief),
+        **{k.replace("_", "."): v for k, v in conf.items()},
+    }.items():
+        builder = builder.config(name, value)
+    with _quiet():
+        spark = builder.getOrCreate()
+    if not remote:
+        spark.sparkContext.setLogLevel("ERROR")
+    register(spark)
+    return spark
+
+
+def is_local(master: str | None = None, remote: str | None = None) -> bool:
+    """Tell whether `session` would start Spark in this machine's own JVM with the kit's settings."""
+    remote, master = _where(master, remote)
+    return not (remote or master or _submitted())
+
+
+def _where(master: str | None, remote: str | None) -> tuple[str | None, str | None]:
+    return remote or os.environ.get("SPARK_REMOTE"), master or os.environ.get("RMQ_KIT_MASTER")
+
+
+def _submitted() -> bool:
+    return "SPARK_ENV_LOADED" in os.environ and "PYSPARK_GATEWAY_PORT" in os.environ
+
+
+def register(spark: SparkSession) -> None:
+    """Make the kit's formats readable by `spark.read.format(...)`."""
+    from kit.spark.sources import data_sources
+
+    for source in data_sources():
+        spark.dataSource.register(source)
+
+
+def _require_java() -> None:
+    found = jvm.version()
+    if (jvm.major(found) or 0) < MIN_JAVA:
+        had = JAVA_ABSENT if found is None else JAVA_OLD.say(version=found)
+        raise JavaMissing(NO_JAVA.say(need=MIN_JAVA, found=had).render())
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Send what the JVM prints to a file: it inherits our stderr, and its banners would stand in every report and pipe.
+
+    `RMQ_KIT_SPARK_LOG` names another file, or `-` for the terminal.
+    """
+    wanted = os.environ.get("RMQ_KIT_SPARK_LOG")
+    if wanted == "-":
+        yield
+        return
+    log = Path(wanted or Path(tempfile.gettempdir(), f"rmq-kit-spark-{os.getuid()}.log"))
+    kept = os.dup(2)
+    try:
+        target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    except OSError:
+        target = os.open(os.devnull, os.O_WRONLY)
+    try:
+        sys.stderr.flush()
+        os.dup2(target, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(target)
+
+
+def _settings(*, local: bool, brief: bool) -> dict[str, str]:
+    settings = {
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        # What Spark writes, other Parquet readers read: the default is a deprecated 12-byte form without a zone.
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+        "spark.sql.python.filterPushdown.enabled": "true",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "true",
+    }
+    if local:
+        cores = os.cpu_count() or 2
+        settings |= {
+            # Small tables: a shuffle into 200 tasks would cost more than the work.
+            "spark.sql.shuffle.partitions": str(max(2, cores)),
+            "spark.driver.memory": _memory(),
+            # The UI has no authentication and shows log text; nothing listens beyond loopback.
+            "spark.ui.enabled": "false",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.host": "127.0.0.1",
+            "spark.eventLog.enabled": "false",
+            "spark.sql.catalogImplementation": "in-memory",
+            # Little is kept for a short time: packing it costs more than the room.
+            "spark.sql.inMemoryColumnarStorage.compressed": str(not brief).lower(),
+            "spark.driver.extraJavaOptions": " ".join(
+                filter(None, (JAVA_OPTIONS, BRIEF if brief else "", jvm.options()))
+            ),
+        }
+    return settings
+
+
+def uri(path: Path) -> str:
+    """Return a path as Spark takes it. Hadoop reads a percent sign as one, so nothing is quoted as `Path.as_uri`
+    would.
+    """
+    return f"file:{path.resolve()}"
+
+
+def parquet(spark: SparkSession, folder: Path, schema: StructType) -> DataFrame:
+    """Return a folder of Parquet files by its very name: Spark would take `[`, `{`, `*` and `?` in it for a pattern."""
+    return spark.read.option("__globPaths__", "false").schema(schema).parquet(uri(folder))

@@ -1,0 +1,120 @@
+"""What the Spark data sources share: which files to read, how to share them out, and their columns as SQL."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from attrs import frozen
+from pyspark.sql.datasource import DataSource, InputPartition
+
+from kit.formats.arrow_types import STRING_MAP, TIMESTAMP
+
+_SQL: Final = {
+    pa.string(): "string",
+    pa.int32(): "int",
+    pa.int64(): "bigint",
+    pa.bool_(): "boolean",
+    pa.binary(): "binary",
+    TIMESTAMP: "timestamp",
+    STRING_MAP: "map<string,string>",
+}
+_SHARE: Final = 32 << 20
+_SOURCES: Final = (
+    ("commitlog_source", "CommitLogDataSource"),
+    ("log_source", "LogDataSource"),
+    ("queue_sources", "ConsumeQueueDataSource"),
+    ("queue_sources", "IndexDataSource"),
+    ("trace_source", "TraceDataSource"),
+)
+
+
+@frozen
+class Files(InputPartition):
+    """The files one task reads, as (name for users, plain path)."""
+
+    items: tuple[tuple[str, str], ...]
+
+
+KEPT: Final = pa.schema([("path", pa.string()), ("rows", pa.int64())])
+"""What a task says of the file it wrote, with option `keep`."""
+
+
+def kept(folder: str, task: str, found: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Write a task's rows as one Parquet file into `folder`, and yield its path and row count (nothing where there are
+    no rows).
+
+    The rows stay columns all the way: nothing of them goes through the JVM. The name comes from what the task reads, so
+    a repeated task
+    writes the same file again, and it appears whole or not at all.
+    """
+    path = Path(folder, f"part-{hashlib.sha256(task.encode()).hexdigest()[:16]}.parquet")
+    part = path.with_suffix(f".{os.getpid()}.part")
+    writer: pq.ParquetWriter | None = None
+    rows = 0
+    try:
+        for batch in found:
+            if batch.num_rows:
+                writer = writer or pq.ParquetWriter(part, batch.schema, compression="snappy")
+                writer.write_batch(batch)
+                rows += batch.num_rows
+    finally:
+        if writer is not None:
+            writer.close()
+    if writer is not None:
+        part.replace(path)
+        yield pa.RecordBatch.from_pylist([{"path": str(path), "rows": rows}], schema=KEPT)
+
+
+def ddl(schema: pa.Schema) -> str:
+    """Return an Arrow schema as Spark's SQL text."""
+    return ", ".join(f"`{field.name}` {_SQL[field.type]}" for field in schema)
+
+
+def files_of(options: Any, *kinds: str) -> list[dict[str, Any]]:
+    """Return the files a data source was asked for: those in option `files`, else those of these kinds in the evidence
+    at `path`.
+
+    Each is {"file": name for users, "path": plain path, "base": physical offset of the first byte or None}.
+    """
+    listed = options.get("files")
+    if listed:
+        return list(json.loads(listed))
+    path = options.get("path")
+    if not path:
+        raise ValueError("Say what to read: load(path), or option files = JSON list of {file, path}.")
+    from kit.inventory.inventory import take
+
+    return [
+        {"file": item.file, "path": str(item.path), "base": getattr(item, "base", None)}
+        for item in take(path, workspace=None).of_kind(*kinds)
+    ]
+
+
+def share(files: Sequence[dict[str, Any]]) -> list[InputPartition]:
+    """Share files out to tasks of some 32 MiB, without cutting any. There is always one task, so that an empty table
+    has its columns.
+    """
+    tasks: list[InputPartition] = []
+    held: list[tuple[str, str]] = []
+    room = _SHARE
+    for item in files:
+        size = Path(item["path"]).stat().st_size
+        if held and size > room:
+            tasks.append(Files(tuple(held)))
+            held, room = [], _SHARE
+        held.append((str(item["file"]), str(item["path"])))
+        room -= size
+    return [*tasks, Files(tuple(held))]
+
+
+def data_sources() -> list[type[DataSource]]:
+    """Return the Spark data sources of the kit, to be registered in a session."""
+    return [getattr(importlib.import_module(f"kit.spark.{module}"), name) for module, name in _SOURCES]

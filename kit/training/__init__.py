@@ -1,0 +1,112 @@
+"""Training labs: questions on a recorded incident that follow its investigation, wrong turns included. Answers are
+worked out from the evidence.
+
+    kit.lab.open(80, "sample_data/half-topic-blowup.tar.zst")
+    kit.lab.check("80-3", "producer")
+
+A question is named `LAB-NUMBER`. Every call works on the lab opened last under that number in this process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kit.i18n import Lang, T
+
+if TYPE_CHECKING:
+    from kit.training.session import Note, Scorecard, Session
+
+__all__ = ["answer", "ask", "check", "hint", "open", "scorecard"]
+
+NO_LAB = T("{lab}: no such lab; there are {known}")
+NOT_OPEN = T("Open the lab first: kit.lab.open({lab}, evidence)")
+NO_ID = T("{id}: a question is named LAB-NUMBER, as in 80-3")
+
+_open: dict[int, Session] = {}
+
+
+def open(  # noqa: A001
+    lab: int | str,
+    evidence: str | Path | Sequence[str],
+    workspace: str = "",
+    lang: Lang = "en",
+    interactive: bool = True,
+    options: Mapping[str, Any] | None = None,
+    *,
+    solve: bool = False,
+    cases: int | None = None,
+) -> Session:
+    """Open a lab on its evidence and return it; results already in the workspace are used as they are.
+
+    `evidence`: as for `kit.open_case`; for a lab on several a list, or a folder of archives of which the `cases`
+    smallest are taken.
+    `solve`: questions without an answer are answered by the lab. Raise `LabError` (no such lab), `FileNotFoundError`.
+    """
+    from kit.notebook import inquiry
+    from kit.training.bench import Bench, evidences
+    from kit.training.labs import labs
+    from kit.training.session import LabError, Session
+
+    known = labs()
+    number = int(lab) if str(lab).isdecimal() else -1
+    if number not in known:
+        raise LabError(NO_LAB.say(lab=str(lab)[:40], known=[str(n) for n in known]).render(lang))
+    chosen = known[number]
+    paths = evidences(evidence, cases) if chosen.several else [inquiry.locate(evidence)]  # type: ignore[arg-type]
+    session = Session(chosen, Bench(paths, workspace, lang, interactive, options), solve)
+    _open.pop(number, None)
+    _open[number] = session
+    return session
+
+
+def _session(id_: str) -> Session:
+    from kit.training.session import LabError
+
+    number, dash, rest = str(id_).partition("-")
+    if not (number.isdecimal() and dash and rest):
+        raise LabError(NO_ID.say(id=str(id_)[:40]).render())
+    if int(number) not in _open:
+        raise LabError(NOT_OPEN.say(lab=number).render())
+    return _open[int(number)]
+
+
+def ask(id: str) -> Any:  # noqa: A002
+    """Return the question, for reading; in an interactive lab a form that asks, checks and hints."""
+    session = _session(id)
+    if not session.bench.interactive:
+        return session.ask(id)
+    from kit.training.form import form
+
+    return form(session, id)
+
+
+def check(id: str, answer: Any) -> Note:  # noqa: A002
+    """Judge an answer: what it got right, or which misconception it is. None is “not answered yet”. Raise `LabError`
+    for an unknown id.
+    """
+    return _session(id).check(id, answer)
+
+
+def hint(id: str) -> Note:  # noqa: A002
+    """Return where to look; the scorecard remembers."""
+    return _session(id).hint(id)
+
+
+def answer(id: str) -> Any:  # noqa: A002
+    """Return the answer as the evidence has it (number, word, or words with commas; None where it does not tell); the
+    scorecard remembers.
+    """
+    return _session(id).answer(id)
+
+
+def scorecard(lab: int | str | None = None) -> Scorecard:
+    """Return how the lab went (default: the one opened last)."""
+    from kit.training.session import LabError
+
+    if lab is None and _open:
+        return list(_open.values())[-1].scorecard()
+    if not str(lab).isdecimal() or int(str(lab)) not in _open:
+        raise LabError(NOT_OPEN.say(lab=str(lab or 80)[:40]).render())
+    return _open[int(str(lab))].scorecard()

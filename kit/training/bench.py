@@ -1,0 +1,180 @@
+"""The evidence on the table: cases opened and triaged once, and ways to look at them that give no verdict away."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pandas as pd
+
+from kit.charts import Chart, Table
+from kit.i18n import Lang, T
+from kit.notebook import inquiry as notebook
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from kit.case.case import Case
+
+ARCHIVES: Final = (".tar.zst", ".tar.gz", ".tgz", ".tar", ".zip")
+TOPICS = T("Records by topic")
+WARNINGS = T("What the logs complain about most")
+FILES = T("What there is")
+FOUND = T("Log entries with {text}")
+RECORDS = T("Records, in the order of the store")
+NO_ARCHIVE = T("{path}: neither an evidence nor a folder of archives")
+
+
+class Bench:
+    """One or several evidences. Numbers of evidences start at 1, as in their questions."""
+
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        workspace: str = "",
+        lang: Lang = "en",
+        interactive: bool = True,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.paths = list(paths)
+        self.lang = lang
+        self.interactive = interactive
+        self._open = (workspace, options or {})
+        self._inquiries: dict[int, notebook.Inquiry] = {}
+
+    def inquiry(self, n: int = 1) -> notebook.Inquiry:
+        """Return evidence number `n`, opened and triaged when first asked for. Raise `IndexError` where there is none
+        of that number.
+        """
+        if not 1 <= n <= len(self.paths):
+            raise IndexError(n)
+        if n not in self._inquiries:
+            workspace, options = self._open
+            self._inquiries[n] = notebook.start(self.paths[n - 1], workspace, self.lang, self.interactive, options)
+        return self._inquiries[n]
+
+    @property
+    def case(self) -> Case:
+        return self.spark_case()
+
+    def spark_case(self, n: int = 1) -> Case:
+        """Return a case with Spark running: columns cannot be named without it, and results that were kept did not need
+        it.
+        """
+        case = self.inquiry(n).case
+        _ = case.spark
+        return case
+
+    def figures(self, cause: str, n: int = 1) -> dict[str, Any]:
+        """Return the figures of a cause; unknown names and unknown values are None alike."""
+        return _Unknown(self.inquiry(n).finding(cause)["figures"])
+
+    def table(self, name: str, n: int = 1) -> pd.DataFrame:
+        return self.inquiry(n).table(name)
+
+    def draw(self, chart: Callable[..., Chart], name: str, n: int = 1) -> Chart | Table:
+        """Draw a result table; say so where there is none."""
+        return self.inquiry(n).draw(chart, name)
+
+    # --- to look at ------------------------------------------------------------------------------------------------------
+
+    def files(self, n: int = 1) -> Table:
+        """Return the files of an evidence by what they are; names of archives stay out, they could tell too much."""
+        items = [(_inside(i.file), i.kind, i.source, i.bytes) for i in self.inquiry(n).case.inventory.items]
+        return self._table(pd.DataFrame(items, columns=pd.Index(["file", "kind", "source", "bytes"])), FILES)
+
+    def topics(self, n: int = 1) -> Table:
+        """Return how many records each topic holds."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        case = self.spark_case(n)
+        times = (F.min("store_timestamp").alias("first"), F.max("store_timestamp").alias("last"))
+        frame = case.records.groupBy("topic").agg(F.count("*").alias("records"), *times)
+        return self._table(frame.orderBy(F.desc("records"), "topic").limit(40).toPandas(), TOPICS)
+
+    def warnings(self, n: int = 1, most: int = 15) -> Table:
+        """Return the commonest warnings and errors, digits and ids folded."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        case = self.spark_case(n)
+        folded = F.regexp_replace(F.substring("message", 1, 120), r"[0-9A-Fa-f]{16,}|\d+", "#")
+        loud = (
+            case.logs.where(F.col("level").isin("WARN", "ERROR"))
+            .groupBy("source", "level", folded.alias("text"))
+            .agg(F.count("*").alias("entries"))
+        )
+        return self._table(loud.orderBy(F.desc("entries"), "text").limit(most).toPandas(), WARNINGS)
+
+    def lines(self, text: str, n: int = 1, most: int = 8) -> Table:
+        """Return the first log entries that hold a text as it stands, the folded trace included."""
+        from pyspark.sql import functions as F  # noqa: N812
+
+        case = self.spark_case(n)
+        said = F.concat_ws("\n", "message", "trace")
+        found = case.logs.where(F.contains(said, F.lit(text))).select("file", "line", "ts", "level", said.alias("text"))
+        frame = found.orderBy("ts", "file", "line").limit(most).toPandas()
+        return self._table(frame.assign(file=[_inside(f) for f in frame["file"]]), FOUND.say(text=text))
+
+    def records(
+        self, n: int = 1, most: int = 8, *, topic: str | None = None, uniq_key: str | None = None, **properties: str
+    ) -> Table:
+        """Return the first records of a topic, of a message, or with properties of these values."""
+        shown = [
+            "store_timestamp",
+            "topic",
+            "store_size",
+            "sys_flag",
+            "reconsume_times",
+            "offset_msg_id",
+            "uniq_key",
+            "properties",
+        ]
+        frame = self._chosen(n, {"topic": topic, "uniq_key": uniq_key}, properties)
+        found = frame.orderBy("file", "physical_offset").select(*shown).limit(most).toPandas()
+        said = [", ".join(f"{k}={v}" for k, v in dict(p or {}).items() if k != "UNIQ_KEY") for p in found["properties"]]
+        return self._table(found.assign(properties=said), RECORDS)
+
+    def count(self, n: int = 1, *, topic: str | None = None, uniq_key: str | None = None, **properties: str) -> int:
+        """Return how many records there are of a topic, of a message, or with properties of these values."""
+        return int(self._chosen(n, {"topic": topic, "uniq_key": uniq_key}, properties).count())
+
+    def _chosen(self, n: int, columns: Mapping[str, str | None], properties: Mapping[str, str]) -> DataFrame:
+        from pyspark.sql import functions as F  # noqa: N812
+
+        frame = self.spark_case(n).records
+        for name, value in columns.items():
+            frame = frame if value is None else frame.where(F.col(name) == F.lit(value))
+        for name, value in properties.items():
+            frame = frame.where(F.col("properties").getItem(name) == F.lit(value))
+        return frame
+
+    def _table(self, frame: pd.DataFrame, caption: Any) -> Table:
+        return Table(frame, caption.render(self.lang), lang=self.lang)
+
+
+class _Unknown(dict[str, Any]):
+    def __missing__(self, key: str) -> None:
+        return None
+
+
+def _inside(file: str) -> str:
+    return file.rsplit("!/", 1)[-1]
+
+
+def evidences(said: str | Path | Sequence[str], most: int | None = None) -> list[Path]:
+    """Return the evidences of a lab on several: those named, or the `most` smallest archives of a folder, in an order
+    their names do not decide.
+
+    The order is that of a hash of their content, so it is the same for everybody and tells nothing. Raise
+    `FileNotFoundError`.
+    """
+    if not isinstance(said, str | Path):
+        return [notebook.locate(one) for one in said]
+    path = notebook.locate(said)
+    archives = [p for p in sorted(path.iterdir()) if p.name.endswith(ARCHIVES)] if path.is_dir() else []
+    if not archives:
+        return [path]
+    smallest = sorted(archives, key=lambda p: (p.stat().st_size, p.name))[:most]
+    return sorted(smallest, key=lambda p: hashlib.sha256(p.read_bytes()).hexdigest())

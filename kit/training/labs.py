@@ -1,0 +1,20 @@
+"""The training labs there are: every module `kit/training/questions_*.py` holds one, as `LAB`. It is found by being
+there.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+
+import kit.training
+from kit.training.question import Lab
+
+
+@cache
+def labs() -> dict[int, Lab]:
+    """Return the labs by number."""
+    names = sorted(m.name for m in pkgutil.iter_modules(kit.training.__path__) if m.name.startswith("questions_"))
+    found = [importlib.import_module(f"kit.training.{name}").LAB for name in names]
+    return {lab.number: lab for lab in sorted(found, key=lambda lab: lab.number)}

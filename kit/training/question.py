@@ -1,0 +1,75 @@
+"""What a lab is made of: questions, what a wrong answer tells about the one who gave it, and the facts both are held
+against.
+
+The facts are worked out from the evidence when they are first needed, by `Lab.facts`; a question names the fact that
+answers it. A fact that is None
+cannot be known from this evidence: its question is shown as such and not counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from string import Formatter
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from kit.i18n import Lang, Said, Sentence, T
+from kit.training.compare import Kind
+
+if TYPE_CHECKING:
+    from kit.training.bench import Bench
+
+
+@attrs.frozen
+class Slip:
+    """A wrong answer with a reason. `fact`: the fact it takes for the answer; `value`: the word it is. `text` may name
+    any fact.
+    """
+
+    text: Sentence
+    fact: str | None = None
+    value: str | None = None
+
+
+@attrs.frozen
+class Question:
+    """One question. `options`: the words to choose from, each with what it means; `also`: fact with further words that
+    are accepted for `words`.
+    """
+
+    id: str
+    kind: Kind
+    fact: str
+    ask: Sentence
+    hint: Sentence
+    why: Sentence
+    slips: tuple[Slip, ...] = ()
+    options: Mapping[str, Sentence] = attrs.field(factory=dict)
+    aliases: Mapping[str, str] = attrs.field(factory=dict)
+    tolerance: float = 0.0
+    also: str | None = None
+
+
+@attrs.frozen
+class Lab:
+    """One training lab. `facts`: evidence → everything its questions and explanations need, by name."""
+
+    number: int
+    title: T
+    questions: Callable[[Bench], tuple[Question, ...]]
+    facts: Callable[[Bench], dict[str, Any]]
+    several: bool = False
+    """Whether it is played on several evidences."""
+
+
+def tell(sentence: Sentence, facts: Mapping[str, Any], lang: Lang) -> str:
+    """Return a sentence with the facts filled in; values it brought along win, and a fact this evidence has not is
+    unknown.
+    """
+    text, own = (sentence.text, sentence.values) if isinstance(sentence, Said) else (sentence, {})
+    wanted = [name for _, name, _, _ in Formatter().parse(text.in_(lang)) if name]
+    values = {name: own.get(name, facts.get(name)) for name in wanted}
+    return text.say(
+        **{name: sorted(value) if isinstance(value, frozenset) else value for name, value in values.items()}
+    ).render(lang)

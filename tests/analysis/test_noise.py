@@ -1,0 +1,162 @@
+"""Harmless texts: lines as the reference prints them are known, counted, and speak for no cause."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import recorded
+from busy_evidence import clock, sent, write_log, write_store
+
+import kit
+from kit.analysis import noise
+from kit.formats.logs.literal_matcher import ordered
+from kit.rocketmq.log_events.benign import NOISE
+from kit.rocketmq.log_events.catalogue import BY_SLUG, EVENTS, needles
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+HALF = "RMQ_SYS_TRANS_HALF_TOPIC"
+QUEUE = f"MessageQueue [topic={HALF}, brokerName=broker-a, queueId=0]"
+
+# Texts of the reference: §1.1 and §1.10 (store), §6.5 (transaction.log), §8.1 (pop.log), §8.2 (broker.log, start and
+# stop).
+STORE = {
+    "store-first-start": [
+        "WARN main - store checkpoint file not exists, /home/rocketmq/store/checkpoint",
+        "WARN main - The commitlog files are deleted, and delete the consume queue files",
+    ],
+    "magic-zero": ["WARN main - found a illegal magic code 0x0"],
+    "store-shutdown": [
+        "WARN SendMessageThread_1 - message store has shutdown, so putMessage is forbidden",
+        "WARN PullMessageThread_1 - message store has shutdown, so getMessage is forbidden",
+    ],
+    "preallocated-deleted": [
+        "INFO ShutdownHook - delete pre allocated maped file, /home/rocketmq/store/commitlog/00000000000008388608"
+    ],
+    "disk-reclaim": ["INFO StoreScheduledThread1 - physic disk maybe full soon, so reclaim space, -1.0"],
+    "files-clean-up": [
+        "INFO StoreScheduledThread1 - begin to delete before 48 hours file. timeup: false spacefull: true manualDeleteFileSeveralTimes: 0"
+    ],
+    "buffer-position-invalid": [
+        "WARN AdminBrokerThread_4 - selectMappedBuffer request pos invalid, request pos: 0, size: 8388608, fileFromOffset: 0"
+    ],
+}
+TRANSACTION = {
+    "half-store-null": [
+        f"ERROR TransactionalMessageCheckService - Get message from store return null. topic={HALF}, groupId=CID_RMQ_SYS_TRANS, requestOffset=12"
+    ],
+    "check-pull-null": [
+        f"ERROR TransactionalMessageCheckService - The queue={QUEUE} check msgOffset=4 with opOffset=2 failed, pullResult is null"
+    ],
+    "op-pull-nothing": [
+        f"WARN TransactionalMessageCheckService - The miss op offset=12 in queue={QUEUE} is NO_NEW_MSG, pullResult=PullResult []"
+    ],
+    "half-pull-nothing": [
+        (
+            "WARN TransactionalMessageCheckService - No new message. GetMessageStatus=OFFSET_OVERFLOW_ONE, "
+            f"topic={HALF}, groupId=CID_RMQ_SYS_TRANS, requestOffset=12"
+        )
+    ],
+    "half-miss": [
+        f"INFO TransactionalMessageCheckService - No new msg, the miss offset=12 in={QUEUE}, continue check=1, pull result=PullResult []"
+    ],
+}
+BROKER = {
+    "consumer-group-missing": ["WARN PullMessageThread_1 - the consumer's group info not exist, group: points"],
+    "subscription-not-latest": ["WARN PullMessageThread_1 - The broker's subscription is not latest, group: points *"],
+    "unregister-broker-failed": ["WARN ShutdownHook - unregisterBroker Exception, 10.20.29.10:9876"],
+    "response-lost": ["ERROR NettyServerNIOSelector_3_1 - processRequestWrapper response to /10.20.29.21:35364 failed"],
+}
+POP = {
+    "pop-nothing-new": [
+        "INFO PopReviveService_1 - reviveQueueId=1, offset is 0, can not get new msg, old endTime 0, new endTime 0, timerDelay=0, commitLogDelay=0"
+    ]
+}
+ROUNDS = 12
+
+
+def lines(*kinds: dict[str, list[str]]) -> dict[str, list[str]]:
+    return {slug: texts for kind in kinds for slug, texts in kind.items()}
+
+
+def quiet(folder: Path) -> Path:
+    """Messages that were sent and stored at once, and twelve rounds of every harmless line in the log it belongs to."""
+    write_store(folder / "broker" / "commitlog", [sent(f"K{n}", 10 * n, 10 * n + 1) for n in range(50)])
+    ordinary = {
+        "store": "INFO StoreStatsService - [STORETPS] put_tps 12.3 get_found_tps 1.0 get_miss_tps 0.0 get_transfered_tps 1.0",
+        "transaction": f"INFO TransactionalMessageCheckService - Before check, the queue={QUEUE} msgOffset=4 opOffset=2",
+        "broker": "INFO BrokerControllerScheduledThread1 - dispatch behind commit log 0 bytes",
+        "pop": "INFO main - PopReviveService_0 service start",
+    }
+    for name, kind in (("store", STORE), ("transaction", TRANSACTION), ("broker", BROKER), ("pop", POP)):
+        said = [
+            (10_000 * n, text)
+            for n in range(ROUNDS)
+            for text in (ordinary[name], *(t for texts in kind.values() for t in texts))
+        ]
+        write_log(folder / "broker" / "logs" / f"{name}.log", [f"{clock(ms)[:19]} {text}" for ms, text in said])
+    return folder
+
+
+def test_every_text_is_in_the_catalogue_and_not_counted_as_harm() -> None:
+    assert len({n.slug for n in NOISE}) == len(NOISE)
+    for one in NOISE:
+        assert BY_SLUG[one.slug].harmless is not False, one.slug
+        assert one.reference.split("/")[0] in {"store", "broker", "remoting", "logging", "client"}
+
+
+@pytest.mark.parametrize(
+    ("slug", "text"), [(slug, text) for slug, texts in lines(STORE, TRANSACTION, BROKER, POP).items() for text in texts]
+)
+def test_the_lines_of_the_reference_are_known(slug: str, text: str) -> None:
+    assert slug in {n.slug for n in NOISE}
+    assert slug in {EVENTS[number].slug for number in ordered(needles(), [text])[0]}
+
+
+def test_noise_alone_speaks_for_no_cause(spark: SparkSession, tmp_path: Path) -> None:
+    case = kit.open_case(quiet(tmp_path / "evidence"), tmp_path / "ws")
+    findings = kit.triage(case)
+    assert findings["root_causes"] == []
+    assert [
+        (f["cause"], f["verdict"]) for f in findings["findings"] if f["verdict"] in ("confirmed", "suspected")
+    ] == []
+    frame = noise.seen(case).set_index("slug")
+    expected = {slug: ROUNDS * len(texts) for slug, texts in lines(STORE, TRANSACTION, BROKER, POP).items()}
+    assert sum(expected.values()) >= 200
+    assert frame["count"].to_dict() == expected
+    first = frame.loc["disk-reclaim"]
+    assert first["file"] == "broker/logs/store.log"
+    assert (
+        "so reclaim space, -1.0"
+        in (tmp_path / "evidence" / first["file"]).read_text().split("\n")[int(first["line"]) - 1]
+    )
+    assert first["text"].endswith("so reclaim space, -1.0")
+    # 2024-05-14 10:00:00 GMT+8
+    assert str(first["first"]) == "2024-05-14 02:00:00+00:00"
+    assert "DLedger" in first["why"]
+    assert set(noise.seen(case, "zh")["why"]).isdisjoint(set(frame["why"]))
+
+
+def test_no_logs_no_noise(tmp_path: Path) -> None:
+    write_store(tmp_path / "evidence" / "commitlog", [sent("K", 0, 1)])
+    case = kit.open_case(tmp_path / "evidence", tmp_path / "ws")
+    case.eager = False
+    assert noise.seen(case).empty
+
+
+@pytest.mark.recordings
+def test_what_a_healthy_broker_says(tmp_path: Path) -> None:
+    """Counted by grep in the recording: one stop, one first start, one brokerStatus call too early."""
+    folder = recorded.unpack("healthy", tmp_path)
+    case = kit.open_case(folder, tmp_path / "ws")
+    frame = noise.seen(case).set_index("slug")
+    text = "\n".join(p.read_text(errors="replace") for p in folder.rglob("*.log"))
+    for slug, needle in (
+        ("buffer-position-invalid", "selectMappedBuffer request pos invalid"),
+        ("preallocated-deleted", "delete pre allocated maped file"),
+        ("half-store-null", "Get message from store return null"),
+    ):
+        assert frame.loc[slug, "count"] == text.count(needle), slug

@@ -1,0 +1,97 @@
+"""Stalls found in the records of hand-made commitlogs: where they are, and where there only seem to be some."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from busy_evidence import START, A, B, sent, traffic, write_store
+from stores import Record
+
+import kit
+from kit.analysis.sends import stalls
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+CHANCES = ((1000, 1900), (4000, 4400), (4600, 5000))
+
+
+def found(tmp_path: Path, *stores: list[Record]) -> list[stalls.Stall]:
+    for n, records in enumerate(stores):
+        write_store(tmp_path / "evidence" / f"host-{n}" / "commitlog", records)
+    return stalls.find(kit.open_case(tmp_path / "evidence", tmp_path / "ws"))
+
+
+def after(stall: stalls.Stall) -> float:
+    return stall.start.replace(tzinfo=dt.UTC).timestamp() * 1000 - START
+
+
+def test_pauses_are_found_and_close_ones_are_one_burst(spark: SparkSession, tmp_path: Path) -> None:
+    first, burst = found(tmp_path, traffic(8000, pauses=CHANCES), traffic(8000, broker=B, prefix="U"))
+    assert after(first) == pytest.approx(1000, abs=20)
+    assert first.seconds == pytest.approx(0.9, abs=0.02)
+    assert (first.pauses, first.store_host) == (1, "10.0.0.2:10911")
+    assert after(burst) == pytest.approx(4000, abs=20)
+    assert burst.seconds == pytest.approx(1.0, abs=0.02)
+    assert burst.pauses == 2
+    assert burst.stood == pytest.approx(0.8, abs=0.04)
+
+
+@pytest.mark.parametrize("skew", [-7_000, 7_000])
+def test_a_client_clock_that_is_wrong_hides_and_invents_nothing(spark: SparkSession, tmp_path: Path, skew: int) -> None:
+    (only,) = found(tmp_path, traffic(8000, pauses=((1000, 1900),), skew=skew))
+    assert after(only) == pytest.approx(1000, abs=20)
+    assert only.seconds == pytest.approx(0.9, abs=0.02)
+
+
+def test_holes_without_anybody_waiting_are_no_stalls(spark: SparkSession, tmp_path: Path) -> None:
+    quiet = traffic(60_000, every=700)
+    # A client starts: its first messages wait for its own connection. Later one message is late by itself.
+    starting = [sent(f"S{n}", 30_100 + n, 30_500 + n, port=50_000) for n in range(5)]
+    hiccup = [sent("H", 40_650, 40_900)]
+    assert found(tmp_path, quiet + starting + hiccup) == []
+
+
+def test_copies_that_keep_their_birth_time_do_not_wait(spark: SparkSession, tmp_path: Path) -> None:
+    originals = traffic(3000)
+    later = [sent(f"T{n}", n * 10, 9000 + n, REAL_TOPIC="orders", DELAY="3") for n in range(50)]
+    retried = [sent(f"T{n}", n * 10, 15_000 + n, topic=b"%RETRY%points", REAL_TOPIC="%RETRY%points") for n in range(50)]
+    assert found(tmp_path, originals + later + retried) == []
+
+
+def test_a_burst_goes_on_over_a_pause_whose_waiters_were_all_refused(spark: SparkSession, tmp_path: Path) -> None:
+    records = [
+        r
+        for r in traffic(6000, pauses=((1000, 1400), (1600, 2000), (2200, 2600)))
+        if r.stored - r.born < 5 or not 1590 < r.born - START < 2000
+    ]
+    (burst,) = found(tmp_path, records)
+    assert burst.pauses == 3
+    assert burst.seconds == pytest.approx(1.6, abs=0.02)
+
+
+def test_half_messages_are_originals_but_commits_are_not(spark: SparkSession, tmp_path: Path) -> None:
+    from kit.analysis.messages.originals import originals
+
+    half = sent("X", 0, 1, topic=b"RMQ_SYS_TRANS_HALF_TOPIC", REAL_TOPIC="orders", TRAN_MSG="true")
+    renewed = sent(
+        "X", 0, 2, topic=b"RMQ_SYS_TRANS_HALF_TOPIC", REAL_TOPIC="orders", TRAN_MSG="true", TRANSACTION_CHECK_TIMES="1"
+    )
+    commit = sent("X", 0, 3, REAL_TOPIC="orders", TRAN_MSG="true")
+    commit.sys_flag, commit.prepared = 8, 1
+    delayed = sent("Y", 0, 4, topic=b"SCHEDULE_TOPIC_XXXX", REAL_TOPIC="orders", DELAY="3")
+    delivered = sent("Y", 0, 5, REAL_TOPIC="orders", DELAY="3")
+    trace = sent("X", 0, 6, topic=b"RMQ_SYS_TRACE_TOPIC")
+    write_store(
+        tmp_path / "evidence" / "commitlog", [half, renewed, commit, delayed, delivered, trace, sent("Z", 0, 7, A)]
+    )
+    case = kit.open_case(tmp_path / "evidence", tmp_path / "ws")
+    assert sorted((r["keys"], r.topic) for r in originals(case).collect()) == [
+        ("X", "RMQ_SYS_TRANS_HALF_TOPIC"),
+        ("Y", "SCHEDULE_TOPIC_XXXX"),
+        ("Z", "orders"),
+    ]

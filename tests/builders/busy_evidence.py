@@ -1,0 +1,103 @@
+"""Hand-made evidence of a busy broker: commitlogs of one or two brokers, client and application logs, a ledger."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+from stores import Record, store
+
+START = 1_715_652_000_000  # 2024-05-14 02:00:00 UTC
+A, B = bytes([10, 0, 0, 2]), bytes([10, 0, 0, 3])
+
+
+def sent(
+    key: str,
+    born: int,
+    stored: int,
+    broker: bytes = A,
+    port: int = 40001,
+    body: bytes = b"",
+    topic: bytes = b"orders",
+    **properties: str,
+) -> Record:
+    """A message of a producer: `born` and `stored` in ms after `START`. Its UNIQ_KEY follows from its key."""
+    named = {"KEYS": key, "UNIQ_KEY": uniq_key(key), "WAIT": "true", **properties}
+    text = "".join(f"{name}\x01{value}\x02" for name, value in named.items()).encode()
+    where = {"store_host": broker, "numbers": (0, 0, 0, port, 0)}
+    return Record(
+        topic=topic, body=body or key.encode(), properties=text, born=START + born, stored=START + stored, **where
+    )
+
+
+def uniq_key(key: str) -> str:
+    return f"0A00000A00001B8D{key.encode().hex().upper():0>16}"[:32]
+
+
+def traffic(
+    until: int,
+    every: int = 10,
+    pauses: tuple[tuple[int, int], ...] = (),
+    broker: bytes = A,
+    skew: int = 0,
+    prefix: str = "T",
+) -> list[Record]:
+    """Messages born every so many ms; those born in a pause are stored at its end, 1 ms after one another. `skew`: how
+    far the client's clock is ahead."""
+    records = []
+    behind = 0
+    for n, born in enumerate(range(0, until, every)):
+        end = next((end for start, end in pauses if start <= born < end), None)
+        stored = born + 1 if end is None else end
+        behind = max(stored, behind + 1)
+        records.append(sent(f"{prefix}{n}", born + skew, behind, broker))
+    return records
+
+
+def write_store(folder: Path, records: list[Record]) -> None:
+    folder.mkdir(parents=True)
+    made = store(sorted(records, key=lambda r: r.stored), end=bytes(4096))
+    (folder / f"{0:020}").write_bytes(made.data)
+
+
+def clock(ms: int, fraction: str = "ms") -> str:
+    """Local time GMT+8 as 4.x clients print it: the seconds again after the comma."""
+    at = dt.datetime.fromtimestamp((START + ms) / 1000, dt.timezone(dt.timedelta(hours=8)))
+    return at.strftime("%Y-%m-%d %H:%M:%S") + (
+        f",{at.second:03}" if fraction == "seconds" else f".{at.microsecond // 1000:03}"
+    )
+
+
+REFUSAL = "org.apache.rocketmq.client.exception.MQBrokerException: CODE: 2  DESC: [{kind}]broker busy, start flow control for a while"
+TIMEOUT = "org.apache.rocketmq.remoting.exception.RemotingTimeoutException: wait response on the channel <10.0.0.2:10911> timeout, 3000(ms)"
+FRAME = "\tat org.apache.rocketmq.client.impl.producer.DefaultMQProducerImpl.sendDefaultImpl(DefaultMQProducerImpl.java:583)"
+
+
+def attempt(ms: int, key: str, error: str, broker: str = "broker-a") -> list[str]:
+    """The two entries of a failed attempt in a 4.x client log."""
+    queue = f"MessageQueue [topic=orders, brokerName={broker}, queueId=0]"
+    properties = f"KEYS={key}, UNIQ_KEY={uniq_key(key)}, WAIT=true"
+    return [
+        f"{clock(ms, 'seconds')} WARN RocketmqClient - sendKernelImpl exception, resend at once, InvokeID: 1, RT: 402ms, Broker: {queue}",
+        error,
+        FRAME,
+        "",
+        f"{clock(ms, 'seconds')} WARN RocketmqClient - Message{{topic='orders', flag=0, properties={{{properties}}}, body=[1, 2], transactionId='null'}}",
+    ]
+
+
+def thrown(ms: int, key: str, error: str, thread: str = "sender-1") -> list[str]:
+    """What an application writes about it."""
+    return [
+        f"{clock(ms)} ERROR [{thread}] com.shop.Sender - send message failed, topic=orders, keys={key}, cost=411ms",
+        error,
+        FRAME,
+    ]
+
+
+STARTED = f"{clock(0, 'seconds')} INFO RocketmqClient - the producer [orders-producer] start OK. sendMessageWithVIPChannel=false"
+
+
+def write_log(path: Path, lines: list[str], ending: str = "\n") -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(ending.join(lines) + ending, newline="")

@@ -1,0 +1,214 @@
+"""Hand-made incidents for tests of charts and reports: findings as in findings.json, frames with numbers that follow
+from arithmetic."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pandas as pd
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from kit.charts import Chart, Table
+
+START = pd.Timestamp("2024-05-14 02:00:00")
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> \x1b[31mred \u202eevil\u202c $\\href{javascript:alert(3)}{x}$ &amp; %{y}"
+HALF, SCHEDULE = "RMQ_SYS_TRANS_HALF_TOPIC", "SCHEDULE_TOPIC_XXXX"
+
+
+def growth_frame(messages: int = 4, doublings: int = 10, seconds: int = 5) -> pd.DataFrame:
+    """`messages` leaked records that double every `seconds`: record m x 2^k is stored at k x seconds."""
+    rows = []
+    for k in range(doublings + 1):
+        low, high = (1, messages) if k == 0 else (messages * 2 ** (k - 1) + 1, messages * 2**k)
+        for seq in range(low, high + 1):
+            when = (
+                START
+                + pd.Timedelta(seconds=seconds * k)
+                - pd.Timedelta(milliseconds=(high - seq) / (high - low + 1) * 1000)
+            )
+            rows.append((seq, when, 100 + seq, k or None, f"KEY{seq % messages}", seq == high))
+    return pd.DataFrame(
+        rows, columns=["seq", "store_timestamp", "half_queue_offset", "check_times", "uniq_key", "doubling"]
+    )
+
+
+def flow_frame() -> pd.DataFrame:
+    rows = [
+        ("consumer", HALF, 4),
+        ("check", HALF, 2044),
+        ("commit", HALF, 2048),
+        ("check", "TRANS_CHECK_MAX_TIME_TOPIC", 512),
+    ]
+    return pd.DataFrame(rows, columns=["writer", "target", "records"])
+
+
+def life_frame() -> pd.DataFrame:
+    rows = [
+        (0, HALF, "trade", 0, None, False),
+        (1, "trade", "trade", 0, None, True),
+        (2, SCHEDULE, HALF, 1, None, False),
+        (6, HALF, HALF, 1, None, False),
+        (8, SCHEDULE, HALF, 0, 1, False),
+        (9, SCHEDULE, HALF, 0, 1, True),
+        (12, HALF, HALF, 0, 1, False),
+        (13, HALF, HALF, 0, 1, True),
+    ]
+    frame = pd.DataFrame(rows, columns=["s", "topic", "real_topic", "reconsume_times", "check_times", "committed"])
+    frame["store_timestamp"] = START + pd.to_timedelta(frame.pop("s"), unit="s")
+    return frame.assign(
+        queue_id=0, offset_msg_id=[f"0A140D0B00002A9F{n:016X}" for n in range(len(rows))], uniq_key="KEY0"
+    )
+
+
+def fixes_frame() -> pd.DataFrame:
+    rows = [
+        ("rollback-unknown-topic", 2048, 2560, False),
+        ("client-4.6.1", 4608, 0, False),
+        ("split-tags", 4608, 0, True),
+    ]
+    return pd.DataFrame(rows, columns=["fix", "prevented", "left", "retries_delivered"])
+
+
+def step(claim: str, holds: bool | None, *refs: tuple[str, int, str], role: str = "deciding") -> dict[str, Any]:
+    where = [{"file": f, ("physical_offset" if "commitlog" in f else "line"): n, "text": text} for f, n, text in refs]
+    return {"claim": claim, "role": role, "holds": holds, "evidence": where}
+
+
+def finding(cause: str, verdict: str, kind: str = "root_cause", **more: Any) -> dict[str, Any]:
+    plain = {
+        "cause": cause,
+        "kind": kind,
+        "verdict": verdict,
+        "title": cause.replace("-", " ").capitalize(),
+        "summary": f"Summary of {cause}.",
+        "window": None,
+        "steps": [],
+        "figures": {},
+        "missing": [],
+        "remedies": [],
+    }
+    return {**plain, **more}
+
+
+def findings(
+    *found: dict[str, Any], files: list[dict[str, Any]] | None = None, path: str = "incident"
+) -> dict[str, Any]:
+    listed = [
+        {
+            "file": "broker/logs/store.log",
+            "kind": "broker_log",
+            "bytes": 5744,
+            "sha256": "ab" * 32,
+            "first": "2024-05-14T01:59:00.000Z",
+            "last": "2024-05-14T02:05:00.000Z",
+            "replica_of": None,
+        }
+    ]
+    confirmed = [f["cause"] for f in found if f["verdict"] == "confirmed" and f["kind"] == "root_cause"]
+    evidence = {"path": path, "files": listed if files is None else files, "not_recognised": ["holiday.jpg"]}
+    return {
+        "schema": 1,
+        "kit_version": "0.1.0",
+        "evidence": evidence,
+        "root_causes": confirmed,
+        "findings": list(found),
+    }
+
+
+def blow_up(text: str = "putMessage message topic length too long 149") -> dict[str, Any]:
+    """A confirmed blow-up with a neighbour, an excluded and an undecided cause; `text` is the quoted line."""
+    remedy = {
+        "action": "Shorten the consumer group's name.",
+        "why": "The send-back is accepted.",
+        "risk": "A new group starts at its own offset.",
+        "verify": "Let one message fail: a record must appear in %RETRY% + group.",
+    }
+    wanted = {
+        "artefact": "iostat of the broker host",
+        "why": "it shows whether the disk was busy",
+        "command": "iostat -dxt 1 60 > iostat.txt",
+    }
+    log, store = "broker/logs/store.log", "broker/store/commitlog/00000000000000000000"
+    window = ["2024-05-14T02:00:00.000Z", "2024-05-14T02:00:50.000Z"]
+    main = finding(
+        "half-topic-blowup",
+        "confirmed",
+        title="The transaction half topic feeds itself",
+        window=window,
+        remedies=[remedy],
+        summary="4 messages that a consumer could not send back became 4,096 half records; they doubled every 5 s.",
+        steps=[
+            step(
+                "Root: the retry topic is 149 characters long; the broker stores names up to 127.",
+                True,
+                (log, 17, text),
+                role="supporting",
+            ),
+            step(
+                "4,096 half records of 4 messages have the half topic itself as REAL_TOPIC.",
+                True,
+                (store, 18468, f"topic={SCHEDULE} {text}"),
+            ),
+            step("One becomes two at every check.", True, (store, 50574, f"topic={HALF}")),
+            step("The check listener answered COMMIT.", None, role="supporting"),
+        ],
+        figures={
+            "leaked_messages": 4,
+            "leaked_half_records": 4096,
+            "doubling_seconds": 5.0,
+            "max_check_times": 10,
+            "retry_topic_length": None,
+        },
+    )
+    return findings(
+        finding("broker-busy", "insufficient_evidence", missing=[wanted], summary="No send failed in what was read."),
+        main,
+        finding(
+            "send-back-refused",
+            "confirmed",
+            "neighbour",
+            steps=[step("The broker refused a send-back.", True, (log, 17, text))],
+        ),
+        finding("message-size-mismatch", "ruled_out", steps=[step("A put-back was refused for its size.", False)]),
+    )
+
+
+def notebook(path: Path, cause: str | None, *shown: Chart | Table | str, lang: str = "en") -> Path:
+    """Write an executed notebook whose outputs are these charts, tables, or this text as foreign HTML."""
+    cells = [
+        new_markdown_cell(
+            "# Title\n\n## Hypothesis\n\nIt *feeds* itself. <b>raw</b> [x](javascript:alert(1)) ![pic](http://example.com/p.png)"
+        )
+    ]
+    for thing in shown:
+        data = {"text/html": thing, "text/plain": thing} if isinstance(thing, str) else thing._repr_mimebundle_()
+        cells.append(new_code_cell("pass", outputs=[new_output("display_data", data=data)]))
+    about = {"cause": cause} if cause else {"report": "overview"}
+    for number, cell in enumerate(cells):
+        cell["id"] = f"cell-{number}"
+    made = new_notebook(
+        cells=cells,
+        metadata={
+            "rmq-kit": about,
+            "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
+        },
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(made, path)
+    return path
+
+
+def tables() -> dict[str, pd.DataFrame]:
+    first = dt.datetime(2024, 5, 14, 2, tzinfo=dt.UTC)
+    files = [
+        ("broker/logs/store.log", "broker_log", 5744, first, first, "+08:00 (layout)", None),
+        ("holiday.jpg", "unknown", 12, None, None, None, None),
+    ]
+    return {
+        "inventory": pd.DataFrame(files, columns=["file", "kind", "bytes", "first", "last", "zone", "replica_of"]),
+        "damage": pd.DataFrame({"file": ["secret.log"], "reason": ["permission denied"]}),
+        "skipped": pd.DataFrame({"file": ["commitlog/0"], "reason": ["corrupt"], "ranges": [1], "bytes": [228]}),
+    }

@@ -1,0 +1,114 @@
+"""The recordings' truth: what RocketMQ's own decoder says about every record, and the stored bytes it says it about."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import tarfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import zstandard
+
+HERE = Path(__file__).parents[1]
+SMALL = (
+    "healthy",
+    "healthy-5",
+    "healthy-traced",
+    "message-identity",
+    "producer-offline",
+    "size-mismatch",
+    "transaction-consistency",
+)
+BIG = ("broker-busy", "half-topic-blowup")
+NAMES = tuple(sorted((*SMALL, *BIG)))
+
+
+def archive(name: str) -> Path:
+    return HERE.parent / "sample_data" / f"{name}.tar.zst"
+
+
+def truth(name: str) -> Iterator[dict[str, Any]]:
+    """Yield the records of one recording, in file order."""
+    with (
+        (HERE / "truth" / f"{name}.truth.jsonl.zst").open("rb") as file,
+        zstandard.ZstdDecompressor().stream_reader(file) as stream,
+    ):
+        for line in io.TextIOWrapper(stream, "utf-8", newline="\n"):
+            yield json.loads(line)
+
+
+def label(name: str) -> dict[str, Any]:
+    return json.loads((HERE / "truth" / f"{name}.label.json").read_text())
+
+
+def commitlog(name: str) -> dict[int, bytes]:
+    """Return {offset of the file's first byte: bytes} of the first broker's plain commitlog."""
+    found = {}
+    with (
+        archive(name).open("rb") as file,
+        zstandard.ZstdDecompressor().stream_reader(file) as stream,
+        tarfile.open(fileobj=stream, mode="r|") as tar,
+    ):
+        for member in tar:
+            path = Path(member.name)
+            if path.parent.name == "commitlog" and (data := tar.extractfile(member)):
+                found[int(path.name)] = data.read()
+    return found
+
+
+def unpack(name: str, into: Path) -> Path:
+    """Unpack a recording's evidence and return its folder."""
+    with (
+        archive(name).open("rb") as packed,
+        zstandard.ZstdDecompressor().stream_reader(packed) as plain,
+        tarfile.open(fileobj=plain, mode="r|") as tar,
+    ):
+        tar.extractall(into, filter="data")
+    return into / "evidence"
+
+
+@cache
+def members(name: str) -> dict[str, bytes]:
+    """Return every file of a small recording by its path inside the archive."""
+    with (
+        archive(name).open("rb") as packed,
+        zstandard.ZstdDecompressor().stream_reader(packed) as plain,
+        tarfile.open(fileobj=plain, mode="r|") as tar,
+    ):
+        return {m.name: tar.extractfile(m).read() for m in tar if m.isfile()}  # type: ignore[union-attr]
+
+
+def rows(name: str, member: str) -> list[dict[str, str]]:
+    """Return a CSV of a recording as one dict per row."""
+    return list(csv.DictReader(io.StringIO(members(name)[member].decode())))
+
+
+def check_references(findings: dict[str, Any], evidence: Path) -> int:
+    """Check that every reference resolves to its line (or record) in an unpacked evidence folder; return how many were
+    checked."""
+    lines: dict[str, list[bytes]] = {}
+    checked = 0
+    for finding in findings["findings"]:
+        for step in finding["steps"]:
+            for ref in step["evidence"]:
+                path = evidence / ref["file"]
+                assert path.is_file(), ref
+                if "line" in ref:
+                    if ref["file"] not in lines:
+                        raw = path.read_bytes()
+                        lines[ref["file"]] = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).split(b"\n")
+                    text = lines[ref["file"]][ref["line"] - 1].decode("utf-8", "replace").rstrip("\r")
+                    assert ref["text"].rstrip("… ")[:200] in text, (ref, text[:300])
+                else:
+                    base = int(path.name) if path.name.isdigit() else 0
+                    raw = path.read_bytes()
+                    at = ref["physical_offset"] - base
+                    assert int.from_bytes(raw[at + 4 : at + 8], "big") in (0xDAA320A7, 0xDAA320AB), ref
+                    assert int.from_bytes(raw[at + 28 : at + 36], "big") == ref["physical_offset"], ref
+                checked += 1
+    return checked

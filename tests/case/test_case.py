@@ -1,0 +1,341 @@
+"""A case against what RocketMQ's own decoder says, and the promises of caching, cutting and quoting."""
+
+from __future__ import annotations
+
+import datetime as dt
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import pytest
+import recorded
+from pyspark.sql import functions as F  # noqa: N812
+
+import kit
+from kit.case import case as case_module
+from kit.case import results, tables
+from kit.causes.findings import Finding, Ref, Step
+from kit.causes.triage import document, harm, plain
+from kit.i18n import LANGS, T
+from kit.report import write
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from kit.case.case import Case
+
+NAME = "producer-offline"
+SAMPLE = recorded.HERE.parent / "sample_data" / f"{NAME}.tar.zst"
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="module")
+def case(spark: SparkSession, cache: Path) -> Case:
+    return kit.open_case(SAMPLE, cache)
+
+
+@pytest.fixture(scope="module")
+def truth() -> list[dict[str, object]]:
+    return list(recorded.truth(NAME))
+
+
+@pytest.fixture(scope="module")
+def unpacked(case: Case, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The evidence as a folder, copied from what was unpacked."""
+    folder = tmp_path_factory.mktemp("unpacked") / "evidence"
+    for item in case.found.items:
+        target = folder / item.file.split("!/evidence/")[1]
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(item.path, target)
+    return folder
+
+
+def instant(ms: int) -> dt.datetime:
+    return dt.datetime.fromtimestamp(ms / 1000, dt.UTC)
+
+
+def test_records_are_those_of_the_truth(case: Case, truth: list[dict[str, object]]) -> None:
+    rows = case.records.select(
+        "physical_offset", "topic", "offset_msg_id", F.unix_millis("store_timestamp").alias("ms")
+    ).collect()
+    assert {(r.physical_offset, r.topic, r.offset_msg_id, r.ms) for r in rows} == {
+        (t["physical_offset"], t["topic"], t["msg_id"], t["store_timestamp"]) for t in truth
+    }
+    assert len(rows) == len(truth)
+    assert "body" not in case.messages.columns
+
+
+@pytest.mark.parametrize("little", [True, False])
+def test_folders_may_have_any_name(
+    spark: SparkSession, truth: list[dict[str, object]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, little: bool
+) -> None:
+    odd = tmp_path / "工作 区 50% 1+1 [a]{b}*?#é%2B"
+    odd.mkdir()
+    shutil.copy(SAMPLE, odd / SAMPLE.name)
+    if not little:
+        monkeypatch.setattr(tables, "LITTLE", 0)
+    case = kit.open_case(odd / SAMPLE.name, odd / "cache")
+    assert case.records.count() == len(truth) and case.logs.count() > 100
+    assert ("records", len(truth)) in write.decoded(case, odd / "out", body=False, form="parquet")
+    assert len(pd.read_parquet(odd / "out" / "messages", columns=["physical_offset"])) == len(truth)
+    assert {path.name for path in tmp_path.iterdir()} == {odd.name}
+
+
+def test_a_file_more_leaves_the_other_tables(unpacked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    evidence = tmp_path / "evidence"
+    shutil.copytree(unpacked, evidence)
+    before = kit.open_case(evidence, tmp_path / "cache")
+    names = sorted(tables.specs())
+    kept = {name: before.folder(name) for name in names}
+    (evidence / "orders.csv").write_text(
+        "order_id,status,created_at\nSO1,PAID,2024-05-14 10:00:00\nSO2,PAID,2024-05-14 10:00:01\n"
+    )
+    after = kit.open_case(evidence, tmp_path / "cache")
+    read: list[str] = []
+    monkeypatch.setattr(
+        case_module.Case,
+        "_read",
+        lambda self, name, spec, part: read.append(name) or tables.tasks(name, self.found, {"zones": {}}),
+    )
+    for name in names:
+        folder = after.folder(name)
+        assert folder != kept[name] and (
+            name == "rows"
+            or {p.stat().st_ino for p in folder.glob("*.parquet")}
+            == {p.stat().st_ino for p in kept[name].glob("*.parquet")}
+        )
+    assert read == ["rows"] and after.workspace.folder != before.workspace.folder
+    # A table whose own files changed is read again, and so is one whose copy was cleaned away.
+    shutil.rmtree(before.workspace.folder)
+    (evidence / "orders.csv").unlink()
+    with (evidence / next(i.file for i in after.found.items if i.kind == "broker_conf")).open("a") as conf:
+        conf.write("\nflushDiskType=SYNC_FLUSH\n")
+    read.clear()
+    changed = kit.open_case(evidence, tmp_path / "cache")
+    assert changed.folder("messages").parent != after.folder("messages").parent and "messages" not in read
+    assert changed.folder("offsets") and read == ["offsets"]
+
+
+def test_ops_name_half_messages(case: Case, truth: list[dict[str, object]]) -> None:
+    rows = case.ops.collect()
+    ops = [t for t in truth if t["topic"] == "RMQ_SYS_TRANS_OP_HALF_TOPIC"]
+    halves = {t["queue_offset"] for t in truth if t["topic"] == "RMQ_SYS_TRANS_HALF_TOPIC"}
+    assert {r.physical_offset for r in rows} == {t["physical_offset"] for t in ops}
+    assert {r.half_queue_offset for r in rows} <= halves
+    assert {r.tags for r in rows} == {"d"}
+
+
+def test_bodies_only_when_asked_for(case: Case, truth: list[dict[str, object]]) -> None:
+    lengths = {
+        r.physical_offset: r.n
+        for r in case.read_messages(body=True).select("physical_offset", F.length("body").alias("n")).collect()
+    }
+    assert lengths == {t["physical_offset"]: t["body_len"] for t in truth}
+
+
+def test_every_table_is_there_and_empty_ones_have_columns(case: Case) -> None:
+    filled = {name for name in tables.specs() if case.has(name)}
+    assert {
+        "messages",
+        "skipped",
+        "ops",
+        "logs",
+        "consumequeue",
+        "index",
+        "configs",
+        "offsets",
+        "rows",
+        "admin",
+    } <= filled
+    assert not {"sends", "traces", "metrics"} & filled
+    assert case.sends.columns[:4] == ["file", "line", "key", "start"]
+    assert case.sends.count() == 0
+    assert "events" in case.entries.columns
+    assert "events" not in case.logs.columns
+
+
+def test_times_are_instants_in_the_zone_of_the_records(case: Case) -> None:
+    """Rows and application lines stand within seconds of the records they name, whatever their zone."""
+    assert {z.zone for z in case.zones.values() if z.how == "pairs"} == {"+08:00"}
+    born = (
+        case.records.where("topic = 'RMQ_SYS_TRANS_HALF_TOPIC'")
+        .groupBy(F.col("keys").alias("key"))
+        .agg(F.min("born_timestamp").alias("born"))
+    )
+    late = (
+        case.rows.where("role = 'business'")
+        .join(born, "key")
+        .select((F.unix_millis("time") - F.unix_millis("born")).alias("ms"))
+        .collect()
+    )
+    assert len(late) > 10
+    assert all(abs(r.ms) < 10_000 for r in late)
+
+
+def test_quotes_are_the_lines_themselves(case: Case) -> None:
+    item = next(i for i in case.found.items if i.source == "transaction")
+    text = Path(item.path).read_bytes().decode().split("\n")
+    wanted = [1, 2, 57, len(text) - 1]
+    assert case.lines([(item.file, n) for n in wanted]) == [text[n - 1] for n in wanted]
+    with pytest.raises(IndexError):
+        case.line(item.file, len(text) + 5)
+    with pytest.raises(KeyError):
+        case.line("not/there", 1)
+
+
+def test_log_lines_point_at_their_line(case: Case) -> None:
+    rows = (
+        case.logs.where("source = 'transaction'").select("file", "line", "message").orderBy("line").limit(40).collect()
+    )
+    assert all(case.line(r.file, r.line).endswith(r.message) for r in rows)
+
+
+def test_setup(case: Case) -> None:
+    version = recorded.label(NAME)["recorded_as"]["broker"]
+    assert case.broker_versions() == (version,)
+    assert version in case.client_versions()
+    value, where, known = case.setting("transactionCheckInterval")
+    assert (value, known) == ("5000", "evidence")
+    assert where is not None
+    assert "5000" in case.line(where.file, where.line or 0)
+    assert case.setting("noSuchSetting") == (None, None, None)
+
+
+def test_nothing_is_damaged(case: Case) -> None:
+    assert case.damage() == []
+
+
+def test_since_and_until_cut_on_read(case: Case, cache: Path, truth: list[dict[str, object]]) -> None:
+    times = sorted(int(str(t["store_timestamp"])) for t in truth)
+    low, high = times[len(times) // 4], times[len(times) // 2]
+    cut = kit.open_case(SAMPLE, cache, since=instant(low), until=instant(high).isoformat())
+    assert cut.messages.count() == sum(low <= t <= high for t in times)
+    assert cut.configs.count() == case.configs.count()
+
+
+def test_same_tables_from_renamed_shuffled_doubled(case: Case, unpacked: Path, cache: Path, tmp_path: Path) -> None:
+    flat = tmp_path / "flat"
+    flat.mkdir()
+    for copy in ("x", "y"):
+        for n, path in enumerate(sorted(p for p in unpacked.rglob("*") if p.is_file())):
+            shutil.copy(path, flat / f"{copy}{n * 7919 % 1009:04}.bin")
+    other = kit.open_case(flat, cache)
+    assert other.messages.count() == 2 * case.messages.count()
+    assert other.records.count() == case.records.count()
+    for name in ("ops", "logs", "index", "rows"):
+        assert other._frame(name).count() == case._frame(name).count(), name
+    # Without a path, the records tell which queue a file holds.
+    queues = [
+        {tuple(r) for r in c.consumequeue.select("topic", "queue_id", "logical_offset", "physical_offset").collect()}
+        for c in (other, case)
+    ]
+    assert queues[0] == queues[1]
+    assert Counter(r.source for r in other.logs.select("source").collect()) == Counter(
+        r.source for r in case.logs.select("source").collect()
+    )
+
+
+def test_disagreeing_copies_count_once_and_are_told(
+    unpacked: Path, cache: Path, tmp_path: Path, truth: list[dict[str, object]]
+) -> None:
+    folder = tmp_path / "e"
+    folder.mkdir()
+    data = bytearray((unpacked / "broker/store/commitlog/00000000000000000000").read_bytes())
+    (folder / "a").write_bytes(data)
+    data[int(str(truth[3]["physical_offset"])) + 95] ^= 0xFF  # inside a body
+    (folder / "b").write_bytes(data)
+    twice = kit.open_case(folder, cache)
+    assert twice.records.count() == len(truth)
+    assert [(d.file, d.what) for d in twice.damage()] == [("b", "disagree")]
+
+
+def test_damage_names_its_range(unpacked: Path, cache: Path, tmp_path: Path, truth: list[dict[str, object]]) -> None:
+    folder = tmp_path / "e"
+    folder.mkdir()
+    data = (unpacked / "broker/store/commitlog/00000000000000000000").read_bytes()
+    at = int(str(truth[10]["physical_offset"]))
+    (folder / "cut").write_bytes(data[: at + 50])
+    (folder / "topics.json").write_text('{"dataVersion":{"counter":1},"topicConfigTable":{"a":{"perm":6}')
+    (folder / "link").symlink_to("/etc/hostname")
+    damaged = kit.open_case(folder, cache).damage()
+    assert [(d.file, d.what, d.start, d.end) for d in damaged] == [
+        ("cut", "truncated", at, at + 50),
+        ("link", "link", None, None),
+        ("topics.json", "corrupt", None, None),
+    ]
+
+
+def test_second_opening_reads_no_evidence(case: Case, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = case.messages.count()
+    for reader in ("tasks", "frame"):
+        monkeypatch.setattr(tables, reader, None)
+    again = kit.open_case(SAMPLE, cache)
+    assert again.messages.count() == counted
+
+
+def test_results_are_kept_in_both_languages(case: Case) -> None:
+    import pandas as pd
+
+    title = T("It happened", "它发生了")
+    step = Step(title, "deciding", True, (Ref("f", "text", line=1),))
+    frame = pd.DataFrame({"n": [1], "mixed": ["x"]})
+    finding = Finding(
+        "a-cause", "root_cause", title, title, [step], {"lost": 3, "share": float("nan")}, tables={"frame": frame}
+    )
+    documents = {lang: document(case, [finding], lang) for lang in LANGS}
+    results.save(case, [finding], documents)
+    assert results.load(case, "zh") == documents["zh"]
+    assert documents["zh"]["findings"][0]["title"] == "它发生了"
+    assert documents["en"]["root_causes"] == ["a-cause"]
+    assert documents["en"]["findings"][0]["figures"] == {"lost": 3, "share": None}
+    assert documents["en"]["schema"] == 1
+    listed = {f["file"]: f for f in documents["en"]["evidence"]["files"]}
+    assert set(next(iter(listed.values()))) == {"file", "kind", "bytes", "sha256", "first", "last", "replica_of"}
+    assert case.table_names() == ["frame"]
+    assert case.table("frame").to_dict("list") == {"n": [1], "mixed": ["x"]}
+    assert case.table("none").empty
+
+
+def test_harm_orders_root_causes() -> None:
+    def found(slug: str, **figures: object) -> Finding:
+        return Finding(slug, "root_cause", T("t", "t"), T("s", "s"), figures=figures)
+
+    some = [
+        found("b"),
+        found("a"),
+        found("twice", stored_twice=9),
+        found("waits", pending=500),
+        found("loses", lost=1),
+        found("none", lost=None),
+    ]
+    ordered = sorted(some, key=harm)
+    assert [f.cause for f in ordered] == ["loses", "twice", "waits", "a", "b", "none"]
+
+
+def test_plain_numbers() -> None:
+    import numpy as np
+
+    assert plain({"a": np.int64(3), "b": [np.float64("inf"), 1.5], "t": dt.datetime(2024, 5, 14, tzinfo=dt.UTC)}) == {
+        "a": 3,
+        "b": [None, 1.5],
+        "t": "2024-05-14T00:00:00.000Z",
+    }
+
+
+@pytest.mark.parametrize("said", [{"since": "yesterday"}, {"tz_app": "Mars/Olympus"}])
+def test_wrong_options_raise_at_once(said: dict[str, str], tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"yesterday|Mars"):
+        case_module.open_case(tmp_path, tmp_path.parent / "c", **said)  # type: ignore[arg-type]
+
+
+def test_columns_named_by_the_user(unpacked: Path, cache: Path) -> None:
+    named = kit.open_case(unpacked, cache, rows=["o/t_order.csv:key=status,status=order_id"])
+    [row] = named.rows.where("file = 'o/t_order.csv'").limit(1).collect()
+    assert (row.key, row.status) == ("PAID", row.cells["order_id"])

@@ -1,0 +1,322 @@
+"""A busy broker and its neighbours: hand-made incidents with answers by arithmetic, and the recorded one against the
+decoder and the sender's ledger."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import re
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import recorded
+from busy_evidence import (
+    FRAME,
+    REFUSAL,
+    STARTED,
+    TIMEOUT,
+    A,
+    B,
+    attempt,
+    clock,
+    sent,
+    thrown,
+    traffic,
+    write_log,
+    write_store,
+)
+
+import kit
+from kit.causes import broker_busy, broker_not_available, client_timeout, disk_full, producer_retry_duplicate
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from kit.case.case import Case
+    from kit.causes.findings import Finding
+
+pytestmark = pytest.mark.spark
+PAUSE = (1000, 1900)
+REFUSED = REFUSAL.format(kind="TIMEOUT_CLEAN_QUEUE") + ", period in queue: 402ms, size of queue: 24"
+CALL_TIMEOUT = "org.apache.rocketmq.remoting.exception.RemotingTooMuchRequestException: sendDefaultImpl call timeout"
+
+
+def incident(folder: Path) -> Path:
+    """Two brokers, one of which stands still for 0.9 s: K-lost is refused, K-twice times out and is stored on both,
+    K-once times out and is stored once."""
+    times = [("K-twice", 1005, A), ("K-twice", 1405, B), ("K-once", 1010, A)]
+    late = {A: 1900, B: 1406}
+    records = {A: traffic(4000, pauses=(PAUSE,)), B: traffic(4000, broker=B, prefix="U")}
+    for key, born, broker in times:
+        records[broker].append(sent(key, born, late[broker], broker))
+    write_store(folder / "host-a" / "commitlog", records[A])
+    write_store(folder / "host-b" / "commitlog", records[B])
+    client = [
+        STARTED,
+        *attempt(1410, "K-lost", REFUSED),
+        *attempt(1400, "K-twice", TIMEOUT),
+        *attempt(1800, "K-twice", TIMEOUT, "broker-b"),
+        *attempt(1800, "K-once", TIMEOUT),
+    ]
+    write_log(folder / "app" / "rocketmq_client.log", client, "\r\n")
+    app = [
+        *thrown(1411, "K-lost", REFUSED),
+        *thrown(1801, "K-twice", CALL_TIMEOUT, "sender-2"),
+        *thrown(1802, "K-once", CALL_TIMEOUT, "sender-3"),
+    ]
+    write_log(folder / "app" / "shop.log", app)
+    return folder
+
+
+def ask(folder: Path) -> tuple[Case, Finding]:
+    case = kit.open_case(folder, folder.parent / "ws", tz_app="+08:00")
+    return case, broker_busy.examine(case)
+
+
+def test_a_send_stored_on_two_brokers_is_one_key_found_twice(spark: SparkSession, tmp_path: Path) -> None:
+    folder = incident(tmp_path / "evidence")
+    case, found = ask(folder)
+    assert found.verdict == "confirmed"
+    figures = found.figures
+    assert figures["errors_by_kind"] == {"TIMEOUT_CLEAN_QUEUE": 1, "CLIENT_TIMEOUT": 2}
+    assert figures["attempts_by_kind"] == {"TIMEOUT_CLEAN_QUEUE": 1, "CLIENT_TIMEOUT": 3}
+    assert (
+        figures["sends"],
+        figures["sends_failed"],
+        figures["failed_but_stored"],
+        figures["lost"],
+        figures["stored_twice"],
+    ) == (None, 3, 2, 1, 1)
+    assert figures["outcome_by_kind"] == {
+        "TIMEOUT_CLEAN_QUEUE": {"stored": 0, "lost": 1},
+        "CLIENT_TIMEOUT": {"stored": 2, "lost": 0},
+    }
+    assert [round(s["seconds"], 1) for s in figures["stalls"]] == [0.9]
+    assert list(found.tables["lost"]["key"]) == ["K-lost"]
+    twice = found.tables["duplicated"]
+    assert (
+        list(zip(twice["key"], twice["brokers"], twice["kind"], strict=True)) == [("K-twice", 2, "CLIENT_TIMEOUT")] * 2
+    )
+    again = producer_retry_duplicate.examine(case)
+    assert again.verdict == "confirmed"
+    assert again.figures == {"messages": 1, "copies": 2, "on_several_brokers": 1}
+    timed_out = client_timeout.examine(case)
+    assert timed_out.verdict == "confirmed"
+    assert (timed_out.figures["timed_out_sends"], timed_out.figures["stored"]) == (2, 2)
+    assert disk_full.examine(case).verdict == "ruled_out"
+    assert broker_not_available.examine(case).verdict == "ruled_out"
+    assert recorded.check_references({"findings": [f.as_dict() for f in (found, again, timed_out)]}, folder) >= 6
+
+
+def test_less_evidence_knows_less_but_nothing_wrong(spark: SparkSession, tmp_path: Path) -> None:
+    folder = incident(tmp_path / "evidence")
+    # The other broker's store is missing: what is not in this one may be in that.
+    (folder / "host-b").rename(tmp_path / "host-b")
+    _, found = ask(folder)
+    assert found.verdict == "confirmed"
+    assert (found.figures["sends_failed"], found.figures["lost"], found.figures["outcome_by_kind"]) == (3, None, None)
+    # No store at all.
+    (folder / "host-a").rename(tmp_path / "host-a")
+    _, found = ask(folder)
+    assert found.verdict == "confirmed"
+    assert [found.figures[name] for name in ("stalls", "failed_but_stored", "lost", "stored_twice", "sends")] == [
+        None
+    ] * 5
+    assert found.figures["sends_failed"] == 3
+    assert any("commitlog" in wanted.command for wanted in found.missing)
+
+
+def test_a_standstill_alone_is_suspected(spark: SparkSession, tmp_path: Path) -> None:
+    folder = incident(tmp_path / "evidence")
+    (folder / "app").rename(tmp_path / "app")
+    case, found = ask(folder)
+    assert found.verdict == "suspected"
+    assert found.figures["errors_by_kind"] is None
+    assert any("rocketmq_client.log" in wanted.command for wanted in found.missing)
+    assert client_timeout.examine(case).verdict == "insufficient_evidence"
+
+
+def test_time_outs_without_a_refusal_are_suspected(spark: SparkSession, tmp_path: Path) -> None:
+    write_log(tmp_path / "evidence" / "rocketmq_client.log", [STARTED, *attempt(3000, "K1", TIMEOUT)], "\r\n")
+    case, found = ask(tmp_path / "evidence")
+    assert found.verdict == "suspected"
+    assert found.figures["errors_by_kind"] == {"CLIENT_TIMEOUT": 1}
+    assert client_timeout.examine(case).verdict == "confirmed"
+
+
+def test_a_ledger_alone_knows_what_failed_but_not_why(spark: SparkSession, tmp_path: Path) -> None:
+    rows = [f"K{n},2024-05-14 10:00:{n:02}.000,3,SEND_OK" for n in range(50)]
+    rows += [
+        "K50,2024-05-14 10:01:00.000,402,MQBrokerException",
+        "K51,2024-05-14 10:01:01.000,3001,RemotingTooMuchRequestException",
+    ]
+    write_log(tmp_path / "evidence" / "sends.csv", ["keys,start,cost_ms,outcome", *rows])
+    case, found = ask(tmp_path / "evidence")
+    assert found.verdict == "suspected"
+    assert [found.figures[name] for name in ("sends", "sends_failed", "lost", "errors_by_kind", "kind_unknown")] == [
+        52,
+        2,
+        None,
+        None,
+        1,
+    ]
+    assert client_timeout.examine(case).verdict == "confirmed"
+    assert disk_full.examine(case).verdict == "insufficient_evidence"
+
+
+def test_refusals_that_name_no_message_are_counted_one_by_one_beside_a_store(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    write_store(tmp_path / "evidence" / "store", traffic(4000))
+    lines = [
+        line for n in range(3) for line in (f"{clock(1000 * n)} ERROR [main] orders.Sender - send failed", REFUSED)
+    ]
+    write_log(tmp_path / "evidence" / "orders.log", lines)
+    _, found = ask(tmp_path / "evidence")
+    assert found.verdict == "confirmed"
+    assert [found.figures[name] for name in ("sends_failed", "lost", "failed_but_stored")] == [3, None, None]
+    assert found.figures["errors_by_kind"] == {"TIMEOUT_CLEAN_QUEUE": 3}
+
+
+def test_nothing_failed(spark: SparkSession, tmp_path: Path) -> None:
+    write_log(tmp_path / "evidence" / "rocketmq_client.log", [STARTED], "\r\n")
+    case, found = ask(tmp_path / "evidence")
+    assert found.verdict == "ruled_out"
+    assert found.figures["errors_by_kind"] == {}
+    # A consumer's log would not show a refused send.
+    inner = STARTED.replace("orders-producer", "CLIENT_INNER_PRODUCER")
+    write_log(tmp_path / "consumer" / "evidence" / "rocketmq_client.log", [inner], "\r\n")
+    case, found = ask(tmp_path / "consumer" / "evidence")
+    assert found.verdict == "insufficient_evidence"
+    assert found.figures["errors_by_kind"] is None
+    assert producer_retry_duplicate.examine(case).verdict == "insufficient_evidence"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (
+            "alice: this since noon\nMQBrokerException: CODE: 2  DESC: [REJECTREQUEST]system busy, start flow control for a while",
+            "REJECTREQUEST",
+        ),
+        (
+            '{"level":"error","msg":"send fail","err":"CODE: 1  DESC: [PC_SYNCHRONIZED]broker busy, start fl…"}',
+            "PC_SYNCHRONIZED",
+        ),
+        (
+            'time="2024-05-14T10:00:00" level=error msg="send error" error="CODE: 2, DESC: [PCBUSY_CLEAN_QUEUE]broker busy"',
+            "PCBUSY_CLEAN_QUEUE",
+        ),
+    ],
+)
+def test_a_pasted_line_is_enough(spark: SparkSession, tmp_path: Path, text: str, kind: str) -> None:
+    write_log(tmp_path / "evidence" / "chat.txt", text.split("\n"))
+    case, found = ask(tmp_path / "evidence")
+    assert found.verdict == "confirmed"
+    assert found.figures["errors_by_kind"] == {kind: 1}
+    assert found.figures["lost"] is None
+    assert found.figures["explanations"] == []
+    assert [module.examine(case).verdict for module in (client_timeout, disk_full, broker_not_available)] == [
+        "insufficient_evidence"
+    ] * 3
+
+
+def test_codes_that_are_not_about_load_go_to_the_neighbours(spark: SparkSession, tmp_path: Path) -> None:
+    answer = "MQBrokerException: CODE: 14  DESC: service not available now, maybe disk full, CL:  {} CQ:  {} INDEX:  {}, maybe your broker machine"
+    for name, ratio in (("full", "0.95"), ("slave", "0.20")):
+        entry = [f"{clock(0)} ERROR [s] com.shop.Sender - send failed, keys=K1", answer.format(*[ratio] * 3), FRAME]
+        write_log(tmp_path / name / "evidence" / "app.log", entry)
+    full, _ = ask(tmp_path / "full" / "evidence")
+    assert (disk_full.examine(full).verdict, broker_not_available.examine(full).verdict) == ("confirmed", "ruled_out")
+    slave, found = ask(tmp_path / "slave" / "evidence")
+    assert (disk_full.examine(slave).verdict, broker_not_available.examine(slave).verdict) == ("ruled_out", "confirmed")
+    assert found.verdict == "ruled_out"
+    assert found.figures["errors_by_kind"] == {"OTHER": 1}
+
+
+# --- the recording -------------------------------------------------------------------------------------------------------------
+
+NAME = "broker-busy"
+KIND_IN_BRACKETS = re.compile(r"\[(REJECTREQUEST|PCBUSY_CLEAN_QUEUE|TIMEOUT_CLEAN_QUEUE|PC_SYNCHRONIZED|OVERLOAD)\]")
+
+
+def expected(evidence: Path) -> dict[str, Any]:
+    """The figures by the definitions of the interface, from the decoder's records, the sender's ledger and its logs."""
+    stored: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for record in recorded.truth(NAME):
+        stored[record["properties"]["KEYS"]].append((record["body_crc"], record["body_len"]))
+    app = (evidence / "o" / "stock-service.log").read_text()
+    kinds = {}
+    for entry in re.split(r"(?m)^(?=\d{4}-\d\d-\d\d )", app):
+        if key := re.search(r"keys=(\w+)", entry):
+            refused = KIND_IN_BRACKETS.search(entry)
+            kinds[key[1]] = refused[1] if refused else "CLIENT_TIMEOUT"
+    client = (evidence / "o" / "rocketmq_client.log").read_text()
+    tries = Counter(KIND_IN_BRACKETS.findall(client))
+    tries["CLIENT_TIMEOUT"] = len(re.findall(r"Exception: wait response on the channel", client))
+    with (evidence / "o" / "sends.csv").open() as file:
+        sends = list(csv.DictReader(file))
+    failed = [row["keys"] for row in sends if row["outcome"] != "SEND_OK"]
+    outcome: dict[str, dict[str, int]] = defaultdict(lambda: {"stored": 0, "lost": 0})
+    for key in failed:
+        outcome[kinds[key]]["stored" if stored[key] else "lost"] += 1
+    return {
+        "errors_by_kind": dict(Counter(kinds[key] for key in failed)),
+        "attempts_by_kind": dict(tries),
+        "sends": len(sends),
+        "sends_failed": len(failed),
+        "failed_but_stored": sum(1 for key in failed if stored[key]),
+        "lost": sum(1 for key in failed if not stored[key]),
+        "stored_twice": sum(1 for row in sends if max(Counter(stored[row["keys"]]).values(), default=0) > 1),
+        "outcome_by_kind": dict(outcome),
+    }
+
+
+def true_bursts() -> list[tuple[float, float]]:
+    """Start and length of the recorded pauses, those a few tenths apart together."""
+    bursts: list[list[float]] = []
+    for start, length in recorded.label(NAME)["recorded_as"]["pauses_epoch_s_and_length_s"]:
+        if bursts and start - bursts[-1][1] < 0.5:
+            bursts[-1][1] = start + length
+        else:
+            bursts.append([start, start + length])
+    return [(start, end - start) for start, end in bursts]
+
+
+@pytest.mark.recordings
+def test_the_recorded_incident(spark: SparkSession, tmp_path: Path) -> None:
+    evidence = recorded.unpack(NAME, tmp_path)
+    case = kit.open_case(evidence, tmp_path / "ws")
+    found = broker_busy.examine(case)
+    assert found.verdict == "confirmed"
+    wanted = expected(evidence)
+    assert {name: found.figures[name] for name in wanted} == wanted
+    seen = [(kit_time(s["start"]), s["seconds"]) for s in found.figures["stalls"]]
+    assert len(seen) == len(true_bursts())
+    for (start, seconds), (true_start, true_seconds) in zip(seen, true_bursts(), strict=True):
+        assert start == pytest.approx(true_start, abs=1)
+        assert seconds == pytest.approx(true_seconds, abs=1)
+    assert found.figures["explanations"][0] == {"why": "process-stood-still", "share": 1.0}
+    neighbours = [module.examine(case) for module in (client_timeout, producer_retry_duplicate)]
+    assert [n.verdict for n in neighbours] == ["confirmed", "confirmed"]
+    assert recorded.check_references({"findings": [f.as_dict() for f in (found, *neighbours)]}, evidence) >= 12
+    # Without the sender's ledger the logs still tell; what only the ledger knows is null.
+    (evidence / "o" / "sends.csv").unlink()
+    less = broker_busy.examine(kit.open_case(evidence, tmp_path / "ws"))
+    assert {name: less.figures[name] for name in wanted} == {**wanted, "sends": None}
+
+
+def kit_time(text: str) -> float:
+    return dt.datetime.fromisoformat(text).timestamp()
+
+
+@pytest.mark.parametrize("name", [n for n in recorded.SMALL if n.startswith("healthy")])
+def test_a_healthy_system_has_no_stall_and_no_refusal(spark: SparkSession, tmp_path: Path, name: str) -> None:
+    case = kit.open_case(recorded.archive(name), tmp_path / "ws")
+    found = broker_busy.examine(case)
+    assert found.verdict == "ruled_out"
+    assert (found.figures["stalls"], found.figures["errors_by_kind"], found.figures["lost"]) == ([], {}, 0)
+    for module in (client_timeout, producer_retry_duplicate, disk_full, broker_not_available):
+        assert module.examine(case).verdict == "ruled_out"

@@ -1,0 +1,349 @@
+"""Hazards: limits are those of the reference (§5.3 names, §6.2 sizes, §7.4 defaults), lengths plain arithmetic."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import attrs
+import pytest
+import recorded
+from busy_evidence import STARTED, attempt, clock, write_log
+from click.testing import CliRunner, Result
+
+import kit
+from kit.analysis.deployment import Group, Place
+from kit.causes import discover, doctor
+from kit.causes.doctor import Checkup, Hazard
+from kit.cli.main import cli
+from kit.rocketmq.versions import Version
+
+CONF = "brokerClusterName=DefaultCluster\nbrokerName=broker-a\nbrokerId=0\n"
+HERE = Place("broker.log", 7)
+
+
+def conf(folder: Path, *lines: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "broker.conf").write_text(CONF + "".join(f"{line}\n" for line in lines))
+    return folder
+
+
+def examined(folder: Path, version: str | None = None) -> Checkup:
+    found = doctor.of_files(folder, Version.parse(version) if version else None)
+    assert found is not None
+    return found
+
+
+def named(found: Checkup) -> dict[str, Hazard]:
+    return {hazard.slug: hazard for hazard in found.hazards}
+
+
+def grades(found: Checkup) -> dict[str, str]:
+    return {hazard.slug: hazard.grade for hazard in found.hazards}
+
+
+def group(length: int, *brokers: str, client: str | None = None) -> Hazard | None:
+    told = Group("g" * length, HERE, Version.parse(client) if client else None)
+    return doctor._group(told, tuple(Version.parse(b) for b in brokers))
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(cli, ["doctor", *map(str, arguments)])
+
+
+# --- names: %RETRY% has 7 characters, %DLQ% 5
+# ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("length", "broker", "slug"),
+    [
+        (100, "4.6.0", None),
+        (120, "4.6.0", "retry-topic-near-limit"),  # 127, the longest that is stored
+        (121, "4.6.0", "retry-topic-too-long"),
+        (121, "5.0.0", "retry-topic-too-long"),
+        (121, "5.1.0", None),  # 255 bytes for retry topics from here, but 127 for dead letter topics
+        (122, "5.1.0", None),
+        (123, "5.1.0", "dlq-topic-too-long"),
+        (248, "5.1.0", "dlq-topic-too-long"),
+        (249, "5.1.0", "retry-topic-too-long"),
+    ],
+)
+def test_group_names_by_length_and_release(length: int, broker: str, slug: str | None) -> None:
+    found = group(length, broker)
+    assert (found and found.slug) == slug
+
+
+def test_a_long_group_leaks_with_an_old_client_on_an_old_broker_only() -> None:
+    assert {(b, c): group(142, b, client=c).cause for b in ("4.6.0", "4.6.1") for c in ("4.5.2", "4.6.1")} == {  # type: ignore[union-attr]
+        ("4.6.0", "4.5.2"): "half-topic-blowup",
+        ("4.6.0", "4.6.1"): "retry-topic-too-long",
+        ("4.6.1", "4.5.2"): "retry-topic-too-long",
+        ("4.6.1", "4.6.1"): "retry-topic-too-long",
+    }
+    found = group(142, "4.6.0", client="4.5.2")
+    assert found is not None
+    assert "149" in found.what.render()  # 7 + 142
+    assert "127" in found.what.render()
+    assert "120" in found.instead.render()
+
+
+def test_without_a_release_the_strict_limit_counts_and_both_are_told() -> None:
+    found = group(121)
+    assert found is not None
+    assert found.slug == "retry-topic-too-long"
+    assert "120" in found.instead.render()
+    assert "248" in found.instead.render()
+
+
+def test_of_several_brokers_the_strictest_counts() -> None:
+    found = group(130, "5.1.4", "4.6.1")
+    assert found is not None
+    assert found.slug == "retry-topic-too-long"
+
+
+def test_bytes_count_from_5_0_0() -> None:
+    told = Group("组" * 41, HERE)  # 7 + 41 characters, 7 + 123 bytes
+    assert doctor._group(told, (Version.parse("4.9.8"),)) is None
+    found = doctor._group(told, (Version.parse("5.0.0"),))
+    assert found is not None
+    assert found.slug == "retry-topic-too-long"
+
+
+def test_groups_stand_in_configuration_files_with_their_lines(tmp_path: Path) -> None:
+    folder = conf(tmp_path / "e")
+    long = "g" * 130
+    table = {"subscriptionGroupTable": {"short": {"groupName": "short"}, long: {"groupName": long}}}
+    (folder / "subscriptionGroup.json").write_text(json.dumps(table, indent=1))
+    table = {
+        "topicConfigTable": {
+            "%DLQ%short": {"perm": 2, "topicName": "%DLQ%short"},
+            "orders": {"perm": 2, "topicName": "orders"},
+        }
+    }
+    (folder / "topics.json").write_text(json.dumps(table, indent=1))
+    found = named(examined(folder))
+    line = (folder / "subscriptionGroup.json").read_text().split("\n").index(f'  "{long}": {{') + 1
+    assert str(found["retry-topic-too-long"].place).startswith("subscriptionGroup.json:")
+    assert abs(int(str(found["retry-topic-too-long"].place).split(":")[1]) - line) <= 1
+    assert "%DLQ%short" in found["dlq-unreadable"].what.render()
+    assert "-p 6" in found["dlq-unreadable"].instead.render()
+    assert set(found) == {"retry-topic-too-long", "dlq-unreadable"}
+
+
+# --- settings --------------------------------------------------------------------------------------------------------------
+
+
+def test_what_the_broker_does_not_take(tmp_path: Path) -> None:
+    lines = (
+        "mapedFileSizeCommitLog=1048576",
+        "transactionTimeout=9000",
+        "transactionCheckMax=15 # checks",
+        "sendMessageThreadPoolNums=1 ",
+    )
+    found = named(examined(conf(tmp_path / "e", *lines), "4.6.0"))
+    assert {slug: str(hazard.place) for slug, hazard in found.items()} == {
+        "not-read": "broker.conf:4",
+        "misspelt": "broker.conf:5",
+        "not-a-number": "broker.conf:6",
+    }
+    assert "mappedFileSizeCommitLog" in found["not-read"].instead.render()
+    assert "transactionTimeOut" in found["misspelt"].instead.render()
+    assert "6000" in found["misspelt"].becomes.render()
+
+
+def test_stock_defaults_are_worded_gently(tmp_path: Path) -> None:
+    """5.1.0 and later: op records up to 2 × 3000 ms late, transactionTimeOut 6000 by default (reference §4.4)."""
+    assert grades(examined(conf(tmp_path / "a"), "5.1.4")) == {"checked-before-op": "note"}
+    found = examined(conf(tmp_path / "b", "transactionTimeOut=3000"), "5.1.4")
+    assert grades(found) == {"checked-before-op": "hazard"}
+    assert str(named(found)["checked-before-op"].place) == "broker.conf:4"
+    for version in ("4.3.1", "4.6.1", "4.9.8"):
+        assert examined(conf(tmp_path / version), version).hazards == ()
+
+
+@pytest.mark.parametrize(
+    ("lines", "slug", "cause"),
+    [
+        (("maxMessageSize=65536",), "limit-below-client", "message-size-mismatch"),
+        (("transactionCheckMax=0",), "no-check-at-all", "check-unknown-until-discard"),
+        (("transactionTimeOut=0",), "checked-at-once", "duplicate-commit"),
+        (("waitTimeMillsInSendQueue=3000",), "queue-outlasts-client", "producer-retry-duplicate"),
+        (
+            ("transactionCheckInterval=36000000", "fileReservedTime=72"),
+            "checks-outlast-files",
+            "transaction-consistency",
+        ),  # 15 × 10 h > 72 h
+    ],
+)
+def test_check_settings_and_limits(tmp_path: Path, lines: tuple[str, ...], slug: str, cause: str) -> None:
+    found = named(examined(conf(tmp_path / "e", *lines), "4.6.1"))
+    assert set(found) == {slug}
+    assert found[slug].cause == cause
+    assert found[slug].cause in {c.SLUG for c in discover()}
+
+
+def test_immunity_against_the_time_files_are_kept(tmp_path: Path) -> None:
+    """Half messages older than fileReservedTime are skipped (§6.4 d): 72 h are 259,200 s. 5.1.1+ refuses commits later
+    than the immunity (§4.4)."""
+    seen = examined(conf(tmp_path / "e", "fileReservedTime=72", "transactionTimeOut=60000"), "4.9.4").seen
+    record = Place("commitlog/0", offset=4711)
+    told = {
+        seconds: doctor.checkup(attrs.evolve(seen, immunity={seconds: record}))
+        for seconds in ("60", "259199", "259200", "soon")
+    }
+    assert {seconds: [h.slug for h in found.hazards] for seconds, found in told.items()} == {
+        "60": [],
+        "259199": [],
+        "259200": ["immune-too-long"],
+        "soon": [],
+    }
+    assert told["259200"].hazards[0].where("en") == "commitlog/0@4711"
+    late = attrs.evolve(seen, immunity={"60": record}, broker_versions=(Version.parse("5.1.1"),))
+    assert grades(doctor.checkup(late)) == {"late-commit-refused": "note"}
+
+
+@pytest.mark.parametrize(("limit", "slugs"), [(131072, {"limit-below-client"}), (60000, set())])
+def test_a_limit_that_a_client_printed_counts(tmp_path: Path, limit: int, slugs: set[str]) -> None:
+    folder = conf(tmp_path / "e", "maxMessageSize=65536")
+    refused = f"org.apache.rocketmq.client.exception.MQClientException: CODE: 13  DESC: the message body size over max value, MAX: {limit}"
+    write_log(folder / "rocketmq_client.log", [STARTED, *attempt(10, "K1", refused)], "\r\n")
+    found = doctor.of_case(kit.open_case(folder, tmp_path / "ws"))
+    assert set(named(found)) == slugs
+    assert not slugs or f"clientMaxMessageSize={limit}" in named(found)["limit-below-client"].what.render()
+    # The exception stands on the line below the entry's first.
+    assert str(found.seen.brokers[0].places["clientMaxMessageSize"]) == "rocketmq_client.log:3"
+
+
+def test_groups_of_client_logs_and_mqadmin_outputs(tmp_path: Path) -> None:
+    folder, spoken, shown = conf(tmp_path / "e"), "s" * 125, "m" * 126
+    write_log(
+        folder / "rocketmq_client.log",
+        [
+            STARTED,
+            f"{clock(0, 'seconds')} ERROR RocketmqClient - sendMessageBack Exception, {spoken}",
+            f"{clock(0, 'seconds')} WARN RocketmqRemoting - RemotingCommand [code=11, extFields={{topic=orders, consumerGroup={spoken}}}]",
+        ],
+        "\r\n",
+    )
+    (folder / "track.txt").write_text(
+        f"Topic:               orders\nMessageTrack [consumerGroup={shown}, trackType=CONSUMED, exceptionDesc=null]\n"
+    )
+    found = doctor.of_case(kit.open_case(folder, tmp_path / "ws"))
+    assert {str(h.place) for h in found.hazards if h.slug == "retry-topic-too-long"} == {
+        "rocketmq_client.log:2",
+        "track.txt:2",
+    }
+
+
+def test_two_brokers_are_not_mixed(tmp_path: Path) -> None:
+    conf(tmp_path / "e" / "a", "sendMessageThreadPoolNums=16", "useReentrantLockWhenPutMessage=true")
+    other = (
+        conf(tmp_path / "e" / "b", "sendMessageThreadPoolNums=1", "useReentrantLockWhenPutMessage=false")
+        / "broker.conf"
+    )
+    other.write_text(other.read_text().replace("broker-a", "broker-b"))
+    assert examined(tmp_path / "e", "4.6.1").hazards == ()
+
+
+def test_faults_of_the_releases_seen(tmp_path: Path) -> None:
+    faults = {fix.slug: str(fix.fixed) for fix, _ in examined(conf(tmp_path / "e"), "4.6.0").faults}
+    assert faults["schedule-into-half"] == "4.6.1"
+    assert faults["total-size-check"] == "4.9.4"
+    assert faults["put-back-loop"] == "None"
+    assert "compressed-half" not in faults
+    assert "total-size-check" not in {fix.slug for fix, _ in examined(conf(tmp_path / "e"), "4.9.4").faults}
+    assert examined(conf(tmp_path / "e")).faults == ()
+
+
+# --- the command -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_configuration_alone_is_explained(tmp_path: Path) -> None:
+    done = run(
+        conf(tmp_path / "e", "maxMessageSize=65536", "inHouse=1") / "broker.conf", "--json", tmp_path / "hazards.json"
+    )
+    assert done.exit_code == 0
+    assert "limit of a record" in done.stdout
+    assert "4194304" in done.stdout  # the default, the same in all versions
+    assert "not described here" in done.stdout
+    told = json.loads((tmp_path / "hazards.json").read_text())["hazards"]
+    assert [(h["hazard"], h["where"]["line"], h["cause"], h["grade"]) for h in told] == [
+        ("limit-below-client", 4, "message-size-mismatch", "hazard")
+    ]
+
+
+def test_in_chinese(tmp_path: Path) -> None:
+    done = run(
+        conf(tmp_path / "e", "maxMessageSize=65536", "transactionTimeOut=6000"), "--lang", "zh", "--broker", "5.1.4"
+    )
+    assert done.exit_code == 0
+    for english in ("hazard ", "default ", "fixed in", "what ", "meaning", "Worth", "Known"):
+        assert english not in done.stdout
+    assert "隐患" in done.stdout
+
+
+def test_text_of_the_evidence_cannot_act_on_a_terminal(tmp_path: Path) -> None:
+    done = run(conf(tmp_path / "e", "maxMessageSize=\x1b[31m65536", "transactionCheckMax=\u202e0", "x\x07y=\x9b1"))
+    assert done.exit_code == 0
+    assert not set(done.stdout) & {"\x1b", "\u202e", "\x07", "\x9b"}
+
+
+def test_configuration_needs_neither_java_nor_kernels(tmp_path: Path) -> None:
+    code = "import sys\nfrom kit.cli.main import cli\ncli(['doctor', sys.argv[1]], standalone_mode=False)\nassert not {'pyspark', 'numba'} & set(sys.modules)"
+    subprocess.run(
+        [sys.executable, "-c", code, str(conf(tmp_path / "e"))],
+        check=True,
+        capture_output=True,
+        cwd=Path(__file__).parents[2],
+    )
+
+
+def test_exit_codes(tmp_path: Path) -> None:
+    assert run(tmp_path / "none").exit_code == 2
+    assert run(conf(tmp_path / "e"), "--broker", "new").exit_code == 2
+    assert run(tmp_path / "e", "--json", tmp_path / "e" / "out.json").exit_code == 2
+    (tmp_path / "odd").mkdir()
+    (tmp_path / "odd" / "x.bin").write_bytes(bytes(range(256)) * 40)
+    done = run(tmp_path / "odd", "--workspace", tmp_path / "ws")
+    assert (done.exit_code, str(tmp_path / "odd") in done.stderr) == (2, True)
+    (tmp_path / "e" / "subscriptionGroup.json").write_text('{"subscriptionGroupTable": {"a": {"groupName": "a"')
+    done = run(tmp_path / "e", "--workspace", tmp_path / "ws")
+    assert (done.exit_code, "subscriptionGroup.json" in done.stderr) == (3, True)
+    assert sorted(p.name for p in (tmp_path / "e").iterdir()) == ["broker.conf", "subscriptionGroup.json"]
+
+
+# --- recordings ------------------------------------------------------------------------------------------------------------
+
+
+def recording(name: str, tmp_path: Path) -> Checkup:
+    case = kit.open_case(recorded.archive(name), tmp_path / "ws")
+    return doctor.of_case(case)
+
+
+@pytest.mark.recordings
+@pytest.mark.parametrize("name", ["healthy", "healthy-traced", "healthy-5"])
+def test_a_healthy_system_is_left_in_peace(name: str, tmp_path: Path) -> None:
+    """`healthy-5` sets transactionTimeOut=3000 on a 5.1.4 broker, whose op records come up to 6 s late: that one is
+    true."""
+    found = recording(name, tmp_path)
+    assert grades(found) == ({"checked-before-op": "hazard"} if name == "healthy-5" else {})
+    # That recording has transactions with CHECK_IMMUNITY_TIME_IN_SECONDS.
+    assert bool(found.seen.immunity) == (name == "healthy-traced")
+
+
+@pytest.mark.recordings
+def test_the_long_group_of_the_blow_up(tmp_path: Path) -> None:
+    """A group of 142 characters, clients 4.5.2, broker 4.6.0 (README of the recordings)."""
+    found = named(recording("half-topic-blowup", tmp_path))["retry-topic-too-long"]
+    assert found.cause == "half-topic-blowup"
+    assert "149" in found.what.render()
+    assert "4.5.2" in found.becomes.render()
+
+
+@pytest.mark.recordings
+def test_the_limit_of_the_size_mismatch(tmp_path: Path) -> None:
+    found = named(recording("size-mismatch", tmp_path))["limit-below-client"]
+    assert "maxMessageSize=65536" in found.what.render()

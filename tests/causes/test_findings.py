@@ -1,0 +1,88 @@
+"""The verdict rule of interface §4, and the sentences."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import string
+
+import attrs
+import pytest
+
+from kit.causes import collect_next, discover
+from kit.causes.findings import Ref, Step, verdict
+from kit.i18n import CATALOGUE, T
+
+CLAIM = T("claim", "主张")
+LINE = (Ref("broker.log", "text", line=3),)
+
+
+def step(role: str, holds: bool | None, evidence: tuple[Ref, ...] = LINE) -> Step:
+    return Step(CLAIM, role, holds, evidence)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        ([step("deciding", True), step("deciding", True)], "confirmed"),
+        ([step("deciding", True), step("supporting", None)], "confirmed"),
+        ([step("deciding", True), step("deciding", None)], "suspected"),
+        ([step("deciding", None), step("supporting", True)], "suspected"),
+        ([step("deciding", True), step("deciding", False)], "ruled_out"),
+        ([step("deciding", False), step("supporting", True)], "ruled_out"),
+        ([step("deciding", None), step("supporting", None)], "insufficient_evidence"),
+        ([step("deciding", True), step("supporting", False)], "suspected"),
+        ([step("deciding", True, evidence=())], "suspected"),
+        ([step("supporting", True)], "suspected"),
+        ([], "insufficient_evidence"),
+    ],
+)
+def test_verdict(steps: list[Step], expected: str) -> None:
+    assert verdict(steps) == expected
+
+
+def test_a_reference_names_its_line_or_its_record() -> None:
+    assert Ref("a.log", "x", line=1).as_dict() == {"file": "a.log", "line": 1, "text": "x"}
+    assert Ref("0", "x", physical_offset=0).as_dict() == {"file": "0", "physical_offset": 0, "text": "x"}
+
+
+def test_every_cause_has_a_slug_like_its_module() -> None:
+    causes = discover()
+    assert len({cause.SLUG for cause in causes}) == len(causes)
+    for cause in causes:
+        assert cause.__name__.rsplit(".", 1)[1] == cause.SLUG.replace("-", "_")  # type: ignore[attr-defined]
+        assert cause.KIND in ("root_cause", "neighbour", "hazard")
+
+
+def placeholders(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+def test_every_sentence_is_there_in_both_languages_with_the_same_placeholders() -> None:
+    discover()
+    assert len(CATALOGUE) > 100
+    for sentence in CATALOGUE:
+        assert sentence.en.strip() and sentence.zh.strip(), sentence
+        assert placeholders(sentence.en) == placeholders(sentence.zh), sentence
+
+
+def test_chinese_sentences_are_chinese() -> None:
+    """A forgotten translation is the English text once more; short technical terms may be equal."""
+    same = [s.en for s in CATALOGUE if s.en == s.zh and len(re.findall(r"[a-z]+ [a-z]+ [a-z]+", s.en))]
+    assert same == []
+
+
+def test_unknown_is_said_not_zero() -> None:
+    text = T("{n} lost", "丢失 {n}")
+    assert text.say(n=None).render("en") == "unknown lost"
+    assert text.say(n=12345).render("en") == "12,345 lost"
+
+
+def test_a_request_says_where_and_when() -> None:
+    day = dt.datetime(2024, 5, 14, 2, 0, tzinfo=dt.UTC)
+    asked = collect_next._where(["10.0.0.1", "10.0.0.2"], (day, day + dt.timedelta(minutes=1)))
+    assert asked is not None
+    assert asked.render("en") == "hosts 10.0.0.1, 10.0.0.2, 2024-05-14 01:55 to 2024-05-14 02:06 UTC"
+    assert collect_next._where([str(n) for n in range(6)], None) is None
+    told = attrs.evolve(collect_next.commitlog(T("because", "因为")), where=asked).as_dict("zh")
+    assert told["why"] == "因为（主机 10.0.0.1、10.0.0.2，2024-05-14 01:55 至 2024-05-14 02:06 UTC）"

@@ -1,0 +1,46 @@
+"""Look-alikes name causes that are there, and the page is what the causes say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kit.causes import discover, look_alikes
+
+PAGE = Path(__file__).parents[2] / "docs" / "look-alikes.md"
+
+
+def test_every_cause_names_its_look_alikes() -> None:
+    slugs = {cause.SLUG for cause in discover()}
+    for cause in discover():
+        others = [other for other, _ in cause.LOOKS_LIKE]
+        assert others, cause.SLUG
+        assert len(set(others)) == len(others), cause.SLUG
+        assert set(others) <= slugs - {cause.SLUG}, cause.SLUG
+        for _, apart in cause.LOOKS_LIKE:
+            assert len(apart.en.split()) >= 4
+            assert any("\u4e00" <= c <= "\u9fff" for c in apart.zh)
+
+
+def test_root_causes_come_first_and_can_be_chosen() -> None:
+    assert look_alikes.rows()[0][0] in {c.SLUG for c in discover() if c.KIND == "root_cause"}
+    assert {cause for cause, _, _ in look_alikes.rows("zh", ["disk-full"])} == {"disk-full"}
+    assert list(look_alikes.frame().columns) == ["cause", "looks_like", "apart"]
+
+
+def test_documented_pairs_are_there() -> None:
+    """The neighbours that the documented cases take for the cause, or the cause for them."""
+    pairs = {(cause, other) for cause, other, _ in look_alikes.rows()}
+    assert {
+        ("half-topic-blowup", "send-back-refused"),
+        ("message-size-mismatch", "client-oversize-reject"),
+        ("message-identity", "producer-retry-duplicate"),
+        ("broker-busy", "client-timeout"),
+        ("transaction-consistency", "shared-producer-group"),
+        ("duplicate-commit", "producer-retry-duplicate"),
+    } <= pairs
+
+
+def test_the_page_is_up_to_date() -> None:
+    assert PAGE.read_text(encoding="utf-8") == look_alikes.page(), (
+        "python -m kit.causes.look_alikes > docs/look-alikes.md"
+    )

@@ -1,0 +1,288 @@
+"""The life of every message of a recording, the cause that tells ids apart, and dead letters: against RocketMQ's
+decoder and the consumers' rows."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import recorded
+from pyspark.sql import functions as F  # noqa: N812
+
+import kit
+from kit.analysis.messages import deliveries, lookups, record_stage
+from kit.causes import dead_letter, message_identity
+from kit.rocketmq import ids, names
+from kit.rocketmq.ids import misread
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+NAME = "message-identity"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return recorded.unpack(NAME, tmp_path_factory.mktemp("recording"))
+
+
+@pytest.fixture(scope="module")
+def case(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Case:
+    return kit.open_case(folder, tmp_path_factory.mktemp("workspace"))
+
+
+def by_key() -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for record in recorded.truth(NAME):
+        key = record["properties"].get("UNIQ_KEY")
+        if key:
+            found[key].append(record)
+    return found
+
+
+def ledger_twice(name: str, member: str) -> set[str]:
+    """UNIQ_KEYs with two successes in one ledger, the later one a retry copy: the interface's definition, on the rows
+    themselves."""
+    twice, good = set(), defaultdict(list)
+    for row in recorded.rows(name, member):
+        if row["result"] == "OK":
+            if good[row["uniq_key"]] and int(row["reconsume_times"]) > 0:
+                twice.add(row["uniq_key"])
+            good[row["uniq_key"]].append(row)
+    return twice
+
+
+def test_every_message_has_exactly_its_records_from_any_of_its_ids(case: Case) -> None:
+    """One pass for all keys: the join key of `trace` is unique to the message for each of its offset ids too."""
+    said = (
+        record_stage.staged(case)
+        .where(F.col("stage") != record_stage.OP)
+        .select("uniq_key", "physical_offset", "offset_msg_id", "keys")
+        .toArrow()
+        .to_pylist()
+    )
+    offsets: dict[str, set[int]] = defaultdict(set)
+    owner: dict[str, set[str]] = defaultdict(set)
+    for row in said:
+        offsets[row["uniq_key"]].add(row["physical_offset"])
+        owner[row["offset_msg_id"]].add(row["uniq_key"])
+    truth = by_key()
+    assert {key: {r["physical_offset"] for r in records} for key, records in truth.items()} == offsets
+    assert owner == {r["msg_id"]: {key} for key, records in truth.items() for r in records}
+
+
+def test_trace_from_each_kind_of_id(case: Case) -> None:
+    truth = by_key()
+    key = max(truth, key=lambda k: len(truth[k]))
+    wanted = [r["physical_offset"] for r in truth[key]]
+    business = truth[key][0]["properties"]["KEYS"]
+    for asked, kind in (
+        (key, "uniq"),
+        (truth[key][-1]["msg_id"], "offset"),
+        (business, "key"),
+        (truth[key][2]["msg_id"].lower(), "offset"),
+    ):
+        told = kit.trace(case, asked)
+        assert [r["physical_offset"] for r in told["records"]] == wanted, asked
+        assert (told["id"], told["kind"], told["uniq_keys"]) == (asked, kind, [key])
+    half = truth[key][0]["physical_offset"]
+    ended = [r for r in recorded.truth(NAME) if r["topic"] == names.OP_TOPIC]
+    assert [op["physical_offset"] for op in told["ops"]] == [ended[truth[key][0]["queue_offset"]]["physical_offset"]]
+    assert (
+        told["ops"][0]["half_offset_msg_id"] == truth[key][0]["msg_id"]
+        and told["records"][0]["physical_offset"] == half
+    )
+    assert told["gaps"] == []
+    rows = [r for r in recorded.rows(NAME, "evidence/c/points.csv") if r["uniq_key"] == key]
+    assert [(h["offset_msg_id"], h["reconsume_times"], h["result"]) for h in told["handled"]] == [
+        (r["offset_msg_id"], int(r["reconsume_times"]), r["result"]) for r in sorted(rows, key=lambda r: r["at"])
+    ]
+
+
+def test_mentions_are_every_line_that_holds_an_id_or_the_key(case: Case, folder: Path) -> None:
+    truth = by_key()
+    key = max(truth, key=lambda k: len(truth[k]))
+    words = {key, truth[key][0]["properties"]["KEYS"], *(r["msg_id"] for r in truth[key])}
+    expected = {
+        (path.relative_to(folder).as_posix(), n)
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix in (".log", ".csv", ".txt")
+        for n, line in enumerate(path.read_bytes().split(b"\n"), 1)
+        if any(word.encode() in line for word in words)
+    }
+    assert {(m["file"], m["line"]) for m in kit.trace(case, key)["mentions"]} == expected
+
+
+def test_an_id_that_is_nowhere(case: Case) -> None:
+    for asked in ("0A142C0B00002A9F00000000000004AB", "0A142C1500000C387F4466D0D88BFFFF", "no such key", ""):
+        told = kit.trace(case, asked)
+        assert told["records"] == [] and [gap["kind"] for gap in told["gaps"]][:1] == ["not-found"]
+
+
+def test_stages_count_every_record_once(case: Case) -> None:
+    expected: Counter[str] = Counter()
+    for r in recorded.truth(NAME):
+        topic, p = r["topic"], r["properties"]
+        expected[
+            "op"
+            if topic == names.OP_TOPIC
+            else "retry"
+            if topic.startswith("%RETRY%")
+            else "dlq"
+            if topic.startswith("%DLQ%")
+            else "schedule"
+            if topic == names.SCHEDULE_TOPIC
+            else ("check-back" if "TRANSACTION_CHECK_TIMES" in p else "half")
+            if topic == names.HALF_TOPIC
+            else "commit"
+            if r["sys_flag"] & 12 == 8
+            else "due"
+            if "DELAY" in p
+            else "original"
+        ] += 1
+    counted: Counter[str] = Counter()
+    for row in record_stage.copies(case).collect():
+        counted[row.stage] += row.records
+    assert counted == expected
+
+
+def test_funnel_follows_the_records(case: Case) -> None:
+    expected = Counter(
+        (r["topic"].split("%")[2], r["reconsume_times"], r["topic"].split("%")[1])
+        for r in recorded.truth(NAME)
+        if r["topic"].startswith("%")
+    )
+    said = {
+        (row.consumer_group, row.level, {"retry": "RETRY", "dlq": "DLQ"}[row.step]): row.messages
+        for row in record_stage.funnel(case).where("step in ('retry', 'dlq')").collect()
+    }
+    assert said == dict(expected)
+    assert record_stage.never_came(case).count() == 0
+
+
+def test_cause_and_figures(case: Case) -> None:
+    finding = message_identity.examine(case)
+    truth = by_key()
+    twice = ledger_twice(NAME, "evidence/c/points.csv") | ledger_twice(NAME, "evidence/s/audit.csv")
+    assert len(twice) > 0
+    assert finding.verdict == "confirmed"
+    assert finding.figures == {
+        "uniq_keys": len(truth),
+        "uniq_keys_with_several_offset_ids": sum(len({r["msg_id"] for r in records}) > 1 for records in truth.values()),
+        "wrong_space_lookups": 1,
+        "handled_twice_by_offset_id": len(twice),
+    }
+    assert {row.uniq_key for row in finding.tables["identity_twice"].itertuples()} == twice
+    deciding = finding.steps[0]
+    assert {ref.file for ref in deciding.evidence} >= {"broker/mqadmin/queryMsgById-2.txt", "c/points.csv"}
+
+
+def test_references_resolve(case: Case, folder: Path) -> None:
+    found = {"findings": [cause.examine(case).as_dict("zh") for cause in (message_identity, dead_letter)]}
+    assert recorded.check_references(found, folder) > 10
+
+
+def test_dead_letters(case: Case) -> None:
+    dead = {r["properties"]["UNIQ_KEY"] for r in recorded.truth(NAME) if r["topic"].startswith("%DLQ%")}
+    finding = dead_letter.examine(case)
+    assert finding.verdict == "confirmed" and finding.figures["dead_lettered"] == len(dead) > 0
+    assert set(finding.tables["dead_letters"]["uniq_key"]) == dead
+
+
+def test_without_the_ledger_the_logs_tell_and_without_both_it_gets_weaker(folder: Path, tmp_path: Path) -> None:
+    """Files renamed and shuffled; no table: the application's own lines tell of the same messages. Nothing of the
+    consumer, no look-up: not enough."""
+    for path in folder.rglob("*"):
+        if (path.is_file() and "commitlog" in path.parts) or path.name == "points-service.log":
+            (tmp_path / "a" / "x").mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, tmp_path / "a" / "x" / (path.name if "commitlog" in path.parts else "app-7.txt"))
+    finding = message_identity.examine(kit.open_case(tmp_path / "a", tmp_path / "w"))
+    assert finding.verdict == "confirmed"
+    assert finding.figures["handled_twice_by_offset_id"] == len(ledger_twice(NAME, "evidence/c/points.csv"))
+    (tmp_path / "a" / "x" / "app-7.txt").unlink()
+    bare = message_identity.examine(kit.open_case(tmp_path / "a", tmp_path / "w"))
+    assert bare.verdict == "insufficient_evidence"
+    assert bare.figures["handled_twice_by_offset_id"] is None and bare.figures["wrong_space_lookups"] is None
+    assert bare.figures["uniq_keys"] == len(by_key())
+    assert bare.missing
+
+
+def rewritten(folder: Path, into: Path, change: Any) -> Path:
+    """Copy commitlog and one ledger, the ledger's rows changed by `change`."""
+    (into / "c").mkdir(parents=True)
+    shutil.copytree(folder / "broker" / "store" / "commitlog", into / "commitlog")
+    with (folder / "c" / "points.csv").open(newline="") as file:
+        rows = change(list(csv.DictReader(file)))
+    out = io.StringIO()
+    writer = csv.DictWriter(out, rows[0].keys())
+    writer.writeheader()
+    writer.writerows(rows)
+    (into / "c" / "grants.csv").write_text(out.getvalue())
+    return into
+
+
+def test_success_again_without_a_retry_copy_is_another_fault(folder: Path, tmp_path: Path) -> None:
+    """Each success twice as the same copy: a rebalance, not an id."""
+
+    def change(rows: list[dict[str, str]]) -> list[dict[str, str]]:
+        first = [row for row in rows if row["reconsume_times"] == "0"]
+        return [copy for row in first for copy in (row, row)]
+
+    case = kit.open_case(rewritten(folder, tmp_path / "a", change), tmp_path / "w")
+    assert deliveries.twice(case).count() == 0
+
+
+def test_two_groups_each_handle_a_message_once(folder: Path, tmp_path: Path) -> None:
+    """One group took the first copy, the other one the retry: each once."""
+    place = rewritten(folder, tmp_path / "a", lambda rows: [row for row in rows if row["reconsume_times"] == "0"])
+    (place / "other").mkdir()
+    with (folder / "c" / "points.csv").open() as file:
+        lines = file.read().splitlines()
+    (place / "other" / "grants.csv").write_text(
+        "\n".join([lines[0], *(line for line in lines[1:] if line.split(",")[3] != "0")])
+    )
+    assert deliveries.twice(kit.open_case(place, tmp_path / "w")).count() == 0
+
+
+def test_misread_addresses_name_the_producer(case: Case) -> None:
+    key = next(iter(by_key()))
+    assert lookups._is_producers(case, misread(key)[0])
+    assert not lookups._is_producers(case, "10.20.44.11:10911")
+    assert lookups.kinds(case, {key}) == {key: "uniq"}
+    assert ids.classify(key)[0] == "uniq"
+
+
+@pytest.mark.recordings
+@pytest.mark.parametrize("name", [n for n in recorded.NAMES if n != NAME])
+def test_no_other_recording_confirms_it(name: str, tmp_path: Path) -> None:
+    case = kit.open_case(recorded.archive(name), tmp_path)
+    assert message_identity.examine(case).verdict in ("ruled_out", "insufficient_evidence")
+    named = "dead-letter" in recorded.label(name).get("neighbours", [])
+    assert (dead_letter.examine(case).verdict == "confirmed") is named
+
+
+@pytest.mark.parametrize(
+    ("result", "good"),
+    [
+        ("OK", True),
+        ("SUCCESS", True),
+        ("CONSUME_SUCCESS", True),
+        ("true", True),
+        ("成功", True),
+        ("FAIL", False),
+        ("RECONSUME_LATER", False),
+        ("SKIPPED_DUPLICATE", False),
+        ("失败", False),
+        ("false", False),
+        ("transferred", None),
+        ("7", None),
+    ],
+)
+def test_words_of_results(result: str, good: bool | None) -> None:
+    assert deliveries.verdict(result) is good
+    assert deliveries.verdict(result, share=0.9) is (True if good is None else good)

@@ -1,0 +1,471 @@
+"""Every transaction accounted for: against RocketMQ's own decoder and the business rows, and against stores written hop
+by hop."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import recorded
+from fakebroker import HALF, Broker, answer, key
+
+import kit
+from kit.analysis.transactions import paths, reconcile, transactions
+from kit.case.case import Case
+from kit.causes import (
+    check_unknown_until_discard,
+    dlq_unreadable,
+    duplicate_commit,
+    producer_offline,
+    shared_producer_group,
+    transaction_consistency,
+    undecodable_half_message,
+)
+from kit.rocketmq import placement
+from kit.rocketmq.transaction_model import Assumptions, Placement
+
+pytestmark = pytest.mark.spark
+SYSTEM = re.compile(r"%|RMQ_SYS|rmq_sys|TRANS_CHECK|SCHEDULE_TOPIC")
+
+
+def op_offsets(name: str, records: list[dict[str, Any]]) -> set[tuple[str, int]]:
+    """The half queue offsets that op records of queue 0 name, from the stored bytes."""
+    files = recorded.commitlog(name)
+    named = set()
+    for r in records:
+        if r["topic"] != "RMQ_SYS_TRANS_OP_HALF_TOPIC" or r["queue_id"]:
+            continue
+        base = max(b for b in files if b <= r["physical_offset"])
+        raw = files[base][r["physical_offset"] - base :][: r["store_size"]]
+        body = raw[88 : 88 + int.from_bytes(raw[84:88], "big")].decode()
+        named |= {(r["store_host"], int(text)) for text in body.split(",") if text}
+    return named
+
+
+def expected(name: str) -> dict[str, Any]:
+    """The figures by the definitions of the interface."""
+    records = list({r["msg_id"]: r for r in recorded.truth(name)}.values())
+    named = op_offsets(name, records)
+    halves = [r for r in records if r["topic"] == HALF and r["properties"].get("REAL_TOPIC") != HALF]
+    originals = {
+        r["properties"]["UNIQ_KEY"]: r
+        for r in halves
+        if not {"TRANSACTION_CHECK_TIMES", "TRAN_PREPARED_QUEUE_OFFSET"} & set(r["properties"])
+    }
+    ended = {r["properties"]["UNIQ_KEY"] for r in halves if (r["store_host"], r["queue_offset"]) in named}
+    commits = Counter(
+        r["properties"]["UNIQ_KEY"] for r in records if r["sys_flag"] & 12 == 8 and not SYSTEM.match(r["topic"])
+    )
+    given_up = {r["properties"]["UNIQ_KEY"] for r in records if r["topic"] == "TRANS_CHECK_MAX_TIME_TOPIC"}
+    state = {
+        k: "committed" if k in commits else "rolled_back" if k in ended else "discarded" if k in given_up else "pending"
+        for k in originals
+    }
+    keys = {k: set((r["properties"].get("KEYS") or "").split()) for k, r in originals.items()}
+    tables = [m for m in recorded.members(name) if m.endswith(".csv")]
+    rows = [row for m in tables for row in recorded.rows(name, m) if "status" in row]
+    of_state = {s: set().union(*(keys[k] for k in state if state[k] == s), set()) for s in transactions.STATES}
+    alone = {row["order_id"] for row in rows} - of_state["committed"]
+    logs = [data for m, data in recorded.members(name).items() if m.endswith("rocketmq_client.log")]
+    counted = Counter(state.values())
+    return {
+        "half_messages": len(originals),
+        **{s: counted[s] for s in transactions.STATES},
+        "committed_twice": sum(n > 1 for n in commits.values()),
+        "dead_lettered": len({r["properties"]["UNIQ_KEY"] for r in records if r["topic"].startswith("%DLQ%")}),
+        "rows_without_message": len(alone) if rows else None,
+        "rows_pending": len(alone & of_state["pending"]) if rows else None,
+        "messages_without_row": sum(
+            not keys[k] & {row["order_id"] for row in rows} for k in state if state[k] == "committed"
+        )
+        if rows
+        else None,
+        "exceptions_in_local_transaction": sum(
+            len(re.findall(rb"executeLocalTransactionBranch exception\r?\n", log)) for log in logs
+        ),
+    }
+
+
+def more(*names: str) -> list[Any]:
+    return [pytest.param(name, marks=pytest.mark.recordings) for name in names]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "transaction-consistency",
+        "producer-offline",
+        "healthy-5",
+        *more(*sorted({*recorded.NAMES} - {"transaction-consistency", "producer-offline", "healthy-5"})),
+    ],
+)
+def test_figures_and_verdicts_of_a_recording(name: str, tmp_path: Path) -> None:
+    evidence = recorded.unpack(name, tmp_path)
+    case = kit.open_case(evidence, tmp_path / "ws")
+    found = transaction_consistency.examine(case)
+    assert found.figures == expected(name)
+    label = recorded.label(name)
+    asked = [
+        producer_offline,
+        check_unknown_until_discard,
+        shared_producer_group,
+        duplicate_commit,
+        undecodable_half_message,
+        dlq_unreadable,
+    ]
+    beside = {module.SLUG: module.examine(case) for module in asked}
+    confirmed = {slug for slug, finding in beside.items() if finding.verdict == "confirmed"}
+    if transaction_consistency.SLUG in label["root_causes"]:
+        assert found.verdict == "confirmed"
+    else:
+        assert found.verdict not in ("confirmed", "suspected")
+    ours = {*beside} & {*label.get("neighbours", [])}
+    assert ours <= confirmed
+    assert confirmed - ours <= (
+        {check_unknown_until_discard.SLUG, dlq_unreadable.SLUG}
+        if found.figures["dead_lettered"] or found.figures["discarded"]
+        else set()
+    )
+    assert recorded.check_references({"findings": [f.as_dict() for f in [found, *beside.values()]]}, evidence) >= len(
+        confirmed
+    )
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Case:
+    folder = tmp_path_factory.mktemp("consistency")
+    return kit.open_case(recorded.unpack("transaction-consistency", folder), folder / "ws")
+
+
+def test_each_injected_fault_is_found_with_its_keys(told: Case) -> None:
+    """The injected faults, read from the applications' own logs."""
+    logs = {m: data.decode() for m, data in recorded.members("transaction-consistency").items() if m.endswith(".log")}
+    failed = {
+        k
+        for text in logs.values()
+        for k in re.findall(r"(?:save transaction log|save order) failed, order=(\w+)", text)
+    }
+    thrown = {k for m, text in logs.items() if "client" in m for k in re.findall(r"Deadlock found.*?order=(\w+)", text)}
+    rows = {
+        r["order_id"]
+        for m in recorded.members("transaction-consistency")
+        if m.endswith(".csv")
+        for r in recorded.rows("transaction-consistency", m)
+        if "status" in r
+    }
+    committed = {
+        k
+        for r in recorded.truth("transaction-consistency")
+        if r["topic"] == "trade-order-event"
+        for k in r["properties"]["KEYS"].split()
+    }
+    wrong = reconcile.inconsistent(told).set_index("key")
+    assert set(wrong.index[wrong["kind"] == "row_without_message"]) == rows - committed
+    assert set(wrong.index[wrong["kind"] == "message_without_row"]) == committed - rows
+    assert set(wrong.index[wrong["cause"] == "error"]) == failed & set(wrong.index)
+    assert set(wrong.index[wrong["cause"] == "exception"]) == thrown & set(wrong.index)
+    assert set(wrong["repair"][wrong["kind"] == "message_without_row"]) == {"compensate"}
+    unknown = check_unknown_until_discard.examine(told).tables["unknown_until_discard"]
+    assert set(unknown["key"]) == thrown - rows
+    slow = {k for text in logs.values() for k in re.findall(r"order (\w+) calls payment gateway", text)}
+    twice = duplicate_commit.examine(told)
+    assert set(twice.tables["committed_twice"]["key"]) == slow
+    # The gateway took nine seconds, the timeout was three: each commit came after a check.
+    assert twice.figures == {"committed_twice": len(slow), "late_commits": len(slow), "late_op_records": 0}
+
+
+def test_paths_account_for_every_transaction(told: Case) -> None:
+    taken = paths.paths(told)
+    total = transactions.summary(told).half_messages
+    assert taken["transactions"].sum() == total
+    flow = paths.flow(taken)
+    assert flow.loc[flow["source"] == "half", "count"].sum() == total
+    timeline = paths.timeline(told, taken)
+    assert len(timeline) <= 5000 and (timeline["seconds"] >= 0).all()
+    assert set(timeline["path"]) == set(taken["path"])
+
+
+SERVICES: dict[str, tuple[Placement, Assumptions]] = {
+    # What each service's own log shows of its check: UNKNOW, or ROLLBACK, where it finds no row.
+    "MA": ("first", Assumptions(no_row="UNKNOWN")),
+    "HT": ("middle", Assumptions(no_row="ROLLBACK")),
+    "TK": ("last", Assumptions(no_row="ROLLBACK", last_answer="UNKNOWN")),
+}
+
+
+def failure(service: str, local: str, checks: int, row: bool) -> str:
+    """The failure of the model that a transaction of the recording had, from what it did first and whether its row is
+    there."""
+    if service == "TK":
+        return "none" if row else "outer_commit_fails"
+    if local == "COMMIT":
+        return "local_slow" if checks else "none" if row else "local_swallows"
+    return {"ROLLBACK": "local_rollback", "UNKNOWN": "local_unknown", "exception": "local_throws"}[local]
+
+
+def test_the_placement_model_has_every_path_of_the_recording(told: Case) -> None:
+    """Of each placement: what the records show (row, commits, how the half message ended) is among the ends the model
+    computes."""
+    rows = {
+        row.uniq_key for row in transactions.transactions(told).where("rows is not null").select("uniq_key").collect()
+    }
+    halves = {"committed": "ended", "rolled_back": "ended", "discarded": "discarded"}
+    seen = set()
+    for one in paths.told(told).collect():
+        service = one["keys"][:2]
+        seen.add(
+            (
+                service,
+                failure(service, one.local, one.checks, one.uniq_key in rows),
+                one.uniq_key in rows,
+                one.commits,
+                halves[one.state],
+            )
+        )
+    for service, failed, row, commits, half in seen:
+        where, given = SERVICES[service]
+        assert (row, commits, half) in {
+            (end.row, end.commits, end.half) for end in placement.paths(where, failed, given)
+        }, (service, failed)
+    assert {(service, failed) for service, failed, *_ in seen} >= {
+        ("MA", "local_swallows"),
+        ("MA", "local_slow"),
+        ("HT", "local_throws"),
+        ("TK", "outer_commit_fails"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("gone", "verdict", "wanted"),
+    [
+        ("*.csv", {"suspected"}, "CSV"),
+        ("commitlog", {"suspected", "insufficient_evidence"}, "commitlog"),
+        ("*service.log", {"confirmed"}, ""),
+        ("*.log", {"suspected"}, "client.log"),
+        ("[mpq]/rocketmq_client.log", {"confirmed"}, ""),
+    ],
+)
+def test_less_evidence_makes_the_verdict_weaker_never_wrong(
+    tmp_path: Path, gone: str, verdict: set[str], wanted: str
+) -> None:
+    evidence = recorded.unpack("transaction-consistency", tmp_path)
+    for path in sorted(evidence.rglob(gone)):
+        if path.is_file():
+            path.unlink()
+        else:
+            for inner in path.iterdir():
+                inner.unlink()
+    found = transaction_consistency.examine(kit.open_case(evidence, tmp_path / "ws"))
+    assert found.verdict in verdict
+    assert wanted in " ".join(f"{m.artefact.render()} {m.command}" for m in found.missing)
+    if gone == "*.csv":
+        assert found.figures["rows_without_message"] is None and found.figures["half_messages"] == 86
+    if gone.startswith("["):
+        # The consumer's and mqadmin's client logs are still there, but could not tell.
+        assert found.figures["exceptions_in_local_transaction"] is None
+    if gone == "commitlog":
+        assert found.figures["committed"] is None and found.figures["exceptions_in_local_transaction"] == 8
+
+
+ROWS = """order_id,status,created_at
+K1,PAID,2023-11-15 06:13:21.000
+K2b,PAID,2023-11-15 06:13:22.000
+K3,CANCELLED,2023-11-15 06:13:23.000
+K4,PAID,2023-11-15 06:13:24.000
+K6,PAID,2023-11-15 06:13:25.000
+K7,PAID,2023-11-15 06:13:26.000
+K8,PAID,2023-11-15 06:13:27.000
+K12,PAID,2023-11-15 06:13:27.000
+KB1,PAID,2023-11-15 06:13:28.000
+KNONE,PAID,2023-11-15 06:13:29.000
+"""
+
+
+@pytest.fixture(scope="module")
+def scripted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Case, dict[str, int]]:
+    """Two brokers whose half queues have the same offsets; every end a transaction can have."""
+    folder = tmp_path_factory.mktemp("scripted")
+    a, b = Broker(2), Broker(3)
+    at: dict[str, int] = {}
+    at["1"] = a.half(1, "K1")  # the first record of the store: its commit names offset 0
+    a.commit(at["1"])
+    a.op(at["1"])
+    at["2"] = a.half(2, "K2a K2b")
+    a.commit(at["2"])
+    at["3"] = a.half(3, "K3")  # rolled back, its row cancelled: they agree
+    a.op(at["2"], at["3"])
+    at["4"] = a.half(4, "K4")  # rolled back at its check although its row stands
+    renewed = a.put_back(at["4"])
+    a.op(renewed)
+    at["5"] = a.half(5, "K5")  # given up, no row
+    a.give_up(a.put_back(a.put_back(at["5"])))
+    at["6"] = a.half(6, "K6")  # open
+    at["7"] = a.half(7, "K7")  # the commit comes after the check renewed it
+    renewed = a.put_back(at["7"])
+    a.commit(at["7"])
+    a.op(at["7"])
+    a.commit(renewed)
+    a.op(renewed)
+    at["8"] = a.half(8, "K8")  # the commit comes first, its op record too late
+    a.commit(at["8"])
+    renewed = a.put_back(at["8"])
+    a.commit(renewed)
+    a.op(at["8"], renewed)
+    at["9"] = a.half(9, "K9")  # committed between messages that have rows, without one
+    a.dead_letter(a.commit(at["9"]))
+    a.op(at["9"])
+    a.write("%DLQ%points", {"UNIQ_KEY": key(10), "KEYS": "P1"}, again=3)  # a plain message, dead
+    a.write(
+        HALF, a.halves[at["1"]][1] | {"REAL_TOPIC": HALF, "DELAY": "3", "RECONSUME_TIME": "1"}, again=1
+    )  # a leaked retry: no transaction
+    a.op(at["6"], queue=2)  # another queue: means nothing
+    first = a.half(11, "K12")  # rolled back, then repeated with success under the same key
+    a.op(first)
+    at["12"] = a.half(12, "K12")
+    a.commit(at["12"])
+    a.op(at["12"])
+    at["B1"] = b.half(21, "KB1")  # same queue offset as K1, but never ended
+    for n in (22, 23):
+        at[f"B{n}"] = b.half(n, f"KB{n}")
+    b.op(at["B22"])
+    a.save(folder / "evidence" / "a")
+    b.save(folder / "evidence" / "b")
+    (folder / "evidence" / "orders.csv").write_text(ROWS)
+    log = [answer("ROLLBACK", 4, at["4"], check=True, second=1), answer("UNKNOWN", 5, at["5"], check=True, second=2)]
+    (folder / "evidence" / "transaction.log").write_text("\n".join(log) + "\n")
+    return kit.open_case(folder / "evidence", folder / "ws"), at
+
+
+def test_every_state_is_told_apart(scripted: tuple[Case, dict[str, int]]) -> None:
+    case, _ = scripted
+    states = {
+        row.keys: row.state
+        for row in transactions.transactions(case).select("uniq_key", "keys", "state").collect()
+        if row.uniq_key != key(11)
+    }
+    assert states == {
+        "K1": "committed",
+        "K2a K2b": "committed",
+        "K3": "rolled_back",
+        "K4": "rolled_back",
+        "K5": "discarded",
+        "K6": "pending",
+        "K7": "committed",
+        "K8": "committed",
+        "K9": "committed",
+        "K12": "committed",
+        "KB1": "pending",
+        "KB22": "rolled_back",
+        "KB23": "pending",
+    }
+    found = transaction_consistency.examine(case)
+    assert found.figures == {
+        "half_messages": 14,
+        "committed": 6,
+        "rolled_back": 4,
+        "discarded": 1,
+        "pending": 3,
+        "committed_twice": 2,
+        "dead_lettered": 2,
+        # K3, K4, K6, KB1 and KNONE stand without a committed message; K6 and KB1 may still get one.
+        "rows_without_message": 5,
+        "rows_pending": 2,
+        "messages_without_row": 1,
+        "exceptions_in_local_transaction": None,
+    }
+    assert found.verdict == "confirmed"
+
+
+def test_only_what_is_over_and_stands_alone_is_inconsistent(scripted: tuple[Case, dict[str, int]]) -> None:
+    case, at = scripted
+    wrong = reconcile.inconsistent(case)
+    told = [
+        (
+            r["key"],
+            r["kind"],
+            r["cause"] if isinstance(r["cause"], str) else None,
+            r["repair"],
+            r["half_physical_offset"],
+        )
+        for r in wrong.to_dict("records")
+    ]
+    assert told == [
+        ("K4", "row_without_message", "rollback_answer", "re-send", at["4"]),
+        ("K9", "message_without_row", None, "compensate", at["9"]),
+    ]
+
+
+def test_the_two_ways_to_commit_twice(scripted: tuple[Case, dict[str, int]]) -> None:
+    found = duplicate_commit.examine(scripted[0])
+    assert found.verdict == "confirmed"
+    assert dict(zip(found.tables["committed_twice"]["key"], found.tables["committed_twice"]["way"], strict=True)) == {
+        "K7": "late_commit",
+        "K8": "late_op",
+    }
+
+
+def test_a_group_shared_by_two_applications(tmp_path: Path) -> None:
+    store, log = Broker(), []
+    for n in range(1, 9):
+        at = store.half(n, f"K{n}")
+        renewed = store.put_back(at)
+        foreign = n % 2 == 0
+        if not foreign:
+            store.commit(renewed)
+        store.op(renewed)
+        log.append(
+            answer(
+                "ROLLBACK" if foreign else "COMMIT",
+                n,
+                renewed,
+                check=True,
+                address=f"10.0.0.{9 if foreign else 1}:5{n:03}",
+                second=n,
+            )
+        )
+    store.save(tmp_path / "evidence")
+    (tmp_path / "evidence" / "transaction.log").write_text("\n".join(log) + "\n")
+    found = shared_producer_group.examine(kit.open_case(tmp_path / "evidence", tmp_path / "ws"))
+    assert found.verdict == "confirmed"
+    assert found.figures == {"foreign_answers": 4, "wrong_answers": 4}
+
+
+def test_instances_that_agree_share_nothing_wrong(tmp_path: Path) -> None:
+    store, log = Broker(), []
+    for n in range(1, 7):
+        renewed = store.put_back(store.half(n, f"K{n}"))
+        store.commit(renewed)
+        store.op(renewed)
+        log.append(answer("COMMIT", n, renewed, check=True, address=f"10.0.0.{1 + n % 2}:5{n:03}", second=n))
+    store.save(tmp_path / "evidence")
+    (tmp_path / "evidence" / "transaction.log").write_text("\n".join(log) + "\n")
+    assert shared_producer_group.examine(kit.open_case(tmp_path / "evidence", tmp_path / "ws")).verdict == "ruled_out"
+
+
+def test_a_half_message_put_back_uncompressed(tmp_path: Path) -> None:
+    store = Broker()
+    at = store.half(1, "K1", body=b"x\x9cshort", sys_flag=1)
+    for _ in range(3):
+        # The round broke off each time, so the count is 1 again.
+        store.put_back(at, body=b"the raw body, much longer", sys_flag=1)
+    store.half(2, "K2", sys_flag=1)
+    store.save(tmp_path / "evidence")
+    found = undecodable_half_message.examine(kit.open_case(tmp_path / "evidence", tmp_path / "ws"))
+    assert found.verdict == "confirmed"
+    assert found.figures == {"messages": 1, "copies": 3}
+
+
+def test_a_flooded_producer_is_not_offline(tmp_path: Path) -> None:
+    (tmp_path / "transaction.log").write_text(
+        "2023-11-15 06:13:21 WARN Transaction-msg-check-thread - Check transaction failed, channel is null. groupId=shop\n"
+        * 5
+    )
+    (tmp_path / "broker.log").write_text(
+        "2023-11-15 06:13:21 INFO main - The broker[broker-a, 10.0.0.2:10911] boot success. serializeType=JSON\n" * 5
+    )
+    found = producer_offline.examine(kit.open_case(tmp_path, tmp_path.parent / f"{tmp_path.name}-ws"))
+    assert found.verdict == "ruled_out"
+    assert found.figures["unreached_checks"] == 5

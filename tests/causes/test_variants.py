@@ -1,0 +1,186 @@
+"""One incident in every state it can arrive in: the same root causes and figures; and the evidence as it was after
+every command."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import random
+import shutil
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import oracle
+import pytest
+import recorded
+import stores
+import zstandard
+from click.testing import CliRunner
+
+import kit
+from kit.cli.main import cli
+from kit.formats.commitlog import segments
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+Told = tuple[list[str], dict[str, tuple[str, Any]]]
+
+
+def told(evidence: Path, cache: Path) -> Told:
+    found = kit.triage(kit.open_case(evidence, cache))
+    return found["root_causes"], {f["cause"]: (f["verdict"], f["figures"]) for f in found["findings"]}
+
+
+def files_of(folder: Path) -> list[Path]:
+    return sorted(p for p in folder.rglob("*") if p.is_file())
+
+
+def as_zip(evidence: Path, into: Path) -> Path:
+    with zipfile.ZipFile(into / "e.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in files_of(evidence):
+            archive.write(path, path.relative_to(evidence))
+    return into / "e.zip"
+
+
+def as_tar_zst_of_gz_logs(evidence: Path, into: Path) -> Path:
+    copied = into / "copy"
+    shutil.copytree(evidence, copied)
+    for path in files_of(copied):
+        if path.suffix == ".log":
+            path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+            path.unlink()
+    out = into / "e.tar.zst"
+    with (
+        out.open("wb") as file,
+        zstandard.ZstdCompressor().stream_writer(file) as stream,
+        tarfile.open(fileobj=stream, mode="w|") as tar,
+    ):
+        tar.add(copied, "e")
+    shutil.rmtree(copied)
+    return out
+
+
+def as_shuffled_files_without_names(evidence: Path, into: Path) -> Path:
+    flat = into / "flat"
+    flat.mkdir()
+    rng = random.Random(42)
+    for path in files_of(evidence):
+        # Of two saves of one file, only the name says which is the older.
+        name = f"{rng.getrandbits(64):016x}" + (".bak" if path.suffix == ".bak" else "")
+        shutil.copy(path, flat / name)
+    return flat
+
+
+def as_two_copies(evidence: Path, into: Path) -> Path:
+    for name in ("first", "again"):
+        shutil.copytree(evidence, into / "both" / name)
+    return into / "both"
+
+
+VARIANTS = (as_zip, as_tar_zst_of_gz_logs, as_shuffled_files_without_names, as_two_copies)
+
+
+def check(name: str, variant: Callable[[Path, Path], Path], tmp_path: Path) -> None:
+    evidence = recorded.unpack(name, tmp_path / "plain")
+    other = variant(evidence, tmp_path)
+    plain, changed = told(evidence, tmp_path / "w"), told(other, tmp_path / "w")
+    assert changed[0] == plain[0] == recorded.label(name)["root_causes"]
+    assert changed[1] == plain[1]
+
+
+def test_shuffled(spark: SparkSession, tmp_path: Path) -> None:
+    check("message-identity", as_shuffled_files_without_names, tmp_path)
+
+
+@pytest.mark.recordings
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda v: v.__name__)
+@pytest.mark.parametrize("name", ["message-identity", "transaction-consistency"])
+def test_every_state(spark: SparkSession, name: str, variant: Callable[[Path, Path], Path], tmp_path: Path) -> None:
+    if name == "message-identity" and variant is as_shuffled_files_without_names:
+        pytest.skip("in the normal run")
+    check(name, variant, tmp_path)
+
+
+def state(folder: Path) -> dict[str, tuple[int, int, str]]:
+    """Return size, modification time and hash of everything below a folder, folders too."""
+    return {
+        str(p.relative_to(folder)): (
+            p.stat().st_size,
+            p.stat().st_mtime_ns,
+            hashlib.sha256(p.read_bytes()).hexdigest() if p.is_file() else "",
+        )
+        for p in (folder, *sorted(folder.rglob("*")))
+    }
+
+
+def test_commands_leave_the_evidence_as_it_was(spark: SparkSession, tmp_path: Path) -> None:
+    whole = recorded.unpack("producer-offline", tmp_path / "plain")
+    evidence = tmp_path / "e"
+    for file in (
+        "broker/store/commitlog/00000000000000000000",
+        "broker/broker.conf",
+        "broker/store/config/topics.json",
+        "broker/logs/transaction.log",
+    ):
+        (evidence / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(whole / file, evidence / file)
+    (evidence / "rolled.log.gz").write_bytes(gzip.compress((whole / "broker/logs/store.log").read_bytes()))
+    key = next(t["properties"]["UNIQ_KEY"] for t in recorded.truth("producer-offline") if "UNIQ_KEY" in t["properties"])
+    before = state(evidence)
+    out = lambda name: ("--out", str(tmp_path / name))  # noqa: E731
+    commands: dict[str, tuple[str, ...]] = {
+        "inventory": (),
+        "decode": out("d"),
+        "logs": out("l"),
+        "trace": (key,),
+        "triage": out("t"),
+        "cut": (*out("c"), "--id", key),
+    }
+    for name, more in commands.items():
+        done = CliRunner().invoke(
+            cli, [name, str(evidence), *more, "--workspace", str(tmp_path / "w")], catch_exceptions=False
+        )
+        assert done.exit_code == 0, (name, done.output)
+        assert state(evidence) == before, name
+
+
+@pytest.mark.recordings
+def test_damaged_stores_through_spark(spark: SparkSession, tmp_path: Path) -> None:
+    """Fifty damaged files in one read: no crash, and each gives what the plain reader finds in it."""
+    files, expected, lost = [], {}, {}
+    for number in range(50):
+        rng = random.Random(number)
+        made = stores.some_store(rng)
+        data = bytearray(made.data)
+        for _ in range(rng.randint(1, 3)):
+            stores.change(
+                data, rng.choice(("flip", "zero", "noise", "ones", "cut")), rng.random(), rng.randint(1, 600), rng
+            )
+        path = tmp_path / f"{number:02}"
+        path.write_bytes(data)
+        known = segments.examine(path.name, str(path), made.base)
+        found, gaps = oracle.walk(bytes(data), known.base, known.head)
+        files.append({"file": path.name, "path": str(path), "base": made.base})
+        expected[path.name] = sorted(
+            oracle.row(bytes(data), start, known.base, problems)["store_size"] for start, problems in found
+        )
+        lost[path.name] = sorted(gaps)
+    read = spark.read.format("rocketmq.commitlog").option("files", json.dumps(files)).option("body", "true")
+    rows: dict[str, list[int]] = {f["file"]: [] for f in files}
+    for row in read.load().select("file", "store_size").collect():
+        rows[row.file].append(row.store_size)
+    assert {name: sorted(sizes) for name, sizes in rows.items()} == expected
+    ranges: dict[str, list[tuple[int, int, str]]] = {f["file"]: [] for f in files}
+    for row in read.option("table", "skipped").load().collect():
+        ranges[row.file].append((row.start, row.end, row.reason))
+    assert {name: sorted(gaps) for name, gaps in ranges.items()} == lost
+    for name, sizes in rows.items():
+        covered = sum(end - start for start, end, _ in ranges[name])
+        assert covered <= (tmp_path / name).stat().st_size
+        assert sizes or covered == (tmp_path / name).stat().st_size

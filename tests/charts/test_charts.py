@@ -1,0 +1,161 @@
+"""Charts: what they draw, what they say, and that evidence text stays text."""
+
+from __future__ import annotations
+
+import incidents
+import numpy as np
+import pandas as pd
+import pytest
+
+from kit.charts import MAX_POINTS, MIME, Table, clean, common, downsample, escape, half_topic
+from kit.charts.table import MIME as TABLE_MIME
+
+
+def test_growth_marks_every_doubling_at_its_time() -> None:
+    chart = half_topic.growth(incidents.growth_frame(messages=4, doublings=10, seconds=5))
+    assert list(chart.table["records"]) == [4 * 2**k for k in range(11)]
+    assert list(chart.table["seconds"].dropna()) == [5.0] * 10
+    assert chart.reading.startswith(
+        "4 leaked messages became 4,096 half records in 51 s; the number doubled 10 times, typically every 5.0 s"
+    )
+    assert chart.figure.layout.yaxis.type == "log"
+
+
+def test_growth_does_not_speak_of_doubling_below_three_terms() -> None:
+    frame = incidents.growth_frame(messages=4, doublings=2)
+    assert "too few" in half_topic.growth(frame).reading
+    assert "doubled" in half_topic.growth(incidents.growth_frame(messages=4, doublings=3)).reading
+
+
+def test_growth_takes_a_thinned_frame() -> None:
+    frame = incidents.growth_frame()
+    thinned = frame[frame["doubling"] | (frame["seq"] % 7 == 0)]
+    assert half_topic.growth(thinned).table.equals(half_topic.growth(frame).table)
+
+
+def test_no_trace_holds_more_points_than_a_report_can_carry() -> None:
+    chart = half_topic.growth(incidents.growth_frame(doublings=15))
+    assert len(incidents.growth_frame(doublings=15)) == 4 * 2**15
+    assert all(len(trace.x) <= MAX_POINTS for trace in chart.figure.data)
+    life = pd.concat([incidents.life_frame()] * 1000, ignore_index=True)
+    assert all(len(trace.x) <= MAX_POINTS for trace in half_topic.life(life).figure.data)
+
+
+def test_downsample_keeps_outline_and_ends() -> None:
+    x = np.arange(100_000)
+    y = np.zeros(100_000)
+    y[31_337], y[4_242] = 9, -9
+    kept = downsample(x, y, 500)
+    assert len(kept) <= 500
+    assert {0, 31_337, 4_242, 99_999} <= set(kept.tolist())
+
+
+def test_flow_sums_both_sides_and_ends_loops_in_nodes_of_their_own() -> None:
+    chart = half_topic.flow(incidents.flow_frame())
+    sankey = chart.figure.data[0]
+    assert chart.table["count"].sum() == 2 * (4 + 2044 + 2048 + 512)
+    assert set(sankey.link.customdata) == {4, 2044, 2048, 4096, 512}
+    assert "put back 2,044 more, commits, diverted like them, added 2,048, and 512 were given up" in chart.reading
+    loop = common.flow(pd.DataFrame({"source": ["A", "B"], "target": ["B", "A"], "count": [5, 5]}))
+    assert [label.split("  ")[0] for label in loop.figure.data[0].node.label] == ["A", "B", "A (again)"]
+
+
+def test_life_names_the_stage_of_each_record() -> None:
+    assert list(half_topic.life(incidents.life_frame()).table["stage"]) == [
+        "half message",
+        "committed to its topic",
+        "sent anew by the consumer",
+        "back in the half topic",
+        "put back by a check",
+        "commit, diverted by DELAY",
+        "back in the half topic",
+        "back in the half topic",
+    ]
+
+
+def test_fixes_names_best_and_weakest() -> None:
+    assert half_topic.fixes(incidents.fixes_frame()).reading.startswith(
+        "“shorter group name” would have prevented all 4,608"
+    )
+    assert half_topic.fixes(incidents.fixes_frame()).reading.endswith("still leaves 2,560.")
+
+
+def test_coverage_shades_the_incident_and_leaves_out_files_without_times() -> None:
+    day = pd.Timestamp("2024-05-14", tz="UTC")
+    hour = pd.Timedelta(hours=1)
+    frame = pd.DataFrame(
+        {
+            "kind": ["log", "log", "photo"],
+            "first": [day, day + hour, pd.NaT],
+            "last": [day + hour, day + 2 * hour, pd.NaT],
+        }
+    )
+    chart = common.coverage(frame, (day, day + pd.Timedelta(minutes=1)))
+    assert list(chart.table["kind"]) == ["log"]
+    assert chart.table["files"].item() == 2
+    assert len(chart.figure.layout.shapes) == 1
+
+
+EMPTY = {
+    half_topic.growth: incidents.growth_frame,
+    half_topic.flow: incidents.flow_frame,
+    half_topic.life: incidents.life_frame,
+    half_topic.fixes: incidents.fixes_frame,
+}
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("draw", EMPTY, ids=lambda draw: draw.__name__)
+def test_every_chart_speaks_both_languages_and_bears_nothing_to_draw(draw, lang) -> None:
+    for frame in (EMPTY[draw](), EMPTY[draw]().iloc[:0]):
+        chart = draw(frame, lang=lang)
+        assert chart.title and chart.reading and chart.alt
+        assert chart.reading.isascii() == (lang == "en") or "“" in chart.reading
+        assert set(chart.names) == set(chart.table.columns)
+
+
+def test_colour_is_never_the_only_difference() -> None:
+    life = half_topic.life(incidents.life_frame())
+    marks = [(t.marker.color, t.marker.symbol) for t in life.figure.data if t.mode == "markers"]
+    assert len({symbol for _, symbol in marks}) == len(marks) > 3
+
+
+def test_evidence_text_acts_nowhere() -> None:
+    shown = escape(incidents.HOSTILE, None)
+    assert not set("<>$\x1b\u202e\u202c") & set(shown)
+    assert "&lt;script&gt;" in shown and "\\x1b[31m" in shown and "\\u202e" in shown
+    assert clean("a\tb\nc") == "a\tb\nc"
+    assert clean("x" * 100, 10) == "x" * 9 + "…"
+
+
+def test_hostile_topics_are_escaped_in_every_label() -> None:
+    frame = incidents.life_frame().assign(topic=incidents.HOSTILE, real_topic=incidents.HOSTILE)
+    for chart in (half_topic.life(frame), half_topic.flow(incidents.flow_frame().assign(target=incidents.HOSTILE))):
+        drawn = chart.figure.to_json()
+        assert "<script" not in drawn and "\\u003cscript" not in drawn and "\\u001b" not in drawn and "$" not in drawn
+
+
+def test_table_formats_cells_and_escapes_them() -> None:
+    frame = pd.DataFrame(
+        {"n": [1234567, 2], "at": [pd.Timestamp("2024-05-14 02:00:00.123"), pd.NaT], "text": [incidents.HOSTILE, None]}
+    )
+    spec = Table(frame, "caption").as_dict()
+    assert spec["rows"][0][:2] == ["1,234,567", "2024-05-14 02:00:00.123"]
+    assert spec["rows"][1] == ["2", "–", "–"]
+    assert [column["kind"] for column in spec["columns"]] == ["number", "time", "long"]
+    html = Table(frame, "caption").as_html()
+    assert "<script" not in html and "<caption>caption" in html and '<th scope="col"' in html
+
+
+def test_table_says_how_much_it_leaves_out() -> None:
+    spec = Table(pd.DataFrame({"n": range(1000)}), "c", max_rows=10).as_dict()
+    assert len(spec["rows"]) == 10
+    assert "10 of 1,000" in spec["notes"][0]
+
+
+def test_notebook_outputs_carry_figure_reading_and_table() -> None:
+    bundle = half_topic.growth(incidents.growth_frame())._repr_mimebundle_()
+    assert bundle[MIME]["table"]["rows"][0][1] == "4"
+    assert bundle["application/vnd.plotly.v1+json"]["data"][0]["type"] == "scatter"
+    assert "4 leaked messages" in bundle["text/plain"]
+    assert Table(pd.DataFrame(), "c")._repr_mimebundle_()[TABLE_MIME]["rows"] == []

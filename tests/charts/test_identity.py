@@ -1,0 +1,165 @@
+"""What people see of ids and lives: `msgid`, `trace`, the charts."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from kit.charts import Chart, Table, identity, life
+from kit.cli.main import cli
+from kit.report import console as told
+
+OFFSET, UNIQ = "0A142C0B00002A9F00000000000004AA", "0A142C1500000C387F4466D0D88B0000"
+HOSTILE = "<b>x</b>\x1b[31m$\\href{javascript:1}{y}$"
+
+
+def traced() -> dict:
+    def copy(n: int, stage: str, source: int | None) -> dict:
+        return {
+            "uniq_key": UNIQ,
+            "offset_msg_id": f"0A142C0B00002A9F{n:016X}",
+            "copied_from": f"0A142C0B00002A9F{source:016X}" if source else None,
+            "stage": stage,
+            "topic": HOSTILE,
+            "store_timestamp": f"2024-05-14T02:00:0{n}.000Z",
+            "why": "because",
+            "file": HOSTILE,
+            "physical_offset": n,
+        }
+
+    handled = [
+        {
+            "uniq_key": UNIQ,
+            "offset_msg_id": "0A142C0B00002A9F0000000000000002",
+            "consumer": HOSTILE,
+            "result": "OK",
+            "success": True,
+            "time": "2024-05-14T02:00:03.000Z",
+            "file": "a.csv",
+            "line": 2,
+            "reconsume_times": 0,
+        }
+    ]
+    records = [copy(1, "half", None), copy(2, "commit", 1), copy(4, "schedule", 2), copy(8, "retry 1", 4)]
+    mentions = [{"file": "a.log", "line": n, "text": HOSTILE, "word": UNIQ} for n in range(1, 61)]
+    return {
+        "id": UNIQ,
+        "kind": "uniq",
+        "uniq_keys": [UNIQ],
+        "records": records,
+        "ops": [],
+        "handled": handled,
+        "mentions": mentions,
+        "gaps": [{"kind": "pending", "offset_msg_id": None, "text": HOSTILE}],
+    }
+
+
+def test_msgid_takes_ids_apart_in_both_languages() -> None:
+    said = CliRunner().invoke(cli, ["msgid", OFFSET, UNIQ, "--near", "2026-11-20"])
+    assert said.exit_code == 0
+    assert "10.20.44.11:10911" in said.output and "1194" in said.output
+    assert "10.20.44.21" in said.output and "2026-11-20 15:09:22.955" in said.output
+    assert "存储主机" in CliRunner().invoke(cli, ["msgid", OFFSET, "--lang", "zh"]).output
+
+
+@pytest.mark.parametrize("bad", ["zz", "", "0A14", "\x1b[31m", "0" * 33])
+def test_msgid_says_in_one_line_what_is_wrong(bad: str) -> None:
+    said = CliRunner().invoke(cli, ["msgid", bad])
+    assert said.exit_code == 2
+    assert len(said.output.strip().splitlines()) == 1 and "\x1b" not in said.output
+    assert CliRunner().invoke(cli, ["msgid", OFFSET, "--near", "soon"]).exit_code == 2
+
+
+def test_msgid_needs_neither_spark_nor_pandas() -> None:
+    code = "import sys; from kit.cli.main import cli\ntry: cli(['msgid', sys.argv[1]])\nexcept SystemExit: pass\nprint(sorted({'pyspark', 'pandas', 'numpy', 'pyarrow'} & set(sys.modules)))"
+    start = time.perf_counter()
+    said = subprocess.run([sys.executable, "-c", code, UNIQ], capture_output=True, text=True, check=True)
+    assert said.stdout.strip().endswith("[]")
+    assert time.perf_counter() - start < 5  # a second on a machine with nothing else to do
+
+
+def test_a_life_is_printed_without_anything_that_acts_on_a_terminal() -> None:
+    text = told.life(traced(), "en")
+    assert "\x1b" not in text and "4 copies" in text and "retry 1" in text and "and 20 more" in text
+    assert told.life(json.loads(json.dumps(traced())), "zh").count("副本") >= 1
+
+
+def test_journey_has_a_lane_for_each_stage_and_one_for_the_consumer() -> None:
+    chart = life.journey(traced())
+    assert list(chart.figure.layout.yaxis.categoryarray)[::-1] == ["half", "commit", "schedule", "retry 1", "consumer"]
+    links, marks, ends = chart.figure.data
+    assert len(marks.x) == 4 and len(ends.x) == 1
+    assert [x for x in links.x if x is not None].__len__() == 6
+    assert len(chart.table) == 5 and "4 offset ids" in chart.reading and "1 of them with success" in chart.reading
+    drawn = chart.figure.to_json()
+    assert "<b>x" not in drawn and "\\u001b" not in drawn and "$" not in drawn
+    assert "一个 UNIQ_KEY" in life.journey(traced(), "zh").reading
+
+
+def test_tables_of_a_life() -> None:
+    said = traced()
+    assert (
+        len(life.copies(said).frame) == 4 and len(life.deliveries(said).frame) == 1 and len(life.gaps(said).frame) == 1
+    )
+    assert "<b>" not in life.mentions(said).as_html()
+    empty = {
+        "id": "x",
+        "kind": "key",
+        "uniq_keys": [],
+        "records": [],
+        "ops": [],
+        "handled": [],
+        "mentions": [],
+        "gaps": [],
+    }
+    assert life.journey(empty).table.empty and life.apart(empty).table.empty and life.mentions(empty).frame.empty
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [(OFFSET, [4, 4, 8]), (UNIQ, [4, 2, 4, 4, 2]), ("FD200045" + "0" * 22 + "21" + UNIQ[8:], [16, 2, 4, 4, 2])],
+)
+def test_an_id_is_cut_at_its_bytes(text: str, fields: list[int]) -> None:
+    chart = identity.anatomy(text)
+    assert [len(h) // 2 for h in chart.table["hex"]] == fields
+    assert "".join(chart.table["hex"]) == text
+    assert [bar.x[0] for bar in chart.figure.data] == fields
+
+
+def test_funnel_reads_the_worst_group() -> None:
+    rows = [
+        ("a", 1, "sent back", 9, 0.1),
+        ("a", 1, "retry", 9, 10.0),
+        ("b", 1, "sent back", 5, 0.1),
+        ("b", 1, "retry", 5, 10.0),
+        ("b", 2, "given up", 2, 0.1),
+        ("b", 2, "dlq", 2, 30.0),
+    ]
+    chart = identity.funnel(pd.DataFrame(rows, columns=["consumer_group", "level", "step", "messages", "seconds"]))
+    assert len(chart.figure.data) == 2 and len(chart.table) == 6
+    assert chart.reading.startswith("b sent back 5 messages") and "2 of them" in chart.reading
+    assert identity.funnel(pd.DataFrame(columns=["consumer_group", "level", "step", "messages", "seconds"])).table.empty
+
+
+@pytest.mark.parametrize(("text", "says"), [("zz", "hex"), ("", "empty"), ("0A142C15", "32")])
+def test_a_typed_text_that_is_no_id_gets_one_line(text: str, says: str) -> None:
+    told = identity.apart(text)
+    assert isinstance(told, Table)
+    assert says in told.caption
+    assert "\n" not in told.caption
+
+
+def test_the_id_widget_shows_what_its_twin_shows() -> None:
+    known = "0A142C1500000C387F4466D0DB3F0003"
+    frame = pd.DataFrame({"uniq_key": [None, known]})
+    plain = identity.explore(frame, interactive=False)
+    widget = identity.explore(frame)
+    assert isinstance(plain, Chart)
+    assert widget.children[0].value == known and "66D0DB3F" in str(widget.children[-1].outputs)
+    assert list(plain.table["hex"]) == ["0A142C15", "0000", "0C387F44", "66D0DB3F", "0003"]

@@ -1,0 +1,147 @@
+"""Charts of sizes: numbers from the reference's arithmetic, empty frames, hostile text, both languages."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+from incidents import HOSTILE, START
+
+from kit.charts import sizes
+from kit.i18n import LANGS
+from kit.rocketmq import record_fields
+
+HALF = {
+    "KEYS": "K1",
+    "TRAN_MSG": "true",
+    "UNIQ_KEY": "0" * 32,
+    "WAIT": "true",
+    "PGROUP": "g",
+    "CLUSTER": "c",
+    "REAL_TOPIC": "orders",
+    "REAL_QID": "0",
+}
+
+
+def stages(limit: int | None = 1000, size: int = 990) -> pd.DataFrame:
+    record = SimpleNamespace(
+        topic="RMQ_SYS_TRANS_HALF_TOPIC", body_size=700, store_size=size, properties=HALF, offset_msg_id="AB"
+    )
+    return record_fields.stages(record, 700, limit)
+
+
+def near() -> pd.DataFrame:
+    rows = [
+        (7, 990, 1017, "refused"),
+        (8, 985, 1012, "at_risk"),
+        (9, 970, 997, "fits"),
+        (10, 999, 1026, "ended"),
+        (11, 300, 327, "fits"),
+    ]
+    return pd.DataFrame(rows, columns=["queue_offset", "store_size", "last_size", "fate"]).assign(
+        offset_msg_id=HOSTILE, limit=1000
+    )
+
+
+def queue() -> pd.DataFrame:
+    rows = [(0, 4, "stored"), (1, 0, "checked"), (2, 50, "stored"), (3, 18, "checked"), (9, 18, "checked")]
+    frame = pd.DataFrame(rows, columns=["s", "offset", "line"])
+    return frame.assign(ts=START + pd.to_timedelta(frame.pop("s"), unit="s"))
+
+
+def test_fields_stack_up_to_the_put_back_that_does_not_fit() -> None:
+    chart = sizes.fields(stages())
+    totals = dict(zip(["checked", "sent", "half", "put_back"], chart.table["total"], strict=True))
+    broker = sum(len(k) + len(HALF[k]) + 2 for k in ("CLUSTER", "REAL_TOPIC", "REAL_QID"))
+    assert totals == {
+        "checked": 700,
+        "sent": 990 - broker - len("RMQ_SYS_TRANS_HALF_TOPIC") + len("orders"),
+        "half": 990,
+        "put_back": 1016,
+    }
+    assert "the limit leaves 300" in chart.reading and "16 too many" in chart.reading
+    assert "too many" not in sizes.fields(stages(None)).reading
+
+
+def test_near_limit_leaves_out_what_is_far_below() -> None:
+    chart = sizes.near_limit(near())
+    assert list(chart.table["queue_offset"]) == [7, 8, 9, 10]
+    assert "1 looping, 1 more" in chart.reading
+
+
+def test_refusals_are_one_row_a_file() -> None:
+    row = (
+        "store.log",
+        "store",
+        "put_back",
+        "message-size-exceeded",
+        None,
+        4001,
+        3700,
+        4000,
+        None,
+        None,
+        None,
+        900_000,
+        START,
+        START,
+        1,
+        900_000,
+    )
+    columns = [
+        "file",
+        "source",
+        "writer",
+        "event",
+        "msg_id",
+        "total",
+        "body",
+        "limit",
+        "length",
+        "status",
+        "topic",
+        "count",
+        "first",
+        "last",
+        "line",
+        "last_line",
+    ]
+    text = sizes.refusals(pd.DataFrame([row], columns=columns), lang="zh").as_text()
+    assert "900,000" in text
+    assert "4,001" in text
+    assert "回查：放回" in text
+
+
+def test_the_queue_says_what_is_behind_the_check() -> None:
+    assert "at offset 18 of 50: 32 records" in sizes.half_queue(queue()).reading
+    assert "50" in sizes.half_queue(queue().query("line == 'stored'")).reading
+
+
+def test_what_if_marks_what_is_refused() -> None:
+    chart = sizes.what_if(700, "orders", {"KEYS": "K1"}, broker="4.6.0", limit=1000, producer_group="g", cluster="c")
+    left = dict(zip(chart.table["stage"], chart.table["left"], strict=True))
+    rest = sum(len(k) + len(v) + 2 for k, v in HALF.items())
+    assert left["half message"] == 1000 - 700 - 91 - len("RMQ_SYS_TRANS_HALF_TOPIC") - rest
+    assert set(chart.table.loc[chart.table["left"] < 0, "fate"]) == {"refused"}
+    body_only = sizes.what_if(700, "orders", broker="4.9.4", limit=1000)
+    assert set(body_only.table["left"]) == {300}
+    assert set(sizes.what_if(1001, "orders", broker="5.1.4", limit=1000).table["fate"]) == {"refused"}
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_every_chart_speaks_both_languages_and_bears_nothing_to_draw(lang: str) -> None:
+    for draw, frame in ((sizes.fields, stages()), (sizes.near_limit, near()), (sizes.half_queue, queue())):
+        for given in (frame, frame.iloc[0:0]):
+            chart = draw(given, lang=lang)
+            assert all("{" not in text for text in (chart.reading, chart.alt, chart.title))
+            assert any("\u4e00" <= c <= "\u9fff" for c in chart.title) == (lang == "zh")
+            assert set(chart.names) == set(chart.table.columns)
+            assert "<script" not in chart.figure.to_json()
+
+
+def test_colour_is_never_the_only_difference() -> None:
+    bars = sizes.fields(stages()).figure.data
+    assert len({bar.marker.pattern.shape for bar in bars}) >= len(bars) - 1
+    assert len({trace.marker.symbol for trace in sizes.near_limit(near()).figure.data}) == 4
+    assert {trace.line.dash for trace in sizes.half_queue(queue()).figure.data} == {"solid", "dash"}

@@ -1,0 +1,312 @@
+"""The collecting script, run by a real POSIX shell on a made-up broker home."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import os
+import shutil
+import struct
+import subprocess
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from kit.collection.collect import script
+
+SHELLS = [
+    [found, *rest]
+    for tool, *rest in (["dash"], ["bash", "--posix"], ["busybox", "sh"], ["sh"])
+    if (found := shutil.which(tool))
+]
+HOUR = 3600
+START = dt.datetime(2026, 11, 20, 0, 0, tzinfo=dt.UTC)
+
+
+def touch(path: Path, hour: float, content: bytes = b"x") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    when = START.timestamp() + hour * HOUR
+    os.utime(path, (when, when))
+    return path
+
+
+def record(hour: float, *, born_v6: bool = False, dledger: bool = False) -> bytes:
+    """The fixed fields of a record stored at that hour: magic at 4, sysFlag at 36, storeTimestamp behind the born
+    host."""
+    stored = int((START.timestamp() + hour * HOUR) * 1000)
+    head = struct.pack(">iIiiiqqi", 100, 0xDAA320A7, 0, 0, 0, 0, 0, 0x10 if born_v6 else 0)
+    body = head + struct.pack(">q", stored) + bytes(20 if born_v6 else 8) + struct.pack(">q", stored)
+    return (struct.pack(">ii", 1, 148) + bytes(40) if dledger else b"") + body
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A broker's home: six commitlog files, file n begins at hour 2n, all with one modification time, as after a plain
+    copy."""
+    home = tmp_path / "home of broker"
+    store = home / "data disk" / "store"
+    for n in range(6):
+        touch(store / "commitlog" / f"{n * 1_048_576:020d}", 12, record(2 * n, born_v6=n % 2 == 1) + bytes([n]) * 4096)
+    for topic in ("orders", "other", "RMQ_SYS_TRANS_HALF_TOPIC", "%RETRY%points"):
+        touch(store / "consumequeue" / topic / "0" / "00000000000000000000", 12)
+    touch(store / "config" / "topics.json", 12, b"{}")
+    touch(store / "config" / "users_acl.json", 12, b"secret")
+    touch(store / "checkpoint", 12)
+    touch(store / "index" / "20261120000000000", 12)
+    logs = home / "logs" / "rocketmqlogs"
+    touch(logs / "broker.log", 12)
+    touch(logs / "otherdays" / "store.1.log.gz", 9)
+    touch(logs / "otherdays" / "store.2.log.gz", 1)
+    conf = f"storePathRootDir={store}\nbrokerName=a\nnamesrvAddr=10.0.0.1:9876\nsecretKey=hunter2\nlistenPort=10911\n"
+    touch(home / "broker.conf", 12, conf.encode())
+    return home
+
+
+def fingerprint(folder: Path) -> dict[str, tuple[str, int]]:
+    return {
+        str(p.relative_to(folder)): (hashlib.sha256(p.read_bytes()).hexdigest(), p.stat().st_mtime_ns)
+        for p in folder.rglob("*")
+        if p.is_file()
+    }
+
+
+def run(
+    home: Path, text: str, *args: str, shell: list[str] = SHELLS[0], path: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    env = {"HOME": str(home), "PATH": path or os.environ["PATH"], "TMPDIR": str(home.parent)}
+    return subprocess.run(
+        [*shell, "-s", "--", *args], input=text, capture_output=True, text=True, env=env, timeout=120, check=False
+    )
+
+
+def collected(out: Path) -> dict[str, bytes]:
+    (archive,) = out.glob("rocketmq-evidence-*.tar.gz")
+    with tarfile.open(archive) as tar:
+        return {m.name.removeprefix("evidence/"): tar.extractfile(m).read() for m in tar if m.isfile()}  # type: ignore[union-attr]
+
+
+@pytest.fixture
+def quick(tmp_path: Path) -> str:
+    """A PATH with what every host has; commands that watch for ten seconds are left out."""
+    tools = "awk cat chmod cp date df dirname du find grep gzip hostname ln ls mkdir mktemp mv nice od ps rm sed sh sha256sum sort tail tar touch tr uname"
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for tool in tools.split():
+        if found := shutil.which(tool):
+            (folder / tool).symlink_to(found)
+    return str(folder)
+
+
+@pytest.mark.parametrize("shell", SHELLS, ids=lambda shell: Path(shell[0]).name)
+def test_only_files_of_the_window_and_nothing_changed(home, quick, tmp_path, shell):
+    before = fingerprint(home)
+    out = tmp_path / "out"
+    out.mkdir()
+    text = script(START + dt.timedelta(hours=5), START + dt.timedelta(hours=7), "orders")
+    assert subprocess.run([*shell, "-n"], input=text, text=True, capture_output=True, check=False).stderr == ""
+    done = run(home, text, "--conf", str(home / "broker.conf"), "--out", str(out), shell=shell, path=quick)
+    assert done.returncode == 0, done.stderr
+    got = collected(out)
+    # Hours 5 to 7 lie in the files that span 4–6 and 6–8.
+    assert {name for name in got if "/commitlog/" in name} == {
+        f"broker/store/commitlog/{n * 1_048_576:020d}" for n in (2, 3)
+    }
+    assert got[f"broker/store/commitlog/{2 * 1_048_576:020d}"] == record(4) + b"\2" * 4096
+    queues = {name.split("/")[3] for name in got if "/consumequeue/" in name}
+    assert queues == {"orders", "RMQ_SYS_TRANS_HALF_TOPIC", "%RETRY%points"}
+    assert {
+        "broker/logs/broker.log",
+        "broker/logs/otherdays/store.1.log.gz",
+        "broker/store/config/topics.json",
+        "broker/store/checkpoint",
+    } <= set(got)
+    assert not any("store.2.log" in name or "acl" in name or "/index/" in name for name in got)
+    assert b"hunter2" not in b"".join(got.values())
+    assert b"brokerName=a" in got["broker/broker.conf"]
+    assert b"LEFT OUT (may hold secrets)" in got["collected.txt"]
+    assert fingerprint(home) == before
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["bin", "home of broker", "out"]
+
+
+def test_without_a_window_everything_is_taken(home, quick, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    done = run(home, script(), "--conf", str(home / "broker.conf"), "--out", str(out), "--index", path=quick)
+    assert done.returncode == 0, done.stderr
+    got = collected(out)
+    assert sum("/commitlog/" in name for name in got) == 6
+    assert "broker/store/index/20261120000000000" in got
+    assert "broker/store/consumequeue/other/0/00000000000000000000" in got
+
+
+def test_list_shows_sizes_and_writes_nothing(home, quick, tmp_path):
+    done = run(home, script(lang="zh"), "--conf", str(home / "broker.conf"), "--list", path=quick)
+    assert done.returncode == 0, done.stderr
+    assert "KiB  broker/store/commitlog/00000000000000000000" in done.stdout
+    assert "压缩前合计" in done.stdout
+    assert not list(tmp_path.rglob("*.tar.gz"))
+
+
+def test_newest_files_first_up_to_the_limit(home, quick, tmp_path):
+    text = script()
+    for n in range(6):
+        file = home / "data disk" / "store" / "commitlog" / f"{n * 1_048_576:020d}"
+        with file.open("wb") as stream:
+            stream.write(os.urandom(400 * 1024))
+    # A limit of 0 GiB leaves every file out and says which.
+    done = run(home, text, "--conf", str(home / "broker.conf"), "--list", "--max-gb", "0", path=quick)
+    assert "commitlog" not in "".join(line for line in done.stdout.splitlines() if not line.startswith("LEFT OUT"))
+    assert done.stdout.count("LEFT OUT (--max-gb 0)") == 6
+
+
+def test_sparse_files_count_what_they_hold(home, quick):
+    file = home / "data disk" / "store" / "commitlog" / f"{5 * 1_048_576:020d}"
+    with file.open("r+b") as stream:
+        stream.truncate(2 << 30)
+    done = run(home, script(), "--conf", str(home / "broker.conf"), "--list", "--max-gb", "1", path=quick)
+    assert f"broker/store/commitlog/{file.name}" in done.stdout
+    assert "LEFT OUT (--max-gb" not in done.stdout
+
+
+def test_files_without_a_readable_time_are_taken_along(home, quick, tmp_path):
+    store = home / "data disk" / "store"
+    touch(store / "commitlog" / f"{3 * 1_048_576:020d}", 12, b"\xff" * 200)  # damaged
+    touch(store / "commitlog" / f"{6 * 1_048_576:020d}", 12, bytes(200))  # pre-allocated
+    touch(store / "dledger-n0" / "data" / "00000000000000000000", 12, record(1, dledger=True))
+    touch(store / "dledger-n0" / "data" / "00000000000001048576", 12, record(4, dledger=True))
+    text = script(START + dt.timedelta(hours=9), START + dt.timedelta(hours=9))
+    done = run(home, text, "--conf", str(home / "broker.conf"), "--list", path=quick)
+    listed = {
+        int(line.rsplit("/", 1)[1]) // 1_048_576 for line in done.stdout.splitlines() if "store/commitlog/" in line
+    }
+    # Hour 9 is in the file that spans 8 to 10; the damaged one may reach from 6 to 8 only, the empty one begins
+    # nowhere.
+    assert listed == {4, 6}
+    assert [line.rsplit("/", 1)[1] for line in done.stdout.splitlines() if "/data/" in line] == ["00000000000001048576"]
+
+
+def test_dledger_and_several_commitlog_folders(home, quick, tmp_path):
+    store = home / "data disk" / "store"
+    touch(store / "dledger-n0" / "data" / "00000000000000000000", 3)
+    touch(store / "dledger-n0" / "currterm", 3)
+    touch(home / "disk2" / "00000000000000000001", 3)
+    conf = home / "broker.conf"
+    conf.write_text(conf.read_text() + f"storePathCommitLog={store}/commitlog,{home}/disk2\r\n")
+    done = run(home, script(), "--conf", str(conf), "--list", path=quick)
+    for name in (
+        "broker/store/dledger-n0/data/00000000000000000000",
+        "broker/store/dledger-n0/currterm",
+        "broker/store/commitlog/00000000000000000001",
+    ):
+        assert name in done.stdout
+
+
+def test_no_archive_inside_the_store_or_without_space(home, quick, tmp_path):
+    inside = home / "data disk" / "store" / "out"
+    inside.mkdir()
+    done = run(home, script(), "--conf", str(home / "broker.conf"), "--out", str(inside), path=quick)
+    assert done.returncode == 1
+    assert "inside the store" in done.stderr
+    df = Path(quick) / "df"
+    df.unlink()
+    df.write_text(
+        "#!/bin/sh\nprintf 'Filesystem 1024-blocks Used Available Capacity Mounted\\n/dev/x 9 9 1000 99%% /\\n'\n"
+    )
+    df.chmod(0o755)
+    done = run(home, script(), "--conf", str(home / "broker.conf"), "--out", str(tmp_path), path=quick)
+    assert done.returncode == 1
+    assert "not enough free space" in done.stderr
+    assert not list(tmp_path.rglob("*.tar.gz"))
+
+
+def test_a_client_host(tmp_path, quick):
+    home = tmp_path / "app"
+    touch(home / "logs" / "rocketmqlogs" / "rocketmq_client.log", 5)
+    touch(home / "service.log", 5)
+    touch(home / "service.log.1", 1)
+    out = tmp_path / "out"
+    out.mkdir()
+    done = run(
+        home,
+        script(START + dt.timedelta(hours=4)),
+        "--app-log",
+        str(home / "service.log"),
+        "--out",
+        str(out),
+        path=quick,
+    )
+    assert done.returncode == 0, done.stderr
+    got = collected(out)
+    assert "client/rocketmq_client.log" in got
+    assert [name for name in got if name.startswith("app/")] == [
+        f"app/{str(home / 'service.log')[1:].replace('/', '_')}"
+    ]
+
+
+def test_mqadmin_output_is_kept_with_its_command(home, quick, tmp_path):
+    tool = Path(quick) / "mqadmin"
+    tool.write_text('#!/bin/sh\necho "asked: $*"\necho "$JAVA_OPT"\n')
+    tool.chmod(0o755)
+    out = tmp_path / "out"
+    out.mkdir()
+    topic = "it's; touch $HOME/pwned `id` $(id)"
+    done = run(home, script(topic=topic), "--conf", str(home / "broker.conf"), "--out", str(out), path=quick)
+    assert done.returncode == 0, done.stderr
+    got = collected(out)
+    config = got["broker/mqadmin/getBrokerConfig.txt"].decode()
+    assert config.splitlines()[0].endswith("mqadmin getBrokerConfig -n 10.0.0.1:9876 -b 127.0.0.1:10911")
+    assert "-Duser.home=" in config
+    assert (
+        f"asked: topicStatus -n 10.0.0.1:9876 -t {topic}"
+        in got[f"broker/mqadmin/topicStatus-{topic.replace('/', '_')}.txt"].decode()
+    )
+    assert not (home / "pwned").exists()
+
+
+def test_running_brokers_are_found(tmp_path, quick):
+    home = tmp_path / "rocketmq"
+    for name in ("a", "b"):
+        touch(home / f"{name}.conf", 1, f"storePathRootDir = {home}/store-{name}\n".encode())
+        touch(home / f"store-{name}" / "commitlog" / "00000000000000000000", 1)
+    ps = Path(quick) / "ps"
+    ps.unlink()
+    command = "java -server org.apache.rocketmq.broker.BrokerStartup -c"
+    ps.write_text(
+        f"#!/bin/sh\n[ \"$1\" = -eo ] && printf '%s\\n' '17 {command} {home}/a.conf' ' 18 {command} {home}/b.conf -p' '19 sh'\n"
+    )
+    ps.chmod(0o755)
+    done = run(home, script(), "--list", path=quick)
+    assert done.returncode == 0, done.stderr
+    for name in (
+        "broker/a.conf",
+        "broker/store/commitlog/00000000000000000000",
+        "broker-2/b.conf",
+        "broker-2/store/commitlog/00000000000000000000",
+    ):
+        assert f"KiB  {name}\n" in done.stdout
+
+
+def test_a_store_named_by_hand_is_taken_as_it_lies(home, quick):
+    conf = home / "broker.conf"
+    conf.write_text("storePathRootDir=/somewhere/else\nstorePathCommitLog=/somewhere/else/commitlog\n")
+    done = run(home, script(), "--conf", str(conf), "--store", str(home / "data disk" / "store"), "--list", path=quick)
+    assert done.stdout.count("broker/store/commitlog/0") == 6
+    done = run(home, script(), "--conf", str(conf), "--list", path=quick)
+    assert "NO STORE /somewhere/else" in done.stdout
+
+
+def test_wrong_use(home, quick):
+    assert run(home, script(), "--nonsense", path=quick).returncode == 2
+    assert run(home, script(), "--max-gb", "many", path=quick).returncode == 2
+    assert run(home, script(), "--out", path=quick).returncode == 2
+    assert "--list" in run(home, script(), "--help", path=quick).stdout
+
+
+def test_times_are_checked_before_anything_is_printed():
+    with pytest.raises(ValueError, match="not an ISO time"):
+        script(since="yesterday")
+    with pytest.raises(ValueError, match="after --until"):
+        script("2026-11-20T12:00:00", "2026-11-20T11:00:00")
+    assert "SINCE='2026-11-20 06:00:00'" in script("2026-11-20T14:00:00+08:00")

@@ -1,0 +1,253 @@
+"""A cut evidence: what is kept stands where it stood, byte for byte, and reads as it did; what is not kept is no
+damage."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import random
+import shutil
+import struct
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import recorded
+import stores
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kit
+from kit.cli.main import cli
+from kit.collection import cut_files
+from kit.formats.commitlog import segments
+from kit.inventory import inventory
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+NAME = "producer-offline"
+LOG = "broker/store/commitlog/00000000000000000000"
+
+
+def gaps_of(path: Path) -> list[tuple[int, int, str]]:
+    file = segments.examine(path.name, str(path))
+    return [
+        (r["start"], r["end"], r["reason"]) for batch in segments.skipped(file, 0, file.used) for r in batch.to_pylist()
+    ]
+
+
+def starts_of(path: Path) -> list[int]:
+    file = segments.examine(path.name, str(path))
+    return [int(start) for _, starts, *_ in segments.spans(file, 0, file.used) for start in starts]
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_kept_records_stay_in_place(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+    rng = random.Random(seed)
+    folder = tmp_path_factory.mktemp("c")
+    made = stores.store(
+        [stores.some_record(rng) for _ in range(rng.randint(1, 9))],
+        rng.choice((0, 1 << 30)),
+        rng.random() < 0.4,
+        bytes(rng.choice((0, 900))),
+    )
+    source, target = folder / f"{made.base:020}", folder / "cut" / f"{made.base:020}"
+    source.write_bytes(made.data)
+    wanted = [span for span in made.spans if rng.random() < 0.5]
+    offsets = np.array([made.base + start + made.head for start, _ in wanted], np.int64)
+    part = cut_files.commitlog(source.name, str(source), None, offsets, target)
+    assert (part.kept, part.of, part.bytes) == (len(wanted), len(made.spans), sum(end - start for start, end in wanted))
+    if not wanted:
+        assert not target.exists()
+        return
+    data = target.read_bytes()
+    assert all(data[start:end] == made.data[start:end] for start, end in wanted)
+    assert len(data) == wanted[-1][1]
+    assert starts_of(target) == [start + made.head for start, _ in wanted]
+    assert {reason for *_, reason in gaps_of(target)} <= {"blank"}
+    [item] = inventory.take(target.parent, folder / "w").items
+    assert (item.kind, item.base) == ("dledger" if made.head else "commitlog", made.base)
+
+
+@pytest.mark.parametrize("dledger", [False, True])
+def test_one_record_far_into_a_file_is_found(dledger: bool, tmp_path: Path) -> None:
+    """A gibibyte of nothing in front takes no disk, and the file is still known for what it is."""
+    head = 48 if dledger else 0
+    at = 900 << 20
+    record = stores.Record(body=b"kept").encode((2 << 30) + at + head)
+    entry = (
+        struct.pack(">iiqqqiiii", 1, 48 + len(record), 7, 3, (2 << 30) + at, 0, 0, 0, len(record)) if dledger else b""
+    )
+    source = tmp_path / f"{2 << 30:020}"
+    with source.open("wb") as file:
+        file.write(stores.store([stores.Record()], 2 << 30, dledger).data)
+        file.seek(at)
+        file.write(entry + record)
+    target = tmp_path / "cut" / source.name
+    cut_files.commitlog(source.name, str(source), None, np.array([(2 << 30) + at + head]), target)
+    assert target.stat().st_blocks * 512 < 1 << 20
+    [item] = inventory.take(target.parent, tmp_path / "w", hashes=False).items
+    assert (item.kind, item.base) == ("dledger" if dledger else "commitlog", 2 << 30)
+    assert item.detail["store_host"] is not None
+    assert item.first == item.last == dt.datetime.fromtimestamp(1_700_000_000.001, dt.UTC)
+    assert gaps_of(target) == [(0, at, "blank")]
+
+
+def test_a_record_in_the_wrong_place_follows_its_predecessor(tmp_path: Path) -> None:
+    size = len(stores.Record(body=bytes(40)).encode(0))
+    records = [stores.Record(body=bytes([n]) * 40).encode(n * size + (5 if n == 1 else 0)) for n in range(3)]
+    source = tmp_path / "log"
+    source.write_bytes(b"".join(records))
+    offsets = np.array([0, size], np.int64)
+    assert cut_files.commitlog("log", str(source), None, offsets, tmp_path / "a").kept == 2
+    assert (tmp_path / "a").read_bytes() == records[0] + records[1]
+    assert cut_files.commitlog("log", str(source), None, offsets[1:], tmp_path / "b").kept == 0
+    assert not (tmp_path / "b").exists()
+
+
+def test_queue_units_stay_in_place(tmp_path: Path) -> None:
+    unit = struct.Struct(">qiq").pack
+    source, target = tmp_path / "q", tmp_path / "cut"
+    source.write_bytes(b"".join(unit(n * 100, 100, n) for n in range(5)) + bytes(2000))
+    part = cut_files.queue("q", str(source), np.array([100, 300]), target)
+    assert (part.kept, part.of) == (2, 5)
+    empty = unit(0, 0x7FFFFFFF, 0)
+    assert target.read_bytes() == empty + unit(100, 100, 1) + empty + unit(300, 100, 3)
+
+
+@pytest.fixture(scope="module")
+def evidence(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return recorded.unpack(NAME, tmp_path_factory.mktemp("evidence"))
+
+
+def run(*words: Any) -> str:
+    done = CliRunner().invoke(cli, ["cut", *map(str, words)], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def figures(folder: Path, cache: Path, cause: str) -> dict[str, Any]:
+    found = kit.triage(kit.open_case(folder, cache))
+    return next(f["figures"] for f in found["findings"] if f["cause"] == cause)
+
+
+@pytest.mark.recordings
+@pytest.mark.spark
+def test_everything_cut_says_the_same(spark: SparkSession, evidence: Path, tmp_path: Path) -> None:
+    """Without a wish everything readable is kept, and the causes say what they said."""
+    run(evidence, "--out", tmp_path / "all", "--workspace", tmp_path / "w")
+    truth = list(recorded.truth(NAME))
+    whole, kept = (evidence / LOG).read_bytes(), (tmp_path / "all" / LOG).read_bytes()
+    assert kept == whole[: truth[-1]["physical_offset"] + truth[-1]["store_size"]]
+    before, after = (kit.triage(kit.open_case(folder, tmp_path / "w")) for folder in (evidence, tmp_path / "all"))
+    assert after["root_causes"] == before["root_causes"]
+    assert [(f["cause"], f["verdict"], f["figures"]) for f in after["findings"]] == [
+        (f["cause"], f["verdict"], f["figures"]) for f in before["findings"]
+    ]
+    for log in (evidence / "broker/logs").iterdir():
+        if log.stat().st_size:
+            assert (tmp_path / "all/broker/logs" / log.name).read_bytes() == log.read_bytes()
+
+
+@pytest.mark.spark
+def test_a_window(spark: SparkSession, evidence: Path, tmp_path: Path) -> None:
+    truth = list(recorded.truth(NAME))
+    times = sorted(t["store_timestamp"] for t in truth)
+    since, until = (dt.datetime.fromtimestamp(times[i] / 1000, dt.UTC) for i in (len(times) // 3, 2 * len(times) // 3))
+    run(
+        evidence,
+        "--out",
+        tmp_path / "part",
+        "--since",
+        since.isoformat(),
+        "--until",
+        until.isoformat(),
+        "--workspace",
+        tmp_path / "w",
+    )
+    inside = [t for t in truth if since <= dt.datetime.fromtimestamp(t["store_timestamp"] / 1000, dt.UTC) <= until]
+    case = kit.open_case(tmp_path / "part", tmp_path / "w")
+    rows = case.records.select("physical_offset", "offset_msg_id", "queue_offset", "problem").collect()
+    assert {(r[0], r[1], r[2], r[3]) for r in rows} == {
+        (t["physical_offset"], t["msg_id"], t["queue_offset"], None) for t in inside
+    }
+    assert {r.reason for r in case.skipped.collect()} <= {"blank"}
+    whole, kept = (evidence / LOG).read_bytes(), (tmp_path / "part" / LOG).read_bytes()
+    for t in inside:
+        place = slice(t["physical_offset"], t["physical_offset"] + t["store_size"])
+        assert kept[place] == whole[place]
+    assert {
+        (r.physical_offset, r.queue_offset)
+        for r in case.consumequeue.selectExpr("physical_offset", "logical_offset queue_offset").collect()
+    } == {(t["physical_offset"], t["queue_offset"]) for t in inside}
+    lines = set((evidence / "broker/logs/transaction.log").read_bytes().split(b"\n"))
+    cut = (tmp_path / "part/broker/logs/transaction.log").read_bytes().split(b"\n")
+    assert 1 < len(cut) < len(lines)
+    assert set(cut) <= {*lines, b""}
+    span = case.logs.where("source = 'transaction' and ts is not null").selectExpr("min(ts)", "max(ts)").first()
+    assert span is not None
+    assert (
+        since.replace(tzinfo=None) - dt.timedelta(seconds=1)
+        <= span[0].replace(tzinfo=None)
+        <= span[1].replace(tzinfo=None)
+        <= until.replace(tzinfo=None)
+    )
+    # A figure that only needs the records that were kept.
+    uniq = {t["properties"]["UNIQ_KEY"] for t in inside if "UNIQ_KEY" in t["properties"]}
+    assert figures(tmp_path / "part", tmp_path / "w", "message-identity")["uniq_keys"] == len(uniq)
+
+
+@pytest.mark.spark
+def test_one_message(spark: SparkSession, evidence: Path, tmp_path: Path) -> None:
+    halves = [t for t in recorded.truth(NAME) if t["topic"] == "RMQ_SYS_TRANS_HALF_TOPIC"]
+    key = halves[0]["properties"]["UNIQ_KEY"]
+    run(evidence, "--out", tmp_path / "one", "--id", key, "--workspace", tmp_path / "w")
+    case = kit.open_case(tmp_path / "one", tmp_path / "w")
+    kept = {r.physical_offset for r in case.records.select("physical_offset").collect()}
+    assert kept >= {t["physical_offset"] for t in recorded.truth(NAME) if t["properties"].get("UNIQ_KEY") == key}
+    assert kept < {t["physical_offset"] for t in recorded.truth(NAME)}
+    before, after = (kit.trace(kit.open_case(folder, tmp_path / "w"), key) for folder in (evidence, tmp_path / "one"))
+    for part in ("records", "ops", "uniq_keys"):
+        assert after[part] == before[part]
+    said = [[(m["file"], m["text"]) for m in life["mentions"]] for life in (before, after)]
+    assert said[0] == said[1]
+
+
+@pytest.mark.spark
+def test_a_topic(spark: SparkSession, evidence: Path, tmp_path: Path) -> None:
+    truth = list(recorded.truth(NAME))
+    topic = next(t["properties"]["REAL_TOPIC"] for t in truth if "REAL_TOPIC" in t["properties"])
+    run(evidence, "--out", tmp_path / "t", "--topic", topic, "--workspace", tmp_path / "w")
+    kept = {
+        r.physical_offset
+        for r in kit.open_case(tmp_path / "t", tmp_path / "w").records.select("physical_offset").collect()
+    }
+    meant = {t["physical_offset"] for t in truth if topic in (t["topic"], t["properties"].get("REAL_TOPIC"))}
+    assert meant <= kept
+    halves = [
+        str(t["queue_offset"])
+        for t in truth
+        if t["physical_offset"] in meant and t["topic"] == "RMQ_SYS_TRANS_HALF_TOPIC"
+    ]
+    ended = {hashlib.sha1(half.encode()).hexdigest() for half in halves}
+    ops = [t for t in truth if t["topic"] == "RMQ_SYS_TRANS_OP_HALF_TOPIC"]
+    assert {t["physical_offset"] for t in ops} & kept == {t["physical_offset"] for t in ops if t["body_sha1"] in ended}
+
+
+@pytest.mark.spark
+def test_refusals(evidence: Path, tmp_path: Path) -> None:
+    (tmp_path / "e").mkdir()
+    shutil.copy(evidence / "broker/broker.conf", tmp_path / "e")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full/x").write_text("x")
+    for out, said in ((tmp_path / "full", "not an empty folder"), (tmp_path / "e/out", "inside the evidence")):
+        done = CliRunner().invoke(
+            cli, ["cut", str(tmp_path / "e"), "--out", str(out), "--workspace", str(tmp_path / "w")]
+        )
+        assert done.exit_code == 2
+        assert said in done.output
+        assert done.output.count("\n") == 1

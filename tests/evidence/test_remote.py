@@ -1,0 +1,81 @@
+"""Evidence on another file system: copied once, brought up to date, never outside its folder, refused in one line where
+it is not there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import kit
+from kit.cli.main import cli
+from kit.evidence import remote
+
+
+@pytest.fixture
+def bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder that stands for a bucket: pyarrow reaches it by a URI like any other."""
+    monkeypatch.setattr(remote, "SCHEMES", ("file",))
+    folder = tmp_path / "bucket" / "incident"
+    (folder / "logs").mkdir(parents=True)
+    (folder / "logs" / "broker.log").write_text("2026-11-20 10:00:00 INFO main - hello\n")
+    (folder / "broker.conf").write_text("brokerName=broker-a\nmaxMessageSize=65536\n")
+    return folder
+
+
+def held(folder: Path) -> dict[str, str]:
+    return {p.relative_to(folder).as_posix(): p.read_text() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_the_copy_holds_what_lies_there_and_follows_it(bucket: Path, tmp_path: Path) -> None:
+    copy = remote.fetch(bucket.as_uri(), tmp_path / "ws")
+    assert held(copy) == held(bucket)
+    untouched = (copy / "broker.conf").stat().st_mtime_ns
+    (bucket / "logs" / "broker.log").unlink()
+    (bucket / "late.log").write_text("late\n")
+    assert remote.fetch(bucket.as_uri(), tmp_path / "ws") == copy
+    assert held(copy) == held(bucket)
+    assert (copy / "broker.conf").stat().st_mtime_ns == untouched
+
+
+def test_what_was_cut_off_halfway_is_copied_again(
+    bucket: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = remote._copy
+
+    def breaks(system: object, path: str, target: Path) -> None:
+        whole(system, path, target)  # type: ignore[arg-type]
+        target.write_text("half")
+        raise OSError("connection lost")
+
+    monkeypatch.setattr(remote, "_copy", breaks)
+    with pytest.raises(OSError, match="connection lost"):
+        remote.fetch(bucket.as_uri(), tmp_path / "ws")
+    monkeypatch.setattr(remote, "_copy", whole)
+    assert held(remote.fetch(bucket.as_uri(), tmp_path / "ws")) == held(bucket)
+
+
+def test_one_object_is_one_file(bucket: Path, tmp_path: Path) -> None:
+    copy = remote.fetch((bucket / "broker.conf").as_uri(), tmp_path / "ws")
+    assert copy.name == "broker.conf" and copy.read_text().startswith("brokerName")
+
+
+def test_findings_name_the_uri_and_not_the_copy(bucket: Path, tmp_path: Path) -> None:
+    case = kit.open_case(bucket.as_uri(), tmp_path / "ws")
+    assert case.name == bucket.as_uri() and case.path.is_relative_to(tmp_path / "ws")
+    assert {item.file for item in case.found.items} == set(held(bucket))
+
+
+def test_credentials_are_not_shown() -> None:
+    assert remote.shown("s3://AKIA:secret@bucket/incident?endpoint_override=10.0.0.1%3A9000") == "s3://bucket/incident"
+    assert (
+        remote.is_remote("s3://bucket/x")
+        and not remote.is_remote("incident/s3:/x")
+        and not remote.is_remote(Path("/x"))
+    )
+
+
+def test_nothing_there_is_one_line(bucket: Path, tmp_path: Path) -> None:
+    said = CliRunner().invoke(cli, ["inventory", f"{bucket.as_uri()}-not", "--workspace", str(tmp_path / "ws")])
+    assert said.exit_code == 2 and "there is no object there" in said.output and said.output.count("\n") == 1

@@ -1,0 +1,236 @@
+"""The record kernels against recordings (what RocketMQ's own decoder says) and against a plain-Python twin on damaged
+stores."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import oracle
+import pyarrow as pa
+import pytest
+import stores
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kit.formats.commitlog import batches, records, schema, segments, strings, walk
+
+ALL = batches.Wanted(tuple(batches.FIELDS))
+
+
+def read(data: bytes, base: int, head: int) -> tuple[list[dict[str, Any]], list[tuple[int, int, str]]]:
+    """Decode bytes with the kernels: rows and gaps."""
+    buf = np.frombuffer(data, np.uint8)
+    starts, sizes, marks = np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64, np.int32)
+    gaps, at, rows, lost = np.empty((4, 3), np.int64), 0, [], []
+    while at < len(buf):
+        found, holes, at = walk.walk(buf, at, len(buf), len(buf), base, head, 1 << 20, starts, sizes, marks, gaps)
+        lost += [(int(a), int(b), walk.REASONS[c]) for a, b, c in gaps[:holes]]
+        if found:
+            for batch in batches.batch(batches.Rows(buf, starts[:found], sizes[:found], marks[:found], base), ALL, "f"):
+                batch.validate(full=True)
+                rows += batch.to_pylist()
+    for row in rows:
+        row["properties"] = dict(row["properties"])
+        del row["file"]
+    return rows, lost
+
+
+def covered(rows: list[dict[str, Any]], gaps: list[tuple[int, int, str]], base: int, head: int, length: int) -> bool:
+    """Say whether records (with entry header) and gaps cover each byte once."""
+    parts = sorted(
+        [(r["physical_offset"] - base - head, r["physical_offset"] - base + r["store_size"]) for r in rows]
+        + [(a, b) for a, b, _ in gaps]
+    )
+    ends = [0] + [end for _, end in parts]
+    return [start for start, _ in parts] == ends[:-1] and ends[-1] == length
+
+
+@settings(max_examples=150, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_what_was_written_is_read(seed: int) -> None:
+    rng = random.Random(seed)
+    made = stores.some_store(rng)
+    rows, gaps = read(made.data, made.base, made.head)
+    assert [
+        (r["physical_offset"] - made.base - made.head, r["physical_offset"] - made.base + r["store_size"]) for r in rows
+    ] == made.spans
+    assert covered(rows, gaps, made.base, made.head, len(made.data))
+    assert {reason for *_, reason in gaps} <= {"blank", "zero_tail"}
+
+
+CHANGE = st.one_of(
+    st.tuples(st.just("flip"), st.floats(0, 1), st.integers(1, 255)),
+    st.tuples(st.just("zero"), st.floats(0, 1), st.integers(1, 1500)),
+    st.tuples(st.just("noise"), st.floats(0, 1), st.integers(1, 600)),
+    st.tuples(st.just("ones"), st.floats(0, 1), st.integers(1, 60)),
+    st.tuples(st.just("cut"), st.floats(0, 1), st.just(0)),
+)
+
+
+@settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(seed=st.integers(0, 2**32), changes=st.lists(CHANGE, min_size=1, max_size=3))
+def test_damage_costs_only_what_it_hits(seed: int, changes: list[tuple[str, float, int]]) -> None:
+    rng = random.Random(seed)
+    made = stores.some_store(rng)
+    data = bytearray(made.data)
+    for one in changes:
+        stores.change(data, *one, rng)
+    hurt = bytes(data)
+    rows, gaps = read(hurt, made.base, made.head)
+
+    found, expected = oracle.walk(hurt, made.base, made.head)
+    assert gaps == expected
+    assert rows == [oracle.row(hurt, start, made.base, problems) for start, problems in found]
+    assert covered(rows, gaps, made.base, made.head, len(hurt))
+    kept = {r["physical_offset"] - made.base - made.head for r in rows}
+    intact = {start for start, end in made.spans if end <= len(hurt) and hurt[start:end] == made.data[start:end]}
+    assert intact <= kept
+
+
+@settings(max_examples=200, deadline=None)
+@given(raw=st.binary(max_size=40))
+def test_broken_utf8_is_repaired_as_java_does(raw: bytes) -> None:
+    offsets, data, flags = np.array([0, len(raw)], np.int32), np.frombuffer(raw, np.uint8), np.zeros(1, np.uint8)
+    out_offsets, out = np.empty(2, np.int32), np.empty(int(strings.find_broken(offsets, data, flags)), np.uint8)
+    strings.repair(offsets, data, out_offsets, out)
+    assert out.tobytes().decode() == raw.decode("utf-8", "replace")
+    assert bool(flags[0]) == (out.tobytes() != raw)
+
+
+def test_of_two_properties_with_one_name_the_later_counts() -> None:
+    raw = b"A\x011\x02KEYS\x01k1\x02A\x01second\x02B\x01\x02KEYS\x01k2\x02A\x01"
+    made = stores.store([stores.Record(properties=raw), stores.Record(properties=b"A\x01x")])
+    rows, _ = read(made.data, 0, 0)
+    assert [r["properties"] for r in rows] == [{"A": "second", "KEYS": "k2"}, {"A": "x"}]
+    assert rows[0]["keys"] == "k2"
+
+
+def test_stale_records_behind_a_filler_are_not_read() -> None:
+    stale = stores.Record(body=b"old").encode(4096)
+    made = stores.store([stores.Record()], base=1 << 30, end=stale, blank=8 + len(stale))
+    rows, gaps = read(made.data, made.base, 0)
+    assert len(rows) == 1
+    assert gaps == [(92, len(made.data), "blank")]
+
+
+def test_reasons_of_what_is_no_record() -> None:
+    whole = stores.store([stores.Record(body=b"x" * 100)] * 3).data
+    size = len(whole) // 3
+    assert read(whole[: 2 * size + 50], 0, 0)[1] == [(2 * size, 2 * size + 50, "truncated")]
+    assert read(whole + bytes(500), 0, 0)[1] == [(3 * size, 3 * size + 500, "zero_tail")]
+    torn = whole[: 2 * size + 100] + bytes(5000)
+    assert read(torn, 0, 0)[1] == [
+        (2 * size, len(torn.rstrip(b"\0")), "corrupt"),
+        (len(torn.rstrip(b"\0")), len(torn), "zero_tail"),
+    ]
+    holed = whole[:size] + bytes(size) + whole[2 * size :]
+    assert read(holed, 0, 0)[1] == [(size, 2 * size, "corrupt")]
+
+
+def test_joined_files_of_one_log_are_walked_through() -> None:
+    first = stores.store([stores.Record()] * 2, base=0, blank=100)
+    second = stores.store([stores.Record()], base=len(first.data))
+    rows, gaps = read(first.data + second.data, 0, 0)
+    assert len(rows) == 3
+    assert gaps == [(184, 284, "blank")]
+
+
+def test_sniffing_tells_logs_from_other_files() -> None:
+    plain = stores.store([stores.Record(body=b"b" * 50)] * 4, base=8388608)
+    entries = stores.store([stores.Record(body=b"b" * 50)] * 4, base=4096, dledger=True)
+    assert records.sniff(plain.data) == {"kind": "commitlog", "base": 8388608}
+    assert records.sniff(entries.data) == {"kind": "dledger", "base": 4096}
+    assert records.sniff(plain.data[77:]) == {"kind": "commitlog", "base": 8388608 + 77}
+    assert records.sniff(entries.data[77:])["kind"] == "dledger"  # type: ignore[index]
+    assert records.sniff(stores.store([], blank=500).data) == {"kind": "commitlog", "base": None}
+    assert records.sniff(b"") is None
+    assert records.sniff(bytes(4096)) is None
+    assert records.sniff(b"\xda\xa3\x20\xa7" * 40) is None
+    big = stores.store([stores.Record(body=b"b" * 200_000)], base=0, dledger=True)
+    assert records.sniff(big.data[:65536]) == {"kind": "dledger", "base": 0}
+
+
+def test_renamed_files_get_their_base_from_the_records(tmp_path: Path) -> None:
+    made = stores.store([stores.Record()] * 5, base=3 << 30)
+    for name in ("00000000000000000000", "copy-of-log.bin"):
+        (tmp_path / name).write_bytes(made.data)
+        assert segments.examine(name, str(tmp_path / name)).base == 3 << 30
+    (tmp_path / "00000000000000000512").write_bytes(bytes(512))
+    assert segments.examine("log/00000000000000000512", str(tmp_path / "00000000000000000512")).base == 512
+
+
+@pytest.mark.parametrize("dledger", [False, True])
+def test_splitting_a_file_changes_nothing(dledger: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(7)
+    for number in range(30):
+        copies = stores.some_record(rng)
+        made = stores.store(
+            [some for _ in range(12) for some in (stores.some_record(rng), copies)],
+            1 << 30,
+            dledger,
+            bytes(rng.choice((0, 900))),
+        )
+        data = bytearray(made.data)
+        for _ in range(number % 4):
+            stores.change(data, rng.choice(("flip", "zero", "noise")), rng.random(), rng.randint(1, 900), rng)
+        path = tmp_path / f"{number}"
+        path.write_bytes(data)
+        file = segments.examine("f", str(path))
+        whole = pieces(file, [0, file.used])
+        monkeypatch.setattr(segments, "BACK", 400)
+        step = rng.randint(50, 3000)
+        assert pieces(file, [*range(0, file.used, step), file.used]) == whole
+
+
+def pieces(file: schema.File, borders: list[int]) -> tuple[list[Any], list[Any]]:
+    rows: list[Any] = []
+    gaps: list[Any] = []
+    for start, stop in itertools.pairwise(borders):
+        for batch in segments.messages(
+            file, start, stop, batches.Wanted(("physical_offset", "store_size", "properties", "problem"))
+        ):
+            rows += batch.to_pylist()
+        for batch in segments.skipped(file, start, stop):
+            gaps += batch.to_pylist()
+    return rows, gaps
+
+
+def test_a_copy_of_a_record_inside_a_body_is_passed_over_at_a_split(tmp_path: Path) -> None:
+    first = stores.Record(body=b"a" * 300)
+    at = len(first.encode(0))
+    inner = stores.Record(body=b"inner").encode(at + 88)
+    made = stores.store([first, stores.Record(body=inner + b"z" * 200), first])
+    assert made.data[at + 88 :].startswith(inner)
+    path = tmp_path / "log"
+    path.write_bytes(made.data)
+    file = segments.examine("f", str(path))
+    assert len(pieces(file, [0, at + 40, file.used])[0]) == 3
+
+
+def test_only_what_is_asked_for_is_built() -> None:
+    made = stores.store([stores.Record(properties=b"KEYS\x01k")] * 2)
+    buf = np.frombuffer(made.data, np.uint8)
+    rows = batches.Rows(buf, np.array([0, made.spans[1][0]]), np.array([98, 98]), np.zeros(2, np.int32), 0)
+    (batch,) = batches.batch(rows, batches.Wanted(("keys", "file", "topic")), "name")
+    assert batch.schema == pa.schema([("keys", pa.string()), ("file", pa.string()), ("topic", pa.string())])
+    assert batch.to_pylist() == [{"keys": "k", "file": "name", "topic": "t"}] * 2
+
+
+def test_times_no_calendar_has_are_null_and_said() -> None:
+    made = stores.store([stores.Record(born=-1), stores.Record(stored=2**62)])
+    rows, _ = read(made.data, 0, 0)
+    assert [(r["born_timestamp"] is None, r["store_timestamp"] is None, r["problem"]) for r in rows] == [
+        (True, False, "timestamp"),
+        (False, True, "timestamp"),
+    ]
+
+
+def test_wrong_crc_is_said_and_the_record_kept() -> None:
+    data = stores.Record(body=b"hello").encode(0, crc=1)
+    assert read(data, 0, 0)[0][0]["problem"] == "crc"
+    assert struct.unpack_from(">i", data, 8) == (1,)

@@ -1,0 +1,274 @@
+"""Each layout's sample gives the fields a reader sees in it; the expected values are written by hand."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+
+from kit.formats.logs import entries
+from kit.formats.logs.log_file import LogFile
+from kit.inventory.sniff import sniff
+from kit.rocketmq.log_layouts import LAYOUTS, table
+from kit.spark.log_source import pieces
+
+
+def read(tmp_path: Path, text: str | bytes, options: entries.Options | None = None, **known: object) -> list[dict]:
+    path = tmp_path / "x"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    file = LogFile("x", str(path), **{"source": "text", **known})
+    return [
+        row for p in pieces(file) for b in entries.batches(p, options or entries.Options()) for row in b.to_pylist()
+    ]
+
+
+def utc(text: str) -> dt.datetime:
+    return dt.datetime.fromisoformat(text).replace(tzinfo=dt.UTC)
+
+
+# layout, source: (ts in UTC or None, ts_text, level, thread, logger, start of the message)
+EXPECTED = {
+    "broker": (
+        "2024-05-14 02:22:31",
+        "2024-05-14 10:22:31",
+        "WARN",
+        "SendMessageThread_1",
+        None,
+        "putMessage message topic",
+    ),
+    "stats": ("2024-05-14 02:23:00", "2024-05-14 10:23:00", "INFO", None, None, "[TOPIC_PUT_NUMS] [TopicA]"),
+    "watermark": ("2024-05-14 02:22:31", "2024-05-14 10:22:31", None, None, None, "[WATERMARK] Send"),
+    "client-4.3": (
+        "2019-05-14 10:22:31",
+        "2019-05-14 10:22:31,031",
+        "WARN",
+        None,
+        "RocketmqClient",
+        "sendKernelImpl exception",
+    ),
+    "client-4.8": (
+        "2022-05-14 10:22:31.407",
+        "2022-05-14 10:22:31,407",
+        "WARN",
+        None,
+        "RocketmqRemoting",
+        "closeChannel: ",
+    ),
+    "client-5": (
+        "2026-11-20 15:12:32.876",
+        "2026-11-20 23:12:32.876",
+        "INFO",
+        "main",
+        "o.a.r.c.i.p.DefaultMQProducerImpl",
+        "register sendMessage Hook",
+    ),
+    "logback": ("2026-11-20 22:34:18.328", "2026-11-20 22:34:18.328", "INFO", "main", "com.acme.Orders", "started"),
+    "logback-thread-first": (
+        "2024-05-14 10:22:31.123",
+        "2024-05-14 10:22:31.123",
+        "INFO",
+        "main",
+        "com.acme.Orders",
+        "started",
+    ),
+    "spring-boot": ("2024-05-14 10:22:31.123", "2024-05-14 10:22:31.123", "INFO", "main", "com.acme.Orders", "started"),
+    "log4j": ("2024-05-14 10:22:31.123", "2024-05-14 10:22:31,123", "INFO", None, "com.acme.Orders", "started"),
+    "level-only": ("2024-05-14 10:22:31.123", "2024-05-14 10:22:31.123", "INFO", None, None, "started in 3 seconds"),
+    "time-only": ("2024-05-14 10:22:31", "2024-05-14 10:22:31", None, None, None, "started in 3 seconds"),
+    "json": ("2024-05-14 02:22:31.123", "2024-05-14T10:22:31.123+08:00", "INFO", "main", "com.acme.Orders", "started"),
+    "no-date": (None, "10:22:31.123", "ERROR", "main", "com.acme.Orders", "failed"),
+    "level-first": ("2024-05-14 10:22:31.123", "2024-05-14 10:22:31,123", "INFO", "main", "com.acme.Orders", "started"),
+    "short-year": ("2024-05-14 10:22:31", "24/05/14 10:22:31", "INFO", None, "Orders", "started"),
+    "syslog": (None, "May 14 10:22:31", None, None, "broker", "started"),
+    "chat": (None, "10:22 PM", None, None, "Li Lei", "[TIMEOUT_CLEAN_QUEUE]broker busy"),
+}
+
+
+@pytest.mark.parametrize("layout", [x for x in LAYOUTS if x.slug in EXPECTED], ids=lambda x: x.slug)
+def test_sample_gives_its_fields(tmp_path: Path, layout) -> None:  # type: ignore[no-untyped-def]
+    ts, ts_text, level, thread, logger, message = EXPECTED[layout.slug]
+    (row,) = read(tmp_path, layout.example + "\n")
+    assert row["layout"] == layout.slug
+    assert row["ts"] == (utc(ts) if ts else None)
+    assert (row["ts_text"], row["level"], row["thread"], row["logger"]) == (ts_text, level, thread, logger)
+    assert row["message"].startswith(message)
+
+
+def test_the_documented_table_is_this_one() -> None:
+    assert table() in (Path(__file__).parents[3] / "docs/evidence.md").read_text(encoding="utf-8")
+    assert all(table().count(f"| `{slug}` |") == 1 for slug in EXPECTED)
+
+
+def test_every_layout_is_tested() -> None:
+    assert {x.slug for x in LAYOUTS} == {*EXPECTED, "unknown", "mqadmin"}
+
+
+@pytest.mark.parametrize(
+    ("line", "layout", "level", "thread", "logger", "message"),
+    [
+        (
+            "2024-05-14T10:22:31.123+08:00  INFO 123 --- [shop] [nio-80-exec-1] c.acme.Orders                            : ok - sure",
+            "spring-boot",
+            "INFO",
+            "nio-80-exec-1",
+            "c.acme.Orders",
+            "ok - sure",
+        ),
+        (
+            "2024-05-14 10:22:31.123 ERROR [shop,5f3a,9b1c,true] 4711 --- [nio-80-exec-1] c.acme.Orders : no",
+            "spring-boot",
+            "ERROR",
+            "nio-80-exec-1",
+            "c.acme.Orders",
+            "no",
+        ),
+        (
+            "[2024-05-14 10:22:31.123] [INFO ] [pool-1-thread-2] com.acme.Orders - ok",
+            "logback",
+            "INFO",
+            "pool-1-thread-2",
+            "com.acme.Orders",
+            "ok",
+        ),
+        (
+            "2024-05-14 10:22:31,123 [main] WARN com.acme.Orders: slow",
+            "logback-thread-first",
+            "WARN",
+            "main",
+            "com.acme.Orders",
+            "slow",
+        ),
+        (
+            "2024-05-14 10:22:31 INFO com.acme.Orders - thread is a class here",
+            "log4j",
+            "INFO",
+            None,
+            "com.acme.Orders",
+            "thread is a class here",
+        ),
+        ("> 2024-05-14 10:22:31 WARN main - quoted", "broker", "WARN", "main", None, "quoted"),
+        ("    2024-05-14 10:22:31 WARN main - indented", "broker", "WARN", "main", None, "indented"),
+        ("store.log.3:17:2024-05-14 10:22:31 WARN main - from grep", "broker", "WARN", "main", None, "from grep"),
+        ("broker_1  | 2024-05-14 10:22:31 WARN main - from compose", "broker", "WARN", "main", None, "from compose"),
+        (
+            "2024-05-14T02:22:31.123456789Z stdout F 2024-05-14 10:22:31 WARN main - from a pod",
+            "broker",
+            "WARN",
+            "main",
+            None,
+            "from a pod",
+        ),
+        (
+            "2024-05-14T02:22:31.123456789Z 2024-05-14 10:22:31 WARN main - docker logs -t",
+            "broker",
+            "WARN",
+            "main",
+            None,
+            "docker logs -t",
+        ),
+        ("[10:22 PM] Li Lei: 2024-05-14 10:22:31 WARN main - pasted", "broker", "WARN", "main", None, "pasted"),
+        (
+            "May 14 10:22:31 host java[7]: 2024-05-14 10:22:31 WARN main - journal",
+            "broker",
+            "WARN",
+            "main",
+            None,
+            "journal",
+        ),
+        ("\ufeff2024-05-14 10:22:31 WARN main - marked", "broker", "WARN", "main", None, "marked"),
+        (
+            "\x1b[2m2024-05-14 10:22:31.123\x1b[0;39m \x1b[32m INFO\x1b[0;39m \x1b[35m7\x1b[0;39m --- [main] c.acme.Orders : coloured",
+            "spring-boot",
+            "INFO",
+            "main",
+            "c.acme.Orders",
+            "coloured",
+        ),
+        (
+            '{"log":"2024-05-14 10:22:31 WARN main - in docker\\n","stream":"stdout","time":"2024-05-14T02:22:31.5Z"}',
+            "broker",
+            "WARN",
+            "main",
+            None,
+            "in docker",
+        ),
+    ],
+)
+def test_relatives_of_the_layouts(
+    tmp_path: Path, line: str, layout: str, level: str, thread: str, logger: str, message: str
+) -> None:
+    (row,) = read(tmp_path, line)
+    assert (row["layout"], row["level"], row["thread"], row["logger"], row["message"]) == (
+        layout,
+        level,
+        thread,
+        logger,
+        message,
+    )
+    assert row["ts"].replace(microsecond=0).minute == 22
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "\tat a.B.c(D.java:10:22)",
+        "at 10:22 it was quiet",
+        "value 10:22:31 of something",
+        "2024-13-14 10:22:31 INFO x - y",
+        "2024-05-14 25:22:31 INFO x - y",
+        "{not json 10:22",
+    ],
+)
+def test_what_is_no_entry_is_folded(tmp_path: Path, line: str) -> None:
+    (row,) = read(tmp_path, f"2024-05-14 10:22:31 WARN main - head\n{line}\n")
+    assert row["trace"] == line
+
+
+def test_stack_trace_in_json_stands_before_folded_lines(tmp_path: Path) -> None:
+    line = '{"time":1715653351123,"msg":"failed","level":"error","stack_trace":"java.lang.Error: x\\n\\tat a.B"}'
+    (row,) = read(tmp_path, f"{line}\nmore\n")
+    assert (row["ts"], row["message"], row["trace"]) == (
+        utc("2024-05-14 02:22:31.123"),
+        "failed",
+        "java.lang.Error: x\n\tat a.B\nmore",
+    )
+
+
+def test_zones(tmp_path: Path) -> None:
+    lines = "2024-07-01 10:00:00 WARN main - b\n2024-07-01 10:00:00.000 INFO [main] a.B - f\n2024-07-01 10:00:00.000+02:00 INFO [main] a.B - o\n"
+
+    def hours(options: entries.Options, **known: object) -> list[int]:
+        return [row["ts"].hour for row in read(tmp_path, lines, options, **known)]
+
+    assert hours(entries.Options()) == [2, 10, 8]
+    assert hours(entries.Options(), zone_minutes=480) == [2, 2, 8]
+    assert hours(entries.Options(tz_app="America/New_York")) == [2, 14, 8]
+    assert hours(entries.Options(tz_broker=0, tz_app=540)) == [10, 1, 8]
+
+
+def test_an_hour_that_comes_twice_is_the_earlier_one(tmp_path: Path) -> None:
+    (row,) = read(tmp_path, "2024-11-03 01:30:00.000 INFO [main] a.B - f\n", entries.Options(tz_app="America/New_York"))
+    assert row["ts"] == utc("2024-11-03 05:30:00")
+
+
+def test_seconds_twice_is_settled_for_the_whole_file(tmp_path: Path) -> None:
+    real = "".join(
+        f"2022-05-14 10:22:{s:02d},{ms:03d} INFO RocketmqClient - x\n" for s, ms in ((1, 407), (2, 2), (3, 3))
+    )
+    assert [r["ts"].microsecond for r in read(tmp_path, real, source="client")] == [407000, 2000, 3000]
+    assert {r["layout"] for r in read(tmp_path, real, source="client")} == {"client-4.8"}
+    twice = "".join(f"2019-05-14 10:22:{s:02d},{s:03d} INFO RocketmqClient - x\n" for s in range(5))
+    assert [r["ts"].microsecond for r in read(tmp_path, twice, source="client")] == [0] * 5
+    assert {r["layout"] for r in read(tmp_path, twice, source="client")} == {"client-4.3"}
+
+
+def test_a_paste_keeps_each_line_its_layout(tmp_path: Path) -> None:
+    text = "hi all, our broker says\n> 2024-05-14 10:22:31 WARN main - a\nand the client\n2019-05-14 10:22:31,031 WARN RocketmqClient - b\n\tat x.Y\n"
+    rows = read(tmp_path, text)
+    assert [(r["line"], r["lines"], r["layout"]) for r in rows] == [
+        (1, 1, "unknown"),
+        (2, 2, "broker"),
+        (4, 2, "client-4.3"),
+    ]
+    assert sniff(text.encode(), "what they said.txt") == {"source": "text", "layout": "broker", "encoding": None}

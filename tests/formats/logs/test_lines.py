@@ -1,0 +1,184 @@
+"""Lines, folding, windows and giant lines: the kernels against plain Python, any split against the whole."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kit.formats.logs import entries, lines, literal_matcher
+from kit.formats.logs.log_file import LogFile
+from kit.spark.log_source import pieces
+
+BROKER = "2024-05-14 10:22:31 WARN SendMessageThread_1 - putMessage message topic length too long 149"
+
+
+def rows(path: Path, *, chunk: int = 1 << 30, events: bool = True, **known: object) -> list[dict]:
+    file = LogFile("a.log", str(path), **{"source": "store", **known})
+    found = list(pieces(file, chunk))
+    return [
+        row
+        for piece in found
+        for batch in entries.batches(piece, entries.Options(events=events))
+        for row in batch.to_pylist()
+    ]
+
+
+def write(tmp_path: Path, data: bytes | str) -> Path:
+    path = tmp_path / "a.log"
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return path
+
+
+def fold(text: str) -> list[tuple[int, int, str, str | None]]:
+    """Plain Python twin for broker logs: (line, lines, message, trace)."""
+    out: list[list] = []
+    seen = False
+    body = text.split("\n")
+    if body[-1] == "":
+        body.pop()
+    for number, line in enumerate(body, 1):
+        line = line.removesuffix("\r")
+        head = re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d (?:INFO|WARN|ERROR) \S+ - (.*)", line)
+        if head:
+            seen = True
+            out.append([number, head.group(1), []])
+        elif seen or (out and line.lstrip(" \t").startswith(("at ", "Caused by: "))):
+            out[-1][2].append(line)
+        else:
+            out.append([number, line, []])
+    ends = [o[0] for o in out[1:]] + [len(body) + 1]
+    return [(o[0], e - o[0], o[1], "\n".join(o[2]).rstrip("\n") or None) for o, e in zip(out, ends, strict=True)]
+
+
+HEADS = st.sampled_from(
+    [BROKER, "2024-05-14 10:22:32 INFO main - load commit log OK", "2024-02-30 10:22:32 no such level - x"]
+)
+LOOSE = st.sampled_from(
+    [
+        "",
+        "\tat org.apache.Foo.bar(Foo.java:12)",
+        "Caused by: java.io.IOException: no",
+        "loose text",
+        "\r",
+        "中文 body",
+        "x" * 300,
+    ]
+)
+TEXT = st.lists(st.one_of(HEADS, LOOSE, LOOSE), max_size=40)
+
+
+@settings(max_examples=60, deadline=None)
+@given(lines=TEXT, feed=st.booleans(), crlf=st.booleans())
+def test_folding_is_what_plain_python_does(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str], feed: bool, crlf: bool
+) -> None:
+    lines = [line for line in lines if "no such level" not in line]
+    text = ("\r\n" if crlf else "\n").join(lines) + ("\n" if feed and lines else "")
+    path = write(tmp_path_factory.mktemp("fold"), text)
+    assert [(r["line"], r["lines"], r["message"], r["trace"]) for r in rows(path)] == (fold(text) if text else [])
+
+
+@settings(max_examples=60, deadline=None)
+@given(lines=TEXT, chunk=st.integers(50, 900))
+def test_any_split_gives_the_same_entries(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str], chunk: int
+) -> None:
+    path = write(tmp_path_factory.mktemp("split"), "\n".join(lines))
+    assert rows(path, chunk=chunk) == rows(path)
+
+
+def test_windows_give_the_same_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (
+        "\n".join(
+            f"2024-05-14 10:22:{i % 60:02d} INFO main - entry {i}" + "\n\tat a.b(C.java:1)" * (i % 5)
+            for i in range(3000)
+        )
+        + "\n"
+    )
+    path = write(tmp_path, text)
+    whole = rows(path)
+    monkeypatch.setattr(entries, "WINDOW", 5000)
+    assert rows(path) == whole
+    assert sum(r["lines"] for r in whole) == text.count("\n")
+
+
+@pytest.mark.parametrize("folded", ["", "\n\tat a.b(C.java:1)\n\n"])
+def test_a_giant_line_keeps_start_and_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folded: str) -> None:
+    monkeypatch.setattr(entries, "WINDOW", 1 << 20)
+    monkeypatch.setattr(lines, "CAP", 1 << 18)
+    monkeypatch.setattr(entries, "TAIL", 1 << 16)
+    tail = "] has been checked too many times, so discard it"
+    message = "MsgExt:" + "中" * 1_000_000 + tail
+    path = write(
+        tmp_path, f"{BROKER}\n2024-05-14 10:22:32 ERROR T - {message}{folded}\n2024-05-14 10:22:33 INFO main - next\n"
+    )
+    first, giant, after = rows(path)
+    assert first["line"] == 1
+    assert giant["line"] == 2
+    assert giant["lines"] == 1 + folded.count("\n")
+    assert giant["events"] == ["check-discard"]
+    assert giant["message"].startswith("MsgExt:中中")
+    assert giant["message"].endswith("中" + tail)
+    cut = int(re.search(r"…\[(\d+) bytes cut\]…", giant["message"]).group(1))  # type: ignore[union-attr]
+    note = len(entries.clipped(cut).encode())
+    assert len(giant["message"].encode()) - note + cut == len(message.encode())
+    assert giant["trace"] == ("\tat a.b(C.java:1)" if folded else None)
+    assert (after["line"], after["message"], after["lines"]) == (3 + folded.count("\n"), "next", 1)
+
+
+def test_a_line_over_the_cap_inside_a_window_is_cut_too(tmp_path: Path) -> None:
+    message = "a" * (lines.CAP + 5000)
+    path = write(tmp_path, f"2024-05-14 10:22:32 ERROR T - {message}\n{'b' * (lines.CAP + 7)}\n{BROKER}\n")
+    giant, after = rows(path)
+    assert re.fullmatch(r"a+…\[\d+ bytes cut\]…a+", giant["message"])
+    assert re.fullmatch(r"b+…\[\d+ bytes cut\]…b+", giant["trace"])
+    assert after["line"] == 3
+
+
+def test_odd_bytes_become_valid_text(tmp_path: Path) -> None:
+    path = write(tmp_path, b"2024-05-14 10:22:31 WARN T - a\xff\xfeb\x00c \xe4\xb8\xad \xe4\xb8\r\n")
+    assert rows(path)[0]["message"] == "a\\xff\\xfeb\x00c 中 \\xe4\\xb8"
+
+
+def test_gb18030_is_decoded(tmp_path: Path) -> None:
+    path = write(tmp_path, "2024-05-14 10:22:31 WARN T - 订单保存失败，请重试 - 原因未知\n".encode("gb18030"))
+    assert rows(path)[0]["message"] == "订单保存失败，请重试 - 原因未知"
+
+
+def test_only_lf_ends_a_line(tmp_path: Path) -> None:
+    path = write(tmp_path, "2024-05-14 10:22:31 WARN T - a\u2028b\x0bc\x85d\re\n" + BROKER)
+    assert [(r["line"], r["message"]) for r in rows(path)] == [
+        (1, "a\u2028b\x0bc\x85d\re"),
+        (2, BROKER.split(" - ")[1]),
+    ]
+
+
+def test_offset_is_where_the_line_starts(tmp_path: Path) -> None:
+    text = f"{BROKER}\n\tat x\n{BROKER}\n"
+    path = write(tmp_path, text)
+    assert [text.encode()[r["offset"] :][: len(BROKER)].decode() for r in rows(path)] == [BROKER, BROKER]
+
+
+def test_an_empty_file_has_no_entries(tmp_path: Path) -> None:
+    assert rows(write(tmp_path, b"")) == []
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    texts=st.lists(st.text("abcdefgh", max_size=60), max_size=8),
+    groups=st.lists(st.text("abcdefgh", min_size=8, max_size=10), min_size=1, max_size=6),
+)
+def test_needles_are_found_where_python_finds_them(texts: list[str], groups: list[str]) -> None:
+    texts = texts + [t + g + t for t in texts[:2] for g in groups]
+    found = literal_matcher.ordered(literal_matcher.compile_needles(tuple((g,) for g in groups)), texts)
+    for text, numbers in zip(texts, found, strict=True):
+        assert sorted(numbers) == [i for i, g in enumerate(groups) if g in text]
+
+
+def test_count_of_line_feeds() -> None:
+    assert lines.count_lf(np.frombuffer(b"\na\n\n", np.uint8)) == 3

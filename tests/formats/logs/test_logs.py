@@ -1,0 +1,130 @@
+"""Sources told by content, the logs of the recordings, and the Spark data source."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from recorded_logs import texts
+
+from kit.formats.logs.log_file import LogFile, zone
+from kit.inventory.sniff import sniff
+from kit.spark.log_source import pieces
+
+SMALL = ("healthy", "healthy-5", "healthy-traced", "message-identity", "producer-offline", "transaction-consistency")
+
+
+def source_of(path: str) -> str:
+    """The source by the rules of the lab that recorded it: `logs/<logger>.log`, `rocketmq_client.log`, anything else is
+    an application."""
+    name = Path(path).name
+    if "/mqadmin/" in path:
+        return "mqadmin"
+    if name.startswith("rocketmq_client"):
+        return "client"
+    return re.sub(r"(\.\d+)?\.log$", "", name) if "/logs/" in path else "app"
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_renamed_files_keep_their_source(name: str) -> None:
+    wrong = {}
+    for path, data in texts(name).items():
+        found = sniff(data[: 256 << 10], "a1")
+        if not found or found["source"] != source_of(path):
+            wrong[path] = found
+    # Nothing in it says which logger it is; by its name it is known.
+    assert set(wrong) <= {p for p in wrong if p.endswith("coldctr.log")}
+    assert all(sniff(texts(name)[p], p)["source"] == source_of(p) for p in wrong)  # type: ignore[index]
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_lines_add_up_and_are_understood(name: str, log_entries) -> None:  # type: ignore[no-untyped-def]
+    files = texts(name)
+    lines = dict.fromkeys(files, 0)
+    for row in log_entries(name):
+        lines[row["file"]] += row["lines"]
+        assert row["layout"] != "unknown", row
+        assert (row["ts"] is None) == (row["layout"] == "mqadmin")
+    assert lines == {path: len(data.split(b"\n")) - data.endswith(b"\n") for path, data in files.items()}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_zone_of_brokers_is_china(name: str, log_entries) -> None:  # type: ignore[no-untyped-def]
+    """The recordings ran with their clocks at GMT+8: read so, the clients' floating times stand within the broker's."""
+    spans: dict[str, list] = {}
+    for row in log_entries(name):
+        if row["ts"]:
+            spans.setdefault(row["layout"], []).append(row["ts"])
+    low, high = min(spans["broker"]), max(spans["broker"])
+    floating = [t for layout, times in spans.items() if layout.startswith(("client-4", "logback")) for t in times]
+    assert floating
+    hours = {round((t - low).total_seconds() / 3600) for t in (min(floating), max(floating))}
+    assert hours == {8}
+    assert (high - low).total_seconds() < 600
+
+
+def test_what_is_no_log() -> None:
+    assert sniff(b"\0" * 4096, "00000000000000000000") is None
+    assert sniff(b"brokerName=broker-a\nlistenPort=10911\n", "broker.conf") is None
+    assert sniff(b"order_id,status,created_at\n1,PAID,2024-05-14 10:22:31\n", "t_order.csv") is None
+    assert sniff(b"2024-05-14 10:22:31,1,PAID\n2024-05-14 10:22:32,2,PAID\n", "t_order.csv") is None
+    assert sniff(b'{"dataVersion":{"counter":1},"topicConfigTable":{}}', "topics.json") is None
+    assert sniff(b"", "a.log") is None
+
+
+def test_zone_option() -> None:
+    assert [zone(t) for t in (None, "", "+08:00", "-0330", "GMT+8", "UTC", "Asia/Shanghai")] == [
+        None,
+        None,
+        480,
+        -210,
+        480,
+        0,
+        "Asia/Shanghai",
+    ]
+
+
+def test_pieces_count_the_lines_before_them(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"2024-05-14 10:22:31 WARN a - b\n" * 100)
+    found = list(pieces(LogFile("a", str(path)), 1000))
+    assert [p.before for p in found] == [(p.start - 1) // 31 if p.start else 0 for p in found]
+    assert [p.end for p in found][:-1] == [p.start for p in found][1:]
+
+
+@pytest.mark.spark
+def test_spark_reads_and_selects(spark, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    from pyspark.sql import functions as F  # noqa: N812
+
+    from kit.case.events import select
+
+    path = tmp_path / "renamed"
+    path.write_text(
+        "2024-05-14 10:22:31 WARN SendMessageThread_1 - putMessage message topic length too long 149\n\tat a.B\n" * 3
+    )
+    files = json.dumps([{"file": "s.log", "path": str(path), "source": "store"}])
+    plain = spark.read.format("rocketmq.log").option("files", files).load()
+    assert plain.columns == [
+        "file",
+        "line",
+        "lines",
+        "ts",
+        "ts_text",
+        "level",
+        "thread",
+        "logger",
+        "source",
+        "message",
+        "trace",
+        "layout",
+    ]
+    logs = spark.read.format("rocketmq.log").option("files", files).option("events", "true").load()
+    rows = (
+        select(logs, "topic-too-long")
+        .select("line", "length", "topic", "offset", F.col("ts").cast("long").alias("s"))
+        .orderBy("line")
+        .collect()
+    )
+    assert [tuple(r) for r in rows] == [(n, "149", None, (n - 1) // 2 * 100, 1715653351) for n in (1, 3, 5)]

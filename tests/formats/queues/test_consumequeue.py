@@ -1,0 +1,187 @@
+"""Consume queues: each record of a recording has its unit, whatever else the file holds is left out."""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+import tarfile
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import recorded
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from java_hash import java_hash
+
+from kit.formats.queues import consumequeue
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def queue_files(name: str, folder: Path) -> list[tuple[str, str]]:
+    """Unpack the queues of a recording; return (name in the evidence, path)."""
+    found = []
+    archive = recorded.HERE.parent / "sample_data" / f"{name}.tar.zst"
+    raw = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(archive.read_bytes()))
+    with tarfile.open(fileobj=raw, mode="r|") as tar:
+        for member in tar:
+            if "/consumequeue/" in member.name and (data := tar.extractfile(member)):
+                path = folder / str(len(found))
+                path.write_bytes(data.read())
+                found.append((member.name, str(path)))
+    return found
+
+
+def rows(file: str, path: Path, data: bytes) -> list[dict[str, Any]]:
+    path.write_bytes(data)
+    return [row for batch in consumequeue.units(file, str(path)) for row in batch.to_pylist()]
+
+
+@pytest.mark.parametrize("name", ["healthy", "healthy-5", "message-identity"])
+def test_each_record_has_its_unit(name: str, tmp_path: Path) -> None:
+    found: Counter[tuple[Any, ...]] = Counter()
+    due = {}
+    for file, path in queue_files(name, tmp_path):
+        for batch in consumequeue.units(file, path):
+            for row in batch.to_pylist():
+                assert (row["problem"], row["kind"]) == (None, "plain")
+                code = None if row["topic"] == "SCHEDULE_TOPIC_XXXX" else row["tags_code"]
+                found[
+                    row["topic"], row["queue_id"], row["logical_offset"], row["physical_offset"], row["size"], code
+                ] += 1
+                due[row["physical_offset"]] = row["deliver_timestamp"]
+    expected: Counter[tuple[Any, ...]] = Counter()
+    for record in recorded.truth(name):
+        delayed = record["topic"] == "SCHEDULE_TOPIC_XXXX"
+        code = None if delayed else java_hash(record["properties"].get("TAGS", ""))
+        expected[
+            record["topic"],
+            record["queue_id"],
+            record["queue_offset"],
+            record["physical_offset"],
+            record["store_size"],
+            code,
+        ] += 1
+        if delayed:
+            wait = due[record["physical_offset"]] - EPOCH - timedelta(milliseconds=record["store_timestamp"])
+            assert timedelta(0) < wait <= timedelta(hours=2) and wait.microseconds == 0
+        else:
+            assert due[record["physical_offset"]] is None
+    assert found == expected
+
+
+def test_filler_and_unused_units_are_left_out_and_wrong_ones_said(tmp_path: Path) -> None:
+    unit = struct.Struct(">qiq").pack
+    data = (
+        unit(0, 0x7FFFFFFF, 0) * 2
+        + unit(100, 200, 5)
+        + unit(50, 200, 5)
+        + unit(300, 7, 5)
+        + unit(-1, 200, 5)
+        + bytes(2000)
+    )
+    found = rows("consumequeue/t/3/00000000000000000040", tmp_path / "a", data)
+    assert [(r["logical_offset"], r["physical_offset"], r["problem"]) for r in found] == [
+        (4, 100, None),
+        (5, 50, "order"),
+        (6, 300, "size"),
+        (7, -1, "offset"),
+    ]
+    assert {(r["topic"], r["queue_id"]) for r in found} == {("t", 3)}
+
+
+def test_a_renamed_queue_keeps_its_offsets_but_not_its_place(tmp_path: Path) -> None:
+    data = struct.pack(">qiq", 100, 200, 5)
+    (found,) = rows("x.dat", tmp_path / "a", data)
+    assert (found["topic"], found["queue_id"], found["logical_offset"], found["physical_offset"]) == (
+        None,
+        None,
+        None,
+        100,
+    )
+    assert rows("empty", tmp_path / "b", b"") == []
+    assert rows("short", tmp_path / "c", data[:13]) == []
+
+
+def plainly(data: bytes) -> list[tuple[Any, ...]]:
+    """The units of a queue file, read one by one."""
+    found, last = [], -1
+    for at in range(0, len(data) // 20 * 20, 20):
+        offset, size, code = struct.unpack_from(">qiq", data, at)
+        if (offset, size) in ((0, 0), (0, 0x7FFFFFFF)):
+            continue
+        problem = "size" if size < 91 else "offset" if offset < 0 else "order" if offset <= last else None
+        found.append((at // 20, offset, size, code, problem))
+        last = offset
+    return found
+
+
+UNIT = st.tuples(st.integers(0, 2**40), st.integers(91, 2**20), st.integers(-(2**31), 2**31))
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    queue=st.lists(st.one_of(UNIT, UNIT, UNIT, st.just((0, 0x7FFFFFFF, 0)), st.just((0, 0, 0))), max_size=40),
+    ordered=st.booleans(),
+    hurt=st.lists(st.tuples(st.floats(0, 1), st.binary(min_size=1, max_size=50)), max_size=3),
+    keep=st.floats(0.5, 1),
+    unit=st.sampled_from((1, 2, 65536)),
+)
+def test_any_bytes_are_read_as_units(
+    tmp_path_factory: pytest.TempPathFactory,
+    queue: list[tuple[int, int, int]],
+    ordered: bool,
+    hurt: list[tuple[float, bytes]],
+    keep: float,
+    unit: int,
+) -> None:
+    data = bytearray(b"".join(struct.pack(">qiq", *one) for one in (sorted(queue) if ordered else queue)))
+    for place, noise in hurt:
+        at = int(place * len(data))
+        data[at : at + len(noise)] = noise[: max(0, len(data) - at)]
+    data = data[: int(len(data) * keep)]
+    path = tmp_path_factory.mktemp("q") / "a"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(consumequeue, "BATCH_UNITS", unit)
+        found = rows("consumequeue/t/3/00000000000000000000", path, bytes(data))
+    assert [
+        (r["logical_offset"], r["physical_offset"], r["size"], r["tags_code"], r["problem"]) for r in found
+    ] == plainly(bytes(data))
+    assert {(r["topic"], r["queue_id"], r["kind"]) for r in found} <= {("t", 3, "plain")}
+
+
+def test_batch_and_extension_units(tmp_path: Path) -> None:
+    batch = struct.pack(">qiqqqhii", 4096, 500, 7, 1_700_000_000_000, 41, 3, -1, 0) + bytes(46)
+    (found,) = rows("batchconsumequeue/t/1/00000000000000000000", tmp_path / "a", batch)
+    assert (found["kind"], found["logical_offset"], found["physical_offset"], found["size"]) == ("batch", 41, 4096, 500)
+    assert consumequeue.sniff(batch) == {"kind": "consumequeue", "unit": "batch"}
+    ext = struct.pack(">hqqh", 24, 7, 1_700_000_000_000, 4) + b"abcd" + struct.pack(">h", -1) + bytes(50)
+    (found,) = rows("consumequeue_ext/t/1/00000000000000000000", tmp_path / "b", ext)
+    assert (found["kind"], found["size"], found["tags_code"], found["problem"]) == ("ext", 24, 7, None)
+    assert consumequeue.sniff(ext) == {"kind": "consumequeue", "unit": "ext"}
+
+
+def test_sniffing_does_not_take_other_files() -> None:
+    times = struct.pack(">qqq", *[1_795_188_814_486] * 3).ljust(4096, b"\0")
+    assert consumequeue.sniff(times) is None
+    assert consumequeue.sniff(b"2026-11-20 22:40:28 INFO main - text\n" * 20) is None
+    assert consumequeue.sniff(bytes(600)) is None
+    assert consumequeue.sniff(bytes(600), "a.zip!/consumequeue/t/0/00000000000000000000") == {
+        "kind": "consumequeue",
+        "unit": "plain",
+    }
+
+
+@pytest.mark.spark
+def test_spark_reads_queues(spark: SparkSession, tmp_path: Path) -> None:
+    files = [{"file": file, "path": path} for file, path in queue_files("healthy", tmp_path)]
+    table = spark.read.format("rocketmq.consumequeue").option("files", json.dumps(files)).load()
+    assert table.count() == sum(1 for _ in recorded.truth("healthy"))

@@ -1,0 +1,111 @@
+"""Index files: every key of every record is there under its hash."""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import recorded
+from java_hash import java_hash
+
+from kit.formats.queues import index
+
+
+def index_files(name: str, folder: Path) -> list[str]:
+    import io
+    import tarfile
+
+    import zstandard
+
+    found = []
+    raw = zstandard.ZstdDecompressor().stream_reader(
+        io.BytesIO((recorded.HERE.parent / "sample_data" / f"{name}.tar.zst").read_bytes())
+    )
+    with tarfile.open(fileobj=raw, mode="r|") as tar:
+        for member in tar:
+            if Path(member.name).parent.name == "index" and (data := tar.extractfile(member)):
+                path = folder / Path(member.name).name
+                path.write_bytes(data.read())
+                found.append(str(path))
+    return found
+
+
+def key_hash(topic: str, key: str) -> int:
+    value = abs(java_hash(f"{topic}#{key}"))
+    return value if value < 1 << 31 else 0
+
+
+@pytest.mark.parametrize("name", ["healthy", "healthy-traced", "size-mismatch"])
+def test_each_key_of_each_record_is_indexed(name: str, tmp_path: Path) -> None:
+    found: Counter[tuple[int, int]] = Counter()
+    times = {}
+    for path in index_files(name, tmp_path):
+        heads: dict[int, int] = {}
+        for batch in index.entries("i", path):
+            for row in batch.to_pylist():
+                assert row["problem"] is None
+                # Each entry names the one before it in its slot: only the right slots give this chain.
+                assert row["prev"] == heads.get(row["slot"], 0)
+                heads[row["slot"]] = row["entry"]
+                found[row["key_hash"], row["physical_offset"]] += 1
+                times[row["physical_offset"]] = row["timestamp"].timestamp()
+    expected: Counter[tuple[int, int]] = Counter()
+    for record in recorded.truth(name):
+        properties = record["properties"]
+        for key in filter(None, [properties.get("UNIQ_KEY"), *properties.get("KEYS", "").split(" ")]):
+            expected[key_hash(record["topic"], key), record["physical_offset"]] += 1
+            # Whole seconds after the first entry, rounded down.
+            assert 0 <= record["store_timestamp"] / 1000 - times[record["physical_offset"]] < 1
+    assert found == expected
+
+
+def small(slots: int, entries: list[tuple[int, int, int]], begin: int = 1_700_000_000_000) -> bytes:
+    """Write an index file with that many slots and (hash, offset, seconds) entries."""
+    heads, body = [0] * slots, bytes(20)
+    for number, (value, offset, seconds) in enumerate(entries, 1):
+        body += struct.pack(">iqii", value, offset, seconds, heads[value % slots])
+        heads[value % slots] = number
+    facts = struct.pack(
+        ">qqqqii", begin, begin + 1000 * entries[-1][2], entries[0][1], entries[-1][1], len(entries), len(entries) + 1
+    )
+    return facts + struct.pack(f">{slots}i", *heads) + body.ljust(20 * 700, b"\0")
+
+
+@pytest.mark.parametrize("slots", [100, 175, 64])
+def test_the_number_of_slots_is_worked_out(slots: int, tmp_path: Path) -> None:
+    path = tmp_path / "i"
+    path.write_bytes(small(slots, [(12345, 48, 0), (777, 900, 1), (12345, 1900, 2)]))
+    (head,) = (row for batch in index.headers("i", str(path)) for row in batch.to_pylist())
+    assert (head["slots"], head["problem"]) == (slots, None)
+    rows = [row for batch in index.entries("i", str(path)) for row in batch.to_pylist()]
+    assert [(r["physical_offset"], r["prev"]) for r in rows] == [(48, 0), (900, 0), (1900, 1)]
+
+
+def test_what_is_wrong_is_said(tmp_path: Path) -> None:
+    def head(data: bytes) -> dict[str, Any]:
+        (tmp_path / "i").write_bytes(data)
+        return next(iter(index.headers("i", str(tmp_path / "i")))).to_pylist()[0]
+
+    assert head(b"text, no index")["problem"] == "header"
+    assert head(b"")["problem"] == "header"
+    assert head(small(100, [(1, 48, 0), (2, 900, 1)])[:60])["problem"] == "slots"
+    bad = bytearray(small(100, [(5, 48, 0), (6, 100, 1), (7, 900, 2)]))
+    at = 40 + 400 + 20 * 2 + 4
+    bad[at : at + 8] = struct.pack(">q", 1 << 40)
+    (tmp_path / "i").write_bytes(bad)
+    assert [row["problem"] for batch in index.entries("i", str(tmp_path / "i")) for row in batch.to_pylist()] == [
+        None,
+        "offset",
+        None,
+    ]
+
+
+def test_sniffing() -> None:
+    data = small(100, [(5, 48, 0), (6, 100, 1)])
+    assert index.sniff(data, len(data)) == {"kind": "index", "base": 48}
+    assert index.sniff(data, len(data) + 1) is None
+    assert index.sniff(bytes(500), 500) is None
+    assert index.sniff(b"[main] 2026 text " * 10) is None

@@ -1,0 +1,225 @@
+"""What tables mean, by their values: other names, languages, separators, encodings, orders of columns."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from kit.formats.tables import business_tables, delimited
+
+UNIQ = "0A140D151A0C0C387F4466B0BCE6{:04X}"
+OFFSET = "0A140D0B00002A9F{:016X}"
+UNIQ6 = "FD20001300000000000000000000002300000C387F4466B0BD2E{:04X}"
+N = 40
+
+
+def day(n: int) -> str:
+    return f"2024-05-14 10:{n % 60:02}:00.123"
+
+
+def sniffed(tmp_path: Path, text: str | bytes, name: str = "t.csv") -> dict[str, Any] | None:
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    data = path.read_bytes()
+    return business_tables.sniff(path, data[:65536], len(data))
+
+
+def table(head: str, line: str, **more: Any) -> str:
+    lines = [
+        line.format(n=n, time=day(n), uniq=UNIQ.format(n), off=OFFSET.format(n * 700), uniq6=UNIQ6.format(n), **more)
+        for n in range(N)
+    ]
+    return "\n".join([head, *lines, ""])
+
+
+@pytest.mark.parametrize(
+    ("text", "role", "columns"),
+    [
+        (
+            table("order_id,status,created_at", "SO{n:06},PAID,{time}"),
+            "business",
+            {"key": "order_id", "status": "status", "time": "created_at"},
+        ),
+        (
+            table("订单号;金额;状态;创建时间", "DD{n:06};1{n}.50;已支付;2024/5/14 9:{n:02}:01"),
+            "business",
+            {"key": "订单号", "status": "状态", "time": "创建时间"},
+        ),
+        (
+            table("id\tuser\tpedido\testado\tfecha", "{n}\tu{n:03}\tP-{n:05}\tPAGADO\t14.05.2024 10:{n:02}:00"),
+            "business",
+            {"key": "pedido", "status": "estado", "time": "fecha"},
+        ),
+        (
+            table("order_id,biz,created_at", "SO{n:06},order,{time}"),
+            "tx_log",
+            {"key": "order_id", "time": "created_at"},
+        ),
+        (
+            table("a,b,c,d,e", "SO{n:06},{uniq},{off},0,{time}"),
+            "deliveries",
+            {"key": "a", "uniq_key": "b", "offset_msg_id": "c", "reconsume_times": "d", "time": "e"},
+        ),
+        (
+            table("key,msg,at,tries,done", "K{n:06},{uniq6},{time},1,OK"),
+            "deliveries",
+            {"key": "key", "uniq_key": "msg", "reconsume_times": "tries", "time": "at", "status": "done"},
+        ),
+        (
+            table("x1,x2,x3,x4,x5", "K{n:06},{time},1{n},SEND_OK,{uniq}"),
+            "sends",
+            {"key": "x1", "time": "x2", "outcome": "x4", "uniq_key": "x5", "cost_ms": "x3"},
+        ),
+    ],
+)
+def test_columns_are_told_by_their_values(tmp_path: Path, text: str, role: str, columns: dict[str, str]) -> None:
+    found = sniffed(tmp_path, text)
+    assert found is not None
+    assert found["role"] == role
+    assert found["columns"] == columns
+    assert found["kind"] == ("sends" if role == "sends" else "rows")
+
+
+def test_failures_late_in_a_ledger_are_seen(tmp_path: Path) -> None:
+    failed = "org.apache.rocketmq.client.exception.MQBrokerException: CODE: 2 DESC: broker busy"
+    lines = [f"K{n:06},{day(n)},{'ok' if n < 5000 else failed}" for n in range(5010)]
+    found = sniffed(tmp_path, "id,when,how\n" + "\n".join(lines) + "\n")
+    assert found is not None
+    assert found["role"] == "sends"
+
+
+@pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "gb18030", "utf-16"])
+def test_encodings(tmp_path: Path, codec: str) -> None:
+    text = table("订单号,状态,创建时间", "DD{n:06},已支付,{time}")
+    found = sniffed(tmp_path, text.encode(codec))
+    assert found is not None
+    [batch] = business_tables.read(tmp_path / "t.csv", "t.csv", found, lambda ms: ms)
+    assert batch["key"][0].as_py() == "DD000000"
+    assert batch["status"].unique().to_pylist() == ["已支付"]
+    assert batch.num_rows == N
+
+
+def test_values_lines_and_zone(tmp_path: Path) -> None:
+    text = (
+        'order_id,note,status,created_at\nSO000001,"two\nlines, with comma",PAID,2024-05-14 10:22:31.5\n'
+        "SO000002,,NEW,\nSO000003,x,PAID,2024-05-14T10:22:31+08:00\n"
+    )
+    found = sniffed(tmp_path, text)
+    assert found is not None
+    [batch] = business_tables.read(tmp_path / "t.csv", "shown.csv", found, lambda ms: ms - 8 * 3_600_000)
+    got = batch.to_pylist()
+    assert [(r["file"], r["line"], r["key"], r["status"], r["time_text"]) for r in got] == [
+        ("shown.csv", 2, "SO000001", "PAID", "2024-05-14 10:22:31.5"),
+        ("shown.csv", 4, "SO000002", "NEW", None),
+        ("shown.csv", 5, "SO000003", "PAID", "2024-05-14T10:22:31+08:00"),
+    ]
+    at = dt.datetime(2024, 5, 14, 2, 22, 31, tzinfo=dt.UTC)
+    assert [r["time"] for r in got] == [at.replace(microsecond=500_000), None, at]
+    assert dict(got[0]["cells"])["note"] == "two\nlines, with comma"
+
+
+def test_unquoted_batches_are_put_together(tmp_path: Path) -> None:
+    batch = ",".join([*(UNIQ.format(n) for n in range(3)), *(OFFSET.format(n * 700) for n in range(3))])
+    single = f"P2,{day(2)},9,SEND_OK,{UNIQ.format(9)},{OFFSET.format(7000)}\n"
+    text = "keys,start,cost_ms,outcome,uniq_key,offset_msg_id\n" + f"P1,{day(1)},10,SEND_OK,{batch}\n" * 5 + single
+    found = sniffed(tmp_path, text)
+    assert found is not None
+    [got] = business_tables.read(tmp_path / "t.csv", "t.csv", found, lambda ms: ms)
+    first, last = got.to_pylist()[0], got.to_pylist()[-1]
+    assert first["uniq_key"] == ",".join(UNIQ.format(n) for n in range(3))
+    assert first["offset_msg_id"] == ",".join(OFFSET.format(n * 700) for n in range(3))
+    assert (last["uniq_key"], last["offset_msg_id"]) == (UNIQ.format(9), OFFSET.format(7000))
+
+
+def test_parquet(tmp_path: Path) -> None:
+    frame = pa.table(
+        {
+            "order_no": [f"SO{n:06}" for n in range(N)],
+            "status": ["PAID"] * N,
+            "at": [dt.datetime(2024, 5, 14, 10, n) for n in range(N)],  # noqa: DTZ001
+        }
+    )
+    pq.write_table(frame, tmp_path / "x")
+    data = (tmp_path / "x").read_bytes()
+    found = business_tables.sniff(tmp_path / "x", data, len(data))
+    assert found is not None
+    assert (found["role"], found["columns"]) == ("business", {"key": "order_no", "status": "status", "time": "at"})
+    [batch] = business_tables.read(tmp_path / "x", "x", found, lambda ms: ms)
+    assert batch["time"][3].as_py() == dt.datetime(2024, 5, 14, 10, 3, tzinfo=dt.UTC)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "".join(f"2024-05-14 10:22:31,{n:03} INFO main - started\n" for n in range(40)),
+        "avg-cpu:  %user   %nice %system\n           1.00    0.00    2.00\n" * 20,
+        "Dear all,\n\nthe broker was busy, again.\n",
+        "x,y\n" + "1.5,2.5\n" * 40,
+        "",
+    ],
+)
+def test_other_texts_are_no_tables(tmp_path: Path, text: str) -> None:
+    assert sniffed(tmp_path, text) is None
+
+
+def test_offset_id_and_uniq_key_of_one_length() -> None:
+    assert business_tables.is_offset_id("0A140D0B00002A9F000000000000026A")
+    assert not business_tables.is_offset_id("0A140D151A0C0C387F4466B0BCE60000")
+    assert not business_tables.is_offset_id("0A14101500000C387F4466B662A40000")  # 4.6.1 writes a pid of zeros
+    assert business_tables.is_offset_id("FD20001300000000000000000000002300002A9F0000000000000555")
+    assert not business_tables.is_offset_id(UNIQ6.format(0))
+
+
+def test_override(tmp_path: Path) -> None:
+    assert business_tables.parse_override("a/b.csv:key=no,status=st") == ("a/b.csv", {"key": "no", "status": "st"})
+    for bad in ("a.csv", "a.csv:", "a.csv:colour=red", "a.csv:key="):
+        with pytest.raises(ValueError, match=r"FILE|a\.csv"):
+            business_tables.parse_override(bad)
+    path = tmp_path / "t.csv"
+    path.write_text(table("a,b,c", "SO{n:06},T{n:06},{time}"))
+    size = path.stat().st_size
+    guessed = business_tables.sniff(path, path.read_bytes(), size)
+    assert guessed is not None
+    detail = business_tables.declared(path, size, guessed, {"key": "b", "status": "a"})
+    assert (detail["columns"]["key"], detail["columns"]["status"], detail["role"]) == ("b", "a", "tx_log")
+    with pytest.raises(ValueError, match="zz"):
+        business_tables.declared(path, size, guessed, {"key": "zz"})
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2024-05-14 10:22:31.007", ("2024-05-14T10:22:31.007", True)),
+        ("2024-05-14T10:22:31,5Z", ("2024-05-14T10:22:31.500", False)),
+        ("2024/5/4 9:02", ("2024-05-04T09:02:00.000", True)),
+        ("2024年5月14日 10时22分31秒", ("2024-05-14T10:22:31.000", True)),
+        ("14.05.2024 10:22:31", ("2024-05-14T10:22:31.000", True)),
+        ("14/05/2024 10:22 PM", ("2024-05-14T22:22:00.000", True)),
+        ("20240514102231", ("2024-05-14T10:22:31.000", True)),
+        ("1715653351007", ("2024-05-14T02:22:31.007", False)),
+        ("2024-05-14 10:22:31 -0700", ("2024-05-14T17:22:31.000", False)),
+        ("2024-02-31 10:00:00", None),
+        ("SO20260000", None),
+        ("0000000000", None),
+    ],
+)
+def test_times(text: str, expected: tuple[str, bool] | None) -> None:
+    found = delimited.when(text)
+    if expected is None:
+        assert found is None
+    else:
+        assert found is not None
+        shown = (
+            dt.datetime.fromtimestamp(found.ms / 1000, dt.UTC).isoformat(timespec="milliseconds").removesuffix("+00:00")
+        )
+        assert (shown, found.floating) == expected
+
+
+def test_us_dates_are_told_by_a_day_past_twelve() -> None:
+    assert delimited.month_first(["05/14/2024 10:00:00", "05/02/2024 10:00:00"])
+    assert not delimited.month_first(["14/05/2024 10:00:00"])

@@ -1,0 +1,188 @@
+"""mqadmin outputs: every shape of reference §10, and those of the recordings."""
+
+from __future__ import annotations
+
+import pytest
+from recorded_logs import texts
+
+from kit.formats.tables import mqadmin
+
+
+def fields(text: str) -> dict[tuple[int, str], str | None]:
+    return {(block, name): value for _, _, block, name, value in mqadmin.parse(text.encode())}
+
+
+def command(text: str) -> str | None:
+    return [c for _, c, _, _, _ in mqadmin.parse(text.encode())][-1]
+
+
+BY_ID = """\
+OffsetID:            C0A8000A00002A9F0000000000000D2C
+Topic:               TopicT
+Tags:                [tagT]
+Queue Offset:        2
+Born Timestamp:      2024-05-14 10:22:31,041
+System Flag:         8
+Properties:          {REAL_TOPIC=TopicT, TRAN_MSG=true}
+Message Body Path:   /tmp/rocketmq/msgbodys/X
+
+
+MessageTrack [consumerGroup=a, trackType=NOT_ONLINE, exceptionDesc=CODE:206 DESC:the consumer group[a] not online]MessageTrack [consumerGroup=b, trackType=CONSUMED, exceptionDesc=null]
+"""
+CLUSTER = """\
+#Cluster Name     #Broker Name            #BID  #Addr                  #Version                #InTPS(LOAD)       #OutTPS(LOAD) #PCWait(ms) #Hour #SPACE
+DefaultCluster    broker-a                0     10.20.81.11:10911      V4_6_0                   0.00(0,0ms)         0.00(0,0ms)          0 498663.32 -1.0000
+DefaultCluster    broker-b                1     fd20:45::11:10911      V4_6_0                   0.00(0,0ms)         0.00(0,0ms)          0 1.20 0.5000
+"""
+CLUSTER_5 = """\
+
+#Cluster Name           #Broker Name            #BID  #Addr                  #Version              #InTPS(LOAD)     #OutTPS(LOAD)  #Timer(Progress)        #PCWait(ms)  #Hour         #SPACE    #ACTIVATED
+DefaultCluster          broker-a                0     10.20.91.11:10911      V5_1_4                 0.00(0,0ms)       0.00(0,0ms)  0-0(0.0w, 0.0, 0.0)               0  498663.56     0.2500          true
+"""
+PROGRESS = """\
+RocketMQLog:WARN No appenders could be found for logger (io.netty.util.internal.PlatformDependent0).
+RocketMQLog:WARN Please initialize the logger system properly.
+#Topic                            #Broker Name                      #QID  #Broker Offset        #Consumer Offset      #Client IP           #Diff                 #LastTime
+%RETRY%rcg_loyalty-core_svc-paym  broker-a                          0     29                    27                    N/A                  2                     2026-11-20 23:09:45
+orders                            broker-a                          1     0                     0                                          0                     N/A
+
+Consume TPS: 6.47
+Diff Total: 2
+"""
+FAILED = """\
+org.apache.rocketmq.tools.command.SubCommandException: QueryMsgByIdSubCommand command failed
+\tat org.apache.rocketmq.tools.command.message.QueryMsgByIdSubCommand.execute(QueryMsgByIdSubCommand.java:253)
+Caused by: org.apache.rocketmq.client.exception.MQClientException: CODE: 208  DESC: query message by id finished, but no message.
+For more information, please visit the url, http://rocketmq.apache.org/docs/faq/
+\tat org.apache.rocketmq.client.impl.MQAdminImpl.viewMessage(MQAdminImpl.java:264)
+\t... 2 more
+"""
+
+
+def test_labels_and_tracks() -> None:
+    found = fields(BY_ID)
+    assert (found[1, "OffsetID"], found[1, "Queue Offset"], found[1, "Born Timestamp"]) == (
+        "C0A8000A00002A9F0000000000000D2C",
+        "2",
+        "2024-05-14 10:22:31,041",
+    )
+    assert (found[2, "consumerGroup"], found[2, "exceptionDesc"]) == (
+        "a",
+        "CODE:206 DESC:the consumer group[a] not online",
+    )
+    assert (found[3, "consumerGroup"], found[3, "trackType"]) == ("b", "CONSUMED")
+    assert command(BY_ID) == "queryMsgById"
+    two = fields(BY_ID.split("\n", 1)[1].split("\n\n")[0] + "\n" + BY_ID.split("\n", 1)[1])
+    assert (two[1, "Topic"], two[2, "Topic"]) == ("TopicT", "TopicT")
+
+
+def test_tables() -> None:
+    found = fields(CLUSTER)
+    assert (found[1, "#Addr"], found[1, "#InTPS(LOAD)"], found[1, "#Hour"], found[1, "#SPACE"]) == (
+        "10.20.81.11:10911",
+        "0.00(0,0ms)",
+        "498663.32",
+        "-1.0000",
+    )
+    assert (found[2, "#Addr"], found[2, "#BID"]) == ("fd20:45::11:10911", "1")
+    five = fields(CLUSTER_5)
+    assert (five[1, "#Timer(Progress)"], five[1, "#PCWait(ms)"], five[1, "#ACTIVATED"]) == (
+        "0-0(0.0w, 0.0, 0.0)",
+        "0",
+        "true",
+    )
+    assert command(CLUSTER) == command(CLUSTER_5) == "clusterList"
+
+
+def test_progress_with_an_empty_cell_and_totals() -> None:
+    found = fields(PROGRESS)
+    assert (found[1, "#Topic"], found[1, "#Diff"], found[1, "#LastTime"]) == (
+        "%RETRY%rcg_loyalty-core_svc-paym",
+        "2",
+        "2026-11-20 23:09:45",
+    )
+    assert (found[2, "#Consumer Offset"], found[2, "#Diff"], found[2, "#LastTime"]) == ("0", "0", "N/A")
+    assert (2, "#Client IP") not in found
+    assert (found[0, "Consume TPS"], found[0, "Diff Total"]) == ("6.47", "2")
+    assert not any(name == "text" for _, name in found)
+
+
+def test_failure_names_reason_and_argument() -> None:
+    found = fields(
+        "[root@b bin]# sh mqadmin queryMsgById -n 10.20.44.10:9876 -i 0A142C1500000C387F4466D0D88B0000\n" + FAILED
+    )
+    assert found[0, "argument:-i"] == "0A142C1500000C387F4466D0D88B0000"
+    assert found[0, "error"] == "CODE: 208  DESC: query message by id finished, but no message."
+    assert found[0, "exception"] == "org.apache.rocketmq.client.exception.MQClientException"
+    assert command(FAILED) == "queryMsgById"
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "expected", "key", "value"),
+    [
+        (
+            "============10.20.29.11:10911============\nmaxMessageSize                                    =  65536\nempty                                             =",
+            "getBrokerConfig",
+            (1, "title"),
+            (1, "maxMessageSize"),
+            "65536",
+        ),
+        (
+            "bootTimestamp                   : 1795187342624\ncommitLogDirCapacity            : Total : 252.0 GiB, Free : 230.9 GiB.",
+            "brokerStatus",
+            (1, "bootTimestamp"),
+            (1, "commitLogDirCapacity"),
+            "Total : 252.0 GiB, Free : 230.9 GiB.",
+        ),
+        (
+            "10.20.29.11:10911        bootTimestamp                   : 1795187342624",
+            "brokerStatus",
+            (1, "10.20.29.11:10911 bootTimestamp"),
+            (1, "10.20.29.11:10911 bootTimestamp"),
+            "1795187342624",
+        ),
+        (
+            "create topic to 10.20.29.11:10911 success.\nTopicConfig [topicName=stock, readQueueNums=8, writeQueueNums=8, perm=RW-, order=false, attributes={}]",
+            "updateTopic",
+            (0, "create topic"),
+            (1, "readQueueNums"),
+            "8",
+        ),
+        (
+            "#Message ID                                        #QID                                  #Offset\n7F0000015C430C387F44670F990C000E                      1                                        1",
+            "queryMsgByKey",
+            (1, "#QID"),
+            (1, "#Offset"),
+            "1",
+        ),
+        (
+            "ip=10.20.29.21date=Fri Nov 20 23:13:39 CST 2026",
+            "decodeMessageId",
+            (0, "ip"),
+            (0, "date"),
+            "Fri Nov 20 23:13:39 CST 2026",
+        ),
+    ],
+)
+def test_other_commands(text: str, name: str, expected: tuple[int, str], key: tuple[int, str], value: str) -> None:
+    found = fields(text)
+    assert expected in found
+    assert found[key] == value
+    assert command(text) == name
+    assert mqadmin.sniff(text.encode())
+
+
+def test_what_is_no_output() -> None:
+    assert not mqadmin.sniff(b"2024-05-14 10:22:31 WARN main - we ran\n$ mqadmin clusterList -n x\n")
+    assert not mqadmin.sniff(b"order_id,status\n1,PAID\n")
+
+
+@pytest.mark.parametrize("name", ["healthy", "healthy-5", "healthy-traced", "message-identity"])
+def test_recorded_outputs(name: str) -> None:
+    outputs = {path: data for path, data in texts(name).items() if "/mqadmin/" in path}
+    assert outputs
+    for path, data in outputs.items():
+        assert mqadmin.sniff(data[:8192]), path
+        rows = list(mqadmin.parse(data))
+        assert {c for _, c, _, _, _ in rows} == {path.rsplit("/", 1)[1].split("-")[0].removesuffix(".txt")}
+        assert not [r for r in rows if r[3] == "text"], path

@@ -1,0 +1,192 @@
+"""What is what, by content: the same files in their folders, renamed and shuffled, packed, and twice."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import io
+import random
+import shutil
+import tarfile
+import zipfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from kit.case.workspace import WorkspaceInside
+from kit.inventory import inventory
+
+SAMPLE = Path(__file__).parents[2] / "sample_data" / "producer-offline.tar.zst"
+EXPECTED = {
+    "commitlog": 1,
+    "consumequeue": 7,
+    "index": 1,
+    "checkpoint": 1,
+    "store_json": 9,
+    "broker_conf": 1,
+    "mqadmin": 6,
+    "rows": 2,
+}
+"""Counted in the archive's own listing, by folder."""
+
+
+@pytest.fixture(scope="module")
+def evidence(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sample")
+    with (
+        zstandard.ZstdDecompressor().stream_reader(io.BytesIO(SAMPLE.read_bytes())) as stream,
+        tarfile.open(fileobj=stream, mode="r|") as tar,
+    ):
+        tar.extractall(folder, filter="data")
+    return folder / "evidence"
+
+
+def sources(found: inventory.Inventory) -> Counter[tuple[str, str | None]]:
+    return Counter((i.kind, i.source) for i in found.items)
+
+
+def test_folder(evidence: Path, tmp_path: Path) -> None:
+    found = inventory.take(evidence, tmp_path)
+    kinds = Counter(i.kind for i in found.items)
+    assert {k: kinds[k] for k in EXPECTED} == EXPECTED
+    assert found.not_recognised == ()
+    assert found.refused == ()
+    logs = {i.file: i.source for i in found.of_kind("log")}
+    for name in ("broker", "store", "transaction", "watermark", "remoting", "stats", "broker_default"):
+        assert logs[f"broker/logs/{name}.log"] == name
+    assert logs["o/rocketmq_client.log"] == "client"
+    assert logs["o/order-service.log"] == "app"
+    [commitlog] = found.of_kind("commitlog")
+    assert commitlog.base == 0
+    assert commitlog.sha256 == hashlib.sha256(Path(commitlog.path).read_bytes()).hexdigest()
+    assert commitlog.first is not None
+    assert commitlog.last is not None
+    assert dt.timedelta() < commitlog.last - commitlog.first < dt.timedelta(minutes=5)
+    [broker] = [i for i in found.items if i.source == "broker"]
+    assert broker.first is not None
+    assert broker.last is not None
+    assert broker.first < commitlog.first < commitlog.last < broker.last
+
+
+def test_renamed_and_shuffled(evidence: Path, tmp_path: Path) -> None:
+    flat = tmp_path / "flat"
+    flat.mkdir()
+    files = sorted(p for p in evidence.rglob("*") if p.is_file() and any(p.read_bytes()))
+    names = list(range(len(files)))
+    random.Random(7).shuffle(names)
+    for path, name in zip(files, names, strict=True):
+        shutil.copy(path, flat / f"IMG_{name:04}.jpg")
+    shuffled = inventory.take(flat, tmp_path / "w")
+    plain = inventory.take(evidence, tmp_path / "w")
+    full = [i for i in plain.items if any(Path(i.path).read_bytes())]
+    assert Counter((i.sha256, i.kind, i.source) for i in shuffled.items) == Counter(
+        (i.sha256, i.kind, i.source) for i in full
+    )
+    assert shuffled.not_recognised == ()
+
+
+def test_archives(evidence: Path, tmp_path: Path) -> None:
+    whole = inventory.take(evidence, tmp_path / "w")
+    with zipfile.ZipFile(tmp_path / "e.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(evidence.rglob("*")):
+            archive.write(path, path.relative_to(evidence))
+    packed = inventory.take(tmp_path / "e.zip", tmp_path / "w")
+    assert [(i.file.removeprefix("e.zip!/"), i.kind, i.source, i.sha256, i.first) for i in packed.items] == [
+        (i.file, i.kind, i.source, i.sha256, i.first) for i in whole.items
+    ]
+    streamed = inventory.take(SAMPLE, tmp_path / "w")
+    assert sources(streamed) == sources(whole)
+    assert all(i.file.startswith("producer-offline.tar.zst!/evidence/") for i in streamed.items)
+    assert [a.sha256 for a in streamed.archives] == [hashlib.sha256(SAMPLE.read_bytes()).hexdigest()]
+
+
+def test_twice_in_one_folder(evidence: Path, tmp_path: Path) -> None:
+    both = tmp_path / "both"
+    for name in ("a", "b"):
+        shutil.copytree(evidence, both / name)
+    found = inventory.take(both, tmp_path / "w")
+    copies = {i.file: i.replica_of for i in found.items if i.replica_of}
+    assert copies["b/broker/store/commitlog/00000000000000000000"] == "a/broker/store/commitlog/00000000000000000000"
+    assert copies["b/o/order-service.log"] == "a/o/order-service.log"
+    assert not found.overlapping
+    single = inventory.take(evidence, tmp_path / "w")
+    for kind in ("commitlog", "log", "rows", "mqadmin"):
+        assert len(found.of_kind(kind, replicas=False)) == len(single.of_kind(kind, replicas=False))
+
+
+def test_a_copy_made_earlier(evidence: Path, tmp_path: Path) -> None:
+    """At 10:00 the commitlog and the log were shorter."""
+    early = tmp_path / "both" / "early"
+    shutil.copytree(evidence / "broker", early)
+    shutil.copytree(evidence / "broker", tmp_path / "both" / "late")
+    log = early / "store/commitlog/00000000000000000000"
+    data = log.read_bytes()
+    first = int.from_bytes(data[:4], "big")
+    size = len(data)
+    log.write_bytes(data[: first * 3].ljust(size, b"\0"))
+    text = early / "logs/transaction.log"
+    text.write_bytes(b"".join(text.read_bytes().splitlines(keepends=True)[:100]))
+    found = inventory.take(tmp_path / "both", tmp_path / "w")
+    copies = {i.file: i.replica_of for i in found.items if i.replica_of}
+    assert copies["early/store/commitlog/00000000000000000000"] == "late/store/commitlog/00000000000000000000"
+    assert copies["early/logs/transaction.log"] == "late/logs/transaction.log"
+    assert found.disagree == ()
+
+
+def test_copies_that_disagree(evidence: Path, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / "e" / name).mkdir(parents=True)
+    data = bytearray((evidence / "broker/store/commitlog/00000000000000000000").read_bytes())
+    (tmp_path / "e/a/log").write_bytes(data)
+    data[2000] ^= 0xFF
+    (tmp_path / "e/b/log").write_bytes(data)
+    found = inventory.take(tmp_path / "e", tmp_path / "w")
+    assert found.disagree == (("b/log", "a/log"),)
+    assert found.overlapping
+    assert not any(i.replica_of for i in found.items)
+
+
+def test_photos_are_listed_and_nothing_is_recognised(tmp_path: Path) -> None:
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e/photo.jpg").write_bytes(b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + random.Random(1).randbytes(5000))
+    (tmp_path / "e/poem.txt").write_text("Roses are red,\nviolets are blue.\n")
+    found = inventory.take(tmp_path / "e", tmp_path / "w")
+    assert found.not_recognised == ("photo.jpg", "poem.txt")
+    assert not found.recognised
+
+
+def test_torn_first_page(evidence: Path, tmp_path: Path) -> None:
+    """A commitlog whose beginning was lost is still one, and its base is still known."""
+    data = bytearray((evidence / "broker/store/commitlog/00000000000000000000").read_bytes())
+    data[:4096] = b"\xff" * 4096
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e/x").write_bytes(data)
+    [item] = inventory.take(tmp_path / "e", tmp_path / "w").items
+    assert (item.kind, item.base) == ("commitlog", 0)
+
+
+def test_second_look_reads_nothing(evidence: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = inventory.take(evidence, tmp_path)
+    monkeypatch.setattr(inventory, "_take", None)
+    assert inventory.take(evidence, tmp_path) == first
+
+
+def test_content_key_follows_content(tmp_path: Path) -> None:
+    for name, text in (("a", "x 2024-05-14 10:22:31"), ("b", "x 2024-05-14 10:22:31"), ("c", "y 2024-05-14 10:22:31")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "f.log").write_text(text)
+    a, b, c = (inventory.take(tmp_path / name, tmp_path / "w").content_key for name in "abc")
+    assert a == b != c
+
+
+def test_workspace_inside_the_evidence_is_refused(evidence: Path) -> None:
+    with pytest.raises(WorkspaceInside):
+        inventory.take(evidence, evidence / "cache")
+    assert not (evidence / "cache").exists()
+
+
+def test_nothing_there(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        inventory.take(tmp_path / "none", tmp_path / "w")

@@ -1,0 +1,80 @@
+"""Words found in text files: whole words only, by physical line, counted even where not all are kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kit.inventory.mentions import MANY, Text, patterns, search
+
+UNIQ = "0A142C1500000C387F4466D0DB3F0003"
+OFFSET = "0A142C0B00002A9F0000000000001EE5"
+
+
+def text(path: Path, content: bytes) -> Text:
+    path.write_bytes(content)
+    return Text(path.name, str(path))
+
+
+def test_lines_are_physical_and_quoted_as_they_stand(tmp_path: Path) -> None:
+    lines = [b"first", b"a " + UNIQ.encode() + b" b\r", b"", b"dedupKey=" + OFFSET.encode(), b"keys=SO1 last"]
+    found, counts = search([text(tmp_path / "a.log", b"\n".join(lines))], [UNIQ, OFFSET, "SO1x", "SO12"])
+    assert [(m.line, m.word, m.text) for m in found] == [(2, UNIQ, f"a {UNIQ} b"), (4, OFFSET, f"dedupKey={OFFSET}")]
+    assert counts == {"a.log": 2}
+
+
+@pytest.mark.parametrize(
+    ("line", "hit"),
+    [
+        ("SO20260001", False),
+        ("xSO2026", False),
+        ("(SO2026)", True),
+        ("key=SO2026,", True),
+        ("SO2026", True),
+        ("order-SO2026:", True),
+    ],
+)
+def test_a_key_stands_alone(tmp_path: Path, line: str, hit: bool) -> None:
+    found, _ = search([text(tmp_path / "a.log", line.encode())], ["SO2026"])
+    assert bool(found) is hit
+
+
+def test_a_line_counts_once_whatever_it_mentions(tmp_path: Path) -> None:
+    found, counts = search(
+        [text(tmp_path / "a.csv", f"SO1234,{UNIQ},{OFFSET}\n".encode() * 3)], [UNIQ, OFFSET, "SO1234"]
+    )
+    assert [m.line for m in found] == [1, 2, 3]
+    assert counts == {"a.csv": 3}
+
+
+def test_of_a_loop_the_first_and_last_lines_are_kept(tmp_path: Path) -> None:
+    found, counts = search(
+        [text(tmp_path / "a.log", b"".join(b"%d %s\n" % (i, OFFSET.encode()) for i in range(1, 1001)))],
+        [OFFSET],
+        most=8,
+    )
+    assert counts == {"a.log": 1000}
+    assert [m.line for m in found] == [1, 2, 3, 4, 5, 6, 999, 1000]
+
+
+def test_thousands_of_copies_are_one_search(tmp_path: Path) -> None:
+    ids = [f"{OFFSET[:-8]}{n:08X}" for n in range(0, 4000, 2)]
+    assert len(ids) > MANY
+    assert len(patterns(ids)) == 1
+    content = "\n".join(f"{OFFSET[:-8]}{n:08X}" for n in range(100))
+    found, _ = search([text(tmp_path / "a.log", content.encode())], ids)
+    assert [m.line for m in found] == list(range(1, 101, 2))
+
+
+def test_other_encodings_short_keys_and_empty_files(tmp_path: Path) -> None:
+    wide = tmp_path / "wide.log"
+    wide.write_text(f"one\ntwo {UNIQ}\n", encoding="utf-16")
+    files = [
+        Text("wide.log", str(wide), "utf-16"),
+        text(tmp_path / "empty.log", b""),
+        text(tmp_path / "s.log", b"k7 k7"),
+    ]
+    found, counts = search(files, [UNIQ, "k7"])
+    assert counts == {"wide.log": 1}
+    assert found[0].line == 2

@@ -1,0 +1,89 @@
+"""Zones worked out from pairs. Expected: the difference the test itself puts between printed time and record."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+
+from kit.inventory import inventory, zones
+from kit.inventory.zones import Pair
+
+T0 = 1_715_653_351_000  # 2024-05-14 02:22:31 UTC
+MINUTE = 60_000
+ID = "0A140D151A0C0C387F4466B0BCE6{:04X}"
+
+
+@pytest.mark.parametrize("minutes", [0, 480, -420, 330, 345, 840])
+def test_offset_is_the_difference(minutes: int) -> None:
+    pairs = [Pair(T0 + minutes * MINUTE + late, (ID.format(n),)) for n, late in enumerate((5, 800, 3000, 90_000, -20))]
+    moments = {ID.format(n): (T0,) for n in range(5)}
+    assert zones.infer(pairs, moments) == (minutes, 5)
+
+
+def test_epoch_in_the_line_itself() -> None:
+    assert zones.infer([Pair(T0 + 480 * MINUTE + 40, (), (T0,)), Pair(T0 + 480 * MINUTE, (), (T0 - 10,))], {}) == (
+        480,
+        2,
+    )
+
+
+def test_lines_printed_long_after_say_nothing() -> None:
+    assert zones.infer([Pair(T0 + 487 * MINUTE, ("A",))], {"A": (T0,)}) == (None, 0)
+
+
+def test_no_majority_no_zone() -> None:
+    pairs = [Pair(T0 + 480 * MINUTE, ("A",)), Pair(T0, ("A",))]
+    assert zones.infer(pairs, {"A": (T0,)}) == (None, 0)
+
+
+def test_nearest_copy_counts() -> None:
+    """A message looked at again hours later has copies stored then."""
+    assert zones.infer([Pair(T0 + 127 * MINUTE + 7, ("A",))], {"A": (T0, T0 + 7 * MINUTE)}) == (120, 1)
+
+
+def item(path: Path, kind: str = "log", **detail: object) -> inventory.Item:
+    return inventory.Item(path.name, str(path), path.stat().st_size, kind, None, source="app", detail=dict(detail))
+
+
+def test_settle(tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_text(
+        "".join(f"2024-05-14 10:22:31.{n:03} INFO sent msgId={ID.format(n)}\n" for n in range(20))
+    )
+    (tmp_path / "b.log").write_text("2024-05-14 10:22:31.000 INFO nothing to pair\n")
+    (tmp_path / "zoned.log").write_text(f"2024-05-14T10:22:31.000+08:00 INFO msgId={ID.format(1)}\n")
+    items = [item(tmp_path / name) for name in ("a.log", "b.log", "zoned.log")]
+    asked: set[str] = set()
+
+    def look_up(names: set[str]) -> dict[str, tuple[int, ...]]:
+        asked.update(names)
+        return {ID.format(n): (T0,) for n in range(20)}
+
+    found = zones.settle(items, look_up)
+    assert (found["a.log"].zone, found["a.log"].how, found["a.log"].pairs) == ("+08:00", "pairs", 20)
+    assert (found["b.log"].zone, found["b.log"].how) == ("+08:00", "folder")
+    assert ID.format(3) in asked
+    assert zones.settle(items[1:2], look_up)["b.log"] == zones.Zone("b.log", None, "none")
+    declared = zones.settle(items, look_up, "Asia/Tokyo")
+    assert {(z.zone, z.how) for z in declared.values()} == {("Asia/Tokyo", "declared")}
+
+
+def test_business_keys_pair_too(tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_text("".join(f"2024-05-13 21:22:31 INFO order SO2024{n:04} paid\n" for n in range(5)))
+    found = zones.settle([item(tmp_path / "a.log")], lambda _: {f"SO2024{n:04}": (T0,) for n in range(5)})
+    assert found["a.log"].zone == "-05:00"
+
+
+@pytest.mark.parametrize(
+    ("zone", "expected"),
+    [("+08:00", "02:22:31"), ("Asia/Shanghai", "02:22:31"), (None, "10:22:31"), ("America/New_York", "14:22:31")],
+)
+def test_converter(zone: str | None, expected: str) -> None:
+    printed = int(dt.datetime(2024, 5, 14, 10, 22, 31, tzinfo=dt.UTC).timestamp() * 1000)
+    assert dt.datetime.fromtimestamp(zones.converter(zone)(printed) / 1000, dt.UTC).strftime("%H:%M:%S") == expected
+
+
+def test_unknown_zone_raises() -> None:
+    with pytest.raises(ValueError, match="Mars"):
+        zones.converter("Mars/Olympus")

@@ -1,0 +1,347 @@
+"""The live lab: its parts without Java, one short scenario where Maven is reachable, and every scenario under `make
+lab-test`."""
+
+from __future__ import annotations
+
+import ast
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from rich.console import Console
+
+import kit
+from kit import causes
+from kit.charts import comparison as drawing
+from kit.cli.main import cli
+from kit.live_lab import cluster, jars, processes, run, watch
+from kit.live_lab.probe import Probe, Reading, entries
+from kit.live_lab.scenarios import SCENARIOS, find
+from kit.notebook import comparison
+from kit.report import notebooks
+from kit.rocketmq import names
+from kit.rocketmq.versions import Version
+
+SHORT = "half-topic-blowup-fixed"
+BY_NAME = {one.name: one for one in SCENARIOS}
+NOTEBOOK = notebooks.folder() / "75_live_lab.ipynb"
+
+
+def reading(seconds: float, half: int = 0, last: str = "") -> Reading:
+    return Reading(seconds, half, 0, 0, 5, 1, 0, 0, 2, 4096, last)
+
+
+# --- the scenarios as data
+# ------------------------------------------------------------------------------------------------
+
+
+def test_every_root_cause_has_an_incident_and_a_twin() -> None:
+    known = {module.SLUG: module.KIND for module in causes.discover()}
+    roots = {root for one in SCENARIOS for root in one.roots}
+    assert roots == {slug for slug, kind in known.items() if kind == "root_cause"}
+    for one in SCENARIOS:
+        assert {*one.roots, *one.neighbours, *one.allowed} <= set(known)
+        assert Version.parse(one.broker) >= jars.OLDEST and Version.parse(one.client) >= jars.OLDEST
+        assert one.deadline + 60 <= run.WHOLE
+        assert all(app.role in ("orders", "consumer", "sender") for app in one.apps)
+        assert len({app.folder for app in one.apps}) == len(one.apps)
+        if one.roots:
+            twin = find(one.name, fixed=True)
+            assert twin.fixes == one.name and not twin.roots
+    assert find(SHORT, fixed=True) is BY_NAME[SHORT]
+
+
+def test_a_twin_changes_nothing_but_the_remedy() -> None:
+    changed = {"name", "title", "roots", "neighbours", "fixes", "settle"}
+    remedies = {
+        "half-topic-blowup-new-client": {"client"},
+        "message-identity-fixed": {"apps", "lookup"},
+        "broker-busy-fixed": {"config", "pauses"},
+    }
+    for one in SCENARIOS:
+        if one.fixes:
+            incident = BY_NAME[one.fixes]
+            differ = {
+                field.name
+                for field in attrs.fields(type(one))
+                if getattr(one, field.name) != getattr(incident, field.name)
+            }
+            assert differ - changed == remedies.get(one.name, {"apps"})
+
+
+def test_the_long_group_is_too_long_for_its_retry_topic() -> None:
+    long, short = (
+        next(a.settings["group"] for a in find(name).apps if a.role == "consumer")
+        for name in ("half-topic-blowup", SHORT)
+    )
+    assert len(names.RETRY_PREFIX + long) > 127 >= len(names.RETRY_PREFIX + short)
+
+
+@pytest.mark.parametrize("release", ["4.5.0", "4.6.1", "5.1.4"])
+def test_settings_fit_the_release(release: str) -> None:
+    found = cluster.settings(Version.parse(release), {"maxMessageSize": "65536"})
+    assert found["maxMessageSize"] == "65536"
+    assert ("mapedFileSizeCommitLog" in found) == (release == "4.5.0")
+    assert ("bindAddress" in found) == (release == "5.1.4")
+    assert int(found["transactionTimeOut"]) == (8000 if release == "5.1.4" else 2000)
+
+
+# --- reading a broker while it runs
+# ---------------------------------------------------------------------------------------------
+
+
+def test_entries_of_a_queue_are_counted_over_its_files(tmp_path: Path) -> None:
+    unit = (0).to_bytes(8) + (300).to_bytes(4) + (0).to_bytes(8)
+    assert entries(tmp_path / "not-there") == 0
+    (tmp_path / f"{0:020}").write_bytes(unit * 30)
+    (tmp_path / f"{600:020}").write_bytes(unit * 7 + bytes(20 * 23))
+    (tmp_path / f"{1200:020}").write_bytes(bytes(600))
+    assert entries(tmp_path) == 37
+    (tmp_path / f"{600:020}").write_bytes(bytes(600))
+    assert entries(tmp_path) == 30
+
+
+def test_the_probe_counts_what_has_come_since(tmp_path: Path) -> None:
+    store, logs, client = tmp_path / "store", tmp_path / "logs", tmp_path / "o"
+    queue = store / "consumequeue" / names.HALF_TOPIC / "0"
+    for folder in (queue, logs, client):
+        folder.mkdir(parents=True)
+    (queue / f"{0:020}").write_bytes(((5).to_bytes(8) + (300).to_bytes(4) + bytes(8)) * 3 + bytes(200))
+    line = "2026-11-20 22:34:18 {} main - text [bold]\n"
+    log = logs / "transaction.log"
+    log.write_text(line.format("ERROR") * 2 + line.format("WARN") + line.format("INFO"))
+    (client / "rocketmq_client.log").write_text("2026-11-20 22:34:18,018 ERROR RocketmqClient - x\r\n")
+    probe = Probe(store, logs, [client])
+    first = probe.read()
+    assert (first.half, first.errors, first.transaction_errors, first.warnings, first.client_errors) == (3, 2, 2, 1, 1)
+    assert first.store_bytes > 0 and "ERROR RocketmqClient" in first.last
+    with log.open("a") as file:
+        file.write(line.format("ERROR"))
+    assert probe.read().errors == 3
+    log.unlink()
+    log.write_text(line.format("ERROR"))
+    assert probe.read().errors == 4
+
+
+# --- the live view -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_view_shows_growth_and_takes_log_lines_as_text(lang: Any) -> None:
+    view = watch.View(find("half-topic-blowup"), lang)
+    shown = Console(file=io.StringIO(), width=120, force_terminal=False)
+    shown.print(view.draw())
+    for second, half in enumerate((4, 8, 16, 40)):
+        view.add("traffic", reading(float(second), half, "store.log: [bold]not markup[/bold] \x1b[31m"))
+    shown.print(view.draw())
+    text = shown.file.getvalue()  # type: ignore[attr-defined]
+    assert "40" in text and "[bold]not markup[/bold]" in text and "\x1b[31m" not in text
+    assert view.doubling() == 1.0
+    view.add("traffic", attrs.evolve(reading(4.0, 90), real=80))
+    assert view.doubling() is None
+    view.readings.pop()
+    assert "40" in view.plain()
+
+
+def test_without_a_terminal_there_are_plain_lines_now_and_then() -> None:
+    out = io.StringIO()
+    with watch.watching(
+        find("healthy"), "en", live=True, console=Console(file=out, width=200, force_terminal=False)
+    ) as tell:
+        for second in range(12):
+            tell("traffic", reading(float(second)))
+    assert len(out.getvalue().splitlines()) == 3
+
+
+def test_bars_rise_with_the_values() -> None:
+    assert watch.bars([]) == "" == watch.bars([0, 0])
+    drawn = watch.bars([0, 1, 50, 100])
+    assert len(drawn) == 4 and list(drawn) == sorted(drawn) and drawn[-1] == "█"
+
+
+# --- the command -------------------------------------------------------------------------------------------------------------------
+
+
+def test_help_and_list_start_nothing_heavy() -> None:
+    code = "import sys\nfrom kit.cli.main import cli\n"
+    for arguments in (["lab", "run", "--help"], ["lab", "list", "--lang", "zh"]):
+        code += f"try: cli({arguments!r})\nexcept SystemExit as end: assert not end.code\n"
+    code += "assert not {'pyspark', 'pandas', 'numpy', 'numba', 'pyarrow'} & set(sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert all(one.name in done.stdout for one in SCENARIOS)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["nosuch"], ["healthy", "--broker", "x.y"], ["healthy", "--broker", "4.3.0"], ["healthy", "--out", "."]],
+)
+def test_wrong_usage_is_one_line_and_code_2(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "something").touch()
+    monkeypatch.setattr(jars, "missing", lambda: None)
+    done = CliRunner().invoke(cli, ["lab", "run", *arguments])
+    assert done.exit_code == 2
+    assert len([line for line in done.output.splitlines() if not line.startswith(find("healthy").title.en)]) == 1
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_missing_tool_is_named(lang: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    done = CliRunner().invoke(cli, ["lab", "run", "healthy", "--lang", lang])
+    assert done.exit_code == 2 and "java" in done.output and not list(tmp_path.iterdir())
+
+
+def test_a_release_that_maven_cannot_fetch_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mvn = tmp_path / "bin" / "mvn"
+    mvn.parent.mkdir()
+    mvn.write_text("#!/bin/sh\necho '[ERROR] Could not resolve dependencies'\nexit 1\n")
+    mvn.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{mvn.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(jars, "missing", lambda: None)
+    with pytest.raises(jars.LabError, match=r"4\.6\.9.*Could not resolve"):
+        jars.classpath("client", Version.parse("4.6.9"))
+
+
+def test_nothing_of_the_environment_leads_a_process_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NAMESRV_ADDR", "10.0.0.1:9876")
+    monkeypatch.setenv("ROCKETMQ_HOME", "/opt/rocketmq")
+    found = processes._environment(tmp_path)
+    assert "NAMESRV_ADDR" not in found and found["ROCKETMQ_HOME"] == found["HOME"] == str(tmp_path)
+
+
+def test_live_imports_neither_causes_nor_report() -> None:
+    for path in (Path(run.__file__).parent).glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            modules = (
+                [node.module or ""]
+                if isinstance(node, ast.ImportFrom)
+                else [alias.name for alias in node.names]
+                if isinstance(node, ast.Import)
+                else []
+            )
+            assert not any(name.startswith(("kit.causes", "kit.report", "kit.cli")) for name in modules), path
+
+
+# --- the notebook --------------------------------------------------------------------------------------------------------------------
+
+
+def test_the_notebook_says_how_to_make_what_is_not_there(tmp_path: Path) -> None:
+    chosen = {
+        "lang": "zh",
+        "interactive": False,
+        "workspace": str(tmp_path / "workspace"),
+        "evidence": "",
+        "fixed": "nowhere",
+    }
+    told = notebooks.story(notebooks.execute([NOTEBOOK], tmp_path / "empty", chosen)[0])
+    assert told.failed is None
+    assert comparison.HOW.zh in str(told.blocks)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_growth_is_drawn_side_by_side(lang: Any) -> None:
+    rows = [
+        (side, kind, n, (n + 1) ** 2)
+        for side in ("without", "with")
+        for kind in ("half", "schedule", "business")
+        for n in range(5)
+    ]
+    chart = drawing.growth(pd.DataFrame(rows, columns=pd.Index(["side", "kind", "seconds", "records"])), lang)
+    assert len(chart.figure.data) == 6 and "25" in chart.reading and len(chart.table) == 6
+    nothing = drawing.growth(pd.DataFrame({"side": [], "kind": [], "seconds": [], "records": []}), lang)
+    assert "0" in nothing.reading and nothing.table.empty
+
+
+# --- real brokers --------------------------------------------------------------------------------------------------------------------
+
+
+def left(folder: Path) -> list[str]:
+    """Return the command lines of processes that name a folder."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            text = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if str(folder) in text and "LabHost" in text:
+            found.append(text)
+    return found
+
+
+def check(name: str, folder: Path) -> dict[str, Any]:
+    """Run a scenario and hold its triage against what it must be."""
+    scenario = find(name)
+    done = run.run(scenario, folder / name)
+    assert not left(folder)
+    case = kit.open_case(done.evidence, folder / "workspace")
+    findings = kit.triage(case)
+    assert not case.damage()
+    assert findings["root_causes"] == list(scenario.roots), name
+    confirmed = {f["cause"] for f in findings["findings"] if f["verdict"] == "confirmed"}
+    assert set(scenario.neighbours) <= confirmed, name
+    if not scenario.roots:
+        assert confirmed - set(scenario.allowed) == set(scenario.neighbours), name
+    return findings
+
+
+def test_a_short_scenario_runs_where_maven_is_reachable(tmp_path: Path) -> None:
+    scenario = find(SHORT)
+    try:
+        jars.classpath("server", Version.parse(scenario.broker))
+        jars.classpath("client", Version.parse(scenario.client))
+    except jars.LabError as error:
+        pytest.skip(str(error))
+    check(SHORT, tmp_path)
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("name", [one.name for one in SCENARIOS])
+def test_every_scenario_is_diagnosed_as_what_it_is(name: str, tmp_path: Path) -> None:
+    findings = check(name, tmp_path)
+    if name == "half-topic-blowup":
+        figures = next(f["figures"] for f in findings["findings"] if f["cause"] == name)
+        assert figures["leaked_messages"] == 4 and figures["retry_topic_length"] == 149
+        assert 1 < figures["doubling_seconds"] < 8
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize(("broker", "client"), [("4.7.1", "4.7.1"), ("4.9.4", "4.9.4"), ("5.1.4", "5.1.4")])
+def test_other_releases_run_healthy(broker: str, client: str, tmp_path: Path) -> None:
+    done = run.run(find("healthy"), tmp_path / "healthy", broker, client)
+    findings = kit.triage(kit.open_case(done.evidence, tmp_path / "workspace"))
+    assert findings["root_causes"] == []
+    assert {"broker.log", "store.log", "transaction.log", "watermark.log"} <= {
+        path.name for path in (done.evidence / "broker" / "logs").iterdir()
+    }
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda n: n.name)
+def test_no_process_outlives_the_lab(number: signal.Signals, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "kit", "lab", "run", "healthy", "--out", str(tmp_path / "out")]
+    lab = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    until = time.monotonic() + 90
+    while len(left(tmp_path)) < 4 and time.monotonic() < until:
+        time.sleep(0.3)
+    assert len(left(tmp_path)) >= 4
+    lab.send_signal(number)
+    _, said = lab.communicate(timeout=60)
+    assert lab.returncode == (-9 if number == signal.SIGKILL else 2)
+    assert "Traceback" not in said
+    while left(tmp_path) and time.monotonic() < until + 30:
+        time.sleep(0.5)
+    assert not left(tmp_path)

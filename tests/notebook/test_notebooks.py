@@ -1,0 +1,225 @@
+"""Notebooks: their form, and that they run headless; a failing one is kept as far as it came."""
+
+from __future__ import annotations
+
+import ast
+import statistics
+from pathlib import Path
+
+import nbformat
+import pytest
+import recorded
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from kit.notebook import inquiry
+from kit.report import notebooks
+
+PATHS = sorted(notebooks.folder().glob("*.ipynb"))
+HEADINGS = [
+    "Hypothesis",
+    "Mechanism",
+    "Symptom",
+    "Evidence",
+    "Checks",
+    "Look-alikes",
+    "Limits",
+    "Remedy",
+    "Verify",
+    "References",
+]
+SAMPLE = "sample_data/half-topic-blowup.tar.zst"
+RUN = {"lang": "en", "interactive": False}
+
+
+def test_the_notebooks_are_there() -> None:
+    assert {"00_start_here", "10_triage", "20_half_topic_blowup"} <= {path.stem for path in PATHS}
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
+class TestForm:
+    def test_one_parameters_cell_first_typed_and_commented(self, path: Path) -> None:
+        code = [cell for cell in notebooks.read(path).cells if cell.cell_type == "code"]
+        tagged = [cell for cell in code if "parameters" in cell.metadata.get("tags", [])]
+        assert tagged == code[:1]
+        lines = tagged[0].source.splitlines()
+        assert all("  # " in line for line in lines)
+        assigned = {node.target.id: ast.literal_eval(node.value) for node in ast.parse(tagged[0].source).body}
+        assert {"evidence", "workspace", "lang", "interactive"} <= set(assigned)
+
+    def test_code_cells_are_short(self, path: Path) -> None:
+        lengths = [len(cell.source.splitlines()) for cell in notebooks.read(path).cells if cell.cell_type == "code"]
+        assert statistics.median(lengths) <= 3
+        assert max(lengths) <= 12
+
+    def test_stripped_but_runnable(self, path: Path) -> None:
+        kept = notebooks.read(path)
+        assert not any(cell.get("outputs") or cell.get("execution_count") for cell in kept.cells)
+        assert kept.metadata.kernelspec.name == "python3" and kept.metadata.language_info.name == "python"
+        assert (kept.nbformat, kept.nbformat_minor) == (4, 5)
+        nbformat.validate(kept)
+
+    def test_prose_has_one_title_no_skipped_level_and_chinese(self, path: Path) -> None:
+        for lang in ("en", "zh"):
+            prose = [
+                cell.source
+                for cell in notebooks.localise(notebooks.read(path), lang).cells
+                if cell.cell_type == "markdown"
+            ]
+            levels = [
+                len(line) - len(line.lstrip("#"))
+                for text in prose
+                for line in text.splitlines()
+                if line.startswith("#")
+            ]
+            assert levels[0] == 1 and set(levels[1:]) == {2}
+            assert all(any("\u4e00" <= c <= "\u9fff" for c in text) == (lang == "zh") for text in prose)
+
+
+@pytest.mark.parametrize("path", [p for p in PATHS if 20 <= int(p.stem[:2]) < 70], ids=lambda path: path.stem)
+def test_investigations_follow_the_ten_headings(path: Path) -> None:
+    prose = "\n".join(cell.source for cell in notebooks.read(path).cells if cell.cell_type == "markdown")
+    assert [line[3:] for line in prose.splitlines() if line.startswith("## ")] == HEADINGS
+
+
+def write(path: Path, *cells: nbformat.NotebookNode, **about: str) -> Path:
+    path.parent.mkdir(exist_ok=True)
+    spec = {
+        "kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"},
+        "language_info": {"name": "python"},
+    }
+    nbformat.write(new_notebook(cells=list(cells), metadata={**spec, "rmq-kit": about}), path)
+    return path
+
+
+def test_chosen_are_the_overview_and_those_of_causes_that_hold(tmp_path: Path) -> None:
+    for name, about in {
+        "10_a": {"report": "overview"},
+        "20_b": {"cause": "b"},
+        "30_c": {"cause": "c"},
+        "80_lab": {},
+    }.items():
+        write(tmp_path / f"{name}.ipynb", **about)
+    found = {"findings": [{"cause": "b", "verdict": "suspected"}, {"cause": "c", "verdict": "ruled_out"}]}
+    assert [p.stem for p in notebooks.chosen(found, where=tmp_path)] == ["10_a", "20_b"]
+    assert [p.stem for p in notebooks.chosen(found, "c", where=tmp_path)] == ["10_a", "30_c"]
+
+
+def test_execution_takes_parameters_speaks_the_language_and_keeps_what_came_before_a_failure(tmp_path: Path) -> None:
+    first = new_code_cell('lang: str = "en"  # language', metadata={"tags": ["parameters"]})
+    good = write(
+        tmp_path / "in" / "1_good.ipynb",
+        first,
+        new_markdown_cell("Hello", metadata={"rmq-kit": {"zh": "你好"}}),
+        new_code_cell("print(lang)"),
+    )
+    bad = write(
+        tmp_path / "in" / "2_bad.ipynb",
+        first,
+        new_code_cell("print('so far')"),
+        new_code_cell("1 / 0"),
+        new_code_cell("print('never')"),
+        cause="b",
+    )
+    done = notebooks.execute([good, bad], tmp_path / "out", {"lang": "zh"})
+    stories = [notebooks.story(path) for path in done]
+    assert [s.failed for s in stories] == [None, "PapermillExecutionError: division by zero"]
+    assert [block["kind"] for block in stories[0].blocks] == ["markdown", "text"]
+    assert "你好" in stories[0].blocks[0]["html"] and stories[0].blocks[1]["text"] == "zh\n"
+    assert {"kind": "text", "text": "so far\n"} in stories[1].blocks
+    assert "never" not in str(stories[1].blocks)
+    again = notebooks.execute([good], tmp_path / "again", {"lang": "zh"})
+    assert again[0].read_bytes() == done[0].read_bytes()
+
+
+def test_evidence_is_found_from_the_notebooks_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "sample_data").mkdir()
+    (tmp_path / "sample_data" / "x.log").write_text("x")
+    (tmp_path / "notebooks").mkdir()
+    monkeypatch.chdir(tmp_path / "notebooks")
+    assert inquiry.locate("sample_data/x.log") == tmp_path / "sample_data" / "x.log"
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        inquiry.locate("nowhere")
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Two reports on the same recording: the first triages it, the second finds everything in the workspace."""
+    import kit
+    import kit.report
+
+    folder = tmp_path_factory.mktemp("reports")
+    evidence = inquiry.locate(SAMPLE)
+    return [
+        kit.report.run(kit.open_case(evidence, folder / "workspace"), folder / name) for name in ("first", "second")
+    ]
+
+
+@pytest.mark.recordings
+def test_report_on_the_recording_shows_its_numbers_and_all_charts(reports: list[Path]) -> None:
+    half = "RMQ_SYS_TRANS_HALF_TOPIC"
+    leaked = [
+        r["properties"]["UNIQ_KEY"]
+        for r in recorded.truth("half-topic-blowup")
+        if r["topic"] == half == r["properties"].get("REAL_TOPIC")
+    ]
+    page = reports[0].read_text()
+    assert f"<b>{len(leaked):,}</b>" in page and f"<b>{len(set(leaked))}</b>" in page
+    assert f"<b>{recorded.label('half-topic-blowup')['retry_topic_length']}</b>" in page
+    assert page.count("<figure ") == 5
+    assert "stopped with an error" not in page
+
+
+@pytest.mark.recordings
+def test_the_second_report_is_the_first_one(reports: list[Path]) -> None:
+    first, second = (path.parent for path in reports)
+    names = sorted(str(path.relative_to(first)) for path in first.rglob("*") if path.is_file())
+    assert {
+        "findings.json",
+        "manifest.json",
+        "report.html",
+        "notebooks/20_half_topic_blowup.ipynb",
+        "tables/half_topic_growth.csv",
+    } <= set(names)
+    differ = [name for name in names if (first / name).read_bytes() != (second / name).read_bytes()]
+    assert differ == ["manifest.json"]
+
+
+@pytest.mark.recordings
+def test_start_here_runs_on_what_is_in_the_workspace(reports: list[Path]) -> None:
+    workspace = reports[0].parents[1] / "workspace"
+    chosen = {**RUN, "evidence": str(inquiry.locate(SAMPLE)), "workspace": str(workspace)}
+    [path] = notebooks.execute([notebooks.folder() / "00_start_here.ipynb"], reports[0].parent / "start", chosen)
+    told = notebooks.story(path)
+    assert told.failed is None
+    assert len(told.charts) == 1
+    assert "half-topic-blowup" in str(told.blocks)
+
+
+@pytest.mark.recordings
+def test_the_live_lab_shows_two_recordings_side_by_side(reports: list[Path], tmp_path: Path) -> None:
+    chosen = {**RUN, "workspace": str(reports[0].parents[1] / "workspace")}
+    [path] = notebooks.execute([notebooks.folder() / "75_live_lab.ipynb"], tmp_path, chosen)
+    told = notebooks.story(path)
+    assert told.failed is None
+    assert len(told.charts) == 1
+    assert "half-topic-blowup" in str(told.blocks) and "doubling_seconds" in str(told.blocks)
+
+
+def test_two_at_once_leave_no_working_folder_behind(tmp_path: Path) -> None:
+    cells = [
+        nbformat.v4.new_code_cell("lang = 'en'", metadata={"tags": ["parameters"]}),
+        nbformat.v4.new_code_cell("import time; time.sleep(2)"),
+        nbformat.v4.new_code_cell("'done'"),
+    ]
+    slow = nbformat.v4.new_notebook(
+        cells=cells,
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}, "language_info": {"name": "python"}},
+    )
+    quick = nbformat.v4.new_notebook(cells=[cells[0], cells[2]], metadata=slow.metadata)
+    paths = [tmp_path / "a.ipynb", tmp_path / "b.ipynb"]
+    for again in ("first", "second", "third"):
+        for path, book in zip(paths, (quick, slow), strict=True):
+            nbformat.write(book, path)
+        for path in notebooks.execute(paths, tmp_path / again, {"lang": "en"}):
+            assert notebooks.story(path).failed is None
+            assert notebooks.read(path).cells[-1].outputs[0]["data"]["text/plain"] == "'done'"

@@ -1,0 +1,508 @@
+"""Redaction: pseudonyms join, keep lengths and the rest of an id, spare prose; no original is left, in text or in
+hex."""
+
+from __future__ import annotations
+
+import datetime as dt
+import ipaddress
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import nbformat
+import pandas as pd
+import pytest
+import recorded
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from plotly.offline import get_plotlyjs
+
+import kit
+from kit.case.workspace import Workspace
+from kit.charts import PLOTLY_MIME
+from kit.live_lab import scenarios
+from kit.redaction import names as redactnames
+from kit.redaction.redactor import Redactor
+from kit.report import build, redacted
+from kit.rocketmq import ids, stock_names
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SALT = b"salt of a test"
+NAMES = {
+    "trade-order": "topic",
+    "order-group": "group",
+    "SO20260007": "key",
+    "1025": "key",
+    "order": "topic",
+    "web-01": "host",
+    "g" * 142: "group",
+    "x y&z": "key",
+}
+
+
+def redactor(addresses: tuple[str, ...] = ("10.20.44.11", "10.20.44.21"), **more: Any) -> Redactor:
+    return Redactor(SALT, NAMES, addresses, own=lambda name: name in {"order", "topic"}, **more)
+
+
+PATIENT = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+V4 = (
+    st.integers(11 << 24, (1 << 32) - 1)
+    .map(ipaddress.IPv4Address)
+    .filter(lambda ip: not ip.is_loopback and ip.packed[0] != 255)
+)
+V6 = st.integers(2, (1 << 128) - 1).map(ipaddress.IPv6Address).filter(lambda ip: ip.ipv4_mapped is None)
+AROUND = st.sampled_from(["", " ", "/", "connect to <", "host=", "[", "地址", "a: ", ",", "\n"])
+
+
+@PATIENT
+@given(st.lists(V4, min_size=2, max_size=30, unique=True))
+def test_addresses_map_one_to_one_onto_none_of_them(found: list[ipaddress.IPv4Address]) -> None:
+    made = Redactor(SALT, {}, map(str, found))
+    new = [made.text(str(ip)) for ip in found]
+    assert len(set(new)) == len(found) and not set(new) & set(map(str, found))
+    assert all(ipaddress.ip_address(text) in ipaddress.ip_network("100.64.0.0/10") for text in new)
+    assert new == [Redactor(SALT, {}, map(str, reversed(found))).text(str(ip)) for ip in found]
+
+
+@PATIENT
+@given(
+    st.lists(
+        st.tuples(AROUND, V4, st.sampled_from(["", ":10911", " ", "]", "/24", ".", "@1227", "。"])),
+        min_size=1,
+        max_size=5,
+    ),
+    st.booleans(),
+)
+def test_no_address_survives_in_text_or_hex(parts: list[tuple[str, ipaddress.IPv4Address, str]], lower: bool) -> None:
+    made = Redactor(SALT, {}, [str(ip) for _, ip, _ in parts])
+    text = " ".join(f"{before}{ip}{after}" for before, ip, after in parts)
+    hexed = " ".join(
+        f"id={ip.packed.hex().upper()}00002A9F0000000000001C7B, {ip.packed.hex().upper()} _{ip.packed.hex().upper()}00000C387F44"
+        for _, ip, _ in parts
+    )
+    text += " " + (hexed.lower() if lower else hexed)
+    new = made.text(text)
+    assert made.text(text) == new == Redactor(SALT, {}, [str(ip) for _, ip, _ in parts]).text(text)
+    for _, ip, _ in parts:
+        assert not re.search(rf"(?<!\d){re.escape(str(ip))}(?!\d)", new)
+        assert ip.packed.hex() not in new.lower()
+    assert made.leak(new) is None and made.leak(text) == "address"
+
+
+@PATIENT
+@given(V6, st.integers(0, 65535))
+def test_long_addresses_too(ip: ipaddress.IPv6Address, port: int) -> None:
+    made = Redactor(SALT, {}, [str(ip)])
+    new = made.text(f"connect to [{ip}]:{port} failed")
+    host = new.removeprefix("connect to [").removesuffix(f"]:{port} failed")
+    assert ipaddress.ip_address(host) in ipaddress.ip_network("2001:db8::/32") or ip.is_loopback
+    text = ids.encode_offset_id(str(ip), 10911, 4096)
+    assert ids.decode(made.text(text)).ip == ipaddress.ip_address(host)
+
+
+@PATIENT
+@given(st.lists(st.text("abcXYZ09-_", min_size=1, max_size=40), min_size=2, max_size=20, unique=True))
+def test_names_join_and_do_not_meet(found: list[str]) -> None:
+    made = Redactor(SALT, dict.fromkeys(found, "topic"))
+    new = [made.value({"topic": name})["topic"] for name in found]
+    named = [name for name in found if name in made.names]
+    assert len({made.names[name] for name in named}) == len(named) and not set(made.names.values()) & set(named)
+    assert all(len(made.names[name]) == len(name) for name in named if len(name) > 3)
+    assert new == [made.names[name] for name in found]
+
+
+def test_names_keep_length_and_prefix() -> None:
+    made = redactor()
+    assert made.text("%RETRY%" + "g" * 142).startswith("%RETRY%group-") and len(made.text("%RETRY%" + "g" * 142)) == 149
+    assert re.fullmatch(
+        r"topic=topic-\w{5}|topic=t\w{10}, %DLQ%g\w{10}", made.text("topic=trade-order, %DLQ%order-group")
+    )
+    assert (
+        made.text("topic=RMQ_SYS_TRANS_HALF_TOPIC CID_RMQ_SYS_TRANS DefaultCluster")
+        == "topic=RMQ_SYS_TRANS_HALF_TOPIC CID_RMQ_SYS_TRANS DefaultCluster"
+    )
+    told = made.text("updateTopic-trade-order.txt 主题trade-order的消息 0@trade-order@order-group trade-order2")
+    assert (
+        told.count(made.names["trade-order"]) == 3
+        and made.names["order-group"] in told
+        and told.endswith("trade-order2")
+    )
+    assert Redactor(b"another", NAMES).names["trade-order"] != made.names["trade-order"]
+
+
+def test_prose_is_not_destroyed() -> None:
+    made = redactor()
+    prose = "Put it in order: 1,025 of 1025 messages, 4,194,304 bytes, limit 1025 at 12:34:56 (release 4.6.1), order of the topic `x`."
+    assert made.text(prose) == prose
+    dated = Redactor(SALT, {"2026-11-20": "key", "4.6.1": "key"})
+    assert dated.text(
+        "2026-11-20 15:09:23 release 4.6.1"
+    ) == "2026-11-20 15:09:23 release 4.6.1" and "2026" not in dated.text("keys=2026-11-20")
+    assert made.text("topic=order order") == f"topic={made.names['order']} order"
+    assert made.value({"real_topic": "order", "note": "order"}) == {"real_topic": made.names["order"], "note": "order"}
+
+
+def test_small_keys_go_only_where_a_key_is_expected() -> None:
+    made = redactor()
+    new = made.names["1025"]
+    assert len(new) == 4 and new.isdigit() and new != "1025"
+    assert (
+        made.text("keys=1025 storeSize=1025, KEYS=1025, queueId=3")
+        == f"keys={new} storeSize=1025, KEYS={new}, queueId=3"
+    )
+    assert made.value({"uniq_keys": 1025, "UNIQ_KEY": "1025"}) == {"uniq_keys": 1025, "UNIQ_KEY": "1025"}
+    assert made.value({"key": "1025", "bytes": 1025, "says": "1025"}) == {"key": new, "bytes": 1025, "says": "1025"}
+    frame = made.frame(
+        pd.DataFrame({"key": [1025, 1026], "store_size": [1025, 1026], "keys": ["SO20260007 1025", None]})
+    )
+    assert frame["key"][0] == new and list(frame["store_size"]) == [1025, 1026]
+    assert frame["keys"][0] == f"{made.names['SO20260007']} {new}" and frame["keys"][1] is None
+    assert "never-seen" not in made.text("dedupKey=never-seen-7 done") and made.text("keys=null x") == "keys=null x"
+
+
+@pytest.mark.parametrize("client", [None, "4.6.0"])
+@pytest.mark.parametrize("host", ["10.20.44.21", "fd00::17"])
+def test_ids_keep_all_but_the_address(host: str, client: str | None) -> None:
+    made = redactor((host,))
+    uniq = ids.encode_uniq_key(host, 7_654_321, 0x0C387F44, 1_724_963_647, 3, client)
+    offset = ids.encode_offset_id(host, 10911, 123_456_789_012)
+    for text in (uniq, offset):
+        old, new = ids.decode(text), ids.decode(made.text(f"msgId={text},").removeprefix("msgId=").rstrip(","))
+        assert str(new.ip) == made.text(host) != host
+        assert [getattr(new, f) for f in ("kind", "port", "offset", "pid", "loader", "millis", "counter")] == [
+            getattr(old, f) for f in ("kind", "port", "offset", "pid", "loader", "millis", "counter")
+        ]
+        assert made.text(text.lower()) == made.text(text).lower()
+    assert made.text(uniq[:-12]) == made.text(uniq)[:-12]
+
+
+def test_ids_of_grpc_clients_lose_their_mac() -> None:
+    made = redactor()
+    text = "01A1B2C3D4E5F61F4A0B8A0B8C00000007"
+    old, new = ids.decode(text), ids.decode(made.text(text))
+    assert (new.pid, new.counter, new.times) == (old.pid, old.counter, old.times) and new.mac != old.mac
+    assert made.text(f"mac {old.mac} up") == f"mac {new.mac} up"
+
+
+def test_what_says_nothing_about_a_site_stays() -> None:
+    made = redactor()
+    digest = "0a142c0b" + "ab" * 28
+    for text in (
+        "127.0.0.1:9876",
+        "0.0.0.0",
+        "::1",
+        "7F0000010C3F0C387F4466D0DB3F0003",
+        digest,
+        "release 4.6.1",
+        "23:09:23.678",
+        "00000000000000000000",
+    ):
+        assert made.text(text) == text, text
+    assert made.leak(digest) is None
+
+
+def test_bodies_properties_and_secrets() -> None:
+    made = redactor()
+    said = (
+        "Message{topic='trade-order', properties={KEYS=1025, UNIQ_KEY=0A142C1500000C387F4466D0DB3F0003, shopId=88, TAGS=PAID}, body=[123, 34, 110], "
+        'transactionId=\'null\'} accessKey=AK17 body={"name":"Li"} password = pw'
+    )
+    new = made.text(said)
+    assert (
+        "body=[redacted], transactionId='null'" in new
+        and "Li" not in new
+        and "123, 34" not in new
+        and "AK17" not in new
+        and not new.endswith("pw")
+    )
+    assert "shopId=" in new and "shopId=88" not in new and "TAGS=PAID" in new and f"KEYS={made.names['1025']}" in new
+    assert made.text("a body=[1, 2, 3") == "a body=[redacted]"
+
+
+def test_paths() -> None:
+    made = redactor(exact=["c/web-01 logs/points.csv", "/srv/li na/evidence"])
+    assert made.text("c/web-01 logs/points.csv: truncated") == made.exact["c/web-01 logs/points.csv"] + ": truncated"
+    assert not re.search(r"\bli\b|\bna\b", made.text("evidence = '/srv/li na/evidence', more"))
+    new = made.text("/home/li/rocketmqlogs/rocketmq_client.log of /data/acme/store/commitlog/00000000000000000000")
+    assert (
+        new.startswith("/home/")
+        and new.count("/rocketmqlogs/rocketmq_client.log of /data/") == 1
+        and new.endswith("/store/commitlog/00000000000000000000")
+    )
+    assert not re.search(r"\bli\b|acme", new)
+    assert (
+        made.value({"file": "c/web-01 logs/points.csv"})["file"]
+        == made.exact["c/web-01 logs/points.csv"]
+        == made.path("c/web-01 logs/points.csv")
+    )
+    assert made.path("broker/logs/otherdays/transaction.1.log.gz") == "broker/logs/otherdays/transaction.1.log.gz"
+    assert (
+        made.path("x/topicStatus-%RETRY%order-group-late.txt")
+        == f"x/topicStatus-%RETRY%{made.names['order-group']}-late.txt"
+    )
+    assert made.path("/srv/order.csv").partition(".")[2] == "csv"
+
+
+def test_hosts_mail_and_packages_by_their_form() -> None:
+    made = redactor()
+    for text in (
+        "mq1.prod.acme.com:9876",
+        "li.na@acme.com",
+        "com.acme.pay.PayListener",
+        "http://pay.acme.com/u/li?x=acme",
+    ):
+        assert "acme" not in made.text(f"at {text} here") and made.text(text) == made.text(text)
+    for text in (
+        "org.apache.rocketmq.client.exception.MQBrokerException",
+        "tls.client.keyPassword = null",
+        "client/impl/MQClientAPIImpl.processSendResponse",
+    ):
+        assert made.text(text) == text
+
+
+def test_names_that_were_cut_are_found() -> None:
+    made = redactor()
+    assert made.text("of trade-or…") == f"of {made.names['trade-order'][:8]}…"
+    assert made.text("id 0A142…") == "id …" and made.text("id 0A142C1500000C…") == f"id {made.text('0A142C15')}00000C…"
+    assert "10.20.4" not in made.text("to 10.20.4…")
+
+
+def test_keys_of_objects_and_unusual_keys() -> None:
+    made = redactor()
+    assert made.value({"safe_body_bytes": {"trade-order": 7, "order": 8}}) == {
+        "safe_body_bytes": {made.names["trade-order"]: 7, made.names["order"]: 8}
+    }
+    assert made.text(r"KEYS\x01SO20260007\x02a") == rf"KEYS\x01{made.names['SO20260007']}\x02a"
+    assert made.text("row x y&z, done") == f"row {made.names['x y&z']}, done"
+    assert made.value({"cause": "trade-order", "n": [1, 2.5, None, True]}) == {
+        "cause": "trade-order",
+        "n": [1, 2.5, None, True],
+    }
+    table = made.value(
+        {"columns": [{"name": "key", "kind": "text"}, {"name": "bytes", "kind": "number"}], "rows": [["1025", "1,025"]]}
+    )
+    assert table["rows"] == [[made.names["1025"], "1,025"]]
+
+
+def test_a_big_dictionary_is_quick() -> None:
+    keys = {f"SO-2026-{n:07}": "key" for n in range(100_000)}
+    made = Redactor(SALT, keys)
+    began = dt.datetime.now(dt.UTC)
+    text = made.text("\n".join(f"keys=SO-2026-{n:07} sent" for n in range(20_000)))
+    assert "SO-2026" not in text and (dt.datetime.now(dt.UTC) - began).total_seconds() < 5
+
+
+def test_names_that_the_live_lab_plays_with_are_names() -> None:
+    played = {
+        app.settings[each]
+        for scenario in scenarios.SCENARIOS
+        for app in scenario.apps
+        for each in ("topic", "group")
+        if each in app.settings
+    }
+    assert {scenarios.ORDER_TOPIC, "order-producer", "points-consumer"} <= played
+    assert not [name for name in played if redactnames.own(name)]
+
+
+def test_the_salt_is_made_once_and_is_not_guessable(tmp_path: Path) -> None:
+    place = Workspace(tmp_path)
+    first = redactnames.salt(place)
+    assert (
+        len(first) == 64
+        and redactnames.salt(place) == first
+        and (tmp_path / redactnames.SALT).stat().st_mode & 0o77 == 0
+    )
+    (tmp_path / "other").mkdir()
+    assert redactnames.salt(Workspace(tmp_path / "other")) != first
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "10.20.44.11",
+        "0A142C0B00002A9F0000000000001C7B",
+        "0a142c0b",
+        "x trade-order y",
+        '"SO20260007"',
+        "(web-01)",
+        r"\nSO20260007",
+        r"\u0001web-01",
+    ],
+)
+def test_the_check_can_fail_and_names_no_original(tmp_path: Path, planted: str) -> None:
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "t.csv").write_text(f"a\n{planted}\n")
+    with pytest.raises(click.ClickException) as raised:
+        redacted.check(redactor(), tmp_path, redacted.LEAK, "en")
+    assert (
+        "tables/t.csv" in raised.value.message
+        and planted.strip('"()') not in raised.value.message
+        and raised.value.exit_code == 1
+    )
+    redacted.check(redactor(), tmp_path, redacted.STALE, "zh", but={Path("tables/t.csv")})
+
+
+def test_outputs_of_a_notebook_are_drawn_anew() -> None:
+    made = redactor()
+    chart = {
+        PLOTLY_MIME: {
+            "data": [{"type": "bar", "name": "trade-order", "x": {"bdata": "AAAA", "dtype": "i1"}}],
+            "layout": {},
+        },
+        "text/html": "<b>SO20260007</b>",
+    }
+    broken = nbformat.v4.new_output(
+        "error", ename="ValueError", evalue="SO20260007", traceback=["/home/li/kit.py SO20260007"]
+    )
+    book = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell("1", outputs=[nbformat.v4.new_output("display_data", chart), broken])]
+    )
+    redacted.notebook(made, book, {}, "en")
+    assert made.leak(nbformat.writes(book)) is None and "/home/li" not in nbformat.writes(book)
+    assert book.cells[0].outputs[0]["data"][PLOTLY_MIME]["data"][0]["x"] == {"bdata": "AAAA", "dtype": "i1"}
+
+
+# --- whole recordings
+# ------------------------------------------------------------------------------------------------------------------------------------
+
+
+def originals(name: str) -> tuple[set[str], set[str]]:
+    """Return what RocketMQ's decoder read: addresses, and names (topics, groups, keys) that are not RocketMQ's own."""
+    addresses, found = set(), set()
+    for record in recorded.truth(name):
+        addresses |= {record[host].strip("/").rpartition(":")[0] for host in ("born_host", "store_host")}
+        properties = record["properties"]
+        found |= {
+            record["topic"],
+            properties.get("REAL_TOPIC", ""),
+            properties.get("RETRY_TOPIC", ""),
+            properties.get("PGROUP", ""),
+        }
+        found |= set(properties.get("KEYS", "").split())
+    plain = {text.rpartition("%")[2] for text in found} - {""}
+    return addresses, {text for text in plain if not stock_names.is_stock(text)}
+
+
+def shown(path: Path) -> str:
+    """Return what a file of a report says, without plotly's code, packed numbers and SHA-256 digests."""
+    text = path.read_text(encoding="utf-8").replace(get_plotlyjs(), "")
+    return re.sub(r'"bdata":\s*"[^"]*"|\b[0-9a-f]{64}\b', "", text)
+
+
+def dressed(evidence: Path) -> set[str]:
+    """Give a recording what real ones have: hosts by name, people in paths and rows, packages of a company; return
+    these."""
+    rows = (evidence / "q" / "t_hotel.csv").read_text().splitlines()
+    people = ("张三", "Li Na", "O'Brien & Sons")
+    cells = [
+        f"{row},{people[n % 3]},1380013{n:04},{('Ulm', 'Beijing', 'order')[n % 3]}" for n, row in enumerate(rows[1:])
+    ]
+    (evidence / "q" / "t_hotel.csv").write_text("\n".join([f"{rows[0]},customer,phone,city", *cells]) + "\n")
+    for path in [*evidence.rglob("*.log"), evidence / "broker" / "broker.conf"]:
+        text = (
+            path.read_text(errors="surrogateescape")
+            .replace("/home/rocketmq", "/home/li/umbrella-mq")
+            .replace("[10.20.121.11:10911]", "[mqbroker7:10911]")
+        )
+        text = (
+            text.replace("10.20.121.10:9876", "mq-ns1.prod.umbrella.com:9876")
+            .replace("com.shop", "com.umbrella")
+            .replace("brokerName=broker-a", "brokerName=bj-mq-7")
+        )
+        path.write_text(text, errors="surrogateescape")
+    (evidence / "q" / "张三 chat.txt").write_text(
+        "2026-11-20 23:36:52 WARN RocketmqRemoting - connect remote host[mqbroker7:10911] 失败，张三\n"
+    )
+    return {*people, "1380013", "Beijing", "umbrella", "mqbroker7", "mq-ns1", "bj-mq-7", "/home/li/"}
+
+
+@pytest.mark.recordings
+@pytest.mark.spark
+@pytest.mark.parametrize(("name", "lang"), [("message-identity", "en"), ("transaction-consistency", "zh")])
+def test_nothing_original_is_left_of_a_recording(spark: SparkSession, tmp_path: Path, name: str, lang: str) -> None:
+    evidence = recorded.unpack(name, tmp_path / "acme incident")
+    told_in_files = dressed(evidence) if name == "transaction-consistency" else set()
+    case = kit.open_case(evidence, tmp_path / "cache", lang=lang)
+    out = tmp_path / "out"
+    page = build.run(case, out, redact=True)
+    addresses, found = originals(name)
+    hexed = {ipaddress.ip_address(address).packed.hex() for address in addresses}
+    assert len(addresses) > 2 and len(found) > 50
+    files = sorted(p for p in out.rglob("*") if p.is_file())
+    assert {page, out / "findings.json", out / "manifest.json"} <= set(files) and any(
+        p.suffix == ".ipynb" for p in files
+    )
+    for path in files:
+        text = shown(path)
+        assert not [a for a in addresses if a in text], path
+        assert not [h for h in hexed if h in text.lower()], path
+        assert not [n for n in found | told_in_files if n in text], path
+        assert str(tmp_path) not in text and "acme" not in text, path
+
+    plain, told = kit.triage(case), json.loads((out / "findings.json").read_text(encoding="utf-8"))
+    assert told["root_causes"] == plain["root_causes"]
+    for old, new in zip(plain["findings"], told["findings"], strict=True):
+        assert (old["cause"], old["verdict"], old["window"]) == (new["cause"], new["verdict"], new["window"])
+        numbers = [[v for v in f["figures"].values() if not isinstance(v, dict | list)] for f in (old, new)]
+        assert numbers[0] == numbers[1] and len(old["steps"]) == len(new["steps"])
+        refs = [
+            [(r.get("line"), r.get("physical_offset"), len(r["file"]) > 0) for s in f["steps"] for r in s["evidence"]]
+            for f in (old, new)
+        ]
+        assert refs[0] == refs[1]
+    listed = {file["file"] for file in told["evidence"]["files"]}
+    assert (
+        len(listed) == len(plain["evidence"]["files"])
+        and {r["file"] for f in told["findings"] for s in f["steps"] for r in s["evidence"]} <= listed
+    )
+    assert [f["sha256"] for f in told["evidence"]["files"]] == [f["sha256"] for f in plain["evidence"]["files"]]
+
+    # The same id has the same pseudonym in findings, tables and notebooks, and still says the same but for the address.
+    pairs = dict(zip(ids_of(plain), ids_of(told), strict=True))
+    assert len(pairs) > 5 and len(set(pairs.values())) == len(pairs)
+    for old, new in pairs.items():
+        a, b = ids.decode(old), ids.decode(new)
+        assert (a.kind, a.port, a.offset, a.pid, a.millis, a.counter) == (
+            b.kind,
+            b.port,
+            b.offset,
+            b.pid,
+            b.millis,
+            b.counter,
+        )
+    tables = "".join(path.read_text(encoding="utf-8") for path in (out / "tables").glob("*.csv"))
+    originally = "".join(case.table(n).to_csv() for n in case.table_names())
+    assert [new for old, new in pairs.items() if (old in originally) != (new in tables)] == []
+
+    made = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
+    assert made["options"]["redact"] is True
+    build.run(case, tmp_path / "again", redact=True)
+    for path in files:
+        if path.name != "manifest.json":
+            assert path.read_bytes() == (tmp_path / "again" / path.relative_to(out)).read_bytes(), path
+
+
+def ids_of(findings: dict[str, Any]) -> list[str]:
+    return re.findall(r"\b[0-9A-F]{32}\b", json.dumps(findings["findings"]))
+
+
+@pytest.mark.recordings
+@pytest.mark.spark
+def test_a_leak_stops_the_report_before_anything_is_written(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = kit.open_case(recorded.unpack("healthy", tmp_path), tmp_path / "cache")
+    monkeypatch.setattr(Redactor, "frame", lambda self, frame: frame)
+    with pytest.raises(click.ClickException, match="would still show an original"):
+        build.run(case, tmp_path / "out", redact=True)
+    assert not (tmp_path / "out").exists() and not list((case.workspace.folder / "tmp").iterdir())
+    monkeypatch.undo()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "older.csv").write_text("trade-order-event\n")
+    with pytest.raises(click.ClickException, match=r"older\.csv in the output folder"):
+        build.run(case, tmp_path / "out", redact=True)
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["older.csv"]

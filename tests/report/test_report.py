@@ -1,0 +1,274 @@
+"""The report page: what a reader finds first, that it is complete in both languages, and that evidence stays text."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import incidents
+import pandas as pd
+import pytest
+
+import kit
+from kit import causes
+from kit.charts import Table, half_topic
+from kit.report import html, manifest, notebooks
+from kit.report.build import build
+from kit.report.labels import FIGURES, PAGE
+
+
+class Page(HTMLParser):
+    """Tags, attributes and visible text of a page; scripts and styles apart."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self._silent = False
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self._silent = tag in ("script", "style")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._silent = False
+
+    def handle_data(self, data: str) -> None:
+        if not self._silent:
+            self.text += data
+
+
+def page(tmp_path: Path, found=None, shown=(), lang="en", tables=None) -> tuple[Page, str]:
+    run = [incidents.notebook(tmp_path / "nb" / "20_half.ipynb", "half-topic-blowup", *shown)]
+    html = build(
+        found or incidents.blow_up(), incidents.tables() if tables is None else tables, run, tmp_path / "out", lang
+    ).read_text()
+    return Page(html), html
+
+
+def test_first_screen_answers_the_five_questions_in_order(tmp_path: Path) -> None:
+    read, _ = page(tmp_path)
+    asked = [read.text.index(PAGE[name].en) for name in ("what", "since", "bad", "why", "now")]
+    assert asked == sorted(asked)
+    first = read.text[: read.text.index(PAGE["contents"].en) if PAGE["contents"].en in read.text else asked[-1] + 400]
+    assert "4,096" in first and "2024-05-14 02:00:00 to 02:00:50 UTC" in first and "Shorten the consumer group" in first
+
+
+def test_confirmed_first_then_neighbours_then_undecided_then_excluded(tmp_path: Path) -> None:
+    read, _ = page(tmp_path)
+    ids = [attrs["id"] for tag, attrs in read.tags if tag == "h2"]
+    assert ids == [
+        "half-topic-blowup",
+        "send-back-refused",
+        "undecided",
+        "excluded",
+        "completeness",
+        "glossary",
+        "again",
+    ]
+
+
+def test_every_reference_names_file_and_place(tmp_path: Path) -> None:
+    read, _ = page(tmp_path)
+    assert "broker/logs/store.log line 17" in read.text
+    assert "broker/store/commitlog/00000000000000000000 byte 18,468" in read.text
+
+
+def test_what_is_missing_comes_with_its_command(tmp_path: Path) -> None:
+    read, _ = page(tmp_path)
+    assert "iostat -dxt 1 60 > iostat.txt" in read.text
+
+
+def test_completeness_tells_unrecognised_refused_skipped_zones(tmp_path: Path) -> None:
+    read, _ = page(tmp_path)
+    for told in ("holiday.jpg", "permission denied", "corrupt", "+08:00 (layout)", "228"):
+        assert told in read.text
+
+
+def test_unknown_numbers_are_named_never_zero(tmp_path: Path) -> None:
+    read, _ = page(tmp_path)
+    assert f"{PAGE['not_known'].en} {FIGURES['retry_topic_length'].en}" in read.text
+
+
+def test_without_a_cause_the_page_says_what_to_fetch(tmp_path: Path) -> None:
+    wanted = {"artefact": "the commitlog", "why": "it decides", "command": "tar -czf commitlog.tar.gz commitlog"}
+    nothing = incidents.findings(incidents.finding("broker-busy", "insufficient_evidence", missing=[wanted]), files=[])
+    read, _ = page(tmp_path, nothing, tables={})
+    assert PAGE["no_cause"].en in read.text and PAGE["too_little"].en in read.text and wanted["command"] in read.text
+
+
+def test_a_suspicion_is_not_sold_as_a_cause(tmp_path: Path) -> None:
+    read, _ = page(tmp_path, incidents.findings(incidents.finding("broker-busy", "suspected")))
+    assert PAGE["no_cause"].en in read.text and "Not proven yet; the strongest lead is: Broker busy" in read.text
+
+
+def test_two_causes_are_both_on_the_first_page(tmp_path: Path) -> None:
+    read, _ = page(
+        tmp_path,
+        incidents.findings(
+            incidents.finding("broker-busy", "confirmed"), incidents.finding("transaction-consistency", "confirmed")
+        ),
+    )
+    assert "Broker busy · Transaction consistency" in read.text
+    assert (
+        read.text.index("Summary of broker-busy.")
+        < read.text.index("Summary of transaction-consistency.")
+        < read.text.index(PAGE["since"].en)
+    )
+
+
+def test_figures_that_are_maps_and_lists_become_tables(tmp_path: Path) -> None:
+    busy = incidents.finding(
+        "broker-busy",
+        "confirmed",
+        figures={
+            "errors_by_kind": {"PCBUSY_CLEAN_QUEUE": 12},
+            "outcome_by_kind": {"OTHER": {"stored": 3, "lost": 4}},
+            "stalls": [{"start": "2024-05-14T02:00:00Z", "seconds": 4.2}],
+        },
+    )
+    read, _ = page(tmp_path, incidents.findings(busy))
+    assert all(told in read.text for told in ("PCBUSY_CLEAN_QUEUE", "stored", "4.2"))
+
+
+def test_page_is_well_formed_for_readers_of_all_kinds(tmp_path: Path) -> None:
+    read, html = page(
+        tmp_path, shown=[half_topic.growth(incidents.growth_frame()), Table(pd.DataFrame({"a": [1]}), "numbers")]
+    )
+    levels = [int(tag[1]) for tag, _ in read.tags if re.fullmatch(r"h[1-6]", tag)]
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels)), levels
+    assert ("html", {"lang": "en"}) in read.tags
+    assert next(attrs["href"] for tag, attrs in read.tags if tag == "a") == "#report"
+    assert all(attrs.get("aria-label") for tag, attrs in read.tags if attrs.get("role") == "img")
+    assert html.count("<table>") == html.count("<caption>") > 3
+    ids = [attrs["id"] for _, attrs in read.tags if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    targets = {attrs["href"][1:] for tag, attrs in read.tags if tag == "a" and attrs["href"].startswith("#")}
+    assert targets <= set(ids)
+
+
+def test_nothing_is_fetched_and_only_the_pages_own_scripts_run(tmp_path: Path) -> None:
+    read, html = page(tmp_path, shown=[half_topic.growth(incidents.growth_frame())])
+    assert not [
+        attrs
+        for tag, attrs in read.tags
+        if tag in ("link", "img", "iframe", "base") or "src" in attrs or "style" in attrs
+    ]
+    policy = next(attrs["content"] for tag, attrs in read.tags if attrs.get("http-equiv") == "Content-Security-Policy")
+    assert policy.startswith("default-src 'none'; script-src 'sha256-") and "unsafe" not in policy
+    assert len(re.findall(r"<script>", html)) == 2
+
+
+def test_hostile_evidence_stays_text(tmp_path: Path) -> None:
+    found = incidents.blow_up(incidents.HOSTILE)
+    for finding in found["findings"]:
+        finding["title"] += incidents.HOSTILE
+        finding["summary"] += incidents.HOSTILE
+    found["evidence"]["path"] = f"case {incidents.HOSTILE}"
+    found["evidence"]["not_recognised"] = [incidents.HOSTILE]
+    frame = incidents.life_frame().assign(topic=incidents.HOSTILE)
+    table = Table(pd.DataFrame({incidents.HOSTILE: [incidents.HOSTILE]}), incidents.HOSTILE)
+    read, html = page(tmp_path, found, [half_topic.life(frame), table, incidents.HOSTILE])
+    assert not [attrs for _, attrs in read.tags if any(name.startswith("on") for name in attrs)]
+    assert "img" not in {tag for tag, _ in read.tags}
+    assert "<script>alert" not in html
+    assert read.text.count("<script>alert(1)</script>") > 5
+    assert not set("\x1b\u202e\u202c") & set(html)
+
+
+def test_html_of_a_notebook_is_never_taken_over(tmp_path: Path) -> None:
+    read, _ = page(tmp_path, shown=["<b onclick='x()'>foreign</b>"])
+    assert "<b onclick='x()'>foreign</b>" in read.text
+    assert (
+        "<b>raw</b>" in read.text and "http://example.com" not in str(read.tags) and "javascript:" not in str(read.tags)
+    )
+
+
+def test_page_is_complete_in_chinese(tmp_path: Path) -> None:
+    read, _ = page(tmp_path, lang="zh")
+    assert ("html", {"lang": "zh-CN"}) in read.tags
+    left = [
+        name
+        for name, text in PAGE.items()
+        if "{" not in text.en and text.en != text.zh and re.search(rf"(^|\n){re.escape(text.en)}(\n|$)", read.text)
+    ]
+    assert left == []
+
+
+def test_two_runs_give_the_same_bytes(tmp_path: Path) -> None:
+    chart = half_topic.growth(incidents.growth_frame())
+    first, second = (page(tmp_path / name, shown=[chart])[1] for name in ("a", "b"))
+    assert first == second
+    made = [json.loads((tmp_path / name / "out" / "manifest.json").read_text()) for name in ("a", "b")]
+    assert [m.pop("run").keys() for m in made] == [{"started", "ended", "seconds"}] * 2
+    assert made[0] == made[1]
+    assert made[0]["manifest_sha256"] in first
+
+
+def test_manifest_hash_covers_inputs_and_options() -> None:
+    found = incidents.blow_up()
+    plain = manifest.manifest(found, {"lang": "en"})["manifest_sha256"]
+    assert plain != manifest.manifest(found, {"lang": "en", "tz_app": "Asia/Shanghai"})["manifest_sha256"]
+    found["evidence"]["files"][0]["sha256"] = "cd" * 32
+    assert plain != manifest.manifest(found, {"lang": "en"})["manifest_sha256"]
+
+
+def test_failed_notebook_leaves_a_readable_page(tmp_path: Path) -> None:
+    run = incidents.notebook(
+        tmp_path / "20_half.ipynb", "half-topic-blowup", half_topic.growth(incidents.growth_frame())
+    )
+    broken = notebooks.read(run)
+    broken.metadata["rmq-kit"]["failed"] = "ValueError: x"
+    run.write_text(json.dumps(broken))
+    read = Page(build(incidents.blow_up(), {}, [run], tmp_path / "out").read_text())
+    assert "The notebook 20_half stopped with an error" in read.text
+    assert "Leaked half records over time" in read.text
+
+
+@pytest.mark.parametrize("field", ["risk", "why", "verify"])
+def test_remedies_say_all_of_it(tmp_path: Path, field: str) -> None:
+    read, _ = page(tmp_path)
+    assert incidents.blow_up()["findings"][1]["remedies"][0][field] in read.text
+
+
+def test_every_figure_has_words_in_both_languages() -> None:
+    named = set()
+    for path in sorted(Path(kit.__path__[0], "causes").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if (
+                isinstance(node, ast.Assign)
+                and any(isinstance(t, ast.Attribute) and t.attr == "figures" for t in node.targets)
+                and isinstance(node.value, ast.Dict)
+            ):
+                named |= {key.value for key in node.value.keys if isinstance(key, ast.Constant)}
+    assert len(named) > 20
+    assert named <= set(FIGURES)
+
+
+def test_backticks_become_code_and_nothing_else_becomes_markup() -> None:
+    assert html.prose("use `msgid ID` <b>`x`") == "use <code>msgid ID</code> &lt;b&gt;<code>x</code>"
+    assert html.prose("`<img src=x onerror=alert(1)>`") == "<code>&lt;img src=x onerror=alert(1)&gt;</code>"
+    assert html.prose("one ` alone") == "one ` alone"
+
+
+def test_causes_that_explain_each_other_are_linked() -> None:
+    known = {cause.SLUG for cause in causes.discover()}
+    assert all(set(results) <= known and slug not in results for slug, results in causes.leads_to().items())
+    views = [
+        {"id": slug, "title": slug, "verdict_name": "confirmed"}
+        for slug in ("broker-busy", "client-timeout", "dead-letter")
+    ]
+    links = html._links(views, "en")
+    assert [(word, [v["id"] for v in seen]) for word, seen in links["broker-busy"]] == [
+        ("This explains:", ["client-timeout"])
+    ]
+    assert [(word, [v["id"] for v in seen]) for word, seen in links["client-timeout"]] == [
+        ("This follows from:", ["broker-busy"])
+    ]
+    assert links["dead-letter"] == []

@@ -1,0 +1,140 @@
+"""Parameters, defaults in force, and contradictions; defaults are those of the reference, section 7.4."""
+
+from __future__ import annotations
+
+import re
+import tarfile
+
+import pytest
+import zstandard
+from recorded import HERE, SMALL, label
+
+from kit.rocketmq.config import CONFLICTS, Settings, conflicts, default_of, guide, ignored
+from kit.rocketmq.parameters import ALIASES, PARAMETERS
+from kit.rocketmq.versions import RULES, Version
+
+V460, V514 = Version(4, 6, 0), Version(5, 1, 4)
+
+
+def slugs(version: Version | None = V460, **given: str) -> set[str]:
+    return {conflict.slug for conflict in conflicts(Settings(given, version))}
+
+
+def test_value_in_force_and_its_source():
+    settings = Settings({"transactionCheckMax": " 3 ", "maxMessageSize": "lots"}, V460)
+    assert (settings.value("transactionCheckMax").value, settings.value("transactionCheckMax").source) == (3, "set")
+    assert (settings.value("transactionTimeOut").value, settings.value("transactionTimeOut").source) == (
+        6000,
+        "default",
+    )
+    assert settings.value("maxMessageSize").value == "lots"
+    assert settings.number("maxMessageSize") is None
+    nowhere = Settings({})
+    assert (nowhere.value("transactionTimeOut").value, nowhere.value("transactionTimeOut").source) == (None, "unknown")
+    assert nowhere.value("waitTimeMillsInSendQueue").value == 200
+
+
+def test_names_of_another_version_are_ignored():
+    assert ignored("mapedFileSizeCommitLog", Version(4, 6, 0))
+    assert not ignored("mapedFileSizeCommitLog", Version(4, 5, 1))
+    assert ignored("transactionOpBatchInterval", Version(5, 0, 0))
+    assert not ignored("transactionOpBatchInterval", None)
+    assert Settings({"mapedFileSizeCommitLog": "1024"}, Version(4, 5, 1)).value("mappedFileSizeCommitLog").value == 1024
+    assert (
+        Settings({"mapedFileSizeCommitLog": "1024"}, Version(4, 6, 0)).value("mappedFileSizeCommitLog").source
+        == "default"
+    )
+
+
+def test_defaults_of_a_stock_broker_do_not_contradict_each_other():
+    for version in ("4.3.1", "4.6.1", "4.9.8", "5.0.0"):
+        assert slugs(Version.parse(version)) == set()
+    # 5.1+ ships with no margin between transactionTimeOut and two op intervals.
+    assert slugs(V514) == {"checked-before-op"}
+    assert slugs(None) == set()
+
+
+@pytest.mark.parametrize(
+    ("given", "slug"),
+    [
+        ({"sendMessageThreadPoolNums": "16"}, "spin-lock-threads"),
+        ({"waitTimeMillsInSendQueue": "3000"}, "queue-outlasts-client"),
+        ({"flushDiskType": "SYNC_FLUSH"}, "flush-outlasts-client"),
+        ({"transientStorePoolEnable": "true", "brokerRole": "SLAVE"}, "pool-without-effect"),
+        ({"transientStorePoolEnable": "true", "enableDLegerCommitLog": "true"}, "pool-with-dledger"),
+        ({"transactionCheckMax": "0"}, "no-check-at-all"),
+        ({"transactionCheckInterval": "3600000", "fileReservedTime": "12"}, "checks-outlast-files"),
+        ({"maxMessageSize": "65536"}, "limit-below-client"),
+        ({"maxMessageSize": "16777216", "enableDLegerCommitLog": "true"}, "limit-above-dledger"),
+        ({"mappedFileSizeCommitLog": "1048576"}, "limit-above-file"),
+        ({"rejectTransactionMessage": "TRUE"}, "transactions-refused"),
+        ({"messageDelayLevel": "1s 5s"}, "few-delay-levels"),
+    ],
+)
+def test_conflict(given, slug):
+    assert slug in slugs(**given)
+
+
+def test_several_threads_with_a_mutex_are_fine():
+    assert slugs(sendMessageThreadPoolNums="16", useReentrantLockWhenPutMessage="true") == set()
+    assert "sync-master-timeout" in slugs(Version(4, 9, 3), brokerRole="SYNC_MASTER")
+
+
+def test_a_parameter_without_a_number_contradicts_nothing():
+    for name, parameter in PARAMETERS.items():
+        if parameter.unit not in ("text", "enum", "bool"):
+            assert slugs(**{name: "many"}) == set(), name
+
+
+def in_force(name: str) -> tuple[dict[str, str], dict[str, str]]:
+    """What a recorded broker was given (broker.conf) and what it said it runs with (mqadmin getBrokerConfig)."""
+    found = {}
+    archive = HERE.parent / "sample_data" / f"{name}.tar.zst"
+    with (
+        archive.open("rb") as file,
+        zstandard.ZstdDecompressor().stream_reader(file) as stream,
+        tarfile.open(fileobj=stream, mode="r|") as tar,
+    ):
+        for member in tar:
+            if member.name.endswith(("broker/broker.conf", "getBrokerConfig.txt")):
+                data = tar.extractfile(member)
+                assert data
+                found[member.name.rsplit("/", 1)[-1]] = dict(
+                    re.findall(r"^(\w+) *= *(.*?)\r?$", data.read().decode(), re.M)
+                )
+    return found["broker.conf"], found["getBrokerConfig.txt"]
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_defaults_are_those_of_real_brokers(name):
+    version = Version.parse(label(name)["recorded_as"]["broker"])
+    given, said = in_force(name)
+    assert len(said) > 100
+    for parameter in PARAMETERS.values():
+        if parameter.side == "client":
+            continue
+        assert ignored(parameter.name, version) == (parameter.name not in said), parameter.name
+        default = default_of(parameter.name, version)
+        if (
+            parameter.name not in {*given, "storePathRootDir", "storePathCommitLog", "sendMessageThreadPoolNums"}
+            and parameter.name in said
+        ):
+            assert default is None or str(default).lower() == said[parameter.name].lower(), parameter.name
+
+
+def test_guide_has_every_line_and_knows_what_it_does_not_know():
+    rows = {row["name"]: row for row in guide(Settings({"transactionCheckMax": "3", "notAParameter": "x"}, V460))}
+    assert rows["transactionCheckMax"]["default"] == 15
+    assert rows["transactionCheckMax"]["parameter"].meaning.zh
+    assert rows["notAParameter"]["parameter"] is None
+
+
+def test_data_is_whole():
+    for old, new in ALIASES.items():
+        assert PARAMETERS[old].until and PARAMETERS[new].since
+    for conflict in CONFLICTS:
+        assert set(conflict.names) <= set(PARAMETERS) and conflict.becomes.zh and conflict.instead.zh
+    for name, parameter in PARAMETERS.items():
+        # A default stands in one place only.
+        assert not (name in RULES and parameter.default is not None and name != "brokerRole"), name
+    assert default_of("nonsense", V460) is None

@@ -1,0 +1,252 @@
+"""Both ids, both ways. Expected fields are those RocketMQ's decoder gives, or arithmetic on the layout of the
+reference, section 2."""
+
+from __future__ import annotations
+
+import calendar
+import datetime as dt
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from recorded import BIG, SMALL, truth
+
+from kit.rocketmq import ids, names
+from kit.rocketmq.id_clock import candidates, millis_of_month, producer_offset
+
+UTC = dt.UTC
+CST = dt.timezone(dt.timedelta(hours=8))
+
+
+def host_of(text: str) -> tuple[str, int]:
+    """`/10.20.13.21:51770`, as Java spells it."""
+    host, _, port = text.lstrip("/").rpartition(":")
+    return host.strip("[]"), int(port)
+
+
+def check_truth(name: str) -> int:
+    seen = 0
+    for record in truth(name):
+        host, port = host_of(record["store_host"])
+        assert ids.encode_offset_id(host, port, record["physical_offset"]) == record["msg_id"]
+        stored = ids.decode(record["msg_id"])
+        assert (stored.kind, stored.host, stored.offset) == ("offset", f"{host}:{port}", record["physical_offset"])
+        uniq = record["properties"].get(names.UNIQ_KEY)
+        if uniq is None:
+            continue
+        seen += 1
+        born = dt.datetime.fromtimestamp(record["born_timestamp"] / 1000, UTC)
+        info = ids.decode(uniq, born, zones=[CST])
+        assert info.kind == "uniq"
+        assert ids.encode(info) == uniq
+        if not set(names.CONSUMER_RESEND_MARKS) & set(record["properties"]):
+            assert dt.timedelta() <= born - info.times[0].at <= dt.timedelta(seconds=3.5), uniq
+            assert producer_offset(info.millis, record["born_timestamp"]) == dt.timedelta(hours=8)
+        # The v4 address is the born host's, except where the client wrote loopback; a re-sent copy was born elsewhere.
+        born_host = host_of(record["born_host"])[0]
+        if info.ip.version == 4 and not info.ip.is_loopback and names.RECONSUME_TIME not in record["properties"]:
+            assert (
+                str(info.ip) == born_host
+                or record["topic"] == names.HALF_TOPIC
+                or names.REAL_TOPIC in record["properties"]
+            ), record
+    return seen
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_every_recorded_id(name):
+    assert check_truth(name) > 100
+
+
+@pytest.mark.recordings
+@pytest.mark.parametrize("name", BIG)
+def test_every_recorded_id_of_big_recordings(name):
+    assert check_truth(name) > 50_000
+
+
+def test_uniq_key_fields():
+    info = ids.decode("0A140D151A0C0C387F4466B0BCE60000", dt.datetime(2026, 11, 20, tzinfo=UTC), zones=[CST])
+    assert (str(info.ip), info.pid, info.loader, info.millis, info.counter) == (
+        "10.20.13.21",
+        0x1A0C,
+        0x0C387F44,
+        0x66B0BCE6,
+        0,
+    )
+    assert info.times[0].at == dt.datetime(2026, 11, 20, 14, 34, 18, 726000, tzinfo=UTC)
+
+
+def test_offset_id_ipv6():
+    text = ids.encode_offset_id("fd20:114::21", 10911, 0x26A)
+    assert text == "FD200114000000000000000000000021" + "00002A9F" + "000000000000026A"
+    assert ids.decode(text).host == "[fd20:114::21]:10911"
+
+
+def test_grpc_id():
+    info = ids.decode("0156F7E71C361B21BC024CCDBE00000000")
+    assert (info.kind, info.mac, info.pid, info.counter) == ("grpc", "56:F7:E7:1C:36:1B", 0x21BC, 0)
+    assert info.times[0].at == dt.datetime(2021, 1, 1, tzinfo=UTC) + dt.timedelta(seconds=0x024CCDBE)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "empty"),
+        ("hello world", "no hex digit"),
+        ("ABC", "3 characters"),
+        ("0" * 33, "33 characters"),
+        ("02" + "0" * 32, "begin with 01"),
+        ("G" * 32, "`G` is no hex digit"),
+        ("A" * 5000, "5,000 characters"),
+    ],
+)
+def test_garbage_is_one_helpful_sentence(text, says):
+    with pytest.raises(ids.BadId, match=says) as caught:
+        ids.decode(text)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 250
+    assert "十六进制" in caught.value.sentence.render("zh")
+
+
+def test_blanks_quotes_and_lower_case_are_accepted():
+    assert ids.decode(' "0a140d0b00002a9f000000000000026a" ').text == "0A140D0B00002A9F000000000000026A"
+
+
+addresses = st.one_of(st.ip_addresses(v=4), st.ip_addresses(v=6)).map(str)
+
+
+@given(addresses, st.integers(1, 65535), st.integers(0, ids.OFFSET_LIMIT - 1))
+def test_offset_ids_round_trip(host, port, offset):
+    text = ids.encode_offset_id(host, port, offset)
+    info = ids.decode(text)
+    assert (info.kind, info.port, info.offset) == ("offset", port, offset)
+    assert ids.encode(info) == text
+
+
+@given(
+    st.one_of(
+        st.binary(min_size=16, max_size=16),
+        st.binary(min_size=28, max_size=28),
+        st.binary(min_size=16, max_size=16).map(lambda b: b"\1" + b),
+    )
+)
+def test_any_bytes_of_an_ids_length_round_trip(raw):
+    text = raw.hex().upper()
+    info = ids.decode(text)
+    assert ids.encode(info) == text
+    assert (
+        min(
+            field
+            for field in (info.port, info.offset, info.pid, info.loader, info.millis, info.counter)
+            if field is not None
+        )
+        >= 0
+    )
+    assert ids.encode(ids.decode(text, dt.datetime(2026, 3, 1, tzinfo=UTC))) == text
+
+
+@given(st.text(max_size=80))
+def test_any_text_is_decoded_or_refused(text):
+    try:
+        assert ids.encode(ids.decode(text))
+    except ids.BadId as bad:
+        assert bad.sentence.render("zh")
+
+
+def test_store_hosts_settle_the_kind():
+    low_port = ids.encode_offset_id("10.0.0.1", 80, 5)
+    assert ids.classify(low_port) == ("offset", "possible")
+    assert ids.classify(low_port, {"10.0.0.1:80"}) == ("offset", "certain")
+    beyond = ids.encode_offset_id("10.0.0.1", 10911, ids.OFFSET_LIMIT + 1)
+    assert ids.classify(beyond)[0] == "uniq"
+    assert ids.classify(beyond, {"10.0.0.1:10911"}) == ("offset", "certain")
+    v6 = ids.encode_offset_id("fd20::1", 10911, 7)
+    assert ids.classify(v6, {"[fd20::1]:10911"}) == ("offset", "certain")
+
+
+def test_uniq_key_with_pid_0000_is_no_offset_id():
+    assert ids.classify("0A14101500000C387F4466B662A40000") == ("uniq", "certain")
+
+
+def test_pid_rule_by_client():
+    pid = 0x0002BEEF
+    assert ids.decode(ids.encode_uniq_key("10.0.0.9", pid, 1 << 20, 0, 0, client="4.5.2")).pid == 0xBEEF
+    high = ids.decode(ids.encode_uniq_key("10.0.0.9", pid, 0x5FFD2B27, 0, 0, client="4.6.1"), client="4.6.1")
+    assert high.pid == 2
+    assert ids.PID_HIGH in [getattr(note, "text", note) for note in high.notes]
+
+
+@pytest.mark.parametrize(
+    ("ip", "note"),
+    [("127.0.0.1", ids.LOOPBACK), ("0.12.7.9", ids.MADE_UP), ("233.1.2.3", ids.MADE_UP), ("fd20::2", ids.IPV6_KEY)],
+)
+def test_address_forms_are_explained(ip, note):
+    info = ids.decode(ids.encode_uniq_key(ip, 4711, 0x5FFD2B27, 0, 0))
+    assert note in [getattr(said, "text", said) for said in info.notes]
+
+
+def test_misread_is_where_query_by_offset_id_connects():
+    assert ids.misread("0A142C1500000C387F4466D0D88B0000") == ("10.20.44.21:3128", 0x7F4466D0D88B0000)
+
+
+instants = st.integers(1_514_851_200_000, 1_893_456_000_000).map(
+    lambda ms: dt.datetime(1970, 1, 1, tzinfo=UTC) + dt.timedelta(milliseconds=ms)
+)
+
+
+@given(instants, st.sampled_from(["UTC", "Asia/Shanghai", "America/New_York", "Asia/Kathmandu"]), st.floats(-10, 10))
+def test_send_time_comes_back_near_a_date_within_ten_days(sent, zone_name, days):
+    zone = ZoneInfo(zone_name)
+    millis = millis_of_month(sent, zone)
+    assert 0 <= millis < 1 << 32
+    found = candidates(millis, sent + dt.timedelta(days=days), [zone])
+    assert found[0].at == sent
+
+
+def test_two_months_near_a_months_end():
+    sixteen_days = 16 * 86_400_000 - 1
+    both = candidates(sixteen_days, dt.datetime(2026, 11, 1, tzinfo=UTC), [UTC])
+    assert [(c.at.month, c.at.day) for c in both] == [(10, 16), (11, 16)]
+    only = candidates(25 * 86_400_000, dt.datetime(2026, 11, 12, tzinfo=UTC), [UTC])  # 26 October is 17 days away
+    assert [(c.at.month, c.at.day) for c in only] == [(11, 26)]
+    clear = candidates(29 * 86_400_000, dt.datetime(2026, 12, 1, tzinfo=UTC), [UTC])
+    assert [(c.at.month, c.at.day) for c in clear] == [(11, 30)]
+
+
+def test_no_31st_in_february():
+    for found in candidates(30 * 86_400_000, dt.datetime(2027, 3, 1, tzinfo=UTC), [UTC]):
+        assert (found.at.month, found.at.day) in {(1, 31), (3, 31)}
+
+
+def test_time_is_unsigned_and_a_step_back_is_said():
+    day_30 = 29 * 86_400_000
+    assert day_30 > 1 << 31  # negative, were it signed
+    assert candidates(day_30, dt.datetime(2026, 11, 29, tzinfo=UTC), [UTC])[0].at == dt.datetime(
+        2026, 11, 30, tzinfo=UTC
+    )
+    info = ids.decode(
+        ids.encode_uniq_key("10.0.0.9", 7, 0x5FFD2B27, -5000, 0), dt.datetime(2026, 11, 1, tzinfo=UTC), zones=[UTC]
+    )
+    assert info.times[0].at == dt.datetime(2026, 10, 31, 23, 59, 55, tzinfo=UTC)
+    assert ids.STEPPED_BACK in info.notes
+
+
+def test_daylight_saving_counts_real_milliseconds():
+    new_york = ZoneInfo("America/New_York")
+    sent = dt.datetime(2026, 11, 15, 12, tzinfo=new_york)
+    start = calendar.timegm((2026, 11, 1, 4, 0, 0))  # midnight EDT, before the clock goes back
+    assert millis_of_month(sent, new_york) == sent.timestamp() * 1000 - start * 1000
+
+
+def test_producer_offset_is_unknown_for_a_late_copy():
+    assert (
+        producer_offset(1000, int(dt.datetime(2026, 11, 1, 0, 0, 1, tzinfo=CST).timestamp() * 1000) + 300_000) is None
+    )
+
+
+def test_report_takes_lists_apart_and_keeps_the_bad_ones():
+    rows = ids.msgid_report(["0A140D0B00002A9F000000000000026A,0A140D0B00002A9F00000000000004D4", "nonsense"])
+    assert [row.get("kind") for row in rows] == ["offset", "offset", None]
+    assert "nonsense" in rows[2]["error"].render()
+    assert dict(rows[1]["fields"])["physical offset"] == str(0x4D4)

@@ -1,0 +1,314 @@
+"""Stored sizes. Expected values are store_size of RocketMQ's own decoder, bytes of the commitlog, or arithmetic of the
+reference, section 6."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections import Counter, defaultdict
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from recorded import BIG, SMALL, commitlog, label, truth
+
+from kit.rocketmq import names, size
+from kit.rocketmq.versions import rule
+
+
+def stored(record: dict[str, Any], files: dict[int, bytes]) -> tuple[int, str]:
+    """Body length and property string straight from the bytes (IPv4 hosts, version 1)."""
+    start = max(first for first in files if first <= record["physical_offset"])
+    data, at = files[start], record["physical_offset"] - start
+    body = struct.unpack_from(">i", data, at + 84)[0]
+    topic = data[at + 88 + body]
+    length = struct.unpack_from(">h", data, at + 89 + body + topic)[0]
+    properties = data[at + 91 + body + topic : at + 91 + body + topic + length]
+    return body, properties.decode()
+
+
+def is_batch(properties: str) -> bool:
+    return properties.count(f"{names.WAIT}\x01") > 1
+
+
+def load(name: str) -> list[tuple[dict[str, Any], size.Record]]:
+    files, broker = commitlog(name), label(name)["recorded_as"]["broker"]
+    trailing = rule("trailingSeparator", broker)
+    rows = []
+    for record in truth(name):
+        body, string = stored(record, files)
+        props: Any = string if is_batch(string) else record["properties"]
+        rows.append((record, size.Record(record["topic"], body, props, trailing)))
+    return rows
+
+
+def check_every_size(name: str) -> None:
+    for record, model in load(name):
+        assert model.size == record["store_size"], record
+        if isinstance(model.properties, str):
+            assert size.as_mapping(model.properties) == record["properties"]
+
+
+def check_every_copy(name: str) -> Counter[str]:
+    """Predict each copy from the record it was made from; return how many of each kind there were."""
+    broker = label(name)["recorded_as"]["broker"]
+    seen: Counter[str] = Counter()
+    at: dict[int, size.Record] = {}
+    copies: dict[str, list[tuple[dict[str, Any], size.Record]]] = defaultdict(list)
+    for record, model in load(name):
+        at[record["physical_offset"]] = model
+        props, topic = record["properties"], record["topic"]
+        earlier = copies[props.get(names.UNIQ_KEY, "")]
+        half = [made for seen_record, made in earlier if seen_record["topic"] == names.HALF_TOPIC]
+        kind, expected = "", None
+        if topic == names.HALF_TOPIC and half and names.DELAY not in props:
+            first = props.get(names.PREPARED_QUEUE_OFFSET)
+            kind, expected = "put_back", size.put_back(half[-1], first_offset=int(first) if first else None)
+        elif topic == names.HALF_TOPIC and names.DELAY not in props:
+            own = {k: v for k, v in props.items() if k not in {names.REAL_TOPIC, names.REAL_QID, names.TRANSACTION_ID}}
+            kind = "prepared"
+            expected = size.prepared(
+                size.Record(props[names.REAL_TOPIC], model.body, own, model.trailing),
+                int(props[names.REAL_QID]),
+                broker,
+            )
+            app = {
+                k: v
+                for k, v in own.items()
+                if k not in {names.UNIQ_KEY, names.WAIT, names.CLUSTER, names.MSG_REGION, names.TRACE_ON}
+            }
+            whole = size.sent(
+                props[names.REAL_TOPIC],
+                model.body,
+                app,
+                broker=broker,
+                client=label(name)["recorded_as"].get("client"),
+                v6_key=len(props[names.UNIQ_KEY]) == 56,
+                transaction=True,
+            )
+            assert size.prepared(whole, int(props[names.REAL_QID]), broker).size == record["store_size"]
+        elif (
+            record["sys_flag"] & names.TRANSACTION_MASK == names.TRANSACTION_COMMIT
+            and topic == props.get(names.REAL_TOPIC)
+            and names.DELAY not in props
+        ):
+            kind, expected = "committed", size.committed(at[record["prepared_offset"]])
+        elif topic == names.DISCARD_TOPIC and names.DELAY not in props:
+            kind, expected = "discarded", size.discarded(half[-1])
+        elif topic == names.SCHEDULE_TOPIC and props[names.REAL_TOPIC].startswith(names.RETRY_PREFIX):
+            group, times = props[names.REAL_TOPIC].removeprefix(names.RETRY_PREFIX), record["reconsume_times"] - 1
+            source = [
+                m
+                for r, m in earlier
+                if r["reconsume_times"] == times and r["topic"] in (props[names.RETRY_TOPIC], names.retry_topic(group))
+            ]
+            kind, expected = "sent_back", size.sent_back(source[-1], group, times, int(props[names.DELAY]))
+        elif topic == names.SCHEDULE_TOPIC and props[names.REAL_TOPIC].startswith(names.DLQ_PREFIX):
+            group = props[names.REAL_TOPIC].removeprefix(names.DLQ_PREFIX)
+            source = [m for r, m in earlier if r["topic"] == names.retry_topic(group)]
+            kind, expected = (
+                "dead_letter_waiting",
+                size.dead_lettered(source[-1], group, broker).with_(names.SCHEDULE_TOPIC),
+            )
+        elif topic.startswith(names.DLQ_PREFIX):
+            group = topic.removeprefix(names.DLQ_PREFIX)
+            source = [m for r, m in earlier if r["topic"] == names.retry_topic(group)]
+            kind, expected = "dead_lettered", size.dead_lettered(source[-1], group, broker)
+        elif names.DELAY in props and topic == props.get(names.REAL_TOPIC) and earlier:
+            source = [m for r, m in earlier if r["topic"] == names.SCHEDULE_TOPIC and r["properties"] == props]
+            kind, expected = "delivered", size.delivered(source[-1])
+        elif topic == names.SCHEDULE_TOPIC and names.TRAN_MSG not in props:
+            own = {k: v for k, v in props.items() if k not in {names.REAL_TOPIC, names.REAL_QID, names.DELAY}}
+            plain = size.Record(props[names.REAL_TOPIC], model.body, own, model.trailing)
+            kind, expected = "scheduled", size.scheduled(plain, int(props[names.DELAY]), int(props[names.REAL_QID]))
+        elif (
+            names.UNIQ_KEY in props
+            and not isinstance(model.properties, str)
+            and not {names.TRAN_MSG, names.DELAY} & set(props)
+        ):
+            app = {k: v for k, v in props.items() if k in {names.KEYS, names.TAGS}}
+            kind = "sent"
+            expected = size.sent(topic, model.body, app, broker=broker, v6_key=len(props[names.UNIQ_KEY]) == 56)
+        if expected is not None:
+            seen[kind] += 1
+            assert expected.size == record["store_size"], (kind, record)
+        copies[props.get(names.UNIQ_KEY, "")].append((record, model))
+    return seen
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_every_recorded_size(name):
+    check_every_size(name)
+
+
+@pytest.mark.recordings
+@pytest.mark.parametrize("name", BIG)
+def test_every_recorded_size_of_big_recordings(name):
+    check_every_size(name)
+
+
+COPIES = {
+    "healthy": ["sent", "prepared", "committed", "scheduled", "delivered"],
+    "healthy-5": ["sent", "prepared", "put_back", "committed", "sent_back", "delivered"],
+    "healthy-traced": ["sent", "prepared", "put_back", "committed", "scheduled", "sent_back", "delivered"],
+    "message-identity": [
+        "prepared",
+        "put_back",
+        "committed",
+        "sent_back",
+        "delivered",
+        "dead_letter_waiting",
+        "dead_lettered",
+    ],
+    "producer-offline": ["prepared", "put_back", "discarded"],
+    "size-mismatch": ["prepared", "committed"],
+    "transaction-consistency": ["prepared", "put_back", "committed", "discarded", "dead_lettered"],
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_every_copy_is_as_large_as_predicted(name):
+    seen = check_every_copy(name)
+    assert set(COPIES[name]) <= set(seen), seen
+
+
+def test_batch_record_holds_wait_twice():
+    found = [(record, model) for record, model in load("healthy-traced") if isinstance(model.properties, str)]
+    assert found
+    record, model = found[0]
+    app = {k: record["properties"][k] for k in (names.KEYS, names.TAGS)}
+    assert size.sent(record["topic"], model.body, app, broker="4.9.4", batch=True).size == record["store_size"]
+
+
+def test_formula():
+    assert size.record_size("", 0, 0) == 91
+    assert size.record_size("", 0, 0, v2=True) == 92
+    assert size.record_size("", 0, 0, born_v6=True, store_v6=True) == 91 + 24
+    assert size.record_size("主题", 5, {"K": "值"}) == 91 + 6 + 5 + 1 + 3 + 2
+
+
+def test_first_put_back_adds_26_and_the_tenth_one_more():
+    half = size.prepared(size.sent("T", 100, broker="4.6.0", transaction=True), 3, "4.6.0")
+    for count, grown in [(1, 26), (9, 26), (10, 27), (15, 27)]:
+        assert size.put_back(half, count).size - half.size == grown == size.growth(count)
+    assert size.growth(15, times=9) == 1
+    assert size.committed(half).size == half.size + len("T") - 24
+
+
+def test_growth_within_the_immunity_age():
+    # Recorded: 651 → 708 with queue offset 21.
+    assert size.growth(1, first_offset=21) == 708 - 651
+    half = size.prepared(
+        size.sent("T", 100, {names.CHECK_IMMUNITY: "12"}, broker="4.9.4", transaction=True), 0, "4.9.4"
+    )
+    assert size.put_back(half, 15, 123456).size - half.size == size.growth(15, first_offset=123456)
+
+
+@pytest.mark.parametrize(
+    ("broker", "dledger", "body", "over", "limit", "refused"),
+    [
+        ("4.6.0", False, 65_250, 262, 65_536, []),
+        ("4.6.0", False, 65_250, 287, 65_536, ["total"]),
+        ("4.9.3", False, 100, 200, 200, ["total"]),
+        ("4.9.4", False, 65_536, 500, 65_536, []),
+        ("4.9.4", False, 65_537, 500, 65_536, ["body"]),
+        ("4.9.5", False, 65_536, 32_000, 65_536, []),
+        ("4.9.5", False, 65_537, 500, 65_536, ["body"]),
+        # Beyond body + 64 KiB only with properties that are refused for themselves.
+        ("4.9.5", False, 65_536, 65_536, 65_536, ["properties"]),
+        ("5.0.0", False, 65_536, 65_537, 65_536, ["total", "properties"]),
+        ("4.7.1", True, 4_194_100, 156, 8_000_000, []),
+        ("4.9.8", True, 4_194_100, 157, 8_000_000, ["dledger"]),
+    ],
+)
+def test_limits_by_version(broker, dledger, body, over, limit, refused):
+    record = size.Record("T", body, "x" * (over - 92))
+    assert record.size == body + over
+    assert size.refusals(record, broker, limit, dledger=dledger) == refused
+
+
+def test_recorded_refusal_of_a_put_back():
+    # store.log of that recording: "msg total size: 65538" at maxMessageSize 65536, half record 65,512.
+    half = next(model for record, model in load("size-mismatch") if record["store_size"] == 65_512)
+    assert size.put_back(half).size == 65_538
+    assert size.refusals(half, "4.6.0", 65_536) == []
+    assert size.refusals(size.put_back(half), "4.6.0", 65_536) == ["total"]
+
+
+def test_properties_and_topic_limits():
+    at_limit = size.Record("T", 0, "x" * 32_767)
+    assert size.refusals(at_limit) == []
+    assert size.refusals(size.Record("T", 0, "x" * 32_768)) == ["properties"]
+    retry = names.retry_topic("g" * 142)
+    assert size.topic_too_long(retry, "4.6.0")
+    assert not size.topic_too_long(retry, "5.1.0")
+    assert size.topic_too_long("g" * 149, "5.1.0")
+    assert not size.topic_too_long("主" * 127, "4.9.8")
+    assert size.topic_too_long("主" * 127, "5.0.0")
+
+
+@given(
+    st.integers(0, 500),
+    st.sampled_from(["4.3.0", "4.6.0", "4.9.3", "4.9.4", "4.9.5", "5.1.4", "5.3.3"]),
+    st.integers(1_000, 5_000_000),
+    st.booleans(),
+    st.integers(1, 20),
+)
+def test_the_safe_body_is_the_largest_whose_put_backs_all_fit(extra, broker, limit, dledger, check_max):
+    got = size.table(0, "topic", {"k": "v" * extra}, broker=broker, limit=limit, dledger=dledger, check_max=check_max)
+
+    def fits(body: int) -> bool:
+        half = size.prepared(
+            size.sent(
+                "topic",
+                body,
+                {"k": "v" * extra, names.TRAN_MSG: "true", names.PGROUP: ""},
+                broker=broker,
+                transaction=True,
+            ),
+            0,
+            broker,
+        )
+        return all(
+            size.refusals(size.put_back(half, n), broker, limit, dledger=dledger) == [] for n in range(1, check_max + 1)
+        )
+
+    assert fits(got["safe_stored_body"])
+    assert not fits(got["safe_stored_body"] + 1)
+
+
+def test_no_body_is_safe_where_the_put_back_exceeds_the_properties():
+    # 32,742 bytes of properties fit, 26 more do not (reference, section 6.3).
+    for extra, safe in [(32_741, True), (32_742, False)]:
+        half = size.prepared(
+            size.sent("t", 0, {names.TRAN_MSG: "true", names.PGROUP: "", "k": ""}, broker="5.3.3", transaction=True),
+            0,
+            "5.3.3",
+        )
+        room = extra - size.properties_length(half.properties)
+        got = size.table(0, "t", {"k": "v" * room}, broker="5.3.3", check_max=1)
+        assert (got["safe_stored_body"] is not None) == safe
+        assert (got["max_message_size"] is not None) == safe
+
+
+@given(st.integers(0, 5_000_000))
+def test_max_message_size_never_grows_beyond_what_is_safe(stored_bytes):
+    most = size.max_message_size(stored_bytes)
+    assert size.stored_bound(most) <= stored_bytes
+    assert size.stored_bound(most + 1) > stored_bytes
+
+
+def test_zlib_bound_holds_for_noise():
+    import random
+
+    noise = random.Random(1).randbytes(70_000)
+    for length in (4096, 16_384, 65_510, 70_000):
+        assert len(zlib.compress(noise[:length], 5)) <= size.zlib_bound(length)
+
+
+def test_a_client_string_stays_as_it_is_before_4_6_0():
+    old = size.sent("T", 10, {"K": "v"}, broker="4.5.2", client="4.9.4")
+    assert not old.trailing
+    assert size.scheduled(old, 3).trailing
+    assert size.sent("T", 10, {"K": "v"}, broker="4.5.2", client="4.5.2").size == old.size + 1
