@@ -32,7 +32,7 @@ from kit.formats.logs.log_file import LogFile
 from kit.formats.logs.log_file import zone as zone_minutes
 from kit.formats.queues import consumequeue, index
 from kit.formats.tables import business_tables as rows
-from kit.formats.tables import configs, metrics, mqadmin
+from kit.formats.tables import configs, host_network, metrics, mqadmin
 from kit.inventory import zones
 from kit.inventory.inventory import TEXTS, Inventory, Item, as_log_files
 from kit.rocketmq import names
@@ -76,6 +76,7 @@ READS: Final[dict[str, tuple[str, ...]]] = {
     "sends": ("sends",),
     "admin": ("mqadmin",),
     "metrics": ("metrics",),
+    "network": ("network",),
 }
 """Kinds of files each table is read from."""
 BY_SPARK: Final = frozenset({"messages", "skipped", "ops", "traces", "consumequeue", "index", "logs"})
@@ -110,6 +111,7 @@ def specs() -> dict[str, Spec]:
         "sends": Spec(rows.SENDS, "start", zoned=True),
         "admin": Spec(mqadmin.SCHEMA),
         "metrics": Spec(metrics.SCHEMA, "ts", zoned=True),
+        "network": Spec(host_network.SCHEMA),
     }
 
 
@@ -265,6 +267,9 @@ def tasks(name: str, found: Inventory, options: dict[str, Any]) -> list[Task]:
                 mqadmin.read([(i.file, i.path) for i in found.of_kind("mqadmin", replicas=False)]).to_batches()
             )
         ]
+    if name == "network":
+        items = found.of_kind("network", replicas=False)
+        return [lambda: iter(host_network.read([(i.file, i.path) for i in items]).to_batches())]
     if name == "metrics":
         return [_metrics_task(i, options) for i in found.of_kind("metrics", replicas=False)]
     if name == "offsets":

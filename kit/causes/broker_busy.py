@@ -10,13 +10,15 @@ without a refusal leave it `suspected`.
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import pandas as pd
 
 from kit.analysis import refs
-from kit.analysis.sends import attempts, busy, busy_config, load_timeline, sends, stalls
+from kit.analysis.consumers import reach
+from kit.analysis.sends import attempts, busy, busy_config, load_timeline, refused_pulls, sends, stalls
 from kit.causes import collect_next
 from kit.causes._broker_busy_texts import Claim, Fix, Text
 from kit.causes.findings import Finding, Kind, Missing, Remedy, Step
@@ -29,7 +31,6 @@ SLUG = "broker-busy"
 KIND: Kind = "root_cause"
 LEADS_TO = ("client-timeout", "producer-retry-duplicate")
 
-REFUSED = ("flow-control", "thread-pool-busy")
 MOST_WHYS = 4
 
 LOOKS_LIKE = (
@@ -47,7 +48,10 @@ class Seen:
     """Everything this cause looks at."""
 
     refused: refs.Seen
+    """Refused sends: the refusal of a pull is none."""
     timed_out: refs.Seen
+    """Without the time-outs of clients that never reached a broker: their connect attempts used up the time."""
+    late: pd.DataFrame
     counted: int | None
     ledger: sends.Ledger
     stalls: list[stalls.Stall]
@@ -56,17 +60,19 @@ class Seen:
 
 def examine(case: Case) -> Finding:
     """Name the refusals, what became of the failed sends, where the broker stood still, and what explains it."""
+    ledger, cut_off = sends.ledger(case), reach.cut_off(case)
+    late = ledger.of_kind("CLIENT_TIMEOUT")
     seen = Seen(
-        refused=refs.seen(case, *REFUSED),
-        timed_out=refs.seen(case, *attempts.TIMEOUTS),
-        counted=busy.counted_busy(case),
-        ledger=sends.ledger(case),
+        refused=refused_pulls.refused_sends(case),
+        timed_out=refs.seen(case, *attempts.TIMEOUTS, outside=cut_off),
+        late=late[~late["file"].map(lambda file: str(PurePosixPath(str(file)).parent) in cut_off).astype(bool)],
+        # Its counters do not tell a refused pull from a refused send.
+        counted=None if refused_pulls.count(case) else busy.counted_busy(case),
+        ledger=ledger,
         stalls=stalls.find(case),
         attempts=attempts.by_kind(case),
     )
-    happened = bool(
-        seen.refused or seen.timed_out or seen.stalls or seen.counted or len(seen.ledger.of_kind("CLIENT_TIMEOUT"))
-    )
+    happened = bool(seen.refused or seen.timed_out or seen.stalls or seen.counted or len(seen.late))
     whys = busy.explain(case, seen.ledger, seen.stalls) if happened else []
     finding = Finding(SLUG, KIND, Text.TITLE, Text.NONE.say())
     finding.steps = _steps(case, seen, whys)
@@ -86,9 +92,10 @@ def _steps(case: Case, seen: Seen, whys: list[busy.Why]) -> list[Step]:
     count, seconds = sum(s.pauses for s in seen.stalls), round(sum(s.stood for s in seen.stalls), 1)
     behind = stalls.released(case, seen.stalls[:2]) if seen.stalls else ()
     stalled = Claim.STALLED.say(count=count, seconds=seconds, waiters=sum(s.waiters for s in seen.stalls))
-    late = seen.ledger.of_kind("CLIENT_TIMEOUT")
+    late = seen.late
+    quoted = attempts.quotes(case, ("CLIENT_TIMEOUT",), 2) if seen.timed_out or len(late) else ()
     timed_out = (
-        attempts.quotes(case, ("CLIENT_TIMEOUT",), 2)
+        quoted
         or refs.quote(case, seen.timed_out, 2)
         or busy.quoted_rows(case, late, 2)
     )
@@ -130,7 +137,7 @@ def _would_show(seen: Seen) -> bool:
     absence shows nothing.
     """
     return seen.ledger.knows_kinds and not (
-        seen.timed_out or len(seen.ledger.of_kind("CLIENT_TIMEOUT")) or seen.stalls or seen.counted
+        seen.timed_out or len(seen.late) or seen.stalls or seen.counted
     )
 
 
@@ -213,7 +220,7 @@ def _summary(seen: Seen, whys: list[busy.Why]) -> Any:
         )
     if seen.stalls:
         return Text.SUMMARY_STALLS.say(seconds=round(sum(s.stood for s in seen.stalls), 1))
-    late = seen.timed_out.count or len(ledger.of_kind("CLIENT_TIMEOUT"))
+    late = seen.timed_out.count or len(seen.late)
     return Text.SUMMARY_TIMEOUTS.say(count=late) if late else Text.NONE.say()
 
 

@@ -168,7 +168,7 @@ def _units_fit(head: bytes, dtype: np.dtype[Any]) -> bool:
 
 
 def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
-    from kit.formats.tables import metrics
+    from kit.formats.tables import host_network, metrics
     from kit.inventory import sniff
 
     if head.startswith(delimited.PARQUET):
@@ -182,6 +182,8 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
         return small.pop("kind"), small
     if metrics.sniff(head):
         return "metrics", {}
+    if host_network.sniff(head):
+        return "network", {}
     known = sniff.sniff(head, file.file)
     if known is not None and known["source"] == "mqadmin":
         return "mqadmin", known

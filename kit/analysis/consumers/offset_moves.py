@@ -50,6 +50,10 @@ class Move:
     file: str
     line: int
 
+    def name(self, *, several: bool) -> str:
+        """Return what findings.json calls the queue: its id, with the broker where there are several."""
+        return f"{self.broker}/{self.queue_id}" if several else str(self.queue_id)
+
     @property
     def skipped(self) -> int | None:
         return None if self.start is None else max(0, self.end - self.start)
@@ -202,15 +206,15 @@ def commands(case: Case) -> list[dict[str, Any]]:
     found = []
     for (file, number), block in blocks.items():
         said = blocks.get((file, 0), {})
-        end = _number(next((block[n] for n in ("#offset", "#rollbackOffset", "#resetOffset") if n in block), None))
-        queue = _number(block.get("#queueId"))
+        end = number(next((block[n] for n in ("#offset", "#rollbackOffset", "#resetOffset") if n in block), None))
+        queue = number(block.get("#queueId"))
         if number == 0 or end is None or queue is None or "#brokerName" not in block:
             continue
         line = asked.get(file, {})
         group, topic = said.get("argument:-g") or line.get("group"), said.get("argument:-t") or line.get("topic")
         if group and topic:
             timestamp = line.get("timestamp")
-            found.append({"group": group, "topic": topic, "timestamp": timestamp, "queue_id": queue, "start": _number(block.get("#consumerOffset")),
+            found.append({"group": group, "topic": topic, "timestamp": timestamp, "queue_id": queue, "start": number(block.get("#consumerOffset")),
                           "end": end, "broker": block["#brokerName"], "first": None, "file": file, "line": block["line"]})  # fmt: skip
     return found
 
@@ -278,7 +282,7 @@ def _first_offsets(case: Case) -> dict[tuple[str, int], int]:
         blocks.setdefault((row["file"], row["block"]), {})[row["name"]] = row["value"]
     found: dict[tuple[str, int], int] = {}
     for (file, _), block in blocks.items():
-        low, queue = _number(block.get("#Min Offset")), _number(block.get("#QID"))
+        low, queue = number(block.get("#Min Offset")), number(block.get("#QID"))
         if low is not None and queue is not None and file in topics:
             found[topics[file], queue] = max(low, found.get((topics[file], queue), 0))
     return found
@@ -296,7 +300,7 @@ def _naive(value: Any) -> pd.Timestamp | None:
     return at.tz_convert("UTC").tz_localize(None) if at.tzinfo is not None else at
 
 
-def _number(text: str | None) -> int | None:
+def number(text: str | None) -> int | None:
     plain = (text or "").strip()
     return int(plain) if plain.lstrip("-").isdecimal() else None
 

@@ -250,3 +250,22 @@ def clients(case: Case) -> dict[str, str]:
 def client_hosts(case: Case) -> list[str]:
     """Return the addresses in the ids of clients (clientIP@instanceName)."""
     return sorted({name.partition("@")[0] for name in clients(case).values()})
+
+
+@per_case
+def stored_by_clients(case: Case) -> bool:
+    """Tell whether any message of a client is stored or answered SEND_OK: then somebody reached a broker."""
+    if case.has("messages"):
+        return True
+    if not case.has("sends"):
+        return False
+    return not case.sends.where(F.upper(F.coalesce("outcome", F.lit(""))) == "SEND_OK").isEmpty()
+
+
+@per_case
+def cut_off(case: Case) -> frozenset[str]:
+    """Return the folders (hosts) whose clients tried brokers and never reached one: what timed out there waited for a connect."""
+    by_folder: dict[str, list[Tried]] = {}
+    for one in tried(case):
+        by_folder.setdefault(str(PurePosixPath(one.file).parent), []).append(one)
+    return frozenset(f for f, mine in by_folder.items() if any(t.failed for t in mine) and not any(t.reached for t in mine))

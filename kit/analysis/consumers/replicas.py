@@ -14,7 +14,7 @@ import pyarrow.dataset as ds
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
-from kit.analysis.consumers import brokers, offset_lines
+from kit.analysis.consumers import brokers
 from kit.case.once import per_case
 from kit.causes.findings import Ref
 
@@ -223,6 +223,47 @@ def reported_end(case: Case) -> tuple[int, Ref] | None:
     return None
 
 
-def refused_pulls(case: Case) -> pd.DataFrame:
-    """Return the pulls that a slave answered without correcting their offset: the group's offset is beyond its end."""
-    return offset_lines.of(case, "offset-not-corrected", "offset-overflow")
+@per_case
+def master_stored(case: Case) -> bool:
+    """Tell whether the store of a master is in the evidence."""
+    return any(b.stored and not b.slave for b in brokers.all_of(case))
+
+
+def behind(case: Case, end: int) -> int | None:
+    """Return how many acknowledged records of the ledgers lie at or behind a physical offset; None where no ledger names them by offset id."""
+    if not case.has("sends"):
+        return None
+    said = F.upper(F.trim(F.coalesce("outcome", F.lit(""))))
+    ids = case.sends.where((said == ACKNOWLEDGED) & F.col("offset_msg_id").isNotNull()).select("offset_msg_id").limit(MOST).toPandas()["offset_msg_id"]
+    places = [place for text in ids if (place := of_id(text))]
+    return sum(place[1] >= end for place in places) if len({place[0] for place in places}) == 1 else None
+
+
+@per_case
+def answered_alone(case: Case) -> int:
+    """Return how many sends were answered that the master stored them without its slave."""
+    if not case.has("sends"):
+        return 0
+    said = F.upper(F.trim(F.coalesce("outcome", F.lit(""))))
+    return int(case.sends.where(said.isin("FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVAILABLE")).count())
+
+
+@per_case
+def refused_reads(case: Case) -> tuple[Ref, ...]:
+    """Quote pulls that were refused as busy: a slave with slaveReadEnable=false (`PullMessageProcessor.rejectRequest`, 5.0.0 and later)."""
+    from kit.analysis.sends import refused_pulls
+
+    return refused_pulls.quotes(case)
+
+
+def seconds(case: Case, compared: Ledger) -> pd.DataFrame:
+    """Return what was acknowledged and what the replica stored, second by second: second, acknowledged, on_replica, missing."""
+    rows = compared.rows.dropna(subset=["start"])
+    missing = set(compared.missing.index)
+    each = pd.DataFrame({"second": rows["start"].dt.floor("s"), "missing": [i in missing for i in rows.index]})
+    if each.empty:
+        return pd.DataFrame({"second": pd.Series(dtype="datetime64[ns]"), "acknowledged": pd.Series(dtype="int64"), "on_replica": pd.Series(dtype="int64"), "missing": pd.Series(dtype="int64")})
+    by = each.groupby("second")["missing"].agg(["size", "sum"]).rename(columns={"size": "acknowledged", "sum": "missing"}).reset_index()
+    step = max(1, len(by) // 2_000)
+    by = by.groupby(by.index // step).agg(second=("second", "first"), acknowledged=("acknowledged", "sum"), missing=("missing", "sum"))
+    return by.assign(on_replica=by["acknowledged"] - by["missing"])[["second", "acknowledged", "on_replica", "missing"]].reset_index(drop=True)

@@ -43,10 +43,12 @@ _HEAD: Final = re.compile(
     re.MULTILINE,
 )
 
+_LOGGED: Final = re.compile(rb"^\W{0,3}\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d|\w(?:Exception|Error)\b", re.MULTILINE)
+
 
 def sniff(head: bytes) -> bool:
-    """Tell whether a file's head is such an output: its first lines begin like one."""
-    return bool(_HEAD.search(b"\n".join(head[:8192].replace(b"\r", b"").split(b"\n")[:12])))
+    """Tell whether a file's head is such an output: its first lines begin like one, and no log line stands among them."""
+    return not _LOGGED.search(head[:8192]) and bool(_HEAD.search(b"\n".join(head[:8192].replace(b"\r", b"").split(b"\n")[:12])))
 
 
 def read(files: Iterable[tuple[str, str]]) -> pa.Table:

@@ -16,6 +16,8 @@ EVENTS: Final[tuple[Event, ...]] = (
           "topicRouteTable.put. Topic = orders, TopicRouteData[TopicRouteData [orderTopicConf=null, queueDatas=[], brokerDatas=[BrokerData [brokerName=broker-a, brokerAddrs={0=10.20.29.11:10911}]], filterServerTable={}]]", harmless=True),
     event("topic-unknown-to-consumer", ", but the topic[", r"doRebalance, (?P<group>\S+), but the topic\[(?P<topic>[^\]]*)\] not exist", "client", "WARN", "client/impl/consumer/RebalanceImpl.rebalanceByTopic",
           "doRebalance, points, but the topic[orders] not exist."),
+    event("no-consumer-list", ", get consumer id list failed", r"doRebalance, (?P<group>\S+) (?P<topic>\S+), get consumer id list failed", "client", "WARN", "client/impl/consumer/RebalanceImpl.rebalanceByTopic",
+          "doRebalance, points orders, get consumer id list failed", harmless=None),
     event("access-denied", ("AclException: ", "rocketmq.auth.authentication.exception.", "rocketmq.auth.authorization.exception."),
           r"(?:Acl|Authentication|Authorization)Exception: (?P<reason>(?:Check signature failed for accessKey=(?P<access_key>[^,\s]+)|No acl config for (?P<unknown_key>[^,\s]+)|No (?:default )?permission for (?P<resource_type>topic|group):(?P<resource>[^,\s]+)|[^\n]{0,200}))",
           "client app remoting broker broker_default text", "WARN ERROR", "acl/plain/PlainPermissionManager (4.4.0+), auth/authentication and auth/authorization (5.3.0+)",

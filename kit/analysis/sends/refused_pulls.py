@@ -1,0 +1,62 @@
+"""Pulls that were refused as busy: they are no refused sends, and a slave that may not be read gives the same answer.
+
+`PullMessageProcessor.rejectRequest` refuses every pull of a slave with slaveReadEnable=false (5.0.0 and later) as `[REJECTREQUEST]system busy`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import functions as F  # noqa: N812
+
+from kit.analysis import refs
+from kit.case.once import per_case
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from kit.case.case import Case
+    from kit.causes.findings import Ref
+
+REFUSED: Final = ("flow-control", "thread-pool-busy")
+OF_PULLS: Final = (
+    "execute the pull request exception", "pullKernelImpl", "processPullResponse", "pullMessageAsync", "PullCallback", "PullMessageService", "popMessage",
+    "updateConsumeOffsetToBroker", "getConsumerIdListByGroup", "HeartBeat", "heart beat", "queryConsumerOffset", "lockBatchMQ",
+)  # fmt: skip
+"""What a client prints around the refusal of anything that is no send: client/impl/consumer, MQClientAPIImpl, MQClientInstance; no sender's frame has one."""
+
+
+def is_pull() -> Column:
+    """Tell the entries whose refusal was one of a pull, or of something else that is no send."""
+    text = F.concat_ws("\n", "message", "trace")
+    found = F.lit(False)
+    for words in OF_PULLS:
+        found = found | F.contains(text, F.lit(words))
+    return found & ~F.contains(text, F.lit("DefaultMQProducerImpl.send"))
+
+
+@per_case
+def entries(case: Case) -> DataFrame:
+    """Return the entries in which something else than a send was refused as busy."""
+    refused = F.arrays_overlap("events", F.array(*(F.lit(slug) for slug in REFUSED)))
+    return case.entries.where(refused & is_pull())
+
+
+@per_case
+def count(case: Case) -> int:
+    return entries(case).count() if refs.seen(case, *REFUSED) else 0
+
+
+@per_case
+def refused_sends(case: Case) -> refs.Seen:
+    """Return where a send was refused as busy: every refusal but those of pulls."""
+    if not count(case):
+        return refs.seen(case, *REFUSED)
+    refused = F.arrays_overlap("events", F.array(*(F.lit(slug) for slug in REFUSED)))
+    return refs.among(case.entries.where(refused & ~is_pull()), *REFUSED)
+
+
+@per_case
+def quotes(case: Case) -> tuple[Ref, ...]:
+    """Quote the earliest refused pulls: the line that names the refusal."""
+    return refs.lines(case, entries(case), 2, within="system busy") if count(case) else ()
