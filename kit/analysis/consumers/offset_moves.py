@@ -204,11 +204,11 @@ def commands(case: Case) -> list[dict[str, Any]]:
         block.setdefault(row["name"], row["value"])
     asked = {(r["file"]): r for r in _rows(offset_lines.of(case, "offset-reset-command"))}
     found = []
-    for (file, number), block in blocks.items():
+    for (file, row_number), block in blocks.items():
         said = blocks.get((file, 0), {})
         end = number(next((block[n] for n in ("#offset", "#rollbackOffset", "#resetOffset") if n in block), None))
         queue = number(block.get("#queueId"))
-        if number == 0 or end is None or queue is None or "#brokerName" not in block:
+        if row_number == 0 or end is None or queue is None or "#brokerName" not in block:
             continue
         line = asked.get(file, {})
         group, topic = said.get("argument:-g") or line.get("group"), said.get("argument:-t") or line.get("topic")
