@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from kit.case.once import per_case
-from kit.causes.findings import Ref
+from kit.case.memoize import per_case
 from kit.inventory import quotes
+from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

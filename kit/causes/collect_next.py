@@ -6,6 +6,7 @@ Paths are the defaults of a stock installation (`broker.conf` may say otherwise)
 from __future__ import annotations
 
 import datetime as dt
+import shlex
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,12 +33,16 @@ SENDS = T("the sender's own record of each send")
 LOOKUP = T("what the look-up printed")
 METRICS = T("host metrics of the broker host")
 OFFSET_COPIES = T("copies of consumerOffset.json, some minutes apart, with the .bak")
-PROGRESS = T("the group's offsets against the queues' ends, twice")
 ROUTE = T("the addresses that the name server gives to clients")
 NETWORK = T("addresses and listening ports of the broker host")
 CLUSTER = T("which brokers the name server knows")
 TOPICS = T("the topics that exist")
 REPLICA_STORE = T("commitlog and configuration of the surviving replica")
+OFFSETS = T("where the consumer groups stand, at two times a minute apart")
+CONNECTIONS = T("the clients of the consumer group and their connections")
+RUNNING = T("what each client of the group subscribes to, holds and waits for")
+DUMPS = T("two thread dumps of the consuming process, half a minute apart")
+LEDGER = T("what each consumer wrote down about the messages it handled, as CSV")
 
 WHEN = T("{start} to {end} UTC")
 ON = T("hosts {hosts}")
@@ -111,11 +116,6 @@ def offset_copies(why: Sentence) -> Missing:
     return Missing(OFFSET_COPIES, why, command, "broker")
 
 
-def consumer_progress(why: Sentence) -> Missing:
-    command = "for n in 1 2; do mqadmin consumerProgress -n NAMESRV:9876 -g GROUP > consumerProgress-$n.txt; sleep 60; done; mqadmin topicStatus -n NAMESRV:9876 -t TOPIC > topicStatus.txt"
-    return Missing(PROGRESS, why, command, "broker")
-
-
 def topic_route(why: Sentence) -> Missing:
     command = "mqadmin clusterList -n NAMESRV:9876 > clusterList.txt; mqadmin topicRoute -n NAMESRV:9876 -t TOPIC > topicRoute.txt"
     return Missing(ROUTE, why, command)
@@ -135,6 +135,44 @@ def topic_list(why: Sentence) -> Missing:
 
 def replica_store(why: Sentence) -> Missing:
     return Missing(REPLICA_STORE, why, "tar -cSzf replica-store.tar.gz -C ~/store commitlog config; cp ~/rocketmq/conf/broker.conf .", "broker")
+
+
+def word(text: str) -> str:
+    """Return a name from evidence as one word of a shell command."""
+    return shlex.quote(text)
+
+
+def _group(group: str | None) -> str:
+    return "GROUP" if group is None else word(group)
+
+
+def consumer_progress(group: str | None, why: Sentence) -> Missing:
+    """Ask for the positions of a group at two times; `group` None: whichever it is about."""
+    progress = f"mqadmin consumerProgress -n NAMESRV:9876 -g {_group(group)}"
+    command = f"{progress} > consumerProgress-1.txt; sleep 60; {progress} > consumerProgress-2.txt"
+    copies = "cp -p ~/store/config/consumerOffset.json consumerOffset-$(date +%Y%m%dT%H%M%S).json"
+    return Missing(OFFSETS, why, f"{command}; {copies}", "broker")
+
+
+def consumer_connection(group: str | None, why: Sentence) -> Missing:
+    command = f"mqadmin consumerConnection -n NAMESRV:9876 -g {_group(group)} > consumerConnection.txt"
+    return Missing(CONNECTIONS, why, command, "broker")
+
+
+def consumer_status(group: str | None, why: Sentence) -> Missing:
+    """Ask for the running info of every client, with its stacks; the command writes a file for each below its folder."""
+    command = f"mqadmin consumerStatus -n NAMESRV:9876 -g {_group(group)} -s true > consumerStatus.txt"
+    return Missing(RUNNING, why, command, "broker")
+
+
+def thread_dumps(why: Sentence) -> Missing:
+    command = "jstack -l PID > jstack-1.txt; sleep 30; jstack -l PID > jstack-2.txt"
+    return Missing(DUMPS, why, command, "client")
+
+
+def deliveries(why: Sentence) -> Missing:
+    command = "SELECT keys, uniq_key, result, handled_at FROM deliveries WHERE handled_at BETWEEN … AND …  -- as CSV"
+    return Missing(LEDGER, why, command, "client")
 
 
 def host_metrics(why: Sentence) -> Missing:

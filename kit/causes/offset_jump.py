@@ -152,7 +152,7 @@ def _missing(case: Case, jump: Jump | None, *, suspicious: bool) -> list[Missing
     if (unsure or (jump is not None and any(m.start is None for m in jump.moves))) and not offset_moves.copies(case):
         wanted.append(collect_next.offset_copies(Text.WANT_COPIES))
     if unsure and (jump is None and suspicious):
-        wanted.append(collect_next.consumer_progress(Text.WANT_PROGRESS))
+        wanted.append(collect_next.consumer_progress(None, Text.WANT_PROGRESS))
     if jump is not None and (jump.skipped is None or jump.handled_again is None):
-        wanted.append(collect_next.rows(Text.WANT_LEDGER))
+        wanted.append(collect_next.deliveries(Text.WANT_LEDGER))
     return wanted

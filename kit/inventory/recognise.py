@@ -168,6 +168,7 @@ def _units_fit(head: bytes, dtype: np.dtype[Any]) -> bool:
 
 
 def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
+    from kit.formats.logs import thread_dumps
     from kit.formats.tables import host_network, metrics
     from kit.inventory import sniff
 
@@ -184,6 +185,8 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
         return "metrics", {}
     if host_network.sniff(head):
         return "network", {}
+    if thread_dumps.sniff(head):
+        return "thread_dump", {}
     known = sniff.sniff(head, file.file)
     if known is not None and known["source"] == "mqadmin":
         return "mqadmin", known

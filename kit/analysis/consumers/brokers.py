@@ -57,8 +57,12 @@ def all_of(case: Case) -> tuple[Broker, ...]:
         # Alone, a store belongs to whatever configuration there is; beside others only to what lies next to it.
         mine = [said[file] for file in sorted(said) if _near(file, root) == nearest and (nearest or len(roots) == 1)]
         names = {values["brokerName"] for values in mine if values.get("brokerName")}
-        slave = any(values.get("brokerRole") == "SLAVE" or values.get("brokerId", "0") not in ("0", "") for values in mine)
-        found.append(Broker(root, next(iter(names)) if len(names) == 1 else _named(case) or root, slave, root in stores))
+        slave = any(
+            values.get("brokerRole") == "SLAVE" or values.get("brokerId", "0") not in ("0", "") for values in mine
+        )
+        found.append(
+            Broker(root, next(iter(names)) if len(names) == 1 else _named(case) or root, slave, root in stores)
+        )
     return tuple(found)
 
 
@@ -67,7 +71,9 @@ def _named(case: Case) -> str | None:
     """Return the only broker name that mqadmin outputs show, None where they show none or several."""
     if not case.found.of_kind("mqadmin"):
         return None
-    table = ds.dataset(case.folder("admin"), format="parquet").to_table(["value"], filter=ds.field("name") == "#Broker Name")
+    table = ds.dataset(case.folder("admin"), format="parquet").to_table(
+        ["value"], filter=ds.field("name") == "#Broker Name"
+    )
     names: set[Any] = set(table["value"].to_pylist())
     return next(iter(names)) if len(names) == 1 else None
 

@@ -21,14 +21,42 @@ SLUGS: Final = (
     "consumer-stopped", "consumer-connected", "consumer-disconnected", "consumer-registered", "consumer-offset-back", "subscription-replaced", "subscription-removed",
     "subscription-added", "subscription-missing", "subscription-not-latest", "consumer-offset-saved", "consumer-group-changed",
 )  # fmt: skip
-SAME: Final = ("file", "source", "group", "topic", "broker", "queue_id", "client_id", "address", "set", "clients", "data", "old", "new", "queue_offset", "uniq_key", "msg_id")
+SAME: Final = (
+    "file",
+    "source",
+    "group",
+    "topic",
+    "broker",
+    "queue_id",
+    "client_id",
+    "address",
+    "set",
+    "clients",
+    "data",
+    "old",
+    "new",
+    "queue_offset",
+    "uniq_key",
+    "msg_id",
+)
 """Values that make a statement another one; numbers that only move (offsets, counts) do not."""
 EACH: Final = (
     "client-created", "queues-assigned", "queues-assigned-go", "queue-taken", "queue-left", "pull-started", "consumer-stopped", "consumer-connected", "consumer-disconnected",
     "subscription-replaced", "subscription-removed", "subscription-added", "expired-sent-back",
 )  # fmt: skip
 """Events whose order tells who held what: none of them is put together with another."""
-NUMBERS: Final = ("offset", "min_offset", "max_offset", "next", "times", "count", "limit", "requested", "stored", "reconsume_times")
+NUMBERS: Final = (
+    "offset",
+    "min_offset",
+    "max_offset",
+    "next",
+    "times",
+    "count",
+    "limit",
+    "requested",
+    "stored",
+    "reconsume_times",
+)
 MOST: Final = 200_000
 """Different statements kept; more are never read by a person, and what is asked of them is first, last and how often."""
 
@@ -90,8 +118,8 @@ def every(case: Case) -> list[Said]:
         other = f"{name}_2"
         if other in columns:
             merged = merged.withColumn(name, F.coalesce(name, other) if name in columns else F.col(other))
-    same = [name for name in SAME if name in merged.columns]
-    numbers = [name for name in NUMBERS if name in merged.columns]
+    same: list[str] = [name for name in SAME if name in merged.columns]
+    numbers: list[str] = [name for name in NUMBERS if name in merged.columns]
     merged = merged.withColumn("own_line", F.when(F.col("event").isin(*EACH), F.col("line")))
     counted = merged.groupBy("event", "own_line", *same).agg(
         F.count("*").alias("n"),
@@ -109,7 +137,19 @@ def _said(row: dict[str, Any], same: list[str], numbers: list[str]) -> Said:
     low = {name: row[f"low_{name}"] for name in numbers if row[f"low_{name}"] is not None}
     high = {name: row[f"high_{name}"] for name in numbers if row[f"high_{name}"] is not None}
     begin, end = row["begin"], row["end"]
-    return Said(row["event"], row["file"], row.get("source"), values, row["n"], begin["line"], end["line"], begin["ts"], end["ts"], low, high)
+    return Said(
+        row["event"],
+        row["file"],
+        row.get("source"),
+        values,
+        row["n"],
+        begin["line"],
+        end["line"],
+        begin["ts"],
+        end["ts"],
+        low,
+        high,
+    )
 
 
 def of(case: Case, *slugs: str, group: str | None = None) -> list[Said]:

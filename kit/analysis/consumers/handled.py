@@ -32,16 +32,30 @@ class Topic:
 
 def places(case: Case, group: str) -> set[str]:
     """Return the folders (hosts) in whose client logs a group consumes."""
-    said = facts.of(case, "queues-assigned", "queues-assigned-go", "queue-taken", "pull-started", "heartbeat-data", "consumer-offset-saved")
+    said = facts.of(
+        case,
+        "queues-assigned",
+        "queues-assigned-go",
+        "queue-taken",
+        "pull-started",
+        "heartbeat-data",
+        "consumer-offset-saved",
+    )
     mine = {s.place for s in said if s.group == group}
-    return mine | {s.place for s in said if s.event == "heartbeat-data" and f"[groupName={group}," in s.values.get("data", "")}
+    return mine | {
+        s.place for s in said if s.event == "heartbeat-data" and f"[groupName={group}," in s.values.get("data", "")
+    }
 
 
 def ledgers(case: Case, group: str) -> list[str] | None:
     """Return the delivery ledgers of a group's hosts; None where one of its hosts has none: what was handled there is not known."""
     found = []
     for place in sorted(places(case, group)):
-        mine = [i.file for i in case.found.of_kind("rows") if str(PurePosixPath(i.file).parent) == place and i.detail.get("role") in ("deliveries", None)]
+        mine = [
+            i.file
+            for i in case.found.of_kind("rows")
+            if str(PurePosixPath(i.file).parent) == place and i.detail.get("role") in ("deliveries", None)
+        ]
         named = [f for f in mine if (item := case.found.get(f)) and item.detail.get("role") == "deliveries"]
         if not mine:
             return None
@@ -77,17 +91,24 @@ def _topic(case: Case, group: str, topic: str) -> Topic:
         return Topic(topic, records.count(), None, None, front)
     keys = done.where(F.col("uniq_key").isNotNull()).select("uniq_key").distinct()
     offset = F.lit(None).cast("long")
-    for row in last.itertuples():
+    rows: list[Any] = list(last.itertuples())
+    for row in rows:
         if not _missing(row.offset):
             offset = F.when(F.col("queue_id") == int(row.queue_id), F.lit(int(row.offset))).otherwise(offset)
-    marked = records.join(keys.withColumn("_done", F.lit(True)), "uniq_key", "left").withColumn("_behind", F.col("queue_offset") < F.coalesce(offset, F.lit(0)))
+    marked = records.join(keys.withColumn("_done", F.lit(True)), "uniq_key", "left").withColumn(
+        "_behind", F.col("queue_offset") < F.coalesce(offset, F.lit(0))
+    )
     open_ = marked.where(F.col("_done").isNull()).drop("_done")
     counted = marked.agg(
         F.count("*").alias("stored"),
         F.count_if(F.col("_done").isNull()).alias("nobody"),
         F.count_if(F.col("_done").isNull() & F.col("_behind")).alias("behind"),
     ).collect()[0]
-    shown = tuple(open_.orderBy(~F.col("_behind"), "store_timestamp", "physical_offset").drop("_behind").limit(3).collect()) if counted.nobody else ()
+    shown = (
+        tuple(open_.orderBy(~F.col("_behind"), "store_timestamp", "physical_offset").drop("_behind").limit(3).collect())
+        if counted.nobody
+        else ()
+    )
     return Topic(topic, counted.stored, counted.nobody, counted.behind, counted.nobody - counted.behind, shown)
 
 
@@ -112,14 +133,25 @@ def by_several(case: Case, group: str) -> tuple[int, tuple[Ref, ...], dict[str, 
     if done is None or len(ledgers(case, group) or ()) < 2:
         return None
     name = F.coalesce("uniq_key", "key")
-    twice = done.where(name.isNotNull()).groupBy(name.alias("name")).agg(F.count_distinct("file").alias("files"), F.collect_list(F.struct("file", "line")).alias("places"))
+    twice = (
+        done.where(name.isNotNull())
+        .groupBy(name.alias("name"))
+        .agg(F.count_distinct("file").alias("files"), F.collect_list(F.struct("file", "line")).alias("places"))
+    )
     several = twice.where(F.col("files") > 1).persist()
     count = several.count()
     row = several.orderBy("name").limit(1).collect() if count else []
-    refs = tuple(Ref(p["file"], case.line(p["file"], p["line"]), line=p["line"]) for p in (row[0]["places"][:2] if row else ()))
+    refs = tuple(
+        Ref(p["file"], case.line(p["file"], p["line"]), line=p["line"]) for p in (row[0]["places"][:2] if row else ())
+    )
     queues: dict[str, set[int]] = {}
     if count and case.has("messages"):
-        of = case.records.join(several.select(F.col("name").alias("uniq_key")), "uniq_key", "left_semi").select("topic", "queue_id").distinct().collect()
+        of = (
+            case.records.join(several.select(F.col("name").alias("uniq_key")), "uniq_key", "left_semi")
+            .select("topic", "queue_id")
+            .distinct()
+            .collect()
+        )
         for each in of:
             queues.setdefault(each["topic"], set()).add(each["queue_id"])
     return count, refs, queues

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import pandas as pd
@@ -113,7 +113,10 @@ class Pair:
     def per_queue(self) -> dict[str, int]:
         """Return {queue id: lag}; of several brokers the id follows the broker's name."""
         several = len({q.broker for q in self.queues}) > 1
-        return {f"{q.broker}:{q.queue_id}" if several else str(q.queue_id): q.last_lag for q in sorted(self.queues, key=lambda q: (q.broker, q.queue_id))}
+        return {
+            f"{q.broker}:{q.queue_id}" if several else str(q.queue_id): q.last_lag
+            for q in sorted(self.queues, key=lambda q: (q.broker, q.queue_id))
+        }
 
 
 @per_case
@@ -122,8 +125,11 @@ def pairs(case: Case) -> list[Pair]:
     every = positions.every(case)
     every = every[every["source"].isin(["copy", "progress"]) & every["end"].notna()]
     found = []
-    for (group, topic), rows in every.groupby(["group", "topic"], sort=True):
-        queues = tuple(_course(group, topic, broker, int(queue_id), mine) for (broker, queue_id), mine in rows.groupby(["broker", "queue_id"], sort=True))
+    for (group, topic), rows in _by(every, "group", "topic"):
+        queues = tuple(
+            _course(group, topic, broker, int(queue_id), mine)
+            for (broker, queue_id), mine in _by(rows, "broker", "queue_id")
+        )
         pair = Pair(group, topic, queues)
         if pair.lag or not topic.startswith((names.RETRY_PREFIX, names.DLQ_PREFIX)):
             found.append(pair)
@@ -140,16 +146,17 @@ def _course(group: str, topic: str, broker: str, queue_id: int, rows: pd.DataFra
     )  # fmt: skip
 
 
+def _by(frame: pd.DataFrame, *columns: str) -> list[tuple[Any, pd.DataFrame]]:
+    """Return the rows of each group with its key, in order of key."""
+    return list(frame.groupby(list(columns), sort=True))
+
+
 def _stands(rows: pd.DataFrame) -> bool:
-    """Tell whether the offset did not move between two looks although messages waited at the first and more had come at the second."""
-    before, count = None, 0
-    for row in rows.itertuples():
-        if before is not None and pd.notna(row.time) and pd.notna(before.time):
-            still = _int(row.offset) == _int(before.offset)
-            if still and row.end > before.end and before.lag > 0 and (row.time - before.time).total_seconds() >= PATIENCE:
-                count += 1
-        before = row
-    return count > 0
+    """Tell whether the offset did not move between two looks although messages waited at the first and more had come at
+    the second.
+    """
+    begin, _ = _longest_stand(rows)
+    return begin is not None
 
 
 def _int(value: object) -> int | None:
@@ -183,32 +190,52 @@ def stuck(case: Case) -> list[Stuck]:
     every = positions.every(case)
     every = every[every["source"].isin(["copy", "progress"]) & every["end"].notna() & every["time"].notna()]
     found = []
-    for (group, topic), rows in every.groupby(["group", "topic"], sort=True):
+    for (group, topic), rows in _by(every, "group", "topic"):
         if topic.startswith((names.RETRY_PREFIX, names.DLQ_PREFIX)):
             continue
-        by_queue = {key: mine.drop_duplicates(["time", "offset", "end"]) for key, mine in rows.groupby(["broker", "queue_id"], sort=True)}
+        by_queue = {
+            key: mine.drop_duplicates(["time", "offset", "end"]) for key, mine in _by(rows, "broker", "queue_id")
+        }
         for (broker, queue_id), mine in by_queue.items():
             begin, last = _longest_stand(mine)
             if begin is None or last is None:
                 continue
-            others = sum(_passed(other, begin.time, last.time) for key, other in by_queue.items() if key != (broker, queue_id))
+            others = sum(
+                _passed(other, begin.time, last.time) for key, other in by_queue.items() if key != (broker, queue_id)
+            )
             if others:
                 found.append(
-                    Stuck(group, topic, broker, int(queue_id), _int(last.offset) or 0, _int(last.begin) or 0, int(last.end), _time(begin.time), _time(last.time), others)  # type: ignore[arg-type]
+                    Stuck(
+                        group,
+                        topic,
+                        broker,
+                        int(queue_id),
+                        _int(last.offset) or 0,
+                        _int(last.begin) or 0,
+                        int(last.end),
+                        begin.time.to_pydatetime(),
+                        last.time.to_pydatetime(),
+                        others,
+                    )
                 )
     return sorted(found, key=lambda s: (s.begin >= s.offset, -(s.end - s.offset), s.group, s.topic, s.queue_id))
 
 
-def _longest_stand(rows: pd.DataFrame) -> tuple:  # type: ignore[type-arg]
-    """Return the first and last look of the longest stretch in which the offset stood at a waiting message while the end went on, (None, None) without one."""
-    best: tuple = (None, None)  # type: ignore[type-arg]
-    begin = before = None
-    for row in [*rows.itertuples(), None]:
-        goes_on = row is not None and before is not None and _int(row.offset) == _int(before.offset) and row.end >= before.end and before.lag > 0
-        if not goes_on:
-            if begin is not None and before is not begin and before.end > begin.end and (before.time - begin.time).total_seconds() >= PATIENCE:
-                if best[0] is None or before.time - begin.time > best[1].time - best[0].time:
-                    best = (begin, before)
+def _longest_stand(rows: pd.DataFrame) -> tuple[Any, Any]:
+    """Return the first and last look of the longest stretch in which the offset stood at a waiting message while the
+    end went on, (None, None) without one.
+    """
+    best: tuple[Any, Any] = (None, None)
+    begin: Any = None
+    before: Any = None
+    looks: list[Any] = [row for row in rows.itertuples() if pd.notna(row.time)]
+    for row in [*looks, None]:
+        still = row is not None and before is not None and _int(row.offset) == _int(before.offset)
+        if not (still and row.end >= before.end and before.lag > 0):
+            stood = before is not None and before.end > begin.end
+            if stood and (before.time - begin.time).total_seconds() >= PATIENCE:
+                longer = best[0] is None or before.time - begin.time > best[1].time - best[0].time
+                best = (begin, before) if longer else best
             begin = row
         before = row
     return best
@@ -220,7 +247,11 @@ def _passed(rows: pd.DataFrame, start: pd.Timestamp, end: pd.Timestamp) -> bool:
     if len(inside) < 2:
         return False
     first, last = inside.iloc[0], inside.iloc[-1]
-    return bool(pd.notna(last["offset"]) and last["offset"] >= first["end"] and last["offset"] > (first["offset"] if pd.notna(first["offset"]) else 0))
+    return bool(
+        pd.notna(last["offset"])
+        and last["offset"] >= first["end"]
+        and last["offset"] > (first["offset"] if pd.notna(first["offset"]) else 0)
+    )
 
 
 def refs(case: Case, group: str, topic: str, queue_id: int | None = None, most: int = 2) -> tuple[Ref, ...]:

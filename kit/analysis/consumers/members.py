@@ -75,7 +75,18 @@ def connections(case: Case) -> list[Connection]:
     for block in positions.admin_blocks(case):
         if block["command"] == "consumerConnection" and block.get("#ClientId") and block.get("-g"):
             ref = Ref(block["file"], case.line(block["file"], block["line"]), line=block["line"])
-            found.append(Connection(block["-g"], block["#ClientId"], block.get("#ClientAddr", ""), block["time"], block["time"], ref, block["file"], True))
+            found.append(
+                Connection(
+                    block["-g"],
+                    block["#ClientId"],
+                    block.get("#ClientAddr", ""),
+                    block["time"],
+                    block["time"],
+                    ref,
+                    block["file"],
+                    True,
+                )
+            )
     gone: dict[tuple[str, str], list[dt.datetime | None]] = defaultdict(list)
     for said in facts.of(case, "consumer-disconnected"):
         gone[said.file, said.values.get("address", "")].append(said.first)
@@ -83,7 +94,17 @@ def connections(case: Case) -> list[Connection]:
         address = said.values.get("address", "")
         ends = sorted(t for t in gone[said.file, address] if t and said.first and t >= said.first)
         if said.group:
-            found.append(Connection(said.group, said.values.get("client_id", ""), address, said.first, ends[0] if ends else None, said.ref(case), said.file))
+            found.append(
+                Connection(
+                    said.group,
+                    said.values.get("client_id", ""),
+                    address,
+                    said.first,
+                    ends[0] if ends else None,
+                    said.ref(case),
+                    said.file,
+                )
+            )
     return [c for c in found if positions.of_users(c.group)]
 
 
@@ -135,14 +156,27 @@ def subscriptions(case: Case) -> list[Subscription]:
     for said in facts.of(case, "heartbeat-data"):
         for group, topics in facts.subscriptions(said.values.get("data", "")).items():
             if own := _own_topics(topics):
-                found.append(Subscription(group, said.values.get("client_id", ""), own, said.first, ends.get(said.file), said.ref(case)))
+                found.append(
+                    Subscription(
+                        group, said.values.get("client_id", ""), own, said.first, ends.get(said.file), said.ref(case)
+                    )
+                )
     by_address = {(c.group, c.address): c for c in connections(case) if not c.listed}
     for said in facts.of(case, "consumer-registered"):
         address = said.values.get("address", "").removeprefix("/")
         for group, topics in facts.subscriptions(said.values.get("data", "")).items():
             known = by_address.get((group, address))
             if own := _own_topics(topics):
-                found.append(Subscription(group, known.client_id if known else address, own, said.first, known.last if known else None, said.ref(case)))
+                found.append(
+                    Subscription(
+                        group,
+                        known.client_id if known else address,
+                        own,
+                        said.first,
+                        known.last if known else None,
+                        said.ref(case),
+                    )
+                )
     return [s for s in found if positions.of_users(s.group)]
 
 
@@ -150,7 +184,10 @@ def subscriptions(case: Case) -> list[Subscription]:
 def _last_times(case: Case) -> dict[str, dt.datetime | None]:
     """Return the last time in each client log: until then its client was there."""
     last = {item.file: item.last for item in case.inventory.items if item.last is not None}
-    return {file: time.astimezone(dt.UTC).replace(tzinfo=None) if time and time.tzinfo else time for file, time in last.items()}
+    return {
+        file: time.astimezone(dt.UTC).replace(tzinfo=None) if time and time.tzinfo else time
+        for file, time in last.items()
+    }
 
 
 def differing(case: Case) -> dict[str, list[tuple[Subscription, Subscription]]]:
@@ -161,7 +198,11 @@ def differing(case: Case) -> dict[str, list[tuple[Subscription, Subscription]]]:
         by_group[each.group].append(each)
     for group, members in by_group.items():
         for n, first in enumerate(members):
-            pairs[group] += [(first, s) for s in members[n + 1 :] if s.client_id != first.client_id and s.topics != first.topics and _overlap(first, s)]
+            pairs[group] += [
+                (first, s)
+                for s in members[n + 1 :]
+                if s.client_id != first.client_id and s.topics != first.topics and _overlap(first, s)
+            ]
     return {group: found for group, found in pairs.items() if found}
 
 
@@ -171,21 +212,33 @@ def _overlap(a: Subscription, b: Subscription) -> bool:
     early, late = (a, b) if a.first <= b.first else (b, a)
     assert late.first is not None
     # Running info files are of one moment: two calls a minute apart show the same clients.
-    return early.last is None or early.last >= late.first or (early.last == early.first and (late.first - early.first).total_seconds() < 60)
+    return (
+        early.last is None
+        or early.last >= late.first
+        or (early.last == early.first and (late.first - early.first).total_seconds() < 60)
+    )
 
 
 @per_case
 def holdings(case: Case) -> list[Holding]:
     """Return which process pulled which queue from when to when, by client logs (rebalancing) and running info files."""
     found: list[Holding] = []
-    clients = {s.file: s.values["client_id"] for s in facts.of(case, "queues-assigned", "queues-assigned-go", "client-created") if s.values.get("client_id")}
+    clients = {
+        s.file: s.values["client_id"]
+        for s in facts.of(case, "queues-assigned", "queues-assigned-go", "client-created")
+        if s.values.get("client_id")
+    }
     open_: dict[tuple[str, str, Queue], facts.Said] = {}
     for said in facts.of(case, "queue-taken", "pull-started", "queue-left", "consumer-stopped"):
         group = said.group
         if said.event == "consumer-stopped":
             for key in [k for k in open_ if k[0] == said.place and group in (None, k[1])]:
                 begun = open_.pop(key)
-                found.append(Holding(key[1], key[0], clients.get(begun.file, ""), key[2], begun.first, said.first, begun.ref(case)))
+                found.append(
+                    Holding(
+                        key[1], key[0], clients.get(begun.file, ""), key[2], begun.first, said.first, begun.ref(case)
+                    )
+                )
             continue
         if not group or said.queue is None:
             continue
@@ -193,7 +246,11 @@ def holdings(case: Case) -> list[Holding]:
         if said.event != "queue-left":
             open_.setdefault(key, said)
         elif begun := open_.pop(key, None):
-            found.append(Holding(group, said.place, clients.get(said.file, ""), said.queue, begun.first, said.last, begun.ref(case)))
+            found.append(
+                Holding(
+                    group, said.place, clients.get(said.file, ""), said.queue, begun.first, said.last, begun.ref(case)
+                )
+            )
     for (place, group, queue), said in open_.items():
         found.append(Holding(group, place, clients.get(said.file, ""), queue, said.first, None, said.ref(case)))
     # The set a rebalance ends with: what is in it was taken even where the lines of each queue are gone (rolled away).
@@ -201,8 +258,22 @@ def holdings(case: Case) -> list[Holding]:
     stopped = {(s.place, s.group) for s in facts.of(case, "consumer-stopped")}
     for said in facts.of(case, "queues-assigned", "queues-assigned-go"):
         for queue in sorted(facts.queues(said.values.get("set", ""))):
-            if said.group and (said.place, said.group, queue) not in held and not stopped & {(said.place, said.group), (said.place, None)}:
-                found.append(Holding(said.group, said.place, said.values.get("client_id", ""), queue, said.first, None, said.ref(case)))
+            if (
+                said.group
+                and (said.place, said.group, queue) not in held
+                and not stopped & {(said.place, said.group), (said.place, None)}
+            ):
+                found.append(
+                    Holding(
+                        said.group,
+                        said.place,
+                        said.values.get("client_id", ""),
+                        queue,
+                        said.first,
+                        None,
+                        said.ref(case),
+                    )
+                )
                 held.add((said.place, said.group, queue))
     return [h for h in found if positions.of_users(h.group)]
 
@@ -221,5 +292,7 @@ def status_queues(case: Case, group: str) -> dict[str, set[Queue]]:
     found: dict[str, set[Queue]] = {}
     for info in positions.running(case):
         if info["group"] == group:
-            found[info["client_id"]] = {(b["#Topic"], b["#Broker Name"], int(b["#QID"])) for b in info["queues"] if b.get("droped") != "true"}
+            found[info["client_id"]] = {
+                (b["#Topic"], b["#Broker Name"], int(b["#QID"])) for b in info["queues"] if b.get("droped") != "true"
+            }
     return found

@@ -28,7 +28,16 @@ OWN_COPY: Final = 60.0
 """Seconds a store's own consumerOffset.json may be older than its last record: it is saved every 5 s (flushConsumerOffsetInterval), and at the stop."""
 BUCKETS: Final = 7_200
 TOPICS: Final = 500
-_OWN: Final = (names.SYSTEM_GROUP_PREFIX, "TOOLS_CONSUMER", "SELF_TEST", "FILTERSRV", "__MONITOR", "CID_ONS", "%SYS", names.ADMIN_GROUP)
+_OWN: Final = (
+    names.SYSTEM_GROUP_PREFIX,
+    "TOOLS_CONSUMER",
+    "SELF_TEST",
+    "FILTERSRV",
+    "__MONITOR",
+    "CID_ONS",
+    "%SYS",
+    names.ADMIN_GROUP,
+)
 _EPOCH: Final = re.compile(r"(?:^|/)(1[4-9]\d{11})/[^/]+$")
 
 
@@ -52,8 +61,16 @@ def every(case: Case) -> pd.DataFrame:
 
 
 def _typed(frame: pd.DataFrame) -> pd.DataFrame:
-    types = {"line": "Int64", "queue_id": "Int64", "offset": "Int64", "end": "Int64", "begin": "Int64", "lag": "Int64", "time": "datetime64[us]"}
-    texts = {name: "object" for name in ("source", "file", "group", "topic", "broker")}
+    types = {
+        "line": "Int64",
+        "queue_id": "Int64",
+        "offset": "Int64",
+        "end": "Int64",
+        "begin": "Int64",
+        "lag": "Int64",
+        "time": "datetime64[us]",
+    }
+    texts = dict.fromkeys(("source", "file", "group", "topic", "broker"), "object")
     return frame.astype({name: kind for name, kind in (types | texts).items() if name in frame.columns})
 
 
@@ -65,7 +82,19 @@ def _copies(case: Case) -> pd.DataFrame:
     masters = {b.name for b in brokers.all_of(case) if not b.slave}
     kept = [row for row in rows if not ((b := place[row["file"]]) and b.slave and b.name in masters)]
     found = [
-        (row["time"], "copy", row["file"], row["line"], row["group"], row["topic"], b.name if (b := place[row["file"]]) else "", row["queue_id"], row["value"], None, None)
+        (
+            naive(row["time"]),
+            "copy",
+            row["file"],
+            row["line"],
+            row["group"],
+            row["topic"],
+            b.name if (b := place[row["file"]]) else "",
+            row["queue_id"],
+            row["value"],
+            None,
+            None,
+        )
         for row in kept
     ]
     return pd.DataFrame(found, columns=list(COLUMNS))
@@ -76,7 +105,11 @@ def admin_blocks(case: Case) -> list[dict[str, Any]]:
     """Return the rows of mqadmin outputs as dicts: their cells and `file`, `line`, `time`, `command`, and the command's arguments as `-g`, `-t`, …"""
     if not case.found.of_kind("mqadmin"):
         return []
-    table = ds.dataset(case.folder("admin"), format="parquet").to_table().sort_by([("file", "ascending"), ("line", "ascending")])
+    table = (
+        ds.dataset(case.folder("admin"), format="parquet")
+        .to_table()
+        .sort_by([("file", "ascending"), ("line", "ascending")])
+    )
     blocks: dict[tuple[str, int, str | None], dict[str, Any]] = {}
     arguments: dict[str, dict[str, str]] = {}
     call: dict[str, int] = {}
@@ -88,15 +121,32 @@ def admin_blocks(case: Case) -> list[dict[str, Any]]:
             arguments[file][name.removeprefix("argument:")] = row["value"]
             continue
         key = (file, row["block"], row["command"]) if row["block"] else (file, -row["line"], row["command"])
-        block = blocks.setdefault(key, {**arguments.get(file, {}), "file": file, "line": row["line"], "time": row["time"], "command": row["command"]})
+        block = blocks.setdefault(
+            key,
+            {
+                **arguments.get(file, {}),
+                "file": file,
+                "line": row["line"],
+                "time": naive(row["time"]),
+                "command": row["command"],
+            },
+        )
         block[name] = row["value"]
     return list(blocks.values())
 
 
 def _progress(case: Case) -> pd.DataFrame:
-    rows = [b for b in admin_blocks(case) if b["command"] == "consumerProgress" and "#Consumer Offset" in b and "#Broker Offset" in b]
+    rows = [
+        b
+        for b in admin_blocks(case)
+        if b["command"] == "consumerProgress" and "#Consumer Offset" in b and "#Broker Offset" in b
+    ]
     # Without the command line the group's own retry topic names it.
-    by_file = {b["file"]: b["#Topic"].removeprefix(names.RETRY_PREFIX) for b in rows if b["#Topic"].startswith(names.RETRY_PREFIX)}
+    by_file = {
+        b["file"]: b["#Topic"].removeprefix(names.RETRY_PREFIX)
+        for b in rows
+        if b["#Topic"].startswith(names.RETRY_PREFIX)
+    }
     found = [
         (b["time"], "progress", b["file"], b["line"], b.get("-g") or by_file.get(b["file"], ""), b["#Topic"], b["#Broker Name"], number(b["#QID"]),
          number(b["#Consumer Offset"]), number(b["#Broker Offset"]), None)
@@ -119,7 +169,16 @@ def running(case: Case) -> list[dict[str, Any]]:
         item = case.found.get(block["file"])
         info = found.setdefault(
             block["file"],
-            {"file": block["file"], "time": _printed(block["file"]) or block["time"], "client_id": _client_of(item), "group": "", "properties": {}, "subscriptions": {}, "queues": [], "rt": {}},
+            {
+                "file": block["file"],
+                "time": _printed(block["file"]) or block["time"],
+                "client_id": _client_of(item),
+                "group": "",
+                "properties": {},
+                "subscriptions": {},
+                "queues": [],
+                "rt": {},
+            },
         )
         if "#SubExpression" in block:
             info["subscriptions"][block["#Topic"]] = (block["#SubExpression"], block["line"])
@@ -148,11 +207,28 @@ def _printed(file: str) -> dt.datetime | None:
 
 def _status(case: Case) -> pd.DataFrame:
     found = [
-        (info["time"], "status", info["file"], row["line"], info["group"], row["#Topic"], row["#Broker Name"], number(row["#QID"]), number(row["#Consumer Offset"]), None, None)
+        (
+            info["time"],
+            "status",
+            info["file"],
+            row["line"],
+            info["group"],
+            row["#Topic"],
+            row["#Broker Name"],
+            number(row["#QID"]),
+            number(row["#Consumer Offset"]),
+            None,
+            None,
+        )
         for info in running(case)
         for row in info.get("offsets", ())
     ]
     return pd.DataFrame(found, columns=list(COLUMNS))
+
+
+def naive(time: dt.datetime | None) -> dt.datetime | None:
+    """Return a time in UTC without its zone, as Spark's frames have them."""
+    return None if time is None else time.astimezone(dt.UTC).replace(tzinfo=None)
 
 
 def number(text: str | None) -> int | None:
@@ -173,7 +249,11 @@ def preserved(case: Case) -> bool:
     ]
     if apart:
         return sum(-2 <= seconds <= PRESERVED for seconds in apart) * 2 >= len(apart)
-    stamps = {item.modified for item in case.found.of_kind("store_json", "mqadmin", "thread_dump") if item.modified is not None}
+    stamps = {
+        item.modified
+        for item in case.found.of_kind("store_json", "mqadmin", "thread_dump")
+        if item.modified is not None
+    }
     return len(stamps) > 1
 
 
@@ -221,7 +301,9 @@ def curve(case: Case) -> pd.DataFrame:
     known = brokers.names(case)
     if not case.has("messages"):
         return _from_queues(case, empty)
-    records = case.records.where(F.col("topic").isin(wanted) if len(wanted) <= TOPICS else ~F.col("topic").startswith("%"))
+    records = case.records.where(
+        F.col("topic").isin(wanted) if len(wanted) <= TOPICS else ~F.col("topic").startswith("%")
+    )
     span = records.agg(F.min("store_timestamp"), F.max("store_timestamp")).collect()[0] if not _short(case) else None
     step = 1 if span is None or span[0] is None else max(1, round((span[1] - span[0]).total_seconds() / BUCKETS))
     root = F.regexp_replace("file", r"(?:^|/)(?:commitlog/)?[^/]*$", "")
@@ -257,8 +339,12 @@ def _from_queues(case: Case, empty: pd.DataFrame) -> pd.DataFrame:
     known = brokers.all_of(case)
     name = known[0].name if len(known) == 1 else ""
     units = case.consumequeue.where(F.col("topic").isin(topics(case)) & F.col("queue_offset").isNotNull())
-    frame = units.groupBy("topic", "queue_id").agg((F.max("queue_offset") + 1).alias("end"), F.min("queue_offset").alias("begin")).toPandas()
-    return _typed(frame.assign(broker=name, time=pd.NaT)[["topic", "broker", "queue_id", "time", "end", "begin"]])
+    frame = (
+        units.groupBy("topic", "queue_id")
+        .agg((F.max("queue_offset") + 1).alias("end"), F.min("queue_offset").alias("begin"))
+        .toPandas()
+    )
+    return _typed(frame.assign(broker=name, time=None)[["topic", "broker", "queue_id", "time", "end", "begin"]])
 
 
 @per_case
@@ -276,11 +362,13 @@ def _absent(frame: pd.DataFrame, ends: pd.DataFrame) -> pd.DataFrame:
     copies = frame[frame["source"] == "copy"]
     if copies.empty or ends.empty:
         return frame.iloc[:0]
-    there = copies.groupby(["file", "group", "topic", "broker"], as_index=False).agg(time=("time", "first"), line=("line", "first"))
+    there = copies.groupby(["file", "group", "topic", "broker"], as_index=False).agg(
+        time=("time", "first"), line=("line", "first")
+    )
     every_queue = there.merge(ends[["topic", "broker", "queue_id"]].drop_duplicates(), on=["topic", "broker"])
     marked = every_queue.merge(copies[["file", *KEYS]], on=["file", *KEYS], how="left", indicator=True)
     absent = marked[marked["_merge"] == "left_only"].drop(columns="_merge")
-    return _typed(absent.assign(source="copy", offset=pd.NA, end=pd.NA, begin=pd.NA)[list(COLUMNS)])
+    return _typed(absent.assign(source="copy", offset=None, end=None, begin=None)[list(COLUMNS)])
 
 
 def _with_ends(case: Case, frame: pd.DataFrame, ends: pd.DataFrame) -> pd.DataFrame:
@@ -288,7 +376,13 @@ def _with_ends(case: Case, frame: pd.DataFrame, ends: pd.DataFrame) -> pd.DataFr
     if ends.empty:
         return frame
     frame = frame.copy()
-    own = frame["file"].isin({f"{b.root}/config/{name}".removeprefix("./") for b in brokers.all_of(case) for name in ("consumerOffset.json", "lmqConsumerOffset.json")})
+    own = frame["file"].isin(
+        {
+            f"{b.root}/config/{name}".removeprefix("./")
+            for b in brokers.all_of(case)
+            for name in ("consumerOffset.json", "lmqConsumerOffset.json")
+        }
+    )
     latest = ends["time"].max()
     own &= frame["time"].isna() | (frame["time"] >= latest - pd.Timedelta(seconds=OWN_COPY))
     by_queue = dict(list(ends.groupby(["topic", "broker", "queue_id"], sort=False)))

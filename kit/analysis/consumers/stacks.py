@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 import pyarrow.dataset as ds
 
+from kit.analysis.consumers.positions import naive
 from kit.case.once import per_case
 from kit.causes.findings import Ref
 
@@ -75,7 +76,11 @@ def method(frame: str) -> str:
 
 def is_own(frame: str) -> bool:
     """Tell whether a frame is in the application's own code."""
-    return not frame.startswith(LIBRARIES) and "$$" not in frame.partition("(")[0] and not frame.startswith(("LambdaForm", "$Proxy"))
+    return (
+        not frame.startswith(LIBRARIES)
+        and "$$" not in frame.partition("(")[0]
+        and not frame.startswith(("LambdaForm", "$Proxy"))
+    )
 
 
 @per_case
@@ -90,7 +95,7 @@ def consuming(case: Case) -> list[Consuming]:
         own = [(frame, line) for frame, line in zip(row["frames"], row["frame_lines"], strict=True) if is_own(frame)]
         found.append(
             Consuming(
-                row["file"], row["dump"], row["time"], named["group"], row["thread"], row["state"], row["line"],
+                row["file"], row["dump"], naive(row["time"]), named["group"], row["thread"], row["state"], row["line"],
                 tuple(frame for frame, _ in own), tuple(line for _, line in own), row["waiting_for"], tuple(row["locked"] or ()), bool(row["deadlocked"]),
             )
         )  # fmt: skip
@@ -99,7 +104,11 @@ def consuming(case: Case) -> list[Consuming]:
 
 def of_group(case: Case, group: str, folders: frozenset[str] = frozenset()) -> list[Consuming]:
     """Return the consuming threads of one group: by their names, before 4.9.0 by the folders (hosts) in whose client logs the group stands."""
-    return [t for t in consuming(case) if (group[:GROUP_IN_NAME] == t.group if t.group else str(PurePosixPath(t.file).parent) in folders)]
+    return [
+        t
+        for t in consuming(case)
+        if (group[:GROUP_IN_NAME] == t.group if t.group else str(PurePosixPath(t.file).parent) in folders)
+    ]
 
 
 def dumps(threads: list[Consuming]) -> dict[tuple[str, int], list[Consuming]]:
@@ -124,7 +133,11 @@ def shared(case: Case, threads: list[Consuming]) -> list[Shared]:
         if not most:
             continue
         top = min(most, key=lambda frame: (depth[frame], -count[frame], frame))
-        places = [(t, next(line for f, line in zip(t.own, t.lines, strict=True) if method(f) == top)) for t in members if top in map(method, t.own)]
+        places = [
+            (t, next(line for f, line in zip(t.own, t.lines, strict=True) if method(f) == top))
+            for t in members
+            if top in map(method, t.own)
+        ]
         waits = Counter(t.waiting_for for t, _ in places if t.state == "BLOCKED" and t.waiting_for)
         monitor = next((at for at, n in waits.items() if n >= len(places) - 1 and n > 1), None)
         refs = tuple(Ref(file, case.line(file, line), line=line) for _, line in places[:3])
@@ -154,6 +167,19 @@ def table(case: Case) -> pd.DataFrame:
     import pandas as pd
 
     rows = [
-        (t.file, t.dump, t.time, t.group, t.thread, t.state, method(t.own[0]) if t.own else None, t.waiting_for, t.deadlocked) for t in consuming(case)
+        (
+            t.file,
+            t.dump,
+            t.time,
+            t.group,
+            t.thread,
+            t.state,
+            method(t.own[0]) if t.own else None,
+            t.waiting_for,
+            t.deadlocked,
+        )
+        for t in consuming(case)
     ]
-    return pd.DataFrame(rows, columns=["file", "dump", "time", "group", "thread", "state", "frame", "waiting_for", "deadlocked"]).head(5_000)
+    return pd.DataFrame(
+        rows, columns=["file", "dump", "time", "group", "thread", "state", "frame", "waiting_for", "deadlocked"]
+    ).head(5_000)

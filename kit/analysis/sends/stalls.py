@@ -19,8 +19,8 @@ import pandas as pd
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis.messages.originals import is_original, plainly_new, trace_topics
-from kit.case.once import once
-from kit.causes.findings import Ref
+from kit.case.memoize import once
+from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

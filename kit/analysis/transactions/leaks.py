@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit.case.once import per_case
+from kit.case.memoize import per_case
 from kit.rocketmq import names
 
 if TYPE_CHECKING:

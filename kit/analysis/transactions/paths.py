@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis.transactions import answers, transactions
 from kit.analysis.transactions.leaks import is_commit, prop
-from kit.case.once import once
+from kit.case.memoize import once
 from kit.rocketmq import names
 
 if TYPE_CHECKING:

@@ -34,9 +34,6 @@ SCHEMA: Final = pa.schema(
 modules, innermost first, and `frame_lines` the lines they are on; `locked`: addresses of monitors and synchronizers the thread owns; `waiting_for`: address of
 the one it waits for, `waiting_class` its class; `deadlocked`: named in the dump's own deadlock report."""
 
-LIMIT: Final = 64 << 20
-"""Bytes of one dump that are read: 20,000 threads make some 60 MB."""
-
 MARK: Final = b"Full thread dump"
 
 _TITLE: Final = re.compile(r"Full thread dump \S")
@@ -46,14 +43,19 @@ _DUMPED: Final = re.compile(r'^#(?P<number>\d+) "(?P<name>.*)"(?: virtual)?(?: (
 _STATE: Final = re.compile(r"^\s+java\.lang\.Thread\.State: (?P<state>[A-Z_]+)")
 _FRAME: Final = re.compile(r"^\s+at (?P<frame>\S.*)$")
 _BARE: Final = re.compile(r"^ {4,8}(?P<frame>(?:[\w.$-]+(?:@[\w.+-]+)?/+)?[\w.$<>/]+\.[\w$<>]+\([^()]*\))$")
-_LOCK: Final = re.compile(r"^\s+- (?P<what>locked|waiting to lock|waiting to re-lock in wait\(\)|waiting on|parking to wait for|eliminated)\s+<(?P<at>\w+)> ?(?:\(a (?P<class>[^)]*)\))?")
+_LOCK: Final = re.compile(
+    r"^\s+- (?P<what>locked|waiting to lock|waiting to re-lock in wait\(\)|waiting on|parking to wait for|eliminated)\s+<(?P<at>\w+)> ?(?:\(a (?P<class>[^)]*)\))?"
+)
 _OWNED: Final = re.compile(r"^\s+- <(?P<at>\w+)> \(a (?P<class>[^)]*)\)")
 _DEADLOCK: Final = re.compile(r"^Found (?:one|a|\d+) Java-level deadlock")
 _DEADLOCKED: Final = re.compile(r'^"(?P<name>.*)":$')
 _STATUS: Final = re.compile(r"^(?P<name>\S.*?)\s+TID: (?P<number>\d+) STATE: (?P<state>[A-Z_]+)$")
 _MODULE: Final = re.compile(r"^(?:[\w.$-]*(?:@[\w.+-]+)?/)+(?=[A-Za-z_$])")
 _IN_SOURCE: Final = re.compile(r"\((?:[\w.$-]+(?:@[\w.+-]+)?/)+")
-_HEAD: Final = re.compile(rb'^Full thread dump \S|^"[^"\n]{1,400}" #\d+ .{0,200}\btid=0x|^#\d+ "[^"\n]{0,400}"(?: virtual)?[^\n]*\n +(?:java\.base/|[\w.$]+\.[\w$<>]+\()', re.MULTILINE)
+_HEAD: Final = re.compile(
+    rb'^Full thread dump \S|^"[^"\n]{1,400}" #\d+ .{0,200}\btid=0x|^#\d+ "[^"\n]{0,400}"(?: virtual)?[^\n]*\n +(?:java\.base/|[\w.$]+\.[\w$<>]+\()',
+    re.MULTILINE,
+)
 
 
 @attrs.define
@@ -91,7 +93,9 @@ def parse(text: str) -> list[Thread]:
 def read(name: str, raw: bytes, zone: Callable[[int], int]) -> Iterator[pa.RecordBatch]:
     """Yield the rows (`SCHEMA`) of one file. `zone(ms as printed)` gives ms since 1970."""
     encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
-    rows = [_row(name, thread, zone) for thread in parse(raw[:LIMIT].decode(encoding, "backslashreplace").removeprefix("\ufeff"))]
+    rows = [
+        _row(name, thread, zone) for thread in parse(raw.decode(encoding, "backslashreplace").removeprefix("\ufeff"))
+    ]
     if rows:
         yield pa.RecordBatch.from_pylist(rows, SCHEMA)
 

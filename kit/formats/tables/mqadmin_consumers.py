@@ -16,8 +16,12 @@ SECTION: Final = re.compile(r"^#(?P<name>Consumer [A-Za-z&]+(?: [A-Za-z&]+)?|Use
 """The titles inside a running info file."""
 
 _PROPERTY: Final = re.compile(r"^(?P<name>[\w.]{2,80}) *: (?P<value>.*)$")
-_SUBSCRIPTION: Final = re.compile(r"^(?:Below is subscription:)?\s*\d{3,} +Topic: (?P<topic>\S+) +(?:ClassFilter: (?P<filter>\w+) +)?SubExpression: ?(?P<expression>.*)$")
-_CONNECTION: Final = re.compile(r"^\d{3,} +(?P<id>\S+) +(?P<address>\S+:\d+|\S*) +(?P<language>[A-Z]\w*) +(?P<version>[A-Z]\w+)$")
+_SUBSCRIPTION: Final = re.compile(
+    r"^(?:Below is subscription:)?\s*\d{3,} +Topic: (?P<topic>\S+) +(?:ClassFilter: (?P<filter>\w+) +)?SubExpression: ?(?P<expression>.*)$"
+)
+_CONNECTION: Final = re.compile(
+    r"^\d{3,} +(?P<id>\S+) +(?P<address>\S+:\d+|\S*) +(?P<language>[A-Z]\w*) +(?P<version>[A-Z]\w+)$"
+)
 _CLIENT: Final = re.compile(r"^\d{3,} +(?P<id>\S+) +(?P<version>[A-Z]\w+) +(?P<file>\d{10,}/\S+)$")
 _DETAIL: Final = re.compile(r"^(?P<topic>\S+) +(?P<broker>\S+) +(?P<queue>-?\d+) +ProcessQueueInfo \[(?P<info>.*)\]$")
 _INFO: Final = re.compile(r"(\w+)=([^,\]]*)")
@@ -30,11 +34,23 @@ def headless(text: str) -> tuple[str | None, Cells] | None:
     if found := _SUBSCRIPTION.match(text):
         return None, [("#Topic", found["topic"]), ("#SubExpression", found["expression"].strip())]
     if found := _CLIENT.match(text):
-        return "consumerStatus", [("#ClientId", found["id"]), ("#Version", found["version"]), ("#ConsumerRunningInfoFile", found["file"])]
+        return "consumerStatus", [
+            ("#ClientId", found["id"]),
+            ("#Version", found["version"]),
+            ("#ConsumerRunningInfoFile", found["file"]),
+        ]
     if found := _CONNECTION.match(text):
-        return "consumerConnection", [("#ClientId", found["id"]), ("#ClientAddr", found["address"]), ("#Language", found["language"]), ("#Version", found["version"])]
+        return "consumerConnection", [
+            ("#ClientId", found["id"]),
+            ("#ClientAddr", found["address"]),
+            ("#Language", found["language"]),
+            ("#Version", found["version"]),
+        ]
     if any(start in text for start in _RESETS):
-        return "resetOffsetByTime", [(name.partition("(")[0] if name != "timestamp(long)" else name, value) for name, value in _RESET.findall(text)]
+        return "resetOffsetByTime", [
+            (name.partition("(")[0] if name != "timestamp(long)" else name, value)
+            for name, value in _RESET.findall(text)
+        ]
     return None
 
 
@@ -65,7 +81,14 @@ def routes(whole: Any) -> Iterator[Cells]:
     """Yield the rows of a route (`TopicRouteData`, printed as JSON): one per broker address, one per broker with its queues."""
     for broker in whole.get("brokerDatas") or ():
         for number, address in (broker.get("brokerAddrs") or {}).items():
-            yield [("#Cluster Name", str(broker.get("cluster"))), ("#Broker Name", str(broker.get("brokerName"))), ("#BID", str(number)), ("#Addr", str(address))]
+            yield [
+                ("#Cluster Name", str(broker.get("cluster"))),
+                ("#Broker Name", str(broker.get("brokerName"))),
+                ("#BID", str(number)),
+                ("#Addr", str(address)),
+            ]
     for queues in whole.get("queueDatas") or ():
         named = [("#Broker Name", str(queues.get("brokerName")))]
-        yield named + [(name, str(queues[name])) for name in ("readQueueNums", "writeQueueNums", "perm") if name in queues]
+        yield named + [
+            (name, str(queues[name])) for name in ("readQueueNums", "writeQueueNums", "perm") if name in queues
+        ]

@@ -1,6 +1,5 @@
 """Known texts about who consumes what: pulls, rebalancing, subscriptions, connections of consumers (client logs and the broker's)."""
 
-# ruff: noqa: E501 (rows of data)
 from __future__ import annotations
 
 from typing import Final
