@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kit.analysis import refs
-from kit.analysis.consumers import denials
+from kit.analysis.consumers import denials, reach
 from kit.analysis.sends import sends
 from kit.causes import collect_next
 from kit.causes.findings import Finding, Kind, Remedy, Step
@@ -72,7 +72,7 @@ def examine(case: Case) -> Finding:
     finding = Finding(SLUG, KIND, TITLE, NONE)
     ledger = sends.ledger(case)
     if not seen:
-        looked = case.has_source("client") or ledger.knows_kinds
+        looked = reach.client_logs(case) or ledger.knows_kinds
         finding.steps = [Step(NOT_DENIED, "deciding", False if looked else None, id="denied")]
         finding.figures = {"denied": 0 if looked else None, "reasons": {} if looked else None, "failed_sends": 0 if looked else None}
         finding.missing = [] if looked else [collect_next.client_log(collect_next.PRODUCER, WANT_CLIENT)]

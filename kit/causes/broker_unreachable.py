@@ -128,7 +128,7 @@ def _target(case: Case) -> Case_ | None:
 
 def _failed(case: Case, target: Case_ | None) -> Step:
     if target is None:
-        looked = any(t.reached for t in reach.tried(case))
+        looked = reach.client_logs(case)
         return Step(NOT_FAILED, "deciding", False if looked else None, id="connects-failed")
     if target.reached:
         good = next(t for t in target.reached)
@@ -188,7 +188,7 @@ def _supporting(case: Case, target: Case_ | None) -> list[Step]:
 
 def _figures(case: Case, target: Case_ | None, instead: Any) -> dict[str, Any]:
     if target is None or target.reached:
-        looked = any(t.reached for t in reach.tried(case))
+        looked = reach.client_logs(case)
         return {"advertised": None, "reachable": None, "failed_sends": 0 if looked else None, "clients": 0 if looked else None}
     ledger = sends.ledger(case)
     failed = None
@@ -204,7 +204,7 @@ def _figures(case: Case, target: Case_ | None, instead: Any) -> dict[str, Any]:
 def _missing(case: Case, target: Case_ | None, instead: Any) -> list[Missing]:
     suspicious = target is not None and not target.reached
     wanted = []
-    if target is None and not any(t.reached for t in reach.tried(case)):
+    if target is None and not reach.client_logs(case):
         wanted.append(collect_next.client_log(collect_next.PRODUCER, WANT_CLIENT))
     if suspicious and target is not None and target.advertised is None:
         wanted.append(collect_next.topic_route(WANT_ROUTE))

@@ -50,7 +50,7 @@ def examine(case: Case) -> Finding:
     found = missing_topics.unknown(case)
     worst = found[0] if found else None
     finding = Finding(SLUG, KIND, TITLE, NONE)
-    looked = any(t.reached or t.failed for t in reach.tried(case)) or case.has_source("client")
+    looked = reach.client_logs(case)
     finding.figures = {"topics": {u.topic: u.sends for u in found if not u.exists} if looked or found else None,
                        "failed_sends": sum(u.sends for u in found if not u.exists) if looked or found else None,
                        "groups": sorted({g for u in found if not u.exists for g in u.groups}) if looked or found else None}  # fmt: skip

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs as places
 from kit.analysis.sends import sends
-from kit.case.once import per_case
+from kit.case.memoize import per_case
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pyarrow.dataset as ds
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit.case import events
-from kit.case.once import per_case
+from kit.case.memoize import per_case
 from kit.causes.findings import Ref
 from kit.rocketmq import names
 

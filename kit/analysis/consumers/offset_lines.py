@@ -11,7 +11,7 @@ import pandas as pd
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit.case import events
-from kit.case.once import per_case
+from kit.case.memoize import per_case
 
 if TYPE_CHECKING:
     from kit.case.case import Case

@@ -15,8 +15,8 @@ import attrs
 import pandas as pd
 import pyarrow.dataset as ds
 
-from kit.analysis.consumers import offset_lines
-from kit.case.once import per_case
+from kit.analysis.consumers import offset_lines, positions
+from kit.case.memoize import per_case
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _queues_at(case: Case, group: str, topic: str, offset: int, minimum: int) ->
     """Return the queues whose first stored offset was `minimum` while the group stood at `offset`."""
     said = offset_lines.of(case, "queue-min-offset", topic=topic)
     first = {r["queue_id"]: r["min_offset"] for r in _rows(said)} | first_stored(case, topic)
-    at = {(r["queue_id"], r["value"]) for r in copies(case) if r["group"] == group and r["topic"] == topic}
+    at = {(r["queue_id"], r["offset"]) for r in copies(case) if r["group"] == group and r["topic"] == topic}
     return sorted(queue for queue, low in first.items() if low == minimum and (queue, offset) in at)
 
 
@@ -190,7 +190,7 @@ def _last_before(case: Case, request: Request) -> dict[int, int]:
     mine = [r for r in copies(case) if (r["group"], r["topic"]) == (request.group, request.topic) and r["time"] is not None]
     for row in sorted(mine, key=lambda r: r["time"]):
         if request.at is not None and row["time"] <= request.at:
-            known[row["queue_id"]] = row["value"]
+            known[row["queue_id"]] = row["offset"]
     return known
 
 
@@ -243,12 +243,9 @@ def is_new(case: Case, group: str, topic: str, at: pd.Timestamp) -> bool | None:
     born = created(case).get(group)
     if born is not None:
         return bool(abs(at - born) < SOON)
-    earlier = [r for r in copy_times(case).items() if r[1] is not None and r[1] <= at]
-    if not earlier:
-        return None
+    earlier = {file: taken for file, taken in copy_times(case).items() if taken <= at}
     held = {r["file"] for r in copies(case) if r["group"] == group and r["topic"] == topic}
-    latest = max(earlier, key=lambda r: r[1])[0]
-    return latest not in held
+    return max(earlier, key=lambda file: earlier[file]) not in held if earlier else None
 
 
 # --- copies of offsets, beginnings of queues ---------------------------------------------------------------------------------
@@ -256,19 +253,17 @@ def is_new(case: Case, group: str, topic: str, at: pd.Timestamp) -> bool | None:
 
 @per_case
 def copies(case: Case) -> list[dict[str, Any]]:
-    """Return the consumer offsets of every copy: file, topic, group, queue_id, value, time (naive UTC, None where nothing says it)."""
-    table = ds.dataset(case.folder("offsets"), format="parquet").to_table(filter=ds.field("kind") == "consumer")
-    return [{**row, "time": _naive(row.get("time"))} for row in table.to_pylist()]
+    """Return where groups stood by copies of consumerOffset.json and consumerProgress outputs, where they had an offset (`positions.COLUMNS`)."""
+    known = positions.every(case)
+    return _rows(known[known["source"].isin(["copy", "progress"]) & known["offset"].notna()])
 
 
 @per_case
-def copy_times(case: Case) -> dict[str, pd.Timestamp | None]:
-    """Return {file: when it was copied} of every copy of consumerOffset.json, also of one without any offset."""
-    times: dict[str, pd.Timestamp | None] = {r["file"]: r["time"] for r in copies(case)}
-    for item in case.found.of_kind("store_json", replicas=False):
-        if item.detail.get("name") == "consumerOffset":
-            times.setdefault(item.file, None)
-    return times
+def copy_times(case: Case) -> dict[str, pd.Timestamp]:
+    """Return {copy of consumerOffset.json: when it was taken}, where that is known."""
+    known = positions.every(case)
+    timed = known[(known["source"] == "copy") & known["time"].notna()]
+    return {str(file): pd.Timestamp(at) for file, at in timed.groupby("file")["time"].min().items()}
 
 
 @per_case
@@ -291,13 +286,6 @@ def _first_offsets(case: Case) -> dict[tuple[str, int], int]:
 def first_stored(case: Case, topic: str) -> dict[int, int]:
     """Return {queue: the first offset still stored} as the latest topicStatus says."""
     return {queue: low for (name, queue), low in _first_offsets(case).items() if name == topic}
-
-
-def _naive(value: Any) -> pd.Timestamp | None:
-    if value is None or pd.isna(value):
-        return None
-    at = pd.Timestamp(value)
-    return at.tz_convert("UTC").tz_localize(None) if at.tzinfo is not None else at
 
 
 def number(text: str | None) -> int | None:

@@ -17,7 +17,7 @@ import pyarrow.dataset as ds
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit.case import events
-from kit.case.once import per_case
+from kit.case.memoize import per_case
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
 if TYPE_CHECKING:
@@ -171,9 +171,6 @@ def advertised(case: Case) -> list[Advertised]:
     for row in sorted(table, key=lambda r: (r["file"], r["line"])):
         if row["name"] == "#Addr":
             add(row["value"], row["file"], row["line"], row["value"])
-        elif row["command"] in ("topicRoute", "brokerStatus") and "brokerAddrs" in (row["value"] or ""):
-            for address in _ADDRESS.findall(row["value"]):
-                add(address, row["file"], row["line"], address)
     rows = events.select_any(case.entries, ("route-found", "broker-registered", "broker-boot"))
     brokers = F.col("brokers") if "brokers" in rows.columns else F.lit(None).cast("string")
     said = rows.select("file", "line", "address", brokers.alias("brokers")).groupBy("file", "address", "brokers").agg(F.min("line").alias("line"))
@@ -245,6 +242,13 @@ def clients(case: Case) -> dict[str, str]:
         if row.client_id:
             found.setdefault(row.file, row.client_id)
     return found
+
+
+@per_case
+def client_logs(case: Case) -> bool:
+    """Tell whether the log of a client is there, mqadmin's apart: it would show a connect that failed."""
+    tools = _tools(case)
+    return any(i.source == "client" and i.file not in tools for i in case.found.items)
 
 
 def client_hosts(case: Case) -> list[str]:

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
 from kit.analysis.consumers import brokers
-from kit.case.once import per_case
+from kit.case.memoize import per_case
 from kit.causes.findings import Ref
 
 if TYPE_CHECKING:

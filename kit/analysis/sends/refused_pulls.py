@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
-from kit.case.once import per_case
+from kit.case.memoize import per_case
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
