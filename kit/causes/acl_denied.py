@@ -52,15 +52,22 @@ FIXES = {
         T("A test send of this client answers SEND_OK."),
     ),
     "no-right": Remedy(
-        T("Add the missing right to the account: topicPerms topic=SUB or PUB, and the group; never admin: true for an application."),
-        T("A consumer without SUB is refused at its heartbeat already: it starts without an error and consumes nothing."),
+        T(
+            "Add the missing right to the account: topicPerms topic=SUB or PUB, and the group; never admin: true for an application."
+        ),
+        T(
+            "A consumer without SUB is refused at its heartbeat already: it starts without an error and consumes nothing."
+        ),
         T("Low: the file is read again without a restart."),
         T("consumerConnection lists the client; its lag falls."),
     ),
 }
 
 LOOKS_LIKE = (
-    ("broker-not-available", T("code 16 \"sending message is forbidden\" is the permission of the broker or topic, not of a user")),
+    (
+        "broker-not-available",
+        T('code 16 "sending message is forbidden" is the permission of the broker or topic, not of a user'),
+    ),
     ("topic-missing", T("there the client finds no route; here the broker answers")),
     ("consumer-backlog", T("a group without any right has no connection at all")),
 )
@@ -74,18 +81,28 @@ def examine(case: Case) -> Finding:
     if not seen:
         looked = reach.client_logs(case) or ledger.knows_kinds
         finding.steps = [Step(NOT_DENIED, "deciding", False if looked else None, id="denied")]
-        finding.figures = {"denied": 0 if looked else None, "reasons": {} if looked else None, "failed_sends": 0 if looked else None}
+        finding.figures = {
+            "denied": 0 if looked else None,
+            "reasons": {} if looked else None,
+            "failed_sends": 0 if looked else None,
+        }
         finding.missing = [] if looked else [collect_next.client_log(collect_next.PRODUCER, WANT_CLIENT)]
         return finding
     every = denials.every(case)
     said: list[Any] = [REASON.say(reason=WORDS[d.why], names=list(d.names), count=d.count) for d in every]
-    finding.steps = [Step(DENIED.say(count=seen.count, reasons=said), "deciding", True, denials.refs(case, every), id="denied")]
+    finding.steps = [
+        Step(DENIED.say(count=seen.count, reasons=said), "deciding", True, denials.refs(case, every), id="denied")
+    ]
     own = sum(refs.count(case, "access-denied", source) for source in ("remoting", "broker", "broker_default"))
     if own:
-        finding.steps.append(Step(IN_BROKER.say(count=own), "supporting", True, denials.broker_refs(case), id="in-broker-log"))
+        finding.steps.append(
+            Step(IN_BROKER.say(count=own), "supporting", True, denials.broker_refs(case), id="in-broker-log")
+        )
     alone = refs.seen(case, "no-consumer-list")
     if alone:
-        finding.steps.append(Step(NO_LIST.say(count=alone.count), "supporting", True, refs.quote(case, alone, 1), id="no-consumer-list"))
+        finding.steps.append(
+            Step(NO_LIST.say(count=alone.count), "supporting", True, refs.quote(case, alone, 1), id="no-consumer-list")
+        )
     setting = case.setting("aclEnable")
     if setting.value == "true" and setting.where is not None:
         finding.steps.append(Step(ON, "supporting", True, (setting.where,), id="acl-on"))

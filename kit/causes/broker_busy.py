@@ -64,7 +64,7 @@ def examine(case: Case) -> Finding:
     late = ledger.of_kind("CLIENT_TIMEOUT")
     seen = Seen(
         refused=refused_pulls.refused_sends(case),
-        timed_out=refs.seen(case, *attempts.TIMEOUTS, outside=cut_off),
+        timed_out=refused_pulls.timed_out_sends(case, attempts.TIMEOUTS, cut_off),
         late=late[~late["file"].map(lambda file: str(PurePosixPath(str(file)).parent) in cut_off).astype(bool)],
         # Its counters do not tell a refused pull from a refused send.
         counted=None if refused_pulls.count(case) else busy.counted_busy(case),
@@ -96,11 +96,7 @@ def _steps(case: Case, seen: Seen, whys: list[busy.Why]) -> list[Step]:
     stalled = Claim.STALLED.say(count=count, seconds=seconds, waiters=sum(s.waiters for s in seen.stalls))
     late = seen.late
     quoted = attempts.quotes(case, ("CLIENT_TIMEOUT",), 2) if seen.timed_out or len(late) else ()
-    timed_out = (
-        quoted
-        or refs.quote(case, seen.timed_out, 2)
-        or busy.quoted_rows(case, late, 2)
-    )
+    timed_out = quoted or refs.quote(case, seen.timed_out, 2) or busy.quoted_rows(case, late, 2)
     steps = [
         _refused(case, seen),
         Step(stalled, "supporting", True if count else None, behind),
@@ -138,9 +134,7 @@ def _would_show(seen: Seen) -> bool:
     """Tell whether a refusal would be seen: whoever sends would have been told. With signs of a stall or time-outs its
     absence shows nothing.
     """
-    return seen.ledger.knows_kinds and not (
-        seen.timed_out or len(seen.late) or seen.stalls or seen.counted
-    )
+    return seen.ledger.knows_kinds and not (seen.timed_out or len(seen.late) or seen.stalls or seen.counted)
 
 
 def _outcome(case: Case, ledger: sends.Ledger) -> list[Step]:

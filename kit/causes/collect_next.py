@@ -122,19 +122,37 @@ def topic_route(why: Sentence) -> Missing:
 
 
 def host_network(why: Sentence) -> Missing:
-    return Missing(NETWORK, why, "ip addr > ip-addr.txt; ss -ltnp > listening.txt; ps -ef | grep rocketmq > processes.txt", "broker")
+    return Missing(
+        NETWORK,
+        why,
+        "ip addr > ip-addr.txt; ss -ltnp > listening.txt; ps -ef | grep rocketmq > processes.txt",
+        "broker",
+    )
 
 
 def cluster_list(why: Sentence) -> Missing:
-    return Missing(CLUSTER, why, "mqadmin clusterList -n NAMESRV:9876 > clusterList.txt; tar -czf namesrv-logs.tar.gz -C ~/logs/rocketmqlogs namesrv.log")
+    return Missing(
+        CLUSTER,
+        why,
+        "mqadmin clusterList -n NAMESRV:9876 > clusterList.txt; tar -czf namesrv-logs.tar.gz -C ~/logs/rocketmqlogs namesrv.log",
+    )
 
 
 def topic_list(why: Sentence) -> Missing:
-    return Missing(TOPICS, why, "mqadmin topicList -n NAMESRV:9876 > topicList.txt; mqadmin topicRoute -n NAMESRV:9876 -t TOPIC > topicRoute.txt")
+    return Missing(
+        TOPICS,
+        why,
+        "mqadmin topicList -n NAMESRV:9876 > topicList.txt; mqadmin topicRoute -n NAMESRV:9876 -t TOPIC > topicRoute.txt",
+    )
 
 
 def replica_store(why: Sentence) -> Missing:
-    return Missing(REPLICA_STORE, why, "tar -cSzf replica-store.tar.gz -C ~/store commitlog config; cp ~/rocketmq/conf/broker.conf .", "broker")
+    return Missing(
+        REPLICA_STORE,
+        why,
+        "tar -cSzf replica-store.tar.gz -C ~/store commitlog config; cp ~/rocketmq/conf/broker.conf .",
+        "broker",
+    )
 
 
 def word(text: str) -> str:

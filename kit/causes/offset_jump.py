@@ -18,7 +18,6 @@ from kit.causes._offset_jump_texts import FIXES, LOOKS_LIKE, Claim, Text
 from kit.causes.findings import Finding, Kind, Missing, Ref, Remedy, Step
 
 if TYPE_CHECKING:
-    from kit.analysis.consumers.offset_moves import Move
     from kit.analysis.consumers.offset_ranges import Jump
     from kit.case.case import Case
 
@@ -48,7 +47,13 @@ def examine(case: Case) -> Finding:
 
 
 def _summary(jump: Jump) -> Any:
-    said = {"group": jump.group, "topic": jump.topic, "queues": len(jump.moves), "skipped": jump.skipped, "again": jump.handled_again}
+    said = {
+        "group": jump.group,
+        "topic": jump.topic,
+        "queues": len(jump.moves),
+        "skipped": jump.skipped,
+        "again": jump.handled_again,
+    }
     return Text.SUMMARY[jump.kind].say(**said)
 
 
@@ -66,7 +71,12 @@ def _would_show(case: Case) -> bool:
 
 def _quotes(case: Case, jump: Jump) -> tuple[Ref, ...]:
     """Quote who asked for a reset, then the lines of the moves."""
-    slugs = {"reset": offset_lines.RESETS, "skip": offset_lines.RESETS, "first-start": ("group-created",), "deleted-before-consumed": ("offset-too-small",)}[jump.kind]
+    slugs = {
+        "reset": offset_lines.RESETS,
+        "skip": offset_lines.RESETS,
+        "first-start": ("group-created",),
+        "deleted-before-consumed": ("offset-too-small",),
+    }[jump.kind]
     asked = offset_lines.of(case, *slugs, group=jump.group)
     places = [(str(r.file), int(r.line)) for r in asked.drop_duplicates("event").itertuples()][:2]
     places += [(m.file, m.line) for m in jump.moves[:MOST]]
@@ -80,7 +90,9 @@ def _range(case: Case, jump: Jump | None) -> Step:
     known = [m for m in jump.moves if m.start is not None]
     if not known:
         return Step(Claim.RANGE_UNKNOWN.say(queues=len(jump.moves)), "deciding", None, id="range")
-    said = [Claim.QUEUE.say(queue="?" if m.queue_id is None else m.queue_id, start=m.start, end=m.end) for m in known[:8]]
+    said = [
+        Claim.QUEUE.say(queue="?" if m.queue_id is None else m.queue_id, start=m.start, end=m.end) for m in known[:8]
+    ]
     places = list(dict.fromkeys((m.file, m.line) for m in known[:MOST]))
     quoted = tuple(Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True))
     claim = Claim.RANGE.say(ranges=said, skipped=jump.skipped, again=jump.handled_again)
@@ -92,27 +104,65 @@ def _hints(case: Case, jump: Jump | None) -> list[Step]:
     steps = []
     asked = refs.seen(case, *offset_lines.RESETS)
     if asked or (jump is not None and jump.kind in ("reset", "skip")):
-        steps.append(Step(Claim.ASKED.say(count=asked.count), "supporting", True if asked else None, refs.quote(case, asked, 2), id="reset-asked"))
+        steps.append(
+            Step(
+                Claim.ASKED.say(count=asked.count),
+                "supporting",
+                True if asked else None,
+                refs.quote(case, asked, 2),
+                id="reset-asked",
+            )
+        )
     small = refs.seen(case, "offset-too-small", "offset-corrected", "pull-offset-illegal", "pull-offset-fixed")
     if small and (jump is None or jump.kind == "deleted-before-consumed"):
-        steps.append(Step(Claim.CORRECTED.say(count=small.count), "supporting", True, refs.quote(case, small, 2), id="corrected"))
+        steps.append(
+            Step(Claim.CORRECTED.say(count=small.count), "supporting", True, refs.quote(case, small, 2), id="corrected")
+        )
     behind = offset_ranges.behind_the_first(case)
     if behind:
-        claim = Claim.IN_FRONT_OF_FIRST.say(messages=sum(b.first - b.offset for b in behind), group=behind[0].group, topic=behind[0].topic)
+        claim = Claim.IN_FRONT_OF_FIRST.say(
+            messages=sum(b.first - b.offset for b in behind), group=behind[0].group, topic=behind[0].topic
+        )
         steps.append(Step(claim, "supporting", True, tuple(b.ref for b in behind[:2]), id="deleted-in-front"))
     back = offset_ranges.once_back(case)
     if len(back):
         claim = Claim.WENT_BACK.say(queues=len(back), messages=int((back["stored"] - back["requested"]).sum()))
-        steps.append(Step(claim, "supporting", True, refs.quote(case, refs.seen(case, "consumer-offset-back"), 2), id="went-back"))
+        steps.append(
+            Step(
+                claim, "supporting", True, refs.quote(case, refs.seen(case, "consumer-offset-back"), 2), id="went-back"
+            )
+        )
     late = offset_ranges.loose_starts(case) if jump is None else None
     if late is not None and len(late):
         places = [(str(r.file), int(r.line)) for r in late.head(2).itertuples()]
-        quoted = tuple(Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True))
-        steps.append(Step(Claim.STARTS_LATE.say(queues=len(late), group=late["group"].iloc[0], topic=late["topic"].iloc[0]), "supporting", True, quoted, id="starts-late"))
+        quoted = tuple(
+            Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True)
+        )
+        steps.append(
+            Step(
+                Claim.STARTS_LATE.say(queues=len(late), group=late["group"].iloc[0], topic=late["topic"].iloc[0]),
+                "supporting",
+                True,
+                quoted,
+                id="starts-late",
+            )
+        )
     deleted = refs.seen(case, "store-file-deleted")
     if deleted and jump is not None and jump.kind in ("deleted-before-consumed", "first-start"):
-        steps.append(Step(Claim.DELETED.say(count=deleted.count), "supporting", True, refs.quote(case, deleted, 1), id="files-deleted"))
-    if jump is not None and jump.kind == "first-start" and (policy := offset_ranges.start_policy(case, jump.group)) is not None:
+        steps.append(
+            Step(
+                Claim.DELETED.say(count=deleted.count),
+                "supporting",
+                True,
+                refs.quote(case, deleted, 1),
+                id="files-deleted",
+            )
+        )
+    if (
+        jump is not None
+        and jump.kind == "first-start"
+        and (policy := offset_ranges.start_policy(case, jump.group)) is not None
+    ):
         steps.append(Step(Claim.POLICY.say(policy=policy[0]), "supporting", True, (policy[1],), id="consume-from"))
     return steps
 
@@ -120,7 +170,15 @@ def _hints(case: Case, jump: Jump | None) -> list[Step]:
 def _figures(jump: Jump | None, *, looked: bool) -> dict[str, Any]:
     if jump is None:
         none = 0 if looked else None
-        return {"group": None, "topic": None, "kind": None, "moved": {} if looked else None, "skipped": none, "handled_again": none, "skipped_still_stored": none}
+        return {
+            "group": None,
+            "topic": None,
+            "kind": None,
+            "moved": {} if looked else None,
+            "skipped": none,
+            "handled_again": none,
+            "skipped_still_stored": none,
+        }
     return {
         "group": jump.group,
         "topic": jump.topic,
@@ -134,10 +192,27 @@ def _figures(jump: Jump | None, *, looked: bool) -> dict[str, Any]:
 
 def _table(jumps: list[Jump]) -> pd.DataFrame:
     """Return every move: one row for each queue."""
-    rows = [(j.kind, m.group, m.topic, m.broker, m.queue_id, m.start, m.end, m.skipped, m.repeated, m.at, m.file, m.line) for j in jumps for m in j.moves]
-    names = ["kind", "group", "topic", "broker", "queue_id", "start", "end", "skipped", "repeated", "at", "file", "line"]
+    rows = [
+        (j.kind, m.group, m.topic, m.broker, m.queue_id, m.start, m.end, m.skipped, m.repeated, m.at, m.file, m.line)
+        for j in jumps
+        for m in j.moves
+    ]
+    names = [
+        "kind",
+        "group",
+        "topic",
+        "broker",
+        "queue_id",
+        "start",
+        "end",
+        "skipped",
+        "repeated",
+        "at",
+        "file",
+        "line",
+    ]
     frame = pd.DataFrame(rows, columns=pd.Index(names))
-    whole = {name: "Int64" for name in ("queue_id", "start", "end", "skipped", "repeated", "line")}
+    whole = dict.fromkeys(("queue_id", "start", "end", "skipped", "repeated", "line"), "Int64")
     return frame.astype(whole).assign(at=pd.to_datetime(frame["at"]))
 
 
@@ -147,7 +222,9 @@ def _missing(case: Case, jump: Jump | None, *, suspicious: bool) -> list[Missing
     unsure = jump is None and (suspicious or not _would_show(case))
     if unsure and not case.has_source("broker"):
         wanted.append(collect_next.broker_log("broker.log", Text.WANT_BROKER_LOG))
-    if (unsure or (jump is not None and any(m.queue_id is None or m.start is None for m in jump.moves))) and not refs.seen(case, "pull-started"):
+    if (
+        unsure or (jump is not None and any(m.queue_id is None or m.start is None for m in jump.moves))
+    ) and not refs.seen(case, "pull-started"):
         wanted.append(collect_next.client_log(collect_next.CONSUMER, Text.WANT_CLIENT_LOG))
     if (unsure or (jump is not None and any(m.start is None for m in jump.moves))) and not offset_moves.copies(case):
         wanted.append(collect_next.offset_copies(Text.WANT_COPIES))

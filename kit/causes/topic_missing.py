@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-
 from kit.analysis.consumers import missing_topics, reach
 from kit.causes import collect_next
 from kit.causes.findings import Finding, Kind, Remedy, Step
@@ -24,8 +23,12 @@ KIND: Kind = "neighbour"
 
 TITLE = T("A topic that clients use does not exist")
 NONE = T("No client asked for a topic that does not exist.")
-SUMMARY = T("Topic {topic} does not exist: {sends} sends failed at once, and the groups {groups} consume nothing from it.")
-MISSED = T("Topic {topic} has no route and is not among the topics that exist: {sends} sends were refused by their own client, {groups} groups subscribe to it.")
+SUMMARY = T(
+    "Topic {topic} does not exist: {sends} sends failed at once, and the groups {groups} consume nothing from it."
+)
+MISSED = T(
+    "Topic {topic} has no route and is not among the topics that exist: {sends} sends were refused by their own client, {groups} groups subscribe to it."
+)
 EXISTS = T("Topic {topic} exists, but the name server knew no route to it at that time.")
 NOT_MISSED = T("A client asked for a topic that does not exist.")
 LIKE = T("A topic with a similar name exists: {like}.")
@@ -36,7 +39,9 @@ WANT_TOPICS = T("it shows which topics exist, under which spelling")
 ACTION = T("Correct the topic's name in the client, or create the topic with updateTopic.")
 ACTION_LIKE = T("Correct the topic's name in the client to {like}, or create {topic} with updateTopic.")
 WHY = T("The client finds no route and gives up before it sends anything.")
-RISK = T("Low. Creating topics automatically puts them on single brokers with the default queues, and hides misspellings.")
+RISK = T(
+    "Low. Creating topics automatically puts them on single brokers with the default queues, and hides misspellings."
+)
 VERIFY = T("topicRoute prints the topic's brokers; the first send answers SEND_OK.")
 
 LOOKS_LIKE = (
@@ -53,7 +58,7 @@ def examine(case: Case) -> Finding:
     looked = reach.client_logs(case)
     finding.figures = {"topics": {u.topic: u.sends for u in found if not u.exists} if looked or found else None,
                        "failed_sends": sum(u.sends for u in found if not u.exists) if looked or found else None,
-                       "groups": sorted({g for u in found if not u.exists for g in u.groups}) if looked or found else None}  # fmt: skip
+                       "consumer_groups": sorted({g for u in found if not u.exists for g in u.groups}) if looked or found else None}  # fmt: skip
     if worst is None:
         finding.steps = [Step(NOT_MISSED, "deciding", False if looked else None, id="no-route")]
         finding.missing = [] if looked else [collect_next.client_log(collect_next.PRODUCER, WANT_CLIENT)]
@@ -67,7 +72,9 @@ def examine(case: Case) -> Finding:
     shown = bool(worst.sends or worst.groups)
     finding.steps = [Step(claim, "deciding", True if shown and known else None, quoted, id="no-route")]
     if not known or not shown:
-        finding.steps.append(Step(ANSWERED.say(count=worst.sends + worst.asked), "supporting", True, quoted, id="no-route-answer"))
+        finding.steps.append(
+            Step(ANSWERED.say(count=worst.sends + worst.asked), "supporting", True, quoted, id="no-route-answer")
+        )
         finding.missing = [collect_next.topic_list(WANT_TOPICS)]
     if worst.like:
         finding.steps.append(Step(LIKE.say(like=worst.like), "supporting", None, id="similar-name"))
@@ -80,5 +87,3 @@ def examine(case: Case) -> Finding:
     action = ACTION if worst.like is None else ACTION_LIKE.say(like=worst.like, topic=worst.topic)
     finding.remedies = [Remedy(action, WHY, RISK, VERIFY)]
     return finding
-
-

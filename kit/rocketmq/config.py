@@ -7,6 +7,7 @@ of contradictions, each with the reason it is one.
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal
 
@@ -17,6 +18,9 @@ from kit.rocketmq.parameters import ALIASES, PARAMETERS, Parameter
 from kit.rocketmq.versions import RULES, Version, rule
 
 Source = Literal["set", "default", "unknown"]
+
+DOCKER_BRIDGE: Final = ipaddress.ip_network("172.17.0.0/16")
+"""Docker's default bridge network (docs.docker.com, daemon option `bip`): it ends at its host."""
 
 DLEDGER_LIMIT: Final = 4_194_256
 """Largest record a DLedger entry holds: 4 MiB buffer less the 48-byte header (DLedgerMmapFileStore)."""
@@ -134,6 +138,15 @@ class Conflict:
     holds: Callable[[Settings], bool]
 
 
+def _only_the_host(address: Any) -> bool:
+    """Tell whether an address is loopback, link-local or of Docker's default bridge network."""
+    try:
+        ip = ipaddress.ip_address(str(address).strip())
+    except ValueError:
+        return str(address).strip().lower() == "localhost"
+    return ip.is_loopback or ip.is_link_local or ip in DOCKER_BRIDGE
+
+
 def _over(one: float | None, other: float | None) -> bool:
     return one is not None and other is not None and one > other
 
@@ -221,6 +234,18 @@ CONFLICTS: Final[tuple[Conflict, ...]] = (
              T("a slow slave shows as a client timeout, never as FLUSH_SLAVE_TIMEOUT"),
              T("slaveTimeout below the clients' sendMsgTimeout"),
              lambda s: s.says("brokerRole", "SYNC_MASTER") and _reaches(s.number("slaveTimeout"), s.number("sendMsgTimeout"))),
+    Conflict("address-of-the-host-only", ("brokerIP1",), "broker-unreachable",
+             T("clients are given an address that only the broker's own host knows: every send and pull from elsewhere fails to connect"),
+             T("brokerIP1 = an address that clients and the other brokers reach"),
+             lambda s: _only_the_host(s.value("brokerIP1").value)),
+    Conflict("acknowledged-before-safe", ("brokerRole", "flushDiskType"), "replica-loss",
+             T("SEND_OK comes before the slave has the message and before it is on disk: a lost master loses what its slave has not fetched, a host that loses power what was not flushed"),
+             T("SYNC_MASTER and SYNC_FLUSH for topics that must not lose a message, with the latency they cost; else an alarm on how far the slave is behind"),
+             lambda s: s.value("brokerRole").source == "set" and s.says("brokerRole", "ASYNC_MASTER") and s.says("flushDiskType", "ASYNC_FLUSH")),
+    Conflict("topics-create-themselves", ("autoCreateTopicEnable",), "topic-missing",
+             T("a misspelt topic is created by its first send, on one broker, and nobody consumes it"),
+             T("autoCreateTopicEnable=false in production, and updateTopic on every broker"),
+             lambda s: s.value("autoCreateTopicEnable").source == "set" and s.says("autoCreateTopicEnable", True)),
 )  # fmt: skip
 
 

@@ -46,7 +46,13 @@ def _why(row: dict[str, str | None]) -> tuple[Why, str]:
 @per_case
 def every(case: Case) -> tuple[Denial, ...]:
     """Return the refusals by reason."""
-    rows = case.event("access-denied").groupBy("reason", "access_key", "unknown_key", "resource_type", "resource").agg(F.count("*").alias("n")).limit(MOST).collect()
+    rows = (
+        case.event("access-denied")
+        .groupBy("reason", "access_key", "unknown_key", "resource_type", "resource")
+        .agg(F.count("*").alias("n"))
+        .limit(MOST)
+        .collect()
+    )
     names: dict[Why, set[str]] = defaultdict(set)
     counts: dict[Why, int] = defaultdict(int)
     for row in rows:
@@ -68,14 +74,18 @@ def refs(case: Case, found: tuple[Denial, ...]) -> tuple[Ref, ...]:
     quoted: list[Ref] = []
     for denial in found:
         mine = entries.where(conditions[denial.why]) if denial.why in conditions else entries
-        within = {"wrong-secret": "ignature failed", "unknown-user": "No acl config", "no-right": "ermission for"}.get(denial.why, NEEDLE)
+        within = {"wrong-secret": "ignature failed", "unknown-user": "No acl config", "no-right": "ermission for"}.get(
+            denial.why, NEEDLE
+        )
         quoted += places.lines(case, mine, 1, within=within)
     return tuple(quoted)
 
 
 def broker_refs(case: Case) -> tuple[Ref, ...]:
     """Quote the earliest refusal in the broker's own logs."""
-    return places.lines(case, case.event("access-denied").where(F.col("source").isin(*BROKER_SIDE)), 1, within="AclException")
+    return places.lines(
+        case, case.event("access-denied").where(F.col("source").isin(*BROKER_SIDE)), 1, within="AclException"
+    )
 
 
 def failed_sends(case: Case) -> int | None:
@@ -85,7 +95,11 @@ def failed_sends(case: Case) -> int | None:
     ledger = sends.ledger(case)
     if ledger.source is None:
         return None
-    folders = {str(PurePosixPath(row.file).parent) for row in case.event("access-denied").select("file").distinct().collect()}
+    folders = {
+        str(PurePosixPath(row.file).parent) for row in case.event("access-denied").select("file").distinct().collect()
+    }
     mine = ledger.failed[[str(PurePosixPath(str(file)).parent) in folders for file in ledger.failed["file"]]]
     mine = mine[~mine["kind"].isin(["CLIENT_TIMEOUT"])]
-    return int(mine["key"].fillna(mine["uniq_key"]).fillna(mine["file"].astype(str) + mine["line"].astype(str)).nunique())
+    return int(
+        mine["key"].fillna(mine["uniq_key"]).fillna(mine["file"].astype(str) + mine["line"].astype(str)).nunique()
+    )

@@ -43,9 +43,24 @@ class Unknown:
 def unknown(case: Case) -> list[Unknown]:
     """Return the topics that a send, a consumer or mqadmin found no route for, the most sends first."""
     rows = events.select_any(case.entries, ("topic-unknown-to-consumer", "no-route"))
-    said = rows.select("event", "file", "source", "line", "ts", "topic", F.col("group"), F.contains(F.concat_ws("\n", "message", "trace"), F.lit("DefaultMQProducerImpl")).alias("by_send"))
+    said = rows.select(
+        "event",
+        "file",
+        "source",
+        "line",
+        "ts",
+        "topic",
+        F.col("group"),
+        F.contains(F.concat_ws("\n", "message", "trace"), F.lit("DefaultMQProducerImpl")).alias("by_send"),
+    )
     grouped = said.where(F.col("topic").isNotNull()).groupBy("event", "file", "source", "topic", "group", "by_send")
-    found = grouped.agg(F.count("*").alias("n"), F.min("line").alias("line"), F.min("ts").alias("first"), F.max("ts").alias("last")).limit(MOST).collect()
+    found = (
+        grouped.agg(
+            F.count("*").alias("n"), F.min("line").alias("line"), F.min("ts").alias("first"), F.max("ts").alias("last")
+        )
+        .limit(MOST)
+        .collect()
+    )
     exist = existing(case)
     topics = sorted({r.topic for r in found if not r.topic.startswith(NORMAL)})
     result = []
@@ -68,7 +83,9 @@ def unknown(case: Case) -> list[Unknown]:
 @per_case
 def existing(case: Case) -> frozenset[str]:
     """Return the topics that exist: in topics.json, topicList and topicStatus outputs, or with records in a store."""
-    rows = ds.dataset(case.folder("configs"), format="parquet").to_table(["subject"], filter=ds.field("origin") == "topics")
+    rows = ds.dataset(case.folder("configs"), format="parquet").to_table(
+        ["subject"], filter=ds.field("origin") == "topics"
+    )
     known = set(rows["subject"].drop_null().to_pylist())
     table = ds.dataset(case.folder("admin"), format="parquet").to_table(["command", "name", "value"])
     for row in table.to_pylist():

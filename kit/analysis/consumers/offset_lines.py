@@ -16,7 +16,14 @@ from kit.case.memoize import per_case
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-PULLS: Final = ("pull-offset-illegal", "offset-too-small", "offset-corrected", "offset-not-corrected", "offset-overflow", "offset-reset-on-pull")
+PULLS: Final = (
+    "pull-offset-illegal",
+    "offset-too-small",
+    "offset-corrected",
+    "offset-not-corrected",
+    "offset-overflow",
+    "offset-reset-on-pull",
+)
 RESETS: Final = ("offset-reset-started", "offset-reset-done", "offset-reset-client", "offset-reset-command")
 STARTS: Final = ("pull-started", "group-created")
 OTHERS: Final = ("consumer-offset-back", "queue-min-offset")
@@ -36,11 +43,19 @@ def lines(case: Case) -> pd.DataFrame:
     rows = events.select_any(case.entries, (*PULLS, *RESETS, *STARTS, *OTHERS))
     named = {"offset": "offset_said"}
     # Two patterns call the group of a line of another client `group_2`.
-    values = {name: F.col(named.get(name, name)) for name in (*TEXTS, *NUMBERS) if named.get(name, name) in rows.columns}
+    values = {
+        name: F.col(named.get(name, name)) for name in (*TEXTS, *NUMBERS) if named.get(name, name) in rows.columns
+    }
     if "group_2" in rows.columns and "group" in values:
         values["group"] = F.coalesce("group", "group_2")
     said = rows.select("event", "file", "source", "line", "ts", *(value.alias(name) for name, value in values.items()))
-    times = (F.min("ts").alias("first"), F.max("ts").alias("last"), F.min("line").alias("line"), F.max("line").alias("last_line"), F.count("*").alias("n"))
+    times = (
+        F.min("ts").alias("first"),
+        F.max("ts").alias("last"),
+        F.min("line").alias("line"),
+        F.max("line").alias("last_line"),
+        F.count("*").alias("n"),
+    )
     found = said.groupBy("event", "file", "source", *values).agg(*times).limit(MOST).toPandas()
     for name in COLUMNS:
         if name not in found:

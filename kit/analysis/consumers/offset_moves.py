@@ -80,7 +80,10 @@ def moves(case: Case) -> list[Move]:
         if move.start != move.end:
             queue = (move.broker, move.queue_id) if move.queue_id is not None else (None, -1 - number)
             kept[move.kind, move.group, move.topic, *queue] = move
-    return sorted(kept.values(), key=lambda m: (m.kind, m.group, m.topic, m.broker or "", -1 if m.queue_id is None else m.queue_id))
+    return sorted(
+        kept.values(),
+        key=lambda m: (m.kind, m.group, m.topic, m.broker or "", -1 if m.queue_id is None else m.queue_id),
+    )
 
 
 # --- deleted before consumed -------------------------------------------------------------------------------------------------
@@ -103,11 +106,15 @@ def deleted(case: Case) -> Iterable[Move]:
         # One line for each pull of a queue: of several alike each is another queue, as far as there are that many.
         queues = _queues_at(case, *named)
         for queue in queues[: row["n"]] if queues else [None] * row["n"]:
-            yield _move("deleted-before-consumed", {**row, "queue_id": queue}, row["requested"], row["next"], exact=True)
+            yield _move(
+                "deleted-before-consumed", {**row, "queue_id": queue}, row["requested"], row["next"], exact=True
+            )
 
 
 def _is_too_small(row: dict[str, Any]) -> bool:
-    return None not in (row["offset"], row["next"], row["min_offset"]) and row["offset"] < row["next"] == row["min_offset"]
+    return (
+        None not in (row["offset"], row["next"], row["min_offset"]) and row["offset"] < row["next"] == row["min_offset"]
+    )
 
 
 def _began_there(case: Case, row: dict[str, Any]) -> bool:
@@ -152,10 +159,16 @@ def resets(case: Case) -> Iterable[Move]:
             kind: Kind = "skip" if ahead else "reset"
             yield _move(kind, {**row, "group": group, "topic": topic, "queue_id": queue}, start, end, exact=exact)
     for row in _rows(offset_lines.of(case, "pull-offset-illegal")):
-        if (row["group"], row["topic"]) not in asked and not _is_too_small(row) and None not in (row["offset"], row["next"]):
+        if (
+            (row["group"], row["topic"]) not in asked
+            and not _is_too_small(row)
+            and None not in (row["offset"], row["next"])
+        ):
             beyond = row["max_offset"] is not None and row["offset"] > row["max_offset"]
             if not beyond or row["next"] != row["offset"]:
-                yield _move("reset" if row["next"] < row["offset"] else "skip", row, row["offset"], row["next"], exact=False)
+                yield _move(
+                    "reset" if row["next"] < row["offset"] else "skip", row, row["offset"], row["next"], exact=False
+                )
 
 
 def _reset_queues(case: Case, request: Request) -> dict[int, tuple[int | None, bool, int, dict[str, Any]]]:
@@ -181,13 +194,18 @@ def _reset_queues(case: Case, request: Request) -> dict[int, tuple[int | None, b
         if row["requested"] == end:
             found[row["queue_id"]] = (row["stored"], True, end, row)
     before = _last_before(case, request)
-    return {q: ((before.get(q), False, end, row) if start is None else (start, exact, end, row)) for q, (start, exact, end, row) in found.items()}
+    return {
+        q: ((before.get(q), False, end, row) if start is None else (start, exact, end, row))
+        for q, (start, exact, end, row) in found.items()
+    }
 
 
 def _last_before(case: Case, request: Request) -> dict[int, int]:
     """Return the last offset of each queue that a copy taken before the reset holds."""
     known: dict[int, int] = {}
-    mine = [r for r in copies(case) if (r["group"], r["topic"]) == (request.group, request.topic) and r["time"] is not None]
+    mine = [
+        r for r in copies(case) if (r["group"], r["topic"]) == (request.group, request.topic) and r["time"] is not None
+    ]
     for row in sorted(mine, key=lambda r: r["time"]):
         if request.at is not None and row["time"] <= request.at:
             known[row["queue_id"]] = row["offset"]
@@ -197,7 +215,9 @@ def _last_before(case: Case, request: Request) -> dict[int, int]:
 @per_case
 def commands(case: Case) -> list[dict[str, Any]]:
     """Return the queues in the output of resetOffsetByTime and skipAccumulatedMessage: group, topic, timestamp, queue_id, start, end, file, line."""
-    table = ds.dataset(case.folder("admin"), format="parquet").to_table(["file", "line", "command", "block", "name", "value"])
+    table = ds.dataset(case.folder("admin"), format="parquet").to_table(
+        ["file", "line", "command", "block", "name", "value"]
+    )
     blocks: dict[tuple[str, int], dict[str, Any]] = {}
     for row in sorted(table.to_pylist(), key=lambda r: (r["file"], r["line"])):
         block = blocks.setdefault((row["file"], row["block"]), {"file": row["file"], "line": row["line"]})
@@ -234,7 +254,11 @@ def first_starts(case: Case) -> Iterable[Move]:
     starts = offset_lines.of(case, "pull-started").dropna(subset=["group", "topic", "queue_id", "offset", "first"])
     for (group, topic, _, _), mine in starts.groupby(["group", "topic", "broker", "queue_id"], dropna=False, sort=True):
         row = _rows(mine.sort_values(["first", "line"]).head(1))[0]
-        if row["offset"] > 0 and not str(topic).startswith(names.RETRY_PREFIX) and is_new(case, str(group), str(topic), row["first"]):
+        if (
+            row["offset"] > 0
+            and not str(topic).startswith(names.RETRY_PREFIX)
+            and is_new(case, str(group), str(topic), row["first"])
+        ):
             yield _move("first-start", row, 0, row["offset"], exact=True)
 
 
@@ -295,11 +319,26 @@ def number(text: str | None) -> int | None:
 
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return rows as dicts with None for what is not known."""
-    return [{name: (None if pd.isna(value) else value) for name, value in row.items()} for row in frame.astype(object).to_dict("records")]
+    return [
+        {name: (None if pd.isna(value) else value) for name, value in row.items()}
+        for row in frame.astype(object).to_dict("records")
+    ]
 
 
 def _move(kind: Kind, row: dict[str, Any], start: int | None, end: int, *, exact: bool) -> Move:
     at = None if row.get("first") is None else pd.Timestamp(row["first"]).to_pydatetime()
     broker, queue = row.get("broker"), row.get("queue_id")
     whole = None if queue is None else int(queue)
-    return Move(kind, row["group"], row["topic"], broker, whole, None if start is None else int(start), int(end), exact, at, row["file"], int(row["line"]))
+    return Move(
+        kind,
+        row["group"],
+        row["topic"],
+        broker,
+        whole,
+        None if start is None else int(start),
+        int(end),
+        exact,
+        at,
+        row["file"],
+        int(row["line"]),
+    )

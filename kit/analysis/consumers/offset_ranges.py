@@ -88,7 +88,13 @@ def _counted(case: Case, kind: Kind, moves: tuple[Move, ...], asked: dt.datetime
     skipped: int | None = 0
     again: int | None = 0
     if kind == "reset":
-        again = _repeated(moves, by_queue) if by_queue is not None else sum(m.repeated or 0 for m in moves) if exact else None
+        again = (
+            _repeated(moves, by_queue)
+            if by_queue is not None
+            else sum(m.repeated or 0 for m in moves)
+            if exact
+            else None
+        )
     else:
         skipped = sum(m.skipped or 0 for m in moves) if exact else None
     return Jump(kind, group, topic, moves, skipped, again, None, asked)
@@ -100,10 +106,17 @@ def _handled(case: Case, group: str, topic: str) -> dict[int, pd.Series] | None:
     if frame is None:
         return None
     mine = case.records.where(F.col("topic") == topic).select("offset_msg_id", "queue_id", "queue_offset")
-    joined = frame.join(mine, "offset_msg_id").groupBy("queue_id", "queue_offset").agg(F.count("*").alias("times")).toPandas()
+    joined = (
+        frame.join(mine, "offset_msg_id")
+        .groupBy("queue_id", "queue_offset")
+        .agg(F.count("*").alias("times"))
+        .toPandas()
+    )
     if joined.empty:
         return None
-    return {int(queue): rows.set_index("queue_offset")["times"].sort_index() for queue, rows in joined.groupby("queue_id")}
+    return {
+        int(queue): rows.set_index("queue_offset")["times"].sort_index() for queue, rows in joined.groupby("queue_id")
+    }
 
 
 def _by_ledger(kind: Kind, move: Move, by_queue: dict[int, pd.Series]) -> Move:
@@ -123,7 +136,13 @@ def _repeated(moves: tuple[Move, ...], by_queue: dict[int, pd.Series]) -> int:
     for move in moves:
         times = by_queue.get(move.queue_id) if move.queue_id is not None else None
         if times is not None:
-            total += int(((times > 1) & (times.index >= move.end) & (times.index < (move.start if move.start is not None else times.index.max() + 1))).sum())
+            total += int(
+                (
+                    (times > 1)
+                    & (times.index >= move.end)
+                    & (times.index < (move.start if move.start is not None else times.index.max() + 1))
+                ).sum()
+            )
     return total
 
 
@@ -131,7 +150,12 @@ def _still_stored(case: Case, moves: tuple[Move, ...]) -> int | None:
     """Return how many of the skipped messages the store still holds."""
     if not case.has("messages"):
         return None
-    first = case.records.where(F.col("topic") == moves[0].topic).groupBy("queue_id").agg(F.min("queue_offset").alias("first")).collect()
+    first = (
+        case.records.where(F.col("topic") == moves[0].topic)
+        .groupBy("queue_id")
+        .agg(F.min("queue_offset").alias("first"))
+        .collect()
+    )
     low = {row.queue_id: row.first for row in first}
     return sum(max(0, m.end - max(low[m.queue_id], m.start or 0)) for m in moves if m.queue_id in low)
 
@@ -157,19 +181,32 @@ def behind_the_first(case: Case) -> list[Behind]:
 
 
 def _progress(case: Case) -> list[dict[str, Any]]:
-    table = ds.dataset(case.folder("admin"), format="parquet").to_table(filter=ds.field("command") == "consumerProgress")
+    table = ds.dataset(case.folder("admin"), format="parquet").to_table(
+        filter=ds.field("command") == "consumerProgress"
+    )
     blocks: dict[tuple[str, int], dict[str, Any]] = {}
     groups: dict[str, str] = {}
     for row in sorted(table.to_pylist(), key=lambda r: (r["file"], r["line"])):
         if row["name"] == "argument:-g":
             groups[row["file"]] = row["value"]
-        blocks.setdefault((row["file"], row["block"]), {"file": row["file"], "line": row["line"]})[row["name"]] = row["value"]
+        blocks.setdefault((row["file"], row["block"]), {"file": row["file"], "line": row["line"]})[row["name"]] = row[
+            "value"
+        ]
     found = []
     for block in blocks.values():
         numbers = [offset_moves.number(block.get(name)) for name in ("#QID", "#Consumer Offset", "#Diff")]
         if None not in numbers and "#LastTime" in block and block["file"] in groups:
             queue, offset, diff = numbers
-            found.append({**block, "group": groups[block["file"]], "topic": block["#Topic"], "queue": queue, "offset": offset, "diff": diff})
+            found.append(
+                {
+                    **block,
+                    "group": groups[block["file"]],
+                    "topic": block["#Topic"],
+                    "queue": queue,
+                    "offset": offset,
+                    "diff": diff,
+                }
+            )
     return found
 
 
@@ -179,11 +216,18 @@ def once_back(case: Case) -> pd.DataFrame:
 
     Two clients that share an id make a stream of such lines; a reset makes one for each queue.
     """
-    rows = offset_lines.of(case, "consumer-offset-back").dropna(subset=["group", "topic", "queue_id", "requested", "stored"])
+    rows = offset_lines.of(case, "consumer-offset-back").dropna(
+        subset=["group", "topic", "queue_id", "requested", "stored"]
+    )
     queues = rows.groupby(["group", "topic", "queue_id"])["n"].sum()
     calm = {key for key, part in queues.groupby(level=["group", "topic"]) if (part == 1).all()}
     far = (rows["stored"] - rows["requested"]).ge(NOTABLE).fillna(False).astype(bool)
-    return rows[far & pd.Series([(g, t) in calm for g, t in zip(rows["group"], rows["topic"], strict=True)], index=rows.index, dtype=bool)]
+    return rows[
+        far
+        & pd.Series(
+            [(g, t) in calm for g, t in zip(rows["group"], rows["topic"], strict=True)], index=rows.index, dtype=bool
+        )
+    ]
 
 
 @per_case
@@ -201,7 +245,11 @@ def loose_starts(case: Case) -> pd.DataFrame:
 
 def start_policy(case: Case, group: str) -> tuple[str, Ref] | None:
     """Return the group's ConsumeFromWhere and the line that says it (`ConsumerData` in the broker's log)."""
-    rows = case.event("consumer-registered").where((F.col("group") == group) & F.contains("message", F.lit("consumeFromWhere=")))
+    rows = case.event("consumer-registered").where(
+        (F.col("group") == group) & F.contains("message", F.lit("consumeFromWhere="))
+    )
     row = rows.orderBy("ts", "file", "line").select("file", "line", "message").first()
     said = _POLICY.search(row.message) if row else None
-    return None if row is None or said is None else (said[1], Ref(row.file, case.line(row.file, row.line), line=row.line))
+    return (
+        None if row is None or said is None else (said[1], Ref(row.file, case.line(row.file, row.line), line=row.line))
+    )

@@ -18,6 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kit.case import events
 from kit.case.memoize import per_case
+from kit.rocketmq.config import DOCKER_BRIDGE
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
 if TYPE_CHECKING:
@@ -29,10 +30,11 @@ VIP: Final = 2
 """A client with vipChannelEnabled connects to listenPort − 2 (`MixAll.brokerVIPChannel`)."""
 PORT: Final = 10911
 MOST: Final = 20_000
-BRIDGE: Final = re.compile(r"^(?:docker|br-|virbr|cni|flannel|cali|veth|podman|lxcbr|lxdbr|weave|kube-bridge|cbr|tunl|vmnet|vboxnet)", re.IGNORECASE)
+BRIDGE: Final = re.compile(
+    r"^(?:docker|br-|virbr|cni|flannel|cali|veth|podman|lxcbr|lxdbr|weave|kube-bridge|cbr|tunl|vmnet|vboxnet)",
+    re.IGNORECASE,
+)
 """Interfaces whose network ends at the host: container and virtual machine bridges."""
-DOCKER: Final = ipaddress.ip_network("172.17.0.0/16")
-"""Docker's default bridge network (docs.docker.com, daemon option `bip`)."""
 _ADDRESS: Final = re.compile(r"(?<![\w.])(?:\[[\da-fA-F:.]+\]|[\w.-]+):\d{1,5}(?![\w.])")
 
 
@@ -99,7 +101,7 @@ def known_as(address: str) -> Known | None:
 def is_docker_default(address: str) -> bool:
     """Tell whether an address lies in Docker's default bridge network: likely one that only its host knows."""
     try:
-        return ipaddress.ip_address(host(address)) in DOCKER
+        return ipaddress.ip_address(host(address)) in DOCKER_BRIDGE
     except ValueError:
         return False
 
@@ -112,9 +114,22 @@ def connects(case: Case) -> pd.DataFrame:
     """
     rows = events.select_any(case.entries, ("client-connect", "client-connect-failed"))
     how = F.when(F.col("how") == "success", "success").otherwise("failed").alias("how")
-    said = rows.select("file", "source", "line", "ts", F.ltrim(F.col("address"), F.lit("/")).alias("address"), how, "event")
-    times = (F.count("*").alias("n"), F.min("line").alias("line"), F.min("ts").alias("first"), F.max("ts").alias("last"))
-    found = said.where(F.col("address").isNotNull()).groupBy("file", "source", "address", "how").agg(*times).limit(MOST).toPandas()
+    said = rows.select(
+        "file", "source", "line", "ts", F.ltrim(F.col("address"), F.lit("/")).alias("address"), how, "event"
+    )
+    times = (
+        F.count("*").alias("n"),
+        F.min("line").alias("line"),
+        F.min("ts").alias("first"),
+        F.max("ts").alias("last"),
+    )
+    found = (
+        said.where(F.col("address").isNotNull())
+        .groupBy("file", "source", "address", "how")
+        .agg(*times)
+        .limit(MOST)
+        .toPandas()
+    )
     return found.sort_values(["file", "address", "how"], ignore_index=True)
 
 
@@ -127,7 +142,11 @@ def tried(case: Case) -> list[Tried]:
     for (file, address), mine in connects(case).groupby(["file", "address"], sort=True):
         source = mine["source"].iloc[0]
         is_broker = host(str(address)) in brokers
-        if source in BROKER_SIDE or file in tools or (not is_broker and (str(address) in servers or port(str(address)) == NAME_SERVER_PORT)):
+        if (
+            source in BROKER_SIDE
+            or file in tools
+            or (not is_broker and (str(address) in servers or port(str(address)) == NAME_SERVER_PORT))
+        ):
             continue
         bad, good = mine[mine["how"] == "failed"], mine[mine["how"] == "success"]
         times = mine if bad.empty else bad
@@ -145,16 +164,29 @@ NAME_SERVER_PORT: Final = 9876
 @per_case
 def name_servers(case: Case) -> frozenset[str]:
     """Return the addresses of name servers that configurations and mqadmin commands name."""
-    said = ds.dataset(case.folder("configs"), format="parquet").to_table(["value"], filter=ds.field("name") == "namesrvAddr").to_pylist()
-    asked = ds.dataset(case.folder("admin"), format="parquet").to_table(["value"], filter=ds.field("name").isin(["argument:-n", "argument:--namesrvAddr"]))
-    return frozenset(part.strip() for row in (*said, *asked.to_pylist()) for part in re.split(r"[;,]", row["value"] or "") if part.strip())
+    said = (
+        ds.dataset(case.folder("configs"), format="parquet")
+        .to_table(["value"], filter=ds.field("name") == "namesrvAddr")
+        .to_pylist()
+    )
+    asked = ds.dataset(case.folder("admin"), format="parquet").to_table(
+        ["value"], filter=ds.field("name").isin(["argument:-n", "argument:--namesrvAddr"])
+    )
+    return frozenset(
+        part.strip()
+        for row in (*said, *asked.to_pylist())
+        for part in re.split(r"[;,]", row["value"] or "")
+        if part.strip()
+    )
 
 
 @per_case
 def _tools(case: Case) -> frozenset[str]:
     """Return the client logs of mqadmin: it runs on a broker's host, where every address of that host is reached."""
     seen = case.event("admin-tool").select("file").distinct().toPandas()["file"] if case.found.of_kind("log") else []
-    sides = {str(PurePosixPath(i.file).parent) for i in case.found.items if i.source in BROKER_SIDE and i.source != "namesrv"}
+    sides = {
+        str(PurePosixPath(i.file).parent) for i in case.found.items if i.source in BROKER_SIDE and i.source != "namesrv"
+    }
     beside = {i.file for i in case.found.items if i.source == "client" and str(PurePosixPath(i.file).parent) in sides}
     return frozenset((*seen, *beside))
 
@@ -167,19 +199,34 @@ def advertised(case: Case) -> list[Advertised]:
     def add(address: str, file: str, line: int, text: str) -> None:
         found.setdefault(address.lstrip("/"), Advertised(address.lstrip("/"), file, line, text))
 
-    table = ds.dataset(case.folder("admin"), format="parquet").to_table(["file", "line", "command", "name", "value"]).to_pylist()
+    table = (
+        ds.dataset(case.folder("admin"), format="parquet")
+        .to_table(["file", "line", "command", "name", "value"])
+        .to_pylist()
+    )
     for row in sorted(table, key=lambda r: (r["file"], r["line"])):
         if row["name"] == "#Addr":
             add(row["value"], row["file"], row["line"], row["value"])
     rows = events.select_any(case.entries, ("route-found", "broker-registered", "broker-boot"))
     brokers = F.col("brokers") if "brokers" in rows.columns else F.lit(None).cast("string")
-    said = rows.select("file", "line", "address", brokers.alias("brokers")).groupBy("file", "address", "brokers").agg(F.min("line").alias("line"))
+    said = (
+        rows.select("file", "line", "address", brokers.alias("brokers"))
+        .groupBy("file", "address", "brokers")
+        .agg(F.min("line").alias("line"))
+    )
     for entry in sorted(said.limit(MOST).collect(), key=lambda r: (r.file, r.line)):
         for address in [entry.address] if entry.address else _ADDRESS.findall(entry.brokers or ""):
             add(address, entry.file, entry.line, address)
-    configs = ds.dataset(case.folder("configs"), format="parquet").to_table(["file", "line", "name", "value", "backup"]).to_pylist()
+    configs = (
+        ds.dataset(case.folder("configs"), format="parquet")
+        .to_table(["file", "line", "name", "value", "backup"])
+        .to_pylist()
+    )
     listen = {r["file"]: r["value"] for r in configs if r["name"] == "listenPort"}
-    for row in sorted((r for r in configs if r["name"] == "brokerIP1" and r["value"] and not r["backup"]), key=lambda r: (r["file"], r["line"])):
+    for row in sorted(
+        (r for r in configs if r["name"] == "brokerIP1" and r["value"] and not r["backup"]),
+        key=lambda r: (r["file"], r["line"]),
+    ):
         add(f"{row['value'].strip()}:{listen.get(row['file']) or PORT}", row["file"], row["line"], row["value"])
     return list(found.values())
 
@@ -201,9 +248,15 @@ def own_addresses(case: Case) -> list[Own]:
 
 def listening(case: Case, number: int) -> list[tuple[str, str, int]]:
     """Return (address, file, line) of the sockets that listen on a port; `0.0.0.0` and `::` are every address."""
-    table = ds.dataset(case.folder("network"), format="parquet").to_table(filter=(ds.field("origin") == "sockets") & (ds.field("port") == number))
+    table = ds.dataset(case.folder("network"), format="parquet").to_table(
+        filter=(ds.field("origin") == "sockets") & (ds.field("port") == number)
+    )
     rows = table.sort_by([("file", "ascending"), ("line", "ascending")]).to_pylist()
-    return [(r["address"], r["file"], r["line"]) for r in rows if r["state"] in (None, "LISTEN") and not (r["peer"] or ":*").rpartition(":")[2].isdecimal()]
+    return [
+        (r["address"], r["file"], r["line"])
+        for r in rows
+        if r["state"] in (None, "LISTEN") and not (r["peer"] or ":*").rpartition(":")[2].isdecimal()
+    ]
 
 
 def reachable_instead(case: Case, address: str) -> tuple[str, Own, tuple[str, int] | None] | None:
@@ -213,12 +266,16 @@ def reachable_instead(case: Case, address: str) -> tuple[str, Own, tuple[str, in
     """
     own = own_addresses(case)
     files = {o.file for o in own if o.address == host(address)} or {o.file for o in own if known_as(address) and o.file}
-    others = [o for o in own if o.file in files and not o.only_the_host and o.address != host(address) and ":" not in o.address]
+    others = [
+        o
+        for o in own
+        if o.file in files and not o.only_the_host and o.address != host(address) and ":" not in o.address
+    ]
     number = port(address) or PORT
     sockets = listening(case, number)
     peers = [host(s) for s in name_servers(case)] + client_hosts(case)
     for candidate in sorted(others, key=lambda o: not any(_same_network(o, peer) for peer in peers)):
-        socket = next(((f, line) for a, f, line in sockets if a in ("0.0.0.0", "::", candidate.address)), None)  # noqa: S104 - printed, not bound
+        socket = next(((f, line) for a, f, line in sockets if a in ("0.0.0.0", "::", candidate.address)), None)
         if socket or not sockets:
             return f"{candidate.address}:{number}", candidate, socket
     return None
@@ -236,7 +293,9 @@ def clients(case: Case) -> dict[str, str]:
     """Return {log file: client id} of the clients that logs say were created; a file with several names the first."""
     if not case.found.of_kind("log", "text"):
         return {}
-    rows = case.event("client-created").select("file", "line", "client_id").orderBy("file", "line").limit(MOST).collect()
+    rows = (
+        case.event("client-created").select("file", "line", "client_id").orderBy("file", "line").limit(MOST).collect()
+    )
     found: dict[str, str] = {}
     for row in rows:
         if row.client_id:
@@ -272,4 +331,6 @@ def cut_off(case: Case) -> frozenset[str]:
     by_folder: dict[str, list[Tried]] = {}
     for one in tried(case):
         by_folder.setdefault(str(PurePosixPath(one.file).parent), []).append(one)
-    return frozenset(f for f, mine in by_folder.items() if any(t.failed for t in mine) and not any(t.reached for t in mine))
+    return frozenset(
+        f for f, mine in by_folder.items() if any(t.failed for t in mine) and not any(t.reached for t in mine)
+    )

@@ -77,11 +77,22 @@ def ends(case: Case) -> dict[str, End]:
     """Return {store host: the end of its records}, over every copy and replica."""
     if not case.has("messages"):
         return {}
+    records = case.records.where("problem IS NULL")
     behind = F.col("physical_offset") + F.col("store_size")
     last = F.max_by(F.struct("file", "physical_offset"), "physical_offset").alias("last")
-    grouped = case.records.where(F.col("problem").isNull()).groupBy("store_host").agg(F.max(behind).alias("end"), F.min("store_timestamp").alias("first"), F.max("store_timestamp").alias("time"), last)
+    grouped = records.groupBy("store_host").agg(
+        F.max(behind).alias("end"),
+        F.min("store_timestamp").alias("first"),
+        F.max("store_timestamp").alias("time"),
+        last,
+    )
     rows = grouped.where(F.col("store_host").isNotNull()).limit(1_000).collect()
-    return {r.store_host: End(r.store_host, r.end, pd.Timestamp(r["first"]), pd.Timestamp(r.time), r.last.file, r.last.physical_offset) for r in rows}
+    return {
+        r.store_host: End(
+            r.store_host, r.end, pd.Timestamp(r["first"]), pd.Timestamp(r.time), r.last.file, r.last.physical_offset
+        )
+        for r in rows
+    }
 
 
 @per_case
@@ -91,10 +102,18 @@ def ledger(case: Case) -> Ledger | None:
     if not known or not case.has("sends"):
         return None
     said = F.upper(F.trim(F.coalesce("outcome", F.lit(""))))
-    rows = case.sends.where(said == ACKNOWLEDGED).select("key", "uniq_key", "offset_msg_id", "start", "file", "line").limit(MOST).toPandas()
+    rows = (
+        case.sends.where(said == ACKNOWLEDGED)
+        .select("key", "uniq_key", "offset_msg_id", "start", "file", "line")
+        .limit(MOST)
+        .toPandas()
+    )
     rows["start"] = pd.to_datetime(rows["start"], utc=True).dt.tz_localize(None)
     place = [of_id(text) for text in rows["offset_msg_id"]]
-    rows["store_host"], rows["physical_offset"] = [p[0] if p else None for p in place], pd.array([p[1] if p else None for p in place], dtype="Int64")
+    rows["store_host"], rows["physical_offset"] = (
+        [p[0] if p else None for p in place],
+        pd.array([p[1] if p else None for p in place], dtype="Int64"),
+    )
     if rows["store_host"].notna().any():
         # Sends to another broker say nothing about this one's replica.
         mine = rows[rows["store_host"].isin(list(known))]
@@ -104,7 +123,9 @@ def ledger(case: Case) -> Ledger | None:
     first, last = min(e.first_time for e in known.values()), max(e.last_time for e in known.values())
     # What is older than the store was deleted, not lost; what was sent long before its end and is not there is another broker's.
     late = rows["start"] >= max(first, last - pd.Timedelta(seconds=10))
-    lacks = ~(rows["key"].isin(stored) | rows["uniq_key"].isin(stored)) & (rows["key"].notna() | rows["uniq_key"].notna())
+    lacks = ~(rows["key"].isin(stored) | rows["uniq_key"].isin(stored)) & (
+        rows["key"].notna() | rows["uniq_key"].notna()
+    )
     return Ledger(len(rows), rows[lacks & late], rows, by_id=False)
 
 
@@ -121,7 +142,9 @@ def of_id(text: str | None) -> tuple[str, int] | None:
 
 def _stored(case: Case) -> set[str]:
     keys = case.records.select("uniq_key", "keys").distinct().limit(MOST * 5).toPandas()
-    return set(keys["uniq_key"].dropna()) | {word for text in keys["keys"].dropna().unique() for word in (text, *text.split())}
+    return set(keys["uniq_key"].dropna()) | {
+        word for text in keys["keys"].dropna().unique() for word in (text, *text.split())
+    }
 
 
 @per_case
@@ -130,7 +153,9 @@ def beyond(case: Case) -> list[Beyond]:
     known = queue_ends(case)
     places = {b.root for b in slaves(case)}
     found: dict[tuple[str, str, int], Beyond] = {}
-    table = ds.dataset(case.folder("offsets"), format="parquet").to_table(filter=(ds.field("kind") == "consumer") & ~ds.field("backup"))
+    table = ds.dataset(case.folder("offsets"), format="parquet").to_table(
+        filter=(ds.field("kind") == "consumer") & ~ds.field("backup")
+    )
     for row in table.to_pylist():
         at = brokers.of_file(case, row["file"])
         end = known.get((row["topic"], row["queue_id"]))
@@ -138,7 +163,9 @@ def beyond(case: Case) -> list[Beyond]:
             text = f"{row['topic']}@{row['group']}"
             ref = refs.first_with(case, row["file"], text)
             if ref is not None:
-                found[row["group"], row["topic"], row["queue_id"]] = Beyond(row["group"], row["topic"], row["queue_id"], row["value"], end, ref)
+                found[row["group"], row["topic"], row["queue_id"]] = Beyond(
+                    row["group"], row["topic"], row["queue_id"], row["value"], end, ref
+                )
     return sorted(found.values(), key=lambda b: (b.group, b.topic, b.queue_id))
 
 
@@ -146,7 +173,12 @@ def beyond(case: Case) -> list[Beyond]:
 def queue_ends(case: Case) -> dict[tuple[str, int], int]:
     """Return {(topic, queue): its end} by the records, else by topicStatus (of a name server that knows no master any more: the slave's)."""
     if case.has("messages"):
-        grouped = case.records.where(F.col("problem").isNull()).groupBy("topic", "queue_id").agg((F.max("queue_offset") + 1).alias("end")).collect()
+        grouped = (
+            case.records.where("problem IS NULL")
+            .groupBy("topic", "queue_id")
+            .agg((F.max("queue_offset") + 1).alias("end"))
+            .collect()
+        )
         return {(r.topic, r.queue_id): r.end for r in grouped}
     return status_ends(case)
 
@@ -163,7 +195,9 @@ def status_ends(case: Case) -> dict[tuple[str, int], int]:
 
 @per_case
 def _admin(case: Case) -> list[dict[str, Any]]:
-    table = ds.dataset(case.folder("admin"), format="parquet").to_table(["file", "line", "command", "block", "name", "value"])
+    table = ds.dataset(case.folder("admin"), format="parquet").to_table(
+        ["file", "line", "command", "block", "name", "value"]
+    )
     return sorted(table.to_pylist(), key=lambda r: (r["file"], r["line"]))
 
 
@@ -172,8 +206,14 @@ def blocks(case: Case, command: str) -> list[dict[str, Any]]:
     found: dict[tuple[str, int], dict[str, Any]] = {}
     for row in _admin(case):
         if row["command"] == command:
-            found.setdefault((row["file"], row["block"]), {"file": row["file"], "line": row["line"]}).setdefault(row["name"], row["value"])
-    whole = {file: {k: v for k, v in block.items() if k.startswith("argument:")} for (file, number), block in found.items() if number == 0}
+            found.setdefault((row["file"], row["block"]), {"file": row["file"], "line": row["line"]}).setdefault(
+                row["name"], row["value"]
+            )
+    whole = {
+        file: {k: v for k, v in block.items() if k.startswith("argument:")}
+        for (file, number), block in found.items()
+        if number == 0
+    }
     return [{**whole.get(file, {}), **block} for (file, number), block in found.items() if number]
 
 
@@ -183,7 +223,7 @@ def master_gone(case: Case) -> tuple[Ref, ...]:
     found = list(_absent_in_cluster_list(case))
     lost = case.event("broker-lost") if refs.seen(case, "broker-lost") else None
     if lost is not None:
-        masters = {s for s in ends(case)} | _masters(case)
+        masters = set(ends(case)) | _masters(case)
         address = F.coalesce("address", "address_2")
         mine = lost.where((F.col("broker_id") == "0") | address.isin(sorted(masters)))
         found += refs.lines(case, mine, 1)
@@ -234,7 +274,12 @@ def behind(case: Case, end: int) -> int | None:
     if not case.has("sends"):
         return None
     said = F.upper(F.trim(F.coalesce("outcome", F.lit(""))))
-    ids = case.sends.where((said == ACKNOWLEDGED) & F.col("offset_msg_id").isNotNull()).select("offset_msg_id").limit(MOST).toPandas()["offset_msg_id"]
+    ids = (
+        case.sends.where((said == ACKNOWLEDGED) & F.col("offset_msg_id").isNotNull())
+        .select("offset_msg_id")
+        .limit(MOST)
+        .toPandas()["offset_msg_id"]
+    )
     places = [place for text in ids if (place := of_id(text))]
     return sum(place[1] >= end for place in places) if len({place[0] for place in places}) == 1 else None
 
@@ -262,8 +307,24 @@ def seconds(case: Case, compared: Ledger) -> pd.DataFrame:
     missing = set(compared.missing.index)
     each = pd.DataFrame({"second": rows["start"].dt.floor("s"), "missing": [i in missing for i in rows.index]})
     if each.empty:
-        return pd.DataFrame({"second": pd.Series(dtype="datetime64[ns]"), "acknowledged": pd.Series(dtype="int64"), "on_replica": pd.Series(dtype="int64"), "missing": pd.Series(dtype="int64")})
-    by = each.groupby("second")["missing"].agg(["size", "sum"]).rename(columns={"size": "acknowledged", "sum": "missing"}).reset_index()
+        return pd.DataFrame(
+            {
+                "second": pd.Series(dtype="datetime64[ns]"),
+                "acknowledged": pd.Series(dtype="int64"),
+                "on_replica": pd.Series(dtype="int64"),
+                "missing": pd.Series(dtype="int64"),
+            }
+        )
+    by = (
+        each.groupby("second")["missing"]
+        .agg(["size", "sum"])
+        .rename(columns={"size": "acknowledged", "sum": "missing"})
+        .reset_index()
+    )
     step = max(1, len(by) // 2_000)
-    by = by.groupby(by.index // step).agg(second=("second", "first"), acknowledged=("acknowledged", "sum"), missing=("missing", "sum"))
-    return by.assign(on_replica=by["acknowledged"] - by["missing"])[["second", "acknowledged", "on_replica", "missing"]].reset_index(drop=True)
+    by = by.groupby(by.index // step).agg(
+        second=("second", "first"), acknowledged=("acknowledged", "sum"), missing=("missing", "sum")
+    )
+    return by.assign(on_replica=by["acknowledged"] - by["missing"])[
+        ["second", "acknowledged", "on_replica", "missing"]
+    ].reset_index(drop=True)

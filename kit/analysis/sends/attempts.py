@@ -282,10 +282,13 @@ def thrown(case: Case) -> pd.DataFrame:
     mine["second"] = mine["ts"].fillna(-1) // 1000
     told = mine["key"].notna() | mine["uniq_key"].notna()
     loose = mine[~told & mine["thread"].notna()]
-    counts = loose.groupby([*same, "logger"], dropna=False).size().rename("n").reset_index()
-    most = counts.sort_values("n", ascending=False, kind="stable").drop_duplicates(same)
-    keep = loose.merge(most[[*same, "logger"]], on=[*same, "logger"], how="inner")
-    out = pd.concat([mine[told | mine["thread"].isna()], keep])
+    out = mine[told | mine["thread"].isna()]
+    if len(loose):
+        counts = loose.groupby([*same, "logger"], dropna=False).size().rename("n").reset_index()
+        most = counts.sort_values("n", ascending=False, kind="stable").drop_duplicates(same)
+        # A key that is nowhere known comes back from groupby as another type.
+        kept = most[[*same, "logger"]].astype(loose[[*same, "logger"]].dtypes.to_dict())
+        out = pd.concat([out, loose.merge(kept, on=[*same, "logger"], how="inner")])
     return out.sort_values(["file", "line"], ignore_index=True)[told_of]
 
 

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
 from kit.case.memoize import per_case
+from kit.rocketmq.log_layouts import BROKER_SIDE
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -54,6 +56,24 @@ def refused_sends(case: Case) -> refs.Seen:
         return refs.seen(case, *REFUSED)
     refused = F.arrays_overlap("events", F.array(*(F.lit(slug) for slug in REFUSED)))
     return refs.among(case.entries.where(refused & ~is_pull()), *REFUSED)
+
+
+def timed_out_sends(case: Case, slugs: tuple[str, ...], outside: Collection[str]) -> refs.Seen:
+    """Return where a send timed out: not a pull, not a heartbeat, not a request of a broker of its own, and not in the
+    folders `outside`.
+    """
+    if not refs.seen(case, *slugs, outside=outside):
+        return refs.seen(case, *slugs, outside=outside)
+    late = F.arrays_overlap("events", F.array(*(F.lit(slug) for slug in slugs)))
+    own = F.coalesce(F.col("source").isin(*BROKER_SIDE), F.lit(False))
+    there = F.regexp_replace(F.concat(F.lit("./"), "file"), "/[^/]*$", "").isin(
+        *([_folder(f) for f in outside] or [""])
+    )
+    return refs.among(case.entries.where(late & ~is_pull() & ~own & ~there), *slugs)
+
+
+def _folder(name: str) -> str:
+    return "." if name == "." else f"./{name}"
 
 
 @per_case

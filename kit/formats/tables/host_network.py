@@ -32,11 +32,15 @@ LIMIT: Final = 16 << 20
 _INTERFACE: Final = re.compile(r"^\d+: (?P<name>[\w.:-]+?)(?:@\S+)?: <")
 _IFCONFIG: Final = re.compile(r"^(?P<name>[\w.:-]+?):? +(?:flags=\d+<|Link encap:)")
 _BRIEF: Final = re.compile(r"^(?P<name>[\w.:@-]+) +(?:UP|DOWN|UNKNOWN) +(?P<rest>[\da-f:.]+/\d+.*)$")
-_INET: Final = re.compile(r"^\s+inet6? (?:addr: ?)?(?P<address>[\da-fA-F:.]+)(?:/(?P<prefix>\d+))?(?:.*?(?:netmask |Mask:)(?P<mask>\S+))?")
+_INET: Final = re.compile(
+    r"^\s+inet6? (?:addr: ?)?(?P<address>[\da-fA-F:.]+)(?:/(?P<prefix>\d+))?(?:.*?(?:netmask |Mask:)(?P<mask>\S+))?"
+)
 _SOCKET: Final = re.compile(
     r"^(?:(?:tcp|udp)6? +)?(?:(?P<state>[A-Z][A-Z0-9-]{3,12}) +)?\d+ +\d+ +(?P<local>\S+:(?:\d+|\*)) +(?P<peer>\S+:(?:\d+|\*))(?: +(?P<late>[A-Z][A-Z0-9_]{3,12}))?(?P<process>.*)$"
 )
-_PROCESS: Final = re.compile(r"(?P<main>org\.apache\.rocketmq\.\w+\.\w+Startup|\b(?:Broker|Namesrv|Controller|Proxy)Startup\b)")
+_PROCESS: Final = re.compile(
+    r"(?P<main>org\.apache\.rocketmq\.\w+\.\w+Startup|\b(?:Broker|Namesrv|Controller|Proxy)Startup\b)"
+)
 _HEAD: Final = re.compile(
     rb"^(?:\d+: [\w.@:-]+: <[A-Z]|[\w.:-]+:? +(?:flags=\d+<|Link encap:)|(?:Netid +)?State +Recv-Q +Send-Q|Proto +Recv-Q +Send-Q"
     rb"|(?:UID|USER|PID) +.*(?:CMD|COMMAND)\s*$|[\w.:@-]+ +(?:UP|DOWN|UNKNOWN) +[\da-f:.]+/\d+|\d+ (?:Broker|Namesrv)Startup\s*$)",
@@ -48,7 +52,9 @@ _LOGGED: Final = re.compile(rb"^\W{0,3}\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d|\w(?:Ex
 
 def sniff(head: bytes) -> bool:
     """Tell whether a file's head is such an output: its first lines begin like one, and no log line stands among them."""
-    return not _LOGGED.search(head[:8192]) and bool(_HEAD.search(b"\n".join(head[:8192].replace(b"\r", b"").split(b"\n")[:12])))
+    return not _LOGGED.search(head[:8192]) and bool(
+        _HEAD.search(b"\n".join(head[:8192].replace(b"\r", b"").split(b"\n")[:12]))
+    )
 
 
 def read(files: Iterable[tuple[str, str]]) -> pa.Table:
@@ -71,7 +77,13 @@ def parse(text: str) -> Iterator[dict[str, str | int | None]]:
         elif brief := _BRIEF.match(line):
             for part in brief["rest"].split():
                 address, _, bits = part.partition("/")
-                yield _row(number, "addresses", brief["name"].partition("@")[0], address, int(bits) if bits.isdecimal() else None)
+                yield _row(
+                    number,
+                    "addresses",
+                    brief["name"].partition("@")[0],
+                    address,
+                    int(bits) if bits.isdecimal() else None,
+                )
         elif interface and (inet := _INET.match(line)):
             bits = int(inet["prefix"]) if inet["prefix"] else _bits(inet["mask"])
             yield _row(number, "addresses", interface, inet["address"], bits)
@@ -79,12 +91,20 @@ def parse(text: str) -> Iterator[dict[str, str | int | None]]:
             address, port = _split(socket["local"])
             state = (socket["state"] or socket["late"] or "").replace("ESTABLISHED", "ESTAB") or None
             row = _row(number, "sockets", None, address, None)
-            yield {**row, "port": port, "peer": socket["peer"], "state": state, "process": socket["process"].strip() or None}
+            yield {
+                **row,
+                "port": port,
+                "peer": socket["peer"],
+                "state": state,
+                "process": socket["process"].strip() or None,
+            }
         elif process := _PROCESS.search(line):
             yield {**_row(number, "processes", None, None, None), "process": process["main"].rpartition(".")[2]}
 
 
-def _row(line: int, origin: str, interface: str | None, address: str | None, prefix: int | None) -> dict[str, str | int | None]:
+def _row(
+    line: int, origin: str, interface: str | None, address: str | None, prefix: int | None
+) -> dict[str, str | int | None]:
     row: dict[str, str | int | None] = dict.fromkeys(SCHEMA.names[1:])
     return {**row, "line": line, "origin": origin, "interface": interface, "address": address, "prefix": prefix}
 
@@ -93,7 +113,7 @@ def _split(socket: str) -> tuple[str, int | None]:
     """Return the address and port of `0.0.0.0:10911`, `*:10911`, `[::]:10911`, `:::10911`, `10.0.0.2%eth0:22`."""
     address, _, port = socket.rpartition(":")
     plain = address.strip("[]").partition("%")[0].removeprefix("::ffff:")
-    return {"*": "0.0.0.0", "": "::"}.get(plain, plain), int(port) if port.isdecimal() else None  # noqa: S104 - printed, not bound
+    return {"*": "0.0.0.0", "": "::"}.get(plain, plain), int(port) if port.isdecimal() else None
 
 
 def _bits(mask: str | None) -> int | None:

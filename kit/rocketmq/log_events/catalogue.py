@@ -8,17 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
-from kit.rocketmq.log_events import (
-    broker,
-    client,
-    consumer,
-    lookup,
-    noise,
-    offsets,
-    reach,
-    replicas,
-    transaction,
-)
+from kit.rocketmq.log_events import broker, client, consumer, lookup, noise, offsets, reach, replicas, transaction
 from kit.rocketmq.log_events.event import Event
 
 if TYPE_CHECKING:

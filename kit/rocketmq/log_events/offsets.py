@@ -1,6 +1,5 @@
 """Known texts about offsets that move by more than was consumed: deleted messages, resets, positions beyond the end (broker, client, mqadmin)."""
 
-# ruff: noqa: E501 (rows of data)
 from __future__ import annotations
 
 from typing import Final

@@ -1,6 +1,5 @@
 """Known texts about reaching brokers and topics: connects, routes, advertised addresses, rights (clients, applications, name server)."""
 
-# ruff: noqa: E501 (rows of data)
 from __future__ import annotations
 
 from typing import Final

@@ -1,6 +1,5 @@
 """Known texts about masters, slaves and the name server that loses one (store.log and broker.log of a slave, namesrv.log)."""
 
-# ruff: noqa: E501 (rows of data)
 from __future__ import annotations
 
 from typing import Final
