@@ -16,8 +16,9 @@ from kit.analysis import refs
 from kit.analysis.consumers import reach
 from kit.analysis.sends import attempts, sends
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Kind, Missing, Ref, Remedy, Step
+from kit.causes.findings import Finding, Kind, Missing, Remedy, Step
 from kit.i18n import T
+from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
     from kit.case.case import Case

@@ -15,7 +15,8 @@ from kit.analysis import refs
 from kit.analysis.consumers import offset_lines, offset_moves, offset_ranges
 from kit.causes import collect_next
 from kit.causes._offset_jump_texts import FIXES, LOOKS_LIKE, Claim, Text
-from kit.causes.findings import Finding, Kind, Missing, Ref, Remedy, Step
+from kit.causes.findings import Finding, Kind, Missing, Remedy, Step
+from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
     from kit.analysis.consumers.offset_ranges import Jump

@@ -15,7 +15,7 @@ from kit.rocketmq.log_layouts import BROKER_SIDE
 
 if TYPE_CHECKING:
     from kit.case.case import Case
-    from kit.causes.findings import Ref
+    from kit.inventory.references import Ref
 
 Why = Literal["wrong-secret", "unknown-user", "no-right", "other"]
 ORDER: Final[tuple[Why, ...]] = ("wrong-secret", "unknown-user", "no-right", "other")

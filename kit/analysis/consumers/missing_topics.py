@@ -11,7 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kit.case import events
 from kit.case.memoize import per_case
-from kit.causes.findings import Ref
+from kit.inventory.references import Ref
 from kit.rocketmq import names
 
 if TYPE_CHECKING:

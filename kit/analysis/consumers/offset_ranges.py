@@ -14,7 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis.consumers import handled, offset_lines, offset_moves
 from kit.case.memoize import per_case
-from kit.causes.findings import Ref
+from kit.inventory.references import Ref
 from kit.rocketmq import names
 
 if TYPE_CHECKING:

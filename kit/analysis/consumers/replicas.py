@@ -16,7 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from kit.analysis import refs
 from kit.analysis.consumers import brokers
 from kit.case.memoize import per_case
-from kit.causes.findings import Ref
+from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
     from kit.case.case import Case
