@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kit.analysis import refs
 from kit.analysis.consumers import denials, reach
 from kit.analysis.sends import sends
+from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.findings import Finding, Kind, Remedy, Step
 from kit.i18n import T
@@ -103,7 +104,7 @@ def examine(case: Case) -> Finding:
         finding.steps.append(
             Step(NO_LIST.say(count=alone.count), "supporting", True, refs.quote(case, alone, 1), id="no-consumer-list")
         )
-    setting = case.setting("aclEnable")
+    setting = setup.setting(case, "aclEnable")
     if setting.value == "true" and setting.where is not None:
         finding.steps.append(Step(ON, "supporting", True, (setting.where,), id="acl-on"))
     failed = denials.failed_sends(case)

@@ -159,16 +159,17 @@ def _differs(case: Case, target: Target | None, instead: Any) -> Step:
     own = [o for o in reach.own_addresses(case) if o.address == reach.host(address)]
     bridge = next((o for o in own if o.only_the_host), None)
     place = target.advertised
+    quoted: tuple[Ref, ...]
     if reach.known_as(address) == "loopback":
         quoted = (Ref(place.file, case.line(place.file, place.line), line=place.line),) if place else ()
         return Step(LOOPBACK.say(address=address), "deciding", True if place else None, quoted, id="address-differs")
     if bridge is not None:
-        quoted = (_line(case, bridge.file, bridge.line),)
+        shown = _line(case, bridge.file, bridge.line)
         return Step(
             ONLY_HOST.say(address=address, interface=bridge.interface),
             "deciding",
             True,
-            (*quoted, *_where(case, instead)),
+            (shown, *_where(case, instead)),
             id="address-differs",
         )
     if instead is not None and own:
@@ -280,7 +281,7 @@ def _missing(case: Case, target: Target | None, instead: Any) -> list[Missing]:
 
 def _table(case: Case, target: Target, instead: Any) -> pd.DataFrame:
     """Return one row for each address of a broker or its host: address, interface, role (advertised, host), failed, reached."""
-    rows = [(target.address, next((o.interface for o in reach.own_addresses(case) if o.address == reach.host(target.address)), None), "advertised",
+    rows: list[tuple[Any, ...]] = [(target.address, next((o.interface for o in reach.own_addresses(case) if o.address == reach.host(target.address)), None), "advertised",
              target.failed, sum(t.reached for t in target.reached), None)]  # fmt: skip
     number = reach.port(target.address) or reach.PORT
     for own in reach.own_addresses(case):

@@ -79,7 +79,7 @@ def _quotes(case: Case, jump: Jump) -> tuple[Ref, ...]:
         "deleted-before-consumed": ("offset-too-small",),
     }[jump.kind]
     asked = offset_lines.of(case, *slugs, group=jump.group)
-    places = [(str(r.file), int(r.line)) for r in asked.drop_duplicates("event").itertuples()][:2]
+    places = _places(asked.drop_duplicates("event"), 2)
     places += [(m.file, m.line) for m in jump.moves[:MOST]]
     unique = list(dict.fromkeys(places))
     return tuple(Ref(file, text, line=line) for (file, line), text in zip(unique, case.lines(unique), strict=True))
@@ -135,7 +135,7 @@ def _hints(case: Case, jump: Jump | None) -> list[Step]:
         )
     late = offset_ranges.loose_starts(case) if jump is None else None
     if late is not None and len(late):
-        places = [(str(r.file), int(r.line)) for r in late.head(2).itertuples()]
+        places = _places(late, 2)
         quoted = tuple(
             Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True)
         )
@@ -166,6 +166,12 @@ def _hints(case: Case, jump: Jump | None) -> list[Step]:
     ):
         steps.append(Step(Claim.POLICY.say(policy=policy[0]), "supporting", True, (policy[1],), id="consume-from"))
     return steps
+
+
+def _places(rows: pd.DataFrame, most: int) -> list[tuple[str, int]]:
+    """Return (file, line) of the first rows."""
+    first = rows.head(most)
+    return list(zip(first["file"].astype(str), first["line"].astype(int), strict=True))
 
 
 def _figures(jump: Jump | None, *, looked: bool) -> dict[str, Any]:

@@ -67,14 +67,16 @@ LOOKS_LIKE = (
     ("broker-unreachable", T("there the broker was never reached; here it was, until it died")),
 )
 
+RESEND_WHY = T(
+    "The {missing} keys are listed in missing_on_replica.csv; many of them may have been consumed before the master died."
+)
+
 FIXES = (
     Remedy(
         T(
             "Send the missing messages again from the senders' ledger or the business tables; consumers have to be idempotent."
         ),
-        T(
-            "The {missing} keys are listed in missing_on_replica.csv; many of them may have been consumed before the master died."
-        ),
+        RESEND_WHY,
         T("Medium: what was consumed before is handled again."),
         T("Every key of the list is stored on the new master and has one effect."),
     ),
@@ -134,9 +136,9 @@ def _tell(case: Case, finding: Finding, compared: replicas.Ledger | None) -> Non
         times = [t.to_pydatetime() for t in missing["start"].dropna()]
         finding.window = (last.last_time.to_pydatetime(), max(times)) if times else None
         finding.remedies = [
-            Remedy(FIXES[0].action, FIXES[0].why.say(missing=len(missing)), FIXES[0].risk, FIXES[0].verify),
+            Remedy(FIXES[0].action, RESEND_WHY.say(missing=len(missing)), FIXES[0].risk, FIXES[0].verify),
             *FIXES[1:],
-        ]  # type: ignore[union-attr]
+        ]
         columns = ["key", "uniq_key", "offset_msg_id", "start", "file", "line"]
         finding.tables = {
             "missing_on_replica": missing[columns].reset_index(drop=True),
@@ -159,9 +161,8 @@ def _lacks(case: Case, compared: replicas.Ledger | None, *, applies: bool) -> St
     last = max(replicas.ends(case).values(), key=lambda e: e.end)
     rows = compared.missing.head(2)
     quoted = tuple(
-        Ref(str(r.file), case.line(str(r.file), int(r.line)), line=int(r.line))
-        for r in rows.itertuples()
-        if pd.notna(r.line)
+        Ref(file, case.line(file, line), line=line)
+        for file, line in zip(rows["file"].astype(str), rows["line"].astype(int), strict=True)
     )
     said = LACKS.say(missing=len(compared.missing), acknowledged=compared.acknowledged, end=last.end)
     return Step(said, "deciding", True, (*quoted, last.ref), id="acknowledged-missing")

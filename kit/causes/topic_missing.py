@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from kit.analysis.consumers import missing_topics, reach
+from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.findings import Finding, Kind, Remedy, Step
 from kit.i18n import T
@@ -78,12 +77,12 @@ def examine(case: Case) -> Finding:
         finding.missing = [collect_next.topic_list(WANT_TOPICS)]
     if worst.like:
         finding.steps.append(Step(LIKE.say(like=worst.like), "supporting", None, id="similar-name"))
-    setting = case.setting("autoCreateTopicEnable")
+    setting = setup.setting(case, "autoCreateTopicEnable")
     if setting.value == "false" and setting.where is not None:
         finding.steps.append(Step(OFF, "supporting", True, (setting.where,), id="no-auto-create"))
     finding.summary = SUMMARY.say(topic=worst.topic, sends=worst.sends, groups=list(worst.groups) or None)
-    if worst.first is not None:
-        finding.window = (pd.Timestamp(worst.first).to_pydatetime(), pd.Timestamp(worst.last).to_pydatetime())
+    if worst.first is not None and worst.last is not None:
+        finding.window = (worst.first, worst.last)
     action = ACTION if worst.like is None else ACTION_LIKE.say(like=worst.like, topic=worst.topic)
     finding.remedies = [Remedy(action, WHY, RISK, VERIFY)]
     return finding

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -65,6 +67,6 @@ def moved(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     return Chart(chart, table, said.render(lang), ALT.render(lang), TITLE.render(lang), names, lang, min_width=520)
 
 
-def _label(row: object, *, several: bool) -> str:
-    queue = "?" if pd.isna(row.queue_id) else str(row.queue_id)  # type: ignore[attr-defined]
-    return escape(f"{row.topic} {row.broker or ''} {queue}" if several else queue, 60)  # type: ignore[attr-defined]
+def _label(row: Any, *, several: bool) -> str:
+    queue = "?" if pd.isna(row.queue_id) else str(row.queue_id)
+    return escape(f"{row.topic} {row.broker or ''} {queue}" if several else queue, 60)

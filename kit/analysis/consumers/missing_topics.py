@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import difflib
 from typing import TYPE_CHECKING, Final
 
@@ -35,8 +36,8 @@ class Unknown:
     exists: bool
     like: str | None
     places: tuple[tuple[str, int], ...]
-    first: object = None
-    last: object = None
+    first: dt.datetime | None = None
+    last: dt.datetime | None = None
 
 
 @per_case

@@ -320,7 +320,7 @@ def number(text: str | None) -> int | None:
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return rows as dicts with None for what is not known."""
     return [
-        {name: (None if pd.isna(value) else value) for name, value in row.items()}
+        {str(name): (None if pd.isna(value) else value) for name, value in row.items()}
         for row in frame.astype(object).to_dict("records")
     ]
 

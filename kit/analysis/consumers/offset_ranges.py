@@ -115,7 +115,9 @@ def _handled(case: Case, group: str, topic: str) -> dict[int, pd.Series] | None:
     if joined.empty:
         return None
     return {
-        int(queue): rows.set_index("queue_offset")["times"].sort_index() for queue, rows in joined.groupby("queue_id")
+        queue: rows.set_index("queue_offset")["times"].sort_index()
+        for queue in joined["queue_id"].astype(int).unique().tolist()
+        if len(rows := joined[joined["queue_id"] == queue])
     }
 
 

@@ -18,6 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kit.case import events
 from kit.case.memoize import per_case
+from kit.rocketmq import names
 from kit.rocketmq.config import DOCKER_BRIDGE
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
@@ -182,13 +183,17 @@ def name_servers(case: Case) -> frozenset[str]:
 
 @per_case
 def _tools(case: Case) -> frozenset[str]:
-    """Return the client logs of mqadmin: it runs on a broker's host, where every address of that host is reached."""
-    seen = case.event("admin-tool").select("file").distinct().toPandas()["file"] if case.found.of_kind("log") else []
-    sides = {
-        str(PurePosixPath(i.file).parent) for i in case.found.items if i.source in BROKER_SIDE and i.source != "namesrv"
-    }
+    """Return the client logs of mqadmin: it runs on a broker's host, where every address of that host is reached. A log
+    that also holds a producer or consumer of users is theirs.
+    """
+    if not case.found.of_kind("log"):
+        return frozenset()
+    said = case.event("client-started").where(~F.col("group").isin(names.INNER_PRODUCER_GROUP, names.ADMIN_GROUP))
+    own = {row.file for row in said.select("file").distinct().collect()}
+    tools = {row.file for row in case.event("admin-tool").select("file").distinct().collect()}
+    sides = {str(PurePosixPath(i.file).parent) for i in case.found.items if i.source in BROKER_SIDE}
     beside = {i.file for i in case.found.items if i.source == "client" and str(PurePosixPath(i.file).parent) in sides}
-    return frozenset((*seen, *beside))
+    return frozenset((tools | beside) - own)
 
 
 @per_case
