@@ -145,8 +145,8 @@ def _failed(case: Case, target: Target | None) -> Step:
         return Step(NOT_FAILED, "deciding", False if looked else None, id="connects-failed")
     if target.reached:
         good = next(t for t in target.reached)
-        quoted = (_line(case, good.file, good.reached_line),)
-        return Step(REACHED.say(address=target.address), "deciding", False, quoted, id="connects-failed")
+        reached = (_line(case, good.file, good.reached_line),)
+        return Step(REACHED.say(address=target.address), "deciding", False, reached, id="connects-failed")
     quoted = tuple(_line(case, t.file, t.line) for t in target.tried[:3])
     return Step(FAILED.say(address=target.address, count=target.failed), "deciding", True, quoted, id="connects-failed")
 
