@@ -138,21 +138,30 @@ class Conflict:
     holds: Callable[[Settings], bool]
 
 
-def _only_the_host(address: Any) -> bool:
-    """Tell whether an address is loopback, link-local or of Docker's default bridge network."""
-    try:
-        ip = ipaddress.ip_address(str(address).strip())
-    except ValueError:
-        return str(address).strip().lower() == "localhost"
-    return ip.is_loopback or ip.is_link_local or ip in DOCKER_BRIDGE
-
-
 def _over(one: float | None, other: float | None) -> bool:
     return one is not None and other is not None and one > other
 
 
 def _reaches(one: float | None, other: float | None) -> bool:
     return one is not None and other is not None and one >= other
+
+
+def _set(settings: Settings, *names: str) -> bool:
+    """Tell whether one of these was written down, not left to the release."""
+    return any(settings.value(name).source == "set" for name in names)
+
+
+HOST_ONLY: Final = tuple(
+    ipaddress.ip_network(text) for text in ("127.0.0.0/8", "169.254.0.0/16", "172.17.0.0/16", "::1/128", "fe80::/10")
+)
+"""Addresses that only the host itself reaches: loopback, link-local, the default bridge of containers."""
+
+
+def _of_one_host(address: str) -> bool:
+    try:
+        return any(ipaddress.ip_address(address.strip()) in network for network in HOST_ONLY)
+    except ValueError:
+        return address.strip().lower() == "localhost"
 
 
 def _batched_ops(s: Settings) -> bool:
@@ -234,18 +243,18 @@ CONFLICTS: Final[tuple[Conflict, ...]] = (
              T("a slow slave shows as a client timeout, never as FLUSH_SLAVE_TIMEOUT"),
              T("slaveTimeout below the clients' sendMsgTimeout"),
              lambda s: s.says("brokerRole", "SYNC_MASTER") and _reaches(s.number("slaveTimeout"), s.number("sendMsgTimeout"))),
-    Conflict("address-of-the-host-only", ("brokerIP1",), "broker-unreachable",
-             T("clients are given an address that only the broker's own host knows: every send and pull from elsewhere fails to connect"),
-             T("brokerIP1 = an address that clients and the other brokers reach"),
-             lambda s: _only_the_host(s.value("brokerIP1").value)),
-    Conflict("acknowledged-before-safe", ("brokerRole", "flushDiskType"), "replica-loss",
-             T("SEND_OK comes before the slave has the message and before it is on disk: a lost master loses what its slave has not fetched, a host that loses power what was not flushed"),
-             T("SYNC_MASTER and SYNC_FLUSH for topics that must not lose a message, with the latency they cost; else an alarm on how far the slave is behind"),
-             lambda s: s.value("brokerRole").source == "set" and s.says("brokerRole", "ASYNC_MASTER") and s.says("flushDiskType", "ASYNC_FLUSH")),
-    Conflict("topics-create-themselves", ("autoCreateTopicEnable",), "topic-missing",
-             T("a misspelt topic is created by its first send, on one broker, and nobody consumes it"),
-             T("autoCreateTopicEnable=false in production, and updateTopic on every broker"),
-             lambda s: s.value("autoCreateTopicEnable").source == "set" and s.says("autoCreateTopicEnable", True)),
+    Conflict("acknowledged-in-memory", ("brokerRole", "flushDiskType"), "replica-loss",
+             T("SEND_OK means: in the memory of one host. A crash of that host loses what was not flushed, a lost master what its slave had not copied"),
+             T("SYNC_MASTER, DLedger or a controller where no acknowledged message may be lost; SYNC_FLUSH against a crash of the host; both cost latency"),
+             lambda s: _set(s, "brokerRole", "flushDiskType") and s.says("brokerRole", "ASYNC_MASTER") and s.says("flushDiskType", "ASYNC_FLUSH")),
+    Conflict("topics-by-first-send", ("autoCreateTopicEnable",), "",
+             T("a mistyped topic is created at its first send instead of being refused, often on one broker only; its messages wait where nobody looks"),
+             T("autoCreateTopicEnable=false in production; create topics with `mqadmin updateTopic`"),
+             lambda s: _set(s, "autoCreateTopicEnable") and s.says("autoCreateTopicEnable", True)),
+    Conflict("address-of-one-host", ("brokerIP1",), "broker-unreachable",
+             T("clients get this address from the name server, and only the broker's own host reaches it"),
+             T("brokerIP1 = an address that clients reach"),
+             lambda s: _of_one_host(str(s.value("brokerIP1").value or ""))),
 )  # fmt: skip
 
 
