@@ -26,6 +26,16 @@ SMALL = (
 )
 BIG = ("broker-busy", "half-topic-blowup")
 NAMES = tuple(sorted((*SMALL, *BIG)))
+CONSUMERS = (
+    "consumer-backlog",
+    "consumer-backlog-drained",
+    "consumer-stuck",
+    "duplicate-client-id",
+    "subscription-mismatch",
+    "subscription-mismatch-tags",
+    "subscription-restart",
+)
+"""Recordings of what consumers do: seconds long each; of these the label is kept, not the decoder's word on each record."""
 
 
 def archive(name: str) -> Path:
