@@ -39,7 +39,8 @@ CONSUMERS = (
 
 
 def archive(name: str) -> Path:
-    return HERE.parent / "sample_data" / f"{name}.tar.zst"
+    folder = HERE.parent / "sample_data"
+    return (folder / "consumers" if name in CONSUMERS else folder) / f"{name}.tar.zst"
 
 
 def truth(name: str) -> Iterator[dict[str, Any]]:
