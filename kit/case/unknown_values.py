@@ -5,6 +5,7 @@ They are null in the tables; what was printed still stands beside them (`ts_text
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -23,8 +24,9 @@ _PRINTED: Final = {
     "metrics": ("ts", "ts_text"),
 }
 """Tables with a time and the text it was read from."""
-_FULL: Final = r"^\W?\d{4}[-/.年]\d|^-?\d(\.\d+)?[eE]\+?\d+$|^-?\d{14,}$"
+_FULL: Final = r"^\W?\d{4}[-/.年]\d|^-?\d(\.\d+)?[eE]\+?\d+$|^-?\d{14,}$|^-?\d+ (s|ms|us|ns)$"
 """A date with its year, or a number far too large: other texts (a time of day, `N/A`) say no time to begin with."""
+_LARGE: Final = re.compile(r"\s*[+-]?(\d{10,}|\d+(\.\d*)?[eE]\+?\d+)(\.\d*)?\s*")
 
 
 def of(case: Case) -> dict[str, int]:
@@ -37,6 +39,13 @@ def of(case: Case) -> dict[str, int]:
         rows = _with_null(case.folder("offsets"), name, ["file", "kind"])
         # The fields of a checkpoint belong to no queue.
         counts.update(rows.filter(pc.not_equal(rows["kind"], "checkpoint"))["file"].to_pylist())
+    for table, field in (("rows", "reconsume_times"), ("sends", "cost_ms")):
+        named = {i.file: i.detail.get("columns", {}).get(field) for i in case.found.of_kind(table, replicas=False)}
+        wanted = pa.array([file for file, name in named.items() if name], pa.string())
+        rows = _with_null(case.folder(table), field, ["file", "cells"]) if len(wanted) else None
+        for row in rows.filter(pc.is_in(rows["file"], value_set=wanted)).to_pylist() if rows else ():
+            if _LARGE.fullmatch(dict(row["cells"]).get(named[row["file"]]) or ""):
+                counts[row["file"]] += 1
     return dict(sorted(counts.items()))
 
 
