@@ -10,6 +10,7 @@ without a refusal leave it `suspected`.
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -19,18 +20,22 @@ from kit.analysis import refs
 from kit.analysis.sends import attempts, busy, busy_config, load_timeline, sends, stalls
 from kit.causes import collect_next
 from kit.causes._broker_busy_texts import Claim, Fix, Text
-from kit.causes.findings import Finding, Kind, Missing, Remedy, Step
+from kit.causes.findings import Finding, Kind, Missing, Moment, Remedy, Step, named
 from kit.i18n import T
+from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
 SLUG = "broker-busy"
 KIND: Kind = "root_cause"
+IDS = ("refused", "stood-still", "timed-out", "failed-sends", "stored-twice")
 LEADS_TO = ("client-timeout", "producer-retry-duplicate")
 
 REFUSED = ("flow-control", "thread-pool-busy")
 MOST_WHYS = 4
+LONGEST = 5
+"""Stalls that the timeline names, the longest ones."""
 
 LOOKS_LIKE = (
     (
@@ -76,6 +81,7 @@ def examine(case: Case) -> Finding:
         finding.window = busy.window(seen.ledger, seen.stalls)
         finding.summary = _summary(seen, whys)
         finding.tables = _tables(case, seen, whys)
+        finding.moments = _moments(seen)
     if any(why.slug == "half-topic" for why in whys):
         finding.consequence_of = ("half-topic-blowup",)
     if seen.refused:
@@ -94,7 +100,7 @@ def _steps(case: Case, seen: Seen, whys: list[busy.Why]) -> list[Step]:
         or refs.quote(case, seen.timed_out, 2)
         or busy.quoted_rows(case, late, 2)
     )
-    steps = [
+    first = [
         _refused(case, seen),
         Step(stalled, "supporting", True if count else None, behind),
         Step(
@@ -104,14 +110,18 @@ def _steps(case: Case, seen: Seen, whys: list[busy.Why]) -> list[Step]:
             timed_out,
         ),
         *_outcome(case, seen.ledger),
-        *_why(whys, bool(seen.refused)),
     ]
+    steps = [*named(IDS, first), *_why(whys, bool(seen.refused))]
     if seen.counted is not None:
         counted = refs.quote(case, refs.seen(case, "response-codes"), 1) if seen.counted else ()
-        steps.append(Step(Claim.COUNTED.say(count=seen.counted), "supporting", True if seen.counted else None, counted))
+        steps.append(
+            Step(
+                Claim.COUNTED.say(count=seen.counted), "supporting", True if seen.counted else None, counted, "counted"
+            )
+        )
     open_, places = busy.unanswered(case, seen.stalls) if seen.stalls else (0, ())
     if open_:
-        steps.append(Step(Claim.PENDING.say(count=open_), "supporting", True, places))
+        steps.append(Step(Claim.PENDING.say(count=open_), "supporting", True, places, "left-open"))
     return steps
 
 
@@ -166,7 +176,7 @@ def _outcome(case: Case, ledger: sends.Ledger) -> list[Step]:
 
 def _why(whys: list[busy.Why], refused: bool) -> list[Step]:
     if not whys:
-        return [Step(Claim.WHY_NOT, "supporting", None)] if refused else []
+        return [Step(Claim.WHY_NOT, "supporting", None, id="why-1")] if refused else []
     # An explanation supports only where there is something to explain.
     return [
         Step(
@@ -176,6 +186,7 @@ def _why(whys: list[busy.Why], refused: bool) -> list[Step]:
             "supporting",
             True if refused and w.evidence else None,
             w.evidence,
+            f"why-{rank}",
         )
         for rank, w in enumerate(whys[:MOST_WHYS], 1)
     ]
@@ -239,6 +250,24 @@ def _tables(case: Case, seen: Seen, whys: list[busy.Why]) -> dict[str, Any]:
         tables["busy_arrivals"] = load_timeline.arrivals(case, window)
         tables["busy_pauses"] = load_timeline.pauses(case, window)
     return tables
+
+
+def _moments(seen: Seen) -> list[Moment]:
+    """Return the longest stalls, the first and last lost send, and the first failed one that is stored all the same."""
+    longest = sorted(seen.stalls, key=lambda s: -s.stood)[:LONGEST]
+    found = [
+        Moment(s.start, Claim.STOOD.say(seconds=round(s.stood, 1), waiters=s.waiters), until=s.end) for s in longest
+    ]
+    timed = seen.ledger.failed[seen.ledger.failed["ts"].notna()].sort_values("ts", kind="stable")
+    originals = pd.to_numeric(timed["originals"], errors="coerce")
+    lost, stored = timed[originals == 0], timed[originals > 0]
+    marks = ((lost.head(1), Claim.FIRST_LOST), (lost.tail(1), Claim.LAST_LOST), (stored.head(1), Claim.FIRST_STORED))
+    for rows, said in marks:
+        for row in rows.to_dict("records"):
+            at = dt.datetime.fromtimestamp(float(row["ts"]) / 1000, dt.UTC)
+            place = None if pd.isna(row["line"]) else Ref(str(row["file"]), "", line=int(row["line"]))
+            found.append(Moment(at, said.say(key=str(row["key"])), place, decides=True))
+    return found
 
 
 def _missing(case: Case, seen: Seen) -> list[Missing]:

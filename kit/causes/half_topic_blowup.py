@@ -21,7 +21,7 @@ from kit.analysis.transactions import answers, leaks, send_back
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes._half_topic_texts import Claim, Fix, Text
-from kit.causes.findings import Finding, Kind, Missing, Remedy, Step
+from kit.causes.findings import Finding, Kind, Missing, Moment, Remedy, Step, named
 from kit.i18n import T
 from kit.inventory.references import Ref
 from kit.rocketmq import names
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 SLUG = "half-topic-blowup"
 KIND: Kind = "root_cause"
+IDS = ("why-refused", "send-back-refused", "sent-anew", "leaked", "diverted-again", "answered-commit", "bounded")
 
 LOOKS_LIKE = (
     ("producer-offline", T("half messages pile up there too, but one copy a round and REAL_TOPIC is a business topic")),
@@ -74,7 +75,7 @@ def examine(case: Case) -> Finding:
     leak = _leak(case) if case.has("messages") else None
     printed = refs.seen(case, "leaked-half-printed")
     back = send_back.examine(case)
-    finding.steps = [
+    steps = [
         *_refusal_steps(case, back, leak),
         _resent_step(case, leak),
         _leaked_step(case, leak, printed),
@@ -82,6 +83,7 @@ def examine(case: Case) -> Finding:
         _answer_step(case, leak),
         _limit_step(case, leak),
     ]
+    finding.steps = named(IDS, steps)
     finding.figures = _figures(leak, back)
     if leak and leak.half:
         _measure(case, leak, finding)
@@ -221,6 +223,7 @@ def _figures(leak: Leak | None, back: send_back.SendBack) -> dict[str, Any]:
 def _measure(case: Case, leak: Leak, finding: Finding) -> None:
     growth = leaks.growth(case, leak.messages, leak.half)
     finding.figures["doubling_seconds"] = leaks.doubling_seconds(growth, leak.messages, leak.half)
+    finding.moments = _doublings(growth)
     finding.window = (leak.counts["first"].min().to_pydatetime(), leak.counts["last"].max().to_pydatetime())
     finding.tables = {
         "half_topic_growth": growth,
@@ -229,6 +232,14 @@ def _measure(case: Case, leak: Leak, finding: Finding) -> None:
         "half_topic_fixes": _fixes(leak),
         "half_topic_counts": leak.counts,
     }
+
+
+def _doublings(growth: pd.DataFrame) -> list[Moment]:
+    """Return when the leaked half records were twice as many as before."""
+    marked = growth[growth["doubling"]][["seq", "store_timestamp"]]
+    return [
+        Moment(at.to_pydatetime(), Claim.DOUBLED.say(records=int(seq))) for seq, at in marked.itertuples(index=False)
+    ]
 
 
 def _fixes(leak: Leak) -> pd.DataFrame:
