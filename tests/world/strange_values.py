@@ -501,7 +501,7 @@ for _slug, _name, _data, _unread in (
     ("commitlog_from_year_9999", "commitlog/00000000001073741824", segment(1 << 30, *(record(born=253_402_300_799_000, stored=253_402_300_799_999) for _ in range(20))), False),
     ("commitlog_from_year_2500", "commitlog/00000000001073741824", segment(1 << 30, *(record(born=16_725_225_600_000 + n, stored=16_725_225_600_000 + n) for n in range(20))), False),
     ("commitlog_of_odd_numbers", "commitlog/00000000001073741824",
-     segment(1 << 30, *(record(numbers=(n, n, n, n, n)) for n in (-1, 2**31 - 1, -(2**31))), record(prepared=2**63 - 1), record(prepared=-1), record(topic=b"\xff" * 100),
+     segment(1 << 30, *(record(numbers=(n, n, n, n, n)) for n in (-1, 2**31 - 1, -(2**31))), *(record(numbers=(0, 0, n, 0, 0)) for n in (2**63 - 1, -(2**63))), record(prepared=2**63 - 1), record(prepared=-1), record(topic=b"\xff" * 100),
              record(topic=b""), record(properties=b"\1\2\1\2" * 50), record(properties=b"\xff\xfe\1\xed\xa0\x80\2"), record(body=b"", sys_flag=-1), record(sys_flag=0x7FFFFFCF)), False),
     ("commitlog_of_ipv6_hosts", "commitlog/00000000001073741824", segment(1 << 30, record(born_host=bytes(16), store_host=b"\xff" * 16)), False),
     ("commitlog_with_a_hole", "commitlog/00000000001073741824", segment(1 << 30, record()) + random.Random(5).randbytes(3000) + bytes(3000), True),
