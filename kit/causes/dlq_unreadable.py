@@ -54,11 +54,13 @@ def examine(case: Case) -> Finding:
         quoted = tuple(
             Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True)
         )
-        finding.steps = [Step(UNREADABLE.say(count=len(topics), topics=topics[:5]), "deciding", True, quoted)]
+        finding.steps = [
+            Step(UNREADABLE.say(count=len(topics), topics=topics[:5]), "deciding", True, quoted, id="unreadable")
+        ]
         finding.summary = SUMMARY.say(count=len(topics), topics=topics[:5])
         finding.remedies = [Remedy(ACTION.say(topic=topic), WHY, RISK, VERIFY) for topic in topics[:5]]
     else:
-        finding.steps = [Step(READABLE, "deciding", False if rows else None)]
+        finding.steps = [Step(READABLE, "deciding", False if rows else None, id="unreadable")]
         finding.missing = [] if rows else [collect_next.store_config(WANT)]
     finding.figures = {"unreadable_dlq_topics": len(topics) if rows else None}
     return finding
