@@ -285,7 +285,7 @@ def _immunity(seen: Known) -> Iterable[Hazard]:
     hours = [h for broker in seen.brokers if (h := broker.settings.number("fileReservedTime")) is not None]
     late = any(version >= Version(5, 1, 1) for version in seen.broker_versions)
     for seconds, place in seen.immunity.items():
-        if not seconds.isdecimal():
+        if not (seconds.isascii() and seconds.isdecimal() and len(seconds) < 19):
             continue
         if hours and int(seconds) >= min(hours) * 3600:
             becomes: Sentence = IMMUNE_LONG.say(hours=int(min(hours)))

@@ -296,7 +296,9 @@ def status_queues(case: Case, group: str) -> dict[str, set[Queue]]:
     for info in positions.running(case):
         if info["group"] == group:
             found[info["client_id"]] = {
-                (b["#Topic"], b["#Broker Name"], int(b["#QID"])) for b in info["queues"] if b.get("droped") != "true"
+                (b["#Topic"], b["#Broker Name"], queue)
+                for b in info["queues"]
+                if b.get("droped") != "true" and (queue := positions.number(b["#QID"])) is not None
             }
     return found
 

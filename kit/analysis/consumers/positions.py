@@ -316,7 +316,7 @@ def curve(case: Case) -> pd.DataFrame:
     root = F.regexp_replace("file", r"(?:^|/)(?:commitlog/)?[^/]*$", "")
     second = F.floor(F.col("store_timestamp").cast("double") / step) * step
     grown = records.groupBy(root.alias("root"), "topic", "queue_id", second.cast("timestamp").alias("time")).agg(
-        (F.max("queue_offset") + 1).alias("end"), F.min("queue_offset").alias("begin")
+        F.try_add(F.max("queue_offset"), F.lit(1)).alias("end"), F.min("queue_offset").alias("begin")
     )
     frame = grown.toPandas()
     if frame.empty:
@@ -348,7 +348,7 @@ def _from_queues(case: Case, empty: pd.DataFrame) -> pd.DataFrame:
     units = case.consumequeue.where(F.col("topic").isin(topics(case)) & F.col("queue_offset").isNotNull())
     frame = (
         units.groupBy("topic", "queue_id")
-        .agg((F.max("queue_offset") + 1).alias("end"), F.min("queue_offset").alias("begin"))
+        .agg(F.try_add(F.max("queue_offset"), F.lit(1)).alias("end"), F.min("queue_offset").alias("begin"))
         .toPandas()
     )
     return _typed(frame.assign(broker=name, time=None)[["topic", "broker", "queue_id", "time", "end", "begin"]])
