@@ -120,7 +120,7 @@ def examine(case: Case) -> Finding:
 
 
 def _int(value: str | None) -> int | None:
-    return int(value) if value and value.isdigit() else None
+    return int(value) if value and value.isascii() and value.isdigit() else None
 
 
 def _discarded(case: Case) -> pd.DataFrame:

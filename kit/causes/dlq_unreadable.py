@@ -13,6 +13,7 @@ import pyarrow.dataset as ds
 
 from kit.causes import collect_next
 from kit.causes.findings import Finding, Kind, Remedy, Step
+from kit.formats.values import integer
 from kit.i18n import T
 from kit.inventory.references import Ref
 from kit.rocketmq import names
@@ -72,7 +73,7 @@ def closed(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     perms = [
         r
         for r in rows
-        if r["origin"] == "topics" and r["name"] == "perm" and not r["backup"] and (r["value"] or "").isdigit()
+        if r["origin"] == "topics" and r["name"] == "perm" and not r["backup"] and integer(r["value"]) is not None
     ]
     shut = [r for r in perms if names.DLQ_PREFIX in (r["subject"] or "") and not int(r["value"]) & READ]
     return sorted(shut, key=lambda r: (r["subject"], r["file"], r["line"]))
