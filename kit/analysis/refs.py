@@ -6,7 +6,10 @@ from the raw bytes.
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
+from collections.abc import Collection
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -41,9 +44,15 @@ class Seen:
         return self.count > 0
 
 
-def seen(case: Case, *slugs: str) -> Seen:
-    """Return where any of these known texts occurs (slugs of `kit.rocketmq.log_events.catalogue`)."""
-    rows = [row for row in _summary(case) if row["event"] in slugs]
+def seen(case: Case, *slugs: str, outside: Collection[str] = ()) -> Seen:
+    """Return where any of these known texts occurs (slugs of `kit.rocketmq.log_events.catalogue`), files in the folders
+    `outside` left out.
+    """
+    rows = [r for r in _summary(case) if r["event"] in slugs and str(PurePosixPath(r["file"]).parent) not in outside]
+    return _of(slugs, rows)
+
+
+def _of(slugs: tuple[str, ...], rows: list[dict[str, Any]]) -> Seen:
     rows.sort(key=lambda r: (r["first"] or dt.datetime.max, r["file"]))  # noqa: DTZ901 - both naive UTC
     firsts = [r["first"] for r in rows if r["first"] is not None]
     lasts = [r["last"] for r in rows if r["last"] is not None]
@@ -74,6 +83,20 @@ def _summary(case: Case) -> list[dict[str, Any]]:
     return sorted((row.asDict() for row in grouped.collect()), key=lambda r: (r["event"], r["file"], r["line"]))
 
 
+def among(entries: DataFrame, *slugs: str) -> Seen:
+    """Return the same of some entries, all of which hold one of the texts."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    grouped = entries.groupBy("file", "source").agg(
+        F.count("*").alias("n"),
+        F.min("ts").alias("first"),
+        F.max("ts").alias("last"),
+        F.min("line").alias("line"),
+        F.max("line").alias("last_line"),
+    )
+    return _of(slugs, [row.asDict() for row in grouped.collect()])
+
+
 def count(case: Case, slug: str, source: str) -> int:
     """Return how many entries of one source (`client`, `transaction`, …) hold a known text."""
     return sum(row["n"] for row in _summary(case) if row["event"] == slug and row["source"] == source)
@@ -96,7 +119,11 @@ def lines(case: Case, entries: DataFrame, most: int = 3, *, within: str | None =
 def entry(case: Case, file: str, line: int, message: str | None, trace: str | None, within: str | None) -> Ref:
     """Quote one entry, or the line of its folded trace that holds `within`."""
     if within and within not in (message or "") and within in (trace or ""):
-        line += 1 + (trace or "").split(within)[0].count("\n")
+        inner = line + 1 + (trace or "").split(within)[0].count("\n")
+        # The trace of a JSON entry has lines that the file has not.
+        with contextlib.suppress(IndexError):
+            if within in (text := case.line(file, inner)):
+                return Ref(file, text, line=inner)
     return Ref(file, case.line(file, line), line=line)
 
 

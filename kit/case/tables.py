@@ -34,7 +34,8 @@ from kit.formats.logs.log_file import LogFile
 from kit.formats.logs.log_file import zone as zone_minutes
 from kit.formats.queues import consumequeue, index
 from kit.formats.tables import business_tables as rows
-from kit.formats.tables import configs, metrics, mqadmin
+from kit.formats.tables import configs, delimited, host_network, metrics, mqadmin
+from kit.formats.values import NANO_FIRST_MS, NANO_LAST_MS
 from kit.formats.values import batch as fitted
 from kit.inventory import zones
 from kit.inventory.inventory import TEXTS, Inventory, as_log_files
@@ -82,6 +83,7 @@ READS: Final[dict[str, tuple[str, ...]]] = {
     "sends": ("sends",),
     "admin": ("mqadmin",),
     "metrics": ("metrics",),
+    "network": ("network",),
     "threads": ("thread_dump", "mqadmin", "log", "text"),
 }
 """Kinds of files each table is read from."""
@@ -120,6 +122,7 @@ def specs() -> dict[str, Spec]:
         "sends": Spec(rows.SENDS, "start", zoned=True),
         "admin": Spec(mqadmin.SCHEMA),
         "metrics": Spec(metrics.SCHEMA, "ts", zoned=True),
+        "network": Spec(host_network.SCHEMA),
         "threads": Spec(thread_dumps.SCHEMA, "time", zoned=True),
     }
 
@@ -281,6 +284,25 @@ def between(frame: DataFrame, column: str | None, since: dt.datetime | None, unt
     return frame
 
 
+def countable(folder: Path, frame: DataFrame, columns: Sequence[str]) -> DataFrame:
+    """Set the times of a table in `folder` that are before 1678 or after 2261 to null; one without any stays as it is."""
+    first, last = (delimited.EPOCH + dt.timedelta(milliseconds=ms) for ms in (NANO_FIRST_MS, NANO_LAST_MS))
+    for column in columns:
+        if any(low < first or high > last for low, high in _bounds(folder, column)):
+            frame = frame.withColumn(column, F.when(F.col(column).between(F.lit(first), F.lit(last)), F.col(column)))
+    return frame
+
+
+def _bounds(folder: Path, column: str) -> Iterator[tuple[dt.datetime, dt.datetime]]:
+    """Yield the least and greatest time of each part of a table, as its files say; nothing else of them is read."""
+    for path in folder.glob("*.parquet"):
+        said = pq.read_metadata(path)
+        for group in map(said.row_group, range(said.num_row_groups)):
+            for part in map(group.column, range(group.num_columns)):
+                if part.path_in_schema == column and part.statistics is not None and part.statistics.has_min_max:
+                    yield part.statistics.min, part.statistics.max
+
+
 def ended(ops: DataFrame) -> DataFrame:
     """Return one row for each queue offset in the bodies of op records: `17` in 4.x, `17,18,` from 5.1.0; null where it
     is no number.
@@ -331,6 +353,8 @@ def _read(name: str, item: Item, options: dict[str, Any]) -> Iterable[pa.RecordB
         return mqadmin.read([(item.file, item.path, item.modified)]).to_batches()
     if name == "threads":
         return _threads(item, options)
+    if name == "network":
+        return host_network.read([(item.file, item.path)]).to_batches()
     if name == "metrics":
         # Metrics are taken on a broker's host, whose zone need not be that of its logs.
         minutes = zone_minutes(options.get("tz_broker") or options["zones"].get(item.file))

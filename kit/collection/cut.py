@@ -41,6 +41,7 @@ WHOLE: Final = (
     "checkpoint",
     "mqadmin",
     "metrics",
+    "network",
     "thread_dump",
     "text",
     "abort",

@@ -116,7 +116,7 @@ def _stores(items: Iterable[Item], originals: dict[str, str]) -> tuple[list[tupl
                     originals[item.file] = other.file
                     break
                 overlapping = True
-            elif same is False and item.detail.get("store_host") == other.detail.get("store_host"):
+            elif same is False and _one_host(item, other):
                 disagree.append((item.file, other.file))
                 overlapping = True
     return sorted(disagree), overlapping
@@ -124,3 +124,7 @@ def _stores(items: Iterable[Item], originals: dict[str, str]) -> tuple[list[tupl
 
 def _end(item: Item) -> int:
     return (item.base or 0) + int(item.detail["used"])
+
+
+def _one_host(item: Item, other: Item) -> bool:
+    return bool(item.detail.get("store_host")) and item.detail["store_host"] == other.detail.get("store_host")
