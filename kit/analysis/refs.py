@@ -10,12 +10,17 @@ import datetime as dt
 from typing import TYPE_CHECKING, Any
 
 import attrs
+import pyarrow.dataset as ds
 
+from kit.case import scan
 from kit.case.once import per_case
 from kit.causes.findings import Ref
+from kit.formats.commitlog.schema import promoted
 from kit.inventory import quotes
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow.compute as pc
     from pyspark.sql import DataFrame
 
     from kit.case.case import Case
@@ -117,6 +122,19 @@ SHOWN = (
     "KEYS",
 )
 """Properties that a quoted record shows: those that make it a half message, a delayed one, a retry, or name it."""
+_PRINTED = (
+    "file",
+    "physical_offset",
+    "topic",
+    "queue_id",
+    "queue_offset",
+    "sys_flag",
+    "store_size",
+    "reconsume_times",
+    "prepared_transaction_offset",
+    "offset_msg_id",
+    *map(promoted, SHOWN),
+)
 
 
 def records(frame: DataFrame, most: int = 3) -> tuple[Ref, ...]:
@@ -126,13 +144,31 @@ def records(frame: DataFrame, most: int = 3) -> tuple[Ref, ...]:
     )
 
 
+def records_where(case: Case, where: pc.Expression, most: int = 3) -> tuple[Ref, ...]:
+    """Quote the first records, by store time, that a condition on the columns of `stored_messages` keeps."""
+    found = scan.records(case, ("file", "physical_offset", "store_timestamp"), where)
+    return records_at(case, found.to_pandas(), most)
+
+
+def records_at(case: Case, frame: pd.DataFrame, most: int = 3) -> tuple[Ref, ...]:
+    """Quote the first records, by store time, of a frame with store_timestamp, file and physical_offset."""
+    places = frame[["store_timestamp", "file", "physical_offset"]].astype({"file": object})
+    first = places.sort_values(["store_timestamp", "file", "physical_offset"]).head(most)
+    if first.empty:
+        return ()
+    files, offsets = first["file"].unique().tolist(), first["physical_offset"].tolist()
+    rows = scan.records(case, _PRINTED, ds.field("physical_offset").isin(offsets) & ds.field("file").isin(files))
+    by_place = {(row["file"], row["physical_offset"]): row for row in rows.to_pylist()}
+    return tuple(record(by_place[file, offset]) for file, offset in zip(first["file"], offsets, strict=True))
+
+
 def record(row: Any) -> Ref:
-    """Quote one row of `messages` in the words of RocketMQ's own printout."""
-    properties = row.properties or {}
-    shown = ", ".join(f"{name}={properties[name]}" for name in SHOWN if name in properties)
+    """Quote one row of `stored_messages` in the words of RocketMQ's own printout."""
+    shown = ", ".join(f"{name}={value}" for name in SHOWN if (value := row[promoted(name)]) is not None)
     text = (
-        f"topic={row.topic}, queueId={row.queue_id}, queueOffset={row.queue_offset}, sysFlag={row.sys_flag}, storeSize={row.store_size}, "
-        f"reconsumeTimes={row.reconsume_times}, preparedTransactionOffset={row.prepared_transaction_offset}, "
-        f"msgId={row.offset_msg_id}, properties={{{shown}}}"
+        f"topic={row['topic']}, queueId={row['queue_id']}, queueOffset={row['queue_offset']}, sysFlag={row['sys_flag']}, "
+        f"storeSize={row['store_size']}, reconsumeTimes={row['reconsume_times']}, "
+        f"preparedTransactionOffset={row['prepared_transaction_offset']}, msgId={row['offset_msg_id']}, "
+        f"properties={{{shown}}}"
     )
-    return Ref(row.file, text, physical_offset=row.physical_offset)
+    return Ref(row["file"], text, physical_offset=row["physical_offset"])

@@ -24,6 +24,7 @@ import pyarrow.dataset as ds
 import kit
 from kit.case import workspace as ws
 from kit.causes.findings import MAX_TEXT
+from kit.formats.commitlog.schema import promoted
 from kit.redaction.forms import SPELLED, WORD, split_name
 from kit.redaction.ids import COLONS, HEX, QUAD
 from kit.redaction.redactor import Redactor
@@ -239,7 +240,7 @@ def _tables(case: Case) -> Iterator[tuple[Any, str]]:
     """Yield the names that the tables of a case hold, by kind."""
     yield from ((name, "topic") for name in _distinct(case, "messages", "topic"))
     for name, kind in _PROPERTIES.items():
-        yield from ((value, kind) for value in _distinct(case, "messages", "properties", name))
+        yield from ((value, kind) for value in _distinct(case, "messages", promoted(name)))
     for row in _rows(case, "configs", "origin", "subject", "name", "value"):
         if row["origin"] in _SUBJECTS:
             yield row["subject"], _SUBJECTS[row["origin"]]

@@ -151,6 +151,8 @@ def _settings(*, local: bool, brief: bool) -> dict[str, str]:
         # What Spark writes, other Parquet readers read: the default is a deprecated 12-byte form without a zone.
         "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         "spark.sql.python.filterPushdown.enabled": "true",
+        # Two property names can become one where both are no valid text; as for RocketMQ the later one counts.
+        "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "true",
     }

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit.rocketmq import names
+from kit.spark.properties import prop
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -29,15 +30,12 @@ def is_original(trace_topics: tuple[str, ...] = ()) -> Column:
     """Tell originals, as a condition on the columns of `messages`. `trace_topics`: further names of message trace
     topics.
     """
-    target = F.col("properties").getItem(names.REAL_TOPIC)
+    target = prop(names.REAL_TOPIC)
     internal = names.SYSTEM_TOPICS - set(_WAITING)
     by_consumer = [
-        F.col("properties").getItem(name).isNotNull()
-        for name in (names.RETRY_TOPIC, names.ORIGIN_MESSAGE_ID, names.RECONSUME_TIME)
+        prop(name).isNotNull() for name in (names.RETRY_TOPIC, names.ORIGIN_MESSAGE_ID, names.RECONSUME_TIME)
     ]
-    renewed = [
-        F.col("properties").getItem(name).isNotNull() for name in (names.CHECK_TIMES, names.PREPARED_QUEUE_OFFSET)
-    ]
+    renewed = [prop(name).isNotNull() for name in (names.CHECK_TIMES, names.PREPARED_QUEUE_OFFSET)]
     waits = F.col("topic").isin(*_WAITING)
     return (
         plainly_new()

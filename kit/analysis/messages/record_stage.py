@@ -17,6 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from kit.case.once import per_case
 from kit.i18n import T
 from kit.rocketmq import names
+from kit.spark.properties import prop
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -39,11 +40,6 @@ STAGES: Final[dict[str, T]] = {
     LEAKED: T("a retry that became a half message"),
 }
 """Stage → what it means."""
-
-
-def prop(name: str) -> Column:
-    """A property of a record, null when it has none of that name."""
-    return F.col("properties").getItem(name)
 
 
 def is_commit() -> Column:

@@ -21,6 +21,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from kit.analysis.messages.originals import is_original, plainly_new, trace_topics
 from kit.case.once import once
 from kit.causes.findings import Ref
+from kit.formats.commitlog.schema import PROMOTED_COLUMNS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -90,7 +91,7 @@ def pauses(case: Case) -> pd.DataFrame:
         "sys_flag",
         "reconsume_times",
         "prepared_transaction_offset",
-        "properties",
+        *PROMOTED_COLUMNS,
     )
     stamped = case.records.select(*columns, _ms("store_timestamp").alias("stored"), _ms("born_timestamp").alias("born"))
     clocks = _clocks(stamped)

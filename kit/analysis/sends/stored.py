@@ -16,6 +16,7 @@ from kit.analysis.sends import attempts
 from kit.case.once import once
 from kit.rocketmq import names
 from kit.rocketmq.log_layouts import BROKER_SIDE
+from kit.spark.properties import prop
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -198,5 +199,5 @@ def _twins(case: Case) -> pd.DataFrame:
 
 def placed(mine: DataFrame) -> DataFrame:
     """Return originals with `real_topic` (where a waiting one is bound for) and `key` (KEYS as a whole)."""
-    target = F.coalesce(F.col("properties").getItem(names.REAL_TOPIC), F.col("topic"))
+    target = F.coalesce(prop(names.REAL_TOPIC), F.col("topic"))
     return mine.withColumn("real_topic", target).withColumn("key", F.col("keys"))
