@@ -1,34 +1,39 @@
 # One job a target; `make help` lists them from the comments behind each target.
 SHELL := /bin/bash
+# An activated environment that has this kit is used as it is; else .venv is built. `make VENV=…` names another.
+ACTIVE := $(patsubst %/bin/rmq-kit,%,$(firstword $(wildcard $(addsuffix /bin/rmq-kit,$(VIRTUAL_ENV) $(CONDA_PREFIX)))))
+IS_OURS := import kit, pathlib as p; at = p.Path(kit.__file__).parent; print(at == p.Path("$(CURDIR)/kit").resolve() or "site-packages" in at.parts)
+ifeq ($(and $(filter-out $(CURDIR)/.venv,$(ACTIVE)),$(shell cd / && $(ACTIVE)/bin/python -c '$(IS_OURS)' 2>/dev/null)),True)
+VENV ?= $(ACTIVE)
+endif
 VENV ?= .venv
+AS_IT_IS := $(if $(filter $(ACTIVE),$(VENV)),$(filter-out $(CURDIR)/.venv,$(ACTIVE)))
+STAMP := $(VENV)/$(if $(AS_IT_IS),share/rmq-kit/ready,.ready)
 PY := $(VENV)/bin/python
 PYTHON ?= python3
 NB := notebooks
 SAMPLE ?= sample_data/half-topic-blowup.tar.zst
 OUT ?= out/demo
-WARM := $(wildcard sample_data/transaction-consistency.tar.zst)
-STAMP := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
 .PHONY: help env demo test lint notebooks recordings slow browser bench cluster-test lab-test bundle clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-13s %s\n", $$1, $$2}'
+	@echo "Environment: $(VENV)$(if $(AS_IT_IS), (activated; used as it is))"
 
-env: $(STAMP) ## build .venv and compile the kernels
+env: $(STAMP) ## build .venv (or take the activated environment that has the kit), compile the kernels
+	@echo "Environment: $(VENV)$(if $(AS_IT_IS), (activated; used as it is))"
 
-$(STAMP): pyproject.toml requirements.lock
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is " + sys.version.split()[0])'
-	@if command -v uv >/dev/null 2>&1; then \
-	  uv venv -q --allow-existing --python $(PYTHON) $(VENV) && uv pip install -q --python $(PY) -r requirements.lock && uv pip install -q --python $(PY) --no-deps -e .; \
-	else \
-	  $(PYTHON) -m venv $(VENV) && $(PY) -m pip install -q -r requirements.lock && $(PY) -m pip install -q --no-deps -e .; \
-	fi
-	@$(PY) -m kit.spark.warm $(WARM)
-	@touch $(STAMP)
+$(STAMP): pyproject.toml requirements.lock requirements-java.lock
+	@for python in $(if $(AS_IT_IS),$(PY),$(PYTHON) python3.13 python3.12 python3.11); do \
+	  $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && exec $$python tools/environment.py $(VENV) $(if $(AS_IT_IS),--as-it-is); \
+	done; echo "Python 3.11 or newer is needed; $(PYTHON) is $$($(PYTHON) --version 2>&1 | head -n 1)" >&2; exit 2
+	@mkdir -p $(@D) && touch $@
 
-demo: env ## the main job on the sample: says where the report is
+demo: env ## the main job on the sample: what it found, and where the report is; OPEN=1 opens it in the browser
 	@$(PY) -m kit report $(SAMPLE) --out $(OUT)
+	@$(if $(OPEN),$(PY) -m webbrowser -t "file://$(abspath $(OUT))/report.html")
 
 lint: env ## ruff, mypy, stripped notebooks
 	@$(PY) -m ruff check kit tests benchmarks $(NB)
@@ -64,7 +69,7 @@ cluster-test: env ## the same findings from a Spark standalone cluster and from 
 bundle: env ## everything for a host without a network: out/rmq-kit-bundle.tar
 	@rm -rf out/bundle && mkdir -p out/bundle/rmq-kit/wheels
 	@$(PY) -m pip --version >/dev/null 2>&1 || uv pip install -q --python $(PY) pip
-	@$(PY) -m pip wheel -q -w out/bundle/rmq-kit/wheels -c requirements.lock .
+	@$(PY) -m pip wheel -q -w out/bundle/rmq-kit/wheels -c requirements.lock -c requirements-java.lock '.[java]'
 	@$(PY) -c 'import platform as p, sysconfig as s; print("Python", p.python_version(), s.get_platform())' > out/bundle/rmq-kit/PLATFORM.txt
 	@cp -r bundle/. README.md docs notebooks sample_data out/bundle/rmq-kit/
 	@tar -cf out/rmq-kit-bundle.tar -C out/bundle rmq-kit && rm -rf out/bundle

@@ -1,6 +1,10 @@
 """Says which root cause an Apache RocketMQ incident had, with evidence anyone can check."""
 
-from __future__ import annotations
+import sys
+
+if sys.version_info < (3, 11):  # noqa: UP036 - a checkout runs with whatever `python3` is, and the next import would be a traceback
+    sys.stderr.write("rmq-kit needs Python 3.11 or newer, this is " + sys.version.split()[0] + ".\n")
+    sys.exit(2)
 
 import importlib
 from typing import TYPE_CHECKING, Any, Final

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
+from kit.case import setup
 from kit.evidence import files
 from kit.formats.commitlog.schema import promoted
 from kit.formats.tables import configs
@@ -152,9 +153,9 @@ def from_case(case: Case, version: Version | None = None) -> Known:
     """Return what every table of a case says."""
     rows = _table(case, "configs", list(configs.CONFIGS.names))
     offsets = _table(case, "offsets", ["file", "topic", "group", "backup"])
-    versions = (version,) if version else tuple(Version.parse(v) for v in case.broker_versions())
+    versions = (version,) if version else tuple(Version.parse(v) for v in setup.broker_versions(case))
     named = [*_connected(case), *_configured(rows, offsets), *_spoken(case), *_shown(case)]
-    clients = tuple(Version.parse(v) for v in case.client_versions())
+    clients = tuple(Version.parse(v) for v in setup.client_versions(case))
     return Known(
         brokers(rows, versions, _client_limit(case)), groups(named), tuple(rows), versions, clients, _immunity(case)
     )
@@ -237,7 +238,7 @@ def _configured(rows: Iterable[Mapping[str, Any]], offsets: Iterable[Mapping[str
 def _connected(case: Case) -> Iterable[Group]:
     return [
         Group(c.group, Place(c.ref.file, c.ref.line), Version.maybe(c.version))
-        for c in case.clients()
+        for c in setup.clients(case)
         if c.role == "consumer"
     ]
 

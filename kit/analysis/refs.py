@@ -13,10 +13,10 @@ import attrs
 import pyarrow.dataset as ds
 
 from kit.case import scan
-from kit.case.once import per_case
-from kit.causes.findings import Ref
+from kit.case.memoize import per_case
 from kit.formats.commitlog.schema import promoted
 from kit.inventory import quotes
+from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import json
 import threading
@@ -13,20 +14,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from kit.case import workspace as ws
 from kit.case.options import Options, instant
+from kit.case.progress import Progress
+from kit.evidence import workspace as ws
 from kit.evidence.remote import fetch, is_remote, shown
 from kit.i18n import Lang, T
 from kit.inventory import inventory as inv
 from kit.inventory import zones
+from kit.inventory.model import Item
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
 if TYPE_CHECKING:
-    import pandas as pd
     from pyspark.sql import DataFrame, SparkSession
 
-    from kit.case import setup, tables
-    from kit.case.unreadable import Damage
+    from kit.case import tables
 
 HIDDEN: Final = ("events", "offset")
 """Columns of `entries` that `logs` does not show."""
@@ -92,6 +93,8 @@ class Case:
         self.options = options
         self.memo: dict[str, Any] = {}
         """What causes work out once and share."""
+        self.progress = Progress()
+        """Who listens while tables are built and causes examined."""
         self.eager = True
         """Whether Spark starts while an evidence is looked at for the first time: nearly everything needs it next."""
         self._base = workspace
@@ -106,7 +109,11 @@ class Case:
     def found(self) -> inv.Inventory:
         """The inventory as the files alone tell it: floating times have no zone yet."""
         if self.eager and not inv.looked_at(self.path, self._base):
-            self.warm()
+            from kit.spark import JavaMissing
+
+            # What is found needs no Java; who asks for a table next learns that it is missing.
+            with contextlib.suppress(JavaMissing):
+                self.warm()
         found = inv.take(self.path, self._base)
         for said in self.options.rows:
             found = inv.with_columns(found, said)
@@ -132,7 +139,7 @@ class Case:
         """Every file, with the zone its times are read in."""
         return attrs.evolve(self.found, items=tuple(self._zoned(item) for item in self.found.items))
 
-    def _zoned(self, item: inv.Item) -> inv.Item:
+    def _zoned(self, item: Item) -> Item:
         from kit.inventory import spans
 
         if item.kind == "log" and item.first is not None:
@@ -160,12 +167,6 @@ class Case:
         """Tell whether there is a log of this source (`store`, `transaction`, `client`, …)."""
         return any(item.source == source for item in self.found.items)
 
-    def damage(self) -> list[Damage]:
-        """Return what of the evidence is truncated, corrupt or could not be read, in order of file."""
-        from kit.case import unreadable as damage
-
-        return damage.of(self)
-
     # --- tables ----------------------------------------------------------------------------------------------------------
 
     skipped = _table("skipped", "Ranges of commitlog files that are no records.")
@@ -175,6 +176,7 @@ class Case:
     offsets = _table("offsets", "Consumer offsets, delay offsets and the checkpoint.")
     admin = _table("admin", "Cells and fields of mqadmin outputs.")
     metrics = _table("metrics", "Host metrics and garbage collections.")
+    threads = _table("threads", "Threads of thread dumps, and what each was doing.")
     rows = _table("rows", "Business tables, transaction log tables and delivery ledgers.")
     sends = _table("sends", "Send ledgers.")
 
@@ -320,12 +322,13 @@ class Case:
     # --- Spark -----------------------------------------------------------------------------------------------------------
 
     def warm(self) -> None:
-        """Start Spark in the background; what needs it waits."""
+        """Start Spark in the background; what needs it waits. Raise `JavaMissing` where it could not start."""
         import kit.spark
         from kit.evidence import files as evidence
 
         with self._lock:
             if self._spark is None:
+                kit.spark.require_java(self.options.master, self.options.remote)
                 future: Future[SparkSession] = Future()
                 self._spark = future
 
@@ -357,46 +360,6 @@ class Case:
         from kit.inventory import quotes
 
         return quotes.lines(self.found, places)
-
-    def broker_versions(self) -> tuple[str, ...]:
-        """Return the releases of the brokers the evidence names, oldest first; empty where none is named."""
-        from kit.case import setup
-
-        return setup.broker_versions(self)
-
-    def client_versions(self) -> tuple[str, ...]:
-        """Return the releases of the clients that connected, oldest first; empty where none is named."""
-        from kit.case import setup
-
-        return setup.client_versions(self)
-
-    def clients(self) -> list[setup.Client]:
-        """Return who connected, in which group, with which release, and the line that says it."""
-        from kit.case import setup
-
-        return setup.clients(self)
-
-    def setting(self, name: str) -> setup.Setting:
-        """Return (value, where, known) of a broker setting: known `evidence`, `default` (of the broker's release) or
-        None.
-        """
-        from kit.case import setup
-
-        return setup.setting(self, name)
-
-    # --- results ---------------------------------------------------------------------------------------------------------
-
-    def table_names(self) -> list[str]:
-        """Return the result tables that the causes left, once `kit.triage` ran."""
-        from kit.case import results
-
-        return results.names(self)
-
-    def table(self, name: str) -> pd.DataFrame:
-        """Return one result table; empty where the causes left none of that name."""
-        from kit.case import results
-
-        return results.table(self, name)
 
 
 TABLE_OF: Final[Mapping[str, str]] = {"records": "messages", "entries": "logs"}

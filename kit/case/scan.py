@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from kit.case.once import once
+from kit.case.memoize import once
 from kit.formats.commitlog.schema import PROMOTED_COLUMNS
 
 if TYPE_CHECKING:

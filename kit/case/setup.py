@@ -9,9 +9,9 @@ import attrs
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from kit.case.once import per_case
-from kit.causes.findings import Ref
+from kit.case.memoize import per_case
 from kit.evidence.files import open_readonly
+from kit.inventory.references import Ref
 from kit.rocketmq import names, versions
 from kit.rocketmq.versions import Version
 

@@ -76,6 +76,8 @@ def examine(case: Case) -> Finding:
         finding.window = busy.window(seen.ledger, seen.stalls)
         finding.summary = _summary(seen, whys)
         finding.tables = _tables(case, seen, whys)
+    if any(why.slug == "half-topic" for why in whys):
+        finding.consequence_of = ("half-topic-blowup",)
     if seen.refused:
         finding.remedies = _remedies(case, seen)
     return finding

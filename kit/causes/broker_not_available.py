@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from kit.case.case import Case
-    from kit.causes.findings import Ref
+    from kit.inventory.references import Ref
 
 SLUG = "broker-not-available"
 KIND: Kind = "neighbour"

@@ -14,9 +14,11 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
 from kit.analysis.transactions import answers, transactions
+from kit.case import setup
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Kind, Ref, Remedy, Step
+from kit.causes.findings import Finding, Kind, Remedy, Step
 from kit.i18n import T
+from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +59,7 @@ def examine(case: Case) -> Finding:
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     stored, logged = case.has("messages"), case.has_source("transaction")
     states = transactions.summary(case).states() if stored else {}
-    limit = case.setting("transactionCheckMax")
+    limit = setup.setting(case, "transactionCheckMax")
     count = states.get("discarded")
     found = _discarded(case) if count else None
     unknown = found[found["unknown"] > 0] if found is not None else None

@@ -19,7 +19,7 @@ from kit.i18n import T
 
 if TYPE_CHECKING:
     from kit.case.case import Case
-    from kit.causes.findings import Ref
+    from kit.inventory.references import Ref
 
 SLUG = "disk-full"
 KIND: Kind = "neighbour"

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.dataset as ds
 
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Kind, Ref, Remedy, Step
+from kit.causes.findings import Finding, Kind, Remedy, Step
 from kit.i18n import T
+from kit.inventory.references import Ref
 from kit.rocketmq import names
 
 if TYPE_CHECKING:

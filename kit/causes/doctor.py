@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
 from kit.analysis import deployment
 from kit.analysis.deployment import Broker, Group, Known, Place
+from kit.causes import hazards
+from kit.causes.hazards import Hazard
 from kit.i18n import Lang, Sentence, T
 from kit.rocketmq import config, names, versions
 from kit.rocketmq.config import Conflict
@@ -24,7 +26,6 @@ from kit.rocketmq.versions import Fix, Version, rule
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-Grade = Literal["hazard", "note"]
 
 NEAR: Final = 10
 """Characters below a limit from which a name is worth a note: a longer tag or a new suffix takes them."""
@@ -64,37 +65,6 @@ IMMUNE_SET: Final = T("seconds above the longest local transaction and far below
 
 
 @attrs.frozen
-class Hazard:
-    """One row of the table. `cause`: slug of what it can become, "" where it is no documented cause."""
-
-    slug: str
-    what: Sentence
-    place: Place | Sentence
-    cause: str
-    becomes: Sentence
-    instead: Sentence
-    grade: Grade = "hazard"
-
-    def where(self, lang: Lang) -> str:
-        return str(self.place) if isinstance(self.place, Place) else self.place.render(lang)
-
-    def as_dict(self, lang: Lang) -> dict[str, Any]:
-        place = (
-            {"file": self.place.file, "line": self.place.line, "physical_offset": self.place.offset}
-            if isinstance(self.place, Place)
-            else None
-        )
-        said = {"what": self.what, "becomes": self.becomes, "set": self.instead}
-        return {
-            "hazard": self.slug,
-            "grade": self.grade,
-            "where": place,
-            "cause": self.cause,
-            **{k: v.render(lang) for k, v in said.items()},
-        }
-
-
-@attrs.frozen
 class Checkup:
     """What `doctor` found: hazards (worst first), faults of the releases seen, and what was looked at."""
 
@@ -127,9 +97,7 @@ def of_case(case: Case, version: Version | None = None) -> Checkup:
     """Examine everything of a case. Spark starts for a large evidence, and where transactions are stored: who answers
     whose checks stands there.
     """
-    from kit.causes import neighbours
-
-    return checkup(deployment.from_case(case, version), neighbours.hazards(case))
+    return checkup(deployment.from_case(case, version), hazards.of_causes(case))
 
 
 def checkup(seen: Known, more: Iterable[Hazard] = ()) -> Checkup:

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis.transactions import transactions
+from kit.case import setup
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Kind, Ref, Remedy, Step
+from kit.causes.findings import Finding, Kind, Remedy, Step
 from kit.i18n import T
+from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,7 +89,7 @@ def examine(case: Case) -> Finding:
         ),
     ]
     finding.summary = SUMMARY.say(count=count, late=late, early=early)
-    timeout = case.setting("transactionTimeOut")
+    timeout = setup.setting(case, "transactionTimeOut")
     finding.remedies = [
         Remedy(ACTION, WHY, RISK, VERIFY),
         Remedy(SLOWER.say(value=timeout.value, known=KNOWN[timeout.known]), SLOWER_WHY, SLOWER_RISK, SLOWER_VERIFY),

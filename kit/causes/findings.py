@@ -12,29 +12,11 @@ from typing import Any, Literal
 import attrs
 
 from kit.i18n import Lang, Sentence
+from kit.inventory.references import Ref
 
 Kind = Literal["root_cause", "neighbour", "hazard"]
 Role = Literal["deciding", "supporting"]
 Verdict = Literal["confirmed", "suspected", "ruled_out", "insufficient_evidence"]
-
-MAX_TEXT = 2000
-"""Characters kept of a quoted line: a reference points at the line, it does not replace it."""
-
-
-@attrs.frozen
-class Ref:
-    """A line of a text file (`line`, first is 1) or a record of a commitlog (`physical_offset`, bytes)."""
-
-    file: str
-    text: str
-    line: int | None = None
-    physical_offset: int | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        where: dict[str, Any] = (
-            {"line": self.line} if self.line is not None else {"physical_offset": self.physical_offset}
-        )
-        return {"file": self.file, **where, "text": self.text[:MAX_TEXT]}
 
 
 def _refs(found: Iterable[Ref]) -> tuple[Ref, ...]:
@@ -108,12 +90,15 @@ class Finding:
     missing: list[Missing] = attrs.field(factory=list)
     remedies: list[Remedy] = attrs.field(factory=list)
     tables: dict[str, Any] = attrs.field(factory=dict)
+    consequence_of: tuple[str, ...] = ()
+    """Slugs of causes that this case shows to have brought this one about, beyond what `LEADS_TO` says."""
 
     @property
     def verdict(self) -> Verdict:
         return verdict(self.steps)
 
-    def as_dict(self, lang: Lang = "en") -> dict[str, Any]:
+    def as_dict(self, lang: Lang = "en", explained_by: Iterable[str] = ()) -> dict[str, Any]:
+        """Return it as findings.json holds it. `explained_by`: the confirmed causes of which it is a consequence."""
         return {
             "cause": self.cause,
             "kind": self.kind,
@@ -121,6 +106,7 @@ class Finding:
             "title": self.title.render(lang),
             "summary": self.summary.render(lang),
             "window": None if self.window is None else [_iso(t) for t in self.window],
+            "explained_by": list(explained_by),
             "steps": [step.as_dict(lang) for step in self.steps],
             "figures": self.figures,
             "missing": [m.as_dict(lang) for m in self.missing],

@@ -18,10 +18,12 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
 from kit.analysis.transactions import answers, leaks, send_back
+from kit.case import setup
 from kit.causes import collect_next
 from kit.causes._half_topic_texts import Claim, Fix, Text
-from kit.causes.findings import Finding, Kind, Missing, Ref, Remedy, Step
+from kit.causes.findings import Finding, Kind, Missing, Remedy, Step
 from kit.i18n import T
+from kit.inventory.references import Ref
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
@@ -190,7 +192,7 @@ def _limit_step(case: Case, leak: Leak | None) -> Step:
     given_up = refs.seen(case, "check-discard")
     if not leak or not leak.discarded:
         return Step(Claim.BOUNDED.say(count=None, limit=None), "supporting", None)
-    limit = case.setting("transactionCheckMax").value
+    limit = setup.setting(case, "transactionCheckMax").value
     every = leaks.leaked(case)
     first = refs.records_at(case, every[every["place"] == "discarded"], 1)
     quoted = first + refs.quote(case, given_up, 1)

@@ -18,10 +18,12 @@ from pyspark.sql import functions as F  # noqa: N812
 from kit.analysis import refs
 from kit.analysis.messages import deliveries as handled
 from kit.analysis.messages import lookups, record_stage
+from kit.case import setup
 from kit.causes import collect_next
 from kit.causes._message_identity_texts import Claim, Fix, Text
-from kit.causes.findings import Finding, Kind, Missing, Ref, Remedy, Step
+from kit.causes.findings import Finding, Kind, Missing, Remedy, Step
 from kit.i18n import T
+from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -247,7 +249,7 @@ def _examples(case: Case, keys: list[str], journeys: pd.DataFrame) -> dict[str, 
     longest = journeys["example"].iloc[int(journeys["path"].str.count(">").argmax())] if len(journeys) else None
     wanted = list(dict.fromkeys([*keys, *([longest] if longest else [])]))
     records, deliveries = lives(case, wanted)
-    client = next(iter(reversed(case.client_versions())), None)
+    client = next(iter(reversed(setup.client_versions(case))), None)
     calls = [
         id_by_api.on_message([r for r in records if r["id"] == key], client, case.lang).assign(message=key)
         for key in wanted

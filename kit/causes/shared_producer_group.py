@@ -18,8 +18,9 @@ from pyspark.sql import functions as F  # noqa: N812
 from kit.analysis import refs
 from kit.analysis.transactions import answers, transactions
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Kind, Ref, Remedy, Step
+from kit.causes.findings import Finding, Kind, Remedy, Step
 from kit.i18n import T
+from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from kit.analysis import refs
 from kit.analysis.sizes import limits
-from kit.analysis.transactions import answers, business, paths, reconcile, transactions
+from kit.analysis.transactions import answers, paths, reconcile, transactions
+from kit.analysis.transactions.reconcile import fates
 from kit.causes import collect_next
 from kit.causes._transaction_texts import REASONS, Claim, Fix, Text
-from kit.causes.findings import Finding, Kind, Missing, Ref, Remedy, Step
+from kit.causes.findings import Finding, Kind, Missing, Remedy, Step
 from kit.i18n import T
+from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -207,7 +209,7 @@ def _tables(case: Case, summary: transactions.Summary, wrong: pd.DataFrame) -> d
             case, taken, list(wrong.groupby(["kind", "cause"], dropna=False).head(1)["uniq_key"])
         ),
         "transaction_limits": limits.table(case),
-        "transaction_rows": business.fates(case),
+        "transaction_rows": fates(case),
     }
 
 

@@ -11,25 +11,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 import kit
 from kit import causes
-from kit.case import results
-from kit.causes import collect_next
+from kit.causes import collect_next, consequences, results
 from kit.causes.findings import Finding
 from kit.i18n import LANGS, Lang
 
 if TYPE_CHECKING:
     from kit.case.case import Case
     from kit.causes import Cause
-    from kit.inventory.inventory import Item
+    from kit.inventory.model import Item
 
 SCHEMA: Final = 1
 WORKERS: Final = 3
 """Causes asked at once: most of their time is waiting for Spark."""
 
 log = logging.getLogger(__name__)
-
-_LOST: Final = ("lost", "rows_without_message", "messages_without_row", "discarded")
-_REPEATED: Final = ("stored_twice", "handled_twice_by_offset_id", "committed_twice")
-_PENDING: Final = ("leaked_messages", "looping_half_messages", "at_risk_half_messages", "rows_pending", "pending")
 
 
 class CauseFailed(RuntimeError):
@@ -46,6 +41,14 @@ def triage(case: Case, lang: Lang | None = None, *, strict: bool = True) -> dict
     known = results.load(case, lang)
     if known is not None:
         return known
+    try:
+        return _triage(case, lang, strict=strict)
+    finally:
+        case.progress.end()
+
+
+def _triage(case: Case, lang: Lang | None, *, strict: bool) -> dict[str, Any]:
+    case.progress.begin("reading")
     case.warm()
     case.build("messages", "logs")
     findings, failed = _ask(case)
@@ -68,9 +71,13 @@ def _ask(case: Case) -> tuple[list[Finding], list[str]]:
             log.exception("%s failed", cause.SLUG)
             failed.append(f"{cause.SLUG}:\n{traceback.format_exc()}")
             return None
+        finally:
+            case.progress.step()
 
+    every = causes.discover()
+    case.progress.begin("asking", len(every))
     with ThreadPoolExecutor(WORKERS) as pool:
-        answers = list(pool.map(ask, causes.discover()))
+        answers = list(pool.map(ask, every))
     return [a for a in answers if a is not None], sorted(failed)
 
 
@@ -79,7 +86,7 @@ def document(case: Case, findings: list[Finding], lang: Lang) -> dict[str, Any]:
     bytes.
     """
     found = case.inventory
-    confirmed = [f for f in findings if f.kind == "root_cause" and f.verdict == "confirmed"]
+    explained = consequences.explained_by(findings)
     return {
         "schema": SCHEMA,
         "kit_version": kit.__version__,
@@ -88,8 +95,8 @@ def document(case: Case, findings: list[Finding], lang: Lang) -> dict[str, Any]:
             "files": [file(item) for item in sorted(found.items, key=lambda i: i.file)],
             "not_recognised": list(found.not_recognised),
         },
-        "root_causes": [f.cause for f in sorted(confirmed, key=harm)],
-        "findings": [plain(f.as_dict(lang)) for f in findings],
+        "root_causes": [f.cause for f in consequences.ordered(findings, explained)],
+        "findings": [plain(f.as_dict(lang, explained.get(f.cause, ()))) for f in findings],
     }
 
 
@@ -125,13 +132,3 @@ def file(item: Item) -> dict[str, Any]:
 
 def _iso(at: dt.datetime | None) -> str | None:
     return None if at is None else at.astimezone(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def harm(finding: Finding) -> tuple[int, int, int, str]:
-    """Order of root causes: most lost messages, then repeated, then pending, then slug."""
-
-    def total(names: tuple[str, ...]) -> int:
-        values = (finding.figures.get(name) for name in names)
-        return sum(v for v in values if isinstance(v, int) and not isinstance(v, bool))
-
-    return -total(_LOST), -total(_REPEATED), -total(_PENDING), finding.cause

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
 from kit.analysis.transactions import transactions
+from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.findings import Finding, Kind, Remedy, Step
 from kit.i18n import T
@@ -90,7 +91,11 @@ def examine(case: Case) -> Finding:
             True if broken else None,
             quoted if broken else (),
         ),
-        Step(FAULTY.say(versions=list(case.broker_versions())), "supporting", True if case.broker_versions() else None),
+        Step(
+            FAULTY.say(versions=list(setup.broker_versions(case))),
+            "supporting",
+            True if setup.broker_versions(case) else None,
+        ),
     ]
     finding.figures = {"messages": row.messages, "copies": row.copies}
     finding.summary = SUMMARY.say(messages=row.messages)
@@ -101,7 +106,7 @@ def examine(case: Case) -> Finding:
 def _may_have_fault(case: Case) -> bool:
     from kit.rocketmq import versions
 
-    known = case.broker_versions()
+    known = setup.broker_versions(case)
     return not known or any(versions.rule("decompressesOnPutBack", version) for version in known)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from kit.cli.shared import FORMATS, Evidence, Refusal, clean, leave, open_case, options, outside
+from kit.cli.shared import FORMATS, Evidence, Refusal, clean, leave, open_case, options, outside, say
 
 
 @click.command()
@@ -23,7 +23,7 @@ def triage(evidence: Path, json_file: Path | None, out: Path | None, **chosen: A
     outside(evidence, json_file)
     case = open_case(evidence, out, **chosen)
     findings = kit.triage(case)
-    click.echo(terminal.verdicts(findings, case.lang))
+    say(case, terminal.verdicts(findings, case.lang))
     if json_file:
         write.findings(findings, json_file)
     if out:
@@ -42,10 +42,17 @@ def triage(evidence: Path, json_file: Path | None, out: Path | None, **chosen: A
 @options
 def report(evidence: Path, out: Path, cause: str, redact: bool, **chosen: Any) -> None:
     """Write the offline report."""
+    import json
+
     import kit.report
+    from kit.report import terminal
 
     case = open_case(evidence, out, **chosen)
-    click.echo(kit.report.run(case, out, cause=cause, redact=redact))
+    page = kit.report.run(case, out, cause=cause, redact=redact)
+    case.progress.end()
+    # The path alone goes to standard output: scripts take it from there.
+    click.echo(terminal.closing(json.loads((out / "findings.json").read_text(encoding="utf-8")), case.lang), err=True)
+    click.echo(page)
     leave(case)
 
 
@@ -60,7 +67,7 @@ def decode(evidence: Path, out: Path, body: bool, form: str, **chosen: Any) -> N
     from kit.report import terminal, write
 
     case = open_case(evidence, out, **chosen)
-    click.echo(terminal.counts(write.decoded(case, out, body=body, form=form)))
+    say(case, terminal.counts(write.decoded(case, out, body=body, form=form)))
     leave(case)
 
 
@@ -74,7 +81,7 @@ def logs(evidence: Path, out: Path, form: str, **chosen: Any) -> None:
     from kit.report import terminal, write
 
     case = open_case(evidence, out, **chosen)
-    click.echo(terminal.counts(write.parsed_logs(case, out, form=form)))
+    say(case, terminal.counts(write.parsed_logs(case, out, form=form)))
     leave(case)
 
 
@@ -86,7 +93,7 @@ def inventory(evidence: Path, **chosen: Any) -> None:
     from kit.report import terminal
 
     case = open_case(evidence, eager=False, **chosen)
-    click.echo(terminal.inventory(case.inventory, case.lang))
+    say(case, terminal.inventory(case.inventory, case.lang))
     leave(case)
 
 
@@ -105,7 +112,7 @@ def trace(evidence: Path, id: str, json_file: Path | None, **chosen: Any) -> Non
     outside(evidence, json_file)
     case = open_case(evidence, **chosen)
     life = kit.trace(case, id)
-    click.echo(console.life(life, case.lang))
+    say(case, console.life(life, case.lang))
     if json_file:
         json_file.parent.mkdir(parents=True, exist_ok=True)
         json_file.write_text(json.dumps(life, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
@@ -148,7 +155,7 @@ def cut(
     except ValueError as error:
         raise Refusal(clean(str(error))) from None
     said = [(cutting.NAMES[name].in_(case.lang), cutting.shown(count, case.lang)) for name, count in kept.items()]
-    click.echo(terminal.counts([*said, ("", str(out))]))
+    say(case, terminal.counts([*said, ("", str(out))]))
     leave(case)
 
 

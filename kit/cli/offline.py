@@ -154,7 +154,7 @@ def list_(folder: Path | None) -> None:
     """List every workspace: bytes, hours since it was used, evidence."""
     import time
 
-    from kit.case.workspace import kept
+    from kit.evidence.workspace import kept
 
     for one in kept(folder):
         click.echo(f"{one.bytes:>15,}  {(time.time() - one.used) / 3600:8.1f} h  {clean(one.evidence)}")
@@ -170,7 +170,7 @@ def list_(folder: Path | None) -> None:
 @in_language
 def clean_(folder: Path | None, lang: Lang) -> None:
     """Remove every workspace and what was unpacked; what is not the kit's stays."""
-    from kit.case.workspace import clean as remove
+    from kit.evidence.workspace import clean as remove
 
     click.echo(FREED.say(bytes=remove(folder)).render(lang))
 

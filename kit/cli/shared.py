@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kit.case import unreadable
 from kit.evidence.remote import is_remote
 from kit.i18n import T
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kit.case.case import Case
+    from kit.i18n import Lang
 
 DAMAGED = 3
 
@@ -89,13 +91,20 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
 def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> Case:
     """Open the case or leave with one line that names the path."""
     import kit
+    from kit.cli.progress import Shown
 
     outside(evidence, out)
     outside(evidence, chosen.get("workspace"))
     eager = chosen.pop("eager", True)
+    if eager:
+        java(chosen.get("master"), chosen.get("remote"), chosen["lang"])
+    progress = Shown(chosen["lang"])
+    if progress.is_live:
+        progress.begin("reading")
+    click.get_current_context().call_on_close(progress.end)
     try:
         case = kit.open_case(evidence, chosen.pop("workspace", None), **chosen)
-        case.eager = eager
+        case.eager, case.progress = eager, progress
         recognised = case.found.recognised
     except FileNotFoundError as error:
         raise Refusal(clean(error.strerror or str(error))) from None
@@ -106,6 +115,16 @@ def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> C
     return case
 
 
+def java(master: str | None, remote: str | None, lang: Lang) -> None:
+    """Leave with one line where Spark could not start: nothing else has begun yet."""
+    from kit.spark.sessions import JavaMissing, require_java
+
+    try:
+        require_java(master, remote)
+    except JavaMissing as missing:
+        raise Refusal(missing.sentence.render(lang)) from None
+
+
 def outside(evidence: Path | str, out: Path | None) -> None:
     if out is None or isinstance(evidence, str):
         return
@@ -114,9 +133,16 @@ def outside(evidence: Path | str, out: Path | None) -> None:
         raise Refusal(OUT_INSIDE.say(path=clean(str(out))).render())
 
 
+def say(case: Case, text: Any) -> None:
+    """Print what a command found, its progress over."""
+    case.progress.end()
+    click.echo(text)
+
+
 def leave(case: Case) -> None:
     """End with 3 where evidence is damaged, after naming each place on stderr."""
-    damage = case.damage()
+    damage = unreadable.of(case)
+    case.progress.end()
     if not damage:
         return
     click.echo(DAMAGE.say(n=len(damage)).render(case.lang), err=True)

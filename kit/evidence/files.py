@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 import os
 import stat
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
@@ -46,7 +45,8 @@ class EvidenceFile:
 
     `sha256` is known for what was unpacked, and is that of the file as it stands in the evidence: of a `.gz` log, of
     the packed bytes.
-    `text_sha256` is that of the bytes at `path`.
+    `text_sha256` is that of the bytes at `path`. `modified`: seconds since 1970 of the last change as the folder or the
+    archive has it, None where it has none (a copy made without its times has that of the copying).
     """
 
     file: str
@@ -55,6 +55,7 @@ class EvidenceFile:
     packed: bool = False
     sha256: str | None = None
     text_sha256: str | None = None
+    modified: float | None = None
 
 
 @attrs.frozen
@@ -150,38 +151,3 @@ def weight(root: Path) -> int:
         min(info.st_size, info.st_blocks * 512) * (PACKED if path.suffix.lower() in _PACKED_NAMES else 1)
         for _, path, info in walk(root)[0]
     )
-
-
-def open_evidence(path: Path, spool: Path) -> Opened:
-    """Return the plain files of `path` (a folder, an archive or one file); archives and `.gz` files are unpacked into
-    `spool`.
-
-    Raise `FileNotFoundError` where there is nothing at `path`.
-    """
-    from kit.evidence import archives
-
-    root = Path(path).resolve(strict=True)
-    found, refused = walk(root)
-    out = Opened([], refused)
-    spooler = archives.Spooler(spool)
-
-    def take(item: tuple[str, Path, os.stat_result]) -> Opened:
-        name, where, info = item
-        try:
-            with open_readonly(where) as stream:
-                packed = archives.is_packed(stream.read(archives.HEAD))
-                if not packed:
-                    return Opened([EvidenceFile(name, where, info.st_size)], [])
-                stream.seek(0)
-                return spooler.unpack(name, stream, info.st_size)
-        except OSError as error:
-            return Opened([], [Refused(name, "unreadable", error.strerror or "")])
-
-    with ThreadPoolExecutor(min(4, os.cpu_count() or 2)) as pool:
-        for part in pool.map(take, found):
-            out.files.extend(part.files)
-            out.refused.extend(part.refused)
-            out.archives.extend(part.archives)
-    out.files.sort(key=lambda f: f.file)
-    out.refused.sort(key=lambda r: (r.file, r.reason))
-    return out

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
-from kit.case import workspace as ws
+from kit.evidence import workspace as ws
 from kit.i18n import T
 
 if TYPE_CHECKING:

@@ -8,47 +8,22 @@ import os
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
 import msgspec
 
-from kit.case import workspace as ws
 from kit.evidence import files as ev
+from kit.evidence import workspace as ws
 from kit.evidence.files import EvidenceFile, Refused
+from kit.evidence.opening import open_evidence
+from kit.inventory.model import Item
 
 if TYPE_CHECKING:
     from kit.formats.logs.log_file import LogFile
 
 TEXTS: Final = ("log", "text", "mqadmin")
 """Kinds whose lines stand in the table `logs`."""
-
-
-@attrs.frozen
-class Item:
-    """One file. `first`/`last`: span of its times in UTC, None where not known; `zone`: of its floating times, e.g.
-    "+08:00";
-
-    `replica_of`: the file that holds the same; `source`: of a log; `detail`: what its kind needs (base, columns,
-    encoding, …).
-    """
-
-    file: str
-    path: str
-    bytes: int
-    kind: str
-    sha256: str | None
-    first: dt.datetime | None = None
-    last: dt.datetime | None = None
-    zone: str | None = None
-    replica_of: str | None = None
-    source: str | None = None
-    detail: dict[str, Any] = attrs.field(factory=dict)
-
-    @property
-    def base(self) -> int | None:
-        """Physical offset of the first byte of a commitlog file, None where nothing says it."""
-        return self.detail.get("base")
 
 
 @attrs.frozen
@@ -132,7 +107,7 @@ def _load(kept: Path) -> Inventory | None:
 def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
     from kit.inventory import replicas
 
-    opened = ev.open_evidence(root, spool)
+    opened = open_evidence(root, spool)
     refused = list(opened.refused)
     with ThreadPoolExecutor(min(4, os.cpu_count() or 2)) as pool:
         looked = list(pool.map(lambda f: _look(f, hashes=hashes), opened.files))
@@ -184,7 +159,19 @@ def _look(file: EvidenceFile, *, hashes: bool) -> Item | Refused:
     except OSError as error:
         return Refused(file.file, "unreadable", error.strerror or "")
     source = detail.get("source") if kind in TEXTS else None
-    return Item(file.file, str(file.path), file.bytes, kind or "", sha, first, last, source=source, detail=detail)
+    modified = None if file.modified is None else dt.datetime.fromtimestamp(file.modified, dt.UTC)
+    return Item(
+        file.file,
+        str(file.path),
+        file.bytes,
+        kind or "",
+        sha,
+        first,
+        last,
+        source=source,
+        detail=detail,
+        modified=modified,
+    )
 
 
 def _sha256(path: Path) -> str:

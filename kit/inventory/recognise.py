@@ -168,6 +168,7 @@ def _units_fit(head: bytes, dtype: np.dtype[Any]) -> bool:
 
 
 def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
+    from kit.formats.logs import thread_dumps
     from kit.formats.tables import metrics
     from kit.inventory import sniff
 
@@ -182,6 +183,8 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
         return small.pop("kind"), small
     if metrics.sniff(head):
         return "metrics", {}
+    if thread_dumps.sniff(head):
+        return "thread_dump", {}
     known = sniff.sniff(head, file.file)
     if known is not None and known["source"] == "mqadmin":
         return "mqadmin", known

@@ -24,7 +24,7 @@ from kit.i18n import T
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
 if TYPE_CHECKING:
-    from kit.inventory.inventory import Item
+    from kit.inventory.model import Item
 
 NO_ZONE = T("`{zone}` is not a time zone; write +08:00 or Asia/Shanghai")
 
@@ -76,7 +76,7 @@ def floating(item: Item) -> bool:
     """Tell whether the times of a file need a zone from elsewhere."""
     if item.kind in ("rows", "sends"):
         return "time" in item.detail.get("columns", {})
-    if item.kind in ("text", "mqadmin", "metrics"):
+    if item.kind in ("text", "mqadmin", "metrics", "thread_dump"):
         return True
     return item.kind == "log" and item.source not in BROKER_SIDE and item.detail.get("layout") != "client-5"
 

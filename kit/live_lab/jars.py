@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 from typing import Final, Literal
 
-from kit.case import workspace
+from kit.evidence import workspace
 from kit.i18n import Said, T
 from kit.rocketmq.versions import Version
 from kit.spark import jvm

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pandas as pd
 
+from kit.causes import results
 from kit.charts import Chart, Table, clean
 from kit.charts.common import coverage
 from kit.i18n import Lang, T
@@ -72,7 +73,7 @@ class Inquiry:
 
     def table(self, name: str) -> pd.DataFrame:
         """Return a result table of the causes; empty where this evidence gave none."""
-        return self.case.table(name)
+        return results.table(self.case, name)
 
     def rows(self, name: str, most: int = 10) -> Table:
         """Return the first rows of a result table, safe to look at; an empty one where this evidence gave none."""
@@ -80,7 +81,7 @@ class Inquiry:
 
     def draw(self, chart: Callable[..., Chart], name: str) -> Chart | Table:
         """Draw a result table; say so where there is none."""
-        if name not in self.case.table_names():
+        if name not in results.names(self.case):
             return Table(pd.DataFrame(), NO_TABLE.say(name=name).render(self.lang), lang=self.lang)
         return chart(self.table(name), lang=self.lang)
 

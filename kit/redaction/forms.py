@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from kit.causes.findings import MAX_TEXT
+from kit.inventory.references import MAX_TEXT
 from kit.redaction.ids import COLONS, QUAD
 from kit.rocketmq import names, stock_names
 

@@ -22,9 +22,10 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 import kit
-from kit.case import workspace as ws
-from kit.causes.findings import MAX_TEXT
+from kit.case import setup
+from kit.evidence import workspace as ws
 from kit.formats.commitlog.schema import promoted
+from kit.inventory.references import MAX_TEXT
 from kit.redaction.forms import SPELLED, WORD, split_name
 from kit.redaction.ids import COLONS, HEX, QUAD
 from kit.redaction.redactor import Redactor
@@ -254,7 +255,7 @@ def _tables(case: Case) -> Iterator[tuple[Any, str]]:
     for row in _rows(case, "admin", "name", "value"):
         if row["name"] in _ADMIN:
             yield row["value"], _ADMIN[row["name"]]
-    for client in case.clients():
+    for client in setup.clients(case):
         yield client.group, "group"
         yield client.client_id, "client"
     yield from ((keys, "key") for keys in _distinct(case, "messages", "keys"))

@@ -29,6 +29,7 @@ KEPT_FIELDS: Final = frozenset(
         "role",
         "sha256",
         "root_causes",
+        "explained_by",
         "schema",
         "kit_version",
         "findings_sha256",

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from kit.analysis.deployment import Broker
-from kit.causes.doctor import Checkup, Hazard
+from kit.causes.doctor import Checkup
+from kit.causes.hazards import Hazard
 from kit.i18n import Lang, T
 from kit.report import terminal
 from kit.rocketmq import config

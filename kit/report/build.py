@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow.dataset as ds
 
 from kit.analysis import noise
+from kit.case import unreadable
 from kit.i18n import Lang
 from kit.report import html, manifest, notebooks
 from kit.report.labels import SKIPPED
@@ -30,12 +31,13 @@ def build(
     lang: Lang = "en",
     options: Mapping[str, Any] | None = None,
     started: dt.datetime | None = None,
+    places: Mapping[str, str] | None = None,
 ) -> Path:
-    """Write `out/report.html` and `out/manifest.json` from findings and executed notebooks; return the page's path.
+    """Write `out/report.html`, `out/manifest.json` and `out/run.json` from findings and executed notebooks; return the
+    page's path.
 
-    `tables` may hold `inventory`, `damage` and `skipped` (the evidence appendix). Same arguments, same bytes of the
-    page.
-    `started`: when the work began, for the manifest's `run` block.
+    `tables` may hold `inventory`, `damage` and `skipped` (the evidence appendix). Same arguments, same bytes of page and
+    manifest. `started`, `places`: when and where the work was done, for run.json alone.
     """
     started = started or dt.datetime.now(dt.UTC)
     out.mkdir(parents=True, exist_ok=True)
@@ -44,7 +46,8 @@ def build(
     page = html.render(findings, tables, stories, lang, options, content["manifest_sha256"])
     target = out / PAGE_NAME
     target.write_text(page, encoding="utf-8", errors="backslashreplace")
-    manifest.write(content, out / "manifest.json", started, dt.datetime.now(dt.UTC))
+    manifest.write(content, out / "manifest.json")
+    manifest.write_run(out / "run.json", started, places or {})
     return target
 
 
@@ -55,12 +58,15 @@ def run(case: Case, out: Path, *, cause: str = "auto", redact: bool = False) -> 
 
     started = dt.datetime.now(dt.UTC)
     findings = kit.triage(case)
+    case.progress.begin("writing")
     if redact:
         return redacted.run(case, findings, out, cause, started)
     write.findings(findings, out / "findings.json")
     write.tables(case, out / "tables")
     executed = notebooks.execute(notebooks.chosen(findings, cause), out / "notebooks", parameters(case))
-    return build(findings, evidence_tables(case), executed, out, case.lang, declared(case, cause), started)
+    notebooks.neutral(executed, neutral(case))
+    options = declared(case, cause)
+    return build(findings, evidence_tables(case), executed, out, case.lang, options, started, places(case, out))
 
 
 def parameters(case: Case) -> dict[str, Any]:
@@ -73,6 +79,18 @@ def parameters(case: Case) -> dict[str, Any]:
         "interactive": False,
         "options": options(case),
     }
+
+
+def neutral(case: Case) -> dict[str, Any]:
+    """Return the parameters that executed notebooks show: those of any run on this evidence."""
+    elsewhere = case.path.is_relative_to(case.workspace.folder.parents[1])
+    return parameters(case) | {"workspace": ""} | ({"evidence": case.name} if elsewhere else {})
+
+
+def places(case: Case, out: Path) -> dict[str, str]:
+    """Return where this run read and wrote, for run.json."""
+    at = {"evidence": case.path, "workspace": case.workspace.folder.parents[1], "out": out}
+    return {name: str(path.resolve()) for name, path in at.items()}
 
 
 def declared(case: Case, cause: str) -> dict[str, Any]:
@@ -101,7 +119,7 @@ def evidence_tables(case: Case) -> dict[str, pd.DataFrame]:
     """
     items = pd.DataFrame([attrs.asdict(item, recurse=False) for item in case.inventory.items])
     columns = ["file", "kind", "source", "bytes", "first", "last", "zone", "replica_of", "sha256"]
-    damage = pd.DataFrame([(d.file, str(d)) for d in case.damage()], columns=pd.Index(["file", "reason"]))
+    damage = pd.DataFrame([(d.file, str(d)) for d in unreadable.of(case)], columns=pd.Index(["file", "reason"]))
     ranges = (
         ds.dataset(case.folder("skipped"), format="parquet")
         .to_table(columns=["file", "start", "end", "reason"])

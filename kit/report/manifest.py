@@ -1,5 +1,5 @@
-"""manifest.json: what went into a report, so that anyone can tell whether theirs is the same. Times of the run stay in
-its `run` block.
+"""manifest.json: what went into a report, so that anyone can tell whether theirs is the same. What differs from run to
+run stays in run.json.
 """
 
 from __future__ import annotations
@@ -17,9 +17,7 @@ LIBRARIES: Final = ("jinja2", "numba", "numpy", "pandas", "papermill", "plotly",
 
 
 def manifest(findings: Mapping[str, Any], options: Mapping[str, Any], notebooks: Iterable[Path] = ()) -> dict[str, Any]:
-    """Return the manifest without its `run` block: inputs with SHA-256, options, versions, the notebooks' own
-    hashes.
-    """
+    """Return the manifest: inputs with SHA-256, options, versions, the executed notebooks' own hashes."""
     from kit.spark import jvm
 
     inputs = [
@@ -49,15 +47,21 @@ def digest(content: Any) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def write(content: Mapping[str, Any], path: Path, started: dt.datetime, ended: dt.datetime) -> None:
-    """Write the manifest with the times of this run beside it; `manifest_sha256` does not cover them."""
-    seconds = round((ended - started).total_seconds(), 1)
+def write(content: Mapping[str, Any], path: Path) -> None:
+    """Write the manifest; the same content gives the same bytes."""
+    path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def write_run(path: Path, started: dt.datetime, places: Mapping[str, str]) -> None:
+    """Write run.json: when this run was, how long it took, where. Nothing hashes it. `places`: folders, by name."""
+    ended = dt.datetime.now(dt.UTC)
     run = {
         "started": started.isoformat(timespec="seconds"),
         "ended": ended.isoformat(timespec="seconds"),
-        "seconds": seconds,
+        "seconds": round((ended - started).total_seconds(), 1),
+        **places,
     }
-    path.write_text(json.dumps({**content, "run": run}, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(run, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def _plain(value: Any) -> Any:

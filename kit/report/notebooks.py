@@ -121,6 +121,20 @@ def _execute(path: Path, target: Path, parameters: Mapping[str, Any]) -> Path:
     return target
 
 
+def neutral(paths: Iterable[Path], parameters: Mapping[str, Any]) -> None:
+    """Write into executed notebooks the parameters that a reader starts from, so that they are the same whatever
+    workspace they ran in. `parameters` as given to `execute`, without its places.
+    """
+    from papermill.translators import PythonTranslator
+
+    for path in paths:
+        notebook = read(path)
+        for cell in notebook.cells:
+            if "injected-parameters" in cell.metadata.get("tags", ()):
+                cell.source = PythonTranslator.codify(dict(parameters))
+        nbformat.write(notebook, path)
+
+
 def settle(notebook: nbformat.NotebookNode) -> None:
     """Take out what differs from run to run: times, papermill's record of paths and durations."""
     notebook.metadata.pop("papermill", None)

@@ -18,8 +18,8 @@ import pandas as pd
 from markupsafe import Markup
 
 from kit import __version__
-from kit.case import workspace as ws
 from kit.charts import Table, clean
+from kit.evidence import workspace as ws
 from kit.i18n import Lang, T
 from kit.notebook import inquiry as notebook
 from kit.report import html, notes

@@ -16,6 +16,7 @@ import click
 import nbformat
 from plotly.offline import get_plotlyjs
 
+from kit.causes import results
 from kit.charts import MIME as CHART
 from kit.charts import PLOTLY_MIME
 from kit.charts.table import BEHIND, drawn, spelled
@@ -59,7 +60,7 @@ def run(case: Case, findings: Mapping[str, Any], out: Path, cause: str, started:
         plain, staged = Path(folder, "plain"), Path(folder, "report")
         executed = notebooks.execute(notebooks.chosen(findings, cause), plain, parameters)
         books = {path: notebooks.read(path) for path in executed}
-        tables = {name: case.table(name) for name in case.table_names()}
+        tables = {name: results.table(case, name) for name in results.names(case)}
         evidence = build.evidence_tables(case)
         shown = [
             findings,
@@ -79,7 +80,7 @@ def run(case: Case, findings: Mapping[str, Any], out: Path, cause: str, started:
         (staged / "notebooks").mkdir()
         made = []
         for path, book in books.items():
-            notebook(redactor, book, redactor.value(parameters), case.lang)
+            notebook(redactor, book, redactor.value(build.neutral(case)), case.lang)
             nbformat.write(book, staged / "notebooks" / path.name)
             made.append(staged / "notebooks" / path.name)
         frames = {name: redactor.frame(frame) for name, frame in evidence.items()}

@@ -32,6 +32,12 @@ REPLICA = T("copy of")
 NOT_RECOGNISED = T("not recognised")
 REFUSED = T("refused: {reason}")
 
+FOUND = T("Root cause: {causes}")
+PERHAPS = T("No root cause confirmed. Suspected: {causes}")
+NOTHING_FOUND = T("No root cause found in this evidence.")
+DO_NEXT = T("Do next: {action}")
+TO_COLLECT = T("Collect next: {artefact}")
+
 VERDICTS = {
     "confirmed": T("confirmed"),
     "suspected": T("suspected"),
@@ -52,6 +58,20 @@ def verdicts(findings: dict[str, Any], lang: Lang) -> str:
             *map(cell, (finding["cause"], VERDICTS[finding["verdict"]].in_(lang), finding["summary"], _first(finding)))
         )
     return printed(table) + _wanted(ranked, lang)
+
+
+def closing(findings: dict[str, Any], lang: Lang) -> str:
+    """Return what was found in three lines: the cause, its one sentence, what to do next."""
+    roots = [f for f in findings["findings"] if f["kind"] == "root_cause"]
+    confirmed = [f for slug in findings["root_causes"] for f in roots if f["cause"] == slug]
+    first = confirmed or [f for f in roots if f["verdict"] == "suspected"]
+    named = ", ".join(f["cause"] for f in first)
+    lines = [(FOUND if confirmed else PERHAPS).say(causes=named).render(lang) if first else NOTHING_FOUND.in_(lang)]
+    lines += [first[0]["summary"]] if first else []
+    actions = [DO_NEXT.say(action=r["action"]) for f in first for r in f["remedies"]]
+    wanted = [TO_COLLECT.say(artefact=m["artefact"]) for f in first or findings["findings"] for m in f["missing"]]
+    lines += [said.render(lang) for said in (actions if confirmed else wanted)[:1]]
+    return "\n".join(cell(line).plain for line in lines)
 
 
 def _first(finding: dict[str, Any]) -> str:

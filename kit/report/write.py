@@ -17,6 +17,7 @@ import pyarrow.dataset as ds
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types
 
+from kit.causes import results
 from kit.charts.safe_text import clean
 from kit.spark.sessions import uri
 
@@ -40,8 +41,8 @@ def findings(found: dict[str, Any], path: Path) -> None:
 
 def tables(case: Case, folder: Path) -> None:
     """Write every result table of the case as `<name>.csv`."""
-    for name in case.table_names():
-        csv(case.table(name), folder / f"{name}.csv")
+    for name in results.names(case):
+        csv(results.table(case, name), folder / f"{name}.csv")
 
 
 def csv(frame: pd.DataFrame, path: Path) -> None:

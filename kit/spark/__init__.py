@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from kit.spark.sessions import JavaMissing, is_local, parquet, register, session, uri
+from kit.spark.sessions import JavaMissing, is_local, parquet, register, require_java, session, uri
 
-__all__ = ["JavaMissing", "is_local", "parquet", "register", "session", "uri"]
+__all__ = ["JavaMissing", "is_local", "parquet", "register", "require_java", "session", "uri"]

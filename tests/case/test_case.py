@@ -15,10 +15,13 @@ from pyspark.sql import functions as F  # noqa: N812
 
 import kit
 from kit.case import case as case_module
-from kit.case import results, tables
-from kit.causes.findings import Finding, Ref, Step
-from kit.causes.triage import document, harm, plain
+from kit.case import setup, unreadable
+from kit.causes import results, tables
+from kit.causes.consequences import harm
+from kit.causes.findings import Finding, Step
+from kit.causes.triage import document, plain
 from kit.i18n import LANGS, T
+from kit.inventory.references import Ref
 from kit.report import write
 
 if TYPE_CHECKING:
@@ -199,17 +202,17 @@ def test_log_lines_point_at_their_line(case: Case) -> None:
 
 def test_setup(case: Case) -> None:
     version = recorded.label(NAME)["recorded_as"]["broker"]
-    assert case.broker_versions() == (version,)
-    assert version in case.client_versions()
-    value, where, known = case.setting("transactionCheckInterval")
+    assert setup.broker_versions(case) == (version,)
+    assert version in setup.client_versions(case)
+    value, where, known = setup.setting(case, "transactionCheckInterval")
     assert (value, known) == ("5000", "evidence")
     assert where is not None
     assert "5000" in case.line(where.file, where.line or 0)
-    assert case.setting("noSuchSetting") == (None, None, None)
+    assert setup.setting(case, "noSuchSetting") == (None, None, None)
 
 
 def test_nothing_is_damaged(case: Case) -> None:
-    assert case.damage() == []
+    assert unreadable.of(case) == []
 
 
 def test_since_and_until_cut_on_read(case: Case, cache: Path, truth: list[dict[str, object]]) -> None:
@@ -298,9 +301,9 @@ def test_results_are_kept_in_both_languages(case: Case) -> None:
     assert documents["en"]["schema"] == 1
     listed = {f["file"]: f for f in documents["en"]["evidence"]["files"]}
     assert set(next(iter(listed.values()))) == {"file", "kind", "bytes", "sha256", "first", "last", "replica_of"}
-    assert case.table_names() == ["frame"]
-    assert case.table("frame").to_dict("list") == {"n": [1], "mixed": ["x"]}
-    assert case.table("none").empty
+    assert results.names(case) == ["frame"]
+    assert results.table(case, "frame").to_dict("list") == {"n": [1], "mixed": ["x"]}
+    assert results.table(case, "none").empty
 
 
 def test_harm_orders_root_causes() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.case import workspace as ws
+from kit.evidence import workspace as ws
 
 
 def place(tmp_path: Path) -> ws.Workspace:

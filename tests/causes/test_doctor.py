@@ -16,7 +16,8 @@ from click.testing import CliRunner, Result
 import kit
 from kit.analysis.deployment import Group, Place
 from kit.causes import discover, doctor
-from kit.causes.doctor import Checkup, Hazard
+from kit.causes.doctor import Checkup
+from kit.causes.hazards import Hazard
 from kit.cli.main import cli
 from kit.rocketmq.versions import Version
 

@@ -10,8 +10,9 @@ import attrs
 import pytest
 
 from kit.causes import collect_next, discover
-from kit.causes.findings import Ref, Step, verdict
+from kit.causes.findings import Step, verdict
 from kit.i18n import CATALOGUE, T
+from kit.inventory.references import Ref
 
 CLAIM = T("claim", "主张")
 LINE = (Ref("broker.log", "text", line=3),)

@@ -13,7 +13,7 @@ import pytest
 import stores
 
 from kit.evidence import archives
-from kit.evidence.files import open_evidence
+from kit.evidence.opening import open_evidence
 from kit.formats.commitlog import batches, bodies, schema, segments
 
 MIB = 1 << 20

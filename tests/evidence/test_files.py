@@ -16,7 +16,8 @@ import zstandard
 
 from kit.evidence import archives
 from kit.evidence import files as evidence
-from kit.evidence.files import Opened, open_evidence
+from kit.evidence.files import Opened
+from kit.evidence.opening import open_evidence
 
 LOG = b"2024-05-14 10:22:31 INFO main - boot success\n" * 50
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from kit.case.workspace import WorkspaceInside
+from kit.evidence.workspace import WorkspaceInside
 from kit.inventory import inventory
 
 SAMPLE = Path(__file__).parents[2] / "sample_data" / "producer-offline.tar.zst"

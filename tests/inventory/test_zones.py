@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kit.inventory import inventory, zones
+from kit.inventory import zones
+from kit.inventory.model import Item
 from kit.inventory.zones import Pair
 
 T0 = 1_715_653_351_000  # 2024-05-14 02:22:31 UTC
@@ -43,8 +44,8 @@ def test_nearest_copy_counts() -> None:
     assert zones.infer([Pair(T0 + 127 * MINUTE + 7, ("A",))], {"A": (T0, T0 + 7 * MINUTE)}) == (120, 1)
 
 
-def item(path: Path, kind: str = "log", **detail: object) -> inventory.Item:
-    return inventory.Item(path.name, str(path), path.stat().st_size, kind, None, source="app", detail=dict(detail))
+def item(path: Path, kind: str = "log", **detail: object) -> Item:
+    return Item(path.name, str(path), path.stat().st_size, kind, None, source="app", detail=dict(detail))
 
 
 def test_settle(tmp_path: Path) -> None:

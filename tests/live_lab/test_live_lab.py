@@ -21,6 +21,7 @@ from rich.console import Console
 
 import kit
 from kit import causes
+from kit.case import unreadable
 from kit.charts import comparison as drawing
 from kit.cli.main import cli
 from kit.live_lab import cluster, jars, processes, run, watch
@@ -289,7 +290,7 @@ def check(name: str, folder: Path) -> dict[str, Any]:
     assert not left(folder)
     case = kit.open_case(done.evidence, folder / "workspace")
     findings = kit.triage(case)
-    assert not case.damage()
+    assert not unreadable.of(case)
     assert findings["root_causes"] == list(scenario.roots), name
     confirmed = {f["cause"] for f in findings["findings"] if f["verdict"] == "confirmed"}
     assert set(scenario.neighbours) <= confirmed, name

@@ -181,7 +181,7 @@ def test_the_second_report_is_the_first_one(reports: list[Path]) -> None:
         "tables/half_topic_growth.csv",
     } <= set(names)
     differ = [name for name in names if (first / name).read_bytes() != (second / name).read_bytes()]
-    assert differ == ["manifest.json"]
+    assert differ == ["run.json"]
 
 
 @pytest.mark.recordings

@@ -20,8 +20,9 @@ from hypothesis import strategies as st
 from plotly.offline import get_plotlyjs
 
 import kit
-from kit.case.workspace import Workspace
+from kit.causes import results
 from kit.charts import PLOTLY_MIME
+from kit.evidence.workspace import Workspace
 from kit.live_lab import scenarios
 from kit.redaction import names as redactnames
 from kit.redaction.redactor import Redactor
@@ -475,14 +476,14 @@ def test_nothing_original_is_left_of_a_recording(spark: SparkSession, tmp_path: 
             b.counter,
         )
     tables = "".join(path.read_text(encoding="utf-8") for path in (out / "tables").glob("*.csv"))
-    originally = "".join(case.table(n).to_csv() for n in case.table_names())
+    originally = "".join(results.table(case, n).to_csv() for n in results.names(case))
     assert [new for old, new in pairs.items() if (old in originally) != (new in tables)] == []
 
     made = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
     assert made["options"]["redact"] is True
     build.run(case, tmp_path / "again", redact=True)
     for path in files:
-        if path.name != "manifest.json":
+        if path.name != "run.json":
             assert path.read_bytes() == (tmp_path / "again" / path.relative_to(out)).read_bytes(), path
 
 

@@ -14,7 +14,7 @@ import recorded
 from test_report import Page
 
 import kit
-from kit.case.workspace import WorkspaceInside
+from kit.evidence.workspace import WorkspaceInside
 from kit.report import notebooks, notes, postmortem
 
 UTC = dt.UTC

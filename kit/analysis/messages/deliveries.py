@@ -17,7 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis.messages import record_stage
 from kit.analysis.semi_join import among
-from kit.case.once import per_case
+from kit.case.memoize import per_case
 from kit.rocketmq import names
 
 if TYPE_CHECKING:

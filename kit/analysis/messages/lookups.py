@@ -17,12 +17,12 @@ import attrs
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
-from kit.case.once import per_case
+from kit.case.memoize import per_case
 from kit.rocketmq import ids
 
 if TYPE_CHECKING:
     from kit.case.case import Case
-    from kit.causes.findings import Ref
+    from kit.inventory.references import Ref
 
 WANTS: Final[dict[str, ids.Kind]] = {
     "queryMsgById": "offset",
@@ -236,7 +236,7 @@ def _is_producers(case: Case, address: str) -> bool:
 
 def ref(case: Case, lookup: Lookup) -> tuple[Ref, ...]:
     """Quote the command and, where it failed, the line that says so."""
-    from kit.causes.findings import Ref
+    from kit.inventory.references import Ref
 
     quoted = [Ref(lookup.file, case.line(lookup.file, lookup.line), line=lookup.line)]
     if lookup.failed_line and lookup.failed_line != lookup.line:

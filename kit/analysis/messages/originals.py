@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812
 
+from kit.case import setup
 from kit.rocketmq import names
 from kit.spark.properties import prop
 
@@ -61,7 +62,7 @@ def originals(case: Case) -> DataFrame:
 
 def trace_topics(case: Case) -> tuple[str, ...]:
     """Return the trace topic that the broker's configuration names, when it is not the usual one."""
-    named = case.setting("msgTraceTopicName").value
+    named = setup.setting(case, "msgTraceTopicName").value
     return (str(named),) if named and named != names.TRACE_TOPIC else ()
 
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit.case.once import per_case
+from kit.case import setup
+from kit.case.memoize import per_case
 from kit.i18n import T
 from kit.rocketmq import names
 from kit.spark.properties import prop
@@ -205,7 +206,7 @@ def due(case: Case, scheduled: DataFrame) -> DataFrame:
 
 def delay_levels(case: Case) -> dict[int, int]:
     """Return {level: seconds} of the broker: its messageDelayLevel, else the default."""
-    said = case.setting("messageDelayLevel").value
+    said = setup.setting(case, "messageDelayLevel").value
     try:
         return names.delay_seconds(str(said)) if said else names.delay_seconds()
     except ValueError:

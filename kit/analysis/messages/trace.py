@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis.messages import deliveries, lineage, record_stage
-from kit.case.once import per_case
+from kit.case.memoize import per_case
 from kit.formats.commitlog.schema import TEXT, as_dict
 from kit.i18n import T
 from kit.inventory import mentions

@@ -17,9 +17,9 @@ import pandas as pd
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
-from kit.case import events
-from kit.case.once import once
-from kit.causes.findings import Ref
+from kit.case import events, setup
+from kit.case.memoize import once
+from kit.inventory.references import Ref
 from kit.rocketmq import names, versions
 from kit.rocketmq.versions import Version
 
@@ -261,7 +261,7 @@ def calls(case: Case) -> pd.DataFrame:
 
 def busy_is_retried(case: Case) -> bool:
     """Tell whether every client known here retries SYSTEM_BUSY (5.3.0 and later)."""
-    known = case.client_versions()
+    known = setup.client_versions(case)
     return bool(known) and all(2 in versions.rule("retriedResponseCodes", Version.parse(v)) for v in known)
 
 

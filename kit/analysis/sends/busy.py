@@ -19,11 +19,11 @@ import pyarrow.dataset as ds
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
-from kit.analysis.sends import attempts, sends, stalls
-from kit.case import events
-from kit.case.once import once
-from kit.causes.findings import Ref
+from kit.analysis.sends import attempts, own_load, sends, stalls
+from kit.case import events, setup
+from kit.case.memoize import once
 from kit.i18n import Sentence, T
+from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -48,6 +48,7 @@ POOL = T("the transient store pool was used up")
 REPLICA = T("the slave was waited for in vain {count} times")
 FLUSH = T("{count} flushes to disk were slow, up to {ms} ms")
 OTHERS = T("something else wrote to {device} beside the broker: {times} bytes written for each byte stored")
+FED_ITSELF = T("the half topic fed itself: {percent} % of what was stored meanwhile were its own records")
 HOST = T("the host had nothing left: CPU up to {cpu} % busy, disk up to {util} %")
 FEW = T(
     "requests waited longer than {limit} ms although nothing stood still: too few send threads ({threads}) or too much load"
@@ -156,6 +157,7 @@ def explain(case: Case, ledger: sends.Ledger, found: list[stalls.Stall]) -> list
         *_replicas(case, under_way),
     ]
     ways += _host(case)
+    ways += _own_load(case, window(ledger, found))
     # That nothing stood still has to be seen: in records and in watermark.log.
     seen = case.has("messages") and len(watermarks(case)) > 0
     if (
@@ -166,7 +168,10 @@ def explain(case: Case, ledger: sends.Ledger, found: list[stalls.Stall]) -> list
         and ledger.errors_by_kind
         and "TIMEOUT_CLEAN_QUEUE" in ledger.errors_by_kind
     ):
-        limit, threads = case.setting("waitTimeMillsInSendQueue"), case.setting("sendMessageThreadPoolNums")
+        limit, threads = (
+            setup.setting(case, "waitTimeMillsInSendQueue"),
+            setup.setting(case, "sendMessageThreadPoolNums"),
+        )
         ways.append(
             Why(
                 "queue-wait",
@@ -242,6 +247,14 @@ def _appends(case: Case, under_way: np.ndarray) -> list[Why]:
 def _pool(case: Case) -> list[Why]:
     short = refs.seen(case, "transient-pool-short")
     return [Why("transient-pool", POOL, None, refs.quote(case, short, 2))] if short else []
+
+
+def _own_load(case: Case, busy: tuple[dt.datetime, dt.datetime] | None) -> list[Why]:
+    share_and_refs = own_load.of_half_topic(case, *busy) if busy else None
+    if share_and_refs is None:
+        return []
+    part, quoted = share_and_refs
+    return [Why("half-topic", FED_ITSELF.say(percent=round(100 * part)), None, quoted)]
 
 
 def _replicas(case: Case, under_way: np.ndarray) -> list[Why]:

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from kit.analysis.sends import attempts, busy
+from kit.case import setup
 from kit.i18n import Lang, Sentence, T
 from kit.rocketmq import versions
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from kit.analysis.sends.sends import Ledger
     from kit.analysis.sends.stalls import Stall
     from kit.case.case import Case
-    from kit.causes.findings import Ref
+    from kit.inventory.references import Ref
 
 LONGER_WAIT: Final = 3000
 LONGER_LOCK: Final = 5000
@@ -81,27 +82,30 @@ def audit(case: Case, ledger: Ledger, found: list[Stall]) -> list[Audited]:
     lines = []
 
     def add(name: str, said: Sentence, changed: int | None = None) -> None:
-        setting = case.setting(name)
+        setting = setup.setting(case, name)
         lines.append(Audited(name, setting.value, setting.known, said, changed, setting.where))
 
     periods = printed_periods(entries)
     spared = int((periods < LONGER_WAIT).sum()) if len(periods) else None
-    wait = case.setting("waitTimeMillsInSendQueue").value
+    wait = setup.setting(case, "waitTimeMillsInSendQueue").value
     add("waitTimeMillsInSendQueue", WAIT.say(value=wait, longer=LONGER_WAIT, spared=spared, count=len(periods)), spared)
     short, locked = in_short_stalls(ledger, found, LONGER_LOCK)
-    lock = case.setting("osPageCacheBusyTimeOutMills").value
+    lock = setup.setting(case, "osPageCacheBusyTimeOutMills").value
     add("osPageCacheBusyTimeOutMills", LOCK.say(value=lock, longer=LONGER_LOCK, spared=short, count=locked), short)
-    reentrant = case.setting("useReentrantLockWhenPutMessage").value
+    reentrant = setup.setting(case, "useReentrantLockWhenPutMessage").value
     add(
         "sendMessageThreadPoolNums",
-        THREADS.say(value=case.setting("sendMessageThreadPoolNums").value, reentrant=reentrant),
+        THREADS.say(value=setup.setting(case, "sendMessageThreadPoolNums").value, reentrant=reentrant),
     )
-    role, dledger = case.setting("brokerRole").value, case.setting("enableDLegerCommitLog").value or "false"
+    role, dledger = (
+        setup.setting(case, "brokerRole").value,
+        setup.setting(case, "enableDLegerCommitLog").value or "false",
+    )
     add(
         "transientStorePoolEnable",
-        POOL.say(value=case.setting("transientStorePoolEnable").value, role=role, dledger=dledger),
+        POOL.say(value=setup.setting(case, "transientStorePoolEnable").value, role=role, dledger=dledger),
     )
-    flush = case.setting("flushDiskType").value
+    flush = setup.setting(case, "flushDiskType").value
     waits = flush == "SYNC_FLUSH" or role == "SYNC_MASTER"
     not_ok = sum(ledger.answered_not_ok.values()) if ledger.source == "ledger" else None
     add(
@@ -109,8 +113,8 @@ def audit(case: Case, ledger: Ledger, found: list[Stall]) -> list[Audited]:
         FLUSH.say(flush=flush, role=role, why=(FLUSH_WAITS if waits else FLUSH_FREE).say(count=not_ok)),
         not_ok,
     )
-    add("brokerFastFailureEnable", FAST_FAIL.say(value=case.setting("brokerFastFailureEnable").value))
-    clients = case.client_versions()
+    add("brokerFastFailureEnable", FAST_FAIL.say(value=setup.setting(case, "brokerFastFailureEnable").value))
+    clients = setup.client_versions(case)
     busy = (
         sum(n for kind, n in errors.items() if kind in attempts.BUSY_CODE)
         if ledger.errors_by_kind is not None

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis.messages.originals import is_original, trace_topics
 from kit.analysis.sends import attempts, busy, stalls
-from kit.case.once import once
+from kit.case.memoize import once
 
 if TYPE_CHECKING:
     from kit.analysis.sends.sends import Ledger

@@ -19,7 +19,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from kit.analysis.messages.originals import originals
 from kit.analysis.sends import attempts
 from kit.analysis.sends.stored import copies_of, covered, parts, stored_twice
-from kit.case.once import once
+from kit.case.memoize import once
 from kit.rocketmq import names
 from kit.rocketmq.log_events.catalogue import BY_SLUG
 

@@ -19,9 +19,9 @@ import pandas as pd
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis.messages.originals import is_original, plainly_new, trace_topics
-from kit.case.once import once
-from kit.causes.findings import Ref
+from kit.case.memoize import once
 from kit.formats.commitlog.schema import PROMOTED_COLUMNS
+from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis.messages.originals import originals
 from kit.analysis.sends import attempts
-from kit.case.once import once
+from kit.case.memoize import once
 from kit.rocketmq import names
 from kit.rocketmq.log_layouts import BROKER_SIDE
 from kit.spark.properties import prop

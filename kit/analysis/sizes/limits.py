@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow.dataset as ds
 
 from kit.analysis.transactions import transactions
+from kit.case import setup
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def table(case: Case) -> pd.DataFrame:
     """
     rows: list[tuple[Any, ...]] = []
     for name, unit in SETTINGS:
-        value, where, known = case.setting(name)
+        value, where, known = setup.setting(case, name)
         rows.append((name, value, unit, known, where.file if where else None, where.line if where else None))
     if case.has("messages"):
         immune = transactions.summary(case).total("immune")

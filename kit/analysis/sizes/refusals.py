@@ -19,8 +19,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from kit.analysis import refs
 from kit.analysis.sends import attempts
 from kit.case import events
-from kit.case.once import once
-from kit.causes.findings import Ref
+from kit.case.memoize import once
+from kit.inventory.references import Ref
 from kit.rocketmq import names, versions
 
 if TYPE_CHECKING:

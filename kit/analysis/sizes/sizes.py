@@ -18,7 +18,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from kit.analysis import refs
 from kit.analysis.sizes import refusals
 from kit.analysis.transactions import transactions
-from kit.case.once import once
+from kit.case import setup
+from kit.case.memoize import once
 from kit.formats.commitlog.schema import TEXT
 from kit.rocketmq import names, size
 from kit.rocketmq.versions import NEWEST, OLDEST, Version, rule
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from kit.case.case import Case
-    from kit.causes.findings import Ref
+    from kit.inventory.references import Ref
 
 OPEN: Final = ("pending", "discarded")
 """States of a transaction that neither a commit nor an op record ended."""
@@ -70,11 +71,12 @@ def limits(case: Case) -> Limits:
 
 def _limits(case: Case) -> Limits:
     dledger = (
-        bool(case.found.of_kind("dledger")) or (case.setting("enableDLegerCommitLog").value or "").lower() == "true"
+        bool(case.found.of_kind("dledger"))
+        or (setup.setting(case, "enableDLegerCommitLog").value or "").lower() == "true"
     )
-    known = case.broker_versions()
+    known = setup.broker_versions(case)
     version = Version.parse(known[0]) if known else _writer(case)
-    setting = case.setting("maxMessageSize")
+    setting = setup.setting(case, "maxMessageSize")
     configured = _whole(setting.value)
     how = (
         size.size_rule(version, dledger=dledger)
@@ -87,7 +89,7 @@ def _limits(case: Case) -> Limits:
     slack = size.TOTAL_SLACK if how == "body+64k" else 0
     if printed is not None and configured not in (printed, printed - size.TOTAL_SLACK):
         limit, where, said = printed - slack, at, "printed"
-    check_max = _whole(case.setting("transactionCheckMax").value)
+    check_max = _whole(setup.setting(case, "transactionCheckMax").value)
     return Limits(
         limit,
         where,

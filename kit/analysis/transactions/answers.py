@@ -18,7 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from kit.analysis import refs
 from kit.analysis.transactions import transactions
 from kit.case import events
-from kit.case.once import once
+from kit.case.memoize import once
 from kit.rocketmq import names
 
 if TYPE_CHECKING:

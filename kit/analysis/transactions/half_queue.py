@@ -20,7 +20,7 @@ from kit.rocketmq import names
 
 if TYPE_CHECKING:
     from kit.case.case import Case
-    from kit.causes.findings import Ref
+    from kit.inventory.references import Ref
 
 KEY: Final = f'"{names.HALF_TOPIC}@{names.TRANSACTION_GROUP}"'
 """How consumerOffset.json names it: broker/offset/ConsumerOffsetManager."""

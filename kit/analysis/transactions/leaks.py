@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow.dataset as ds
 
 from kit.case import scan
-from kit.case.once import per_case
+from kit.case.memoize import per_case
 from kit.formats.commitlog.schema import promoted
 from kit.rocketmq import names
 

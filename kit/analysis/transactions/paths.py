@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis.messages.record_stage import is_commit
 from kit.analysis.transactions import answers, transactions
-from kit.case.once import once
+from kit.case.memoize import once
 from kit.rocketmq import names
 from kit.spark.properties import prop
 

@@ -10,7 +10,7 @@ import pandas as pd
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis.transactions import answers, business, transactions
-from kit.case.once import once
+from kit.case.memoize import once
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -246,3 +246,19 @@ def finished(frame: pd.DataFrame) -> pd.DataFrame:
     matter.
     """
     return frame[frame["state"].isin(["committed", "rolled_back"])]
+
+
+def fates(case: Case) -> pd.DataFrame:
+    """Return what became of the rows of each table, transaction log tables beside: file, role, status, state (null: no
+    transaction has the key), rows.
+    """
+    if not case.has("rows"):
+        return pd.DataFrame(columns=["file", "role", "status", "state", "rows"])
+    order = F.create_map(*[F.lit(x) for n, state in enumerate(transactions.STATES) for x in (state, n)])
+    tokens = transactions.transactions(case).select(F.explode(F.split("keys", r"\s+")).alias("key"), "state")
+    best = tokens.groupBy("key").agg(F.min_by("state", F.try_element_at(order, F.col("state"))).alias("state"))
+    told = case.rows.where(F.col("role").isin("business", "tx_log") & F.col("key").isNotNull()).join(
+        best, "key", "left"
+    )
+    grouped = told.groupBy("file", "role", "status", "state").agg(F.count("*").alias("rows"))
+    return grouped.orderBy("role", "file", "status", "state").limit(2_000).toPandas()

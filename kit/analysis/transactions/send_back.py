@@ -17,13 +17,14 @@ import attrs
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
-from kit.case.once import per_case
+from kit.case import setup
+from kit.case.memoize import per_case
 from kit.i18n import T
 from kit.rocketmq import names, versions
 
 if TYPE_CHECKING:
     from kit.case.case import Case
-    from kit.causes.findings import Ref
+    from kit.inventory.references import Ref
 
 REASONS: Final = {
     "name-too-long": T("the retry topic's name is too long for the broker"),
@@ -161,7 +162,7 @@ def store_limit(case: Case) -> int:
     """Longest name of a retry topic that the brokers of this case store; where their release is unknown, the limit of
     most releases.
     """
-    known = case.broker_versions()
+    known = setup.broker_versions(case)
     return min(
         (int(versions.rule("brokerRetryTopicMax", version)) for version in known),
         default=int(versions.rule("brokerRetryTopicMax", versions.OLDEST)),

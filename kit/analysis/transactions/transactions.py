@@ -21,7 +21,8 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
 from kit.analysis.messages.record_stage import is_commit
-from kit.case.once import once
+from kit.case import setup
+from kit.case.memoize import once
 from kit.rocketmq import names, versions
 from kit.spark.properties import prop
 
@@ -296,7 +297,7 @@ def _discarded_by_log(case: Case) -> DataFrame | None:
 
 def keeps_discarded(case: Case) -> bool:
     """Whether every broker known to this evidence keeps a message it gives up."""
-    said = [versions.rule("discardTopic", version) for version in case.broker_versions()]
+    said = [versions.rule("discardTopic", version) for version in setup.broker_versions(case)]
     return bool(said) and all(said)
 
 

@@ -202,8 +202,3 @@ def rows(buf: np.ndarray, starts: np.ndarray, ends: np.ndarray, mode: int) -> np
     out = np.empty((starts.size, FIELDS), np.int64)
     classify(buf, starts, ends, mode, out)
     return out
-
-
-def warm() -> None:
-    """Compile the text kernels. All have explicit signatures, so importing their modules is enough."""
-    from kit.formats.logs import entries  # noqa: F401

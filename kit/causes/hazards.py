@@ -1,25 +1,59 @@
-"""Hazards that causes already know how to find: asked of them, not worked out again."""
+"""What a hazard is, and those that causes already know how to find: asked of them, not worked out again."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
+
+import attrs
 
 from kit.analysis.deployment import Place
-from kit.causes.doctor import Hazard
-from kit.i18n import T
+from kit.i18n import Lang, Sentence, T
 
 if TYPE_CHECKING:
     from kit.case.case import Case
+
+Grade = Literal["hazard", "note"]
 
 SHARED = T("{summary}")
 SHARED_BECOMES = T("checks are answered by an application that cannot see the order: good transactions are rolled back")
 NO_PLACE = T("the evidence as a whole")
 
 
-def hazards(case: Case) -> Iterable[Hazard]:
+@attrs.frozen
+class Hazard:
+    """One row of the table. `cause`: slug of what it can become, "" where it is no documented cause."""
+
+    slug: str
+    what: Sentence
+    place: Place | Sentence
+    cause: str
+    becomes: Sentence
+    instead: Sentence
+    grade: Grade = "hazard"
+
+    def where(self, lang: Lang) -> str:
+        return str(self.place) if isinstance(self.place, Place) else self.place.render(lang)
+
+    def as_dict(self, lang: Lang) -> dict[str, Any]:
+        place = (
+            {"file": self.place.file, "line": self.place.line, "physical_offset": self.place.offset}
+            if isinstance(self.place, Place)
+            else None
+        )
+        said = {"what": self.what, "becomes": self.becomes, "set": self.instead}
+        return {
+            "hazard": self.slug,
+            "grade": self.grade,
+            "where": place,
+            "cause": self.cause,
+            **{k: v.render(lang) for k, v in said.items()},
+        }
+
+
+def of_causes(case: Case) -> Iterable[Hazard]:
     """Return a shared producer group, where the stored transactions and the broker's transaction.log show one."""
-    from kit.case import results
+    from kit.causes import results
 
     told = results.load(case)
     if told is not None:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
-if TYPE_CHECKING:
-    from kit.case.case import Case
+
+class Remembers(Protocol):
+    """What keeps shared work: a case."""
+
+    memo: dict[str, Any]
 
 
 R = TypeVar("R")
+C = TypeVar("C", bound=Remembers)
 
 
-def once(case: Case, name: str, work: Callable[[], R]) -> R:
+def once(case: Remembers, name: str, work: Callable[[], R]) -> R:
     """Return what `work` gave when it was first asked for under this name; others wait for it."""
     lock: Any = case.memo.setdefault(f"{name} lock", threading.RLock())
     with lock:
@@ -24,11 +28,11 @@ def once(case: Case, name: str, work: Callable[[], R]) -> R:
     return found
 
 
-def per_case(work: Callable[[Case], R]) -> Callable[[Case], R]:
+def per_case(work: Callable[[C], R]) -> Callable[[C], R]:
     """Make a function of a case work once for each case."""
 
     @functools.wraps(work)
-    def ask(case: Case) -> R:
+    def ask(case: C) -> R:
         return once(case, f"{work.__module__}.{work.__qualname__}", lambda: work(case))
 
     return ask

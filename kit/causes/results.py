@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from kit.case import workspace as ws
+from kit.evidence import workspace as ws
 from kit.i18n import LANGS, Lang
 from kit.spark.sessions import uri
 

