@@ -10,6 +10,8 @@ import datetime as dt
 from typing import TYPE_CHECKING, Any
 
 import attrs
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from kit.case import scan
@@ -20,7 +22,6 @@ from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow.compute as pc
     from pyspark.sql import DataFrame
 
     from kit.case.case import Case
@@ -66,17 +67,32 @@ def seen(case: Case, *slugs: str) -> Seen:
 @per_case
 def _summary(case: Case) -> list[dict[str, Any]]:
     """One row per known text and file, worked out once per case."""
-    from pyspark.sql import functions as F  # noqa: N812
+    parts = []
+    for batch in scan.batches_of(case, "logs", ("file", "source", "ts", "line", "events")):
+        at = pc.list_parent_indices(batch["events"])
+        each = {name: batch[name].take(at) for name in ("file", "source", "ts", "line")}
+        each |= {name: each[name].cast(pa.string()) for name in ("file", "source")}
+        table = pa.table({"event": pc.list_flatten(batch["events"]), "n": pa.repeat(1, len(at)), **each})
+        parts.append(
+            _summed(
+                table.append_column("first", each["ts"])
+                .append_column("last", each["ts"])
+                .append_column("last_line", each["line"])
+                .drop_columns("ts")
+            )
+        )
+    rows = _summed(pa.concat_tables(parts)).to_pylist() if parts else []
+    for row in rows:
+        row |= {name: row[name].replace(tzinfo=None) for name in ("first", "last") if row[name] is not None}
+    return sorted(rows, key=lambda r: (r["event"], r["file"], r["line"]))
 
-    entries = case.entries.select("file", "source", "ts", "line", F.explode("events").alias("event"))
-    grouped = entries.groupBy("event", "file", "source").agg(
-        F.count("*").alias("n"),
-        F.min("ts").alias("first"),
-        F.max("ts").alias("last"),
-        F.min("line").alias("line"),
-        F.max("line").alias("last_line"),
+
+def _summed(table: pa.Table) -> pa.Table:
+    sums = [("n", "sum"), ("first", "min"), ("last", "max"), ("line", "min"), ("last_line", "max")]
+    grouped = table.group_by(["event", "file", "source"]).aggregate(sums)
+    return grouped.select(["event", "file", "source", *("_".join(s) for s in sums)]).rename_columns(
+        ["event", "file", "source", *(name for name, _ in sums)]
     )
-    return sorted((row.asDict() for row in grouped.collect()), key=lambda r: (r["event"], r["file"], r["line"]))
 
 
 def count(case: Case, slug: str, source: str) -> int:

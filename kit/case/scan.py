@@ -5,21 +5,29 @@ For questions with a small answer: the records of one topic, the entries with on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
+from kit.case.events import free
 from kit.case.memoize import once
-from kit.formats.commitlog.schema import PROMOTED_COLUMNS
+from kit.formats.commitlog.schema import LINEAGE, PROMOTED_COLUMNS
+from kit.formats.logs.log_table import EVENT_FIELDS, SCHEMA
+from kit.rocketmq.log_events.catalogue import BY_SLUG
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from kit.case.case import Case
 
 CODED: Final = ("file", "topic", "store_host", "born_host", "source", "level", "logger", "thread", "layout")
 """Columns with few values: read as numbers and a list of the values."""
+
+
+LOG_COLUMNS: Final = (*SCHEMA.names, *(field.name for field in EVENT_FIELDS))
 
 
 def dataset(case: Case, name: str) -> ds.Dataset:
@@ -31,7 +39,7 @@ def _dataset(case: Case, name: str) -> ds.Dataset:
     from kit.case import tables
 
     schema = tables.specs()[name].schema
-    coded = [n for n in schema.names if n in CODED or n in PROMOTED_COLUMNS]
+    coded = [n for n in schema.names if n in CODED or n in PROMOTED_COLUMNS or n in LINEAGE]
     return ds.dataset(case.folder(name), format=ds.ParquetFileFormat(dictionary_columns=coded))
 
 
@@ -60,6 +68,11 @@ def _and(a: pc.Expression | None, b: pc.Expression | None) -> pc.Expression | No
     return b if a is None else a if b is None else a & b
 
 
+def batches_of(case: Case, name: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Yield columns of a table batch by batch, within the times of the case."""
+    return dataset(case, name).to_batches(list(columns), filter=_times(case, name))
+
+
 def records(case: Case, columns: Sequence[str], where: pc.Expression | None = None) -> pa.Table:
     """Return columns of the records that `where` keeps, each record once: as `case.records`, where the first file in order of name counts."""
     copies = [i.file for i in case.found.of_kind("commitlog", "dledger") if i.replica_of]
@@ -77,6 +90,16 @@ def records(case: Case, columns: Sequence[str], where: pc.Expression | None = No
     return found.take(pa.array(rows)).select(list(columns))
 
 
+def batches(case: Case, columns: Sequence[str], where: pc.Expression | None = None) -> Iterator[pa.RecordBatch]:
+    """Yield what `records` returns batch by batch, so that little is held at once where no file holds a record again."""
+    if case.found.overlapping:
+        yield from records(case, columns, where).to_batches()
+        return
+    copies = [i.file for i in case.found.of_kind("commitlog", "dledger") if i.replica_of]
+    kept = _and(~ds.field("file").isin(copies) if copies else None, where)
+    yield from dataset(case, "messages").to_batches(list(columns), filter=_and(_times(case, "messages"), kept))
+
+
 def entries(case: Case, slugs: Sequence[str], columns: Sequence[str], where: pc.Expression | None = None) -> pa.Table:
     """Return columns of the log entries that hold one of these known texts, batch by batch, so that no more is held than is found."""
     wanted = pa.array(sorted(slugs))
@@ -89,3 +112,15 @@ def entries(case: Case, slugs: Sequence[str], columns: Sequence[str], where: pc.
         if len(rows):
             kept.append(batch.take(rows).select(list(columns)))
     return pa.Table.from_batches(kept) if kept else dataset(case, "logs").schema.empty_table().select(list(columns))
+
+
+def event(case: Case, slug: str, columns: Sequence[str] = ("file", "line")) -> pd.DataFrame:
+    """Return the entries with a known text as `case.event` does, as a frame: `columns`, and one for each value."""
+    found = entries(case, [slug], list(dict.fromkeys([*columns, "message", "trace"])))
+    known = BY_SLUG[slug]
+    texts = pc.binary_join_element_wise(found["message"], found["trace"], "\n", null_handling="skip").to_pylist()
+    hits = [known.compiled.search(text) for text in texts]
+    frame = found.select(list(columns)).to_pandas()
+    for name in known.groups:
+        frame[free(name, LOG_COLUMNS)] = [(hit[name] or None) if hit else None for hit in hits]
+    return frame

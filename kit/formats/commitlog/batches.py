@@ -13,8 +13,10 @@ from kit.formats.arrow_types import TIMESTAMP
 from kit.formats.commitlog import bodies, promoted, properties, strings
 from kit.formats.commitlog import columns as c
 from kit.formats.commitlog.records import Bytes
-from kit.formats.commitlog.schema import FIELDS, PROMOTED, PROMOTED_COLUMNS, TEXT, Wanted, schema
+from kit.formats.commitlog.schema import FIELDS, LINEAGE, PROMOTED, PROMOTED_COLUMNS, TEXT, Wanted, schema
+from kit.formats.commitlog.schema import promoted as promoted_column
 from kit.rocketmq import names as rocketmq
+from kit.rocketmq import stages
 
 _CODECS: Final = pa.array(["none", "zlib", "lz4", "zstd", None])
 _LONGS: Final = {"queue_offset": c.QUEUE_OFFSET, "prepared_transaction_offset": c.PREPARED}
@@ -93,7 +95,7 @@ class Rows:
             # This notes where keys, tags and UNIQ_KEY are as well, and what is wrong with the properties.
             out["properties"] = self._properties()
             asked -= {"keys", "tags", "uniq_key", "problem"}
-        if asked & {TEXT, "keys", "tags", "uniq_key", "problem", *PROMOTED_COLUMNS}:
+        if asked & {TEXT, "keys", "tags", "uniq_key", "problem", *PROMOTED_COLUMNS, *LINEAGE}:
             self._find()
         if asked & {TEXT, "problem"}:
             out[TEXT] = self._properties_text()
@@ -134,7 +136,36 @@ class Rows:
                 offsets, data = space(len(self) + 1, np.int32), space(len(self) * 56, np.uint8)
                 strings.offset_ids(self.buf, self.where, c.STORE, self.physical, offsets, data)
                 out[name] = _strings(offsets, data)
+        if set(LINEAGE) & set(names):
+            out |= zip(LINEAGE, self._lineage(out.get("topic")), strict=True)
         return out
+
+    def _lineage(self, topics: pa.Array | None) -> list[pa.Array]:
+        """Build stage and consumer group: worked out once for each combination of what they depend on."""
+        topic = (self._texts(c.TOPIC)[0] if topics is None else topics).dictionary_encode()
+        target = self._coded(_SPOT[promoted_column(rocketmq.REAL_TOPIC)])
+        kinds = topic.indices.to_numpy().astype(np.int64) * (len(target.dictionary) + 1)
+        kinds = (kinds + target.indices.fill_null(-1).to_numpy() + 1) << 3
+        kinds |= self._has(rocketmq.DELAY, "TIMER_OUT_MS").astype(np.int64) << 2
+        kinds |= self._has(rocketmq.CHECK_TIMES, rocketmq.PREPARED_QUEUE_OFFSET).astype(np.int64) << 1
+        kinds |= (self.ints[c.SYS_FLAG] & rocketmq.TRANSACTION_MASK) == rocketmq.TRANSACTION_COMMIT
+        different, first, which = np.unique(kinds, return_index=True, return_inverse=True)
+        found: list[tuple[str, str | None]] = []
+        for kind, row in zip(different.tolist(), first.tolist(), strict=True):
+            said = topic[row].as_py(), target[row].as_py()
+            delayed, renewed, committed = bool(kind & 4), bool(kind & 2), bool(kind & 1)
+            found.append(
+                (
+                    stages.stage_of(*said, delayed=delayed, renewed=renewed, committed=committed),
+                    stages.consumer_group_of(*said),
+                )
+            )
+        values = zip(*found, strict=True)
+        return [pa.array(each, pa.string()).take(pa.array(which)).dictionary_encode() for each in values]
+
+    def _has(self, *names: str) -> np.ndarray:
+        """Say which rows have one of these properties."""
+        return np.any([self.spots[:, 2 * _SPOT[promoted_column(name)] + 1] >= 0 for name in names], axis=0)
 
     def problems(self) -> pa.Array:
         """Name what is wrong with each record, null where nothing is."""

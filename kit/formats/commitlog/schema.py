@@ -81,8 +81,11 @@ def as_dict(text: str) -> dict[str, str]:
 
 
 PROMOTED_COLUMNS: Final = tuple(f"property_{name}" for name in PROMOTED)
-_TYPES: Final = FIELDS | {TEXT: pa.string()} | dict.fromkeys(PROMOTED_COLUMNS, pa.dictionary(pa.int32(), pa.string()))
-STORED: Final = (*(name for name in FIELDS if name != "properties"), TEXT, *PROMOTED_COLUMNS)
+LINEAGE: Final = ("stage", "consumer_group")
+"""What a record is in the life of its message (`kit.rocketmq.stages`), and whose retry or dead letter."""
+_CODED: Final = dict.fromkeys((*PROMOTED_COLUMNS, *LINEAGE), pa.dictionary(pa.int32(), pa.string()))
+_TYPES: Final = {**FIELDS, TEXT: pa.string(), **_CODED}
+STORED: Final = (*(name for name in FIELDS if name != "properties"), TEXT, *_CODED)
 """Columns of `messages` as the workspace keeps them."""
 
 SKIPPED: Final = pa.schema([("file", pa.string()), ("start", pa.int64()), ("end", pa.int64()), ("reason", pa.string())])
@@ -141,7 +144,7 @@ def schema(names: tuple[str, ...]) -> pa.Schema:
 
 def stored() -> pa.Schema:
     """Return the Arrow schema of `STORED` with plain types."""
-    return pa.schema([pa.field(name, pa.string() if name in PROMOTED_COLUMNS else _TYPES[name]) for name in STORED])
+    return pa.schema([pa.field(name, pa.string() if name in _CODED else _TYPES[name]) for name in STORED])
 
 
 @frozen

@@ -102,3 +102,38 @@ def test_the_map_of_a_case_is_rocketmqs(spark: Any) -> None:
     assert [row.properties for row in found] == [
         oracle.row(made.data, start, 0, [])["properties"] for start, _ in made.spans
     ]
+
+
+HALF, OP, WAIT = names.HALF_TOPIC, names.OP_TOPIC, names.SCHEDULE_TOPIC
+
+
+@pytest.mark.parametrize(
+    ("topic", "properties", "flags", "stage", "group"),
+    [
+        ("orders", "", 0, "original", None),
+        ("orders", "REAL_TOPIC=orders", 8, "commit", None),
+        ("orders", "REAL_TOPIC=orders DELAY=3", 8, "due", None),
+        ("orders", "DELAY=3", 0, "original", None),
+        (HALF, "REAL_TOPIC=orders TRAN_MSG=true", 0, "half", None),
+        (HALF, "REAL_TOPIC=orders TRANSACTION_CHECK_TIMES=1", 0, "check-back", None),
+        (HALF, "REAL_TOPIC=orders TRAN_PREPARED_QUEUE_OFFSET=7", 0, "check-back", None),
+        (HALF, f"REAL_TOPIC={HALF} TRANSACTION_CHECK_TIMES=1", 0, "leaked", None),
+        (WAIT, f"REAL_TOPIC={HALF} DELAY=3", 8, "leaked", None),
+        (WAIT, "REAL_TOPIC=%RETRY%g DELAY=3", 0, "schedule", "g"),
+        (WAIT, "REAL_TOPIC=%DLQ%g DELAY=3", 0, "schedule", "g"),
+        (names.TIMER_TOPIC, "REAL_TOPIC=orders TIMER_OUT_MS=1", 0, "schedule", None),
+        ("%RETRY%g", "REAL_TOPIC=%RETRY%g DELAY=3", 0, "retry", "g"),
+        ("%DLQ%g", "", 8, "dlq", "g"),
+        (names.DISCARD_TOPIC, "", 0, "discarded", None),
+        (OP, "TAGS=d", 0, "op", None),
+    ],
+)
+def test_stages_by_what_the_broker_writes(
+    topic: str, properties: str, flags: int, stage: str, group: str | None
+) -> None:
+    raw = properties.replace("=", "\x01").replace(" ", "\x02").encode()
+    other = stores.Record(topic=b"other", properties=b"REAL_TOPIC\x01other")
+    made = stores.store([other, stores.Record(topic=topic.encode(), properties=raw, sys_flag=flags), other])
+    rows = stored(made)
+    assert (rows[1]["stage"], rows[1]["consumer_group"]) == (stage, group)
+    assert rows[0]["stage"] == rows[2]["stage"] == "original"
