@@ -34,6 +34,7 @@ from kit.formats.logs.log_file import zone as zone_minutes
 from kit.formats.queues import consumequeue, index
 from kit.formats.tables import business_tables as rows
 from kit.formats.tables import configs, metrics, mqadmin
+from kit.formats.values import batch as fitted
 from kit.inventory import zones
 from kit.inventory.inventory import TEXTS, Inventory, as_log_files
 from kit.inventory.model import Item
@@ -311,7 +312,7 @@ def _rows_task(item: Item, zone: str | None) -> Task:
 def _records(schema: pa.Schema, found: Iterable[dict[str, Any]]) -> Iterator[pa.RecordBatch]:
     kept = list(found)
     if kept:
-        yield pa.RecordBatch.from_pylist(kept, schema)
+        yield fitted(kept, schema)
 
 
 def _offsets(found: Inventory) -> Iterator[dict[str, Any]]:
@@ -374,6 +375,9 @@ def broken_configs(found: Inventory) -> list[str]:
 def _configs(found: Inventory, logs: Path) -> Iterator[dict[str, Any]]:
     for item in _config_items(found):
         if item.kind != "checkpoint":
+            yield from _read_config(item, configs.configs)
+    for item in found.of_kind("text", replicas=False):
+        if item.detail.get("settings"):
             yield from _read_config(item, configs.configs)
     for item in found.of_kind("mqadmin", replicas=False):
         yield from configs.broker_config_output(

@@ -1,4 +1,4 @@
-"""Archives → plain files in the workspace: zip, tar, gzip, zstd, known by their first bytes, nested up to three deep.
+"""Archives → plain files in the workspace: zip, tar, gzip, bzip2, xz, zstd, known by their first bytes, up to three deep.
 
 Nothing an archive says about itself is believed: sizes are counted while reading, names never become paths unchecked,
 memory is bounded.
@@ -27,16 +27,19 @@ import pyarrow as pa
 from kit.evidence.files import EvidenceFile, Opened, Refused, open_readonly, shown
 from kit.evidence.streams import (
     BLOCK,
+    BZIP2,
     CHUNK,
     FOREIGN,
     GZIP,
     HEAD,
+    XZ,
     ZIP,
     ZSTD,
     Gunzip,
     Peek,
     Readable,
     TarInfo,
+    Unpack,
     Unzstd,
     Utf8,
     is_packed,
@@ -59,6 +62,12 @@ KEEP_FREE: Final = 512 * 2**20
 """Disk left to others."""
 
 _ZEROS: Final = bytes(CHUNK)
+_SINGLE: Final[dict[tuple[bytes, ...], Callable[[Peek], Readable]]] = {
+    (GZIP,): Gunzip,
+    (ZSTD,): Unzstd,
+    (*BZIP2, XZ): Unpack,
+}
+"""What packs one stream, by its first bytes."""
 
 DAMAGE: Final = (
     OSError,
@@ -136,9 +145,9 @@ class Spooler:
         head = stream.peek(HEAD)
         if head.startswith(FOREIGN):
             raise _Refusal("unsupported")
-        if head.startswith((GZIP, ZSTD)) and singles < 2:
-            plain: Readable = Gunzip(stream) if head.startswith(GZIP) else Unzstd(stream)
-            self._take(name, Peek(plain), depth, out, packed, singles + 1)
+        single = next((make for begin, make in _SINGLE.items() if head.startswith(begin)), None)
+        if single is not None and singles < 2:
+            self._take(name, Peek(single(stream)), depth, out, packed, singles + 1)
         elif head.startswith(ZIP) or is_tar(head):
             if depth >= MAX_DEPTH:
                 raise _Refusal("nested")

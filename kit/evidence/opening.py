@@ -9,7 +9,7 @@ from pathlib import Path
 import attrs
 
 from kit.evidence import archives
-from kit.evidence.files import EvidenceFile, Opened, Refused, open_readonly, walk
+from kit.evidence.files import EvidenceFile, Opened, Refused, open_readonly, plain, walk
 
 
 def _dated(opened: Opened, modified: float) -> Opened:
@@ -36,7 +36,7 @@ def open_evidence(path: Path, spool: Path) -> Opened:
             with open_readonly(where) as stream:
                 packed = archives.is_packed(stream.read(archives.HEAD))
                 if not packed:
-                    return Opened([EvidenceFile(name, where, info.st_size, modified=info.st_mtime)], [])
+                    return Opened([EvidenceFile(name, plain(where, spool), info.st_size, modified=info.st_mtime)], [])
                 stream.seek(0)
                 return _dated(spooler.unpack(name, stream, info.st_size), info.st_mtime)
         except OSError as error:

@@ -51,16 +51,14 @@ def build(
     return target
 
 
-def run(case: Case, out: Path, *, cause: str = "auto", redact: bool = False) -> Path:
+def run(case: Case, out: Path, *, cause: str = "auto") -> Path:
     """Triage the case, run its notebooks, write everything a report consists of into `out`; return the page's path."""
     import kit
-    from kit.report import redacted, write
+    from kit.report import write
 
     started = dt.datetime.now(dt.UTC)
     findings = kit.triage(case)
     case.progress.begin("writing")
-    if redact:
-        return redacted.run(case, findings, out, cause, started)
     write.findings(findings, out / "findings.json")
     write.tables(case, out / "tables")
     executed = notebooks.execute(notebooks.chosen(findings, cause), out / "notebooks", parameters(case))

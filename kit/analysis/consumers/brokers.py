@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pyarrow.dataset as ds
 
-from kit.case.once import per_case
+from kit.case.memoize import per_case
 
 if TYPE_CHECKING:
     from kit.case.case import Case

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from kit.case.once import per_case
-from kit.causes.findings import Ref
+from kit.case.memoize import per_case
+from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
     from kit.case.case import Case

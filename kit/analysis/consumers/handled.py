@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from kit.analysis.consumers import facts, positions
-from kit.case.once import once
-from kit.causes.findings import Ref
+from kit.case.memoize import once
+from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
     import pandas as pd

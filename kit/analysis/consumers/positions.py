@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow.dataset as ds
 
 from kit.analysis.consumers import brokers
-from kit.case.once import per_case
+from kit.case.memoize import per_case
 from kit.rocketmq import names
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import attrs
 import pyarrow.dataset as ds
 
 from kit.analysis.consumers.positions import naive
-from kit.case.once import per_case
-from kit.causes.findings import Ref
+from kit.case.memoize import per_case
+from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
     import datetime as dt

@@ -15,6 +15,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from kit.formats.values import integer
+
 CONFIGS: Final = pa.schema(
     [
         ("file", pa.string()),
@@ -272,6 +274,9 @@ def configs(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[d
             _config(file, line, "broker.conf", None, name, value, is_backup(file))
             for line, name, value in properties(text)
         ]
+    if kind == "text":
+        known = [found for found in properties(text) if found[1] in _KNOWN]
+        return [_config(file, line, "broker.conf", None, name, value, False) for line, name, value in known]
     origin, backup = detail["name"], detail["backup"]
     if origin not in ("topics", "subscriptionGroup", "consumerFilter", "exportConfigs"):
         return []
@@ -330,8 +335,13 @@ def _text(value: Any) -> str | None:
 
 
 def offsets(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[dict[str, Any]]:
-    """Return the rows of `offsets` one file gives. Raise `ValueError` where its JSON is damaged."""
+    """Return the rows of `offsets` one file gives. Raise `ValueError` where its JSON is damaged.
+
+    A queue id or an offset that is no number of Java's int or long is null.
+    """
     if kind == "checkpoint":
+        if len(data) < 40:
+            return []
         values = struct.unpack(">5q", data[:40])
         return [
             _offset(file, "checkpoint", field, None, None, value, False)
@@ -350,14 +360,16 @@ def offsets(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[d
         if isinstance(value, dict):
             topic, _, group = key.partition("@")
             rows += [
-                _offset(file, "consumer", topic, group, int(queue), int(offset), backup, line)
+                _offset(file, "consumer", topic, group, integer(queue, 32), integer(offset), backup, line)
                 for queue, offset in value.items()
             ]
         elif "@" in key:  # lmqConsumerOffset: one queue each
             topic, _, group = key.partition("@")
-            rows.append(_offset(file, "consumer", topic, group, 0, int(value), backup, line))
+            rows.append(_offset(file, "consumer", topic, group, 0, integer(value), backup, line))
         else:
-            rows.append(_offset(file, "delay", "SCHEDULE_TOPIC_XXXX", None, int(key) - 1, int(value), backup, line))
+            level = integer(key, 32)
+            queue_id = None if level is None else level - 1
+            rows.append(_offset(file, "delay", "SCHEDULE_TOPIC_XXXX", None, queue_id, integer(value), backup, line))
     return rows
 
 
@@ -367,7 +379,7 @@ def _offset(
     topic: str,
     group: str | None,
     queue: int | None,
-    value: int,
+    value: int | None,
     backup: bool,
     line: int | None = None,
 ) -> dict[str, Any]:

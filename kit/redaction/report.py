@@ -16,6 +16,7 @@ import click
 import nbformat
 from plotly.offline import get_plotlyjs
 
+import kit
 from kit.causes import results
 from kit.charts import MIME as CHART
 from kit.charts import PLOTLY_MIME
@@ -48,10 +49,13 @@ _PACKED: Final = re.compile(r'"bdata":\s*"[^"]*"|sha256-[A-Za-z0-9+/=]+')
 """Packed numbers and hashes in base64: any three letters turn up in them by chance."""
 
 
-def run(case: Case, findings: Mapping[str, Any], out: Path, cause: str, started: dt.datetime) -> Path:
+def run(case: Case, out: Path, *, cause: str = "auto") -> Path:
     """Write the report with pseudonyms into `out`; return the page's path. Raise `click.ClickException`, with nothing
     written, where an original is left.
     """
+    started = dt.datetime.now(dt.UTC)
+    findings = kit.triage(case)
+    case.progress.begin("writing")
     parameters = build.parameters(case)
     options = build.declared(case, cause)
     place = case.workspace.folder / "tmp"
