@@ -180,6 +180,8 @@ def _settings(*, local: bool, brief: bool) -> dict[str, str]:
             "spark.driver.host": "127.0.0.1",
             "spark.eventLog.enabled": "false",
             "spark.sql.catalogImplementation": "in-memory",
+            # Replanning between the stages of a query makes a job of each; it pays where stages take longer than jobs.
+            "spark.sql.adaptive.enabled": str(not brief).lower(),
             # Little is kept for a short time: packing it costs more than the room.
             "spark.sql.inMemoryColumnarStorage.compressed": str(not brief).lower(),
             "spark.driver.extraJavaOptions": " ".join(
