@@ -73,21 +73,24 @@ def batches_of(case: Case, name: str, columns: Sequence[str]) -> Iterator[pa.Rec
     return dataset(case, name).to_batches(list(columns), filter=_times(case, name))
 
 
-def records(case: Case, columns: Sequence[str], where: pc.Expression | None = None) -> pa.Table:
+def records(
+    case: Case, columns: Sequence[str] | dict[str, pc.Expression], where: pc.Expression | None = None
+) -> pa.Table:
     """Return columns of the records that `where` keeps, each record once: as `case.records`, where the first file in order of name counts."""
     copies = [i.file for i in case.found.of_kind("commitlog", "dledger") if i.replica_of]
     once_each = ~ds.field("file").isin(copies) if copies else None
     if not case.found.overlapping:
         return table(case, "messages", columns, _and(once_each, where))
-    wanted = list(dict.fromkeys([*columns, "file", "physical_offset", "offset_msg_id"]))
-    found = table(case, "messages", wanted, _and(once_each, where))
+    place = ["file", "physical_offset", "offset_msg_id"]
+    shown = columns if isinstance(columns, dict) else {name: ds.field(name) for name in columns}
+    found = table(case, "messages", {**shown, **{name: ds.field(name) for name in place}}, _and(once_each, where))
     # Which file's copy counts is decided among all copies, not among those that `where` keeps.
     same = ds.field("offset_msg_id").isin(pc.unique(found["offset_msg_id"]))
-    every = table(case, "messages", ["file", "physical_offset", "offset_msg_id"], _and(once_each, same)).to_pandas()
+    every = table(case, "messages", place, _and(once_each, same)).to_pandas()
     first = every.astype({"file": object}).sort_values(["file", "physical_offset"]).drop_duplicates("offset_msg_id")
-    kept = found.select(["file", "physical_offset", "offset_msg_id"]).to_pandas().astype({"file": object})
-    rows = kept.reset_index().merge(first, on=["file", "physical_offset", "offset_msg_id"])["index"]
-    return found.take(pa.array(rows)).select(list(columns))
+    kept = found.select(place).to_pandas().astype({"file": object})
+    rows = kept.reset_index().merge(first, on=place)["index"]
+    return found.take(pa.array(rows)).select(list(shown))
 
 
 def batches(case: Case, columns: Sequence[str], where: pc.Expression | None = None) -> Iterator[pa.RecordBatch]:

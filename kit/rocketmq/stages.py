@@ -40,6 +40,24 @@ def stage_of(topic: str, target: str | None, *, delayed: bool, renewed: bool, co
     return COMMIT if committed else ORIGINAL
 
 
+def may_be_original(topic: str, target: str | None) -> bool:
+    """Tell whether a record of this topic with this REAL_TOPIC can be one that a producer wrote for its business: topics of
+    RocketMQ itself hold none, but those in which a producer's own message waits; elsewhere REAL_TOPIC marks what came out of them.
+    """
+    waits = (names.HALF_TOPIC, *_WAITING)
+    internal = names.SYSTEM_TOPICS - set(waits)
+    again = (names.RETRY_PREFIX, names.DLQ_PREFIX, names.TRACE_TOPIC_CLOUD_PREFIX)
+    if topic in internal or topic.startswith(again):
+        return False
+    return target is None or (topic in waits and target != topic and target not in internal)
+
+
+MADE_BY_CONSUMER: Final = (names.RETRY_TOPIC, names.ORIGIN_MESSAGE_ID, names.RECONSUME_TIME)
+"""Properties of a record that a consumer, or the broker for one, wrote."""
+RENEWED: Final = (names.CHECK_TIMES, names.PREPARED_QUEUE_OFFSET)
+"""Properties of a half record that a check, or the immunity time, wrote again."""
+
+
 def consumer_group_of(topic: str, target: str | None) -> str | None:
     """Return the consumer group a retry or dead letter belongs to, on its way through the delay too; None for others."""
     name = (target or "") if topic in _WAITING else topic

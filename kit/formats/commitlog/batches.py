@@ -141,27 +141,27 @@ class Rows:
         return out
 
     def _lineage(self, topics: pa.Array | None) -> list[pa.Array]:
-        """Build stage and consumer group: worked out once for each combination of what they depend on."""
+        """Build the columns of `LINEAGE`: worked out once for each combination of what they depend on."""
         topic = (self._texts(c.TOPIC)[0] if topics is None else topics).dictionary_encode()
         target = self._coded(_SPOT[promoted_column(rocketmq.REAL_TOPIC)])
         kinds = topic.indices.to_numpy().astype(np.int64) * (len(target.dictionary) + 1)
         kinds = (kinds + target.indices.fill_null(-1).to_numpy() + 1) << 3
         kinds |= self._has(rocketmq.DELAY, "TIMER_OUT_MS").astype(np.int64) << 2
-        kinds |= self._has(rocketmq.CHECK_TIMES, rocketmq.PREPARED_QUEUE_OFFSET).astype(np.int64) << 1
+        kinds |= self._has(*stages.RENEWED).astype(np.int64) << 1
         kinds |= (self.ints[c.SYS_FLAG] & rocketmq.TRANSACTION_MASK) == rocketmq.TRANSACTION_COMMIT
         different, first, which = np.unique(kinds, return_index=True, return_inverse=True)
-        found: list[tuple[str, str | None]] = []
+        stage, group, business = [], [], []
         for kind, row in zip(different.tolist(), first.tolist(), strict=True):
             said = topic[row].as_py(), target[row].as_py()
             delayed, renewed, committed = bool(kind & 4), bool(kind & 2), bool(kind & 1)
-            found.append(
-                (
-                    stages.stage_of(*said, delayed=delayed, renewed=renewed, committed=committed),
-                    stages.consumer_group_of(*said),
-                )
-            )
-        values = zip(*found, strict=True)
-        return [pa.array(each, pa.string()).take(pa.array(which)).dictionary_encode() for each in values]
+            stage.append(stages.stage_of(*said, delayed=delayed, renewed=renewed, committed=committed))
+            group.append(stages.consumer_group_of(*said))
+            business.append(stages.may_be_original(*said))
+        new = (self.ints[c.SYS_FLAG] & rocketmq.TRANSACTION_MASK) < rocketmq.TRANSACTION_COMMIT
+        new &= (self.ints[c.RECONSUME] == 0) & (self.longs[c.PREPARED] == 0)
+        new &= np.array(business, bool)[which] & ~self._has(*stages.RENEWED, *stages.MADE_BY_CONSUMER)
+        texts = [pa.array(each, pa.string()).take(pa.array(which)).dictionary_encode() for each in (stage, group)]
+        return [*texts, pa.array(new)]
 
     def _has(self, *names: str) -> np.ndarray:
         """Say which rows have one of these properties."""

@@ -81,11 +81,12 @@ def as_dict(text: str) -> dict[str, str]:
 
 
 PROMOTED_COLUMNS: Final = tuple(f"property_{name}" for name in PROMOTED)
-LINEAGE: Final = ("stage", "consumer_group")
-"""What a record is in the life of its message (`kit.rocketmq.stages`), and whose retry or dead letter."""
-_CODED: Final = dict.fromkeys((*PROMOTED_COLUMNS, *LINEAGE), pa.dictionary(pa.int32(), pa.string()))
-_TYPES: Final = {**FIELDS, TEXT: pa.string(), **_CODED}
-STORED: Final = (*(name for name in FIELDS if name != "properties"), TEXT, *_CODED)
+LINEAGE: Final = ("stage", "consumer_group", "original")
+"""What a record is in the life of its message (`kit.rocketmq.stages`), whose retry or dead letter, and whether a producer
+wrote it."""
+_CODED: Final = dict.fromkeys((*PROMOTED_COLUMNS, *LINEAGE[:2]), pa.dictionary(pa.int32(), pa.string()))
+_TYPES: Final = {**FIELDS, TEXT: pa.string(), **_CODED, "original": pa.bool_()}
+STORED: Final = (*(name for name in FIELDS if name != "properties"), TEXT, *PROMOTED_COLUMNS, *LINEAGE)
 """Columns of `messages` as the workspace keeps them."""
 
 SKIPPED: Final = pa.schema([("file", pa.string()), ("start", pa.int64()), ("end", pa.int64()), ("reason", pa.string())])

@@ -137,3 +137,28 @@ def test_stages_by_what_the_broker_writes(
     rows = stored(made)
     assert (rows[1]["stage"], rows[1]["consumer_group"]) == (stage, group)
     assert rows[0]["stage"] == rows[2]["stage"] == "original"
+
+
+@pytest.mark.parametrize(
+    ("topic", "properties", "flags", "original"),
+    [
+        ("orders", "UNIQ_KEY=u", 0, True),
+        ("orders", "REAL_TOPIC=orders", 0, False),
+        ("orders", "UNIQ_KEY=u", 8, False),
+        ("orders", "RETRY_TOPIC=orders", 0, False),
+        ("orders", "ORIGIN_MESSAGE_ID=1", 0, False),
+        (HALF, "REAL_TOPIC=orders", 4, True),
+        (HALF, "REAL_TOPIC=orders TRANSACTION_CHECK_TIMES=1", 4, False),
+        (HALF, f"REAL_TOPIC={HALF}", 4, False),
+        (WAIT, "REAL_TOPIC=orders DELAY=3", 0, True),
+        (WAIT, "REAL_TOPIC=%RETRY%g RECONSUME_TIME=1", 0, False),
+        ("%RETRY%g", "", 0, False),
+        ("%DLQ%g", "", 0, False),
+        (OP, "TAGS=d", 0, False),
+        (names.TRACE_TOPIC, "KEYS=u", 0, False),
+    ],
+)
+def test_originals_are_what_producers_write(topic: str, properties: str, flags: int, original: bool) -> None:
+    raw = properties.replace("=", "\x01").replace(" ", "\x02").encode()
+    (row,) = stored(stores.store([stores.Record(topic=topic.encode(), properties=raw, sys_flag=flags)]))
+    assert row["original"] is original
