@@ -68,6 +68,11 @@ def _and(a: pc.Expression | None, b: pc.Expression | None) -> pc.Expression | No
     return b if a is None else a if b is None else a & b
 
 
+def text(column: str) -> pc.Expression:
+    """Return a column of few values for functions that want plain texts."""
+    return ds.field(column).cast(pa.string())
+
+
 def batches_of(case: Case, name: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """Yield columns of a table batch by batch, within the times of the case."""
     return dataset(case, name).to_batches(list(columns), filter=_times(case, name))

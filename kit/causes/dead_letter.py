@@ -52,7 +52,7 @@ RISK = T(
 VERIFY = T("The dead letter topic stops growing, and the business rows of these keys are there.")
 
 _WAITS = (ds.field("stage") == record_stage.SCHEDULE) & pc.starts_with(
-    ds.field(promoted(names.REAL_TOPIC)), names.DLQ_PREFIX
+    scan.text(promoted(names.REAL_TOPIC)), names.DLQ_PREFIX
 )
 """Records that wait for a delay on their way to a dead letter topic."""
 

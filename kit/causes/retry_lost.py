@@ -46,7 +46,7 @@ RESEND = T("Send the lost messages again from their first topic (RETRY_TOPIC, by
 RESEND_WHY = T("Nothing else delivers them to the group that failed them.")
 RESEND_RISK = T("Groups that had consumed them get them twice.")
 
-_UNREAD = pc.starts_with(ds.field("topic"), names.RETRY_PREFIX) & (
+_UNREAD = pc.starts_with(scan.text("topic"), names.RETRY_PREFIX) & (
     pc.bit_wise_and(ds.field("sys_flag"), names.TRANSACTION_MASK) == names.TRANSACTION_PREPARED
 )
 """Retries stored as prepared messages, which have no entry in their queue."""

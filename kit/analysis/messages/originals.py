@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit.case import setup
+from kit.case import scan, setup
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 NEW: Final = (
     (pc.bit_wise_and(ds.field("sys_flag"), names.TRANSACTION_MASK) < names.TRANSACTION_COMMIT)
-    & ~pc.starts_with(ds.field("topic"), names.RETRY_PREFIX)
-    & ~pc.starts_with(ds.field("topic"), names.DLQ_PREFIX)
+    & ~pc.starts_with(scan.text("topic"), names.RETRY_PREFIX)
+    & ~pc.starts_with(scan.text("topic"), names.DLQ_PREFIX)
     & (ds.field("reconsume_times") == 0)
     & (ds.field("prepared_transaction_offset") == 0)
 )
