@@ -196,7 +196,7 @@ def _twins(case: Case) -> pd.DataFrame:
     for batch in scan.batches(case, (*stored, _TARGET), which(case)):
         rows = [at[np.isin(hash_, twice)] for at, hash_ in zip(*_hashes(batch, listed), strict=True)]
         found.append(batch.take(pa.array(np.unique(np.concatenate(rows)))).to_pandas())
-    frame = pd.concat(found, ignore_index=True)
+    frame = pd.concat([part for part in found if len(part)], ignore_index=True)
     frame = frame.astype(dict.fromkeys(("file", "topic", "store_host", _TARGET), object))
     for name in ("born_timestamp", "store_timestamp"):
         frame[name] = frame[name].dt.tz_localize(None)
