@@ -11,6 +11,7 @@ put-back, all releases).
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -22,7 +23,8 @@ from kit.analysis.sizes import refusals, sizes, what_if
 from kit.analysis.transactions import half_queue
 from kit.causes import collect_next
 from kit.causes._message_size_mismatch_texts import MEASURES, UNKNOWN, Claim, Fix, Text
-from kit.causes.findings import Finding, Kind, Missing, Remedy, Step
+from kit.causes.findings import Finding, Kind, Missing, Remedy, Step, named
+from kit.formats.commitlog.schema import TEXT, as_dict
 from kit.i18n import T
 from kit.rocketmq import record_fields, size
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 SLUG = "message-size-mismatch"
 KIND: Kind = "root_cause"
+IDS = ("limit", "refused-at-once", "at-risk", "put-back-refused", "record", "queue-stands", "log-volume")
 SHOWN = 5
 """Looping records that are looked at one by one."""
 
@@ -94,7 +97,7 @@ def examine(case: Case) -> Finding:
     happened = refused.holds is True
     shown = happened or bool(found.at_risk)
     rejects = refusals.rejects(case)
-    finding.steps = [
+    steps = [
         _limit_step(found, shown),
         _rejects_step(rejects, shown),
         _risk_step(case, found),
@@ -103,6 +106,7 @@ def examine(case: Case) -> Finding:
         _queue_step(case, found),
         _volume_step(case, found),
     ]
+    finding.steps = named(IDS, steps)
     finding.figures = _figures(found, rejects)
     if happened:
         finding.summary = Text.SUMMARY.say(
@@ -278,6 +282,7 @@ def _tables(case: Case, found: Seen) -> dict[str, Any]:
     if first is None and found.risk is not None and len(found.risk):
         first = sizes.halves(case).where(F.col("offset_msg_id") == str(found.risk["offset_msg_id"].iloc[0])).first()
     if first is not None:
+        first = SimpleNamespace(**first.asDict(), properties=as_dict(first[TEXT]))
         tables["size_fields"] = record_fields.stages(first, first.put_back_body, found.limits.limit)
         safe = dict(zip(found.topics["topic"], found.topics["safe_body"], strict=True))
         tables["size_what_if"] = what_if.start(first, found.limits, safe.get(first.real_topic))
