@@ -136,6 +136,7 @@ FIGURES: Final[dict[str, T]] = {
     "discarded": T("discarded after the last check"),
     "pending": T("still open"),
     "half_messages": T("transactions in all"),
+    "entries": T("log entries"),
     "committed_twice": T("committed twice", "labels"),
     "dead_lettered": T("messages in dead-letter queues"),
     "rows_without_message": T("business rows without a message"),
