@@ -75,8 +75,10 @@ def _frame(table: pa.Table) -> pd.DataFrame:
     for name in frame.select_dtypes("category"):
         frame[name] = frame[name].cat.set_categories(sorted(frame[name].cat.categories))
     frame["store_timestamp"] = frame["store_timestamp"].dt.tz_localize(None)
-    checks = pd.to_numeric(frame.pop(_CHECKS).astype(object), errors="coerce")
-    frame["check_times"] = checks.astype("Int32")
+    checks = frame.pop(_CHECKS).astype("string")
+    # Whoever wrote the property may have written anything.
+    whole = pd.to_numeric(checks.where(checks.str.fullmatch(r"\d{1,9}")))
+    frame["check_times"] = whole.astype("Int32")
     frame["committed"] = (frame["sys_flag"] & names.TRANSACTION_MASK) == names.TRANSACTION_COMMIT
     return frame.rename(columns={_TARGET: "real_topic"})
 
