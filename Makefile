@@ -16,7 +16,7 @@ SAMPLE ?= sample_data/half-topic-blowup.tar.zst
 OUT ?= out/demo
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo test lint notebooks recordings slow browser bench cluster-test lab-test bundle clean
+.PHONY: help env demo test quick lint texts docs notebooks recordings slow browser bench cluster-test lab-test bundle clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-13s %s\n", $$1, $$2}'
@@ -35,13 +35,25 @@ demo: env ## the main job on the sample: what it found, and where the report is;
 	@$(PY) -m kit report $(SAMPLE) --out $(OUT)
 	@$(if $(OPEN),$(PY) -m webbrowser -t "file://$(abspath $(OUT))/report.html")
 
-lint: env ## ruff, mypy, stripped notebooks
-	@$(PY) -m ruff check kit tests benchmarks $(NB)
+lint: env ## formatter, ruff, mypy, import contracts, texts, stripped notebooks
+	@$(PY) -m ruff format --check -q kit tests benchmarks tools
+	@$(PY) -m ruff check -q kit tests benchmarks tools $(NB)
+	@$(VENV)/bin/lint-imports --no-cache
+	@$(PY) tools/texts.py --check
 	@$(PY) -m mypy --cache-dir=/dev/null
 	@$(VENV)/bin/nbstripout --verify $(NB)/*.ipynb
 
 test: env lint ## lint, types, unit tests, small recordings, notebooks
 	@$(PY) -m pytest -m "not recordings and not browser and not slow and not cluster and not lab"
+
+quick: env ## the tests that need no Spark, in under a minute: the loop while writing
+	@$(PY) -m pytest --no-spark -m "not spark and not recordings and not browser and not slow and not cluster and not lab"
+
+texts: env ## collect the sentences of the code into the catalogues; list what is not translated
+	@$(PY) tools/texts.py
+
+docs: env ## the documentation site into site/, offline
+	@$(PY) -m mkdocs build -q --strict -d site
 
 notebooks: env ## run every notebook headless
 	@$(PY) -m pytest tests/notebook

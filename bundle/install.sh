@@ -15,5 +15,5 @@ java=$("$to/bin/python" -W ignore -m kit.spark.jvm) ||
   { echo "No Java 17 or newer: unpack one for this host and set JAVA_HOME to it" >&2; exit 2; }
 echo "Java: $java"
 echo "Compiling"
-"$to/bin/python" -m kit.spark.warm "$here"/sample_data/transaction-consistency.tar.zst
+"$to/bin/python" -m kit.cli.warm "$here"/sample_data/transaction-consistency.tar.zst
 echo "Ready. Try: $to/bin/rmq-kit report $here/sample_data/half-topic-blowup.tar.zst --out report"

@@ -11,6 +11,31 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--no-spark`: what would start Spark is skipped; `make quick` runs so."""
+    parser.addoption("--no-spark", action="store_true", help="skip every test that needs a Spark session")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse sessions before any test module is imported."""
+    if not config.getoption("--no-spark"):
+        return
+    import kit.spark
+    from kit.spark import sessions
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise pytest.skip.Exception("needs a Spark session")
+
+    sessions.session = kit.spark.session = refuse
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what asks for the session, so that nobody has to remember it."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.spark)
+
+
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """One local session for the whole run."""

@@ -143,10 +143,10 @@ def warm(python: Path) -> None:
         if what or doing == "Compiling":
             with step(doing):
                 done = subprocess.run(
-                    [str(python), "-m", "kit.spark.warm", *what], cwd=ROOT, stdout=subprocess.DEVNULL, check=False
+                    [str(python), "-m", "kit.cli.warm", *what], cwd=ROOT, stdout=subprocess.DEVNULL, check=False
                 )
             if done.returncode != 0:
-                raise Failed(f"{doing} failed: {python} -m kit.spark.warm {' '.join(what)}")
+                raise Failed(f"{doing} failed: {python} -m kit.cli.warm {' '.join(what)}")
 
 
 def main(folder: Path, *, as_it_is: bool) -> None:

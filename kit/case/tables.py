@@ -28,11 +28,13 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from kit.evidence.files import open_readonly
 from kit.evidence.workspace import READING, Workspace, code_hash
 from kit.formats.commitlog import schema
+from kit.formats.logs import thread_dumps
 from kit.formats.logs.log_file import LogFile
 from kit.formats.logs.log_file import zone as zone_minutes
 from kit.formats.queues import consumequeue, index
 from kit.formats.tables import business_tables as rows
 from kit.formats.tables import configs, metrics, mqadmin
+from kit.formats.values import batch as fitted
 from kit.inventory import zones
 from kit.inventory.inventory import TEXTS, Inventory, as_log_files
 from kit.inventory.model import Item
@@ -46,6 +48,8 @@ if TYPE_CHECKING:
 
 Task = Callable[[], Iterator[pa.RecordBatch]]
 THREADS: Final = min(4, os.cpu_count() or 2)
+MAX_OUTPUT: Final = 256 << 20
+"""Bytes of an application's output in which thread dumps (`kill -3`) are looked for."""
 MAX_CONFIG: Final = 64 << 20
 """Bytes of a configuration file that are read: thousands of topics make some megabytes."""
 
@@ -77,11 +81,14 @@ READS: Final[dict[str, tuple[str, ...]]] = {
     "sends": ("sends",),
     "admin": ("mqadmin",),
     "metrics": ("metrics",),
+    "threads": ("thread_dump", "mqadmin", "log", "text"),
 }
 """Kinds of files each table is read from."""
 BY_SPARK: Final = frozenset({"messages", "skipped", "ops", "traces", "consumequeue", "index", "logs"})
 NEEDS: Final[dict[str, tuple[str, ...]]] = {"configs": ("logs",), "ops": ("messages",)}
 """Tables that others are worked out from."""
+DATED: Final = frozenset({"offsets", "admin"})
+"""Tables in which the time of change of a file says when something was so."""
 
 
 @attrs.frozen
@@ -111,6 +118,7 @@ def specs() -> dict[str, Spec]:
         "sends": Spec(rows.SENDS, "start", zoned=True),
         "admin": Spec(mqadmin.SCHEMA),
         "metrics": Spec(metrics.SCHEMA, "ts", zoned=True),
+        "threads": Spec(thread_dumps.SCHEMA, "time", zoned=True),
     }
 
 
@@ -124,6 +132,8 @@ def key(name: str, found: Inventory, options: str, settled: Mapping[str, zones.Z
         code_hash(*READING, "case/tables.py"),
         [[i.file, i.sha256, i.kind, i.source, i.replica_of, i.detail] for i in items],
     ]
+    if name in DATED:
+        said.append([i.modified for i in items])
     if settled is not None:
         said += [options, [zone.zone if (zone := settled.get(i.file)) else None for i in items]]
     return f"{name}-{hashlib.sha256(json.dumps(said, default=str).encode()).hexdigest()[:12]}"
@@ -261,19 +271,14 @@ def tasks(name: str, found: Inventory, options: dict[str, Any]) -> list[Task]:
             if i.detail.get("role")
         ]
     if name == "admin":
-        return [
-            lambda: iter(
-                mqadmin.read([(i.file, i.path) for i in found.of_kind("mqadmin", replicas=False)]).to_batches()
-            )
-        ]
+        outputs = [(i.file, i.path, i.modified) for i in found.of_kind("mqadmin", replicas=False)]
+        return [lambda: iter(mqadmin.read(outputs).to_batches())]
     if name == "metrics":
         return [_metrics_task(i, options) for i in found.of_kind("metrics", replicas=False)]
     if name == "offsets":
-        return [
-            lambda: _records(
-                configs.OFFSETS, (r for i in _config_items(found) for r in _read_config(i, configs.offsets))
-            )
-        ]
+        return [lambda: _records(configs.OFFSETS, _offsets(found))]
+    if name == "threads":
+        return [_threads_task(i, options) for i in found.of_kind(*READS["threads"], replicas=False) if _may_dump(i)]
     if name == "configs":
         return [lambda: _records(configs.CONFIGS, _configs(found, options["logs"]))]
     raise KeyError(name)
@@ -300,7 +305,34 @@ def _rows_task(item: Item, zone: str | None) -> Task:
 def _records(schema: pa.Schema, found: Iterable[dict[str, Any]]) -> Iterator[pa.RecordBatch]:
     kept = list(found)
     if kept:
-        yield pa.RecordBatch.from_pylist(kept, schema)
+        yield fitted(kept, schema)
+
+
+def _offsets(found: Inventory) -> Iterator[dict[str, Any]]:
+    """Yield the offsets of every copy: two equal ones of two times say that nothing moved."""
+    for item in found.of_kind("broker_conf", "store_json", "checkpoint"):
+        if item.replica_of is None or item.detail.get("name") in ("consumerOffset", "lmqConsumerOffset"):
+            for row in _read_config(item, configs.offsets):
+                yield {**row, "time": item.modified}
+
+
+def _may_dump(item: Item) -> bool:
+    """Tell whether a file may hold thread dumps: one itself, a running info file, or the output of an application."""
+    if item.kind in ("thread_dump", "mqadmin"):
+        return True
+    return item.source in ("app", "text") and item.bytes <= MAX_OUTPUT
+
+
+def _threads_task(item: Item, options: dict[str, Any]) -> Task:
+    zone = zones.converter(options.get("tz_app") or options["zones"].get(item.file))
+
+    def read() -> Iterator[pa.RecordBatch]:
+        with open_readonly(item.path) as stream:
+            raw = stream.read(MAX_OUTPUT)
+        dumped = item.kind == "thread_dump" or thread_dumps.MARK in raw or (item.kind == "mqadmin" and b" TID: " in raw)
+        return thread_dumps.read(item.file, raw, zone) if dumped else iter(())
+
+    return read
 
 
 def _config_items(found: Inventory) -> tuple[Item, ...]:
@@ -336,6 +368,9 @@ def broken_configs(found: Inventory) -> list[str]:
 def _configs(found: Inventory, logs: Path) -> Iterator[dict[str, Any]]:
     for item in _config_items(found):
         if item.kind != "checkpoint":
+            yield from _read_config(item, configs.configs)
+    for item in found.of_kind("text", replicas=False):
+        if item.detail.get("settings"):
             yield from _read_config(item, configs.configs)
     for item in found.of_kind("mqadmin", replicas=False):
         yield from configs.broker_config_output(

@@ -38,6 +38,10 @@ class Claim:
     STALLED = T(
         "The records show {count} stalls, {seconds} s together, in which nothing was stored while {waiters} messages waited."
     )
+    STOOD = T("The broker stored nothing for {seconds} s while {waiters} messages waited")
+    FIRST_LOST = T("First send that failed and is in no topic: {key}")
+    LAST_LOST = T("Last send that failed and is in no topic: {key}")
+    FIRST_STORED = T("First send that failed and is stored all the same: {key}")
     TIMED_OUT = T(
         "Clients waited in vain for an answer ({count} entries): their own time-out, which says nothing about storage."
     )

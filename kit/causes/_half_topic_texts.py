@@ -58,6 +58,7 @@ class Claim:
     ANSWERED = T(
         "Contributing: the check listener answered COMMIT for messages of a topic it has no handler for ({count} such answers name a leaked record)."
     )
+    DOUBLED = T("{records} leaked half records")
     BOUNDED = T(
         "What bounds it: after {limit} checks a copy is given up; {count} leaked records were moved to TRANS_CHECK_MAX_TIME_TOPIC or are on their way."
     )

@@ -10,6 +10,7 @@ without a refusal leave it `suspected`.
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -19,8 +20,9 @@ from kit.analysis import refs
 from kit.analysis.sends import attempts, busy, busy_config, load_timeline, sends, stalls
 from kit.causes import collect_next
 from kit.causes._broker_busy_texts import Claim, Fix, Text
-from kit.causes.findings import Finding, Kind, Missing, Remedy, Step
+from kit.causes.findings import Finding, Kind, Missing, Moment, Remedy, Step
 from kit.i18n import T
+from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -31,6 +33,8 @@ LEADS_TO = ("client-timeout", "producer-retry-duplicate")
 
 REFUSED = ("flow-control", "thread-pool-busy")
 MOST_WHYS = 4
+LONGEST = 5
+"""Stalls that the timeline names, the longest ones."""
 
 LOOKS_LIKE = (
     (
@@ -76,6 +80,7 @@ def examine(case: Case) -> Finding:
         finding.window = busy.window(seen.ledger, seen.stalls)
         finding.summary = _summary(seen, whys)
         finding.tables = _tables(case, seen, whys)
+        finding.moments = _moments(seen)
     if any(why.slug == "half-topic" for why in whys):
         finding.consequence_of = ("half-topic-blowup",)
     if seen.refused:
@@ -239,6 +244,24 @@ def _tables(case: Case, seen: Seen, whys: list[busy.Why]) -> dict[str, Any]:
         tables["busy_arrivals"] = load_timeline.arrivals(case, window)
         tables["busy_pauses"] = load_timeline.pauses(case, window)
     return tables
+
+
+def _moments(seen: Seen) -> list[Moment]:
+    """Return the longest stalls, the first and last lost send, and the first failed one that is stored all the same."""
+    longest = sorted(seen.stalls, key=lambda s: -s.stood)[:LONGEST]
+    found = [
+        Moment(s.start, Claim.STOOD.say(seconds=round(s.stood, 1), waiters=s.waiters), until=s.end) for s in longest
+    ]
+    timed = seen.ledger.failed[seen.ledger.failed["ts"].notna()].sort_values("ts", kind="stable")
+    originals = pd.to_numeric(timed["originals"], errors="coerce")
+    lost, stored = timed[originals == 0], timed[originals > 0]
+    marks = ((lost.head(1), Claim.FIRST_LOST), (lost.tail(1), Claim.LAST_LOST), (stored.head(1), Claim.FIRST_STORED))
+    for rows, said in marks:
+        for row in rows.to_dict("records"):
+            at = dt.datetime.fromtimestamp(float(row["ts"]) / 1000, dt.UTC)
+            place = None if pd.isna(row["line"]) else Ref(str(row["file"]), "", line=int(row["line"]))
+            found.append(Moment(at, said.say(key=str(row["key"])), place, decides=True))
+    return found
 
 
 def _missing(case: Case, seen: Seen) -> list[Missing]:

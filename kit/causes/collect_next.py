@@ -6,6 +6,7 @@ Paths are the defaults of a stock installation (`broker.conf` may say otherwise)
 from __future__ import annotations
 
 import datetime as dt
+import shlex
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -31,6 +32,11 @@ ROWS = T("the business rows of the time in question, as CSV")
 SENDS = T("the sender's own record of each send")
 LOOKUP = T("what the look-up printed")
 METRICS = T("host metrics of the broker host")
+OFFSETS = T("where the consumer groups stand, at two times a minute apart")
+CONNECTIONS = T("the clients of the consumer group and their connections")
+RUNNING = T("what each client of the group subscribes to, holds and waits for")
+DUMPS = T("two thread dumps of the consuming process, half a minute apart")
+LEDGER = T("what each consumer wrote down about the messages it handled, as CSV")
 
 WHEN = T("{start} to {end} UTC")
 ON = T("hosts {hosts}")
@@ -97,6 +103,44 @@ def sends(why: Sentence) -> Missing:
 def lookup(command: str, why: Sentence) -> Missing:
     """`command` as it should be typed, its output saved."""
     return Missing(LOOKUP, why, command)
+
+
+def word(text: str) -> str:
+    """Return a name from evidence as one word of a shell command."""
+    return shlex.quote(text)
+
+
+def _group(group: str | None) -> str:
+    return "GROUP" if group is None else word(group)
+
+
+def consumer_progress(group: str | None, why: Sentence) -> Missing:
+    """Ask for the positions of a group at two times; `group` None: whichever it is about."""
+    progress = f"mqadmin consumerProgress -n NAMESRV:9876 -g {_group(group)}"
+    command = f"{progress} > consumerProgress-1.txt; sleep 60; {progress} > consumerProgress-2.txt"
+    copies = "cp -p ~/store/config/consumerOffset.json consumerOffset-$(date +%Y%m%dT%H%M%S).json"
+    return Missing(OFFSETS, why, f"{command}; {copies}", "broker")
+
+
+def consumer_connection(group: str | None, why: Sentence) -> Missing:
+    command = f"mqadmin consumerConnection -n NAMESRV:9876 -g {_group(group)} > consumerConnection.txt"
+    return Missing(CONNECTIONS, why, command, "broker")
+
+
+def consumer_status(group: str | None, why: Sentence) -> Missing:
+    """Ask for the running info of every client, with its stacks; the command writes a file for each below its folder."""
+    command = f"mqadmin consumerStatus -n NAMESRV:9876 -g {_group(group)} -s true > consumerStatus.txt"
+    return Missing(RUNNING, why, command, "broker")
+
+
+def thread_dumps(why: Sentence) -> Missing:
+    command = "jstack -l PID > jstack-1.txt; sleep 30; jstack -l PID > jstack-2.txt"
+    return Missing(DUMPS, why, command, "client")
+
+
+def deliveries(why: Sentence) -> Missing:
+    command = "SELECT keys, uniq_key, result, handled_at FROM deliveries WHERE handled_at BETWEEN … AND …  -- as CSV"
+    return Missing(LEDGER, why, command, "client")
 
 
 def host_metrics(why: Sentence) -> Missing:

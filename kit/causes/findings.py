@@ -76,6 +76,17 @@ class Remedy:
         return {name: getattr(self, name).render(lang) for name in ("action", "why", "risk", "verify")}
 
 
+@attrs.frozen
+class Moment:
+    """Something that happened, for the timeline: `at`, or from `at` until `until` (naive: UTC)."""
+
+    at: dt.datetime
+    what: Sentence
+    ref: Ref | None = None
+    until: dt.datetime | None = None
+    decides: bool = False
+
+
 @attrs.define
 class Finding:
     """The answer of one cause on one case. `tables`: name → small pandas frame (or Spark frame) behind the charts."""
@@ -90,6 +101,8 @@ class Finding:
     missing: list[Missing] = attrs.field(factory=list)
     remedies: list[Remedy] = attrs.field(factory=list)
     tables: dict[str, Any] = attrs.field(factory=dict)
+    moments: list[Moment] = attrs.field(factory=list)
+    """What happened when, beyond the window and the evidence of the steps."""
     consequence_of: tuple[str, ...] = ()
     """Slugs of causes that this case shows to have brought this one about, beyond what `LEADS_TO` says."""
 

@@ -21,7 +21,7 @@ from kit.analysis.transactions import answers, leaks, send_back
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes._half_topic_texts import Claim, Fix, Text
-from kit.causes.findings import Finding, Kind, Missing, Remedy, Step
+from kit.causes.findings import Finding, Kind, Missing, Moment, Remedy, Step
 from kit.i18n import T
 from kit.inventory.references import Ref
 from kit.rocketmq import names
@@ -221,6 +221,7 @@ def _figures(leak: Leak | None, back: send_back.SendBack) -> dict[str, Any]:
 def _measure(case: Case, leak: Leak, finding: Finding) -> None:
     growth = leaks.growth(case, leak.messages, leak.half)
     finding.figures["doubling_seconds"] = leaks.doubling_seconds(growth, leak.messages, leak.half)
+    finding.moments = _doublings(growth)
     finding.window = (leak.counts["first"].min().to_pydatetime(), leak.counts["last"].max().to_pydatetime())
     finding.tables = {
         "half_topic_growth": growth,
@@ -229,6 +230,14 @@ def _measure(case: Case, leak: Leak, finding: Finding) -> None:
         "half_topic_fixes": _fixes(leak),
         "half_topic_counts": leak.counts,
     }
+
+
+def _doublings(growth: pd.DataFrame) -> list[Moment]:
+    """Return when the leaked half records were twice as many as before."""
+    marked = growth[growth["doubling"]][["seq", "store_timestamp"]]
+    return [
+        Moment(at.to_pydatetime(), Claim.DOUBLED.say(records=int(seq))) for seq, at in marked.itertuples(index=False)
+    ]
 
 
 def _fixes(leak: Leak) -> pd.DataFrame:

@@ -18,7 +18,7 @@ import pandas as pd
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
-from kit.analysis.sizes import refusals, sizes
+from kit.analysis.sizes import refusals, sizes, what_if
 from kit.analysis.transactions import half_queue
 from kit.causes import collect_next
 from kit.causes._message_size_mismatch_texts import MEASURES, UNKNOWN, Claim, Fix, Text
@@ -279,6 +279,8 @@ def _tables(case: Case, found: Seen) -> dict[str, Any]:
         first = sizes.halves(case).where(F.col("offset_msg_id") == str(found.risk["offset_msg_id"].iloc[0])).first()
     if first is not None:
         tables["size_fields"] = record_fields.stages(first, first.put_back_body, found.limits.limit)
+        safe = dict(zip(found.topics["topic"], found.topics["safe_body"], strict=True))
+        tables["size_what_if"] = what_if.start(first, found.limits, safe.get(first.real_topic))
     return tables
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,8 +36,16 @@ def load(case: Case, lang: Lang | None = None) -> dict[str, Any] | None:
     )
 
 
-def save(case: Case, findings: Sequence[Finding], documents: dict[Lang, dict[str, Any]]) -> None:
-    """Keep findings.json in every language and every result table. Two triages at once: the first one stays."""
+def save(
+    case: Case,
+    findings: Sequence[Finding],
+    documents: dict[Lang, dict[str, Any]],
+    shared: Mapping[str, pd.DataFrame] | None = None,
+) -> None:
+    """Keep findings.json in every language and every result table. Two triages at once: the first one stays.
+
+    `shared`: tables that belong to no single cause.
+    """
     with case.workspace.writing(key(case)) as part:
         if part is None:
             return
@@ -46,7 +54,9 @@ def save(case: Case, findings: Sequence[Finding], documents: dict[Lang, dict[str
                 json.dumps(documents[lang], ensure_ascii=False, indent=1), encoding="utf-8"
             )
         (part / "tables").mkdir()
-        taken: set[str] = set()
+        for name, frame in (shared or {}).items():
+            _write(frame, part / "tables" / f"{_safe(name)}.parquet")
+        taken: set[str] = set(shared or {})
         for finding in findings:
             for name, frame in finding.tables.items():
                 unique = name if name not in taken else f"{finding.cause}_{name}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import kit
 from kit import causes
-from kit.causes import collect_next, consequences, results
+from kit.causes import collect_next, consequences, results, timeline
 from kit.causes.findings import Finding
 from kit.i18n import LANGS, Lang
 
@@ -55,7 +55,7 @@ def _triage(case: Case, lang: Lang | None, *, strict: bool) -> dict[str, Any]:
     collect_next.placed(case, findings)
     documents = {each: document(case, findings, each) for each in LANGS}
     if not failed:
-        results.save(case, findings, documents)
+        results.save(case, findings, documents, {timeline.TABLE: timeline.table(case, findings)})
     elif strict:
         raise CauseFailed("\n".join(failed))
     return documents[lang or case.lang]

@@ -4,7 +4,7 @@ what-if for one message.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
 from typing import Any, Final
 
 import pandas as pd
@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from kit.charts import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, Chart, Table, escape, figure
 from kit.i18n import Lang, T
-from kit.rocketmq import size
+from kit.rocketmq import names, size
 
 FIELDS = T("What each side measures, field by field")
 FIELDS_READING = T(
@@ -89,9 +89,14 @@ LINES: Final = {
 }
 TIME, WHICH = T("time (UTC)"), T("line", "sizes")
 
-WHAT_IF = T("What if: room left at each rewrite")
+WHAT_IF = T("What if the body had {body} bytes: room left at each rewrite")
 WHAT_IF_READING = T(
-    "With a body of {body} bytes the tightest rewrite leaves {left} bytes; the largest safe body is {safe}, so setMaxMessageSize({raw})."
+    "A message of topic {topic} as this evidence holds it, on its broker (release {broker}, limit {limit} bytes): the tightest rewrite leaves {left} bytes. The largest body that is safe on this topic: {safe}."
+)
+OF_A_TRANSACTION: Final = ("sent", "prepared", "put_back", "put_back_immune", "committed")
+"""Rewrites that need nothing this evidence does not say; what is sent back depends on the consumer group's name."""
+NO_WHAT_IF = T(
+    "This evidence shows no message whose limit and release are both known, so there is nothing to reckon with."
 )
 WHAT_IF_ALT = T("One bar for each rewrite: bytes left to the limit, to the left of zero where it is refused.")
 LEFT, FITS, TOO_LARGE = T("bytes left"), T("stored", "sizes"), T("refused")
@@ -268,27 +273,32 @@ def half_queue(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     return Chart(chart, table, reading.render(lang), QUEUE_ALT.render(lang), QUEUE.render(lang), named, lang)
 
 
-def what_if(
-    body: int, topic: str, properties: Mapping[str, str] | None = None, lang: Lang = "en", **chosen: Any
-) -> Chart:
-    """Chart the bytes left to the limit at each rewrite of a message; `chosen` as in `kit.rocketmq.size.table` (broker,
-    limit, producer_group, …).
+def room(frame: pd.DataFrame, body: int | None = None, lang: Lang = "en") -> Chart | Table:
+    """Chart the bytes left to the limit at each rewrite of a message of this evidence, with a body of `body` bytes (None:
+    its own).
+
+    `frame`: the row of `kit.analysis.sizes.what_if`; a sentence instead of a chart where it is empty.
     """
-    spec = size.table(body, topic, properties, **chosen)
+    if frame.empty:
+        return Table(pd.DataFrame(), NO_WHAT_IF.render(lang), lang=lang)
+    given = frame.iloc[0].to_dict()
+    body = int(given["body"]) if body is None else body
+    spec = size.table(
+        body, str(given["topic"]), json.loads(given["properties"]), broker=str(given["broker"]),
+        limit=int(given["limit"]), producer_group=str(given["producer_group"]), check_max=int(given["check_max"]),
+        dledger=bool(given["dledger"]), cluster=str(given["cluster"]), v6=bool(given["v6"]),
+    )  # fmt: skip
     slack = {"total": None, "body": spec["limit"] - body, "body+64k": spec["limit"] - body}[spec["rule"]]
     rows = []
+    immune = names.CHECK_IMMUNITY in json.loads(given["properties"])
     for row in spec["rows"]:
-        whole = spec["limit"] + (size.TOTAL_SLACK if spec["rule"] == "body+64k" else 0) - row["bytes"]
+        if row["stage"] not in OF_A_TRANSACTION or (row["stage"] == "put_back_immune" and not immune):
+            continue
+        stored = row["bytes"] + int(given["extra"])
+        whole = spec["limit"] + (size.TOTAL_SLACK if spec["rule"] == "body+64k" else 0) - stored
         left = slack if spec["rule"] == "body" else whole if slack is None else min(slack, whole)
-        rows.append(
-            (
-                row["text"].render(lang),
-                escape(row["topic"], 40),
-                row["bytes"],
-                left,
-                (TOO_LARGE if row["refused"] else FITS).render(lang),
-            )
-        )
+        fate = TOO_LARGE if row["refused"] or left < 0 else FITS
+        rows.append((row["text"].render(lang), escape(row["topic"], 40), stored, left, fate.render(lang)))
     table = pd.DataFrame(rows, columns=pd.Index(["stage", "topic", "bytes", "left", "fate"]))
     named = {
         "stage": STAGE.render(lang),
@@ -322,10 +332,27 @@ def what_if(
         gridcolor="rgba(0,0,0,0)",
     )
     chart.update_xaxes(title=LEFT.render(lang), tickformat=",d", zeroline=True, zerolinecolor=GREY)
-    raw = spec["max_message_size"]
+    safe = given["safe_body"]
     reading = WHAT_IF_READING.say(
-        body=body, left=int(table["left"].min()), safe=spec["safe_stored_body"], raw=None if raw is None else str(raw)
+        topic=str(given["topic"]),
+        broker=spec["broker"],
+        limit=spec["limit"],
+        left=int(table["left"].min()),
+        safe=None if pd.isna(safe) else int(safe),
     )
-    return Chart(
-        chart, table, reading.render(lang), WHAT_IF_ALT.render(lang), WHAT_IF.render(lang), named, lang, min_width=640
-    )
+    title = WHAT_IF.say(body=body).render(lang)
+    return Chart(chart, table, reading.render(lang), WHAT_IF_ALT.render(lang), title, named, lang, min_width=640)
+
+
+def explore_room(frame: pd.DataFrame, interactive: bool = True, lang: Lang = "en") -> Any:
+    """Return `room` with a slider for the body, from nothing to the limit; without a widget where there is none to
+    move.
+    """
+    if not interactive or frame.empty:
+        return room(frame, None, lang)
+    from ipywidgets import IntSlider
+
+    from kit.charts.controls import live
+
+    body, limit = int(frame["body"].iloc[0]), int(frame["limit"].iloc[0])
+    return live(lambda body: room(frame, body, lang), body=IntSlider(body, 0, limit, continuous_update=False))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 from typing import Any
 
@@ -44,11 +45,11 @@ def report(evidence: Path, out: Path, cause: str, redact: bool, **chosen: Any) -
     """Write the offline report."""
     import json
 
-    import kit.report
     from kit.report import terminal
 
     case = open_case(evidence, out, **chosen)
-    page = kit.report.run(case, out, cause=cause, redact=redact)
+    writer = importlib.import_module("kit.redaction.report" if redact else "kit.report")
+    page = writer.run(case, out, cause=cause)
     case.progress.end()
     # The path alone goes to standard output: scripts take it from there.
     click.echo(terminal.closing(json.loads((out / "findings.json").read_text(encoding="utf-8")), case.lang), err=True)

@@ -10,7 +10,7 @@ import sys
 
 import click
 
-from kit.cli import doctor, evidence, lab, offline
+from kit.cli import doctor, evidence, lab, offline, postmortem
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -26,7 +26,7 @@ def cli() -> None:
     """
 
 
-for command in (*evidence.COMMANDS, *doctor.COMMANDS, *offline.COMMANDS, *lab.COMMANDS):
+for command in (*evidence.COMMANDS, *postmortem.COMMANDS, *doctor.COMMANDS, *offline.COMMANDS, *lab.COMMANDS):
     cli.add_command(command)
 
 

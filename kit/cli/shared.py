@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kit.case import unreadable
 from kit.evidence.remote import is_remote
 from kit.i18n import T
 
@@ -141,6 +140,8 @@ def say(case: Case, text: Any) -> None:
 
 def leave(case: Case) -> None:
     """End with 3 where evidence is damaged, after naming each place on stderr."""
+    from kit.case import unreadable
+
     damage = unreadable.of(case)
     case.progress.end()
     if not damage:

@@ -34,7 +34,17 @@ if TYPE_CHECKING:
     from kit.case.case import Case
     from kit.inventory.model import Item
 
-WHOLE: Final = ("broker_conf", "store_json", "checkpoint", "mqadmin", "metrics", "text", "abort", "dledger_state")
+WHOLE: Final = (
+    "broker_conf",
+    "store_json",
+    "checkpoint",
+    "mqadmin",
+    "metrics",
+    "thread_dump",
+    "text",
+    "abort",
+    "dledger_state",
+)
 STORES: Final = ("commitlog", "dledger")
 
 NOT_EMPTY = T("{path}: not an empty folder")

@@ -1,4 +1,4 @@
-"""Archives → plain files in the workspace: zip, tar, gzip, zstd, known by their first bytes, nested up to three deep.
+"""Archives → plain files in the workspace: zip, tar, gzip, bzip2, xz, zstd, known by their first bytes, up to three deep.
 
 Nothing an archive says about itself is believed: sizes are counted while reading, names never become paths unchecked,
 memory is bounded.
@@ -21,21 +21,25 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, cast
 
+import attrs
 import pyarrow as pa
 
 from kit.evidence.files import EvidenceFile, Opened, Refused, open_readonly, shown
 from kit.evidence.streams import (
     BLOCK,
+    BZIP2,
     CHUNK,
     FOREIGN,
     GZIP,
     HEAD,
+    XZ,
     ZIP,
     ZSTD,
     Gunzip,
     Peek,
     Readable,
     TarInfo,
+    Unpack,
     Unzstd,
     Utf8,
     is_packed,
@@ -58,6 +62,12 @@ KEEP_FREE: Final = 512 * 2**20
 """Disk left to others."""
 
 _ZEROS: Final = bytes(CHUNK)
+_SINGLE: Final[dict[tuple[bytes, ...], Callable[[Peek], Readable]]] = {
+    (GZIP,): Gunzip,
+    (ZSTD,): Unzstd,
+    (*BZIP2, XZ): Unpack,
+}
+"""What packs one stream, by its first bytes."""
 
 DAMAGE: Final = (
     OSError,
@@ -135,9 +145,9 @@ class Spooler:
         head = stream.peek(HEAD)
         if head.startswith(FOREIGN):
             raise _Refusal("unsupported")
-        if head.startswith((GZIP, ZSTD)) and singles < 2:
-            plain: Readable = Gunzip(stream) if head.startswith(GZIP) else Unzstd(stream)
-            self._take(name, Peek(plain), depth, out, packed, singles + 1)
+        single = next((make for begin, make in _SINGLE.items() if head.startswith(begin)), None)
+        if single is not None and singles < 2:
+            self._take(name, Peek(single(stream)), depth, out, packed, singles + 1)
         elif head.startswith(ZIP) or is_tar(head):
             if depth >= MAX_DEPTH:
                 raise _Refusal("nested")
@@ -156,9 +166,8 @@ class Spooler:
                 elif not info.isreg():
                     out.refused.append(Refused(label, "special"))
                 else:
-                    self._member(
-                        name, shown(info.name), Peek(cast("Readable", tar.extractfile(info))), depth, out, packed
-                    )
+                    raw = Peek(cast("Readable", tar.extractfile(info)))
+                    self._member(name, shown(info.name), raw, depth, out, packed, modified=_sane(info.mtime))
                 cast("Any", tar).members = []  # a streamed tar remembers every member otherwise
 
     def _zip(self, name: str, stream: Peek, depth: int, out: Opened, packed: Callable[[], int]) -> None:
@@ -212,6 +221,7 @@ class Spooler:
                     out,
                     lambda: entry.compress_size * raw.count // max(1, entry.file_size),
                     windows=True,
+                    modified=_zip_time(entry),
                 )
 
     def _member(
@@ -224,6 +234,7 @@ class Spooler:
         packed: Callable[[], int],
         *,
         windows: bool = False,
+        modified: float | None = None,
     ) -> None:
         label = f"{archive}!/{inner}"
         try:
@@ -232,7 +243,7 @@ class Spooler:
             self._take(label, raw, depth + 1, out, packed)
             if len(out.files) == before + 1 and out.files[-1].file == label:
                 raw.drain()
-                out.files[-1] = _with_hash(out.files[-1], raw.sha.hexdigest())
+                out.files[-1] = attrs.evolve(_with_hash(out.files[-1], raw.sha.hexdigest()), modified=modified)
         except _Refusal as refusal:
             out.refused.append(Refused(label, refusal.reason))
             if refusal.reason in ("ratio", "members", "space"):
@@ -293,7 +304,23 @@ class Spooler:
 
 
 def _with_hash(file: EvidenceFile, sha256: str) -> EvidenceFile:
-    return EvidenceFile(file.file, file.path, file.bytes, file.packed, sha256, file.text_sha256)
+    return attrs.evolve(file, sha256=sha256)
+
+
+def _sane(seconds: float) -> float | None:
+    """Return a time of change in seconds since 1970, None for one that no clock showed."""
+    return float(seconds) if 10**9 < seconds < 4 * 10**9 else None
+
+
+def _zip_time(entry: zipfile.ZipInfo) -> float | None:
+    """Return the time of change in UTC from the extended timestamp (Info-ZIP, 0x5455); the plain one has no zone."""
+    extra = entry.extra
+    while len(extra) >= 4:
+        kind, size = struct.unpack_from("<HH", extra)
+        if kind == 0x5455 and size >= 5 and len(extra) >= 9 and extra[4] & 1:
+            return _sane(struct.unpack_from("<i", extra, 5)[0])
+        extra = extra[4 + size :]
+    return None
 
 
 def _write_sparse(file: Any, data: bytes) -> int:

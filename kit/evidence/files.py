@@ -7,6 +7,8 @@ is `Refused` with a reason.
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import io
 import os
 import stat
@@ -35,7 +37,7 @@ REASONS: Final[dict[str, T]] = {
 
 PACKED: Final = 30
 """Bytes behind one packed byte: logs and commit logs of the recordings shrink 20 to 60 times."""
-_PACKED_NAMES: Final = (".gz", ".tgz", ".zst", ".zip", ".xz", ".bz2", ".7z")
+_PACKED_NAMES: Final = (".gz", ".tgz", ".zst", ".zip", ".xz", ".bz2")
 
 
 @attrs.frozen
@@ -45,7 +47,8 @@ class EvidenceFile:
 
     `sha256` is known for what was unpacked, and is that of the file as it stands in the evidence: of a `.gz` log, of
     the packed bytes.
-    `text_sha256` is that of the bytes at `path`.
+    `text_sha256` is that of the bytes at `path`. `modified`: seconds since 1970 of the last change as the folder or the
+    archive has it, None where it has none (a copy made without its times has that of the copying).
     """
 
     file: str
@@ -54,6 +57,12 @@ class EvidenceFile:
     packed: bool = False
     sha256: str | None = None
     text_sha256: str | None = None
+    modified: float | None = None
+
+
+def _writable(said: str) -> str:
+    """Return a message without the halves of characters that names of files can bring into it."""
+    return said.encode("utf-8", "backslashreplace").decode()
 
 
 @attrs.frozen
@@ -64,7 +73,7 @@ class Refused:
 
     file: str
     reason: str
-    detail: str = ""
+    detail: str = attrs.field(default="", converter=_writable)
 
     def say(self, lang: Lang = "en") -> str:
         why = REASONS[self.reason].render(lang)
@@ -81,13 +90,29 @@ class Opened:
 
 
 def open_raw(path: Path | str) -> io.FileIO:
-    """Open for reading only and without a buffer, leaving the access time as it is where the system permits that."""
-    flags = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
+    """Open for reading only and without a buffer, leaving the access time as it is where the system permits that.
+
+    Raise `OSError`, also for a pipe, socket or device: opening one can wait for ever, or do something.
+    """
+    _regular(Path(path).stat(), path)
+    flags = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         handle = os.open(path, flags | getattr(os, "O_NOATIME", 0))
     except PermissionError:
         handle = os.open(path, flags)
-    return io.FileIO(handle, "rb")
+    opened = io.FileIO(handle, "rb")
+    try:
+        # It may have been replaced in between.
+        _regular(os.fstat(handle), path)
+    except OSError:
+        opened.close()
+        raise
+    return opened
+
+
+def _regular(info: os.stat_result, path: Path | str) -> None:
+    if not stat.S_ISREG(info.st_mode):
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
 
 
 def open_readonly(path: Path | str) -> io.BufferedReader:
@@ -111,7 +136,10 @@ def walk(root: Path) -> tuple[list[tuple[str, Path, os.stat_result]], list[Refus
     of name.
     """
     if not root.is_dir():
-        return [(shown(root.name), root, root.stat())], []
+        whole = root.stat()
+        if not stat.S_ISREG(whole.st_mode):
+            return [], [Refused(shown(root.name), "special")]
+        return [(shown(root.name), root, whole)], []
     found: list[tuple[str, Path, os.stat_result]] = []
     refused: list[Refused] = []
     folders: list[tuple[str, Path]] = [("", root)]
@@ -149,3 +177,16 @@ def weight(root: Path) -> int:
         min(info.st_size, info.st_blocks * 512) * (PACKED if path.suffix.lower() in _PACKED_NAMES else 1)
         for _, path, info in walk(root)[0]
     )
+
+
+def plain(path: Path, spool: Path) -> Path:
+    """Return a path that is text: where the names of the file system are not, a link in the workspace stands for it."""
+    try:
+        str(path).encode()
+        return path
+    except UnicodeEncodeError:
+        link = spool / ".named" / hashlib.sha256(os.fsencode(path)).hexdigest()
+        link.parent.mkdir(parents=True, exist_ok=True)
+        if not link.is_symlink():
+            link.symlink_to(path)
+        return link

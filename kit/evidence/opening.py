@@ -6,8 +6,17 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import attrs
+
 from kit.evidence import archives
-from kit.evidence.files import EvidenceFile, Opened, Refused, open_readonly, walk
+from kit.evidence.files import EvidenceFile, Opened, Refused, open_readonly, plain, walk
+
+
+def _dated(opened: Opened, modified: float) -> Opened:
+    """Give the time of a packed log to the log in it; an archive's own time says nothing about its members."""
+    if not opened.archives:
+        opened.files[:] = [attrs.evolve(f, modified=modified) for f in opened.files]
+    return opened
 
 
 def open_evidence(path: Path, spool: Path) -> Opened:
@@ -27,9 +36,9 @@ def open_evidence(path: Path, spool: Path) -> Opened:
             with open_readonly(where) as stream:
                 packed = archives.is_packed(stream.read(archives.HEAD))
                 if not packed:
-                    return Opened([EvidenceFile(name, where, info.st_size)], [])
+                    return Opened([EvidenceFile(name, plain(where, spool), info.st_size, modified=info.st_mtime)], [])
                 stream.seek(0)
-                return spooler.unpack(name, stream, info.st_size)
+                return _dated(spooler.unpack(name, stream, info.st_size), info.st_mtime)
         except OSError as error:
             return Opened([], [Refused(name, "unreadable", error.strerror or "")])
 

@@ -22,7 +22,11 @@ BLOCK: Final = 1 << 16
 ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")
 GZIP: Final = b"\x1f\x8b\x08"
 ZSTD: Final = b"\x28\xb5\x2f\xfd"
-FOREIGN: Final = (b"BZh", b"\xfd7zXZ\x00", b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07")
+BZIP2: Final = tuple(b"BZh%d" % level + block for level in range(1, 10) for block in (b"1AY&SY", b"\x17rE8P\x90"))
+XZ: Final = b"\xfd7zXZ\x00"
+FOREIGN: Final = (b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07")
+_XZ_MEMORY: Final = 256 << 20
+"""Bytes an xz stream may ask for: its highest level needs 65 MiB."""
 _MAX_HEADER: Final = 1 << 20
 
 
@@ -88,6 +92,48 @@ class Unzstd:
         return self._file.read(min(size, BLOCK) if size >= 0 else BLOCK)
 
 
+class Unpack:
+    """bzip2 and xz: streams behind one another are one, and what stands before a break is handed out before the break
+    is reported.
+    """
+
+    def __init__(self, stream: Peek) -> None:
+        self._stream, self._is_xz = stream, stream.peek(len(XZ)) == XZ
+        self._stage = self._begin()
+
+    def _begin(self) -> Any:
+        # A Python may be built without either.
+        if self._is_xz:
+            import lzma
+
+            return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
+        import bz2
+
+        return bz2.BZ2Decompressor()
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Return some of the text. Raise `EOFError` where a stream breaks off, `ValueError` where it is none."""
+        most = min(size, BLOCK) if size >= 0 else BLOCK
+        while True:
+            given = b""
+            if self._stage.eof:
+                # Streams of xz are padded with zeros.
+                given = self._stage.unused_data.lstrip(b"\0")
+                while not given and (more := self._stream.read(BLOCK)):
+                    given = more.lstrip(b"\0")
+                if not given:
+                    return b""
+                self._stage = self._begin()
+            elif self._stage.needs_input and not (given := self._stream.read(BLOCK)):
+                raise EOFError("breaks off")
+            try:
+                data: bytes = self._stage.decompress(given, most)
+            except Exception as error:
+                raise ValueError(str(error)) from error
+            if data:
+                return data
+
+
 class Utf8:
     """A UTF-16 text as UTF-8: Windows' shells write logs so, and all that reads lines wants bytes of ASCII for
     ASCII.
@@ -141,4 +187,4 @@ def is_tar(head: bytes) -> bool:
 
 def is_packed(head: bytes) -> bool:
     """Tell whether a file that begins with `head` is an archive of any kind, or a text to be written anew as UTF-8."""
-    return head.startswith((*ZIP, GZIP, ZSTD, *FOREIGN)) or is_tar(head) or is_wide(head)
+    return head.startswith((*ZIP, GZIP, ZSTD, *BZIP2, XZ, *FOREIGN)) or is_tar(head) or is_wide(head)

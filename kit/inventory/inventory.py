@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import os
 from collections.abc import Iterable
@@ -121,13 +122,13 @@ def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
     names = [(f.file, f.sha256 or "") for f in looked if isinstance(f, Item)]
     marked, disagree, overlapping = replicas.mark(items)
     return Inventory(
-        root=str(root),
+        root=ev.shown(str(root)),
         items=tuple(marked),
         not_recognised=tuple(sorted(unknown)),
         refused=tuple(sorted(refused, key=lambda r: (r.file, r.reason))),
         content_key=_content_key(names, refused),
         archives=tuple(
-            Item(a.file, str(root / a.file if root.is_dir() else root), a.bytes, "archive", a.sha256)
+            Item(a.file, ev.shown(str(root / a.file if root.is_dir() else root)), a.bytes, "archive", a.sha256)
             for a in opened.archives
         ),
         disagree=tuple(disagree),
@@ -157,8 +158,22 @@ def _look(file: EvidenceFile, *, hashes: bool) -> Item | Refused:
         first, last = spans.of(file, kind, detail)
     except OSError as error:
         return Refused(file.file, "unreadable", error.strerror or "")
+    except ValueError as error:
+        return Refused(file.file, "unreadable", str(error)[:200])
     source = detail.get("source") if kind in TEXTS else None
-    return Item(file.file, str(file.path), file.bytes, kind or "", sha, first, last, source=source, detail=detail)
+    modified = None if file.modified is None else dt.datetime.fromtimestamp(file.modified, dt.UTC)
+    return Item(
+        file.file,
+        str(file.path),
+        file.bytes,
+        kind or "",
+        sha,
+        first,
+        last,
+        source=source,
+        detail=detail,
+        modified=modified,
+    )
 
 
 def _sha256(path: Path) -> str:

@@ -28,6 +28,8 @@ class Item:
     replica_of: str | None = None
     source: str | None = None
     detail: dict[str, Any] = attrs.field(factory=dict)
+    modified: dt.datetime | None = None
+    """When it was last changed, in UTC, by its folder or archive; None where that says nothing."""
 
     @property
     def base(self) -> int | None:

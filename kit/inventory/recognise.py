@@ -14,13 +14,14 @@ from kit.evidence.files import EvidenceFile, open_readonly
 from kit.formats.commitlog import records
 from kit.formats.queues import consumequeue, index
 from kit.formats.tables import business_tables, configs, delimited
+from kit.rocketmq import binary_format as f
 
 HEAD: Final = 262_144
 _STEP: Final = 1 << 20
 _PLACES: Final = 32
 """Further places looked at when a file does not begin like anything: its beginning may be damaged."""
 
-_DIGITS: Final = re.compile(r"\d{20}$")
+_DIGITS: Final = re.compile(r"[0-9]{20}$")
 _SPEAKS: Final = re.compile(
     r"rocket_?mq|broker|mqadmin|commit_?log|namesrv|CODE: ?\d+|msg_?id|offsetMsgId|UNIQ_KEY|%(RETRY|DLQ)%|\w+Exception\b|TRANS_HALF|"
     r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d|\b\d\d:\d\d:\d\d\b",
@@ -48,7 +49,13 @@ def recognise(file: EvidenceFile) -> tuple[str | None, dict[str, Any]]:
     """Return (kind, detail); kind None where nothing fits. Raise `OSError` where the file cannot be read."""
     with open_readonly(file.path) as stream:
         head = stream.read(HEAD)
-        return _by_name_and_size(file, head) or _binary(file, head, stream.fileno()) or _text(file, head) or (None, {})
+        return (
+            _by_name_and_size(file, head)
+            or _binary(file, head, stream.fileno())
+            or _text(file, head)
+            or _ruined(file)
+            or (None, {})
+        )
 
 
 def _by_name_and_size(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
@@ -120,19 +127,28 @@ def _zeros(file: EvidenceFile, handle: int) -> dict[str, Any]:
     if place:
         return {**place, "empty": True}
     path = PurePosixPath(file.file.replace("!/", "/"))
-    if _DIGITS.fullmatch(path.name):
-        kind = (
-            "dledger"
-            if path.parent.name == "data" and "dledger" in file.file
-            else "commitlog"
-            if path.parent.name == "commitlog"
-            else None
-        )
-        if kind:
-            return {"kind": kind, "base": int(path.name), "empty": True}
+    kind = _store_of(file)
+    if kind:
+        return {"kind": kind, "base": f.first_offset(path.name), "empty": True}
     if path.name in ("timerwheel", "checkpoint"):
         return {"kind": path.name, "empty": True}
     return {"kind": "empty", "zeros": True}
+
+
+def _store_of(file: EvidenceFile) -> str | None:
+    """Return `commitlog` or `dledger` where a file's name and folder are those of one."""
+    path = PurePosixPath(file.file.replace("!/", "/").replace("\\", "/"))
+    if not _DIGITS.fullmatch(path.name):
+        return None
+    if path.parent.name == "data" and "dledger" in str(path):
+        return "dledger"
+    return "commitlog" if "commitlog" in path.parent.name.lower() else None
+
+
+def _ruined(file: EvidenceFile) -> tuple[str, dict[str, Any]] | None:
+    """A commitlog of which not one record is left is a corrupt commitlog, not some unknown file."""
+    kind = _store_of(file)
+    return None if kind is None else (kind, {"base": f.first_offset(PurePosixPath(file.file).name)})
 
 
 def _entry_index(head: bytes) -> dict[str, Any] | None:
@@ -168,6 +184,7 @@ def _units_fit(head: bytes, dtype: np.dtype[Any]) -> bool:
 
 
 def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
+    from kit.formats.logs import thread_dumps
     from kit.formats.tables import metrics
     from kit.inventory import sniff
 
@@ -179,9 +196,11 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
         return None
     small = configs.sniff(head, file.file)
     if small is not None:
-        return small.pop("kind"), small
+        return _pasted(file, head) or (small.pop("kind"), small)
     if metrics.sniff(head):
         return "metrics", {}
+    if thread_dumps.sniff(head):
+        return "thread_dump", {}
     known = sniff.sniff(head, file.file)
     if known is not None and known["source"] == "mqadmin":
         return "mqadmin", known
@@ -198,6 +217,15 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
     if _SPEAKS.search(head.decode(codec, "replace")):
         return "text", {"source": "text", "layout": "unknown", "encoding": None if codec.startswith("utf-8") else codec}
     return None
+
+
+def _pasted(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
+    """A question somebody asked: settings with an error among them. It is read as a text and as settings."""
+    from kit.inventory import sniff
+
+    asked = re.sub(rb"(?m)^[ \t]*[#!].*$", b"", head)
+    known = None if head.lstrip().startswith(b"{") else sniff.sniff(asked, "")
+    return ("text", {**known, "settings": True}) if known is not None and known["layout"] == "unknown" else None
 
 
 def kind_of(path: Path) -> str | None:

@@ -19,7 +19,7 @@ _STORES: Final = ("commitlog", "dledger")
 _GROWS: Final = ("log", "text", "mqadmin", "metrics", "rows", "sends")
 """Kinds of which a copy may be the beginning of a later one."""
 
-_ALIKE: Final = (*_GROWS, "store_json", "broker_conf", "checkpoint", "index", "consumequeue")
+_ALIKE: Final = (*_GROWS, "thread_dump", "store_json", "broker_conf", "checkpoint", "index", "consumequeue")
 _CHUNK: Final = 1 << 20
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ import numpy as np
 from kit.evidence.files import EvidenceFile, open_readonly
 from kit.formats.commitlog import records
 from kit.formats.tables.delimited import EPOCH
+from kit.formats.values import instant
 from kit.rocketmq import binary_format as f
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
@@ -23,6 +24,8 @@ _BACK: Final = 8 << 20
 
 _TIME: Final = re.compile(rb"(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)")
 _EDGE: Final = 65536
+_LINE: Final = 4096
+"""Bytes of a line in which its time is looked for."""
 _GMT8: Final = dt.timezone(dt.timedelta(hours=8))
 
 
@@ -95,17 +98,23 @@ def _record(buf: records.Bytes, base: int | None, at: int, *, last: bool) -> tup
 
 
 def _instant(ms: int) -> dt.datetime | None:
-    return EPOCH + dt.timedelta(milliseconds=int(ms)) if 0 < ms < 253_402_300_799_999 else None
+    known = instant(ms) if ms > 0 else None
+    return None if known is None else EPOCH + dt.timedelta(milliseconds=known)
 
 
 def printed(path: Path, size: int, zone: dt.tzinfo) -> Span:
-    """Return the first and last full time printed in a text, read in `zone`."""
+    """Return the first full time of the first and of the last line that prints one, read in `zone`.
+
+    What a line prints behind its own time is no time of the log: "licence valid until 9999-12-31 23:59:59".
+    """
     with open_readonly(path) as stream:
         head = stream.read(_EDGE)
-        stream.seek(max(0, size - _EDGE))
+        start = max(0, size - _EDGE)
+        stream.seek(start)
         tail = stream.read(_EDGE)
-    first = next((t for t in map(_time, _TIME.finditer(head)) if t), None)
-    last = next((t for t in map(_time, reversed(list(_TIME.finditer(tail)))) if t), None)
+    whole = tail.partition(b"\n")[2] if start else tail
+    first = next(_times(head.split(b"\n")), None)
+    last = next(_times(reversed((whole or tail).split(b"\n"))), None)
     return tuple(None if t is None else t.replace(tzinfo=zone).astimezone(dt.UTC) for t in (first, last))  # type: ignore[return-value]
 
 
@@ -118,8 +127,17 @@ def shift(printed_at: dt.datetime | None, to_utc: Callable[[int], int]) -> dt.da
     )
 
 
+def _times(lines: Iterable[bytes]) -> Iterator[dt.datetime]:
+    for line in lines:
+        known = next((t for t in map(_time, _TIME.finditer(line, 0, _LINE)) if t), None)
+        if known:
+            yield known
+
+
 def _time(found: re.Match[bytes]) -> dt.datetime | None:
     try:
-        return dt.datetime(*(int(n) for n in found.groups()))  # type: ignore[arg-type]  # noqa: DTZ001 - the zone comes later
+        at = dt.datetime(*(int(n) for n in found.groups()))  # type: ignore[arg-type]  # noqa: DTZ001 - the zone comes later
     except ValueError:
         return None
+    known = instant((at.replace(tzinfo=dt.UTC) - EPOCH) // dt.timedelta(milliseconds=1))
+    return at if known is not None else None

@@ -20,6 +20,7 @@ import attrs
 
 from kit.evidence.files import open_readonly
 from kit.formats.tables import delimited
+from kit.formats.values import instant
 from kit.i18n import T
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
@@ -76,7 +77,7 @@ def floating(item: Item) -> bool:
     """Tell whether the times of a file need a zone from elsewhere."""
     if item.kind in ("rows", "sends"):
         return "time" in item.detail.get("columns", {})
-    if item.kind in ("text", "mqadmin", "metrics"):
+    if item.kind in ("text", "mqadmin", "metrics", "thread_dump"):
         return True
     return item.kind == "log" and item.source not in BROKER_SIDE and item.detail.get("layout") != "client-5"
 
@@ -237,6 +238,8 @@ def converter(zone: str | None) -> Callable[[int], int]:
         raise ValueError(NO_ZONE.say(zone=known).render()) from None
 
     def local(ms: int) -> int:
+        if instant(ms) is None:
+            return ms  # No zone matters to what is out of range.
         naive = delimited.EPOCH.replace(tzinfo=place) + timedelta(milliseconds=ms)
         return round(naive.timestamp() * 1000)
 

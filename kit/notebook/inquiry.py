@@ -210,6 +210,13 @@ class Inquiry:
             look_alikes.frame(self.lang, wanted or None), APART.render(self.lang), names, self.lang, max_rows=100
         )
 
+    def timeline(self) -> Chart:
+        """Chart what happened when, across all files; the moments that decide are marked."""
+        from kit.causes.timeline import TABLE
+        from kit.charts.timeline import timeline
+
+        return timeline(self.table(TABLE), self.lang)
+
     def coverage(self) -> Chart:
         """Chart what time the evidence covers, the window of the first confirmed cause shaded."""
         files = [

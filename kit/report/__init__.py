@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from kit.case.case import Case
 
 
-def run(case: Case, out: Path, *, cause: str = "auto", redact: bool = False) -> Path:
-    """Write the report of a case into `out`; return the path of the page. See `kit.report.build.run`."""
+def run(case: Case, out: Path, *, cause: str = "auto") -> Path:
+    """Write the report of a case into `out`; return the path of the page. With pseudonyms: `kit.redaction.report.run`."""
     from kit.report import build
 
-    return build.run(case, out, cause=cause, redact=redact)
+    return build.run(case, out, cause=cause)

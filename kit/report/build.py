@@ -13,6 +13,7 @@ import pyarrow.dataset as ds
 
 from kit.analysis import noise
 from kit.case import unreadable
+from kit.causes import results, timeline
 from kit.i18n import Lang
 from kit.report import html, manifest, notebooks
 from kit.report.labels import SKIPPED
@@ -51,16 +52,14 @@ def build(
     return target
 
 
-def run(case: Case, out: Path, *, cause: str = "auto", redact: bool = False) -> Path:
+def run(case: Case, out: Path, *, cause: str = "auto") -> Path:
     """Triage the case, run its notebooks, write everything a report consists of into `out`; return the page's path."""
     import kit
-    from kit.report import redacted, write
+    from kit.report import write
 
     started = dt.datetime.now(dt.UTC)
     findings = kit.triage(case)
     case.progress.begin("writing")
-    if redact:
-        return redacted.run(case, findings, out, cause, started)
     write.findings(findings, out / "findings.json")
     write.tables(case, out / "tables")
     executed = notebooks.execute(notebooks.chosen(findings, cause), out / "notebooks", parameters(case))
@@ -114,8 +113,8 @@ def options(case: Case) -> dict[str, Any]:
 
 
 def evidence_tables(case: Case) -> dict[str, pd.DataFrame]:
-    """Return what was read and what was not, without Spark: `inventory`, `damage` (each place), `skipped` (by reason),
-    `harmless` (texts known as such).
+    """Return what belongs to no single cause, without Spark: `inventory`, `damage` (each place), `skipped` (by reason),
+    `harmless` (texts known as such), `timeline`.
     """
     items = pd.DataFrame([attrs.asdict(item, recurse=False) for item in case.inventory.items])
     columns = ["file", "kind", "source", "bytes", "first", "last", "zone", "replica_of", "sha256"]
@@ -131,4 +130,10 @@ def evidence_tables(case: Case) -> dict[str, pd.DataFrame]:
         files=("file", "nunique"), ranges=("start", "size"), bytes=("bytes", "sum")
     )
     harmless = noise.seen(case, case.lang)[list(noise.SHOWN)]
-    return {"inventory": items.reindex(columns=columns), "damage": damage, "skipped": skipped, "harmless": harmless}
+    return {
+        "inventory": items.reindex(columns=columns),
+        "damage": damage,
+        "skipped": skipped,
+        "harmless": harmless,
+        "timeline": results.table(case, timeline.TABLE),
+    }

@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import datetime as dt
 import hashlib
+import json
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -21,11 +22,12 @@ from plotly.offline import get_plotlyjs
 
 from kit.analysis import noise
 from kit.causes import leads_to, look_alikes
+from kit.charts import Chart, timeline
 from kit.charts.safe_text import clean
 from kit.charts.table import Table, cell
 from kit.i18n import Lang, T
 from kit.report.labels import COLUMNS, FIGURES, GLOSSARY, PAGE, VERDICTS, page
-from kit.report.notebooks import Story
+from kit.report.notebooks import Story, embed
 
 FOUND: Final = ("confirmed", "suspected")
 MARKS: Final = {True: ("yes", "✓", "holds"), False: ("no", "✗", "fails"), None: ("maybe", "?", "open")}
@@ -77,7 +79,8 @@ def render(
     undecided = [v for v in views if v["verdict"] == "insufficient_evidence"]
     head = next((v for v in found if v["kind"] == "root_cause"), None)
     confirmed = [v for v in found if v["verdict"] == "confirmed" and v["kind"] == "root_cause"]
-    css, js = _template_text("report.css"), _template_text("report.js")
+    when = _timeline(tables, lang)
+    css, js = template_text("report.css"), template_text("report.js")
     plotly_js = get_plotlyjs()
     return _ENV.get_template("report.html.j2").render(
         lang_tag="zh-CN" if lang == "zh" else "en",
@@ -99,14 +102,18 @@ def render(
         undecided_table=_verdict_table(undecided, lang),
         undecided_missing=_once(undecided),
         excluded=_excluded([v for v in views if v["verdict"] == "ruled_out"], lang),
-        overview=[chart for s in stories if s.cause is None for chart in s.charts],
+        timeline=when,
+        # The timeline stands first already.
+        overview=[
+            c for s in stories if s.cause is None for c in s.charts if not (when and c["title"] == when["title"])
+        ],
         kinds=_kinds(findings, tables, lang),
         inventory=_inventory(findings, tables, lang),
         unrecognised=[clean(name) for name in findings["evidence"]["not_recognised"]],
         damage=_maybe(tables, "damage", words["damage"], lang),
         skipped=_skipped(tables, lang),
         glossary=[(term.in_(lang), meaning.in_(lang)) for term, meaning in GLOSSARY],
-        command=_command(findings, options or {}, lang),
+        command=command(findings, options or {}, lang),
         manifest_hash=manifest_hash,
         made_by=PAGE["made_by"].say(version=clean(findings["kit_version"])).render(lang),
         csp=policy(css, plotly_js, js),
@@ -115,6 +122,16 @@ def render(
         plotly_js=Markup(plotly_js),
         report_js=Markup(js),
     )
+
+
+def drawn(chart: Chart, name: str) -> dict[str, Any]:
+    """Return a chart as the page's templates take it; `name` becomes its id."""
+    return chart.as_dict() | {"id": f"chart-{name}", "figure": embed(json.loads(chart.figure.to_json()))}
+
+
+def _timeline(tables: Mapping[str, pd.DataFrame], lang: Lang) -> dict[str, Any] | None:
+    frame = tables.get("timeline")
+    return None if frame is None or frame.empty else drawn(timeline.timeline(frame, lang), "timeline")
 
 
 def _ranked(findings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -149,6 +166,7 @@ def finding_view(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lan
         "title": clean(finding["title"]),
         "summary": clean(finding["summary"]),
         "window": _window(finding["window"], lang),
+        "explained_by": list(finding.get("explained_by", ())),
         "steps": [_step(step, lang) for step in finding["steps"]],
         "numbers": numbers,
         "number_tables": number_tables,
@@ -361,9 +379,9 @@ def _skipped(tables: Mapping[str, pd.DataFrame], lang: Lang) -> dict[str, Any] |
     return _maybe(tables, "skipped", PAGE["skipped"].in_(lang), lang) or False
 
 
-def _command(findings: Mapping[str, Any], options: Mapping[str, Any], lang: Lang) -> str:
-    """Return the command line that makes this report."""
-    words = ["python -m kit report", shlex.quote(findings["evidence"]["path"]), "--out DIR", f"--lang {lang}"]
+def command(findings: Mapping[str, Any], options: Mapping[str, Any], lang: Lang, name: str = "report") -> str:
+    """Return the command line that makes this page again."""
+    words = [f"python -m kit {name}", shlex.quote(findings["evidence"]["path"]), "--out DIR", f"--lang {lang}"]
     for name, value in sorted(options.items()):
         for one in value if isinstance(value, list | tuple) else [value]:
             if one is True:
@@ -373,7 +391,7 @@ def _command(findings: Mapping[str, Any], options: Mapping[str, Any], lang: Lang
     return clean(" ".join(words))
 
 
-def _template_text(name: str) -> str:
+def template_text(name: str) -> str:
     return resources.files("kit.report").joinpath("templates", name).read_text(encoding="utf-8")
 
 

@@ -16,8 +16,10 @@ from typing import Any, Final
 LIBRARIES: Final = ("jinja2", "numba", "numpy", "pandas", "papermill", "plotly", "pyarrow", "pyspark")
 
 
-def manifest(findings: Mapping[str, Any], options: Mapping[str, Any], notebooks: Iterable[Path] = ()) -> dict[str, Any]:
-    """Return the manifest: inputs with SHA-256, options, versions, the executed notebooks' own hashes."""
+def manifest(
+    findings: Mapping[str, Any], options: Mapping[str, Any], notebooks: Iterable[Path] = (), notes: Path | None = None
+) -> dict[str, Any]:
+    """Return the manifest: inputs with SHA-256, options, versions, the hashes of executed notebooks and of the notes."""
     from kit.spark import jvm
 
     inputs = [
@@ -38,6 +40,8 @@ def manifest(findings: Mapping[str, Any], options: Mapping[str, Any], notebooks:
         "notebooks": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in notebooks},
         "findings_sha256": digest(findings),
     }
+    if notes is not None and notes.name:
+        content["notes"] = {"file": notes.name, "sha256": hashlib.sha256(notes.read_bytes()).hexdigest()}
     return content | {"manifest_sha256": digest(content)}
 
 

@@ -8,70 +8,49 @@ yet.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
+import hashlib
+from collections.abc import Mapping
 from functools import cached_property
-from importlib import resources
 from pathlib import Path, PurePath
 from typing import Any, Final
 
 import pandas as pd
 from markupsafe import Markup
+from plotly.offline import get_plotlyjs
 
 from kit import __version__
-from kit.charts import Table, clean
+from kit.causes import timeline
+from kit.charts import Chart, Table, clean
+from kit.charts import timeline as charts
 from kit.evidence import workspace as ws
-from kit.i18n import Lang, T
+from kit.i18n import Lang
 from kit.notebook import inquiry as notebook
-from kit.report import html, notes
+from kit.report import build, html, key_charts, manifest, notes, write
+from kit.report.labels import COLUMNS as LABELS
 from kit.report.labels import page
 from kit.report.notes import BadNotes, template
+from kit.report.postmortem_labels import (
+    AS_WRITTEN,
+    AUTHORS,
+    BECAUSE,
+    COLUMNS,
+    DECISION,
+    EVIDENCE,
+    NOBODY,
+    NOT_DRAWN,
+    PROPOSED,
+    SEVERITY,
+    STATUS,
+    TEAM,
+    UNDATED,
+    UNKNOWN,
+    WHO,
+    WORDS,
+)
 
 __all__ = ["BadNotes", "Postmortem", "start", "template"]
 
-WORDS: Final[dict[str, T]] = {
-    "kicker": T("RocketMQ postmortem"),
-    "skip": T("Skip to the postmortem"),
-    "blameless": T(
-        "This page asks how it could happen, not who is to blame. Everybody acted on what they knew at the time."
-    ),
-    "unwritten": T("Nobody has written this down yet. Section of the notes:"),
-    "summary": T("Summary"),
-    "impact": T("Impact"),
-    "detection": T("Detection"),
-    "timeline": T("Timeline"),
-    "timeline_note": T(
-        "From the evidence and from the team's notes, in order of time. Times without an offset in the notes are read in {zone}."
-    ),
-    "chain": T("Root cause"),
-    "no_cause": T("No root cause is confirmed by this evidence."),
-    "resolution": T("Resolution"),
-    "went_well": T("What went well"),
-    "went_badly": T("What went badly"),
-    "lucky": T("Where we got lucky"),
-    "actions": T("Actions"),
-    "missing": T("What is missing"),
-    "made": T("Made by rmq-kit {version} from evidence and notes; nothing in it comes from anywhere else."),
-}
-COLUMNS: Final[dict[str, T]] = {
-    "at": T("time (UTC)"),
-    "source": T("source"),
-    "what": T("what", "postmortem"),
-    "place": T("where it says so"),
-    "owner": T("owner"),
-    "due": T("due"),
-    "kind": T("kind"),
-    "ticket": T("ticket"),
-}
-FIRST, LAST = T("First sign of: {title}"), T("Last sign of: {title}")
-EVIDENCE, TEAM, DECISION = T("evidence"), T("team"), T("decision")
-AS_WRITTEN = T("notes: {text}")
-PROPOSED = T("proposed by the kit")
-NOBODY = T("nobody yet")
-UNKNOWN = T("Sections of the notes that nobody reads: {names}")
-UNDATED = T("Entries of the notes without a time that can be read: {count}. They stand at the end.")
-WHO = T("{what} ({who})")
-BECAUSE = T("{what} Why: {why}")
-STATUS, SEVERITY, AUTHORS = T("status: {text}"), T("severity: {text}"), T("authors: {text}")
+PAGE_NAME: Final = "postmortem.html"
 MOST_ROWS: Final = 500
 
 _ENV: Final = html.environment()
@@ -90,12 +69,13 @@ def start(
     Raise `BadNotes`, `FileNotFoundError`, `WorkspaceInside` (notes inside the evidence: nothing is ever written there).
     """
     inquiry = notebook.start(evidence, workspace, lang, interactive, options)
-    return Postmortem(inquiry, _notes(Path(notes), inquiry) if str(notes) else None)
+    return Postmortem(inquiry, noted(Path(notes), inquiry.case) if str(notes) else None)
 
 
-def _notes(path: Path, inquiry: notebook.Inquiry) -> notes.Notes:
-    ws.base(path, inquiry.case.path)
-    return notes.read(template(path, inquiry.lang), inquiry.lang)
+def noted(path: Path, case: Any) -> notes.Notes:
+    """Read the notes, after writing an example where there are none. Raise `BadNotes`, `WorkspaceInside`, `OSError`."""
+    ws.base(path, case.path)
+    return notes.read(template(path, case.lang), case.lang)
 
 
 class Postmortem:
@@ -105,40 +85,48 @@ class Postmortem:
         self.inquiry = inquiry
         self.written = written or notes.nothing()
         self.lang = inquiry.lang
+        self.failed: list[str] = []
+        """Charts that could not be drawn; the page names them."""
 
     @cached_property
     def causes(self) -> list[Mapping[str, Any]]:
-        """Return what is confirmed: root causes by harm, then their neighbours."""
-        found = [f for f in self.inquiry.findings["findings"] if f["verdict"] == "confirmed"]
+        """Return what is confirmed: root causes as ordered in the findings, then their neighbours."""
+        return self._of("confirmed")
+
+    @cached_property
+    def suspected(self) -> list[Mapping[str, Any]]:
+        return self._of("suspected")
+
+    def _of(self, verdict: str) -> list[Mapping[str, Any]]:
+        found = [f for f in self.inquiry.findings["findings"] if f["verdict"] == verdict]
         order = {slug: n for n, slug in enumerate(self.inquiry.findings["root_causes"])}
-        return sorted(found, key=lambda f: (order.get(f["cause"], len(order)), f["cause"]))
+        return sorted(found, key=lambda f: (order.get(f["cause"], len(order)), f["kind"] != "root_cause", f["cause"]))
 
     # --- timeline --------------------------------------------------------------------------------------------------------
 
     @cached_property
-    def events(self) -> pd.DataFrame:
-        """Return the merged timeline: columns at (UTC, NaT at the end), source, what, place."""
-        rows = [*self._found(), *self._told()]
-        frame = pd.DataFrame(rows, columns=pd.Index(["at", "source", "what", "place"]))
-        frame["at"] = pd.to_datetime(frame["at"], utc=True)
+    def moments(self) -> pd.DataFrame:
+        """Return the timeline of the evidence and the team's notes, with the columns of `kit.causes.timeline` and
+        `source`; notes whose time cannot be read come last, `at` null.
+        """
+        found = self.inquiry.table(timeline.TABLE)
+        told = pd.DataFrame(self._told(), columns=pd.Index(["at", "source", "en", "file"]))
+        team = told.assign(zh=told["en"], lane="team", decides=False)
+        parts = [found.assign(source=EVIDENCE.render(self.lang)), team]
+        every = [row for part in parts for row in part.to_dict("records")]
+        frame = timeline.typed(pd.DataFrame(every, columns=pd.Index([*timeline.COLUMNS, "source"])))
         return frame.sort_values("at", kind="stable", na_position="last", ignore_index=True)
 
-    def _found(self) -> list[tuple[Any, str, str, str]]:
-        source = EVIDENCE.render(self.lang)
-        steps = [(step["claim"], step["evidence"]) for f in self.causes for step in f["steps"] if step["holds"]]
-        times = moments(self.inquiry.case, (ref for _, refs in steps for ref in refs))
-        rows: list[tuple[Any, str, str, str]] = []
-        for finding in self.causes:
-            for text, at in zip((FIRST, LAST), finding["window"] or (), strict=False):
-                rows.append(
-                    (_instant(at), source, text.say(title=finding["title"]).render(self.lang), finding["cause"])
-                )
-        for claim, refs in steps:
-            timed = [ref for ref in map(_place, refs) if ref in times]
-            if timed:
-                at, (file, line, offset) = min(((times[ref], ref) for ref in timed), key=lambda both: both[0])
-                rows.append((at, source, claim, f"{file}:{line}" if line is not None else f"{file} @ {offset}"))
-        return rows
+    @cached_property
+    def events(self) -> pd.DataFrame:
+        """Return the merged timeline as its table shows it: columns at (UTC, NaT at the end), source, what, place."""
+        places = zip(self.moments["file"], self.moments["line"], self.moments["physical_offset"], strict=True)
+        shown = self.moments.assign(what=self.moments[self.lang], place=[charts.place(*each) for each in places])
+        return shown[["at", "source", "what", "place"]]
+
+    def chart(self) -> Chart:
+        """Chart the merged timeline, as far as it has times."""
+        return charts.timeline(self.moments[self.moments["at"].notna()], self.lang)
 
     def _told(self) -> list[tuple[Any, str, str, str]]:
         rows = []
@@ -185,10 +173,16 @@ class Postmortem:
 
     # --- the page --------------------------------------------------------------------------------------------------------
 
-    def page(self) -> str:
-        """Return the page. Everything from evidence and notes passes `clean` and an autoescaping template."""
-        css = resources.files("kit.report").joinpath("templates", "report.css").read_text(encoding="utf-8")
-        views = [html.finding_view(f, (), self.lang) for f in self.causes]
+    def page(self, options: Mapping[str, Any] | None = None, manifest_hash: str | None = None) -> str:
+        """Return the page. Everything from evidence and notes passes `clean` and an autoescaping template.
+
+        `options`: as on the command line, for the line that makes the page again.
+        """
+        css, js = html.template_text("report.css"), html.template_text("report.js")
+        views, suspected = (
+            [html.finding_view(f, (), self.lang) | {"drawn": self._drawn(f)} for f in found]
+            for found in (self.causes, self.suspected)
+        )
         roots = [v for v in views if v["kind"] == "root_cause"]
         words = page(self.lang) | {
             name: text.say(version=__version__, zone=str(self.written.zone)).render(self.lang)
@@ -197,6 +191,8 @@ class Postmortem:
         title = (
             self.written.texts["title"] or " · ".join(v["title"] for v in roots) or WORDS["no_cause"].render(self.lang)
         )
+        findings = self.inquiry.findings
+        plotly_js = get_plotlyjs()
         return _ENV.get_template("postmortem.html.j2").render(
             lang_tag="zh-CN" if self.lang == "zh" else "en",
             words=words,
@@ -204,7 +200,6 @@ class Postmortem:
             title=clean(title),
             evidence_name=clean(PurePath(self.inquiry.case.path).name),
             about=self._about(),
-            banners=self._banners(),
             texts={
                 name: [clean(line) for line in text.splitlines() if line.strip()]
                 for name, text in self.written.texts.items()
@@ -212,12 +207,38 @@ class Postmortem:
             lists={name: [clean(text) for text in items] for name, items in self.written.lists.items()},
             found_summary=[v["summary"] for v in roots or views],
             causes=views,
+            suspected=suspected,
+            titles={f["cause"]: clean(f["title"]) for f in findings["findings"]},
+            # Its table is the merged one below it.
+            chart=html.drawn(self.chart(), "timeline") | {"table": None},
             timeline=self.timeline().as_dict(),
             actions=self.actions().as_dict(),
-            wanted=list({m["command"]: m for v in views for m in v["missing"]}.values()),
-            csp=html.policy(css),
+            wanted=list({m["command"]: m for v in (*views, *suspected) for m in v["missing"]}.values()),
+            inputs=self._inputs().as_dict(),
+            command=html.command(findings, dict(options or {}), self.lang, "postmortem"),
+            manifest_hash=manifest_hash,
+            # Last: the charts are drawn by now.
+            banners=self._banners(),
+            csp=html.policy(css, plotly_js, js),
+            map_styles=html.MAP_STYLES.findall(plotly_js),
             css=Markup(css),
+            plotly_js=Markup(plotly_js),
+            report_js=Markup(js),
         )
+
+    def _drawn(self, finding: Mapping[str, Any]) -> list[dict[str, Any]]:
+        drawn, failed = key_charts.of(self.inquiry, finding["cause"])
+        self.failed += failed
+        return [html.drawn(chart, name.replace("_", "-")) for name, chart in drawn]
+
+    def _inputs(self) -> Table:
+        files = [(f["file"], f["kind"], f["bytes"], f["sha256"]) for f in self.inquiry.findings["evidence"]["files"]]
+        if self.written.path.name:
+            raw = self.written.path.read_bytes()
+            files.append((self.written.path.name, "notes", len(raw), hashlib.sha256(raw).hexdigest()))
+        frame = pd.DataFrame(files, columns=pd.Index(["file", "kind", "bytes", "sha256"]))
+        heads = {name: text.in_(self.lang) for name, text in LABELS.items()}
+        return Table(frame, WORDS["inputs"].render(self.lang), heads, self.lang, MOST_ROWS)
 
     def _about(self) -> list[str]:
         texts = self.written.texts
@@ -233,6 +254,7 @@ class Postmortem:
         return [
             *([UNKNOWN.say(names=unknown).render(self.lang)] if unknown else []),
             *([UNDATED.say(count=undated).render(self.lang)] if undated else []),
+            *([NOT_DRAWN.say(names=self.failed).render(self.lang)] if self.failed else []),
         ]
 
     def write(self, out: str | Path = "postmortem.html") -> Path:
@@ -243,51 +265,30 @@ class Postmortem:
         ws.base(path, self.inquiry.case.path)
         if path.resolve() == self.written.path.resolve():
             raise ValueError(str(path))
-        ws.write_text(path, self.page())
+        ws.write_text(path, self.page(self._options()))
         return path
+
+    def _options(self) -> dict[str, Any]:
+        said = build.declared(self.inquiry.case, "auto")
+        return said | ({"notes": str(self.written.path)} if self.written.path.name else {})
+
+    def write_all(self, out: Path, place: Path | None = None) -> Path:
+        """Write `out/postmortem.html`, findings.json, the tables, manifest.json and run.json; return the page's path.
+
+        `place`: what run.json calls the folder, where it is another one in the end.
+        """
+        started = dt.datetime.now(dt.UTC)
+        case, findings, options = self.inquiry.case, self.inquiry.findings, self._options()
+        out.mkdir(parents=True, exist_ok=True)
+        write.findings(dict(findings), out / "findings.json")
+        write.tables(case, out / "tables")
+        content = manifest.manifest(findings, {**options, "lang": self.lang}, notes=self.written.path)
+        target = out / PAGE_NAME
+        target.write_text(self.page(options, content["manifest_sha256"]), encoding="utf-8", errors="backslashreplace")
+        manifest.write(content, out / "manifest.json")
+        manifest.write_run(out / "run.json", started, build.places(case, place or out))
+        return target
 
 
 def _instant(iso: str) -> dt.datetime:
     return dt.datetime.fromisoformat(iso.replace("Z", "+00:00"))
-
-
-_Place = tuple[str, int | None, int | None]
-
-
-def _place(ref: Mapping[str, Any]) -> _Place:
-    return ref["file"], ref.get("line"), ref.get("physical_offset")
-
-
-def moments(case: Any, refs: Iterable[Mapping[str, Any]]) -> dict[_Place, dt.datetime]:
-    """Return when each reference was written, where its log entry or record says so: {(file, line, physical offset):
-    UTC}. Needs no Spark.
-    """
-    import pyarrow.compute as pc
-    import pyarrow.dataset as ds
-
-    wanted = {_place(ref) for ref in refs}
-    files = sorted({file for file, _, _ in wanted})
-    found: dict[_Place, dt.datetime] = {}
-    records = [place for place in wanted if place[2] is not None]
-    if records:
-        chosen = pc.field("file").isin(files) & pc.field("physical_offset").isin([offset for _, _, offset in records])
-        table = ds.dataset(case.folder("messages"), format="parquet").to_table(
-            columns=["file", "physical_offset", "store_timestamp"], filter=chosen
-        )
-        at = {(row["file"], row["physical_offset"]): row["store_timestamp"] for row in table.to_pylist()}
-        found |= {place: _utc(at[place[0], place[2]]) for place in records if at.get((place[0], place[2])) is not None}
-    logs = ds.dataset(case.folder("logs"), format="parquet")
-    for place in wanted:
-        file, line, _ = place
-        if line is None:
-            continue
-        # A quoted line may be one of those folded into an entry.
-        covers = (pc.field("file") == file) & (pc.field("line") <= line) & (pc.field("line") + pc.field("lines") > line)
-        rows = logs.to_table(columns=["ts"], filter=covers).to_pylist()
-        if rows and rows[0]["ts"] is not None:
-            found[place] = _utc(rows[0]["ts"])
-    return found
-
-
-def _utc(at: dt.datetime) -> dt.datetime:
-    return at.replace(tzinfo=dt.UTC) if at.tzinfo is None else at.astimezone(dt.UTC)

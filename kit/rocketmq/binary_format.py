@@ -78,3 +78,9 @@ TRACE_TOPIC: Final = "RMQ_SYS_TRACE_TOPIC"
 
 FILE_NAME_DIGITS: Final = 20
 """Commit log and consume queue files are named by the offset of their first byte (`common/UtilAll.offset2FileName`)."""
+
+
+def first_offset(name: str) -> int | None:
+    """Return the offset of a file's first byte as its name says it; None for another name, or a number no long holds."""
+    named = len(name) == FILE_NAME_DIGITS and name.isascii() and name.isdigit()
+    return int(name) if named and int(name) < 1 << 63 else None

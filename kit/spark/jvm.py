@@ -4,7 +4,7 @@ Runs by itself too, with the standard library alone: `python kit/spark/jvm.py` s
 before anything is installed.
 
 Spark loads some 15,000 classes at every start, and most of that work can be kept: the archive is made once, by `make env`
-(`python -m kit.spark.warm`), with the JDK's own class-data sharing (JEP 350). A JVM that does not fit it, or finds it broken, starts without it.
+(`python -m kit.cli.warm`), with the JDK's own class-data sharing (JEP 350). A JVM that does not fit it, or finds it broken, starts without it.
 """
 
 from __future__ import annotations

@@ -212,3 +212,26 @@ def tables() -> dict[str, pd.DataFrame]:
         "damage": pd.DataFrame({"file": ["secret.log"], "reason": ["permission denied"]}),
         "skipped": pd.DataFrame({"file": ["commitlog/0"], "reason": ["corrupt"], "ranges": [1], "bytes": [228]}),
     }
+
+
+def result_table(name: str) -> pd.DataFrame:
+    """Return what a case would: the timeline and growth of `blow_up`, nothing else."""
+    if name == "half_topic_growth":
+        return growth_frame()
+    if name != "timeline":
+        return pd.DataFrame()
+    at = [pd.Timestamp("2024-05-14T02:00:00Z"), pd.Timestamp("2024-05-14T02:00:07Z")]
+    return pd.DataFrame(
+        {
+            "at": at,
+            "until": [pd.NaT, pd.Timestamp("2024-05-14T02:00:50Z")],
+            "lane": ["half-topic-blowup", "refusals"],
+            "en": ["First leaked record", "Records refused (4 entries)"],
+            "zh": ["第一条泄漏的记录", "记录被拒绝（4 条）"],
+            "count": pd.array([None, 4], "Int64"),
+            "file": ["broker/store/commitlog/00000000000000000000", "broker/logs/store.log"],
+            "line": pd.array([None, 17], "Int64"),
+            "physical_offset": pd.array([18468, None], "Int64"),
+            "decides": [True, False],
+        }
+    )

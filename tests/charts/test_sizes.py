@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from incidents import HOSTILE, START
 
-from kit.charts import sizes
+from kit.charts import Table, sizes
 from kit.i18n import LANGS
 from kit.rocketmq import record_fields
 
@@ -118,15 +118,53 @@ def test_the_queue_says_what_is_behind_the_check() -> None:
     assert "50" in sizes.half_queue(queue().query("line == 'stored'")).reading
 
 
-def test_what_if_marks_what_is_refused() -> None:
-    chart = sizes.what_if(700, "orders", {"KEYS": "K1"}, broker="4.6.0", limit=1000, producer_group="g", cluster="c")
+def given(**more: object) -> pd.DataFrame:
+    """A row of the what-if: as `kit.analysis.sizes.what_if` makes it."""
+    row = {
+        "topic": "orders",
+        "body": 700,
+        "properties": '{"KEYS": "K1"}',
+        "broker": "4.6.0",
+        "limit": 1000,
+        "producer_group": "g",
+        "check_max": 15,
+        "dledger": False,
+        "v6": False,
+        "cluster": "c",
+        "extra": 0,
+        "safe_body": 650,
+    }
+    return pd.DataFrame([row | more])
+
+
+def test_what_if_marks_what_is_refused_and_says_whose_it_is() -> None:
+    chart = sizes.room(given())
     left = dict(zip(chart.table["stage"], chart.table["left"], strict=True))
     rest = sum(len(k) + len(v) + 2 for k, v in HALF.items())
     assert left["half message"] == 1000 - 700 - 91 - len("RMQ_SYS_TRANS_HALF_TOPIC") - rest
-    assert set(chart.table.loc[chart.table["left"] < 0, "fate"]) == {"refused"}
-    body_only = sizes.what_if(700, "orders", broker="4.9.4", limit=1000)
+    assert set(chart.table["fate"]) == {"stored"}
+    larger = sizes.room(given(), 900).table
+    assert (
+        set(larger.loc[larger["left"] < 0, "fate"]) == {"refused"}
+        and larger["left"].min() == chart.table["left"].min() - 200
+    )
+    for said in ("orders", "4.6.0", "1,000", "650"):
+        assert said in chart.reading
+    # Nothing in it depends on a consumer group, of which this evidence says nothing.
+    assert not any("RETRY" in topic or "DLQ" in topic for topic in chart.table["topic"])
+    body_only = sizes.room(given(broker="4.9.4"))
     assert set(body_only.table["left"]) == {300}
-    assert set(sizes.what_if(1001, "orders", broker="5.1.4", limit=1000).table["fate"]) == {"refused"}
+    assert set(sizes.room(given(broker="5.1.4"), 1001).table["fate"]) == {"refused"}
+
+
+def test_what_the_arithmetic_does_not_explain_stays_in_every_copy() -> None:
+    plain, more = sizes.room(given()).table, sizes.room(given(extra=7)).table
+    assert list(more["bytes"] - plain["bytes"]) == [7] * len(plain)
+
+
+def test_without_a_known_limit_there_is_a_sentence_and_no_chart() -> None:
+    assert isinstance(sizes.room(given().head(0)), Table)
+    assert isinstance(sizes.explore_room(given().head(0)), Table)
 
 
 @pytest.mark.parametrize("lang", LANGS)

@@ -153,7 +153,7 @@ def test_unreadable_file_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             raise PermissionError(13, "Permission denied")
         return real(path)
 
-    monkeypatch.setattr(evidence, "open_readonly", deny)
+    monkeypatch.setattr("kit.evidence.opening.open_readonly", deny)
     result = open_evidence(root, tmp_path / "spool")
     assert [f.file for f in result.files] == ["b.log"]
     assert [(r.file, r.reason) for r in result.refused] == [("a.log", "unreadable")]

@@ -24,10 +24,9 @@ from kit import causes
 from kit.case import unreadable
 from kit.charts import comparison as drawing
 from kit.cli.main import cli
-from kit.live_lab import cluster, jars, processes, run, watch
+from kit.live_lab import cluster, comparison, jars, processes, run, watch
 from kit.live_lab.probe import Probe, Reading, entries
 from kit.live_lab.scenarios import SCENARIOS, find
-from kit.notebook import comparison
 from kit.report import notebooks
 from kit.rocketmq import names
 from kit.rocketmq.versions import Version

@@ -26,8 +26,8 @@ from kit.evidence.workspace import Workspace
 from kit.live_lab import scenarios
 from kit.redaction import leaks, ordinary
 from kit.redaction import names as redactnames
+from kit.redaction import report as redacted
 from kit.redaction.redactor import Redactor
-from kit.report import build, redacted
 from kit.rocketmq import ids, stock_names
 
 if TYPE_CHECKING:
@@ -438,7 +438,7 @@ def test_nothing_original_is_left_of_a_recording(spark: SparkSession, tmp_path: 
     told_in_files = dressed(evidence) if name == "transaction-consistency" else set()
     case = kit.open_case(evidence, tmp_path / "cache", lang=lang)
     out = tmp_path / "out"
-    page = build.run(case, out, redact=True)
+    page = redacted.run(case, out)
     addresses, found = originals(name)
     hexed = {ipaddress.ip_address(address).packed.hex() for address in addresses}
     assert len(addresses) > 2 and len(found) > 50
@@ -490,7 +490,7 @@ def test_nothing_original_is_left_of_a_recording(spark: SparkSession, tmp_path: 
 
     made = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
     assert made["options"]["redact"] is True
-    build.run(case, tmp_path / "again", redact=True)
+    redacted.run(case, tmp_path / "again")
     for path in files:
         if path.name != "run.json":
             assert path.read_bytes() == (tmp_path / "again" / path.relative_to(out)).read_bytes(), path
@@ -508,11 +508,11 @@ def test_a_leak_stops_the_report_before_anything_is_written(
     case = kit.open_case(recorded.unpack("healthy", tmp_path), tmp_path / "cache")
     monkeypatch.setattr(Redactor, "frame", lambda self, frame: frame)
     with pytest.raises(click.ClickException, match="would still show an original"):
-        build.run(case, tmp_path / "out", redact=True)
+        redacted.run(case, tmp_path / "out")
     assert not (tmp_path / "out").exists() and not list((case.workspace.folder / "tmp").iterdir())
     monkeypatch.undo()
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "older.csv").write_text("trade-order-event\n")
     with pytest.raises(click.ClickException, match=r"older\.csv in the output folder"):
-        build.run(case, tmp_path / "out", redact=True)
+        redacted.run(case, tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["older.csv"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Final
@@ -21,7 +20,6 @@ BACK: Final = 8 << 20
 BATCH_ROWS: Final = 65_536
 BATCH_BYTES: Final = 16 << 20
 VOTES: Final = 64
-_NAME: Final = re.compile(rf"\d{{{f.FILE_NAME_DIGITS}}}")
 
 
 def view(file: File) -> records.Bytes:
@@ -41,8 +39,7 @@ def examine(file: str, path: str, base: int | None = None) -> File:
     if votes:
         return evolve(found, base=int(agreed), head=f.DLEDGER_HEADER if 2 * entries > votes else 0)
     name = PurePosixPath(file).name
-    known = base if base is not None else (int(name) if _NAME.fullmatch(name) else 0)
-    return evolve(found, base=known, head=0)
+    return evolve(found, base=base if base is not None else f.first_offset(name) or 0, head=0)
 
 
 def spans(

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from kit.formats.logs import prefix as p
+from kit.formats.values import instant
 
 _LEVEL: Final = rb"(?P<level>TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|SEVERE|NOTICE)"
 _EMBEDDED: Final = re.compile(rb"(?<![0-9A-Za-z-])\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d")
@@ -141,8 +142,9 @@ def when(text: str | int | float | None) -> tuple[int, int, int]:
     time.
     """
     if isinstance(text, int | float) and not isinstance(text, bool):
-        ms = int(text * 1000) if abs(text) < 1e11 else int(text) if abs(text) < 1e14 else int(text // 1_000_000)
-        return ms, 0, ms % 1000
+        # Seconds, milliseconds or nanoseconds, by their size.
+        ms = instant(text * 1000 if abs(text) < 1e11 else text if abs(text) < 1e14 else text // 1_000_000)
+        return (p.NO_TIME, p.NO_ZONE, -1) if ms is None else (ms, 0, ms % 1000)
     if not isinstance(text, str):
         return p.NO_TIME, p.NO_ZONE, -1
     buf, row = np.frombuffer(bytearray(text.encode()[:64] or b" "), np.uint8), np.empty(p.FIELDS, np.int64)

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from kit.formats.logs import lines as ln
 from kit.formats.logs import prefix as p
+from kit.formats.values import NANO_LAST_MS
 from kit.rocketmq.log_events import catalogue
 from kit.rocketmq.log_layouts import BROKER_SIDE, BY_SLUG
 
@@ -156,6 +157,7 @@ def _times(
     printed = zone != p.NO_ZONE
     broker = _BROKER_ZONE[kind]
     fixed = _FIXED[kind]
+    none = none | (ms > NANO_LAST_MS)
     out = np.where(printed, ms - zone * 60000, 0)
     for mask, declared, otherwise in (
         (~printed & broker, options.tz_broker, _GMT8),

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from kit.evidence.files import open_readonly
 from kit.formats.arrow_types import TIMESTAMP
+from kit.formats.values import NANO_LAST_MS
 from kit.rocketmq import binary_format as f
 
 PLAIN: Final = np.dtype([("physical_offset", ">i8"), ("size", ">i4"), ("tags_code", ">i8")])
@@ -30,7 +31,9 @@ BATCH: Final = np.dtype(
 )
 EXT: Final = np.dtype([("size", ">i2"), ("tags_code", ">i8"), ("store_time", ">i8"), ("bitmap_size", ">i2")])
 
-_PLACE: Final = re.compile(r"(?:^|/)(consumequeue|batchconsumequeue|consumequeue_ext)/([^/]+)/(\d+)/(\d{20})$")
+_PLACE: Final = re.compile(
+    r"(?:^|/)(consumequeue|batchconsumequeue|consumequeue_ext)/([^/]+)/([0-9]{1,10})/([0-9]{20})$"
+)
 _KIND: Final = {"consumequeue": "plain", "batchconsumequeue": "batch", "consumequeue_ext": "ext"}
 _MOST_OFFSET: Final = 1 << 56
 _MS: Final = (10**12, 10**13)
@@ -54,14 +57,17 @@ SCHEMA: Final = pa.schema(
 """One row a unit in use. Topic and queue come from the path and are null without it; `kind` is `plain`, `batch` or
 `ext`."""
 BATCH_UNITS: Final = 65_536
-_DIGITS: Final = re.compile(rf"\d{{{f.FILE_NAME_DIGITS}}}")
-_LAST_MS: Final = 253_402_300_799_999
 
 
 def place(file: str) -> tuple[str, str, int, int] | None:
-    """Read (kind of unit, topic, queue id, first byte's offset) from a path; None where it is not RocketMQ's own."""
+    """Read (kind of unit, topic, queue id, first byte's offset) from a path; None where it is not RocketMQ's own: a
+    queue id is an int, an offset a long.
+    """
     found = _PLACE.search(str(PurePosixPath(file.replace("!/", "/"))))
-    return (_KIND[found[1]], found[2], int(found[3]), int(found[4])) if found else None
+    offset = f.first_offset(found[4]) if found else None
+    if found is None or offset is None or int(found[3]) >= 1 << 31:
+        return None
+    return _KIND[found[1]], found[2], int(found[3]), offset
 
 
 def sniff(head: bytes | np.ndarray, file: str = "") -> dict[str, Any] | None:
@@ -156,7 +162,7 @@ def units(file: str, path: str) -> Iterator[pa.RecordBatch]:
     found = sniff(np.asarray(buf[:65536]), file)
     kind = known[0] if known else (found["unit"] if found else "plain")
     name = PurePosixPath(file.replace("\\", "/")).name
-    base = known[3] if known else (int(name) if _DIGITS.fullmatch(name) else None)
+    base = known[3] if known else f.first_offset(name)
     if kind == "ext":
         yield from _ext_units(file, buf, known)
         return
@@ -195,7 +201,7 @@ def _batch_of(
 ) -> pa.RecordBatch:
     count = len(size)
     scheduled = known is not None and known[1] == f.SCHEDULE_TOPIC and kind != "ext"
-    due = (code > 0) & (code <= _LAST_MS) if scheduled else np.zeros(count, bool)
+    due = (code > 0) & (code <= NANO_LAST_MS) if scheduled else np.zeros(count, bool)
     columns = [
         pa.repeat(pa.scalar(file, pa.string()), count),
         pa.repeat(pa.scalar(kind, pa.string()), count),

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from kit.evidence.files import open_readonly
 from kit.formats.tables import delimited
+from kit.formats.values import batch, instant, integer, truncated
 
 CELLS: Final = pa.map_(pa.string(), pa.string())
 TIME: Final = pa.timestamp("us", "UTC")
@@ -205,7 +206,7 @@ class _Column:
         self.repeats = self.distinct < self.n
         self.hex = self.share(lambda v: bool(_HEX.match(v.split(",")[0])))
         self.times = self.share(lambda v: delimited.when(v) is not None)
-        self.ints = self.share(lambda v: v.lstrip("-").isdigit() and len(v) < 19)
+        self.ints = self.share(lambda v: integer(v) is not None)
         self.spaced = any(" " in v for v in self.values[:2000])
 
     def share(self, fits: Callable[[str], bool]) -> float:
@@ -223,8 +224,9 @@ class _Column:
     def small_counts(self) -> float:
         if self.ints < 1 or self.hints("key") or self.hints("status"):
             return 0.0
-        numbers = [int(v) for v in self.counts]
-        return 0.5 if min(numbers) >= 0 and max(numbers) <= 64 else 0.0
+        # Only some of the values were looked at: among thousands one may be `N/A`.
+        numbers = [n for n in map(integer, self.counts) if n is not None]
+        return 0.5 if numbers and min(numbers) >= 0 and max(numbers) <= 64 else 0.0
 
     @property
     def key_score(self) -> float:
@@ -270,6 +272,8 @@ def sniff(path: Path, head: bytes, size: int) -> dict[str, Any] | None:
         names = names_of(path, how)
         sample = [_unfold(row, len(names)) for _, row in delimited.rows(path, how, SAMPLE_ROWS)]
     except (OSError, ValueError, pa.ArrowException):
+        if how is None:
+            raise  # It says that it is Parquet, and cannot be read as such.
         return None
     found = guess(names, sample)
     if found is None:
@@ -326,10 +330,10 @@ def read(path: Path, file: str, detail: dict[str, Any], zone: Callable[[int], in
         row = _unfold(raw, len(names))
         pending.append(_row(file, line, row, names, at, detail, zone))
         if len(pending) == BATCH:
-            yield pa.RecordBatch.from_pylist(pending, schema)
+            yield batch(pending, schema)
             pending = []
     if pending:
-        yield pa.RecordBatch.from_pylist(pending, schema)
+        yield batch(pending, schema)
 
 
 def _unfold(row: list[str | None], width: int) -> list[str | None]:
@@ -364,7 +368,9 @@ def _row(
 
     printed = cell("time")
     time = delimited.when(printed, month_first=detail.get("month_first", False))
-    instant = None if time is None else 1000 * (zone(time.ms) if time.floating else time.ms)
+    ms = None if time is None else instant(time.ms)
+    ms = ms if time is None or ms is None or not time.floating else instant(zone(ms))
+    at_us = None if ms is None else 1000 * ms
     common = {
         "file": file,
         "line": line,
@@ -376,9 +382,9 @@ def _row(
     if detail["role"] == "sends":
         return {
             **common,
-            "start": instant,
+            "start": at_us,
             "start_text": printed,
-            "cost_ms": _int(cell("cost_ms")),
+            "cost_ms": truncated(cell("cost_ms")),
             "outcome": cell("outcome"),
             "error": cell("error"),
         }
@@ -386,19 +392,12 @@ def _row(
     return {
         **common,
         "role": detail["role"],
-        "time": instant,
+        "time": at_us,
         "time_text": printed,
         "status": status,
-        "reconsume_times": _int(cell("reconsume_times")),
+        "reconsume_times": truncated(cell("reconsume_times"), 32),
     }
 
 
 def _upper(text: str | None) -> str | None:
     return None if text is None or text.lower() in ("null", "none") else text.upper()
-
-
-def _int(text: str | None) -> int | None:
-    try:
-        return None if text is None else int(float(text))
-    except (ValueError, OverflowError):
-        return None

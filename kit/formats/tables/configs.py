@@ -15,6 +15,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from kit.formats.values import integer
+
 CONFIGS: Final = pa.schema(
     [
         ("file", pa.string()),
@@ -38,10 +40,13 @@ OFFSETS: Final = pa.schema(
         ("queue_id", pa.int32()),
         ("value", pa.int64()),
         ("backup", pa.bool_()),
+        ("line", pa.int32()),
+        ("time", pa.timestamp("us", "UTC")),
     ]
 )
 """`kind` consumer: next offset of a group in a queue · delay: next offset of a level (`queue_id` = level − 1) ·
-checkpoint: `topic` = field, ms or bytes."""
+checkpoint: `topic` = field, ms or bytes. `line`: where it is written, null in the
+checkpoint; `time`: when the file was last changed, as its folder or archive says: that of a copy made with its times kept."""
 
 # common/config keys of common/BrokerConfig, store/config/MessageStoreConfig, remoting/netty/Netty*Config that people
 # set.
@@ -269,6 +274,9 @@ def configs(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[d
             _config(file, line, "broker.conf", None, name, value, is_backup(file))
             for line, name, value in properties(text)
         ]
+    if kind == "text":
+        known = [found for found in properties(text) if found[1] in _KNOWN]
+        return [_config(file, line, "broker.conf", None, name, value, False) for line, name, value in known]
     origin, backup = detail["name"], detail["backup"]
     if origin not in ("topics", "subscriptionGroup", "consumerFilter", "exportConfigs"):
         return []
@@ -327,8 +335,13 @@ def _text(value: Any) -> str | None:
 
 
 def offsets(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[dict[str, Any]]:
-    """Return the rows of `offsets` one file gives. Raise `ValueError` where its JSON is damaged."""
+    """Return the rows of `offsets` one file gives. Raise `ValueError` where its JSON is damaged.
+
+    A queue id or an offset that is no number of Java's int or long is null.
+    """
     if kind == "checkpoint":
+        if len(data) < 40:
+            return []
         values = struct.unpack(">5q", data[:40])
         return [
             _offset(file, "checkpoint", field, None, None, value, False)
@@ -338,25 +351,37 @@ def offsets(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[d
     name, backup = detail["name"], detail["backup"]
     if name not in ("consumerOffset", "delayOffset", "lmqConsumerOffset"):
         return []
-    table = parse_json(data.decode("utf-8-sig", "replace")).get("offsetTable") or {}
+    text = data.decode("utf-8-sig", "replace")
+    table, lines, at = parse_json(text).get("offsetTable") or {}, _Lines(text), 0
     rows = []
     for key, value in table.items():
+        at = max(at, lines.find(key, at))
+        line = lines.of(at)
         if isinstance(value, dict):
             topic, _, group = key.partition("@")
             rows += [
-                _offset(file, "consumer", topic, group, int(queue), int(offset), backup)
+                _offset(file, "consumer", topic, group, integer(queue, 32), integer(offset), backup, line)
                 for queue, offset in value.items()
             ]
         elif "@" in key:  # lmqConsumerOffset: one queue each
             topic, _, group = key.partition("@")
-            rows.append(_offset(file, "consumer", topic, group, 0, int(value), backup))
+            rows.append(_offset(file, "consumer", topic, group, 0, integer(value), backup, line))
         else:
-            rows.append(_offset(file, "delay", "SCHEDULE_TOPIC_XXXX", None, int(key) - 1, int(value), backup))
+            level = integer(key, 32)
+            queue_id = None if level is None else level - 1
+            rows.append(_offset(file, "delay", "SCHEDULE_TOPIC_XXXX", None, queue_id, integer(value), backup, line))
     return rows
 
 
 def _offset(
-    file: str, kind: str, topic: str, group: str | None, queue: int | None, value: int, backup: bool
+    file: str,
+    kind: str,
+    topic: str,
+    group: str | None,
+    queue: int | None,
+    value: int | None,
+    backup: bool,
+    line: int | None = None,
 ) -> dict[str, Any]:
     return {
         "file": file,
@@ -366,6 +391,7 @@ def _offset(
         "queue_id": queue,
         "value": value,
         "backup": backup,
+        "line": line,
     }
 
 

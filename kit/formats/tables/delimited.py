@@ -8,7 +8,7 @@ import datetime as dt
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +21,8 @@ from kit.evidence.files import open_readonly
 PARQUET: Final = b"PAR1"
 SAMPLE: Final = 65536
 MAX_CELL: Final = 65536
+_RULED: Final = re.compile(r"\|?[\s:|+-]*-{3}[\s:|+-]*")
+"""The second line of a table in Markdown: somebody pasted it, with bars at both ends of its rows."""
 _DELIMITERS: Final = "\t;|,"
 
 
@@ -76,7 +78,7 @@ def dialect(head: bytes, *, whole: bool = False) -> Dialect | None:
     if not whole:
         lines = lines[:-1]
     lines = [line for line in lines if line.strip()]
-    if len(lines) < 2 or max(map(len, lines)) > 4 * MAX_CELL:
+    if len(lines) < 2 or max(map(len, lines)) > 4 * MAX_CELL or _RULED.fullmatch(lines[1]):
         return None
     for delimiter in _DELIMITERS:
         if delimiter not in lines[0]:
@@ -122,19 +124,18 @@ def rows(path: Path, how: Dialect | None, limit: int | None = None) -> Iterator[
         return
     with open_readonly(path) as raw, io.TextIOWrapper(raw, how.encoding, "replace", newline="") as text:
         csv.field_size_limit(1 << 24)
-        reader = csv.reader((line.replace("\0", "\N{REPLACEMENT CHARACTER}") for line in text), delimiter=how.delimiter)
-        start = 1
+        lines = _Lines(text)
+        reader = csv.reader(iter(lines), delimiter=how.delimiter)
         first = True
         seen = 0
         while True:
+            line = lines.feeds + 1
             try:
                 row = next(reader)
             except StopIteration:
                 return
             except csv.Error:
-                start = reader.line_num + 1
                 continue
-            line, start = start, reader.line_num + 1
             if (first and how.header is not None) or not row:
                 first = False
                 continue
@@ -145,22 +146,57 @@ def rows(path: Path, how: Dialect | None, limit: int | None = None) -> Iterator[
             yield line, [c[:MAX_CELL] for c in row]
 
 
+class _Lines:
+    """The lines of a table as `csv` wants them: a row may end at CR alone. `feeds` counts those that end at LF, as all
+    of the kit numbers lines.
+    """
+
+    def __init__(self, text: Iterable[str]) -> None:
+        self._text = text
+        self.feeds = 0
+
+    def __iter__(self) -> Iterator[str]:
+        for line in self._text:
+            self.feeds += line.endswith("\n")
+            yield line.replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
 def parquet_names(path: Path) -> tuple[str, ...]:
     with open_readonly(path) as file:
         return tuple(pq.read_schema(file).names)
 
 
+_PER_SECOND: Final = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
 def _texts(column: pa.Array) -> list[str | None]:
-    return [
-        None
-        if v is None
-        else v.isoformat(sep=" ")
-        if isinstance(v, dt.datetime)
-        else v
-        if isinstance(v, str)
-        else str(v)
-        for v in column.to_pylist()
-    ]
+    """Return what a column of Parquet holds as text; a time beyond what Python can show as its number and unit."""
+    kind = column.type
+    if pa.types.is_timestamp(kind):
+        return [None if v is None else _moment(v, kind) for v in column.cast(pa.int64()).to_pylist()]
+    if pa.types.is_date32(kind):
+        days = pa.timestamp("s")
+        printed = (None if v is None else _moment(v * 86_400, days) for v in column.cast(pa.int32()).to_pylist())
+        return [None if text is None else text.removesuffix(" 00:00:00") for text in printed]
+    return [_text(value) for value in column]
+
+
+def _moment(value: int, kind: pa.TimestampType) -> str:
+    try:
+        at = EPOCH + dt.timedelta(microseconds=value * 10**6 // _PER_SECOND[kind.unit])
+    except OverflowError:
+        return f"{value} {kind.unit}"
+    return (at if kind.tz else at.replace(tzinfo=None)).isoformat(sep=" ")
+
+
+def _text(scalar: pa.Scalar) -> str | None:
+    try:
+        value = scalar.as_py()
+    except (ValueError, OverflowError, KeyError, pa.ArrowException):
+        return str(scalar)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    return value if value is None or isinstance(value, str) else str(value)
 
 
 _ZONE: Final = r"\s*(Z|[+-]\d\d:?\d\d)?\s*([AaPp][Mm])?$"
@@ -190,7 +226,7 @@ def when(text: str | None, *, month_first: bool = False) -> When | None:
     text = (text or "").strip()
     if not 10 <= len(text) <= 40:
         return None
-    if text.isdigit() and len(text) in (10, 13):
+    if text.isascii() and text.isdigit() and len(text) in (10, 13):
         number = int(text) * (1000 if len(text) == 10 else 1)
         return When(number, False) if 1_262_304_000_000 <= number < 4_102_444_800_000 else None
     found = _YMD.match(text) or _DENSE.match(text)

@@ -6,6 +6,7 @@ Times without a zone are local to the host.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
@@ -15,9 +16,10 @@ import numpy as np
 import pyarrow as pa
 
 from kit.evidence.files import open_readonly
-from kit.formats.logs import prefix
+from kit.formats.logs.clock import NO_ZONE
 from kit.formats.logs.entries import instants
 from kit.formats.logs.fallback_layouts import when
+from kit.formats.values import instant
 
 SCHEMA: Final = pa.schema(
     [
@@ -115,7 +117,7 @@ def _table(file: str, origin: str, values: list[Value], zone: str | int | None) 
             pa.repeat(pa.scalar(origin), len(values)),
             pa.array([v.subject for v in values], pa.string()),
             pa.array([v.name for v in values], pa.string()),
-            pa.array([v.value for v in values], pa.float64()),
+            pa.array([v.value if math.isfinite(v.value) else None for v in values], pa.float64()),
         ],
         schema=SCHEMA,
     )
@@ -139,11 +141,11 @@ def moment(text: str, zone: str | int | None) -> int | None:
         hour = hour % 12 + (12 if half == "PM" else 0)
     iso = f"{2000 + int(year) if len(year) <= 2 else int(year):04d}-{int(month):02d}-{int(day):02d} {hour:02d}:{clock.split(':', 1)[1]}{offset or ''}"
     ms, printed, _ = when(iso)
-    if ms == prefix.NO_TIME:
+    if instant(ms) is None:
         return None
-    if printed != prefix.NO_ZONE:
-        return ms - printed * 60000
-    return int(instants(np.array([ms], np.int64), zone if zone is not None else 0)[0])
+    if printed != NO_ZONE:
+        return instant(ms - printed * 60000)
+    return instant(int(instants(np.array([ms], np.int64), zone if zone is not None else 0)[0]))
 
 
 def _number(text: str) -> float | None:
@@ -228,7 +230,7 @@ def _gc(lines: list[str]) -> Iterator[Value]:
             ]
             found += [(f"{name}_bytes", _bytes(new[name])) for name in ("before", "after", "total") if new[name]]
         elif safepoint := _SAFEPOINT.search(line):
-            subject, found = f"safepoint {safepoint['what']}", [("stopped_ms", int(safepoint["ns"]) / 1e6)]
+            subject, found = f"safepoint {safepoint['what']}", [("stopped_ms", float(safepoint["ns"]) / 1e6)]
         elif stopped := _STOPPED.search(line):
             subject, found = "safepoint", [("stopped_ms", float(stopped["secs"].replace(",", ".")) * 1000)]
         elif (old := _GC_OLD.search(line)) and (seconds := list(_SECONDS.finditer(line))):

@@ -8,6 +8,8 @@ Every line that is not a preamble, a stack frame or empty gives at least one row
 
 from __future__ import annotations
 
+import datetime as dt
+import json
 import re
 import shlex
 from collections.abc import Iterable, Iterator
@@ -17,6 +19,8 @@ import attrs
 import pyarrow as pa
 
 from kit.evidence.files import open_readonly
+from kit.formats.tables import mqadmin_consumers
+from kit.formats.tables.configs import parse_json
 
 SCHEMA: Final = pa.schema(
     [
@@ -26,8 +30,10 @@ SCHEMA: Final = pa.schema(
         ("block", pa.int32()),
         ("name", pa.string()),
         ("value", pa.string()),
+        ("time", pa.timestamp("us", "UTC")),
     ]
 )
+"""`time`: when the output was written, by its file; null where neither folder nor archive says it."""
 LIMIT: Final = 64 << 20
 """Bytes of one output that are read; the outputs of mqadmin are small."""
 
@@ -72,6 +78,9 @@ _TABLES: Final = (
     ("#Topic #Broker Name #QID #Broker Offset", "consumerProgress"),
     ("#Group #Count", "consumerProgress"),
     ("#Broker Name #QID #Min Offset", "topicStatus"),
+    ("#ClientId #ClientAddr", "consumerConnection"),
+    ("#Index #ClientId", "consumerStatus"),
+    ("#brokerName #queueId #offset", "resetOffsetByTime"),
     ("#Message ID", "queryMsgByKey"),
     ("#Type #ProducerGroup", "queryMsgTraceById"),
     ("#Type #ConsumerGroup", "queryMsgTraceById"),
@@ -88,7 +97,7 @@ _STATUS_KEYS: Final = (
 
 _HEAD: Final = re.compile(
     rb"^(?:(?:[^$#>\n]{0,80}[$#>] *)?(?:(?:ba)?sh +)?(?:[\w./~-]{0,200}/)?mqadmin +[a-z]\w+ |RocketMQLog:WARN (?:No appenders|Please)"
-    rb"|#(?:Cluster Name|Topic|Broker Name|Message ID|Group|Type) +#|OffsetID: {5,}|Topic: {10,}|TopicConfig \[topicName=|={4,}[^=\n]{3,200}={4,}\r?$"
+    rb"|#(?:Cluster Name|Topic|Broker Name|Message ID|Group|Type|ClientId|Index|brokerName) +#|#Consumer (?:Properties|Subscription)#|\d{3}  \S{1,200}@\S{1,200} +\S+ +(?:[A-Z]\w+ +)?[V\d]|OffsetID: {5,}|Topic: {10,}|TopicConfig \[topicName=|={4,}[^=\n]{3,200}={4,}\r?$"
     rb"|(?:\S{1,80} +)?(?:brokerVersionDesc|bootTimestamp|EndTransactionQueueSize) *: |create topic to \S+ success|MSGID: \w+ MessageExt|ip=\S{1,60}date="
     rb"|org\.apache\.rocketmq\.tools\.command\.SubCommandException)",
     re.MULTILINE,
@@ -115,19 +124,21 @@ class _State:
     block: int = 0
     columns: list[tuple[int, str]] = attrs.field(factory=list)
     labels: set[str] = attrs.field(factory=set)
+    section: str | None = None
+    """Title inside a running info file."""
 
 
 Field = tuple[int, str | None, int, str, str | None]
 """(line, command, block, name, value)."""
 
 
-def read(files: Iterable[tuple[str, str]]) -> pa.Table:
-    """Return the rows (`SCHEMA`) of outputs given as (name to show, path)."""
-    rows: list[tuple[str, int, str | None, int, str, str | None]] = []
-    for name, path in files:
+def read(files: Iterable[tuple[str, str, dt.datetime | None]]) -> pa.Table:
+    """Return the rows (`SCHEMA`) of outputs given as (name to show, path, when it was written)."""
+    rows: list[tuple[str, int, str | None, int, str, str | None, dt.datetime | None]] = []
+    for name, path, time in files:
         with open_readonly(path) as file:
             raw = file.read(LIMIT)
-        rows += [(name, *field) for field in parse(raw)]
+        rows += [(name, *field, time) for field in parse(raw)]
     columns = list(zip(*rows, strict=True)) or [()] * len(SCHEMA)
     return pa.table([pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)], schema=SCHEMA)
 
@@ -136,7 +147,13 @@ def parse(raw: bytes) -> Iterator[Field]:
     """Yield the fields of one output."""
     encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
     state = _State()
-    for number, line in enumerate(raw.decode(encoding, "backslashreplace").removeprefix("\ufeff").split("\n"), 1):
+    lines = raw.decode(encoding, "backslashreplace").removeprefix("\ufeff").split("\n")
+    route = _route(lines)
+    yield from route.fields
+    state.block = max((block for _, _, block, _, _ in route.fields), default=0)
+    for number, line in enumerate(lines, 1):
+        if number in route.lines:
+            continue
         text = line.rstrip("\r ").replace("\0", "")
         if not text:
             state.columns = []
@@ -147,10 +164,46 @@ def parse(raw: bytes) -> Iterator[Field]:
             yield number, state.command, block, name, value
 
 
+@attrs.frozen
+class _Route:
+    """A route printed as JSON over several lines: its fields, and the lines they take."""
+
+    fields: tuple[Field, ...] = ()
+    lines: range = range(0)
+
+
+def _route(lines: list[str]) -> _Route:
+    first = next((n for n, line in enumerate(lines) if line.startswith("{")), None)
+    if first is None:
+        return _Route()
+    last = next((n for n in range(first, len(lines)) if lines[n].rstrip("\r ") == "}"), first)
+    try:
+        whole = parse_json("\n".join(lines[first : last + 1]))
+    except ValueError:
+        return _Route()
+    if not isinstance(whole, dict) or "brokerDatas" not in whole:
+        return _Route()
+    fields: list[Field] = []
+    for block, cells in enumerate(mqadmin_consumers.routes(whole), 1):
+        shown = json.dumps(next((value for name, value in cells if name in ("#Addr", "#Broker Name")), ""))
+        address = json.dumps(dict(cells).get("#Addr", "")) if "#Addr" in dict(cells) else shown
+        line = next((n for n in range(first, last + 1) if address in lines[n]), first) + 1
+        fields += [(line, "topicRoute", block, name, value) for name, value in cells]
+    return _Route(tuple(fields), range(first + 1, last + 2))
+
+
 def _fields(text: str, state: _State) -> Iterator[tuple[int, str, str | None]]:
     if call := _CALL.match(text):
-        state.command, state.columns, state.labels = call["command"], [], set()
+        state.command, state.columns, state.labels, state.section = call["command"], [], set(), None
         yield from ((0, f"argument:{name}", value) for name, value in _arguments(call["rest"]))
+        return
+    if section := mqadmin_consumers.SECTION.match(text):
+        state.command, state.section, state.columns = "consumerRunningInfo", section["name"], []
+        return
+    if state.section and (cells := mqadmin_consumers.running_info(text, state.section)) is not None:
+        state.block += state.section != "Consumer Properties"
+        block = 0 if state.section == "Consumer Properties" else state.block
+        yield from ((block, name, value) for name, value in cells)
         return
     if text.startswith("#"):
         state.columns = [(m.start(), m.group().strip()) for m in _COLUMN.finditer(text)]
@@ -171,7 +224,8 @@ def _fields(text: str, state: _State) -> Iterator[tuple[int, str, str | None]]:
         state.columns = []
         yield 0, total["name"], total["value"]
         return
-    if state.columns and (cells := _cells(text, state.columns)):
+    named = [name for _, name in state.columns]
+    if state.columns and (cells := mqadmin_consumers.wide(text, named) or _cells(text, state.columns)):
         state.block += 1
         yield from ((state.block, name, value) for name, value in cells)
         return
@@ -180,7 +234,13 @@ def _fields(text: str, state: _State) -> Iterator[tuple[int, str, str | None]]:
 
 def _other(text: str, state: _State) -> Iterator[tuple[int, str, str | None]]:
     """Yield the fields of a line that stands in no table."""
-    if tracks := list(_TRACK.finditer(text)):
+    if headless := mqadmin_consumers.headless(text):
+        command, cells = headless
+        state.command = state.command or command
+        block = 0 if command == "resetOffsetByTime" else state.block + 1
+        state.block = max(state.block, block)
+        yield from ((block, name, value) for name, value in cells)
+    elif tracks := list(_TRACK.finditer(text)):
         for track in tracks:
             state.block += 1
             yield from ((state.block, name, value) for name, value in track.groupdict().items())

@@ -123,6 +123,9 @@ EVENTS: Final[tuple[Event, ...]] = (
           "processRequestWrapper response to /10.20.29.21:35364 failed", harmless=None),
     event("unregister-broker-failed", "unregisterBroker Exception", "unregisterBroker Exception", "broker", "WARN", "broker/out/BrokerOuterAPI", "unregisterBroker Exception, 10.20.29.10:9876", harmless=True),
     event("broker-jstack", "broker jstack", "broker jstack", "broker", "WARN", "broker/latency/BrokerFastFailure", "broker jstack", since="5.0.0"),
+    event("broker-config-updated", "updateBrokerConfig, new config: [", r"new config: \[(?P<changed>[^\]]*)\]", "broker", "INFO",
+          "broker/processor/AdminBrokerProcessor.updateBrokerConfig",
+          "updateBrokerConfig, new config: [{maxMessageSize=131072}] client: /10.20.29.21:35364", harmless=None),
     event("topic-updated", "updateAndCreateTopic called by", r"called by (?P<address>[^\s,]+)", "broker", "INFO", "broker/processor/AdminBrokerProcessor", "updateAndCreateTopic called by 10.20.29.11:51692", harmless=True),
     # remoting.log.
     event("thread-pool-busy", "too many requests and system thread pool busy", r"(?P<address>\S+), too many requests and system thread pool busy.{0,300}?request code: (?P<code>\d+)", "remoting", "WARN",

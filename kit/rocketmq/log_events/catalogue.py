@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
-from kit.rocketmq.log_events import broker, client, lookup, noise, transaction
+from kit.rocketmq.log_events import broker, client, consumer, lookup, noise, transaction
 from kit.rocketmq.log_events.event import Event
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["BY_SLUG", "EVENTS", "Event", "needles", "slugs"]
 
 EVENTS: Final[tuple[Event, ...]] = (
-    *transaction.EVENTS, *broker.EVENTS, *client.EVENTS, *lookup.EVENTS, *noise.EVENTS,
+    *transaction.EVENTS, *broker.EVENTS, *client.EVENTS, *consumer.EVENTS, *lookup.EVENTS, *noise.EVENTS,
 )  # fmt: skip
 BY_SLUG: Final = {event.slug: event for event in EVENTS}
 

@@ -165,3 +165,15 @@ def test_damaged_json_is_read_or_said_to_be_damaged(
 def test_json_nested_too_deep_is_damaged(text: str) -> None:
     with pytest.raises(ValueError, match=r"nested|Expecting"):
         configs.parse_json(text)
+
+
+def test_offsets_say_on_which_line_a_group_stands() -> None:
+    text = '{\n\t"offsetTable":{\n\t\t"orders@points":{0:12,1:7\n\t\t},\n\t\t"pay@points":{0:3\n\t\t}\n\t}\n}'
+    found = configs.offsets(
+        "consumerOffset.json", text.encode(), {"name": "consumerOffset", "backup": False}, "store_json"
+    )
+    assert [(row["topic"], row["queue_id"], row["value"], row["line"]) for row in found] == [
+        ("orders", 0, 12, 3),
+        ("orders", 1, 7, 3),
+        ("pay", 0, 3, 5),
+    ]

@@ -1,4 +1,4 @@
-"""Do once, at installation, what every run would otherwise do again: `python -m kit.spark.warm [EVIDENCE]`.
+"""Do once, at installation, what every run would otherwise do again: `python -m kit.cli.warm [EVIDENCE]`.
 
 Kernels are compiled into numba's cache; with an evidence, one triage of it shows the JVM which classes the kit needs,
 and they go into an archive.

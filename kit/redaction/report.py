@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 import nbformat
 
+import kit
 from kit.causes import results
 from kit.charts import MIME as CHART
 from kit.charts import PLOTLY_MIME
@@ -50,10 +51,13 @@ _OURS: Final = frozenset(_WORDS.split())
 """Fields of a figure that hold plotly's words or packed numbers, nothing of an evidence."""
 
 
-def run(case: Case, findings: Mapping[str, Any], out: Path, cause: str, started: dt.datetime) -> Path:
+def run(case: Case, out: Path, *, cause: str = "auto") -> Path:
     """Write the report with pseudonyms into `out`; return the page's path. Raise `click.ClickException`, with nothing
     written, where an original is left.
     """
+    started = dt.datetime.now(dt.UTC)
+    findings = kit.triage(case)
+    case.progress.begin("writing")
     parameters = build.parameters(case)
     options = build.declared(case, cause)
     place = case.workspace.folder / "tmp"

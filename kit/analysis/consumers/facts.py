@@ -1,0 +1,171 @@
+"""What client and broker logs say about consuming, gathered in one pass: each different statement once, with how often and where first and last."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+
+from kit.case.memoize import per_case
+from kit.inventory.references import Ref
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+SLUGS: Final = (
+    "client-created", "heartbeat-data", "queues-assigned", "queues-assigned-go", "queue-taken", "queue-left", "pull-started", "pull-held-back", "pull-held-back-cpp",
+    "pull-offset-illegal", "pull-offset-fixed", "pull-failed", "queue-lock-failed", "orderly-not-done", "consume-exception", "consume-null", "expired-sent-back",
+    "consumer-stopped", "consumer-connected", "consumer-disconnected", "consumer-registered", "consumer-offset-back", "subscription-replaced", "subscription-removed",
+    "subscription-added", "subscription-missing", "subscription-not-latest", "consumer-offset-saved", "consumer-group-changed",
+)  # fmt: skip
+SAME: Final = (
+    "file",
+    "source",
+    "group",
+    "topic",
+    "broker",
+    "queue_id",
+    "client_id",
+    "address",
+    "set",
+    "clients",
+    "data",
+    "old",
+    "new",
+    "queue_offset",
+    "uniq_key",
+    "msg_id",
+)
+"""Values that make a statement another one; numbers that only move (offsets, counts) do not."""
+EACH: Final = (
+    "client-created", "queues-assigned", "queues-assigned-go", "queue-taken", "queue-left", "pull-started", "consumer-stopped", "consumer-connected", "consumer-disconnected",
+    "subscription-replaced", "subscription-removed", "subscription-added", "expired-sent-back",
+)  # fmt: skip
+"""Events whose order tells who held what: none of them is put together with another."""
+NUMBERS: Final = (
+    "offset",
+    "min_offset",
+    "max_offset",
+    "next",
+    "times",
+    "count",
+    "limit",
+    "requested",
+    "stored",
+    "reconsume_times",
+)
+MOST: Final = 200_000
+"""Different statements kept; more are never read by a person, and what is asked of them is first, last and how often."""
+
+_SUBSCRIBED: Final = re.compile(r"topic=(?P<topic>[^,]*), subString=(?P<expression>.*?), tagsSet=")
+_QUEUE: Final = re.compile(r"topic=(?P<topic>[^,\]]*), brokerName=(?P<broker>[^,\]]*), queueId=(?P<queue_id>\d+)")
+
+
+@attrs.frozen
+class Said:
+    """One statement. `values`: what is in it, by name; `lowest`, `highest`: the range of each number over its `count` occurrences; times naive UTC or None."""
+
+    event: str
+    file: str
+    source: str | None
+    values: dict[str, str]
+    count: int
+    line: int
+    last_line: int
+    first: dt.datetime | None
+    last: dt.datetime | None
+    lowest: dict[str, int]
+    highest: dict[str, int]
+
+    @property
+    def group(self) -> str | None:
+        return self.values.get("group")
+
+    @property
+    def queue(self) -> tuple[str, str, int] | None:
+        """The queue it is about, as (topic, broker, queue id)."""
+        if self.values.get("queue_id") is None or self.values.get("topic") is None:
+            return None
+        return self.values["topic"], self.values.get("broker", ""), int(self.values["queue_id"])
+
+    @property
+    def place(self) -> str:
+        """The folder of its file: a host, or a process, by how evidence is laid out."""
+        return str(PurePosixPath(self.file).parent)
+
+    def ref(self, case: Case, *, last: bool = False) -> Ref:
+        line = self.last_line if last else self.line
+        return Ref(self.file, case.line(self.file, line), line=line)
+
+
+@per_case
+def every(case: Case) -> list[Said]:
+    """Return every different statement of `SLUGS`, in order of time, file and line."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    from kit.case import events
+
+    if not case.found.of_kind("log", "text", "mqadmin"):
+        return []
+    # `offset` is where an entry begins in its file; here it is what a line says.
+    rows = events.select_any(case.entries.drop("offset"), SLUGS)
+    columns = set(rows.columns)
+    merged = rows
+    for name in ("group", "topic", "broker", "queue_id"):
+        other = f"{name}_2"
+        if other in columns:
+            merged = merged.withColumn(name, F.coalesce(name, other) if name in columns else F.col(other))
+    same: list[str] = [name for name in SAME if name in merged.columns]
+    numbers: list[str] = [name for name in NUMBERS if name in merged.columns]
+    merged = merged.withColumn("own_line", F.when(F.col("event").isin(*EACH), F.col("line")))
+    counted = merged.groupBy("event", "own_line", *same).agg(
+        F.count("*").alias("n"),
+        F.min(F.struct("ts", "line")).alias("begin"),
+        F.max(F.struct("ts", "line")).alias("end"),
+        *(F.min(F.expr(f"try_cast({name} as bigint)")).alias(f"low_{name}") for name in numbers),
+        *(F.max(F.expr(f"try_cast({name} as bigint)")).alias(f"high_{name}") for name in numbers),
+    )
+    said = [_said(row.asDict(recursive=True), same, numbers) for row in counted.limit(MOST).collect()]
+    return sorted(said, key=lambda s: (s.first or dt.datetime.max, s.file, s.line))  # noqa: DTZ901 - both naive UTC
+
+
+def _said(row: dict[str, Any], same: list[str], numbers: list[str]) -> Said:
+    values = {name: row[name] for name in same if row[name] is not None and name not in ("file", "source")}
+    low = {name: row[f"low_{name}"] for name in numbers if row[f"low_{name}"] is not None}
+    high = {name: row[f"high_{name}"] for name in numbers if row[f"high_{name}"] is not None}
+    begin, end = row["begin"], row["end"]
+    return Said(
+        row["event"],
+        row["file"],
+        row.get("source"),
+        values,
+        row["n"],
+        begin["line"],
+        end["line"],
+        begin["ts"],
+        end["ts"],
+        low,
+        high,
+    )
+
+
+def of(case: Case, *slugs: str, group: str | None = None) -> list[Said]:
+    """Return the statements of these events, of one group where one is given."""
+    return [s for s in every(case) if s.event in slugs and (group is None or s.group == group)]
+
+
+def subscriptions(data: str) -> dict[str, dict[str, str]]:
+    """Return {group: {topic: expression}} of a printed HeartbeatData or ConsumerData (common/protocol/heartbeat)."""
+    found = {}
+    for part in data.split("ConsumerData [groupName=")[1:]:
+        group = part.partition(",")[0]
+        found[group] = {m["topic"]: m["expression"] for m in _SUBSCRIBED.finditer(part)}
+    return found
+
+
+def queues(text: str) -> frozenset[tuple[str, str, int]]:
+    """Return the queues of a printed set of MessageQueue, as (topic, broker, queue id)."""
+    return frozenset((m["topic"], m["broker"], int(m["queue_id"])) for m in _QUEUE.finditer(text))

@@ -1,0 +1,298 @@
+"""Who is in a consumer group: its clients, their connections, what each subscribes to and which queues it pulls, with the lines that say so."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+
+from kit.analysis.consumers import facts, positions
+from kit.case.memoize import per_case
+from kit.inventory.references import Ref
+from kit.rocketmq import names
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+Queue = tuple[str, str, int]
+"""(topic, broker, queue id)."""
+
+LATE_CLOSE: Final = 150.0
+"""Seconds for which a broker may keep a connection that is gone: clientChannelMaxIdleTimeSeconds and one scan."""
+HAND_OVER: Final = 25.0
+"""Seconds in which two clients may both hold a queue while it changes hands: rebalancing goes round every 20 s."""
+
+
+@attrs.frozen
+class Subscription:
+    """What one client of a group subscribes to, its retry topic apart: {topic: expression}. Times naive UTC; `last` None: to the end of the evidence."""
+
+    group: str
+    client_id: str
+    topics: dict[str, str]
+    first: dt.datetime | None
+    last: dt.datetime | None
+    ref: Ref
+
+
+@attrs.frozen
+class Connection:
+    """One connection of a client. `listed`: number of the output that lists it, None for one of the broker's log."""
+
+    group: str
+    client_id: str
+    address: str
+    first: dt.datetime | None
+    last: dt.datetime | None
+    ref: Ref
+    file: str
+    listed: bool = False
+
+
+@attrs.frozen
+class Holding:
+    """A queue that one process pulled. `place`: the folder of its log, or the client's id in a running info file."""
+
+    group: str
+    place: str
+    client_id: str
+    queue: Queue
+    first: dt.datetime | None
+    last: dt.datetime | None
+    ref: Ref
+
+
+def _own_topics(said: dict[str, str]) -> dict[str, str]:
+    return {topic: expression for topic, expression in sorted(said.items()) if not topic.startswith(names.RETRY_PREFIX)}
+
+
+@per_case
+def connections(case: Case) -> list[Connection]:
+    """Return the connections of users' groups: those that consumerConnection lists, and those of broker logs with their time."""
+    found = []
+    for block in positions.admin_blocks(case):
+        if block["command"] == "consumerConnection" and block.get("#ClientId") and block.get("-g"):
+            ref = Ref(block["file"], case.line(block["file"], block["line"]), line=block["line"])
+            found.append(
+                Connection(
+                    block["-g"],
+                    block["#ClientId"],
+                    block.get("#ClientAddr", ""),
+                    block["time"],
+                    block["time"],
+                    ref,
+                    block["file"],
+                    True,
+                )
+            )
+    gone: dict[tuple[str, str], list[dt.datetime | None]] = defaultdict(list)
+    for said in facts.of(case, "consumer-disconnected"):
+        gone[said.file, said.values.get("address", "")].append(said.first)
+    for said in facts.of(case, "consumer-connected"):
+        address = said.values.get("address", "")
+        ends = sorted(t for t in gone[said.file, address] if t and said.first and t >= said.first)
+        if said.group:
+            found.append(
+                Connection(
+                    said.group,
+                    said.values.get("client_id", ""),
+                    address,
+                    said.first,
+                    ends[0] if ends else None,
+                    said.ref(case),
+                    said.file,
+                )
+            )
+    return [c for c in found if positions.of_users(c.group)]
+
+
+@per_case
+def twice_connected(case: Case) -> dict[str, list[tuple[Connection, Connection]]]:
+    """Return, by group, pairs of connections of one client id that existed at the same time on one broker."""
+    pairs: dict[str, list[tuple[Connection, Connection]]] = defaultdict(list)
+    alike: dict[tuple[str, str, str, bool], list[Connection]] = defaultdict(list)
+    for each in connections(case):
+        alike[each.group, each.client_id, each.file, each.listed].append(each)
+    moving = {(s.group, s.values.get("address")): s for s in facts.of(case, "consumer-offset-back")}
+    for members in alike.values():
+        for n, first in enumerate(members):
+            for second in members[n + 1 :]:
+                if first.address != second.address and _together(first, second, moving):
+                    pairs[first.group].append((first, second))
+    return dict(pairs)
+
+
+def _together(first: Connection, second: Connection, moving: dict[Any, facts.Said]) -> bool:
+    """Tell whether two connections existed beside each other, and not one after the other with the old one closed late."""
+    if first.listed:
+        return True
+    if first.first is None or second.first is None:
+        return first.address.rpartition(":")[0] != second.address.rpartition(":")[0]
+    early, late = sorted((first, second), key=lambda c: c.first or dt.datetime.min)  # noqa: DTZ901 - naive UTC
+    assert early.first is not None and late.first is not None
+    if early.last is not None and early.last <= late.first:
+        return False
+    still = moving.get((early.group, early.address))
+    if still is not None and still.last is not None and still.last > late.first:
+        return True
+    if early.last is not None:
+        return (early.last - late.first).total_seconds() > LATE_CLOSE
+    return early.address.rpartition(":")[0] != late.address.rpartition(":")[0]
+
+
+@per_case
+def subscriptions(case: Case) -> list[Subscription]:
+    """Return what each client of users' groups subscribes to, as running info files, heartbeats (client logs) and the broker's log say."""
+    found = []
+    for info in positions.running(case):
+        topics = _own_topics({topic: expression for topic, (expression, _) in info["subscriptions"].items()})
+        if topics and info["group"]:
+            line = min(line for topic, (_, line) in info["subscriptions"].items() if topic in topics)
+            ref = Ref(info["file"], case.line(info["file"], line), line=line)
+            found.append(Subscription(info["group"], info["client_id"], topics, info["time"], info["time"], ref))
+    ends = _last_times(case)
+    for said in facts.of(case, "heartbeat-data"):
+        for group, topics in facts.subscriptions(said.values.get("data", "")).items():
+            if own := _own_topics(topics):
+                found.append(
+                    Subscription(
+                        group, said.values.get("client_id", ""), own, said.first, ends.get(said.file), said.ref(case)
+                    )
+                )
+    by_address = {(c.group, c.address): c for c in connections(case) if not c.listed}
+    for said in facts.of(case, "consumer-registered"):
+        address = said.values.get("address", "").removeprefix("/")
+        for group, topics in facts.subscriptions(said.values.get("data", "")).items():
+            known = by_address.get((group, address))
+            if own := _own_topics(topics):
+                found.append(
+                    Subscription(
+                        group,
+                        known.client_id if known else address,
+                        own,
+                        said.first,
+                        known.last if known else None,
+                        said.ref(case),
+                    )
+                )
+    return [s for s in found if positions.of_users(s.group)]
+
+
+@per_case
+def _last_times(case: Case) -> dict[str, dt.datetime | None]:
+    """Return the last time in each client log: until then its client was there."""
+    last = {item.file: item.last for item in case.inventory.items if item.last is not None}
+    return {
+        file: time.astimezone(dt.UTC).replace(tzinfo=None) if time and time.tzinfo else time
+        for file, time in last.items()
+    }
+
+
+def differing(case: Case) -> dict[str, list[tuple[Subscription, Subscription]]]:
+    """Return, by group, pairs of clients that subscribed differently at the same time."""
+    pairs: dict[str, list[tuple[Subscription, Subscription]]] = defaultdict(list)
+    by_group: dict[str, list[Subscription]] = defaultdict(list)
+    for each in subscriptions(case):
+        by_group[each.group].append(each)
+    for group, members in by_group.items():
+        for n, first in enumerate(members):
+            pairs[group] += [
+                (first, s)
+                for s in members[n + 1 :]
+                if s.client_id != first.client_id and s.topics != first.topics and _overlap(first, s)
+            ]
+    return {group: found for group, found in pairs.items() if found}
+
+
+def _overlap(a: Subscription, b: Subscription) -> bool:
+    if a.first is None or b.first is None:
+        return True
+    early, late = (a, b) if a.first <= b.first else (b, a)
+    assert late.first is not None
+    # Running info files are of one moment: two calls a minute apart show the same clients.
+    return (
+        early.last is None
+        or early.last >= late.first
+        or (early.last == early.first and (late.first - early.first).total_seconds() < 60)
+    )
+
+
+@per_case
+def holdings(case: Case) -> list[Holding]:
+    """Return which process pulled which queue from when to when, by client logs (rebalancing) and running info files."""
+    found: list[Holding] = []
+    clients = {
+        s.file: s.values["client_id"]
+        for s in facts.of(case, "queues-assigned", "queues-assigned-go", "client-created")
+        if s.values.get("client_id")
+    }
+    open_: dict[tuple[str, str, Queue], facts.Said] = {}
+    for said in facts.of(case, "queue-taken", "pull-started", "queue-left", "consumer-stopped"):
+        group = said.group
+        if said.event == "consumer-stopped":
+            for key in [k for k in open_ if k[0] == said.place and group in (None, k[1])]:
+                begun = open_.pop(key)
+                found.append(
+                    Holding(
+                        key[1], key[0], clients.get(begun.file, ""), key[2], begun.first, said.first, begun.ref(case)
+                    )
+                )
+            continue
+        if not group or said.queue is None:
+            continue
+        key = (said.place, group, said.queue)
+        if said.event != "queue-left":
+            open_.setdefault(key, said)
+        elif begun := open_.pop(key, None):
+            found.append(
+                Holding(
+                    group, said.place, clients.get(said.file, ""), said.queue, begun.first, said.last, begun.ref(case)
+                )
+            )
+    for (place, group, queue), said in open_.items():
+        found.append(Holding(group, place, clients.get(said.file, ""), queue, said.first, None, said.ref(case)))
+    # The set a rebalance ends with: what is in it was taken even where the lines of each queue are gone (rolled away).
+    held = {(h.place, h.group, h.queue) for h in found}
+    stopped = {(s.place, s.group) for s in facts.of(case, "consumer-stopped")}
+    for said in facts.of(case, "queues-assigned", "queues-assigned-go"):
+        for queue in sorted(facts.queues(said.values.get("set", ""))):
+            if (
+                said.group
+                and (said.place, said.group, queue) not in held
+                and not stopped & {(said.place, said.group), (said.place, None)}
+            ):
+                found.append(
+                    Holding(
+                        said.group,
+                        said.place,
+                        said.values.get("client_id", ""),
+                        queue,
+                        said.first,
+                        None,
+                        said.ref(case),
+                    )
+                )
+                held.add((said.place, said.group, queue))
+    return [h for h in found if positions.of_users(h.group)]
+
+
+def holders_at_end(case: Case, group: str) -> dict[Queue, set[str]]:
+    """Return which processes held each queue of a group last, by client logs; empty where no client log tells."""
+    found: dict[Queue, set[str]] = defaultdict(set)
+    for holding in holdings(case):
+        if holding.group == group and holding.last is None:
+            found[holding.queue].add(holding.place)
+    return dict(found)
+
+
+def status_queues(case: Case, group: str) -> dict[str, set[Queue]]:
+    """Return the queues each client of a group held by its last running info file, by client id; empty where there is none."""
+    found: dict[str, set[Queue]] = {}
+    for info in positions.running(case):
+        if info["group"] == group:
+            found[info["client_id"]] = {
+                (b["#Topic"], b["#Broker Name"], int(b["#QID"])) for b in info["queues"] if b.get("droped") != "true"
+            }
+    return found

@@ -1,0 +1,185 @@
+"""What the consuming threads of an application are doing, by its thread dumps: which of its own frames they share, what they wait for."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+import attrs
+import pyarrow.dataset as ds
+
+from kit.analysis.consumers.positions import naive
+from kit.case.memoize import per_case
+from kit.inventory.references import Ref
+
+if TYPE_CHECKING:
+    import datetime as dt
+
+    import pandas as pd
+
+    from kit.case.case import Case
+
+CONSUMING: Final = re.compile(r"^ConsumeMessageThread_(?:(?P<group>.+)_)?\d+$")
+"""client/impl/consumer/ConsumeMessage*Service: with the group in the name from 4.9.0 (its first 100 characters)."""
+
+GROUP_IN_NAME: Final = 100
+LIBRARIES: Final = (
+    "java.", "javax.", "jakarta.", "jdk.", "sun.", "com.sun.", "org.apache.", "org.springframework.", "io.netty.", "com.mysql.", "org.mariadb.", "org.postgresql.",
+    "oracle.", "com.microsoft.sqlserver.", "com.zaxxer.", "com.alibaba.", "com.aliyun.", "redis.clients.", "io.lettuce.", "org.redisson.", "okhttp3.", "okio.",
+    "retrofit2.", "feign.", "org.hibernate.", "org.mybatis.", "com.baomidou.", "tk.mybatis.", "com.google.", "ch.qos.", "org.slf4j.", "reactor.", "rx.", "io.reactivex.",
+    "io.grpc.", "kotlin.", "kotlinx.", "scala.", "groovy.", "org.codehaus.", "net.sf.", "com.fasterxml.", "com.mongodb.", "org.mongodb.", "org.elasticsearch.",
+    "co.elastic.", "io.micrometer.", "io.opentelemetry.", "io.opentracing.", "brave.", "net.bytebuddy.", "org.aspectj.", "com.rabbitmq.", "org.jboss.", "io.undertow.",
+    "software.amazon.", "com.amazonaws.", "com.netflix.", "io.github.resilience4j.", "org.eclipse.", "io.vertx.", "com.lmax.", "org.h2.", "org.xnio.", "cn.hutool.",
+)  # fmt: skip
+"""Packages of libraries: a frame of theirs says how the application waits, not where."""
+
+
+@attrs.frozen
+class Consuming:
+    """One consuming thread in one dump. `own`: its frames in the application's code, innermost first; `lines`: where they are."""
+
+    file: str
+    dump: int
+    time: dt.datetime | None
+    group: str | None
+    thread: str
+    state: str | None
+    line: int
+    own: tuple[str, ...]
+    lines: tuple[int, ...]
+    waiting_for: str | None
+    locked: tuple[str, ...]
+    deadlocked: bool
+
+
+@attrs.frozen
+class Shared:
+    """The frame that most consuming threads of one group share in one dump: `threads` of `of` threads stand in it."""
+
+    group: str | None
+    file: str
+    dump: int
+    frame: str
+    threads: int
+    of: int
+    refs: tuple[Ref, ...]
+    monitor: str | None = None
+    """The monitor for which all but one of them wait, where it is one."""
+
+
+def method(frame: str) -> str:
+    """Return `class.method` of a frame, without the source and the numbers the compiler gave."""
+    return re.sub(r"\$\$(?:Lambda|EnhancerBy|FastClassBy)[^.]*", "", frame.partition("(")[0])
+
+
+def is_own(frame: str) -> bool:
+    """Tell whether a frame is in the application's own code."""
+    return (
+        not frame.startswith(LIBRARIES)
+        and "$$" not in frame.partition("(")[0]
+        and not frame.startswith(("LambdaForm", "$Proxy"))
+    )
+
+
+@per_case
+def consuming(case: Case) -> list[Consuming]:
+    """Return the consuming threads of every dump, in order of file, dump and line."""
+    table = ds.dataset(case.folder("threads"), format="parquet").to_table().to_pylist()
+    found = []
+    for row in sorted(table, key=lambda r: (r["file"], r["line"])):
+        named = CONSUMING.match(row["thread"] or "")
+        if not named:
+            continue
+        own = [(frame, line) for frame, line in zip(row["frames"], row["frame_lines"], strict=True) if is_own(frame)]
+        found.append(
+            Consuming(
+                row["file"], row["dump"], naive(row["time"]), named["group"], row["thread"], row["state"], row["line"],
+                tuple(frame for frame, _ in own), tuple(line for _, line in own), row["waiting_for"], tuple(row["locked"] or ()), bool(row["deadlocked"]),
+            )
+        )  # fmt: skip
+    return found
+
+
+def of_group(case: Case, group: str, folders: frozenset[str] = frozenset()) -> list[Consuming]:
+    """Return the consuming threads of one group: by their names, before 4.9.0 by the folders (hosts) in whose client logs the group stands."""
+    return [
+        t
+        for t in consuming(case)
+        if (group[:GROUP_IN_NAME] == t.group if t.group else str(PurePosixPath(t.file).parent) in folders)
+    ]
+
+
+def dumps(threads: list[Consuming]) -> dict[tuple[str, int], list[Consuming]]:
+    """Return the threads of each dump, by (file, number in the file)."""
+    found: dict[tuple[str, int], list[Consuming]] = defaultdict(list)
+    for thread in threads:
+        found[thread.file, thread.dump].append(thread)
+    return dict(found)
+
+
+def shared(case: Case, threads: list[Consuming]) -> list[Shared]:
+    """Return the topmost frame that more than half of the consuming threads share, for each dump that has one."""
+    found = []
+    for (file, dump), members in dumps(threads).items():
+        depth: dict[str, int] = {}
+        count: Counter[str] = Counter()
+        for thread in members:
+            for place, frame in enumerate(dict.fromkeys(map(method, thread.own))):
+                count[frame] += 1
+                depth[frame] = max(place, depth.get(frame, 0))
+        most = [frame for frame, n in count.items() if n * 2 > len(members)]
+        if not most:
+            continue
+        top = min(most, key=lambda frame: (depth[frame], -count[frame], frame))
+        places = [
+            (t, next(line for f, line in zip(t.own, t.lines, strict=True) if method(f) == top))
+            for t in members
+            if top in map(method, t.own)
+        ]
+        waits = Counter(t.waiting_for for t, _ in places if t.state == "BLOCKED" and t.waiting_for)
+        monitor = next((at for at, n in waits.items() if n >= len(places) - 1 and n > 1), None)
+        refs = tuple(Ref(file, case.line(file, line), line=line) for _, line in places[:3])
+        found.append(Shared(members[0].group, file, dump, top, count[top], len(members), refs, monitor))
+    return found
+
+
+def standing(threads: list[Consuming]) -> list[tuple[Consuming, Consuming]]:
+    """Return the threads that stand in the same frame of the application in two dumps of one process: (first seen, last seen)."""
+    by_thread: dict[tuple[str, str], list[Consuming]] = defaultdict(list)
+    for thread in threads:
+        if thread.own:
+            place = PurePosixPath(thread.file)
+            # The files of consumerStatus are named after the client, each call's in a folder of its own.
+            by_thread[place.name if "@" in place.name else str(place.parent), thread.thread].append(thread)
+    found = []
+    for members in by_thread.values():
+        members.sort(key=lambda t: (t.time is None, t.time, t.file, t.dump))
+        first, last = members[0], members[-1]
+        if (first.file, first.dump) != (last.file, last.dump) and first.own == last.own:
+            found.append((first, last))
+    return found
+
+
+def table(case: Case) -> pd.DataFrame:
+    """Return what each consuming thread was doing in each dump: file, dump, time, group, thread, state, frame (its topmost own one), waiting_for, deadlocked."""
+    import pandas as pd
+
+    rows = [
+        (
+            t.file,
+            t.dump,
+            t.time,
+            t.group,
+            t.thread,
+            t.state,
+            method(t.own[0]) if t.own else None,
+            t.waiting_for,
+            t.deadlocked,
+        )
+        for t in consuming(case)
+    ]
+    return pd.DataFrame(
+        rows, columns=["file", "dump", "time", "group", "thread", "state", "frame", "waiting_for", "deadlocked"]
+    ).head(5_000)

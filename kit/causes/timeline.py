@@ -1,0 +1,224 @@
+"""What happened when, across all files: signs of the causes found, restarts, configuration changes, deployments, pauses,
+refusals. Times are instants in UTC, whatever zone a file is in.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import pandas as pd
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+from pyspark.sql import functions as F  # noqa: N812
+
+from kit.analysis import refs
+from kit.analysis.sends import busy
+from kit.causes.findings import Finding
+from kit.i18n import Sentence, T
+from kit.inventory.references import Ref
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+COLUMNS: Final = ("at", "until", "lane", "en", "zh", "count", "file", "line", "physical_offset", "decides")
+TABLE: Final = "timeline"
+MOST_OF_A_KIND: Final = 40
+LONG_PAUSE: Final = 10
+"""Pauses of the JVM shown, the longest ones."""
+
+FIRST, LAST = T("First sign of: {title}", "timeline"), T("Last sign of: {title}", "timeline")
+SPAN = T("{what} ({count} entries)")
+PAUSE = T("The JVM stood still for {ms} ms")
+
+EACH: Final[dict[str, tuple[str, T]]] = {
+    "broker-boot": ("deployment", T("Broker started")),
+    "store-shutdown": ("deployment", T("Broker stopped")),
+    "broker-config-updated": ("deployment", T("Broker configuration changed")),
+    "topic-updated": ("deployment", T("Topic created or changed")),
+    "client-started": ("deployment", T("Client of an application started")),
+}
+"""Known texts each of whose entries is a moment of its own: what somebody did."""
+
+SPANS: Final[dict[str, tuple[str, T]]] = {
+    "flow-control": ("refusals", T("Flow-control refusals reach clients")),
+    "thread-pool-busy": ("refusals", T("Thread pool of the broker full")),
+    "client-wait-timeout": ("refusals", T("Clients time out waiting for an answer")),
+    "client-call-timeout": ("refusals", T("Sends time out in the client")),
+    "client-connect-failed": ("refusals", T("Clients cannot connect")),
+    "put-refused": ("refusals", T("Sends refused as illegal")),
+    "message-size-exceeded": ("refusals", T("Records refused for their size")),
+    "topic-too-long": ("refusals", T("Records refused: topic name too long")),
+    "send-back-exception": ("consumers", T("Consumers fail to send messages back")),
+    "consume-exception": ("consumers", T("Listeners throw")),
+    "dlq-sent": ("consumers", T("Messages go to the dead-letter queue")),
+    "local-transaction-exception": ("transactions", T("Local transactions throw")),
+    "put-back-failed": ("transactions", T("Put-backs of half messages fail")),
+    "check-discard": ("transactions", T("Half messages discarded after the last check")),
+    "check-channel-null": ("transactions", T("Checks find no producer")),
+    "producer-list-empty": ("transactions", T("Checks find no producer")),
+    "leaked-half-printed": ("transactions", T("Leaked half messages printed")),
+    "put-slow-in-lock": ("store", T("Slow appends")),
+    "put-slow": ("store", T("Slow appends or waits for the lock")),
+    "flush-slow": ("store", T("Slow flushes")),
+    "mmap-timeout": ("store", T("Creating a commitlog file timed out")),
+    "transient-pool-short": ("store", T("Transient store pool used up")),
+    "slave-wait-failed": ("store", T("Waits for the slave fail")),
+    "disk-full": ("store", T("Disk nearly full")),
+    "store-not-writable": ("store", T("Store not writable")),
+}
+"""Known texts shown from their first entry to their last, with their number."""
+
+
+def table(case: Case, findings: Sequence[Finding]) -> pd.DataFrame:
+    """Return the timeline, earliest first, with the columns of `COLUMNS`.
+
+    `lane`: a cause's slug, or `deployment`, `host`, `store`, `refusals`, `transactions`, `consumers`; `en`, `zh`: what
+    happened; `count`: entries, null for single moments; `decides`: whether a verdict rests on it.
+    """
+    found = [f for f in findings if f.verdict in ("confirmed", "suspected")]
+    rows = [*_of_findings(case, found), *_each(case), *_spans(case), *_pauses(case)]
+    frame = typed(pd.DataFrame(rows, columns=pd.Index(COLUMNS)))
+    return frame.sort_values(["at", "lane", "en", "file", "line"], kind="stable", ignore_index=True).drop_duplicates(
+        ["at", "lane", "en"], ignore_index=True
+    )
+
+
+def typed(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of the timeline with all its columns in their types; further columns are kept."""
+    full = frame.reindex(columns=list(dict.fromkeys([*COLUMNS, *frame.columns])))
+    for name in ("at", "until"):
+        full[name] = pd.to_datetime(full[name], utc=True)
+    return full.astype({"count": "Int64", "line": "Int64", "physical_offset": "Int64", "decides": bool})
+
+
+def _row(
+    at: dt.datetime,
+    lane: str,
+    what: Sentence,
+    ref: Ref | None = None,
+    *,
+    until: dt.datetime | None = None,
+    count: int | None = None,
+    decides: bool = False,
+) -> tuple[Any, ...]:
+    place = (ref.file, ref.line, ref.physical_offset) if ref else (None, None, None)
+    return _utc(at), until and _utc(until), lane, what.render("en"), what.render("zh"), count, *place, decides
+
+
+def _of_findings(case: Case, found: Sequence[Finding]) -> list[tuple[Any, ...]]:
+    """Return windows, steps (at their earliest timed evidence) and moments of the causes found."""
+    held = [(f, step) for f in found for step in f.steps if step.holds]
+    times = times_of(case, (ref.as_dict() for _, step in held for ref in step.evidence))
+    rows = []
+    for finding in found:
+        for sentence, at in zip((FIRST, LAST), finding.window or (), strict=False):
+            rows.append(_row(at, finding.cause, sentence.say(title=finding.title)))
+        rows += [_row(m.at, finding.cause, m.what, m.ref, until=m.until, decides=m.decides) for m in finding.moments]
+    for finding, step in held:
+        timed = [(times[place], ref) for ref in step.evidence if (place := _place(ref.as_dict())) in times]
+        if timed:
+            at, ref = min(timed, key=lambda both: both[0])
+            rows.append(_row(at, finding.cause, step.claim, ref, decides=step.role == "deciding"))
+    return rows
+
+
+def _each(case: Case) -> list[tuple[Any, ...]]:
+    """Return what somebody did: starts, stops, changes. The first entries of each kind."""
+    if not any(refs.seen(case, slug) for slug in EACH):
+        return []
+    slugs = F.array(*(F.lit(slug) for slug in EACH))
+    picked = (
+        case.entries.where(F.arrays_overlap("events", slugs) & F.col("ts").isNotNull())
+        .select("ts", "file", "line", F.array_intersect("events", slugs).getItem(0).alias("slug"))
+        .orderBy("ts", "file", "line")
+        .limit(MOST_OF_A_KIND * len(EACH))
+        .collect()
+    )
+    by_slug: dict[str, list[Any]] = defaultdict(list)
+    for row in picked:
+        by_slug[row.slug].append(row)
+    return [
+        _row(row.ts, EACH[slug][0], EACH[slug][1], Ref(row.file, "", line=row.line))
+        for slug, entries in by_slug.items()
+        for row in entries[:MOST_OF_A_KIND]
+    ]
+
+
+def _spans(case: Case) -> list[tuple[Any, ...]]:
+    rows = []
+    for slug, (lane, what) in SPANS.items():
+        seen = refs.seen(case, slug)
+        if seen.first is None:
+            continue
+        file, line = seen.places[0]
+        said = SPAN.say(what=what, count=seen.count)
+        rows.append(_row(seen.first, lane, said, Ref(file, "", line=line), until=seen.last, count=seen.count))
+    return rows
+
+
+def _pauses(case: Case) -> list[tuple[Any, ...]]:
+    """Return the longest pauses of the JVM that its log prints."""
+    metrics = busy.host_metrics(case, ["pause_ms", "stopped_ms"])
+    long = metrics[(metrics["value"] >= busy.LONG_GC) & metrics["ts"].notna()]
+    longest = long.sort_values(["value", "file", "line"], ascending=[False, True, True]).head(LONG_PAUSE)
+    rows = []
+    for pause in longest.to_dict("records"):
+        # It is printed when it is over.
+        end = pd.Timestamp(pause["ts"]).to_pydatetime()
+        start = end - dt.timedelta(milliseconds=float(pause["value"]))
+        place = Ref(str(pause["file"]), "", line=int(pause["line"]))
+        rows.append(_row(start, "host", PAUSE.say(ms=round(pause["value"])), place, until=end))
+    return rows
+
+
+Place = tuple[str, int | None, int | None]
+
+
+def _place(ref: Mapping[str, Any]) -> Place:
+    return ref["file"], ref.get("line"), ref.get("physical_offset")
+
+
+def times_of(case: Case, found: Iterable[Mapping[str, Any]]) -> dict[Place, dt.datetime]:
+    """Return when each reference was written, where its log entry or record says so: {(file, line, physical offset):
+    UTC}. Needs no Spark.
+    """
+    records: dict[str, set[int]] = defaultdict(set)
+    lines: dict[str, set[int]] = defaultdict(set)
+    for file, line, offset in map(_place, found):
+        if offset is not None:
+            records[file].add(offset)
+        elif line is not None:
+            lines[file].add(line)
+    times: dict[Place, dt.datetime] = {}
+    if records:
+        stored = ds.dataset(case.folder("messages"), format="parquet")
+        chosen = pc.field("file").isin(sorted(records)) & pc.field("physical_offset").isin(
+            sorted(set().union(*records.values()))
+        )
+        columns = ["file", "physical_offset", "store_timestamp"]
+        for row in stored.to_table(columns=columns, filter=chosen).to_pylist():
+            if row["physical_offset"] in records[row["file"]] and row["store_timestamp"] is not None:
+                times[row["file"], None, row["physical_offset"]] = _utc(row["store_timestamp"])
+    entries = ds.dataset(case.folder("logs"), format="parquet") if lines else None
+    for file, wanted in sorted(lines.items()):
+        assert entries is not None
+        first, last = pc.field("line"), pc.field("line") + pc.field("lines")
+        within = (pc.field("file") == file) & (first <= max(wanted)) & (last > min(wanted))
+        found_lines = entries.to_table(columns=["line", "lines", "ts"], filter=within)
+        for line in wanted:
+            # A quoted line may be one of those folded into an entry.
+            covers = pc.and_(
+                pc.less_equal(found_lines["line"], line),
+                pc.greater(pc.add(found_lines["line"], found_lines["lines"]), line),
+            )
+            ts = [at for at in found_lines["ts"].filter(covers).to_pylist() if at is not None]
+            if ts:
+                times[file, line, None] = _utc(ts[0])
+    return times
+
+
+def _utc(at: dt.datetime) -> dt.datetime:
+    return at.replace(tzinfo=dt.UTC) if at.tzinfo is None else at.astimezone(dt.UTC)

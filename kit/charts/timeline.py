@@ -1,0 +1,139 @@
+"""What happened when, across all files: one lane for each kind of event, the moments that decide marked and numbered."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from kit.charts import BLUE, GREY, INK, MAX_POINTS, PALETTE, VERMILLION, Chart, escape, figure
+from kit.i18n import Lang, T
+
+TITLE = T("What happened when")
+READING = T(
+    "{rows} moments from {first} to {last} UTC, in {lanes} lanes. {decides} of them decide a verdict: the numbered diamonds, in bold in the table."
+)
+ALT = T(
+    "One lane for each kind of event; bars last, marks are moments. The same rows, with the line or record of each, are in the table."
+)
+NOTHING = T("Nothing in this evidence carries a time.")
+LANES: Final = {
+    "deployment": T("starts, stops, changes"),
+    "host": T("host and JVM"),
+    "store": T("store of the broker"),
+    "refusals": T("refusals and time-outs"),
+    "transactions": T("transactions", "timeline"),
+    "consumers": T("consumers"),
+    "team": T("team"),
+}
+HEADS: Final = {
+    "number": T("no."),
+    "at": T("time (UTC)"),
+    "until": T("until"),
+    "what": T("what", "postmortem"),
+    "lane": T("lane"),
+    "place": T("where it says so", "timeline"),
+    "decides": T("decides"),
+}
+NAME: Final = 60
+"""Characters of an event that a reader sees while pointing at it."""
+
+
+def rows(frame: pd.DataFrame, lang: Lang = "en") -> pd.DataFrame:
+    """Return the timeline as readers see it: number (of the moments that decide), at, until, what, lane, place, decides.
+
+    `frame`: columns of `kit.causes.timeline`; `lane` may also be the slug of a cause.
+    """
+    decides = frame["decides"].astype(bool)
+    numbers = decides.cumsum().where(decides).astype("Int64")
+    shown = frame.assign(number=numbers, what=frame[lang], lane=[lane_name(lane, lang) for lane in frame["lane"]])
+    shown["place"] = [
+        place(file, line, offset)
+        for file, line, offset in zip(frame["file"], frame["line"], frame["physical_offset"], strict=True)
+    ]
+    shown["decides"] = ["◆" if one else "" for one in decides]
+    return shown[list(HEADS)]
+
+
+def lane_name(lane: str, lang: Lang) -> str:
+    return LANES[lane].render(lang) if lane in LANES else lane
+
+
+def place(file: Any, line: Any, offset: Any) -> str:
+    """Return where it says so: file and line, or file and byte offset."""
+    if pd.isna(file):
+        return ""
+    return f"{file}:{line}" if not pd.isna(line) else f"{file} @ {offset}" if not pd.isna(offset) else str(file)
+
+
+def timeline(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Chart the timeline. Lane names stand above their lanes, so that a narrow screen keeps its width for time."""
+    names = {name: head.render(lang) for name, head in HEADS.items()}
+    title = TITLE.render(lang)
+    if frame.empty:
+        empty = pd.DataFrame(columns=pd.Index(list(HEADS)))
+        return Chart(figure(), empty, NOTHING.render(lang), NOTHING.render(lang), title, names, lang)
+    told = rows(frame, lang)
+    lanes = list(dict.fromkeys(frame.sort_values("at", kind="stable")["lane"]))
+    drawn = told.assign(y=[-lanes.index(lane) for lane in frame["lane"]]).head(MAX_POINTS)
+    chart = figure(*_bars(drawn), *_marks(drawn), height=90 + 46 * len(lanes), showlegend=False)
+    for number, lane in enumerate(lanes):
+        chart.add_annotation(
+            x=0,
+            xref="paper",
+            xanchor="left",
+            y=-number,
+            yanchor="bottom",
+            yshift=7,
+            text=escape(lane_name(lane, lang), NAME),
+            showarrow=False,
+            font={"size": 12, "color": INK},
+        )
+    chart.update_yaxes(visible=False, range=[0.4 - len(lanes), 0.8])
+    chart.update_layout(margin={"l": 10, "r": 10, "t": 10, "b": 40})
+    first, last = frame["at"].min(), frame[["at", "until"]].max().max()
+    margin = max((last - first) * 0.03, pd.Timedelta(seconds=1))
+    chart.update_xaxes(range=[first - margin, last + margin])
+    reading = READING.say(
+        rows=len(frame),
+        first=f"{first:%Y-%m-%d %H:%M:%S}",
+        last=f"{last:%H:%M:%S}" if last.date() == first.date() else f"{last:%Y-%m-%d %H:%M:%S}",
+        lanes=len(lanes),
+        decides=int(frame["decides"].sum()),
+    )
+    return Chart(chart, told, reading.render(lang), ALT.render(lang), title, names, lang)
+
+
+def _bars(drawn: pd.DataFrame) -> list[go.Scatter]:
+    lasting = drawn[drawn["until"].notna()]
+    x: list[Any] = []
+    y: list[Any] = []
+    for at, until, lane in lasting[["at", "until", "y"]].itertuples(index=False, name=None):
+        x += [at, until, None]
+        y += [lane, lane, None]
+    line = {"color": PALETTE[0], "width": 6}
+    return [go.Scatter(x=x, y=y, mode="lines", line=line, opacity=0.45, hoverinfo="skip")] if x else []
+
+
+def _marks(drawn: pd.DataFrame) -> list[go.Scatter]:
+    decides = drawn["decides"] != ""
+    kinds = (
+        (drawn[~decides], "circle", BLUE, 7, "markers"),
+        (drawn[decides], "diamond", VERMILLION, 13, "markers+text"),
+    )
+    return [
+        go.Scatter(
+            x=part["at"],
+            y=part["y"],
+            mode=mode,
+            text=["" if pd.isna(n) else str(n) for n in part["number"]],
+            textposition="top center",
+            textfont={"size": 11},
+            customdata=[escape(what, NAME) for what in part["what"]],
+            marker={"symbol": symbol, "color": colour, "size": size, "line": {"width": 1, "color": GREY}},
+            hovertemplate="%{x}<br>%{customdata}<extra></extra>",
+        )
+        for part, symbol, colour, size, mode in kinds
+        if len(part)
+    ]

@@ -1,0 +1,195 @@
+"""Thread dumps → one row per thread: `jstack`, `jcmd Thread.print`, `kill -3`, `jcmd Thread.dump_to_file`, and the stacks in `mqadmin consumerStatus -s`.
+
+Layouts of HotSpot 8 to 21: hotspot/share/runtime/vmOperations (VM_PrintThreads), java.lang.StackTraceElement.toString (module prefixes `app//`, `java.base@17/`),
+jdk.internal.vm.ThreadDumper (dump_to_file); RocketMQ's own: common/UtilAll.jstack (`NAME  TID: 27 STATE: RUNNABLE`, then the name before each frame).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import attrs
+import pyarrow as pa
+
+SCHEMA: Final = pa.schema(
+    [
+        ("file", pa.string()),
+        ("line", pa.int32()),
+        ("dump", pa.int32()),
+        ("time", pa.timestamp("us", "UTC")),
+        ("thread", pa.string()),
+        ("state", pa.string()),
+        ("frames", pa.list_(pa.string())),
+        ("frame_lines", pa.list_(pa.int32())),
+        ("locked", pa.list_(pa.string())),
+        ("waiting_for", pa.string()),
+        ("waiting_class", pa.string()),
+        ("deadlocked", pa.bool_()),
+    ]
+)
+"""`dump`: number of the dump in its file, from 0; `time`: printed above it (stacks of consumerStatus carry none); `frames`: `class.method(File.java:12)` without
+modules, innermost first, and `frame_lines` the lines they are on; `locked`: addresses of monitors and synchronizers the thread owns; `waiting_for`: address of
+the one it waits for, `waiting_class` its class; `deadlocked`: named in the dump's own deadlock report."""
+
+MARK: Final = b"Full thread dump"
+
+_TITLE: Final = re.compile(r"Full thread dump \S")
+_DATE: Final = re.compile(r"^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.\d+)?(Z?)$")
+_THREAD: Final = re.compile(r'^"(?P<name>.*)" (?:#\d+ |\[0x|prio=|daemon |os_prio=|tid=|cpu=)')
+_DUMPED: Final = re.compile(r'^#(?P<number>\d+) "(?P<name>.*)"(?: virtual)?(?: (?P<state>[A-Z_]+)(?: .*)?)?$')
+_STATE: Final = re.compile(r"^\s+java\.lang\.Thread\.State: (?P<state>[A-Z_]+)")
+_FRAME: Final = re.compile(r"^\s+at (?P<frame>\S.*)$")
+_BARE: Final = re.compile(r"^ {4,8}(?P<frame>(?:[\w.$-]+(?:@[\w.+-]+)?/+)?[\w.$<>/]+\.[\w$<>]+\([^()]*\))$")
+_LOCK: Final = re.compile(
+    r"^\s+- (?P<what>locked|waiting to lock|waiting to re-lock in wait\(\)|waiting on|parking to wait for|eliminated)\s+<(?P<at>\w+)> ?(?:\(a (?P<class>[^)]*)\))?"
+)
+_OWNED: Final = re.compile(r"^\s+- <(?P<at>\w+)> \(a (?P<class>[^)]*)\)")
+_DEADLOCK: Final = re.compile(r"^Found (?:one|a|\d+) Java-level deadlock")
+_DEADLOCKED: Final = re.compile(r'^"(?P<name>.*)":$')
+_STATUS: Final = re.compile(r"^(?P<name>\S.*?)\s+TID: (?P<number>\d+) STATE: (?P<state>[A-Z_]+)$")
+_MODULE: Final = re.compile(r"^(?:[\w.$-]*(?:@[\w.+-]+)?/)+(?=[A-Za-z_$])")
+_IN_SOURCE: Final = re.compile(r"\((?:[\w.$-]+(?:@[\w.+-]+)?/)+")
+_HEAD: Final = re.compile(
+    rb'^Full thread dump \S|^"[^"\n]{1,400}" #\d+ .{0,200}\btid=0x|^#\d+ "[^"\n]{0,400}"(?: virtual)?[^\n]*\n +(?:java\.base/|[\w.$]+\.[\w$<>]+\()',
+    re.MULTILINE,
+)
+
+
+@attrs.define
+class Thread:
+    """One thread of one dump; `line`: the first is 1; `time`: as printed, without a zone unless `utc`."""
+
+    line: int
+    dump: int
+    time: dt.datetime | None
+    utc: bool
+    thread: str
+    state: str | None = None
+    frames: list[str] = attrs.field(factory=list)
+    frame_lines: list[int] = attrs.field(factory=list)
+    locked: list[str] = attrs.field(factory=list)
+    waiting_for: str | None = None
+    waiting_class: str | None = None
+    deadlocked: bool = False
+
+
+def sniff(head: bytes) -> bool:
+    """Tell whether a file's head is that of a thread dump, and not of a log that holds one further on."""
+    found = _HEAD.search(head[:16384])
+    return bool(found) and head.count(b"\n", 0, found.start() if found else 0) < 12
+
+
+def parse(text: str) -> list[Thread]:
+    """Return the threads of every dump in a text, whatever stands around them; broken or unknown lines are passed over."""
+    reader = _Reader()
+    for number, line in enumerate(text.split("\n"), 1):
+        reader.take(number, line.rstrip("\r"))
+    return reader.threads
+
+
+def read(name: str, raw: bytes, zone: Callable[[int], int]) -> Iterator[pa.RecordBatch]:
+    """Yield the rows (`SCHEMA`) of one file. `zone(ms as printed)` gives ms since 1970."""
+    encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
+    rows = [
+        _row(name, thread, zone) for thread in parse(raw.decode(encoding, "backslashreplace").removeprefix("\ufeff"))
+    ]
+    if rows:
+        yield pa.RecordBatch.from_pylist(rows, SCHEMA)
+
+
+def _row(name: str, thread: Thread, zone: Callable[[int], int]) -> dict[str, Any]:
+    row = {"file": name, **attrs.asdict(thread)}
+    utc = row.pop("utc")
+    if thread.time is not None:
+        ms = int(thread.time.replace(tzinfo=dt.UTC).timestamp() * 1000)
+        row["time"] = 1000 * (ms if utc else zone(ms))
+    return row
+
+
+class _Reader:
+    """Where the reader is: in which dump, in which thread, in a report of a deadlock."""
+
+    def __init__(self) -> None:
+        self.threads: list[Thread] = []
+        self._dump = -1
+        self._date: tuple[int, dt.datetime, bool] | None = None
+        self._time: tuple[dt.datetime | None, bool] = (None, False)
+        self._thread: Thread | None = None
+        self._deadlock = False
+        self._status = False
+
+    def take(self, number: int, line: str) -> None:
+        if date := _DATE.match(line):
+            self._date = (number, _instant(date), bool(date[3]))
+            # `dump_to_file` has no title: pid, time, release, then threads.
+            self._time = (self._date[1], self._date[2])
+        elif _TITLE.search(line):
+            near = self._date is not None and number - self._date[0] <= 2
+            self._begin((self._date[1], self._date[2]) if near and self._date else (None, False))
+        elif _DEADLOCK.match(line):
+            self._deadlock, self._thread = True, None
+        elif self._deadlock and (named := _DEADLOCKED.match(line)):
+            self._in_deadlock(named["name"])
+        elif found := _THREAD.match(line):
+            self._start(number, found["name"], None)
+        elif found := _DUMPED.match(line):
+            self._start(number, found["name"], found["state"])
+        elif found := _STATUS.match(line):
+            if not self._status:
+                self._begin((None, False))
+            self._status = True
+            self._start(number, found["name"], found["state"])
+        elif self._thread is not None:
+            self._detail(number, line, self._thread)
+
+    def _begin(self, time: tuple[dt.datetime | None, bool]) -> None:
+        self._dump += 1
+        self._time, self._thread, self._deadlock, self._status = time, None, False, False
+
+    def _start(self, number: int, name: str, state: str | None) -> None:
+        if self._dump < 0:
+            self._begin(self._time)
+        self._deadlock = False
+        self._thread = Thread(number, self._dump, *self._time, name, state)
+        self.threads.append(self._thread)
+
+    def _detail(self, number: int, line: str, thread: Thread) -> None:
+        if self._status:
+            if line.startswith(thread.thread) and (frame := line[len(thread.thread) :].strip()):
+                self._frame(number, frame, thread)
+        elif found := _STATE.match(line):
+            thread.state = found["state"]
+        elif found := _FRAME.match(line) or _BARE.match(line):
+            self._frame(number, found["frame"], thread)
+        elif found := _LOCK.match(line):
+            if found["what"] == "locked":
+                # Object.wait() releases the monitor it shows as locked further down.
+                if found["at"] != thread.waiting_for:
+                    thread.locked.append(found["at"])
+            elif found["what"] != "eliminated" and thread.waiting_for is None:
+                thread.waiting_for, thread.waiting_class = found["at"], found["class"]
+        elif found := _OWNED.match(line):
+            thread.locked.append(found["at"])
+
+    @staticmethod
+    def _frame(number: int, frame: str, thread: Thread) -> None:
+        thread.frames.append(_plain(frame))
+        thread.frame_lines.append(number)
+
+    def _in_deadlock(self, name: str) -> None:
+        for thread in reversed(self.threads):
+            if thread.dump == self._dump and thread.thread == name:
+                thread.deadlocked = True
+                return
+
+
+def _plain(frame: str) -> str:
+    """Return a frame without modules and class loaders: `app//com.x.Y.z(Y.java:1)`, `java.lang.Thread.run(java.base@17/Thread.java:1)`."""
+    return _IN_SOURCE.sub("(", _MODULE.sub("", frame), count=1)
+
+
+def _instant(found: re.Match[str]) -> dt.datetime:
+    return dt.datetime.fromisoformat(f"{found[1]} {found[2]}")

@@ -1,0 +1,90 @@
+"""What people and machines print → what a column can hold. Whatever does not fit is None: unknown, never an exception and never 0."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+import pyarrow as pa
+
+FIRST_MS: Final = -62_135_596_800_000
+LAST_MS: Final = 253_402_300_799_999
+"""The first and last ms of the years 1 to 9999 (UTC): what both Python and Spark can show."""
+NANO_FIRST_MS: Final = -9_214_560_000_000
+NANO_LAST_MS: Final = 9_214_646_399_999
+"""The years 1678 to 2261: what pandas can count in nanoseconds, with some months to spare for arithmetic."""
+
+_WHOLE: Final = re.compile(r"\s*[+-]?[0-9]{1,19}\s*")
+_NUMBER: Final = re.compile(r"\s*[+-]?[0-9]{1,40}(?:\.[0-9]{0,40})?(?:[eE][+-]?[0-9]{1,3})?\s*")
+
+
+def instant(ms: float | None, *, nanoseconds: bool = True) -> int | None:
+    """Return ms since 1970 where `nanoseconds` can hold them (else: where the years 1 to 9999 can), None for any other number."""
+    first, last = (NANO_FIRST_MS, NANO_LAST_MS) if nanoseconds else (FIRST_MS, LAST_MS)
+    return int(ms) if ms is not None and first <= ms <= last else None
+
+
+def integer(value: Any, bits: int = 64) -> int | None:
+    """Return a whole number that fits a signed column of `bits`, from a number or its decimal digits; None for anything else."""
+    if isinstance(value, str):
+        value = int(value) if _WHOLE.fullmatch(value) else None
+    if isinstance(value, float):
+        value = int(value) if math.isfinite(value) and value.is_integer() else None
+    if value is None or isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if -(1 << (bits - 1)) <= value < 1 << (bits - 1) else None
+
+
+def truncated(text: str | None, bits: int = 64) -> int | None:
+    """Return a printed number without its fraction where it fits a signed column of `bits`: `12.7` and `1.2e1` are 12."""
+    if text is None or not _NUMBER.fullmatch(text):
+        return None
+    number = float(text)
+    return (
+        integer(text, bits)
+        if _WHOLE.fullmatch(text)
+        else integer(math.trunc(number), bits)
+        if math.isfinite(number)
+        else None
+    )
+
+
+def text(value: str) -> str:
+    """Return a text that UTF-8 can hold: half of a surrogate pair, which JSON and Java's properties can spell, becomes its escape."""
+    return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode()
+
+
+def batch(rows: Sequence[dict[str, Any]], schema: pa.Schema) -> pa.RecordBatch:
+    """Return rows as a batch; a value that its column cannot hold is null."""
+    try:
+        return pa.RecordBatch.from_pylist(list(rows), schema)
+    except (pa.ArrowException, OverflowError, ValueError, TypeError):
+        return pa.RecordBatch.from_arrays(
+            [_column([row.get(field.name) for row in rows], field.type) for field in schema], schema=schema
+        )
+
+
+def _column(values: list[Any], kind: pa.DataType) -> pa.Array:
+    try:
+        return pa.array(values, kind)
+    except (pa.ArrowException, OverflowError, ValueError, TypeError):
+        return pa.array([_fitting(value, kind) for value in values], kind)
+
+
+def _fitting(value: Any, kind: pa.DataType) -> Any:
+    value = _text(value)
+    try:
+        pa.scalar(value, kind)
+    except (pa.ArrowException, OverflowError, ValueError, TypeError):
+        return None
+    return value
+
+
+def _text(value: Any) -> Any:
+    if isinstance(value, str):
+        return text(value)
+    if isinstance(value, list | tuple):
+        return type(value)(_text(each) for each in value)
+    return value

@@ -1,0 +1,36 @@
+"""The timeline: every moment in its lane, those that decide numbered, hostile words stay words."""
+
+from __future__ import annotations
+
+import incidents
+import pandas as pd
+
+from kit.charts.timeline import rows, timeline
+
+
+def test_moments_that_decide_are_numbered_and_every_row_says_where() -> None:
+    told = rows(incidents.result_table("timeline"))
+    assert list(told["number"].fillna(0)) == [1, 0] and list(told["decides"]) == ["◆", ""]
+    assert list(told["place"]) == ["broker/store/commitlog/00000000000000000000 @ 18468", "broker/logs/store.log:17"]
+    assert list(rows(incidents.result_table("timeline"), "zh")["what"]) == ["第一条泄漏的记录", "记录被拒绝（4 条）"]
+
+
+def test_lanes_are_named_above_them_and_bars_last() -> None:
+    chart = timeline(incidents.result_table("timeline"))
+    assert [note.text for note in chart.figure.layout.annotations] == ["half-topic-blowup", "refusals and time-outs"]
+    assert not chart.figure.layout.yaxis.visible
+    bars, marks, deciding = chart.figure.data
+    assert [str(at)[17:19] for at in bars.x[:2]] == ["07", "50"]
+    assert len(marks.x) == 1 and list(deciding.text) == ["1"]
+    assert "2 moments from 2024-05-14 02:00:00 to 02:00:50 UTC" in chart.reading
+
+
+def test_a_timeline_of_nothing_says_so() -> None:
+    chart = timeline(pd.DataFrame())
+    assert chart.table.empty and "time" in chart.reading
+
+
+def test_hostile_words_stay_words() -> None:
+    frame = incidents.result_table("timeline").assign(en=incidents.HOSTILE, lane=incidents.HOSTILE)
+    drawn = timeline(frame).figure.to_json()
+    assert "<script" not in drawn and "<img" not in drawn

@@ -1,0 +1,126 @@
+"""Thread dumps of HotSpot 8 to 21 and RocketMQ's own printout, from texts in their documented layouts."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+
+from kit.formats.logs import thread_dumps
+
+JDK8 = """2026-11-22 07:08:20
+Full thread dump Java HotSpot(TM) 64-Bit Server VM (25.202-b08 mixed mode):
+
+"ConsumeMessageThread_1" #25 prio=5 os_prio=0 tid=0x00007f01 nid=0x7a69 waiting for monitor entry [0x00007fdb]
+   java.lang.Thread.State: BLOCKED (on object monitor)
+\tat com.shop.Account.move(Account.java:12)
+\t- waiting to lock <0x00000000f1> (a java.lang.Object)
+\t- locked <0x00000000f2> (a java.lang.Object)
+\tat org.apache.rocketmq.client.impl.consumer.ConsumeMessageConcurrentlyService$ConsumeRequest.run(C.java:402)
+
+   Locked ownable synchronizers:
+\t- <0x00000000f3> (a java.util.concurrent.ThreadPoolExecutor$Worker)
+
+"VM Thread" os_prio=0 tid=0x00007f02 nid=0x79cc runnable
+
+Found one Java-level deadlock:
+=============================
+"ConsumeMessageThread_1":
+  waiting to lock monitor 0x00007f (object 0x00000000f1, a java.lang.Object),
+  which is held by "ConsumeMessageThread_2"
+
+Java stack information for the threads listed above:
+===================================================
+"ConsumeMessageThread_1":
+\tat com.shop.Account.move(Account.java:12)
+
+Found 1 deadlock.
+"""
+JDK17 = """12345:
+2026-11-22 07:08:20
+Full thread dump OpenJDK 64-Bit Server VM (17.0.15+6 mixed mode, sharing):
+
+"ConsumeMessageThread_points_3" #27 prio=5 os_prio=0 cpu=1.7ms elapsed=1.7s tid=0x00007f nid=0x7a79 runnable  [0x00007f]
+   java.lang.Thread.State: RUNNABLE
+\tat java.net.Socket$SocketInputStream.read(java.base@17.0.15/Socket.java:966)
+\tat com.shop.Client.read(Client.java:5)
+
+"main" #1 [7] prio=5 os_prio=0 cpu=520.56ms elapsed=113.19s tid=0x00007f nid=7 waiting on condition  [0x00007f]
+   java.lang.Thread.State: TIMED_WAITING (sleeping)
+\tat java.lang.Thread.sleep(java.base@21/Native Method)
+"""
+DUMP_TO_FILE = """4711
+2026-11-22T07:08:20.123456Z
+21.0.4+7-LTS
+
+#31 "ConsumeMessageThread_points_1"
+      java.base/java.lang.Thread.sleep0(Native Method)
+      com.shop.Client.read(Client.java:5)
+
+#32 "" virtual
+      java.base/java.lang.VirtualThread.park(VirtualThread.java:582)
+"""
+STATUS = """#Consumer jstack#
+ConsumeMessageThread_points_3   TID: 27 STATE: RUNNABLE
+ConsumeMessageThread_points_3   java.base@17.0.15/java.net.Socket$SocketInputStream.read(Socket.java:966)
+ConsumeMessageThread_points_3   app//com.shop.Client.read(Client.java:5)
+
+main                                    TID: 1 STATE: TIMED_WAITING
+main                                    java.lang.Thread.sleep(Native Method)
+"""
+
+
+def test_a_dump_of_java_8_gives_states_frames_locks_and_its_deadlock() -> None:
+    first, vm = thread_dumps.parse(JDK8)
+    assert (first.thread, first.state, first.line) == ("ConsumeMessageThread_1", "BLOCKED", 4)
+    assert first.frames[0] == "com.shop.Account.move(Account.java:12)" and first.frame_lines == [6, 9]
+    assert (first.waiting_for, first.waiting_class) == ("0x00000000f1", "java.lang.Object")
+    assert first.locked == ["0x00000000f2", "0x00000000f3"]
+    assert first.deadlocked and not vm.deadlocked
+    assert first.time == dt.datetime(2026, 11, 22, 7, 8, 20)  # noqa: DTZ001 - as printed
+
+
+def test_modules_are_taken_out_of_frames() -> None:
+    consuming, main = thread_dumps.parse(JDK17)
+    assert consuming.frames == [
+        "java.net.Socket$SocketInputStream.read(Socket.java:966)",
+        "com.shop.Client.read(Client.java:5)",
+    ]
+    assert main.thread == "main" and main.frames == ["java.lang.Thread.sleep(Native Method)"]
+
+
+def test_dump_to_file_has_virtual_threads_and_a_time_in_utc() -> None:
+    consuming, virtual = thread_dumps.parse(DUMP_TO_FILE)
+    assert consuming.frames[1] == "com.shop.Client.read(Client.java:5)" and consuming.utc
+    assert virtual.thread == "" and virtual.frames == ["java.lang.VirtualThread.park(VirtualThread.java:582)"]
+
+
+def test_the_stacks_of_consumer_status_are_threads_too() -> None:
+    consuming, main = thread_dumps.parse(STATUS)
+    assert (consuming.thread, consuming.state, consuming.line) == ("ConsumeMessageThread_points_3", "RUNNABLE", 2)
+    assert consuming.frames[1] == "com.shop.Client.read(Client.java:5)" and consuming.frame_lines == [3, 4]
+    assert main.state == "TIMED_WAITING" and main.time is None
+
+
+def test_two_dumps_in_one_output_are_told_apart() -> None:
+    both = thread_dumps.parse("some line of the application\n" + JDK17 + JDK8)
+    assert [t.dump for t in both] == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize(("text", "is_dump"), [(JDK8, True), (JDK17, True), (DUMP_TO_FILE, True), (STATUS, False)])
+def test_what_a_dump_begins_with(text: str, is_dump: bool) -> None:
+    assert thread_dumps.sniff(text.encode()) is is_dump
+
+
+def test_a_log_with_a_dump_far_inside_stays_a_log() -> None:
+    log = "2026-11-22 07:08:20.001 INFO [main] App - started\n" * 40
+    assert not thread_dumps.sniff((log + JDK8).encode())
+
+
+def test_times_are_read_in_the_zone_given() -> None:
+    (batch,) = thread_dumps.read("c/jstack.txt", JDK8.encode(), lambda ms: ms - 8 * 3_600_000)
+    assert batch["time"][0].as_py() == dt.datetime(2026, 11, 21, 23, 8, 20, tzinfo=dt.UTC)
+
+
+def test_broken_bytes_are_no_threads() -> None:
+    assert list(thread_dumps.read("x", b'\xff\x00\x80 Full thread dump \n"', lambda ms: ms)) == []

@@ -1,0 +1,68 @@
+"""What a person with plain tools sees: names of files as text, lines counted by hand, records found by their offset. None of it is the kit's."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+from typing import Any
+
+
+def text_of(raw: bytes) -> str:
+    """Return a name of bytes as text: UTF-8, else GB18030, else with what is neither as escapes."""
+    for encoding in ("utf-8", "gb18030"):
+        try:
+            return raw.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    return raw.decode("utf-8", "backslashreplace")
+
+
+def names(folder: Path) -> list[str]:
+    """Return the names, relative to the folder, of all that lies in it and is no folder."""
+    top = os.fsencode(folder)
+    found = []
+    for root, folders, files in os.walk(top):
+        links = [name for name in folders if os.path.islink(os.path.join(root, name))]  # noqa: PTH114, PTH118 - names of bytes
+        found += [os.path.relpath(os.path.join(root, name), top) for name in (*files, *links)]  # noqa: PTH118
+    return sorted("/".join(text_of(part) for part in name.split(b"/")) for name in found)
+
+
+def line(path: Path, number: int) -> str:
+    """Return a line of a file, counted in line feeds from 1."""
+    data = path.read_bytes()
+    if data[:2] == b"\x1f\x8b":
+        data = gzip.decompress(data)
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        data = data.decode("utf-16", "replace").encode()
+    found = data.split(b"\n")
+    assert 1 <= number <= len(found), (path, number, len(found))
+    return found[number - 1].decode("utf-8", "replace").rstrip("\r")
+
+
+def record(path: Path, physical_offset: int) -> bytes:
+    """Return the header of the record that says it is stored at this offset."""
+    base = int(path.name) if len(path.name) == 20 and path.name.isdigit() else 0
+    with path.open("rb") as file:
+        file.seek(physical_offset - base)
+        head = file.read(100)
+    assert head[4:8] in (b"\xda\xa3\x20\xa7", b"\xda\xa3\x20\xab"), (path, physical_offset)
+    assert int.from_bytes(head[28:36], "big") == physical_offset, (path, physical_offset)
+    return head
+
+
+def check(findings: dict[str, Any], evidence: Path) -> int:
+    """Check that every reference is to a line or record that is there and reads so; return how many there are."""
+    count = 0
+    for finding in findings["findings"]:
+        for step in finding["steps"]:
+            for ref in step["evidence"]:
+                path = evidence / ref["file"]
+                assert path.is_file(), ref
+                if "line" in ref:
+                    shown = line(path, ref["line"])
+                    assert ref["text"].rstrip("… ")[:200] in shown, (finding["cause"], ref, shown[:300])
+                else:
+                    record(path, ref["physical_offset"])
+                count += 1
+    return count

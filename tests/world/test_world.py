@@ -1,0 +1,198 @@
+"""One strange thing beside a real incident: the incident's verdict stays, the strange thing is named, nothing raises, time is bounded.
+
+Most of it needs no Spark: what breaks is reading, and every table of a small evidence is read in this process.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import plain_reader
+import pyarrow.dataset as ds
+import pytest
+import recorded
+import strange
+import strange_values  # noqa: F401 - adds to strange.ALL
+
+import kit
+from kit.case import unreadable
+
+INCIDENT = "transaction-consistency"
+SECONDS = 30
+"""For one small strange thing on its own; the slowest of them takes three on a slow machine."""
+TABLES = (
+    "messages",
+    "skipped",
+    "traces",
+    "consumequeue",
+    "index",
+    "logs",
+    "configs",
+    "offsets",
+    "rows",
+    "sends",
+    "admin",
+    "metrics",
+)
+QUICK = [name for name, one in strange.ALL.items() if not one.slow]
+SLOW = [name for name, one in strange.ALL.items() if one.slow]
+
+
+def named(found: Any) -> set[str]:
+    """Return every name the inventory gives, of whatever it could do with the file."""
+    return (
+        {i.file for i in found.items}
+        | {a.file for a in found.archives}
+        | {r.file for r in found.refused}
+        | set(found.not_recognised)
+    )
+
+
+def missing(found: Any, folder: Path, prefix: str = "") -> list[str]:
+    """Return what lies in a folder and the inventory does not name, by its name or by those of its members."""
+    shown = named(found)
+    lying = [prefix + name for name in plain_reader.names(folder)]
+    return [name for name in lying if name not in shown and not any(one.startswith(name + "!/") for one in shown)]
+
+
+def not_unread(case: kit.Case, expected: list[str]) -> list[str]:
+    """Return what should be reported as not, or not wholly, read and is not."""
+    lost = {part for damage in unreadable.of(case) for part in (damage.file, damage.file.split("!/")[0])}
+    return [name for name in expected if name not in lost]
+
+
+def look(name: str, folder: Path) -> None:
+    """Read everything there is to read of one strange thing that lies alone."""
+    made = strange.fill(folder / "evidence", [name])[name]
+    began = time.monotonic()
+    try:
+        case = kit.open_case(made, folder / "workspace")
+        assert not missing(case.inventory, made)
+        for table in TABLES:
+            rows = ds.dataset(case.folder(table), format="parquet").to_table()
+            # As Spark hands it to pandas; what analyses get of messages and logs is cut before.
+            rows.drop_columns(
+                [n for n in ("ts", "born_timestamp", "store_timestamp") if n in rows.column_names]
+            ).to_pandas(coerce_temporal_nanoseconds=True)
+        assert not not_unread(case, list(strange.ALL[name].unread))
+        assert time.monotonic() - began < SECONDS
+    finally:
+        strange.unlock(folder)
+
+
+@pytest.mark.parametrize("name", [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)])
+def test_alone(name: str, tmp_path: Path) -> None:
+    look(name, tmp_path)
+
+
+# --- beside an incident ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def incident(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return recorded.unpack(INCIDENT, tmp_path_factory.mktemp("incident"))
+
+
+@pytest.fixture(scope="module")
+def undisturbed(incident: Path, tmp_path_factory: pytest.TempPathFactory, spark: Any) -> dict[str, Any]:
+    return kit.triage(kit.open_case(incident, tmp_path_factory.mktemp("workspace")))
+
+
+def beside(incident: Path, folder: Path, names: list[str]) -> tuple[Path, dict[str, Path]]:
+    """Return an evidence folder with the incident and these strange things, and where each lies."""
+    evidence = folder / "evidence"
+    evidence.mkdir()
+    for source in incident.rglob("*"):
+        target = evidence / source.relative_to(incident)
+        if source.is_dir():
+            target.mkdir()
+        else:
+            target.write_bytes(source.read_bytes())
+    return evidence, strange.fill(evidence / "strange", names)
+
+
+def verdicts(findings: dict[str, Any]) -> dict[str, str]:
+    return {f["cause"]: f["verdict"] for f in findings["findings"]}
+
+
+def check(evidence: Path, made: dict[str, Path], workspace: Path, undisturbed: dict[str, Any]) -> None:
+    case = kit.open_case(evidence, workspace)
+    findings = kit.triage(case)
+    for name, folder in made.items():
+        assert not missing(case.inventory, folder, f"strange/{name}/"), name
+        assert not not_unread(case, [f"strange/{name}/{each}" for each in strange.ALL[name].unread]), name
+    after = verdicts(findings)
+    assert "failed" not in after.values(), [f for f in findings["findings"] if f["verdict"] == "failed"]
+    assert INCIDENT in findings["root_causes"]
+    confirmed = {cause for cause, verdict in verdicts(undisturbed).items() if verdict == "confirmed"}
+    assert confirmed <= {cause for cause, verdict in after.items() if verdict == "confirmed"}
+    assert plain_reader.check(findings, evidence) > 10
+
+
+def test_everything_strange_at_once(incident: Path, undisturbed: dict[str, Any], tmp_path: Path) -> None:
+    evidence, made = beside(incident, tmp_path, QUICK)
+    check(evidence, made, tmp_path / "workspace", undisturbed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*QUICK, *SLOW])
+def test_one_at_a_time(name: str, incident: Path, undisturbed: dict[str, Any], tmp_path: Path) -> None:
+    evidence, made = beside(incident, tmp_path, [name])
+    began = time.monotonic()
+    check(evidence, made, tmp_path / "workspace", undisturbed)
+    assert time.monotonic() - began < 10 * SECONDS
+
+
+# --- what is strange about the evidence itself -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [b"\xb6\xa9\xb5\xa5", b"\xff\xfe", b"a\nb", b"-rf", "订单".encode()])
+def test_a_strange_name_of_the_whole(name: bytes, tmp_path: Path) -> None:
+    folder = os.fsencode(tmp_path) + b"/" + name
+    os.mkdir(folder)  # noqa: PTH102 - a name of bytes
+    strange.put_raw(Path(os.fsdecode(folder)), b"rocketmq_client.log", strange.LOG)
+    case = kit.open_case(os.fsdecode(folder), tmp_path / "workspace")
+    assert [i.file for i in case.inventory.items] == ["rocketmq_client.log"]
+    assert ds.dataset(case.folder("logs"), format="parquet").count_rows() == 40
+    assert case.line("rocketmq_client.log", 1).startswith("2026-11-20")
+
+
+def test_a_pipe_is_not_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    case = kit.open_case(tmp_path / "pipe", tmp_path / "workspace")
+    assert [(r.file, r.reason) for r in case.inventory.refused] == [("pipe", "special")]
+
+
+@pytest.mark.parametrize("how", ["removed", "cut", "emptied", "grown", "replaced by a pipe"])
+def test_a_file_that_changes_after_the_inventory(how: str, tmp_path: Path) -> None:
+    evidence = tmp_path / "evidence"
+    for name in (
+        "a_long_line",
+        "a_parquet_ledger_with_failures",
+        "commitlog_from_year_2500",
+        "queue_of_odd_delays",
+        "offsets_5",
+        "csv_of_tabs",
+        "vmstat_of_huge_numbers",
+    ):
+        strange.fill(evidence, [name.replace("_", "-")])
+    strange.put(evidence / "kept.log", strange.LOG)
+    case = kit.open_case(evidence, tmp_path / "workspace")
+    assert len(case.inventory.items) == 8
+    for item in case.inventory.items:
+        path = Path(item.path)
+        if path.name == "kept.log":
+            continue
+        data = path.read_bytes()
+        path.unlink()
+        if how == "replaced by a pipe":
+            os.mkfifo(path)
+        elif how != "removed":
+            path.write_bytes({"cut": data[: len(data) // 3], "emptied": b"", "grown": data * 2}[how])
+    for table in TABLES:
+        case.folder(table)
+    files = ds.dataset(case.folder("logs"), format="parquet").to_table(columns=["file"]).column("file").to_pylist()
+    assert files.count("kept.log") == 40
