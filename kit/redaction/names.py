@@ -253,7 +253,7 @@ def _inner(case: Case, table: str, column: str, but: Collection[str] = ()) -> It
     """Yield the different values of a column of maps, whatever their keys, less those of the keys in `but`."""
     left_out = pa.array(sorted(but), pa.string())
     for batch in ds.dataset(case.folder(table), format="parquet").to_batches(columns=[column]):
-        keys, values = batch.column(0).flatten().flatten()
+        keys, values = batch.column(0).keys, batch.column(0).items
         yield from (
             value for value in pc.unique(values.filter(pc.invert(pc.is_in(keys, left_out)))).to_pylist() if value
         )

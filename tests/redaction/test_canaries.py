@@ -11,8 +11,8 @@ import recorded
 
 import kit
 from kit.redaction import mentioned, ordinary
+from kit.redaction import report as redacted
 from kit.redaction.redactor import Redactor
-from kit.report import build
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -110,7 +110,7 @@ def test_no_canary_is_in_any_file_of_a_redacted_report(spark: SparkSession, tmp_
     )
     case = kit.open_case(evidence, tmp_path / "cache")
     plain = kit.triage(case)
-    build.run(case, tmp_path / "out", redact=True)
+    redacted.run(case, tmp_path / "out")
     canaries = {*(canary for _, canary in PLANTED.values()), "Canary Wei", "canaryfolder", "canaryhost", "1391772"}
     files = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
     assert len(files) > 5
