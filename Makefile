@@ -53,7 +53,7 @@ texts: env ## collect the sentences of the code into the catalogues; list what i
 	@$(PY) tools/texts.py
 
 docs: env ## the documentation site into site/, offline
-	@$(PY) -m mkdocs build -q --strict -d site
+	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build -q --strict -d site
 
 notebooks: env ## run every notebook headless
 	@$(PY) -m pytest tests/notebook

@@ -13,11 +13,17 @@ if TYPE_CHECKING:
     from kit.analysis.messages.trace import trace
     from kit.case.case import open_case
     from kit.causes.triage import triage
+    from kit.explanation.explain import explain
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "open_case", "trace", "triage"]
+__all__ = ["__version__", "explain", "open_case", "trace", "triage"]
 
-_AT: Final = {"open_case": "kit.case.case", "triage": "kit.causes.triage", "trace": "kit.analysis.messages.trace"}
+_AT: Final = {
+    "open_case": "kit.case.case",
+    "triage": "kit.causes.triage",
+    "trace": "kit.analysis.messages.trace",
+    "explain": "kit.explanation.explain",
+}
 _ROOMS: Final = {"lab": "kit.training", "postmortem": "kit.report.postmortem"}
 """Modules that notebooks reach as attributes."""
 

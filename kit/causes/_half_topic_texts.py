@@ -11,11 +11,16 @@ class Text:
     TITLE = T("The transaction half topic feeds itself")
     NONE = T("No half message of this evidence names the half topic as its own target.")
     SUMMARY = T(
-        "{messages} messages that a consumer could not send back leaked into the half topic and became {records} half records; they doubled every {seconds} s."
+        "{messages} messages leaked into the half topic and became {records} half records; they doubled every {seconds} s. {origin}"
+    )
+    SUMMARY_TWICE = T(
+        "{messages} messages leaked into the half topic and became {records} half records; checks made two of one. {origin}"
     )
     SUMMARY_PUT_BACK = T(
-        "{messages} messages that a consumer could not send back leaked into the half topic and became {records} half records: each check round puts each of them back once, until the check limit; they do not double."
+        "{messages} messages have the half topic itself as their target, in {records} half records; that they multiply is not shown. {origin}"
     )
+    FROM_SEND_BACK = T("They come from send-backs that the broker refused ({count} refusals seen).")
+    FROM_UNKNOWN = T("How they came there is not shown.")
     SUMMARY_LOGS = T("{lines} log lines print half messages whose real topic is the half topic itself.")
     WANT_STORE = T("the half and schedule records show whether messages leaked and whether they double")
     WANT_TRANSACTION_LOG = T("discarded half messages are printed there with their REAL_TOPIC")
@@ -30,11 +35,17 @@ class Claim:
         "Root: the retry topic %RETRY% + consumer group is {length} characters long; the broker stores names up to {limit}."
     )
     REASON = T("Root: the send-back failed: {reason}.")
+    WHY_UNKNOWN = T("Why a send-back was refused.")
+    REFUSED_UNKNOWN = T("The broker refused to take back a message.")
+    RESENT_UNKNOWN = T("A consumer's client sent fresh copies that still carry TRAN_MSG and a delay.")
+    DIVERTED_UNKNOWN = T("A commit of such a half message was diverted back into the half topic.")
+    ANSWERED_UNKNOWN = T("A check of a leaked message was answered COMMIT.")
+    BOUNDED_UNKNOWN = T("Copies were discarded after the last check.")
     REFUSED = T(
         "Trigger: a message failed in the consumer and the broker refused to take it back ({count} refusals seen)."
     )
     RESENT = T(
-        "The consumer's client, older than 4.6.1, sent {count} fresh copies that still carry TRAN_MSG and a delay; the delay diverted them "
+        "A consumer's client that keeps TRAN_MSG (Java before 4.6.1) sent {count} fresh copies with a delay; the delay diverted them "
         "into SCHEDULE_TOPIC_XXXX and REAL_TOPIC became the half topic."
     )
     LEAKED = T(
@@ -53,20 +64,43 @@ class Claim:
     )
     TWINS = T("Leaked half records of one UNIQ_KEY carry the same check count: one message became two.")
     ONLY_PUT_BACK = T(
-        "A commit of a leaked message was diverted again. Not seen here: leaked messages are only put back, once per round, until the check limit."
+        "A commit of a leaked message was diverted again, or two leaked records share a check count. Neither is seen here."
     )
     ANSWERED = T(
-        "Contributing: the check listener answered COMMIT for messages of a topic it has no handler for ({count} such answers name a leaked record)."
+        "Contributing: checks of leaked messages were answered COMMIT ({count} such answers name a leaked record)."
     )
     DOUBLED = T("{records} leaked half records")
     BOUNDED = T(
-        "What bounds it: after {limit} checks a copy is given up; {count} leaked records were moved to TRANS_CHECK_MAX_TIME_TOPIC or are on their way."
+        "What bounds it: after {limit} checks a copy is discarded; {count} leaked records were moved to TRANS_CHECK_MAX_TIME_TOPIC or are on their way."
     )
 
 
 class Fix:
     """The three documented fixes; only the third lets the retries through."""
 
+    CONTAIN = T(
+        "Now: stop the listener of the group whose send-backs are refused from failing (skip or store aside what fails), and let the checks run out."
+    )
+    CONTAIN_WHY = T("No new message leaks; what has leaked ends at the check limit by itself.")
+    CONTAIN_RISK = T(
+        "What the listener skips is not processed: keep its keys. Lowering transactionCheckMax ends the leak sooner, and discards healthy transactions sooner too."
+    )
+    CONTAIN_VERIFY = T(
+        "No new `sendMessageBack Exception` in the consumers' logs; the half queue's offset slows with each round."
+    )
+    CONTAIN_UNDO = T("let the listener fail again once a lasting fix is in place")
+    SPLIT_WHEN = T("the name is the reason: the store's log says `topic length too long`")
+    SPLIT_UNDO = T("start the consumers with the old group again; its offsets are kept")
+    CLIENT_UNDO = T("install the old client again")
+    ROLLBACK_WHEN = T("the leaked messages' checks are answered COMMIT")
+    DELIVER = T(
+        "Deliver the retries that were lost: for each UNIQ_KEY of half_topic_timeline.csv let `trace` show the committed record, and process it again by its business key."
+    )
+    DELIVER_WHY = T("The leaked copies never reach a listener; only the record in the real topic still holds the body.")
+    DELIVER_RISK = T(
+        "A message may have taken effect before its listener failed: process by business key, a dry run first."
+    )
+    DELIVER_VERIFY = T("The application's own books show one effect for each key.")
     SPLIT = T(
         "Shorten the consumer group's name (or split its tags over several groups) so that %RETRY% + group stays within 127 characters."
     )

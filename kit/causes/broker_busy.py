@@ -20,7 +20,7 @@ from kit.analysis import refs
 from kit.analysis.sends import attempts, busy, busy_config, load_timeline, sends, stalls
 from kit.causes import collect_next
 from kit.causes._broker_busy_texts import Claim, Fix, Text
-from kit.causes.findings import Finding, Kind, Missing, Moment, Remedy, Step
+from kit.causes.findings import Finding, Kind, Missing, Moment, Remedy, Step, named
 from kit.i18n import T
 from kit.inventory.references import Ref
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 SLUG = "broker-busy"
 KIND: Kind = "root_cause"
+IDS = ("refused", "stood-still", "timed-out", "failed-sends", "stored-twice")
 LEADS_TO = ("client-timeout", "producer-retry-duplicate")
 
 REFUSED = ("flow-control", "thread-pool-busy")
@@ -99,7 +100,7 @@ def _steps(case: Case, seen: Seen, whys: list[busy.Why]) -> list[Step]:
         or refs.quote(case, seen.timed_out, 2)
         or busy.quoted_rows(case, late, 2)
     )
-    steps = [
+    first = [
         _refused(case, seen),
         Step(stalled, "supporting", True if count else None, behind),
         Step(
@@ -109,14 +110,18 @@ def _steps(case: Case, seen: Seen, whys: list[busy.Why]) -> list[Step]:
             timed_out,
         ),
         *_outcome(case, seen.ledger),
-        *_why(whys, bool(seen.refused)),
     ]
+    steps = [*named(IDS, first), *_why(whys, bool(seen.refused))]
     if seen.counted is not None:
         counted = refs.quote(case, refs.seen(case, "response-codes"), 1) if seen.counted else ()
-        steps.append(Step(Claim.COUNTED.say(count=seen.counted), "supporting", True if seen.counted else None, counted))
+        steps.append(
+            Step(
+                Claim.COUNTED.say(count=seen.counted), "supporting", True if seen.counted else None, counted, "counted"
+            )
+        )
     open_, places = busy.unanswered(case, seen.stalls) if seen.stalls else (0, ())
     if open_:
-        steps.append(Step(Claim.PENDING.say(count=open_), "supporting", True, places))
+        steps.append(Step(Claim.PENDING.say(count=open_), "supporting", True, places, "left-open"))
     return steps
 
 
@@ -171,7 +176,7 @@ def _outcome(case: Case, ledger: sends.Ledger) -> list[Step]:
 
 def _why(whys: list[busy.Why], refused: bool) -> list[Step]:
     if not whys:
-        return [Step(Claim.WHY_NOT, "supporting", None)] if refused else []
+        return [Step(Claim.WHY_NOT, "supporting", None, id="why-1")] if refused else []
     # An explanation supports only where there is something to explain.
     return [
         Step(
@@ -181,6 +186,7 @@ def _why(whys: list[busy.Why], refused: bool) -> list[Step]:
             "supporting",
             True if refused and w.evidence else None,
             w.evidence,
+            f"why-{rank}",
         )
         for rank, w in enumerate(whys[:MOST_WHYS], 1)
     ]

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import datetime as dt
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
+from kit.case import setup
 from kit.causes.findings import Finding, Missing
 from kit.i18n import Sentence, T
 
@@ -44,19 +45,31 @@ BOTH = T("{hosts}, {when}")
 HOSTS: Final = 5
 """Hosts that a request names; of more, none: then it is a matter of a fleet, not of a list."""
 MARGIN: Final = dt.timedelta(minutes=5)
+WINDOW: Final = " --since … --until …"
+NEXT_TIME: Final = "iostat -dxt 1 60 > iostat.txt; vmstat -t 1 60 > vmstat.txt"
+SAR: Final = "for f in {files}; do S_TIME_FORMAT=ISO LC_ALL=C sar -A -f $f; done > sar.txt 2>/dev/null"
+"""What sysstat kept of a day: /var/log/sa on Red Hat, /var/log/sysstat on Debian; DD is the day of the month."""
+GC_LOGS: Final = "cp -p /dev/shm/rmq_broker_gc*.log* ~/rmq_broker_gc*.log* . 2>/dev/null"
+"""distribution/bin/runbroker.sh: /dev/shm on Linux, the home elsewhere."""
 
 PRODUCER = T("producer")
 CONSUMER = T("consumer")
 
 
 def commitlog(why: Sentence) -> Missing:
-    return Missing(COMMITLOG, why, "tar -cSzf commitlog.tar.gz -C ~/store commitlog", "broker")
+    """Ask for the files of the window, never for the whole store: the script looks at free space and only reads."""
+    command = (
+        f"rmq-kit collect{WINDOW} > collect.sh; scp collect.sh BROKER_HOST: "
+        "&& ssh -t BROKER_HOST sh collect.sh --store ~/store --max-gb 20"
+    )
+    return Missing(COMMITLOG, why, command, "broker")
 
 
 def broker_log(name: str, why: Sentence) -> Missing:
     """`name` is the file's name, e.g. `transaction.log`."""
     stem = name.removesuffix(".log")
-    command = f"tar -czf {stem}-logs.tar.gz -C {BROKER_LOGS} {name} $(cd {BROKER_LOGS} && ls otherdays/{stem}.*)"
+    rolled = f"{stem}*.log* otherdays/{stem}*.log* other_days/{stem}*.log*"
+    command = f"tar -czf {stem}-logs.tar.gz -C {BROKER_LOGS} $(cd {BROKER_LOGS} && ls {rolled} 2>/dev/null)"
     return Missing(BROKER_LOG.say(name=name), why, command, "broker")
 
 
@@ -64,7 +77,7 @@ def client_log(who: Sentence, why: Sentence) -> Missing:
     return Missing(
         CLIENT_LOG.say(who=who),
         why,
-        f"tar -czf client-log.tar.gz -C {BROKER_LOGS} $(cd {BROKER_LOGS} && ls rocketmq_client.log*)",
+        f"tar -czf client-log.tar.gz -C {BROKER_LOGS} $(cd {BROKER_LOGS} && ls rocketmq_client*.log* other*days/rocketmq_client*.log* 2>/dev/null)",
         "client",
     )
 
@@ -144,12 +157,13 @@ def deliveries(why: Sentence) -> Missing:
 
 
 def host_metrics(why: Sentence) -> Missing:
-    return Missing(METRICS, why, "iostat -dxt 1 60 > iostat.txt; vmstat -t 1 60 > vmstat.txt", "broker")
+    """Ask for what the host kept of the time in question (`sar -f`, GC logs); where no time is known, for the next time."""
+    return Missing(METRICS, why, f"{NEXT_TIME}; {GC_LOGS}", "broker")
 
 
 def placed(case: Case, findings: Iterable[Finding]) -> None:
-    """Say in each request on which hosts and for what time, as far as the evidence tells: the time of what was found,
-    some minutes around it.
+    """Say in each request on which hosts and for what time, and fill its command in, as far as the evidence tells: the
+    time of what was found, some minutes around it; store path, name server, address of the broker.
     """
     every = list(findings)
     found = [f.window for f in every if f.window is not None and f.verdict in ("confirmed", "suspected")]
@@ -159,9 +173,42 @@ def placed(case: Case, findings: Iterable[Finding]) -> None:
         if any(f.missing for f in every)
         else {}
     )
+    names = _names(case, known.get("broker", [])) if known else {}
     for finding in every:
         window = finding.window or around
-        finding.missing = [attrs.evolve(m, where=_where(known.get(m.side or "", []), window)) for m in finding.missing]
+        finding.missing = [
+            attrs.evolve(m, where=_where(known.get(m.side or "", []), window), command=filled(m.command, names, window))
+            for m in finding.missing
+        ]
+
+
+def filled(command: str, names: Mapping[str, str], window: tuple[dt.datetime, dt.datetime] | None) -> str:
+    """Return a command with what is known put in for its placeholders (`names`: placeholder → value, quoted here), and
+    for the time of `window` (UTC), where there is one.
+    """
+    if window is not None:
+        start, end = window[0] - MARGIN, window[1] + MARGIN
+        days = sorted({f"{at:%d}" for at in (start, end)})
+        kept = " ".join(f"/var/log/sa/sa{day} /var/log/sysstat/sa{day}" for day in days)
+        command = command.replace(NEXT_TIME, SAR.format(files=kept))
+        command = command.replace(WINDOW, f" --since {start:%Y-%m-%dT%H:%M}Z --until {end:%Y-%m-%dT%H:%M}Z")
+    command = command.replace(WINDOW, "")
+    for placeholder, value in names.items():
+        command = command.replace(placeholder, word(value))
+    return command
+
+
+def _names(case: Case, hosts: list[str]) -> dict[str, str]:
+    """Return what the placeholders of commands stand for here."""
+    found = {"~/store": _said(case, "storePathRootDir"), "NAMESRV:9876": _said(case, "namesrvAddr")}
+    if len(hosts) == 1:
+        found |= {"BROKER_HOST": hosts[0], "BROKER:10911": f"{hosts[0]}:{_said(case, 'listenPort') or 10911}"}
+    return {placeholder: value for placeholder, value in found.items() if value}
+
+
+def _said(case: Case, name: str) -> str | None:
+    setting = setup.setting(case, name)
+    return setting.value if setting.known == "evidence" else None
 
 
 def _where(hosts: list[str], window: tuple[dt.datetime, dt.datetime] | None) -> Sentence | None:

@@ -6,12 +6,12 @@ The shape of `Finding.as_dict` is the public `findings.json`, schema 1.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import attrs
 
-from kit.i18n import Lang, Sentence
+from kit.i18n import Lang, Sentence, T
 from kit.inventory.references import Ref
 
 Kind = Literal["root_cause", "neighbour", "hazard"]
@@ -63,17 +63,30 @@ class Missing:
         return {"artefact": self.artefact.render(lang), "why": why, "command": self.command}
 
 
+WHEN = T("Applies when: {when}.")
+UNDO = T("To undo: {undo}.")
+
+
 @attrs.frozen
 class Remedy:
-    """What to do, why it helps, what it costs, how to see that it worked."""
+    """What to do, why it helps, what it costs, how to see that it worked; `when` it applies, and how to `undo` it."""
 
     action: Sentence
     why: Sentence
     risk: Sentence
     verify: Sentence
+    when: Sentence | None = None
+    undo: Sentence | None = None
 
     def as_dict(self, lang: Lang) -> dict[str, Any]:
-        return {name: getattr(self, name).render(lang) for name in ("action", "why", "risk", "verify")}
+        """Return its four sentences: when it applies stands with why it helps, how to undo it with the risk."""
+        said = {name: getattr(self, name).render(lang) for name in ("action", "why", "risk", "verify")}
+        space = " " if lang == "en" else ""
+        if self.when is not None:
+            said["why"] += space + WHEN.say(when=self.when).render(lang)
+        if self.undo is not None:
+            said["risk"] += space + UNDO.say(undo=self.undo).render(lang)
+        return said
 
 
 @attrs.frozen
@@ -125,6 +138,11 @@ class Finding:
             "missing": [m.as_dict(lang) for m in self.missing],
             "remedies": [r.as_dict(lang) for r in self.remedies],
         }
+
+
+def named(ids: Sequence[str], steps: Sequence[Step]) -> list[Step]:
+    """Return steps with their ids, one for each."""
+    return [attrs.evolve(step, id=id_) for id_, step in zip(ids, steps, strict=True)]
 
 
 def verdict(steps: list[Step]) -> Verdict:

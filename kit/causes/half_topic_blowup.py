@@ -21,7 +21,7 @@ from kit.analysis.transactions import answers, leaks, send_back
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes._half_topic_texts import Claim, Fix, Text
-from kit.causes.findings import Finding, Kind, Missing, Moment, Remedy, Step
+from kit.causes.findings import Finding, Kind, Missing, Moment, Remedy, Step, named
 from kit.i18n import T
 from kit.inventory.references import Ref
 from kit.rocketmq import names
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 SLUG = "half-topic-blowup"
 KIND: Kind = "root_cause"
+IDS = ("why-refused", "send-back-refused", "sent-anew", "leaked", "diverted-again", "answered-commit", "bounded")
 
 LOOKS_LIKE = (
     ("producer-offline", T("half messages pile up there too, but one copy a round and REAL_TOPIC is a business topic")),
@@ -74,7 +75,7 @@ def examine(case: Case) -> Finding:
     leak = _leak(case) if case.has("messages") else None
     printed = refs.seen(case, "leaked-half-printed")
     back = send_back.examine(case)
-    finding.steps = [
+    steps = [
         *_refusal_steps(case, back, leak),
         _resent_step(case, leak),
         _leaked_step(case, leak, printed),
@@ -82,18 +83,20 @@ def examine(case: Case) -> Finding:
         _answer_step(case, leak),
         _limit_step(case, leak),
     ]
+    finding.steps = named(IDS, steps)
     finding.figures = _figures(leak, back)
     if leak and leak.half:
         _measure(case, leak, finding)
         # Put back once a round they grow too, but by as many each time.
-        summary = Text.SUMMARY if finding.verdict == "confirmed" else Text.SUMMARY_PUT_BACK
-        finding.summary = summary.say(
-            messages=leak.messages, records=leak.half, seconds=finding.figures["doubling_seconds"]
-        )
-        finding.remedies = _remedies(leak)
+        seconds = finding.figures["doubling_seconds"]
+        multiply = Text.SUMMARY if seconds is not None else Text.SUMMARY_TWICE
+        summary = multiply if finding.verdict == "confirmed" else Text.SUMMARY_PUT_BACK
+        origin = Text.FROM_SEND_BACK.say(count=back.refusals) if back.refusals else Text.FROM_UNKNOWN
+        finding.summary = summary.say(messages=leak.messages, records=leak.half, seconds=seconds, origin=origin)
+        finding.remedies = _remedies(leak, back)
     elif printed:
         finding.summary = Text.SUMMARY_LOGS.say(lines=printed.count)
-        finding.remedies = _remedies(None)
+        finding.remedies = _remedies(None, back)
     finding.missing = _missing(case, leak, back)
     return finding
 
@@ -123,21 +126,24 @@ def _refusal_steps(case: Case, back: send_back.SendBack, leak: Leak | None) -> l
         Claim.NAME_TOO_LONG.say(length=too_long, limit=send_back.store_limit(case))
         if too_long
         else Claim.REASON.say(reason=reason)
+        if back.reason
+        else Claim.WHY_UNKNOWN
     )
+    refused = Claim.REFUSED.say(count=back.refusals) if back.refusals else Claim.REFUSED_UNKNOWN
     return [
         Step(why, "supporting", True if back.reason else None, back.reason_refs),
-        Step(Claim.REFUSED.say(count=back.refusals), "supporting", True if back.refusals else None, back.refs),
+        Step(refused, "supporting", True if back.refusals else None, back.refs),
     ]
 
 
 def _resent_step(case: Case, leak: Leak | None) -> Step:
     if not leak or not (leak.half or leak.put_back):
-        return Step(Claim.RESENT.say(count=None), "supporting", None)
+        return Step(Claim.RESENT_UNKNOWN, "supporting", None)
     first = leaks.resent(case)
     count = first.count()
-    return Step(
-        Claim.RESENT.say(count=count), "supporting", True if count else None, refs.records(first) if count else ()
-    )
+    if not count:
+        return Step(Claim.RESENT_UNKNOWN, "supporting", None)
+    return Step(Claim.RESENT.say(count=count), "supporting", True, refs.records(first))
 
 
 def _leaked_step(case: Case, leak: Leak | None, printed: refs.Seen) -> Step:
@@ -168,7 +174,7 @@ def _diverted_step(case: Case, leak: Leak | None, printed: refs.Seen) -> Step:
     committed = refs.seen(case, "leaked-commit-printed")
     if committed:
         return Step(Claim.DIVERTED_PRINTED.say(lines=committed.count), "deciding", True, refs.quote(case, committed))
-    return Step(Claim.DIVERTED.say(commits=None, records=None), "deciding", None if leak is None or printed else False)
+    return Step(Claim.DIVERTED_UNKNOWN, "deciding", None if leak is None or printed else False)
 
 
 def _answer_step(case: Case, leak: Leak | None) -> Step:
@@ -177,7 +183,7 @@ def _answer_step(case: Case, leak: Leak | None) -> Step:
     """
     said = answers.answers(case) if refs.seen(case, "check-answer-commit") else None
     if not leak or not leak.half or said is None:
-        return Step(Claim.ANSWERED.say(count=None), "supporting", None)
+        return Step(Claim.ANSWERED_UNKNOWN, "supporting", None)
     named = (
         leaks.leaked(case).where(F.col("topic") == names.SCHEDULE_TOPIC).select(F.col("physical_offset").alias("named"))
     )
@@ -192,13 +198,14 @@ def _answer_step(case: Case, leak: Leak | None) -> Step:
         if told["count"]
         else ()
     )
-    return Step(Claim.ANSWERED.say(count=told["count"]), "supporting", True if told["count"] else None, quoted)
+    claim = Claim.ANSWERED.say(count=told["count"]) if told["count"] else Claim.ANSWERED_UNKNOWN
+    return Step(claim, "supporting", True if told["count"] else None, quoted)
 
 
 def _limit_step(case: Case, leak: Leak | None) -> Step:
     given_up = refs.seen(case, "check-discard")
     if not leak or not leak.discarded:
-        return Step(Claim.BOUNDED.say(count=None, limit=None), "supporting", None)
+        return Step(Claim.BOUNDED_UNKNOWN, "supporting", None)
     limit = setup.setting(case, "transactionCheckMax").value
     quoted = refs.records(leaks.leaked(case).where(F.col("place") == "discarded"), 1) + refs.quote(case, given_up, 1)
     return Step(Claim.BOUNDED.say(count=leak.discarded, limit=limit), "supporting", True, quoted)
@@ -262,22 +269,24 @@ def _fixes(leak: Leak) -> pd.DataFrame:
     )
 
 
-def _remedies(leak: Leak | None) -> list[Remedy]:
+def _remedies(leak: Leak | None, back: send_back.SendBack) -> list[Remedy]:
+    """Return what contains it now, then the documented fixes; that of the name only where the name was the reason."""
     fixes = _fixes(leak).set_index("fix") if leak else None
 
     def prevented(fix: str) -> Any:
         return int(fixes["prevented"].to_dict()[fix]) if fixes is not None else None
 
-    return [
-        Remedy(Fix.SPLIT, Fix.SPLIT_WHY.say(count=prevented("split-tags")), Fix.SPLIT_RISK, Fix.SPLIT_VERIFY),
-        Remedy(Fix.CLIENT, Fix.CLIENT_WHY.say(count=prevented("client-4.6.1")), Fix.CLIENT_RISK, Fix.CLIENT_VERIFY),
-        Remedy(
-            Fix.ROLLBACK,
-            Fix.ROLLBACK_WHY.say(count=prevented("rollback-unknown-topic")),
-            Fix.ROLLBACK_RISK,
-            Fix.ROLLBACK_VERIFY,
-        ),
-    ]
+    made = [Remedy(Fix.CONTAIN, Fix.CONTAIN_WHY, Fix.CONTAIN_RISK, Fix.CONTAIN_VERIFY, undo=Fix.CONTAIN_UNDO)]
+    if back.reason in (None, "name-too-long"):
+        split = Fix.SPLIT_WHY.say(count=prevented("split-tags"))
+        when = Fix.SPLIT_WHEN if back.reason is None else None
+        made.append(Remedy(Fix.SPLIT, split, Fix.SPLIT_RISK, Fix.SPLIT_VERIFY, when, Fix.SPLIT_UNDO))
+    client = Fix.CLIENT_WHY.say(count=prevented("client-4.6.1"))
+    made.append(Remedy(Fix.CLIENT, client, Fix.CLIENT_RISK, Fix.CLIENT_VERIFY, undo=Fix.CLIENT_UNDO))
+    answer = Fix.ROLLBACK_WHY.say(count=prevented("rollback-unknown-topic"))
+    made.append(Remedy(Fix.ROLLBACK, answer, Fix.ROLLBACK_RISK, Fix.ROLLBACK_VERIFY, Fix.ROLLBACK_WHEN))
+    made.append(Remedy(Fix.DELIVER, Fix.DELIVER_WHY, Fix.DELIVER_RISK, Fix.DELIVER_VERIFY))
+    return made
 
 
 def _missing(case: Case, leak: Leak | None, back: send_back.SendBack) -> list[Missing]:

@@ -21,7 +21,7 @@ from kit.analysis.messages import lookups, record_stage
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes._message_identity_texts import Claim, Fix, Text
-from kit.causes.findings import Finding, Kind, Missing, Remedy, Step
+from kit.causes.findings import Finding, Kind, Missing, Remedy, Step, named
 from kit.i18n import T
 from kit.inventory.references import Ref
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 SLUG = "message-identity"
 KIND: Kind = "root_cause"
+IDS = ("effect", "look-up-failed", "handled-twice", "compared-by", "several-offset-ids")
 MOST_ROWS = 5_000
 """Rows of a result table that charts draw."""
 
@@ -77,7 +78,7 @@ def examine(case: Case) -> Finding:
     lookup_refs = tuple(ref for one in failed[:3] for ref in lookups.ref(case, one))
     twice_refs = _twice_refs(case, twice.frame) if twice and twice.same else ()
     known = twice is not None and any(case.found.of_kind("mqadmin", "text"))
-    finding.steps = [
+    steps = [
         Step(
             Claim.EFFECT,
             "deciding",
@@ -99,6 +100,7 @@ def examine(case: Case) -> Finding:
             _several_refs(case, twice) if effect and several else (),
         ),
     ]
+    finding.steps = named(IDS, steps)
     if effect:
         _tell(case, finding, twice, wrong, failed)
     elif known:

@@ -22,7 +22,7 @@ from kit.analysis.sizes import refusals, sizes, what_if
 from kit.analysis.transactions import half_queue
 from kit.causes import collect_next
 from kit.causes._message_size_mismatch_texts import MEASURES, UNKNOWN, Claim, Fix, Text
-from kit.causes.findings import Finding, Kind, Missing, Remedy, Step
+from kit.causes.findings import Finding, Kind, Missing, Remedy, Step, named
 from kit.i18n import T
 from kit.rocketmq import record_fields, size
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 SLUG = "message-size-mismatch"
 KIND: Kind = "root_cause"
+IDS = ("limit", "refused-at-once", "at-risk", "put-back-refused", "record", "queue-stands", "log-volume")
 SHOWN = 5
 """Looping records that are looked at one by one."""
 
@@ -94,7 +95,7 @@ def examine(case: Case) -> Finding:
     happened = refused.holds is True
     shown = happened or bool(found.at_risk)
     rejects = refusals.rejects(case)
-    finding.steps = [
+    steps = [
         _limit_step(found, shown),
         _rejects_step(rejects, shown),
         _risk_step(case, found),
@@ -103,6 +104,7 @@ def examine(case: Case) -> Finding:
         _queue_step(case, found),
         _volume_step(case, found),
     ]
+    finding.steps = named(IDS, steps)
     finding.figures = _figures(found, rejects)
     if happened:
         finding.summary = Text.SUMMARY.say(

@@ -30,7 +30,7 @@ LONG_PAUSE: Final = 10
 """Pauses of the JVM shown, the longest ones."""
 
 FIRST, LAST = T("First sign of: {title}", "timeline"), T("Last sign of: {title}", "timeline")
-SPAN = T("{what} ({count} entries)")
+SPAN = T("{what} ({count} log entries)")
 PAUSE = T("The JVM stood still for {ms} ms")
 
 EACH: Final[dict[str, tuple[str, T]]] = {
@@ -38,7 +38,7 @@ EACH: Final[dict[str, tuple[str, T]]] = {
     "store-shutdown": ("deployment", T("Broker stopped")),
     "broker-config-updated": ("deployment", T("Broker configuration changed")),
     "topic-updated": ("deployment", T("Topic created or changed")),
-    "client-started": ("deployment", T("Client of an application started")),
+    "client-started": ("deployment", T("RocketMQ client started")),
 }
 """Known texts each of whose entries is a moment of its own: what somebody did."""
 

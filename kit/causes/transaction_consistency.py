@@ -19,7 +19,7 @@ from kit.analysis.transactions import answers, paths, reconcile, transactions
 from kit.analysis.transactions.reconcile import fates
 from kit.causes import collect_next
 from kit.causes._transaction_texts import REASONS, Claim, Fix, Text
-from kit.causes.findings import Finding, Kind, Missing, Remedy, Step
+from kit.causes.findings import Finding, Kind, Missing, Remedy, Step, named
 from kit.i18n import T
 from kit.inventory.references import Ref
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 SLUG = "transaction-consistency"
 KIND: Kind = "root_cause"
+IDS = ("disagree", "local-step", "exceptions", "discarded-rows")
 
 LOOKS_LIKE = (
     ("producer-offline", T("nothing is finished yet: the transaction is pending or given up, not rolled back")),
@@ -51,12 +52,13 @@ def examine(case: Case) -> Finding:
     finished = reconcile.finished(wrong)
     thrown = answers.exception_count(case)
     finding = Finding(SLUG, KIND, Text.TITLE, Text.NONE.say())
-    finding.steps = [
+    steps = [
         _disagreement(case, summary, counts, finished),
         _local_step(case, summary, finished),
         _exceptions(case, thrown),
         *_given_up(wrong),
     ]
+    finding.steps = named(IDS[: len(steps)], steps)
     finding.figures = _figures(summary, counts, thrown)
     _say(finding, summary, finished, thrown)
     if not wrong.empty:

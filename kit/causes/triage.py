@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import kit
 from kit import causes
-from kit.causes import collect_next, consequences, results, timeline
+from kit.causes import collect_next, consequences, known_problems, results, timeline
 from kit.causes.findings import Finding
 from kit.i18n import LANGS, Lang
 
@@ -77,8 +77,13 @@ def _ask(case: Case) -> tuple[list[Finding], list[str]]:
     every = causes.discover()
     case.progress.begin("asking", len(every))
     with ThreadPoolExecutor(WORKERS) as pool:
-        answers = list(pool.map(ask, every))
-    return [a for a in answers if a is not None], sorted(failed)
+        answers = [a for a in pool.map(ask, every) if a is not None]
+    try:
+        answers += known_problems.examine(case)
+    except Exception:
+        log.exception("known problems failed")
+        failed.append(f"known-problems:\n{traceback.format_exc()}")
+    return answers, sorted(failed)
 
 
 def document(case: Case, findings: list[Finding], lang: Lang) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from kit.i18n import Lang, T
 
 TITLE = T("What happened when")
 READING = T(
-    "{rows} moments from {first} to {last} UTC, in {lanes} lanes. {decides} of them decide a verdict: the numbered diamonds, in bold in the table."
+    "{rows} moments from {first} to {last} UTC, in {lanes} lanes. {decides} of them decide a verdict: the numbered diamonds, ◆ in the table."
 )
 ALT = T(
     "One lane for each kind of event; bars last, marks are moments. The same rows, with the line or record of each, are in the table."
@@ -77,7 +77,7 @@ def timeline(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     told = rows(frame, lang)
     lanes = list(dict.fromkeys(frame.sort_values("at", kind="stable")["lane"]))
     drawn = told.assign(y=[-lanes.index(lane) for lane in frame["lane"]]).head(MAX_POINTS)
-    chart = figure(*_bars(drawn), *_marks(drawn), height=90 + 46 * len(lanes), showlegend=False)
+    chart = figure(*_bars(drawn), *_marks(drawn), height=90 + 54 * len(lanes), showlegend=False)
     for number, lane in enumerate(lanes):
         chart.add_annotation(
             x=0,
@@ -85,7 +85,7 @@ def timeline(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
             xanchor="left",
             y=-number,
             yanchor="bottom",
-            yshift=7,
+            yshift=11,
             text=escape(lane_name(lane, lang), NAME),
             showarrow=False,
             font={"size": 12, "color": INK},
@@ -128,7 +128,7 @@ def _marks(drawn: pd.DataFrame) -> list[go.Scatter]:
             y=part["y"],
             mode=mode,
             text=["" if pd.isna(n) else str(n) for n in part["number"]],
-            textposition="top center",
+            textposition="bottom center",
             textfont={"size": 11},
             customdata=[escape(what, NAME) for what in part["what"]],
             marker={"symbol": symbol, "color": colour, "size": size, "line": {"width": 1, "color": GREY}},

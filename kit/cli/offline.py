@@ -1,4 +1,6 @@
-"""Commands that need no evidence and no Java, and answer within a second: msgid, size, collect, compare, workspace."""
+"""Commands that need no evidence and no Java, and answer within a second: explain, msgid, size, collect, compare,
+workspace.
+"""
 
 from __future__ import annotations
 
@@ -175,4 +177,42 @@ def clean_(folder: Path | None, lang: Lang) -> None:
     click.echo(FREED.say(bytes=remove(folder)).render(lang))
 
 
-COMMANDS = (msgid, size, collect, compare, workspace)
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path, allow_dash=True), default="-")
+@click.option(
+    "--json",
+    "json_file",
+    type=click.Path(path_type=Path, allow_dash=True),
+    help="write the rows here; - is standard output",
+)
+@in_language
+def explain(file: Path, json_file: Path | None, lang: Lang) -> None:
+    """Say what each pasted log line, code, id or setting means; FILE is a text file, - (the default) standard input."""
+    from kit.explanation.explain import explain as explained
+    from kit.explanation.shown import blocks
+
+    rows = explained(_pasted(file, lang), lang)
+    written = json.dumps(rows, ensure_ascii=False, indent=1) + "\n"
+    if json_file is not None and str(json_file) != "-":
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.write_text(written, encoding="utf-8")
+    click.echo(written if str(json_file) == "-" else blocks(rows, lang), nl=str(json_file) != "-")
+
+
+def _pasted(file: Path, lang: Lang) -> str:
+    """Return a text whatever it is encoded in."""
+    try:
+        raw = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    except OSError as error:
+        raise Refusal(f"{clean(str(file))}: {error.strerror}") from None
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return raw.decode("utf-16", "replace")
+    for encoding in ("utf-8-sig", "gb18030"):
+        try:
+            return raw.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    return raw.decode("utf-8", "replace")
+
+
+COMMANDS = (explain, msgid, size, collect, compare, workspace)

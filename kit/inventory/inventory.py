@@ -105,7 +105,7 @@ def _load(kept: Path) -> Inventory | None:
 
 
 def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
-    from kit.inventory import replicas
+    from kit.inventory import recognise, replicas
 
     opened = open_evidence(root, spool)
     refused = list(opened.refused)
@@ -120,7 +120,7 @@ def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
             unknown.append(found.file)
         items += [found] if isinstance(found, Item) and found.kind else []
     names = [(f.file, f.sha256 or "") for f in looked if isinstance(f, Item)]
-    marked, disagree, overlapping = replicas.mark(items)
+    marked, disagree, overlapping = replicas.mark(recognise.without_rows(items))
     return Inventory(
         root=ev.shown(str(root)),
         items=tuple(marked),

@@ -6,8 +6,9 @@ import os
 import re
 import struct
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+import attrs
 import numpy as np
 
 from kit.evidence.files import EvidenceFile, open_readonly
@@ -15,6 +16,9 @@ from kit.formats.commitlog import records
 from kit.formats.queues import consumequeue, index
 from kit.formats.tables import business_tables, configs, delimited
 from kit.rocketmq import binary_format as f
+
+if TYPE_CHECKING:
+    from kit.inventory.model import Item
 
 HEAD: Final = 262_144
 _STEP: Final = 1 << 20
@@ -226,6 +230,30 @@ def _pasted(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | Non
     asked = re.sub(rb"(?m)^[ \t]*[#!].*$", b"", head)
     known = None if head.lstrip().startswith(b"{") else sniff.sniff(asked, "")
     return ("text", {**known, "settings": True}) if known is not None and known["layout"] == "unknown" else None
+
+
+def without_rows(items: list[Item]) -> list[Item]:
+    """Return the items with tables that have no rows yet recognised: by the head of another table of the evidence.
+
+    A ledger in which nothing is written down says something: nothing was handled there.
+    """
+    heads: dict[bytes, Item] = {}
+    for item in items:
+        if item.kind in ("rows", "sends") and item.detail.get("dialect") is not None:
+            heads.setdefault(_head_line(item), item)
+    return [
+        attrs.evolve(item, kind=like.kind, source=None, detail=like.detail)
+        if item.kind == "text" and item.bytes < _STEP and heads and (like := heads.get(_head_line(item, whole=True)))
+        else item
+        for item in items
+    ]
+
+
+def _head_line(item: Item, *, whole: bool = False) -> bytes:
+    """Return the first line of a file; with `whole` an empty one where there is anything behind it."""
+    with open_readonly(item.path) as stream:
+        first, _, rest = stream.read(_STEP).partition(b"\n")
+    return b"" if whole and rest.strip() else first.strip()
 
 
 def kind_of(path: Path) -> str | None:

@@ -25,6 +25,9 @@ NO_SUCH = T("{cause} is not among the causes: {known}")
 NO_TABLE = T("This evidence gave no table {name}.")
 VERDICTS = T("Verdicts")
 CHAIN = T("Chain of {cause}")
+STEP = T("{mark} {state} ({role}): {claim}")
+NOT_A_STEP = T("Nothing in this evidence gave rise to the step {id}.")
+HEADS = {"file": T("file"), "place": T("line, or byte of the record"), "text": T("text", "inquiry")}
 QUOTES = T("Evidence of step {n}")
 FIGURES = T("Numbers of {cause}")
 FIXES = T("What to do")
@@ -136,6 +139,23 @@ class Inquiry:
         return Table(
             pd.DataFrame(rows, columns=pd.Index(names)), CHAIN.say(cause=cause).render(self.lang), lang=self.lang
         )
+
+    def step(self, cause: str, id: str) -> Table:  # noqa: A002
+        """Return one step of a cause, by its id: whether it is shown here, its claim, the lines and records that carry
+        it.
+        """
+        from kit.report.labels import PAGE
+
+        found = next((s for s in self.finding(cause)["steps"] if s["id"] == id), None)
+        if found is None:
+            return Table(pd.DataFrame(), NOT_A_STEP.say(id=id).render(self.lang), lang=self.lang)
+        mark, state = {True: ("✓", "holds"), False: ("✗", "fails"), None: ("?", "open")}[found["holds"]]
+        said = STEP.say(mark=mark, state=PAGE[state], role=PAGE[found["role"]], claim=found["claim"])
+        rows = [
+            (ref["file"], str(ref.get("line", ref.get("physical_offset"))), ref["text"]) for ref in found["evidence"]
+        ]
+        heads = pd.Index([HEADS[name].render(self.lang) for name in ("file", "place", "text")])
+        return Table(pd.DataFrame(rows, columns=heads if rows else None), said.render(self.lang), lang=self.lang)
 
     def evidence(self, cause: str, step: int) -> Table:
         """Return the lines and records that carry step number `step` (first is 1)."""

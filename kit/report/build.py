@@ -43,7 +43,8 @@ def build(
     started = started or dt.datetime.now(dt.UTC)
     out.mkdir(parents=True, exist_ok=True)
     content = manifest.manifest(findings, {**(options or {}), "lang": lang}, executed)
-    stories = [notebooks.story(path) for path in executed]
+    verdicts = {finding["cause"]: finding["verdict"] for finding in findings["findings"]}
+    stories = [notebooks.story(path, verdicts) for path in executed]
     page = html.render(findings, tables, stories, lang, options, content["manifest_sha256"])
     target = out / PAGE_NAME
     target.write_text(page, encoding="utf-8", errors="backslashreplace")

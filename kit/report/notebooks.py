@@ -156,16 +156,20 @@ class Story:
     blocks: list[dict[str, Any]]
 
 
-def story(path: Path) -> Story:
+def story(path: Path, verdicts: Mapping[str, str] | None = None) -> Story:
     """Read an executed notebook into charts and blocks (`markdown`, `table`, `text`); code and foreign HTML stay
     out.
+
+    `verdicts`: {cause: verdict}; text that tells the documented case (`rmq-kit: {"documented": true}` in its metadata)
+    is left out where the cause is not confirmed, so that nobody takes it for this incident's.
     """
     notebook = read(path)
     about = notebook.metadata.get(KIT, {})
+    untold = verdicts is not None and verdicts.get(about.get("cause")) != "confirmed"
     charts: list[dict[str, Any]] = []
     blocks: list[dict[str, Any]] = []
     for cell in notebook.cells:
-        if cell.cell_type == "markdown":
+        if cell.cell_type == "markdown" and not (untold and cell.metadata.get(KIT, {}).get("documented")):
             blocks.append({"kind": "markdown", "html": markdown(cell.source)})
         for output in cell.get("outputs", ()):
             shown = _shown(output)

@@ -119,10 +119,13 @@ class Postmortem:
 
     @cached_property
     def events(self) -> pd.DataFrame:
-        """Return the merged timeline as its table shows it: columns at (UTC, NaT at the end), source, what, place."""
+        """Return the merged timeline as its table shows it: columns at (UTC, NaT at the end), source,
+        what, decides, place.
+        """
         places = zip(self.moments["file"], self.moments["line"], self.moments["physical_offset"], strict=True)
         shown = self.moments.assign(what=self.moments[self.lang], place=[charts.place(*each) for each in places])
-        return shown[["at", "source", "what", "place"]]
+        shown["decides"] = ["◆" if one else "" for one in shown["decides"]]
+        return shown[["at", "source", "what", "decides", "place"]]
 
     def chart(self) -> Chart:
         """Chart the merged timeline, as far as it has times."""

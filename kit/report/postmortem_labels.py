@@ -49,6 +49,7 @@ COLUMNS: Final[dict[str, T]] = {
     "source": T("source"),
     "what": T("what", "postmortem"),
     "place": T("where it says so"),
+    "decides": T("decides"),
     "owner": T("owner"),
     "due": T("due"),
     "kind": T("kind"),

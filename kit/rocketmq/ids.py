@@ -209,7 +209,7 @@ def msgid_report(
             {"utc": _iso(sent.at, dt.UTC), "local": _iso(sent.at, sent.zone), "zone": str(sent.zone)}
             for sent in info.times
         ]
-        rows.append({"id": info.text, "kind": info.kind, "how_sure": info.how_sure, "why": info.why, "fields": _fields(info), "times": times,
+        rows.append({"id": info.text, "kind": info.kind, "how_sure": info.how_sure, "why": info.why, "fields": fields(info), "times": times,
                      "notes": notes})  # fmt: skip
     return rows
 
@@ -299,7 +299,7 @@ def _iso(at: dt.datetime, zone: dt.tzinfo) -> str:
     return at.astimezone(zone).isoformat(sep=" ", timespec="milliseconds")
 
 
-def _fields(info: IdInfo) -> list[tuple[str, str]]:
+def fields(info: IdInfo) -> list[tuple[str, str]]:
     if info.kind == "offset":
         return [
             ("store host", info.host or ""),

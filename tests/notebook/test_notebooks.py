@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import statistics
 from pathlib import Path
 
@@ -79,6 +80,39 @@ class TestForm:
 def test_investigations_follow_the_ten_headings(path: Path) -> None:
     prose = "\n".join(cell.source for cell in notebooks.read(path).cells if cell.cell_type == "markdown")
     assert [line[3:] for line in prose.splitlines() if line.startswith("## ")] == HEADINGS
+
+
+WALKS = [p for p in PATHS if p.stem[:2] in ("20", "30", "40", "50", "60")]
+
+
+@pytest.mark.parametrize("path", WALKS, ids=lambda path: path.stem)
+def test_every_step_of_a_cause_is_shown_on_its_walk_and_the_chain_comes_after_them(path: Path) -> None:
+    book = notebooks.read(path)
+    module = importlib.import_module(f"kit.causes.{book.metadata['rmq-kit']['cause'].replace('-', '_')}")
+    code = [cell.source for cell in book.cells if cell.cell_type == "code"]
+    shown = [source.split('"')[1] for source in code if source.startswith("inquiry.step(CAUSE, ")]
+    assert set(module.IDS) <= set(shown)
+    assert code.index("inquiry.chain(CAUSE)") > max(i for i, text in enumerate(code) if "inquiry.step(" in text)
+
+
+@pytest.mark.parametrize("path", WALKS, ids=lambda path: path.stem)
+def test_the_documented_case_is_set_apart_in_both_languages(path: Path) -> None:
+    for lang, mark in (("en", "> **The documented case.**"), ("zh", "> **公开案例。**")):
+        cells = [c for c in notebooks.localise(notebooks.read(path), lang).cells if c.cell_type == "markdown"]
+        told = [c.source for c in cells if c.metadata["rmq-kit"].get("documented")]
+        assert told and all(text.startswith(mark) and "\n" not in text for text in told)
+        assert not any(mark in c.source for c in cells if not c.metadata["rmq-kit"].get("documented"))
+
+
+@pytest.mark.parametrize(("verdict", "told"), [("confirmed", True), ("suspected", False), ("ruled_out", False)])
+def test_a_report_tells_the_documented_case_only_beside_a_confirmed_cause(
+    tmp_path: Path, verdict: str, told: bool
+) -> None:
+    story = notebooks.story(
+        PATHS[[p.stem for p in PATHS].index("20_half_topic_blowup")], {"half-topic-blowup": verdict}
+    )
+    text = "".join(str(block["html"]) for block in story.blocks)
+    assert ("documented case" in text) is told and "Mechanism" in text
 
 
 def write(path: Path, *cells: nbformat.NotebookNode, **about: str) -> Path:

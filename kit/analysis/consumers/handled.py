@@ -48,18 +48,19 @@ def places(case: Case, group: str) -> set[str]:
 
 
 def ledgers(case: Case, group: str) -> list[str] | None:
-    """Return the delivery ledgers of a group's hosts; None where one of its hosts has none: what was handled there is not known."""
-    found = []
+    """Return the delivery ledgers of a group's hosts; None where one of its hosts has none: what was handled there is
+    not known.
+    """
+    found: list[str] = []
     for place in sorted(places(case, group)):
-        mine = [
-            i.file
-            for i in case.found.of_kind("rows")
-            if str(PurePosixPath(i.file).parent) == place and i.detail.get("role") in ("deliveries", None)
+        here = [
+            item.file
+            for item in case.found.of_kind("rows")
+            if item.detail.get("role") == "deliveries" and str(PurePosixPath(item.file).parent) == place
         ]
-        named = [f for f in mine if (item := case.found.get(f)) and item.detail.get("role") == "deliveries"]
-        if not mine:
+        if not here:
             return None
-        found += named
+        found += here
     return found
 
 

@@ -245,7 +245,8 @@ def holdings(case: Case) -> list[Holding]:
         key = (said.place, group, said.queue)
         if said.event != "queue-left":
             open_.setdefault(key, said)
-        elif begun := open_.pop(key, None):
+        elif key in open_:
+            begun = open_.pop(key)
             found.append(
                 Holding(
                     group, said.place, clients.get(said.file, ""), said.queue, begun.first, said.last, begun.ref(case)
@@ -296,3 +297,10 @@ def status_queues(case: Case, group: str) -> dict[str, set[Queue]]:
                 (b["#Topic"], b["#Broker Name"], int(b["#QID"])) for b in info["queues"] if b.get("droped") != "true"
             }
     return found
+
+
+def window(firsts: list[dt.datetime | None], case: Case) -> tuple[dt.datetime, dt.datetime] | None:
+    """Return the time from the earliest of these moments to the last that any log of consuming shows, None without one."""
+    known = [t for t in firsts if t is not None]
+    lasts = [said.last for said in facts.every(case) if said.last is not None]
+    return (min(known), max([*known, *lasts])) if known else None

@@ -6,12 +6,14 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-import pyarrow as pa
-
+from kit.rocketmq.known_problems.catalogue import PROBLEMS
 from kit.rocketmq.log_events import broker, client, consumer, lookup, noise, transaction
 from kit.rocketmq.log_events.event import Event
 
 if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
     from kit.formats.logs.literal_matcher import Needles
 
 __all__ = ["BY_SLUG", "EVENTS", "Event", "needles", "slugs"]
@@ -22,24 +24,42 @@ EVENTS: Final[tuple[Event, ...]] = (
 BY_SLUG: Final = {event.slug: event for event in EVENTS}
 
 
+PROBLEM: Final = "problem:"
+"""Stands in front of the slug of a known problem among the texts of an entry."""
+
+SEARCHED: Final = tuple(problem for problem in PROBLEMS if problem.reported)
+"""The known problems that are looked for in every log; all others are only explained."""
+
+
 @cache
 def slugs() -> pa.StringArray:
-    """Return the slugs in the order of `needles`' groups."""
-    return pa.array([event.slug for event in EVENTS], pa.string())
+    """Return the slugs in the order of `needles`' groups: known texts, then `problem:` + known problems."""
+    import pyarrow as pa
+
+    return pa.array([*(event.slug for event in EVENTS), *(PROBLEM + each.slug for each in SEARCHED)], pa.string())
 
 
 @cache
 def needles() -> Needles:
-    """Return the tables that find the needles of all events in one pass."""
+    """Return the tables that find the texts of all events and known problems in one pass."""
     from kit.formats.logs.literal_matcher import compile_needles
 
-    return compile_needles(tuple(event.needles for event in EVENTS))
+    return compile_needles((*(event.needles for event in EVENTS), *(each.needles for each in SEARCHED)))
+
+
+def own(groups: np.ndarray) -> np.ndarray:
+    """Tell for each group found whether its texts are RocketMQ's alone; those of the operating system are not."""
+    import numpy as np
+
+    foreign = [len(EVENTS) + number for number, each in enumerate(SEARCHED) if each.printed]
+    return ~np.isin(groups, foreign)
 
 
 @cache
 def confirmations() -> dict[int, re.Pattern[bytes]]:
-    """Return the second conditions of the events that have one, by their number in `EVENTS`."""
-    return {number: re.compile(event.confirm.encode()) for number, event in enumerate(EVENTS) if event.confirm}
+    """Return the second conditions of the groups that have one, by their number."""
+    events = {number: re.compile(event.confirm.encode()) for number, event in enumerate(EVENTS) if event.confirm}
+    return events | {len(EVENTS) + number: each.in_bytes for number, each in enumerate(SEARCHED) if each.has_condition}
 
 
 if __name__ == "__main__":

@@ -1,0 +1,283 @@
+"""consumer-backlog: a group handles a topic more slowly than it is written, so messages pile up in all its queues.
+
+Deciding steps: the lag grew in every queue that got messages while the offsets went on (two copies of consumerOffset.json against the store, or two
+consumerProgress outputs) · the application's own frame that most consuming threads share in a dump, the time the listener takes (consumerStatus), or flow
+control of that group (client/impl/consumer/DefaultMQPushConsumerImpl.pullMessage). A lag that shrinks again is a burst.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kit.analysis.consumers import facts, handled, lag, positions, stacks
+from kit.causes import collect_next
+from kit.causes.findings import Finding, Kind, Missing, Remedy, Step
+from kit.i18n import T
+from kit.inventory.references import Ref
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+SLUG = "consumer-backlog"
+KIND: Kind = "root_cause"
+
+TITLE = T("A consumer group is too slow for its topic")
+SUMMARY = T(
+    "Group {group} lags {lag} messages behind on topic {topic} and falls {rate} messages further behind every second."
+)
+SUMMARY_WHERE = T(
+    "Group {group} lags {lag} messages behind on topic {topic}, growing by {rate} a second; {threads} of {of} consuming threads are in {frame}."
+)
+NONE = T("No group falls behind in all queues of a topic.")
+MAYBE = T("A consumer holds its pulls back; whether its group falls behind is not shown.")
+GREW = T(
+    "The lag of {name} grew from {before} to {after} messages in all {queues} queues that got messages, while its offsets went on."
+)
+NOT_GREW = T("The lag of a group grew in all queues of a topic while its offsets went on.")
+SHRANK = T("The lag of {name} shrank again, from {before} to {after} messages: a burst that the group works off.")
+SHARED = T("{threads} of {of} consuming threads of group {group} are in {frame}.")
+SERIAL = T(
+    "{threads} of {of} consuming threads of group {group} are in {frame}; all but one wait for the same monitor: the listener is serial."
+)
+SLOW = T(
+    "The listener of group {group} takes {ms} ms a message: {threads} threads handle at most {most} messages a second, {arrived} arrive."
+)
+HELD_BACK = T(
+    "The clients of group {group} hold their pulls back because too many messages wait in memory ({count} lines, each for 1,000 refusals)."
+)
+HELD_BACK_SOME = T(
+    "A client holds its pulls back because too many messages wait in memory ({count} lines, each for 1,000 refusals)."
+)
+NO_REASON = T("Most consuming threads are in the same frame, the listener takes long, or pulls are held back.")
+OTHERS = T("Group {group} keeps up on the same topic: the broker delivers.")
+NO_OTHERS = T("Another group on the same topic keeps up.")
+WANT_POSITIONS = T("whether the lag grows takes the group's offsets at two times")
+WANT_DUMP = T("what the consuming threads are waiting for")
+WANT_STATUS = T("its #Consume RT is the time the listener takes, and it has the stacks of the consuming threads")
+ACTION = T(
+    "Make the call in {frame} faster, or give it a time-out; let it run outside the listener where order permits."
+)
+ACTION_ANY = T("Make the listener faster: find the call that its threads wait for.")
+WHY = T("The listener decides the speed: threads × 1,000 / milliseconds per message.")
+RISK = T("Low, but a time-out makes retries: the listener has to be idempotent.")
+VERIFY = T("consumerProgress shows the difference falling, and #LastTime catching up with the clock.")
+SCALE = T(
+    "Run more instances of the group, at most one for each queue, or more threads (consumeThreadMin and consumeThreadMax)."
+)
+SCALE_WHY = T("More messages are handled at once; the queues ({queues}) bound the number of useful instances.")
+SCALE_RISK = T("Medium: what the listener calls has to bear the load, else it becomes slower still.")
+SYNCHRONIZED = T("Remove the lock in {frame}: it lets one message through at a time.")
+SYNCHRONIZED_WHY = T(
+    "All other consuming threads wait for the monitor that one of them holds; more threads change nothing."
+)
+SYNCHRONIZED_RISK = T("Medium: what the lock protects has to be made safe for several threads.")
+
+LOOKS_LIKE = (
+    ("consumer-stuck", T("one queue only stands still; the others are at their end")),
+    ("duplicate-client-id", T("some queues are at their end, the others have no owner")),
+    (
+        "subscription-mismatch",
+        T("some queues are at their end, the others are pulled by a client that does not subscribe to the topic"),
+    ),
+)
+
+
+def examine(case: Case) -> Finding:
+    """Say whether a group falls behind, by how much, and in which call its threads are."""
+    finding = Finding(SLUG, KIND, TITLE, NONE.say())
+    pairs = lag.pairs(case)
+    growing = sorted((p for p in pairs if p.backlog), key=lambda p: (-(p.growth_per_second or 0), p.name))
+    worst = growing[0] if growing else None
+    group = worst.group if worst else _held_back_group(case)
+    threads = stacks.of_group(case, group, frozenset(handled.places(case, group))) if group else []
+    shared = stacks.shared(case, threads)
+    finding.steps = [_grew(case, pairs, worst), _reason(case, worst, group, shared), _others(case, pairs, worst)]
+    finding.figures = _figures(
+        pairs, worst, _best(shared) if worst else _best(stacks.shared(case, stacks.consuming(case)))
+    )
+    finding.tables = _tables(case, pairs)
+    if worst is not None:
+        finding.window = _window(worst)
+        _tell(finding, worst, shared)
+    elif finding.verdict == "suspected":
+        finding.summary = MAYBE
+    if finding.verdict != "ruled_out":
+        finding.missing = _missing(case, finding, group)
+    return finding
+
+
+def _grew(case: Case, pairs: list[lag.Pair], worst: lag.Pair | None) -> Step:
+    if worst is not None:
+        before = sum(q.first_lag for q in worst.queues)
+        active = sum(q.arrived > 0 for q in worst.queues)
+        claim = GREW.say(name=worst.name, before=before, after=worst.lag, queues=active)
+        return Step(claim, "deciding", True, lag.refs(case, worst.group, worst.topic), id="lag-grows")
+    burst = next(
+        (
+            p
+            for p in sorted(pairs, key=lambda p: -sum(q.peak for q in p.queues))
+            if p.shrinks and sum(q.peak for q in p.queues) > lag.SMALL
+        ),
+        None,
+    )
+    known = bool(pairs) and all(p.known for p in pairs)
+    if known and burst is not None:
+        claim = SHRANK.say(name=burst.name, before=sum(q.peak for q in burst.queues), after=burst.lag)
+        return Step(claim, "deciding", False, lag.refs(case, burst.group, burst.topic), id="lag-grows")
+    return Step(NOT_GREW, "deciding", False if known else None, id="lag-grows")
+
+
+def _reason(case: Case, worst: lag.Pair | None, group: str | None, shared: list[stacks.Shared]) -> Step:
+    """Return why the group is slow: the frame its threads share, the listener's time, or that its pulls are held back."""
+    best = _best(shared)
+    held = _held_back(case, group)
+    lines = tuple(said.ref(case) for said in held[:2])
+    if best is not None and group:
+        text = SERIAL if best.monitor else SHARED
+        return Step(
+            text.say(threads=best.threads, of=best.of, group=group, frame=best.frame),
+            "deciding",
+            True,
+            (*best.refs, *lines),
+            id="slow-listener",
+        )
+    if worst is not None and (slow := _slow(case, worst)):
+        return Step(slow[0], "deciding", True, (slow[1], *lines), id="slow-listener")
+    if held:
+        count = sum(said.count for said in held)
+        claim = HELD_BACK.say(group=group, count=count) if group else HELD_BACK_SOME.say(count=count)
+        return Step(claim, "deciding", True, lines, id="slow-listener")
+    return Step(NO_REASON, "deciding", None, id="slow-listener")
+
+
+def _slow(case: Case, worst: lag.Pair) -> tuple[Any, Ref] | None:
+    """Return the claim and the line where the listener's own time, by consumerStatus, is too long for what arrives."""
+    seconds = max(q.seconds for q in worst.queues)
+    arrived = sum(q.arrived for q in worst.queues) / seconds if seconds else 0.0
+    infos = {
+        info["client_id"]: info
+        for info in positions.running(case)
+        if info["group"] == worst.group and worst.topic in info["rt"]
+    }
+    known = [
+        (info, *info["rt"][worst.topic], positions.number(info["properties"].get("PROP_THREADPOOL_CORE_SIZE")))
+        for info in infos.values()
+    ]
+    if not known or any(not ms or not threads for _, ms, _, threads in known):
+        return None
+    most = sum(1000 * (threads or 0) / ms for _, ms, _, threads in known)
+    if most >= arrived:
+        return None
+    info, ms, line, _ = max(known, key=lambda k: k[1])
+    claim = SLOW.say(
+        group=worst.group, ms=ms, threads=sum(k[3] or 0 for k in known), most=round(most, 1), arrived=round(arrived, 1)
+    )
+    return claim, Ref(info["file"], case.line(info["file"], line), line=line)
+
+
+def _held_back(case: Case, group: str | None) -> list[facts.Said]:
+    """Return the lines of pulls held back, of one group where one is known; those of a single queue that stands are another cause's."""
+    said = [
+        s for s in facts.of(case, "pull-held-back", "pull-held-back-cpp") if group is None or s.group in (group, None)
+    ]
+    still = [
+        s
+        for s in said
+        if s.count > 1
+        and s.lowest.get("min_offset") is not None
+        and s.lowest["min_offset"] == s.highest.get("min_offset")
+    ]
+    return [] if still and len({s.queue for s in said}) == 1 else said
+
+
+def _held_back_group(case: Case) -> str | None:
+    groups = [s.group for s in _held_back(case, None) if s.group]
+    return max(sorted(set(groups)), key=groups.count) if groups else None
+
+
+def _others(case: Case, pairs: list[lag.Pair], worst: lag.Pair | None) -> Step:
+    if worst is not None:
+        for other in pairs:
+            if (
+                other.topic == worst.topic
+                and other.group != worst.group
+                and all(q.last_lag <= lag.SMALL for q in other.queues)
+                and any(q.advanced for q in other.queues)
+            ):
+                return Step(
+                    OTHERS.say(group=other.group),
+                    "supporting",
+                    True,
+                    lag.refs(case, other.group, other.topic, most=1),
+                    id="another-group-keeps-up",
+                )
+    return Step(NO_OTHERS, "supporting", None, id="another-group-keeps-up")
+
+
+def _best(shared: list[stacks.Shared]) -> stacks.Shared | None:
+    """Return the dump in which most threads share a frame; of equal ones the last."""
+    return max(shared, key=lambda s: (s.threads, s.dump), default=None)
+
+
+def _figures(pairs: list[lag.Pair], worst: lag.Pair | None, best: stacks.Shared | None) -> dict[str, Any]:
+    largest = worst or (pairs[0] if pairs else None)
+    if worst is None:
+        moved = [p for p in pairs if p.growth_per_second is not None]
+        largest = max(moved, key=lambda p: (abs(p.growth_per_second or 0), p.name), default=largest)
+    return {
+        "lag": {p.name: p.lag for p in pairs} or None,
+        "lag_per_queue": {p.name: p.per_queue() for p in pairs} or None,
+        "growth_per_second": largest.growth_per_second if largest else None,
+        "listener_frame": best.frame if best else None,
+        "listener_threads": best.threads if best else None,
+    }
+
+
+def _window(worst: lag.Pair) -> Any:
+    firsts, lasts = [q.first for q in worst.queues if q.first], [q.last for q in worst.queues if q.last]
+    return (min(firsts), max(lasts)) if firsts and lasts else None
+
+
+def _tables(case: Case, pairs: list[lag.Pair]) -> dict[str, Any]:
+    every = positions.every(case)
+    if not pairs:
+        return {}
+    shown = every[every["end"].notna()][
+        ["time", "source", "group", "topic", "broker", "queue_id", "offset", "end", "lag", "file", "line"]
+    ]
+    tables: dict[str, Any] = {"consumer_lag": shown.head(5_000)}
+    frames = stacks.table(case)
+    if len(frames):
+        tables["consuming_threads"] = frames
+    return tables
+
+
+def _tell(finding: Finding, worst: lag.Pair, shared: list[stacks.Shared]) -> None:
+    best = _best(shared)
+    rate = worst.growth_per_second
+    if best is None:
+        finding.summary = SUMMARY.say(group=worst.group, lag=worst.lag, topic=worst.topic, rate=rate)
+    else:
+        finding.summary = SUMMARY_WHERE.say(
+            group=worst.group,
+            lag=worst.lag,
+            topic=worst.topic,
+            rate=rate,
+            threads=best.threads,
+            of=best.of,
+            frame=best.frame,
+        )
+    first = Remedy(ACTION.say(frame=best.frame) if best else ACTION_ANY, WHY, RISK, VERIFY)
+    if best is not None and best.monitor:
+        first = Remedy(SYNCHRONIZED.say(frame=best.frame), SYNCHRONIZED_WHY, SYNCHRONIZED_RISK, VERIFY)
+    finding.remedies = [first, Remedy(SCALE, SCALE_WHY.say(queues=len(worst.queues)), SCALE_RISK, VERIFY)]
+
+
+def _missing(case: Case, finding: Finding, group: str | None) -> list[Missing]:
+    grew, reason = finding.steps[0].holds, finding.steps[1].holds
+    wanted = []
+    if grew is None:
+        wanted.append(collect_next.consumer_progress(group, WANT_POSITIONS))
+    if reason is None or (grew and not stacks.consuming(case)):
+        wanted += [collect_next.thread_dumps(WANT_DUMP), collect_next.consumer_status(group, WANT_STATUS)]
+    return wanted

@@ -1,0 +1,337 @@
+"""duplicate-client-id: two processes of a group have the same client id, so both pull the same queues and others are pulled by nobody.
+
+Deciding steps: one client id on two connections of a group at the same time (consumerConnection, or the broker's log) · queues pulled by several processes, or
+by nobody. The broker keys its table by connection, the rebalancing by client id (client/consumer/rebalance/AllocateMessageQueueAveragely: `cidAll.indexOf`),
+so each of n such processes computes the first one's share. A client id is clientIP@instanceName (client/ClientConfig.buildMQClientId).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+from kit.analysis.consumers import facts, handled, lag, members, positions
+from kit.causes import collect_next
+from kit.causes.findings import Finding, Kind, Missing, Remedy, Step
+from kit.i18n import T
+from kit.inventory.references import Ref
+from kit.rocketmq import names
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+SLUG = "duplicate-client-id"
+KIND: Kind = "root_cause"
+STREAM = 5
+"""Lines of offsets that went back, from two addresses in one queue, from which on they are no hand-over and no reset."""
+
+TITLE = T("Two processes of a consumer group have the same client id")
+SUMMARY = T(
+    "Client id {ids} is used by {count} connections of group {group}: queues {several} are pulled more than once, queues {nobody} by nobody."
+)
+SUMMARY_PLAIN = T("Client id {ids} is used by {count} connections of group {group} at the same time.")
+NONE = T("Every connection of a consumer group has a client id of its own.")
+MAYBE = T("Two processes of group {group} seem to pull the same queues.")
+TWICE = T("Client id {id} has {count} connections in group {group} at the same time: {addresses}.")
+NOT_TWICE = T("One client id has two connections of a group at the same time.")
+LISTED = T("consumerStatus lists client id {id} of group {group} twice.")
+SHARES = T("Queues {several} of group {group} are pulled by several processes, queues {nobody} by nobody.")
+NOT_SHARES = T("Queues of the group are pulled by several processes, or by nobody.")
+BACK = T("Offsets of group {group} keep going back and forth between {addresses} in the same queues ({count} lines).")
+NOT_BACK = T("The offsets of one queue are written by two connections in turn.")
+SAME_SHARE = T("Two processes with client id {id} computed the same share of topic {topic}.")
+NOT_SAME_SHARE = T("Two processes with the same client id computed the same share.")
+HANDLED_TWICE = T("{count} messages were handled by two processes of the group, each time as a first delivery.")
+NOT_HANDLED_TWICE = T("Messages were handled by two processes of the group.")
+WANT_CONNECTION = T("it lists every connection with its client id")
+WANT_CLIENT = T("the logs of all processes of the group: each says which queues it took")
+WANT_POSITIONS = T("queues that nobody pulls make no progress")
+WANT_LEDGER = T("what was handled twice takes the ledgers of both processes")
+ACTION = T(
+    "Remove the fixed instanceName (rocketmq.client.name), or make it unique for each process; give containers different pids or addresses."
+)
+WHY = T(
+    "A client id is clientIP@instanceName. Up to 4.8 the instance name DEFAULT becomes the process id, and containers may all have the same one."
+)
+RISK = T("Medium: the backlog of the queues that nobody pulled ({waiting} messages) arrives at once.")
+VERIFY = T("consumerConnection lists different client ids, and consumerProgress shows progress in all queues.")
+UPGRADE = T("Use clients of 4.9.0 or later.")
+UPGRADE_WHY = T(
+    "They add the time in nanoseconds to the process id: the same id cannot happen unless instanceName is set."
+)
+UPGRADE_RISK = T("Low.")
+IDEMPOTENT = T("Correct what was handled twice ({count} messages), and make the handlers idempotent.")
+IDEMPOTENT_WHY = T("Both deliveries were first ones: reconsumeTimes is 0 in both, nothing marks the second.")
+IDEMPOTENT_RISK = T("Medium: it takes a look at the business data.")
+IDEMPOTENT_VERIFY = T("No key has two effects.")
+
+LOOKS_LIKE = (
+    ("subscription-mismatch", T("the client ids differ, and so do the subscriptions")),
+    ("producer-retry-duplicate", T("a message is stored twice; here one stored message is handled by two processes")),
+    ("message-identity", T("one process handles a message again as a retry (reconsumeTimes above 0)")),
+    ("consumer-stuck", T("the queue without progress has an owner and a message in work")),
+)
+
+
+def examine(case: Case) -> Finding:
+    """Say which client id is used twice, which queues have several owners and which none."""
+    finding = Finding(SLUG, KIND, TITLE, NONE.say())
+    twice = members.twice_connected(case)
+    group = next(iter(sorted(twice, key=lambda g: (-len(twice[g]), g))), None)
+    named = group or _listed_group(case) or _back_group(case) or _same_share_group(case)
+    several, nobody = _shares(case, named, twice.get(named or "", [])) if named else ({}, {})
+    doubled = handled.by_several(case, named) if named else None
+    if doubled and doubled[0]:
+        for topic, queues in doubled[2].items():
+            several[topic] = sorted({*several.get(topic, []), *queues})
+    finding.steps = [
+        _twice(case, group, twice),
+        _shares_step(case, named, several, nobody),
+        _back(case, named),
+        _same_share(case, named),
+        Step(HANDLED_TWICE.say(count=doubled[0]), "supporting", True, doubled[1], id="handled-twice")
+        if doubled and doubled[0]
+        else Step(NOT_HANDLED_TWICE, "supporting", None, id="handled-twice"),
+    ]  # fmt: skip
+    finding.figures = {
+        "group": named,
+        "client_ids": _client_ids(case, named) if named else None,
+        "queues_of_several": several or None,
+        "queues_of_nobody": nobody or None,
+        "handled_twice": doubled[0] if doubled else None,
+    }
+    if named is not None:
+        finding.window = members.window([c.first for pair in twice.get(named, []) for c in pair], case)
+        _tell(case, finding, named, twice.get(named, []), several, nobody, doubled[0] if doubled else None)
+    if finding.verdict != "ruled_out":
+        finding.missing = _missing(case, finding, named, doubled is None)
+    return finding
+
+
+def _twice(
+    case: Case, group: str | None, twice: dict[str, list[tuple[members.Connection, members.Connection]]]
+) -> Step:
+    if group is not None:
+        # A list of one moment shows it best; the broker's log as well.
+        first, second = max(twice[group], key=lambda pair: pair[0].listed)
+        same = {c.address for pair in twice[group] for c in pair if c.client_id == first.client_id}
+        claim = TWICE.say(id=first.client_id, count=len(same), group=group, addresses=sorted(same))
+        return Step(claim, "deciding", True, (first.ref, second.ref), id="one-id-two-connections")
+    if (listed := _listed(case)) is not None:
+        first_ref, second_ref, client_id, its_group = listed
+        return Step(
+            LISTED.say(id=client_id, group=its_group),
+            "deciding",
+            True,
+            (first_ref, second_ref),
+            id="one-id-two-connections",
+        )
+    known = bool(members.connections(case))
+    return Step(NOT_TWICE, "deciding", False if known else None, id="one-id-two-connections")
+
+
+def _listed(case: Case) -> tuple[Ref, Ref, str, str | None] | None:
+    """Return the two lines in which one output of consumerStatus lists the same client id, None where none does."""
+    seen: dict[tuple[str, str], dict[str, Any]] = {}
+    for block in positions.admin_blocks(case):
+        if block["command"] != "consumerStatus" or not block.get("#ClientId"):
+            continue
+        before = seen.setdefault((block["file"], block["#ClientId"]), block)
+        if before is not block and before.get("#ConsumerRunningInfoFile") == block.get("#ConsumerRunningInfoFile"):
+            lines = [Ref(b["file"], case.line(b["file"], b["line"]), line=b["line"]) for b in (before, block)]
+            return lines[0], lines[1], block["#ClientId"], block.get("-g")
+    return None
+
+
+def _listed_group(case: Case) -> str | None:
+    listed = _listed(case)
+    return listed[3] if listed else None
+
+
+def _back_lines(case: Case) -> dict[str, list[facts.Said]]:
+    """Return, by group, the lines of offsets that went back in a queue that two addresses write."""
+    by_queue: dict[tuple[str, Any], list[facts.Said]] = defaultdict(list)
+    for said in facts.of(case, "consumer-offset-back"):
+        if said.group and positions.of_users(said.group):
+            by_queue[said.group, said.queue].append(said)
+    found: dict[str, list[facts.Said]] = defaultdict(list)
+    for (group, _), lines in by_queue.items():
+        if len({s.values.get("address") for s in lines}) > 1:
+            found[group] += lines
+    return {group: lines for group, lines in found.items() if sum(s.count for s in lines) >= STREAM}
+
+
+def _back_group(case: Case) -> str | None:
+    found = _back_lines(case)
+    return max(sorted(found), key=lambda g: sum(s.count for s in found[g]), default=None)
+
+
+def _back(case: Case, group: str | None) -> Step:
+    lines = _back_lines(case).get(group or "", [])
+    if not lines:
+        return Step(NOT_BACK, "supporting", None, id="offsets-go-back")
+    addresses = sorted({s.values.get("address") or "" for s in lines})
+    claim = BACK.say(group=group, addresses=addresses, count=sum(s.count for s in lines))
+    refs = [next(s for s in lines if s.values.get("address") == address).ref(case) for address in addresses[:2]]
+    return Step(claim, "supporting", True, tuple(refs), id="offsets-go-back")
+
+
+def _same_shares(case: Case) -> list[tuple[facts.Said, facts.Said]]:
+    """Return pairs of rebalance results in which two processes with one client id took the same queues, knowing that there are several clients."""
+    by_share: dict[Any, list[facts.Said]] = defaultdict(list)
+    for said in facts.of(case, "queues-assigned", "queues-assigned-go"):
+        topic = said.values.get("topic", "")
+        if (
+            said.group
+            and positions.of_users(said.group)
+            and not topic.startswith(names.RETRY_PREFIX)
+            and (positions.number(said.values.get("clients")) or 2) > 1
+        ):
+            queues = facts.queues(said.values.get("set", ""))
+            if queues:
+                by_share[said.group, said.values.get("client_id"), topic, queues].append(said)
+    pairs = []
+    for lines in by_share.values():
+        second = next((s for s in lines if s.place != lines[0].place), None)
+        if second is not None:
+            pairs.append((lines[0], second))
+    return pairs
+
+
+def _same_share_group(case: Case) -> str | None:
+    pairs = _same_shares(case)
+    return pairs[0][0].group if pairs else None
+
+
+def _same_share(case: Case, group: str | None) -> Step:
+    pair = next(((a, b) for a, b in _same_shares(case) if a.group == group), None)
+    if pair is None:
+        return Step(NOT_SAME_SHARE, "supporting", None, id="same-share")
+    claim = SAME_SHARE.say(id=pair[0].values.get("client_id"), topic=pair[0].values.get("topic"))
+    return Step(claim, "supporting", True, (pair[0].ref(case), pair[1].ref(case)), id="same-share")
+
+
+def _shares(case: Case, group: str, pairs: list[Any]) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
+    """Return ({topic: queues with several owners}, {topic: queues with none}) of a group, its retry topic apart."""
+    several: dict[str, set[int]] = defaultdict(set)
+    nobody: dict[str, set[int]] = defaultdict(set)
+    owners = _owners(case, group)
+    for queue, places in owners.items():
+        if len(places) > 1:
+            several[queue[0]].add(queue[2])
+    for said in _back_lines(case).get(group, []):
+        if said.queue:
+            several[said.queue[0]].add(said.queue[2])
+    for pair in lag.pairs(case):
+        if pair.group != group or pair.topic.startswith(names.RETRY_PREFIX):
+            continue
+        owned = {queue[2] for queue in owners if queue[0] == pair.topic}
+        for course in pair.queues:
+            idle = course.last_lag > 0 and (
+                course.stands or (course.never_handled and course.looks == 1 and course.last_lag > lag.LEAST)
+            )
+            others_go = any(q.advanced > 0 or not q.last_lag for q in pair.queues if q is not course)
+            if idle and others_go and course.queue_id not in owned:
+                nobody[pair.topic].add(course.queue_id)
+    return ({t: sorted(q) for t, q in sorted(several.items())}, {t: sorted(q) for t, q in sorted(nobody.items())})
+
+
+def _owners(case: Case, group: str) -> dict[members.Queue, set[str]]:
+    """Return who held which queue at the end, topics of users only."""
+    held = members.holders_at_end(case, group)
+    return {queue: places for queue, places in held.items() if not queue[0].startswith(names.RETRY_PREFIX)}
+
+
+def _shares_step(case: Case, group: str | None, several: dict[str, list[int]], nobody: dict[str, list[int]]) -> Step:
+    if group is None or not (several or nobody):
+        return Step(NOT_SHARES, "deciding", None, id="shares-wrong")
+    refs: list[Ref] = []
+    for topic, queues in several.items():
+        held = [
+            h
+            for h in members.holdings(case)
+            if h.group == group and h.queue[0] == topic and h.queue[2] == queues[0] and h.last is None
+        ]
+        refs += [h.ref for h in held[:2]]
+    for topic, queues in nobody.items():
+        refs += lag.refs(case, group, topic, queues[0])
+    if not refs:
+        refs = [s.ref(case) for s in _back_lines(case).get(group, [])[:2]]
+    return Step(
+        SHARES.say(several=_words(several), group=group, nobody=_words(nobody)),
+        "deciding",
+        True,
+        tuple(dict.fromkeys(refs)),
+        id="shares-wrong",
+    )
+
+
+def _words(queues: dict[str, list[int]]) -> str:
+    return ", ".join(f"{topic} {'/'.join(map(str, ids))}" for topic, ids in queues.items()) or "–"
+
+
+def _client_ids(case: Case, group: str) -> list[str] | None:
+    """Return the client id of every connection of a group: of the last list of them, else of those the broker's log shows open."""
+    mine = [c for c in members.connections(case) if c.group == group]
+    listed = [c for c in mine if c.listed]
+    if listed:
+        last = max(listed, key=lambda c: (str(c.first), c.file)).file
+        return sorted(c.client_id for c in listed if c.file == last)
+    open_ = {c.address: c.client_id for c in mine if c.last is None} or {c.address: c.client_id for c in mine}
+    return sorted(open_.values()) or None
+
+
+def _tell(
+    case: Case, finding: Finding, group: str, pairs: list[Any], several: Any, nobody: Any, doubled: int | None
+) -> None:
+    ids = sorted({c.client_id for pair in pairs for c in pair})
+    count = len({c.address for pair in pairs for c in pair})
+    if not pairs:
+        finding.summary = MAYBE.say(group=group)
+    elif several or nobody:
+        finding.summary = SUMMARY.say(ids=ids, count=count, group=group, several=_words(several), nobody=_words(nobody))
+    else:
+        finding.summary = SUMMARY_PLAIN.say(ids=ids, count=count, group=group)
+    waiting = sum(
+        q.last_lag
+        for p in lag.pairs(case)
+        if p.group == group
+        for q in p.queues
+        if q.queue_id in nobody.get(p.topic, [])
+    )
+    finding.remedies = [
+        Remedy(ACTION, WHY, RISK.say(waiting=waiting), VERIFY),
+        Remedy(UPGRADE, UPGRADE_WHY, UPGRADE_RISK, VERIFY),
+    ]
+    if doubled:
+        finding.remedies.append(
+            Remedy(IDEMPOTENT.say(count=doubled), IDEMPOTENT_WHY, IDEMPOTENT_RISK, IDEMPOTENT_VERIFY)
+        )
+    finding.tables = {"queue_owners": _holdings(case, group)}
+
+
+def _holdings(case: Case, group: str) -> Any:
+    import pandas as pd
+
+    rows = [
+        (h.place, h.client_id, h.queue[0], h.queue[1], h.queue[2], h.first, h.last)
+        for h in members.holdings(case)
+        if h.group == group
+    ]
+    return pd.DataFrame(rows, columns=["place", "client_id", "topic", "broker", "queue_id", "first", "last"]).head(
+        5_000
+    )
+
+
+def _missing(case: Case, finding: Finding, group: str | None, no_ledger: bool) -> list[Missing]:
+    wanted = []
+    if finding.steps[0].holds is None:
+        wanted.append(collect_next.consumer_connection(group, WANT_CONNECTION))
+    if finding.steps[1].holds is None:
+        wanted += [
+            collect_next.client_log(collect_next.CONSUMER, WANT_CLIENT),
+            collect_next.consumer_progress(group, WANT_POSITIONS),
+        ]
+    if no_ledger and finding.steps[0].holds:
+        wanted.append(collect_next.deliveries(WANT_LEDGER))
+    return wanted

@@ -1,0 +1,92 @@
+"""Known problems (`kit.rocketmq.known_problems`) in the logs of a case: one `neighbour` finding for each that was seen.
+
+What is not seen is not a finding: the catalogue has hundreds of entries, and a log that is not there shows nothing. Texts
+that a cause module judges are left to it. A healthy system prints many of these lines at start and stop: an entry counts
+from its own number and duration on. In a paste, where nobody copies a line for nothing, one is enough to suspect it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pyarrow.dataset as ds
+
+from kit.analysis import refs
+from kit.case import setup
+from kit.causes.findings import Finding, Remedy, Role, Step
+from kit.i18n import Sentence, T
+from kit.rocketmq.known_problems import upstream
+from kit.rocketmq.known_problems.problem import Problem
+from kit.rocketmq.log_events.catalogue import PROBLEM, SEARCHED
+from kit.rocketmq.versions import Version
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+PASTE: Final = 200
+"""Log entries up to which evidence without records counts as a paste."""
+
+SUMMARY = T("{meaning} Log entries that say so: {n}.")
+SEEN = T("The logs say so; entries: {n}.")
+HAS_IT = T("Release {version} is among those with this fault ({releases}).")
+FROM_TO = T("{since} to {until}")
+VERIFY = T("The line is no longer printed.")
+
+
+def examine(case: Case) -> list[Finding]:
+    """Return one finding for each known problem that was seen often and long enough, most entries first."""
+    paste = _is_paste(case)
+    found = []
+    for problem in SEARCHED:
+        seen = refs.seen(case, PROBLEM + problem.slug)
+        if not seen:
+            continue
+        lasted = (seen.last - seen.first).total_seconds() if seen.first and seen.last else 0.0
+        enough = seen.count >= problem.least and lasted >= problem.lasts
+        if enough or paste:
+            found.append((seen.count, _finding(case, problem, seen, certain=enough and problem.verdict == "confirmed")))
+    return [finding for _, finding in sorted(found, key=lambda each: (-each[0], each[1].cause))]
+
+
+def _is_paste(case: Case) -> bool:
+    files = [item for item in case.found.items if item.replica_of is None]
+    if len(files) > 1 or not case.found.of_kind("log", "text"):
+        return False
+    return bool(ds.dataset(case.folder("logs"), format="parquet").count_rows() <= PASTE)
+
+
+def _finding(case: Case, problem: Problem, seen: refs.Seen, *, certain: bool) -> Finding:
+    finding = Finding(problem.slug, "neighbour", problem.title, SUMMARY.say(meaning=problem.meaning, n=seen.count))
+    role: Role = "deciding" if certain else "supporting"
+    finding.steps = [Step(SEEN.say(n=seen.count), role, True, refs.quote(case, seen), id="seen")]
+    faulty = _faulty(case, problem)
+    if faulty is not None:
+        finding.steps.append(
+            Step(HAS_IT.say(version=str(faulty), releases=_releases(problem)), "supporting", True, id="release")
+        )
+    finding.figures = {"entries": seen.count}
+    if seen.first and seen.last:
+        finding.window = (seen.first, seen.last)
+    if problem.remedy is not None and problem.risk is not None:
+        finding.remedies = [Remedy(problem.remedy, problem.decides or problem.next, problem.risk, VERIFY)]
+    return finding
+
+
+def _faulty(case: Case, problem: Problem) -> Version | None:
+    """Return a release of the evidence's brokers that has the fault; None where the fault has no bounds."""
+    if not problem.since and not problem.until:
+        return None
+    for text in setup.broker_versions(case):
+        version = Version.parse(text)
+        if _within(problem, version):
+            return version
+    return None
+
+
+def _within(problem: Problem, version: Version) -> bool:
+    early = problem.since and version < Version.parse(problem.since)
+    return not early and not (problem.until and version > Version.parse(problem.until))
+
+
+def _releases(problem: Problem) -> Sentence:
+    return FROM_TO.say(since=problem.since or upstream.OLDEST, until=problem.until or upstream.NEWEST)

@@ -1,0 +1,302 @@
+"""subscription-mismatch: clients of one group subscribe differently, so the broker and the rebalancing treat some of them wrongly.
+
+Deciding steps: two clients of one group with different subscriptions at the same time (consumerStatus files, heartbeats in client logs, the broker's
+`registerConsumer info changed`) · messages of a subscribed topic that nobody handled behind the group's offset, or queues without progress.
+The broker keeps one subscription table a group (broker/client/ConsumerGroupInfo.updateSubscription): the last heartbeat wins; clients share out the queues of
+each topic among all of them (client/impl/consumer/RebalanceImpl). The lines of a rolling restart are no sign of it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+from kit.analysis import refs as quoting
+from kit.analysis.consumers import facts, handled, lag, members, positions
+from kit.causes import collect_next
+from kit.causes.findings import Finding, Kind, Missing, Remedy, Step
+from kit.i18n import T
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+SLUG = "subscription-mismatch"
+KIND: Kind = "root_cause"
+FLAPS = 2
+"""Times a topic, or an expression, has to come back into the broker's table: a deployment replaces it once."""
+
+TITLE = T("Clients of one consumer group subscribe differently")
+SUMMARY_FRONT = T(
+    "Clients of group {group} subscribe to different topics: queues of {topics} are pulled by nobody, {front} messages wait in them."
+)
+SUMMARY_GONE = T(
+    "Clients of group {group} subscribe to {topics} with different expressions: {behind} messages were passed over and handled by nobody."
+)
+SUMMARY = T("Clients of group {group} subscribe differently.")
+NONE = T("All clients of a group subscribe alike.")
+MAYBE = T(
+    "The broker's subscription of group {group} keeps changing; two clients with different subscriptions are not shown."
+)
+DIFFERENT = T("Client {one} of group {group} subscribes to {first}, client {other} to {second}, at the same time.")
+NOT_DIFFERENT = T("Two clients of one group subscribe differently at the same time.")
+GONE = T("{behind} messages of {topics} lie behind the group's offset and no client of it handled them.")
+WAIT = T(
+    "Queues {queues} of {topic} make no progress for group {group} although it subscribes to the topic and other queues go on: {front} messages wait in them."
+)
+NO_EFFECT = T("All messages of the subscribed topics were handled, or are about to be.")
+UNKNOWN_EFFECT = T("Messages of a subscribed topic were handled by nobody, or queues make no progress.")
+FLAPPING = T("The broker's subscription of group {group} keeps changing: {what} ({count} lines).")
+NOT_FLAPPING = T("The broker's subscription of a group keeps changing.")
+REFUSED = T("The broker refuses pulls of group {group}: it has no subscription to topic {topic} ({count} lines).")
+NOT_REFUSED = T("The broker refuses pulls because the subscription of the group lacks the topic.")
+WARNED = T("consumerStatus says that clients of the group subscribe differently.")
+NOT_WARNED = T(
+    "consumerStatus says that clients of the group subscribe differently; it says so after two minutes only."
+)
+WANT_STATUS = T("it writes a file for each client, with what that client subscribes to")
+WANT_CLIENT = T("each client's log has its own subscription in HeartbeatData")
+WANT_POSITIONS = T("queues without progress show what nobody pulls")
+WANT_LEDGER = T("messages passed over leave no lag: only what was handled against what is stored shows them")
+ACTION = T("Give each subscription a consumer group of its own.")
+WHY = T("A group means: any client may handle any message of it. The broker keeps one subscription for all of them.")
+RISK = T("Medium: a new group needs a start offset chosen on purpose (CONSUME_FROM_* counts only where it has none).")
+VERIFY = T(
+    "consumerStatus writes the same subscriptions for all clients, and consumerProgress shows no queue without progress."
+)
+SAME = T("Or run the same code, with the same topics and expressions, in all processes of the group.")
+SAME_WHY = T("Then each message may go to any client, and whichever heartbeat comes last changes nothing.")
+SAME_RISK = T("Low: finish the deployment, and stop the last old process.")
+AGAIN = T(
+    "After that, set the group's offsets back to the beginning of the mismatch to get the messages that were passed over."
+)
+AGAIN_WHY = T("{behind} messages lie behind the offset; no retry brings them.")
+AGAIN_RISK = T("Medium: what was handled since is handled again; handlers must be idempotent.")
+AGAIN_VERIFY = T("The ledgers of the group hold the keys that were missing.")
+
+LOOKS_LIKE = (
+    (
+        "duplicate-client-id",
+        T("the queues without progress belong to a client that computes the share of another one with the same id"),
+    ),
+    (
+        "consumer-backlog",
+        T("all queues lag; here some are at their end and others have no owner, or nothing lags at all"),
+    ),
+    ("consumer-stuck", T("one queue has an owner and a message in work; here nobody pulls it")),
+)
+
+
+def examine(case: Case) -> Finding:
+    """Say whether clients of a group subscribe differently, and what became of the messages."""
+    finding = Finding(SLUG, KIND, TITLE, NONE.say())
+    different = members.differing(case)
+    flaps = _flapping(case)
+    group = next(iter(sorted(different, key=lambda g: (-len(_effect_queues(case, g, different[g])), g))), None)
+    named = group or next(iter(sorted(flaps, key=lambda g: -flaps[g][0])), None)
+    topics = _topics(different[group]) if group else ()
+    found = handled.unhandled(case, group, topics) if group else []
+    finding.steps = [
+        _different(case, group, different),
+        _effect(case, group, topics, found),
+        _flap_step(case, flaps, named),
+        _refused(case, named),
+        _warned(case),
+    ]
+    finding.figures = _figures(case, named, different.get(group or "", []), found)
+    if group is not None:
+        _tell(finding, group, found)
+        finding.tables = _tables(case, group)
+        finding.window = members.window([s.first for pair in different[group] for s in pair], case)
+    elif named and finding.verdict == "suspected":
+        finding.summary = MAYBE.say(group=named)
+    if finding.verdict != "ruled_out":
+        finding.missing = _missing(case, finding, named)
+    return finding
+
+
+def _topics(pairs: list[tuple[members.Subscription, members.Subscription]]) -> tuple[str, ...]:
+    """Return the topics whose subscription differs between clients."""
+    found = set()
+    for one, other in pairs:
+        found |= {topic for topic in {*one.topics, *other.topics} if one.topics.get(topic) != other.topics.get(topic)}
+    return tuple(sorted(found))
+
+
+def _different(case: Case, group: str | None, different: dict[str, Any]) -> Step:
+    if group is None:
+        known = _all_alike(case)
+        return Step(NOT_DIFFERENT, "deciding", False if known else None, id="different-subscriptions")
+    # The pair whose difference lasts: files of one call of consumerStatus before lines of a log.
+    one, other = max(
+        different[group], key=lambda pair: (pair[0].first == pair[1].first, min(str(p.last) for p in pair))
+    )
+    claim = DIFFERENT.say(
+        group=group, one=one.client_id, other=other.client_id, first=_words(one.topics), second=_words(other.topics)
+    )
+    return Step(claim, "deciding", True, (one.ref, other.ref), id="different-subscriptions")
+
+
+def _all_alike(case: Case) -> bool:
+    """Tell whether the subscription of every client that is known to be there is known, and they are alike."""
+    by_group: dict[str, set[str]] = defaultdict(set)
+    for each in members.subscriptions(case):
+        by_group[each.group].add(each.client_id)
+    connected: dict[str, set[str]] = defaultdict(set)
+    for connection in members.connections(case):
+        connected[connection.group].add(connection.client_id)
+    return bool(by_group) and all(clients <= by_group.get(group, set()) for group, clients in connected.items())
+
+
+def _words(topics: dict[str, str]) -> str:
+    return ", ".join(f"{topic} ({expression})" for topic, expression in topics.items())
+
+
+def _effect_queues(
+    case: Case, group: str, pairs: list[tuple[members.Subscription, members.Subscription]]
+) -> list[lag.Course]:
+    """Return the queues of topics with differing subscriptions that stand although messages wait in them."""
+    topics = _topics(pairs)
+    return [
+        q for pair in lag.pairs(case) if pair.group == group and pair.topic in topics for q in pair.queues if _idle(q)
+    ]
+
+
+def _idle(queue: lag.Course) -> bool:
+    """Tell whether a queue makes no progress: it stood between two looks, or nothing of it was ever handled although much waits."""
+    return queue.last_lag > 0 and (
+        queue.stands or (queue.looks == 1 and queue.never_handled and queue.last_lag > lag.SMALL)
+    )
+
+
+def _effect(case: Case, group: str | None, topics: tuple[str, ...], found: list[handled.Topic]) -> Step:
+    """Return what the mismatch did: messages passed over, or queues that nobody pulls."""
+    if group is None:
+        return Step(UNKNOWN_EFFECT, "deciding", None, id="messages-unhandled")
+    gone = [t for t in found if t.behind]
+    if gone:
+        records = tuple(quoting.record(row) for t in gone for row in t.records)[:3]
+        claim = GONE.say(behind=sum(t.behind or 0 for t in gone), topics=[t.topic for t in gone])
+        return Step(claim, "deciding", True, records, id="messages-unhandled")
+    for pair in lag.pairs(case):
+        idle = [q for q in pair.queues if _idle(q)] if pair.group == group and pair.topic in topics else []
+        if idle and len(idle) < len(pair.queues):
+            claim = WAIT.say(
+                queues=[q.queue_id for q in idle], topic=pair.topic, group=group, front=sum(q.last_lag for q in idle)
+            )
+            refs = (
+                *lag.refs(case, group, pair.topic, idle[0].queue_id),
+                *lag.refs(case, group, pair.topic, idle[-1].queue_id),
+            )
+            return Step(claim, "deciding", True, tuple(dict.fromkeys(refs)), id="messages-unhandled")
+    if found and all(t.behind == 0 and t.front is not None and t.front <= lag.SMALL for t in found):
+        return Step(NO_EFFECT, "deciding", False, id="messages-unhandled")
+    return Step(UNKNOWN_EFFECT, "deciding", None, id="messages-unhandled")
+
+
+def _flapping(case: Case) -> dict[str, tuple[int, list[str], list[facts.Said]]]:
+    """Return, by group, (lines, what comes and goes, statements) where the broker's subscription comes back to what it was before."""
+    found: dict[str, tuple[int, list[str], list[facts.Said]]] = {}
+    by_group: dict[str, list[facts.Said]] = defaultdict(list)
+    for said in facts.of(case, "subscription-replaced", "subscription-removed", "subscription-added"):
+        if said.group and positions.of_users(said.group) and not said.values.get("topic", "").startswith("%RETRY%"):
+            by_group[said.group].append(said)
+    for group, lines in by_group.items():
+        removed = [s for s in lines if s.event == "subscription-removed"]
+        again = {
+            s.values["topic"] for s in removed if sum(r.values["topic"] == s.values["topic"] for r in removed) >= FLAPS
+        }
+        again |= {a.values["topic"] for a in removed if any(b.values["topic"] != a.values["topic"] for b in removed)}
+        moves = [s for s in lines if s.event == "subscription-replaced" and s.values.get("old") != s.values.get("new")]
+        pairs = {(s.values.get("topic"), s.values.get("old"), s.values.get("new")) for s in moves}
+        back = [s for s in moves if (s.values.get("topic"), s.values.get("new"), s.values.get("old")) in pairs]
+        if again:
+            found[group] = (sum(s.count for s in removed), sorted(again), removed)
+        elif back:
+            words = sorted({s.values["old"] for s in back} | {s.values["new"] for s in back})
+            found[group] = (sum(s.count for s in back), words, back)
+    return found
+
+
+def _flap_step(case: Case, flaps: dict[str, tuple[int, list[str], list[facts.Said]]], group: str | None) -> Step:
+    if group not in flaps:
+        return Step(NOT_FLAPPING, "supporting", None, id="subscription-flaps")
+    count, what, lines = flaps[group]
+    refs = tuple(s.ref(case) for s in lines[:3])
+    return Step(FLAPPING.say(group=group, what=what, count=count), "supporting", True, refs, id="subscription-flaps")
+
+
+def _refused(case: Case, group: str | None) -> Step:
+    said = [
+        s
+        for s in facts.of(case, "subscription-missing")
+        if s.group and group in (None, s.group) and not s.values.get("topic", "").startswith("%RETRY%")
+    ]
+    count = sum(s.count for s in said)
+    if count < FLAPS:
+        return Step(NOT_REFUSED, "supporting", None, id="pulls-refused")
+    claim = REFUSED.say(group=said[0].group, topic=sorted({s.values.get("topic") or "" for s in said}), count=count)
+    return Step(claim, "supporting", True, tuple(s.ref(case) for s in said[:2]), id="pulls-refused")
+
+
+def _warned(case: Case) -> Step:
+    blocks = [b for b in positions.admin_blocks(case) if "Different subscription" in (b.get("WARN") or "")]
+    if not blocks:
+        return Step(NOT_WARNED, "supporting", None, id="status-warns")
+    ref = quoting.first_with(case, blocks[0]["file"], "Different subscription")
+    return Step(WARNED, "supporting", True, (ref,) if ref else (), id="status-warns")
+
+
+def _figures(case: Case, group: str | None, pairs: list[Any], found: list[handled.Topic]) -> dict[str, Any]:
+    clients = {s.client_id: s.topics for pair in pairs for s in pair}
+    by_topics = any(set(a.topics) != set(b.topics) for a, b in pairs)
+    nobody = {t.topic: t.nobody if t.nobody is not None else t.front if by_topics and t.front else None for t in found}
+    return {
+        "group": group,
+        "subscriptions": dict(sorted(clients.items())) or None,
+        "handled_by_nobody": nobody or None,
+        "behind_the_offset": {t.topic: t.behind for t in found} or None,
+        "in_front_of_the_offset": {t.topic: t.front for t in found} or None,
+    }
+
+
+def _tell(finding: Finding, group: str, found: list[handled.Topic]) -> None:
+    behind, front = sum(t.behind or 0 for t in found), sum(t.front or 0 for t in found)
+    topics = [t.topic for t in found]
+    if behind:
+        finding.summary = SUMMARY_GONE.say(group=group, topics=topics, behind=behind)
+    elif front > lag.SMALL:
+        finding.summary = SUMMARY_FRONT.say(group=group, topics=topics, front=front)
+    else:
+        finding.summary = SUMMARY.say(group=group)
+    finding.remedies = [Remedy(ACTION, WHY, RISK, VERIFY), Remedy(SAME, SAME_WHY, SAME_RISK, VERIFY)]
+    if behind:
+        finding.remedies.append(Remedy(AGAIN, AGAIN_WHY.say(behind=behind), AGAIN_RISK, AGAIN_VERIFY))
+
+
+def _tables(case: Case, group: str) -> dict[str, Any]:
+    import pandas as pd
+
+    rows = [
+        (s.client_id, topic, expression, s.first, s.ref.file, s.ref.line)
+        for s in members.subscriptions(case)
+        if s.group == group
+        for topic, expression in s.topics.items()
+    ]
+    columns = ["client_id", "topic", "expression", "first", "file", "line"]
+    return {
+        "group_subscriptions": pd.DataFrame(rows, columns=columns)
+        .drop_duplicates(["client_id", "topic", "expression"])
+        .head(5_000)
+    }
+
+
+def _missing(case: Case, finding: Finding, group: str | None) -> list[Missing]:
+    first, second = finding.steps[0].holds, finding.steps[1].holds
+    wanted = []
+    if first is None:
+        wanted.append(collect_next.consumer_status(group, WANT_STATUS))
+        if not facts.of(case, "heartbeat-data"):
+            wanted.append(collect_next.client_log(collect_next.CONSUMER, WANT_CLIENT))
+    if second is None:
+        wanted += [collect_next.consumer_progress(group, WANT_POSITIONS), collect_next.deliveries(WANT_LEDGER)]
+    return wanted

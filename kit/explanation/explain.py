@@ -1,0 +1,251 @@
+"""What each line of a paste means: `explain`.
+
+A line is looked up in this order: known problems (`kit.rocketmq.known_problems`), known log texts
+(`kit.rocketmq.log_events`), RocketMQ's own format strings, answers, settings. Ids in it are taken apart beside that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from kit.explanation import pasted_ids
+from kit.explanation.plain_lines import Line, lines
+from kit.i18n import Lang, T
+from kit.rocketmq import answers
+from kit.rocketmq.config import ALIASES, PARAMETERS, default_of
+from kit.rocketmq.known_problems import matching, upstream
+from kit.rocketmq.known_problems.catalogue import BY_SLUG
+from kit.rocketmq.known_problems.problem import Problem
+from kit.rocketmq.known_problems.windows import Windows
+from kit.rocketmq.log_events import benign
+from kit.rocketmq.log_events.catalogue import EVENTS
+from kit.rocketmq.log_events.event import Event
+from kit.rocketmq.log_events.meanings import MEANINGS
+
+SHOWN_CLASSES: Final = 3
+
+UNKNOWN = T("not known")
+NOT_KNOWN = T(
+    "The kit does not know this line; it is not one of RocketMQ's own WARN or ERROR texts, nor a code, id or setting."
+)
+HARMLESS = T("Known benign: {why}.")
+PRINTED = T("RocketMQ prints this in {cls} ({how}); the catalogue has no entry for it.")
+ORDINARY = T("An ordinary line of {where}: nothing is wrong.")
+WATCHED = T("A line of {where} that the kit's causes look at; what it shows depends on the lines around it.")
+PRINTED_BY = T("{cls} ({how}), releases {releases}")
+FAULT_IN = T("the fault: {since} to {until}")
+FIXED = T("fixed: {fixed}")
+UNLIKE = T("Not to be mistaken: {unlike}.")
+ANSWER = T("Response code {code}, {name}")
+STATUS = T("Send status {name}")
+UNKNOWN_CODE = T("Response code {code}")
+OTHER_CODE = T("A code the kit does not know; read the text behind it.")
+SETTING = T("Setting {name}")
+SETTING_IS = T("{meaning} Unit: {unit}; default: {default}.")
+SETTING_TRADE = T("It trades: {trade}.")
+READ_SINCE = T("read since {since}")
+READ_UNTIL = T("read until {until}")
+ALIAS = T("Older name of {name}; newer releases ignore it.")
+NOTHING = T("Nothing.")
+LOOK = T("Read the lines around it and the stack trace below.")
+
+_CODE: Final = re.compile(r"\bCODE: ?(\d{1,4})\b|\bresponse code[=: ]+(\d{1,4})\b", re.IGNORECASE)
+_SETTING: Final = re.compile(r"^[\s\"'-]*([a-z]\w{3,50})[\"']?\s*[=:]\s*[\"']?([^\"'\n]{0,200}?)[\"',;]?\s*$")
+
+
+def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
+    """Return what each line of a text means, in order: `line` (first is 1), `text`, `kind` (`log`, `id`, `code`,
+    `config`), `slug` (known problem or log text, None where there is none), `title`, `meaning`, `versions`, `next`.
+
+    A line of which nothing is known has kind `log` and no slug; frames of stack traces and empty lines are left out.
+    """
+    pasted = list(lines(text))
+    ids = pasted_ids.find(pasted)
+    rows: list[dict[str, Any]] = []
+    for line in pasted:
+        own = [row for row in ids if row.line == line.number and row.text == line.text]
+        if line.frame and not own:
+            continue
+        found = _of_line(line, lang, known=bool(own))
+        rows += [*found, *(row.as_dict(lang) for row in own)]
+    return rows
+
+
+def _of_line(line: Line, lang: Lang, *, known: bool) -> list[dict[str, Any]]:
+    """Return the row of what a line says; none where only ids are known in it."""
+    problems = matching.named(line.text + "\n")
+    if problems:
+        return [_problem(line, problems[0], lang)]
+    row = _event(line, lang) or _upstream(line, lang) or _answer(line, lang) or _setting(line, lang)
+    if row:
+        return [row]
+    return [] if known else [_row(line, "log", None, UNKNOWN.in_(lang), NOT_KNOWN.in_(lang), "", "")]
+
+
+def _row(line: Line, kind: str, slug: str | None, *said: str) -> dict[str, Any]:
+    title, meaning, versions, following = said
+    return {
+        "line": line.number, "text": line.text, "kind": kind, "slug": slug, "title": title, "meaning": meaning,
+        "versions": versions, "next": following,
+    }  # fmt: skip
+
+
+def _problem(line: Line, problem: Problem, lang: Lang) -> dict[str, Any]:
+    meaning = problem.meaning.in_(lang)
+    if problem.decides is not None:
+        meaning += " " + problem.decides.in_(lang)
+    if problem.unlike is not None:
+        meaning += " " + UNLIKE.say(unlike=problem.unlike).render(lang)
+    return _row(
+        line,
+        "log",
+        problem.slug,
+        problem.title.in_(lang),
+        meaning,
+        _releases(line, problem, lang),
+        problem.next.in_(lang),
+    )
+
+
+def _releases(line: Line, problem: Problem | None, lang: Lang) -> str:
+    """Return who prints a line, in which releases, and since and until when the fault exists."""
+    said = []
+    printed = [each for each in upstream.find(line.text) if each.weight > upstream.SURE]
+    if printed:
+        said.append(_printed_by(printed, lang))
+    elif problem is not None:
+        said.append(problem.printed or problem.reference)
+    if problem is not None and (problem.since or problem.until):
+        said.append(
+            FAULT_IN.say(since=problem.since or upstream.OLDEST, until=problem.until or upstream.NEWEST).render(lang)
+        )
+    if problem is not None and problem.fixed:
+        said.append(FIXED.say(fixed=problem.fixed).render(lang))
+    return "; ".join(said)
+
+
+def _printed_by(printed: Sequence[upstream.FormatString], lang: Lang) -> str:
+    """Return the classes that print a text and the releases in which one of them does."""
+    same = [each for each in printed if each.weight == printed[0].weight]
+    classes = ", ".join(dict.fromkeys(each.cls for each in same[:SHOWN_CLASSES]))
+    how = "/".join(dict.fromkeys(each.how for each in same))
+    since = min((each.since for each in same), key=upstream.number)
+    until = max((each.until for each in same), key=lambda each: upstream.number(each or upstream.NEWEST))
+    releases = f"{since or upstream.OLDEST}–{until or upstream.NEWEST}"
+    return PRINTED_BY.say(cls=classes, how=how, releases=releases).render(lang)
+
+
+_EVENTS: Final = tuple((event, needle) for event in EVENTS for needle in event.needles)
+_EVENT_TEXTS: Final = Windows(tuple(needle for _, needle in _EVENTS))
+
+
+def _event(line: Line, lang: Lang) -> dict[str, Any] | None:
+    """Return the row of a known log text; of several the one with the longest text."""
+    found: list[tuple[int, Event]] = []
+    for number in _EVENT_TEXTS.find(line.text):
+        event, needle = _EVENTS[number]
+        if not event.confirm or re.search(event.confirm, line.text):
+            found.append((len(needle), event))
+    if not found:
+        return None
+    _, event = max(found, key=lambda each: each[0])
+    meaning, following = _meaning(event, lang)
+    released = f"{event.since or upstream.OLDEST}–{event.until or upstream.NEWEST}"
+    printed = f"{event.reference} {released if event.since or event.until else ''}".strip()
+    return _row(line, "log", event.slug, _title(event), meaning, printed, following)
+
+
+def _title(event: Event) -> str:
+    return event.slug.replace("-", " ").capitalize()
+
+
+def _meaning(event: Event, lang: Lang) -> tuple[str, str]:
+    if event.slug in benign.BY_SLUG:
+        return HARMLESS.say(why=benign.BY_SLUG[event.slug].why).render(lang), NOTHING.in_(lang)
+    if event.slug in MEANINGS:
+        return MEANINGS[event.slug].in_(lang), (NOTHING if event.harmless else LOOK).in_(lang)
+    said = ORDINARY if event.harmless else WATCHED
+    return said.say(where=event.reference).render(lang), (NOTHING if event.harmless else LOOK).in_(lang)
+
+
+def _upstream(line: Line, lang: Lang) -> dict[str, Any] | None:
+    """Return the row of a line that one of RocketMQ's own format strings gives."""
+    for printed in upstream.find(line.text):
+        if printed.weight <= upstream.SURE:
+            break
+        problem = matching.of_class(printed)
+        if problem is not None:
+            return _problem(line, problem, lang)
+        meaning = PRINTED.say(cls=printed.cls, how=printed.how).render(lang)
+        return _row(
+            line, "log", None, printed.cls.rpartition("/")[2], meaning, _releases(line, None, lang), LOOK.in_(lang)
+        )
+    return None
+
+
+def _answer(line: Line, lang: Lang) -> dict[str, Any] | None:
+    """Return the row of a response code or a send status."""
+    said = _CODE.search(line.text)
+    if said:
+        code = int(said[1] or said[2])
+        answer = answers.CODES.get(code)
+        if answer is None:
+            title = UNKNOWN_CODE.say(code=str(code)).render(lang)
+            return _row(line, "code", None, title, OTHER_CODE.in_(lang), "", LOOK.in_(lang))
+        title = ANSWER.say(code=str(code), name=answer.name).render(lang)
+    else:
+        name = next((name for name in answers.STATUSES if name in line.text), None)
+        if name is None:
+            return None
+        answer = answers.CODES[answers.STATUSES[name]]
+        title = STATUS.say(name=name).render(lang)
+    slug = answer.problem or None
+    versions = BY_SLUG[slug].reference if slug else "common/protocol/ResponseCode"
+    return _row(line, "code", slug, title, answer.meaning.in_(lang), versions, answer.next.in_(lang))
+
+
+def _setting(line: Line, lang: Lang) -> dict[str, Any] | None:
+    """Return the row of a line of broker.conf, of a properties file or of getBrokerConfig."""
+    said = _SETTING.match(line.text)
+    if not said:
+        return None
+    name = said[1]
+    if name in ALIASES and name not in PARAMETERS:
+        return _row(
+            line,
+            "config",
+            None,
+            SETTING.say(name=name).render(lang),
+            ALIAS.say(name=ALIASES[name]).render(lang),
+            "",
+            "",
+        )
+    parameter = PARAMETERS.get(name)
+    if parameter is None:
+        return None
+    default = default_of(name, None)
+    meaning = parameter.meaning.in_(lang).rstrip(".") + "."
+    said_all = SETTING_IS.say(
+        meaning=meaning, unit=parameter.unit, default=None if default is None else str(default)
+    ).render(lang)
+    if parameter.trade is not None:
+        said_all += " " + SETTING_TRADE.say(trade=parameter.trade.in_(lang).rstrip(".")).render(lang)
+    read = [READ_SINCE.say(since=parameter.since).render(lang)] if parameter.since else []
+    read += [READ_UNTIL.say(until=parameter.until).render(lang)] if parameter.until else []
+    return _row(line, "config", None, SETTING.say(name=name).render(lang), said_all, "; ".join(read), "")
+
+
+def releases_of(rows: Iterable[dict[str, Any]]) -> str | None:
+    """Return the releases that print all of a paste's broker lines, None where that narrows nothing down."""
+    first, last = upstream.OLDEST, upstream.NEWEST
+    for row in rows:
+        printed = [each for each in upstream.find(row["text"]) if each.logged and each.weight > upstream.SURE]
+        if printed and printed[0].cls.startswith(("broker/", "store/")):
+            same = [each for each in printed if each.weight == printed[0].weight]
+            since = min((each.since or upstream.OLDEST for each in same), key=upstream.number)
+            until = max((each.until or upstream.NEWEST for each in same), key=upstream.number)
+            first, last = max(first, since, key=upstream.number), min(last, until, key=upstream.number)
+    narrowed = (first, last) != (upstream.OLDEST, upstream.NEWEST) and upstream.number(first) <= upstream.number(last)
+    return f"{first}–{last}" if narrowed else None

@@ -1,0 +1,103 @@
+"""Ids in a paste: each taken apart once, and which of them belong to one message."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import attrs
+
+from kit.explanation.plain_lines import Line
+from kit.i18n import Lang, Sentence, T
+from kit.rocketmq import ids
+
+KINDS: Final[dict[str, T]] = {
+    "offset": T("Offset message id: the place of one stored copy"),
+    "uniq": T("UNIQ_KEY: given once by the client, the same in every copy"),
+    "grpc": T("Id of a 5.x gRPC client, stored as UNIQ_KEY"),
+}
+FIELDS: Final = T("{fields}.")
+PAIRED: Final = T("With {other} (line {line}) it names one message: that one is its {kind}.")
+PAIR_KINDS: Final[dict[str, T]] = {"offset": T("offset message id"), "uniq": T("UNIQ_KEY"), "grpc": T("UNIQ_KEY")}
+NEXT: Final[dict[str, T]] = {
+    "offset": T(
+        "Look it up with queryMsgById; every retry of the message has another one, so compare UNIQ_KEYs instead."
+    ),
+    "uniq": T("Look it up with queryMsgByUniqueKey; queryMsgById does not take it."),
+    "grpc": T("Look it up with queryMsgByUniqueKey."),
+}
+_ID: Final = re.compile(r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{56}|[0-9A-Fa-f]{32}|01[0-9A-Fa-f]{32})(?![0-9A-Za-z])")
+_SENT: Final = re.compile(r"\bmsgId=([0-9A-Fa-f]{32,56}), offsetMsgId=([0-9A-Fa-f]{32,56})")
+_KEY: Final = re.compile(r"\bUNIQ_KEY=([0-9A-Fa-f]{32,56})")
+_PLACE: Final = re.compile(r"\bcommitLogOffset=(\d+)")
+MOST: Final = 500
+"""Different ids that are taken apart."""
+
+
+@attrs.frozen
+class PastedId:
+    """One id where it stands first. `pair`: the other id of the same message and its line."""
+
+    line: int
+    text: str
+    info: ids.IdInfo
+    pair: tuple[ids.IdInfo, int] | None = None
+
+    def as_dict(self, lang: Lang) -> dict[str, Any]:
+        fields = ", ".join(f"{name} {value}" for name, value in ids.fields(self.info))
+        meaning = [_said(self.info.why, lang), FIELDS.say(fields=fields).render(lang)]
+        meaning += [_said(note, lang) for note in self.info.notes]
+        if self.pair is not None:
+            other, line = self.pair
+            meaning.append(PAIRED.say(other=other.text, line=str(line), kind=PAIR_KINDS[other.kind]).render(lang))
+        said = " ".join(part[:1].upper() + part[1:].rstrip(".") + "." for part in meaning)
+        return {
+            "line": self.line, "text": self.info.text, "kind": "id", "slug": None, "title": KINDS[self.info.kind].in_(lang),
+            "meaning": said, "versions": "", "next": NEXT[self.info.kind].in_(lang),
+        }  # fmt: skip
+
+
+def _said(sentence: Sentence, lang: Lang) -> str:
+    return sentence.render(lang)
+
+
+def find(pasted: Sequence[Line]) -> list[PastedId]:
+    """Return the ids of a paste, each where it stands first, in order."""
+    first: dict[str, PastedId] = {}
+    for line in pasted:
+        for match in _ID.finditer(line.text):
+            key = match[0].upper()
+            if key not in first and len(first) < MOST and not _checksum(line.text, match.start()):
+                first[key] = PastedId(line.number, line.text, ids.decode(key))
+    pairs = dict(_pairs(pasted, first))
+    return [
+        attrs.evolve(each, pair=(first[pairs[key]].info, first[pairs[key]].line) if key in pairs else None)
+        for key, each in first.items()
+    ]
+
+
+def _checksum(text: str, at: int) -> bool:
+    """Tell whether what stands before an id says that it is a digest."""
+    return bool(
+        re.search(
+            r"(?:md5|sha-?\d*|digest|signature|trace-?id|span)\W{0,4}$", text[max(0, at - 20) : at], re.IGNORECASE
+        )
+    )
+
+
+def _pairs(pasted: Iterable[Line], first: dict[str, PastedId]) -> Iterable[tuple[str, str]]:
+    """Yield both directions of each pair: a SendResult's two ids, or a printed message whose place an offset id names."""
+    places = {each.info.offset: key for key, each in first.items() if each.info.kind == "offset"}
+    for line in pasted:
+        named = _SENT.search(line.text)
+        if named:
+            one, two = named[1].upper(), named[2].upper()
+        else:
+            key, place = _KEY.search(line.text), _PLACE.search(line.text)
+            if not key or not place:
+                continue
+            one, two = key[1].upper(), places.get(int(place[1]), "")
+        if one in first and two in first and first[one].info.kind != first[two].info.kind:
+            yield one, two
+            yield two, one

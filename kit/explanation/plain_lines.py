@@ -1,0 +1,64 @@
+"""Lines as they were printed, out of what people paste: quoting, HTML, prompts and colours taken off."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from typing import Final
+
+import attrs
+
+LONGEST: Final = 20_000
+"""Characters of a line that are looked at."""
+
+_COLOUR: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
+_TAGS: Final = "p|br|div|span|code|pre|a|b|i|em|strong|ul|ol|li|td|th|tr|table|tbody|thead|blockquote|font|img|hr|h[1-6]|details|summary|kbd|u|s"
+_TAG: Final = re.compile(rf"</?(?:{_TAGS})(?:\s[^<>]{{0,300}})?/?>", re.IGNORECASE)
+_NEW_LINE: Final = re.compile(r"<(?:br|/p|/div|/li|/tr)(?:\s[^<>]{0,300})?/?>", re.IGNORECASE)
+_QUOTING: Final = re.compile(r"^(?:\s{0,3}(?:[>|│┃＞]|&gt;)\s?)+")
+_FENCE: Final = re.compile(r"^\s*(?:```|~~~)\w*\s*$")
+_CONTAINER: Final = re.compile(
+    r"^(?:[\w.-]{1,60}\s{1,20}\|\s|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d)\s(?:std(?:out|err)\s[FP]\s)?(?=\S))"
+)
+_PROMPT: Final = re.compile(
+    r"^\s*(?:\[?[\w.-]{1,40}@[\w.-]{1,60}[\s:][^\]#$%\n]{0,80}\]?\s?[#$%]|(?:bash|sh)-?[\d.]*[#$]|[$#](?=\s)|(?:PS )?[A-Za-z]:\\[^>\n]{0,80}>)\s*"
+)
+_FRAME: Final = re.compile(
+    r"^\s*(?:at\s+[\w.$/<>@-]+\(|\.\.\. \d+ (?:more|common frames)|- (?:locked|waiting|parking) )"
+)
+_FAQ: Final = re.compile(
+    r"(?:See https?://\S+ for further details\.?|For more information, please visit the url, \S+)$"
+)
+"""client/common/FAQUrl puts it below every exception."""
+
+
+@attrs.frozen
+class Line:
+    """A line of a paste. `number`: the first is 1; `text`: as it was printed; `frame`: a frame of a stack trace or
+    another line that says nothing by itself.
+    """
+
+    number: int
+    text: str
+    frame: bool
+
+
+def lines(paste: str) -> Iterator[Line]:
+    """Yield the lines that are not empty. A line ends at LF, or where HTML begins a new one."""
+    for number, raw in enumerate(paste.split("\n"), 1):
+        for part in _NEW_LINE.sub("\n", raw[:LONGEST]).split("\n"):
+            text = plain(part)
+            if text and not _FENCE.match(text):
+                yield Line(number, text, bool(_FRAME.match(text) or _FAQ.match(text)))
+
+
+def plain(line: str) -> str:
+    """Return a line without what was put around it."""
+    text = _COLOUR.sub("", line).replace("\r", "").replace("\ufeff", "").replace("\u00a0", " ").replace("\u200b", "")
+    text = _TAG.sub("", text)
+    if "&" in text:
+        text = html.unescape(text)
+    text = _QUOTING.sub("", text)
+    text = _CONTAINER.sub("", text)
+    return _PROMPT.sub("", text).strip()

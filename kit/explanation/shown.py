@@ -1,0 +1,76 @@
+"""What `explain` prints: one block per known problem, text, code, setting or id."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any, Final
+
+from kit.explanation.explain import releases_of
+from kit.i18n import Lang, T
+
+WIDE: Final = 100
+SHOWN: Final = 160
+LINES: Final = 6
+UNKNOWN_SHOWN: Final = 10
+
+LINE = T("line {numbers}")
+AND_MORE = T("{numbers} and {n} more")
+PRINTED = T("printed by")
+NEXT = T("look at")
+NOT_KNOWN = T(
+    "{n} lines are not known to the kit (none of RocketMQ's own WARN or ERROR texts, no code, id or setting):"
+)
+RELEASES = T("Together the broker's lines are those of releases {releases}.")
+NOTHING = T("There is nothing to explain: the text is empty.")
+
+
+def blocks(rows: Sequence[dict[str, Any]], lang: Lang) -> str:
+    """Return the rows of `explain` for a terminal; the same answer to several lines is said once."""
+    if not rows:
+        return NOTHING.in_(lang)
+    answers: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    unknown = []
+    for row in rows:
+        if row["kind"] == "log" and row["slug"] is None and not row["versions"]:
+            unknown.append(row)
+        else:
+            answers.setdefault((row["kind"], row["title"], row["meaning"]), []).append(row)
+    parts = [_block(same, lang) for same in answers.values()]
+    if unknown:
+        said = [NOT_KNOWN.say(n=len(unknown)).render(lang)]
+        said += [f"  {row['line']}: {_cut(row['text'])}" for row in unknown[:UNKNOWN_SHOWN]]
+        said += ["  …"] if len(unknown) > UNKNOWN_SHOWN else []
+        parts.append("\n".join(said))
+    if releases := releases_of(rows):
+        parts.append(RELEASES.say(releases=releases).render(lang))
+    return "\n\n".join(parts)
+
+
+def _block(same: Sequence[dict[str, Any]], lang: Lang) -> str:
+    row = same[0]
+    numbers = list(dict.fromkeys(str(each["line"]) for each in same))
+    shown = ", ".join(numbers[:LINES])
+    if len(numbers) > LINES:
+        shown = AND_MORE.say(numbers=shown, n=len(numbers) - LINES).render(lang)
+    slug = f" [{row['slug']}]" if row["slug"] else ""
+    head = f"{row['title']}{slug} · {LINE.say(numbers=shown).render(lang)}"
+    said = [_clean(head), f"  > {_cut(row['text'])}", *_wrapped(row["meaning"])]
+    if row["next"]:
+        said += _wrapped(f"{NEXT.in_(lang)}: {row['next']}")
+    if row["versions"]:
+        said += _wrapped(f"{PRINTED.in_(lang)}: {row['versions']}")
+    return "\n".join(said)
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(_clean(text), WIDE, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _cut(text: str) -> str:
+    return _clean(text if len(text) <= SHOWN else text[: SHOWN - 1] + "…")
+
+
+def _clean(text: str) -> str:
+    """Return evidence text fit for a terminal: what could act on one is replaced."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -1,0 +1,111 @@
+"""What a known problem is: `Problem`, the texts it is recognised by, and what its lines mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Final, Literal
+
+import attrs
+
+from kit.i18n import T
+
+Verdict = Literal["confirmed", "suspected"]
+
+ANY: Final = "{}"
+"""What stands for a printed value in a text."""
+GAP: Final = r"[^\n]{0,400}?"
+SHORTEST: Final = 8
+"""Bytes of the shortest literal piece that is looked for."""
+
+
+@attrs.define(frozen=True, slots=False)
+class Problem:
+    """One thing that can be wrong with a RocketMQ system, or one family of log lines that only sounds so.
+
+    `texts` are pieces of log lines, answers or exceptions; `{}` stands for a printed value. `classes` are `module/Class` whose remaining WARN and ERROR
+    lines belong here as well. `verdict`: what seeing a text shows (None: routine, explained but never reported); it is reported from `least` entries on
+    that span at least `lasts` seconds. `unless`: a regular expression of entries that are normal. `cause`: the cause module that judges these texts.
+    `since`, `until`: first and last release with the fault ("" = no bound known); `fixed`: by which change. `printed`: where, for texts of no RocketMQ class.
+    """
+
+    slug: str
+    title: T
+    texts: tuple[str, ...]
+    meaning: T
+    next: T
+    reference: str
+    classes: tuple[str, ...] = ()
+    decides: T | None = None
+    remedy: T | None = None
+    risk: T | None = None
+    unlike: T | None = None
+    verdict: Verdict | None = None
+    least: int = 1
+    lasts: float = 0.0
+    unless: str = ""
+    cause: str = ""
+    since: str = ""
+    until: str = ""
+    fixed: str = ""
+    printed: str = ""
+    example: str = ""
+
+    @property
+    def reported(self) -> bool:
+        """Tell whether seeing it makes a finding of its own."""
+        return self.verdict is not None and not self.cause
+
+    @cached_property
+    def needles(self) -> tuple[str, ...]:
+        """The longest literal piece of each text."""
+        return tuple(longest(text) for text in self.texts)
+
+    @cached_property
+    def normal(self) -> re.Pattern[str] | None:
+        return re.compile(self.unless) if self.unless else None
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Matches where one of the texts is."""
+        return re.compile("|".join(expression(text) for text in self.texts) or r"(?!)")
+
+    @property
+    def sentences(self) -> tuple[T, ...]:
+        """Everything it says; an entry may be added before it is translated."""
+        every = (self.title, self.meaning, self.next, self.decides, self.remedy, self.risk, self.unlike)
+        return tuple(text for text in every if text is not None)
+
+    @property
+    def has_condition(self) -> bool:
+        """Tell whether finding a needle does not settle it: values inside a text, or entries that are normal."""
+        return bool(self.unless) or any(ANY in text for text in self.texts)
+
+    @cached_property
+    def in_bytes(self) -> re.Pattern[bytes]:
+        """Matches the bytes of an entry that `in_text` is true for."""
+        normal = rf"(?![\s\S]*(?:{self.unless}))" if self.unless else ""
+        return re.compile(rf"\A{normal}[\s\S]*?(?:{self.pattern.pattern})".encode())
+
+    def in_text(self, text: str) -> bool:
+        """Tell whether a log entry holds one of the texts and is not one of the normal ones."""
+        return bool(self.pattern.search(text)) and not (self.normal and self.normal.search(text))
+
+
+def longest(text: str) -> str:
+    """Return the longest literal piece of a text with values."""
+    return max(text.split(ANY), key=len)
+
+
+def expression(text: str) -> str:
+    """Return a text with values as a regular expression that reads the same in Python and Java."""
+    return GAP.join(re.escape(piece) for piece in text.split(ANY))
+
+
+def problem(
+    slug: str, title: T, texts: Iterable[str] | str, meaning: T, following: T, reference: str, **more: object
+) -> Problem:
+    """Return a `Problem`; one text may be given alone."""
+    given = (texts,) if isinstance(texts, str) else tuple(texts)
+    return Problem(slug, title, given, meaning, following, reference, **more)  # type: ignore[arg-type]

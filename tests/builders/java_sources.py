@@ -1,0 +1,178 @@
+"""The texts that Java sources log at WARN or ERROR, answer as a remark or throw, as templates with `{}` for every value."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+VALUE: Final = "{}"
+SHORTEST: Final = 8
+"""Bytes of the longest piece of a template that is worth keeping."""
+_CALLS: Final = (
+    (re.compile(r"\b\w*(?:log|LOG|Log|LOGGER|logger|Logger)(?:_ERROR)?\.(warn|error)\s*\("), None),
+    (re.compile(r"\.(?:setRemark|remark)\s*\("), "REMARK"),
+    (re.compile(r"\bbuildErrorResponse\s*\("), "REMARK"),
+    (
+        re.compile(
+            r"\bnew\s+(?:org\.apache\.rocketmq\.[\w.]+\.)?(?:MQ|Remoting|Acl|Proxy|Validat|Authenti|Authoriz|Store|ConsumeQueue|Runtime|IllegalArgument|IllegalState|IO|Request|GrpcProxy|TieredStore)\w*Exception\s*\("
+        ),
+        "THROW",
+    ),
+)
+_STRING: Final = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+_PRINTF: Final = re.compile(r"%(?:\d+\$)?[-#+ 0,(]*\d*(?:\.\d+)?[a-zA-Z]")
+_CONSTANT: Final = re.compile(r'\bString\s+([A-Z][A-Z0-9_]+)\s*=\s*((?:"(?:[^"\\\n]|\\.)*"\s*\+?\s*)+);')
+
+
+@attrs.frozen
+class Call:
+    """One call: where (module, class, line), how (`WARN`, `ERROR`, `REMARK`, `THROW`) and the template ("" where no literal is in it)."""
+
+    module: str
+    cls: str
+    line: int
+    level: str
+    template: str
+
+
+def calls(module: str, name: str, source: str) -> Iterator[Call]:
+    """Yield the calls of one source file, in order of the patterns."""
+    text = _without_comments(source)
+    constants = {m[1]: "".join(_STRING.findall(m[2])) for m in _CONSTANT.finditer(text)}
+    for pattern, level in _CALLS:
+        for found in pattern.finditer(text):
+            arguments = _arguments(text, found.end())
+            kind = level or found[1].upper()
+            yield Call(module, name, text.count("\n", 0, found.start()) + 1, kind, template(arguments, constants, kind))
+
+
+def template(arguments: list[str], constants: dict[str, str], kind: str) -> str:
+    """Return the template of the first argument that holds a literal; values are `{}`."""
+    for argument in arguments if kind in ("REMARK", "THROW") else arguments[:1]:
+        if not (_STRING.search(argument) or any(c in constants for c in re.findall(r"\b[A-Z][A-Z0-9_]+\b", argument))):
+            continue
+        return _joined(argument, constants)
+    return ""
+
+
+def _joined(expression: str, constants: dict[str, str]) -> str:
+    inner = re.match(r"\s*(?:String\.format|MessageFormat\.format)\s*\(", expression)
+    if inner:
+        parts = _arguments(expression, inner.end())
+        literal = _joined(parts[0], constants) if parts else ""
+        return re.sub(r"(?:\{\})+", VALUE, _PRINTF.sub(VALUE, literal).replace("%n", ""))
+    out, depth = [], 0
+    for token in re.finditer(r'"(?:[^"\\\n]|\\.)*"|[()]|\b[A-Z][A-Z0-9_]+\b(?!\s*[.(])|[^()"A-Z]+|.', expression):
+        piece = token[0]
+        if piece == "(":
+            depth += 1
+            out.append(VALUE)
+        elif piece == ")":
+            depth -= 1
+        elif depth > 0:
+            continue
+        elif piece.startswith('"') and len(piece) > 1:
+            out.append(_unescaped(piece[1:-1]))
+        elif piece in constants:
+            out.append(constants[piece])
+        elif piece.strip(" +\n\t"):
+            out.append(VALUE)
+    joined = "".join(out)
+    if re.search(r"%[sd]", joined):
+        joined = _PRINTF.sub(VALUE, joined)
+    return re.sub(r"(?:\{\d*\})+", VALUE, joined).replace("\n", " ").replace("\t", " ").strip()
+
+
+def _unescaped(literal: str) -> str:
+    return re.sub(r"\\(.)", lambda m: {"n": "\n", "t": "\t", "r": ""}.get(m[1], m[1]), literal)
+
+
+def _arguments(text: str, start: int) -> list[str]:
+    """Split the arguments of a call whose opening bracket ends at `start`."""
+    depth, at, parts, begun = 1, start, [], start
+    while at < len(text) and depth:
+        c = text[at]
+        if c == '"':
+            literal = _STRING.match(text, at)
+            at = literal.end() if literal else at + 1
+            continue
+        if c == "'":
+            at = text.find("'", at + (3 if text[at + 1 : at + 2] == "\\" else 1)) + 1 or len(text)
+            continue
+        if c in "([{":
+            depth += 1
+        elif c in ")]}":
+            depth -= 1
+        elif c == "," and depth == 1:
+            parts.append(text[begun:at])
+            begun = at + 1
+        at += 1
+    parts.append(text[begun : at - 1])
+    return parts
+
+
+def _without_comments(source: str) -> str:
+    """Blank comments out, keeping the line numbers."""
+
+    def blank(found: re.Match[str]) -> str:
+        return found[0] if found[0].startswith(('"', "'")) else re.sub(r"[^\n]", " ", found[0])
+
+    return re.sub(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)\'|//[^\n]*|/\*.*?\*/', blank, source, flags=re.S)
+
+
+def folder(root: Path) -> Iterator[Call]:
+    """Yield the calls of a source tree: `<module>/src/main/java/org/apache/rocketmq/…`."""
+    for path in sorted(root.glob("*/src/main/java/**/*.java")):
+        parts = path.relative_to(root).parts
+        yield from calls(parts[0], path.stem, path.read_text(encoding="utf-8", errors="replace"))
+
+
+def jars(paths: Iterable[Path]) -> Iterator[Call]:
+    """Yield the calls of sources jars named `rocketmq-<module>-<release>-sources.jar`."""
+    for path in sorted(paths):
+        named = re.match(r"rocketmq-([a-z-]+?)-\d", path.name)
+        module = named[1].replace("-", "") if named else path.stem
+        with zipfile.ZipFile(path) as jar:
+            for name in sorted(n for n in jar.namelist() if n.endswith(".java")):
+                yield from calls(module, Path(name).stem, jar.read(name).decode("utf-8", "replace"))
+
+
+def releases(roots: dict[str, Iterable[Call]]) -> dict[tuple[str, str, str], list[str]]:
+    """Return {(module/Class, level, template): releases that have it}; `roots` by release, oldest first."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for release, every in roots.items():
+        for call in every:
+            if call.template and max(len(piece.encode()) for piece in call.template.split(VALUE)) >= SHORTEST:
+                had = found.setdefault((f"{call.module}/{call.cls}", call.level, call.template), [])
+                if release not in had:
+                    had.append(release)
+    return found
+
+
+def table(found: dict[tuple[str, str, str], list[str]], oldest: str, newest: str) -> str:
+    """Return the rows of format_strings.tsv."""
+    rows = sorted(
+        (cls, level, "" if had[0] == oldest else had[0], "" if had[-1] == newest else had[-1], text)
+        for (cls, level, text), had in found.items()
+    )
+    return "".join("\t".join(row) + "\n" for row in sorted(rows, key=lambda r: (r[0], r[4], r[1], r[2])))
+
+
+if __name__ == "__main__":
+    import sys
+
+    # A folder of sources jars, or of source trees named by their release.
+    where = Path(sys.argv[1])
+    named = sorted(
+        {m[1] for p in where.iterdir() if (m := re.search(r"(\d+\.\d+\.\d+)", p.name))},
+        key=lambda v: tuple(map(int, v.split("."))),
+    )
+    trees = {
+        v: folder(where / v) if (where / v).is_dir() else jars(where.glob(f"rocketmq-*-{v}-sources.jar")) for v in named
+    }
+    sys.stdout.write(table(releases(trees), named[0], named[-1]))

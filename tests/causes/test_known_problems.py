@@ -1,0 +1,63 @@
+"""Known problems become findings where they were seen often and long enough, and in a paste at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import kit
+from kit.causes import known_problems
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+FULL = "java.io.IOException: No space left on device"
+MISFIT = "master pushed offset not equal the max phy offset in slave, SLAVE: 100 MASTER: 50"
+SILENT = "HAClient, housekeeping, found this connection[10.20.30.40:10912] expired, 1795303465194"
+
+
+def line(second: int, text: str) -> str:
+    return f"2026-11-20 10:{second // 60:02}:{second % 60:02} ERROR ReputMessageService - {text}\n"
+
+
+def examined(folder: Path, **files: str) -> dict[str, str]:
+    (folder / "e" / "logs").mkdir(parents=True)
+    for name, text in files.items():
+        (folder / "e" / "logs" / f"{name}.log").write_text(text)
+    case = kit.open_case(folder / "e", folder / "ws")
+    return {finding.cause: finding.verdict for finding in known_problems.examine(case)}
+
+
+def test_seen_is_named_and_quoted(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e" / "store.log").write_text(line(0, "put_tps") * 300 + line(1, MISFIT) + line(2, "x") + FULL + "\n")
+    (tmp_path / "e" / "broker.log").write_text(line(0, "ok"))
+    case = kit.open_case(tmp_path / "e", tmp_path / "ws")
+    found = {finding.cause: finding for finding in known_problems.examine(case)}
+    assert {slug: f.verdict for slug, f in found.items()} == {
+        "no-space-left": "confirmed",
+        "slave-offset-mismatch": "confirmed",
+    }
+    (step,) = found["slave-offset-mismatch"].steps
+    assert [(ref.file, ref.line) for ref in step.evidence] == [("store.log", 301)]
+    assert found["no-space-left"].figures == {"entries": 1} and found["no-space-left"].remedies
+
+
+def test_a_stop_is_no_lost_replica(spark: SparkSession, tmp_path: Path) -> None:
+    # Three losses over a minute count; two in a second are a stop.
+    rest = line(0, "put_tps") * 300
+    assert examined(tmp_path / "stop", store=rest + line(1, SILENT) + line(2, SILENT), broker=rest) == {}
+    lost = rest + line(1, SILENT) + line(40, SILENT) + line(80, SILENT)
+    assert examined(tmp_path / "lost", store=lost, broker=rest) == {"slave-silent": "suspected"}
+
+
+def test_one_line_of_a_paste_is_enough_to_suspect_it(spark: SparkSession, tmp_path: Path) -> None:
+    paste = tmp_path / "paste.txt"
+    paste.write_text(f"help, what is this?\n{SILENT}\n")
+    case = kit.open_case(paste, tmp_path / "ws")
+    (finding,) = known_problems.examine(case)
+    assert (finding.cause, finding.verdict, finding.kind) == ("slave-silent", "suspected", "neighbour")
