@@ -55,7 +55,7 @@ def examine(case: Case) -> Finding:
         )
         finding.steps = [Step(UNREADABLE.say(count=len(topics), topics=topics[:5]), "deciding", True, quoted)]
         finding.summary = SUMMARY.say(count=len(topics), topics=topics[:5])
-        finding.remedies = [Remedy(ACTION.say(topic=topic), WHY, RISK, VERIFY) for topic in topics[:5]]
+        finding.remedies = [Remedy(ACTION.say(topic=collect_next.word(topic)), WHY, RISK, VERIFY) for topic in topics[:5]]
     else:
         finding.steps = [Step(READABLE, "deciding", False if rows else None)]
         finding.missing = [] if rows else [collect_next.store_config(WANT)]
