@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 KINDS: Final = {
     "address": T("address"),
     "name": T("name, key or path"),
-    "mail": T("mail address", "邮箱地址"),
-    "secret": T("secret", "密钥"),
-    "number": T("identity number", "证件号码"),
+    "mail": T("mail address"),
+    "secret": T("secret"),
+    "number": T("identity number"),
 }
 LEAK = T(
     "The report is not written: {file} would still show an original {kind}. This is a fault of the kit; please report it."
