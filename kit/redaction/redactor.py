@@ -21,6 +21,7 @@ from kit.redaction import forms as rf
 from kit.redaction import personal
 from kit.redaction.ids import HEX, Addresses, Secret, parsed
 from kit.redaction.ordinary import PUBLIC, SHORT, is_ambiguous, is_ordinary
+from kit.redaction.pseudonyms import Pseudonyms
 from kit.rocketmq import stock_names
 
 KEPT_FIELDS: Final = frozenset(
@@ -42,19 +43,6 @@ KEPT_FIELDS: Final = frozenset(
 HOMES: Final = ("home", "Users", "user")
 """Folders whose entries are people."""
 
-_LETTERS: Final = {
-    "topic": "topic-",
-    "group": "group-",
-    "broker": "broker-",
-    "cluster": "cluster-",
-    "host": "host-",
-    "client": "client-",
-    "key": "key-",
-    "value": "value-",
-    "dir": "dir-",
-    "app": "app-",
-}
-
 
 class Redactor:
     """The mapping of one report. Not for several threads: what it meets for the first time it names."""
@@ -74,9 +62,8 @@ class Redactor:
         """
         self._secret = Secret(salt)
         self.addresses = Addresses(self._secret, [ip for text in addresses if (ip := parsed(text))])
-        self._coined: dict[str, str] = {}
-        self._taken: set[str] = set(names or ())
-        self._given: set[str] = set()
+        self._pseudonyms = Pseudonyms(self._secret, names or ())
+        self.coin, self.is_pseudonym = self._pseudonyms.of, self._pseudonyms.is_one
         self.names: dict[str, str] = {}
         self._shapes: dict[str, list[tuple[int, int]]] = {}
         for name, kind in sorted((names or {}).items()):
@@ -100,33 +87,9 @@ class Redactor:
                 shapes.append(shape)
                 shapes.sort(key=lambda s: -s[1])
 
-    def coin(self, name: str, kind: str = "key") -> str:
-        """Return the pseudonym of a name, made where it has none yet: as long as the name, from four characters on."""
-        if name not in self._coined:
-            attempt = 0
-            while (made := self._letters(name, kind, attempt)) in self._taken:
-                attempt += 1
-            self._taken.add(made)
-            self._given.add(made)
-            self._coined[name] = made
-        return self._coined[name]
-
-    def is_pseudonym(self, text: str) -> bool:
-        """Tell what this redactor gave out itself."""
-        return text in self._given
-
     def _number(self, said: str) -> str | None:
         """Return what stands for a number of a person; pseudonyms of numbers look like numbers too."""
-        return None if said in self._given else self.names.get(said) or self.coin(said, "value")
-
-    def _letters(self, name: str, kind: str, attempt: int) -> str:
-        size = len(name) if len(name) > SHORT else 6
-        if name.isascii() and name.isdigit() and size == len(name):
-            return "123456789"[self._secret.number("digit", name, attempt) % 9] + self._secret.letters(
-                name, size - 1, attempt, "0123456789"
-            )
-        stem = _LETTERS[kind] if size >= len(_LETTERS[kind]) + 6 else kind[0]
-        return stem + self._secret.letters(name, size - len(stem), attempt)
+        return None if self.is_pseudonym(said) else self.names.get(said) or self.coin(said, "value")
 
     # --- texts -----------------------------------------------------------------------------------------------------------
 

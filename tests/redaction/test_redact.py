@@ -3,10 +3,10 @@ hex."""
 
 from __future__ import annotations
 
-import datetime as dt
 import ipaddress
 import json
 import re
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -300,9 +300,9 @@ def test_keys_of_objects_and_unusual_keys() -> None:
 def test_a_big_dictionary_is_quick() -> None:
     keys = {f"SO-2026-{n:07}": "key" for n in range(100_000)}
     made = Redactor(SALT, keys)
-    began = dt.datetime.now(dt.UTC)
+    began = time.process_time()
     text = made.text("\n".join(f"keys=SO-2026-{n:07} sent" for n in range(20_000)))
-    assert "SO-2026" not in text and (dt.datetime.now(dt.UTC) - began).total_seconds() < 5
+    assert "SO-2026" not in text and time.process_time() - began < 5
 
 
 def test_names_that_the_live_lab_plays_with_are_names() -> None:
