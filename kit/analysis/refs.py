@@ -6,6 +6,7 @@ from the raw bytes.
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 from typing import TYPE_CHECKING, Any
 
@@ -96,7 +97,11 @@ def lines(case: Case, entries: DataFrame, most: int = 3, *, within: str | None =
 def entry(case: Case, file: str, line: int, message: str | None, trace: str | None, within: str | None) -> Ref:
     """Quote one entry, or the line of its folded trace that holds `within`."""
     if within and within not in (message or "") and within in (trace or ""):
-        line += 1 + (trace or "").split(within)[0].count("\n")
+        inner = line + 1 + (trace or "").split(within)[0].count("\n")
+        # The trace of a JSON entry has lines that the file has not.
+        with contextlib.suppress(IndexError):
+            if within in (text := case.line(file, inner)):
+                return Ref(file, text, line=inner)
     return Ref(file, case.line(file, line), line=line)
 
 

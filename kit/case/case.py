@@ -196,12 +196,12 @@ class Case:
         if self.found.overlapping:
             same = Window.partitionBy("offset_msg_id").orderBy("file")
             kept = kept.withColumn("_copy", F.row_number().over(same)).where(F.col("_copy") == 1).drop("_copy")
-        return kept
+        return self._countable("messages", kept, "born_timestamp", "store_timestamp")
 
     @property
     def ops(self) -> DataFrame:
         """Op records, one row for each half message they end."""
-        frame = self._frame("ops")
+        frame = self._countable("ops", self._frame("ops"), "store_timestamp")
         return frame.dropDuplicates(["offset_msg_id", "half_queue_offset"]) if self.found.overlapping else frame
 
     @property
@@ -292,6 +292,12 @@ class Case:
             with self._lock:
                 self._frames[name] = kept
         return kept
+
+    def _countable(self, name: str, frame: DataFrame, *columns: str) -> DataFrame:
+        """Leave out the times no nanoseconds can count: pandas, which all analyses end in, would raise."""
+        from kit.case import tables
+
+        return tables.countable(self.folder(name), frame, columns)
 
     def _cut(self, frame: DataFrame, column: str | None) -> DataFrame:
         from kit.case import tables

@@ -33,7 +33,8 @@ from kit.formats.logs.log_file import LogFile
 from kit.formats.logs.log_file import zone as zone_minutes
 from kit.formats.queues import consumequeue, index
 from kit.formats.tables import business_tables as rows
-from kit.formats.tables import configs, metrics, mqadmin
+from kit.formats.tables import configs, delimited, metrics, mqadmin
+from kit.formats.values import NANO_FIRST_MS, NANO_LAST_MS
 from kit.formats.values import batch as fitted
 from kit.inventory import zones
 from kit.inventory.inventory import TEXTS, Inventory, as_log_files
@@ -248,6 +249,25 @@ def between(frame: DataFrame, column: str | None, since: dt.datetime | None, unt
             time, bound = F.col(column), F.lit(limit)
             frame = frame.where(time.isNull() | ((time >= bound) if sign > 0 else (time <= bound)))
     return frame
+
+
+def countable(folder: Path, frame: DataFrame, columns: Sequence[str]) -> DataFrame:
+    """Set the times of a table in `folder` that are before 1678 or after 2261 to null; one without any stays as it is."""
+    first, last = (delimited.EPOCH + dt.timedelta(milliseconds=ms) for ms in (NANO_FIRST_MS, NANO_LAST_MS))
+    for column in columns:
+        if any(low < first or high > last for low, high in _bounds(folder, column)):
+            frame = frame.withColumn(column, F.when(F.col(column).between(F.lit(first), F.lit(last)), F.col(column)))
+    return frame
+
+
+def _bounds(folder: Path, column: str) -> Iterator[tuple[dt.datetime, dt.datetime]]:
+    """Yield the least and greatest time of each part of a table, as its files say; nothing else of them is read."""
+    for path in folder.glob("*.parquet"):
+        said = pq.read_metadata(path)
+        for group in map(said.row_group, range(said.num_row_groups)):
+            for part in map(group.column, range(group.num_columns)):
+                if part.path_in_schema == column and part.statistics is not None and part.statistics.has_min_max:
+                    yield part.statistics.min, part.statistics.max
 
 
 def ended(ops: DataFrame) -> DataFrame:

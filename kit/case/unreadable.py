@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 import pyarrow.dataset as ds
 
-from kit.case import tables
+from kit.case import tables, unknown_values
 from kit.i18n import T
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ SPANS: Final = {
 BROKEN_CONFIG = T("{file}: damaged JSON, not read")
 DISAGREE = T("{file}: differs from {other}, a copy of the same commitlog")
 NOT_READ = T("{file}: {why}")
+OUT_OF_RANGE = T("{file}: {count} times or numbers out of range, taken as unknown")
 
 
 @attrs.frozen
@@ -50,5 +51,9 @@ def of(case: Case) -> list[Damage]:
     ]
     lost += [
         Damage(file, "disagree", DISAGREE.say(file=file, other=other).render(lang)) for file, other in found.disagree
+    ]
+    lost += [
+        Damage(file, "values", OUT_OF_RANGE.say(file=file, count=count).render(lang))
+        for file, count in unknown_values.of(case).items()
     ]
     return sorted(lost, key=lambda d: (d.file, d.start or 0, d.what))

@@ -12,7 +12,7 @@ class Text:
     NONE = T("No flow-control refusal of a broker in this evidence.")
     SUMMARY = T(
         "The broker refused messages by flow control: {failed} sends failed, {lost} are lost, {stored} are stored in spite of the error, {twice} keys "
-        "stand there twice. Why: {why}."
+        "are stored twice. Why: {why}."
     )
     SUMMARY_FATE_UNKNOWN = T(
         "The broker refused messages by flow control: {failed} failed sends are seen; what became of them is not. Why: {why}."
@@ -43,13 +43,11 @@ class Claim:
     LAST_LOST = T("Last send that failed and is in no topic: {key}")
     FIRST_STORED = T("First send that failed and is stored all the same: {key}")
     TIMED_OUT = T(
-        "Clients waited in vain for an answer ({count} entries): their own time-out, which says nothing about storage."
+        "Clients timed out waiting for an answer ({count} log entries): their own time-out, which says nothing about storage."
     )
     OUTCOME = T("Of {failed} failed sends {stored} are stored and {lost} are in no topic of any broker: {by_kind}.")
     BELIEF = T("every refusal was lost, what is stored in spite of an error was a client time-out")
-    TWICE = T(
-        "{keys} keys stand in the store more than once with the same body ({brokers} of them on several brokers)."
-    )
+    TWICE = T("{keys} keys are stored more than once with the same body ({brokers} of them on several brokers).")
     WHY = T("Why, rank {rank}: {said} ({share} of the failed sends fall into it).")
     WHY_OPEN = T("Why, rank {rank}: {said}.")
     WHY_NOT = T("Why the broker was busy is not shown by this evidence.")
@@ -61,10 +59,6 @@ class Claim:
 class Fix:
     """What to do, and its price."""
 
-    HOST = T("Give the broker a host of its own, or move what writes beside it.")
-    HOST_WHY = T("It takes away the cause, not the symptom; in the documented case it was the final answer.")
-    HOST_RISK = T("Moving a broker needs a maintenance window.")
-    HOST_VERIFY = T("watermark.log has a block every second; iostat shows only what the broker stores.")
     RESEND = T(
         "Catch MQBrokerException with code 2 and send again after a pause, to the same topic; make the consumers idempotent."
     )
@@ -76,21 +70,94 @@ class Fix:
         "topic makes duplicates of its own."
     )
     RESEND_VERIFY = T("The ledger of the next incident shows no lost message.")
+    LOST = T(
+        "Send the {count} lost messages again from lost.csv: first a dry run that looks each key up with `trace`, then in small batches."
+    )
+    LOST_WHY = T("No topic of any broker holds an original with these keys.")
+    LOST_RISK = T(
+        "A key that was sent again by hand meanwhile is stored twice: check against the business data, and send to the same topic."
+    )
+    LOST_VERIFY = T("`trace` finds one original for each key.")
     LIMITS = T(
-        "Raise waitTimeMillsInSendQueue (and osPageCacheBusyTimeOutMills) above the longest stall seen ({seconds} s)."
+        "Raise waitTimeMillsInSendQueue above the longest stall seen ({seconds} s), but keep it below the clients' sendMsgTimeout ({timeout} s)."
     )
     LIMITS_WHY = T("{count} of the refusals here would have been stored late instead.")
     LIMITS_RISK = T(
-        "It hides the stall: senders wait instead of failing, their threads pile up, and beyond sendMsgTimeout it becomes time-outs and duplicates."
+        "It hides the stall: senders wait instead of failing and their threads pile up; beyond sendMsgTimeout it becomes time-outs and duplicates."
     )
     LIMITS_VERIFY = T("No CODE: 2 in the clients' logs; watch the p99 of sends.")
-    POOL = T("transientStorePoolEnable=true on an asynchronous master, if appends hang in the page cache.")
-    POOL_WHY = T("Writes no longer wait for the page cache that reads and others share.")
-    POOL_RISK = T(
-        "What is in the pool is lost when the process dies; an exhausted pool refuses every send; no help against a standing process."
+    LIMITS_UNDO = T("`mqadmin updateBrokerConfig` with the old value, no restart")
+
+    # By explanation: action, why, risk, how to verify.
+    HOST = (
+        T("Give the broker a host of its own, or move what writes beside it."),
+        T("Something else used the disk beside it; that load is the cause."),
+        T("Moving a broker needs a maintenance window."),
+        T("watermark.log has a block every second; iostat shows only what the broker stores."),
     )
-    POOL_VERIFY = T("remainTransientStoreBufferNumbs of brokerStatus stays above 0.")
-    MORE = T("Add a broker, or move the topic to one with room.")
-    MORE_WHY = T("Retries prefer another broker, and each has less to do.")
-    MORE_RISK = T("A timed-out send is then often stored on two brokers.")
-    MORE_VERIFY = T("The rate of arrival per broker falls.")
+    GC = (
+        T("Shorten the broker's garbage collections: a heap that fits its host, G1 with a pause goal, no explicit GC."),
+        T("The collections shown stopped the process for longer than sends may wait."),
+        T("A heap that is too large takes memory from the page cache, which the broker lives on."),
+        T("rmq_broker_gc.log shows no pause above waitTimeMillsInSendQueue under the same load."),
+    )
+    STOPPED = (
+        T(
+            "Find what stops the process: GC log and safepoints, swap (`vmstat` si/so), a moved or paused virtual machine (steal), a full memory limit of its container."
+        ),
+        T("The whole process stored nothing; no limit of RocketMQ changes that."),
+        T("None: it only looks."),
+        T("watermark.log has a block every second, and the records show no stall."),
+    )
+    PAGES = (
+        T(
+            "Write dirty pages earlier and in smaller portions: lower vm.dirty_background_ratio and vm.dirty_ratio, vm.swappiness=10; a faster disk where flushes stay slow."
+        ),
+        T("Appends or flushes that waited for the disk are shown."),
+        T(
+            "More frequent writes cost throughput; transientStorePoolEnable=true takes appends out of the page cache but loses what is in the pool when the process dies."
+        ),
+        T(
+            "`putMessage in lock cost time` and `Flush data to disk costs` disappear from store.log; Dirty in /proc/meminfo stays flat."
+        ),
+    )
+    LOCK = (
+        T("Let send threads sleep for the lock: useReentrantLockWhenPutMessage=true, or one send thread."),
+        T("Appends spent most of their time waiting for the lock."),
+        T("A restart; a little latency when the broker is not loaded."),
+        T("`putMessage not in lock` disappears from store.log under the same load."),
+    )
+    POOL = (
+        T("Enlarge transientStorePoolSize as far as memory allows, or switch the pool off."),
+        T("The pool was used up; then every send is refused although no append is slow."),
+        T("Each buffer takes as much locked memory as a commitlog file is large."),
+        T("remainTransientStoreBufferNumbs of brokerStatus stays above 0."),
+    )
+    REPLICA = (
+        T(
+            "Repair the slave or its network; until then accept ASYNC_MASTER only if acknowledged messages may be lost with the master."
+        ),
+        T("Sends waited for a slave that did not answer in time."),
+        T("With ASYNC_MASTER SEND_OK no longer means that two hosts have the message."),
+        T(
+            "`do sync transfer other node, wait return, but failed` disappears from store.log; the slave's offset keeps up."
+        ),
+    )
+    MORE = (
+        T("Add a broker, or move the topic to one with room."),
+        T("The host, or the broker's send threads, had nothing left for this load."),
+        T("A timed-out send is then often stored on two brokers."),
+        T("The rate of arrival per broker falls."),
+    )
+    HALF_TOPIC = (
+        T("Stop the half topic from feeding itself first: see that finding."),
+        T("Most of what was stored while sends failed were its own records."),
+        T("None of its own."),
+        T("The half queue's offset no longer runs ahead of the traffic."),
+    )
+    FIND = (
+        T("Before changing a limit, find out why: watermark.log, GC log, `sar` and store.log of that time."),
+        T("Nothing in this evidence explains the refusals."),
+        T("None: it only looks."),
+        T("The next triage names an explanation with its share of the failed sends."),
+    )

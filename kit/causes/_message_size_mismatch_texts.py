@@ -17,7 +17,7 @@ class Text:
     )
     SUMMARY = T(
         "The check's put-backs were refused for their size {count} times (limit {limit} bytes, looping half messages: {records}); {risk} open "
-        "transactions do not fit, and what stands behind them in the half queue is not checked."
+        "transactions do not fit, and what is behind them in the half queue is not checked."
     )
     SUMMARY_RISK = T(
         "{risk} open transactions are stored but will exceed {limit} bytes when the check puts them back; no refusal is seen in the logs at hand."
@@ -49,7 +49,7 @@ class Claim:
     )
     NOT_TIED = T("The refused put-back belongs to a record of the commitlog.")
     STANDS = T(
-        "The half queue stands: the saved offset {saved} lies at or before that record (offset {offset}); {waiting} open transactions wait behind it."
+        "The half queue does not advance: the saved offset {saved} is at or before that record (offset {offset}); {waiting} open transactions wait behind it."
     )
     NOT_STANDS = T("The half queue does not advance.")
     VOLUME = T("It wrote {lines} log lines, about {megabytes} MB. {lost}")
@@ -71,7 +71,7 @@ class Fix:
     """What to do now, and what keeps it from coming back."""
 
     RAISE = T("Now: raise maxMessageSize of the broker by at least {bytes} bytes and restart it.")
-    RAISE_WHY = T("The put-back fits then; the check goes on with the record it stands at and all that waits behind.")
+    RAISE_WHY = T("The put-back fits then; the check goes on with the record it stopped at and all that waits behind.")
     RAISE_RISK = T("A limit raised for good is soon reached by larger bodies: set the producers' limit as well.")
     RAISE_VERIFY = T(
         "`Before check` in transaction.log shows msgOffset advancing; no `PutBackToHalfQueueReturnResult write failed` any more."

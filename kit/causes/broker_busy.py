@@ -18,6 +18,7 @@ import pandas as pd
 
 from kit.analysis import refs
 from kit.analysis.sends import attempts, busy, busy_config, load_timeline, sends, stalls
+from kit.case import setup
 from kit.causes import collect_next
 from kit.causes._broker_busy_texts import Claim, Fix, Text
 from kit.causes.findings import Finding, Kind, Missing, Moment, Remedy, Step, named
@@ -45,6 +46,25 @@ LOOKS_LIKE = (
     ("disk-full", T("flow control says busy; a full disk answers code 14 with a ratio of 0.90 or more")),
     ("broker-not-available", T("code 14 or 16 is about role, shutdown or permission, and does not pass with the load")),
 )
+
+
+CLIENT_TIMEOUT = 3000
+"""ms of sendMsgTimeout unless the application sets it: client/producer/DefaultMQProducer."""
+BY_WHY = {
+    "gc": Fix.GC,
+    "process-stood-still": Fix.STOPPED,
+    "stall": Fix.STOPPED,
+    "page-cache": Fix.PAGES,
+    "flush": Fix.PAGES,
+    "lock": Fix.LOCK,
+    "transient-pool": Fix.POOL,
+    "replication": Fix.REPLICA,
+    "co-located-load": Fix.HOST,
+    "host": Fix.MORE,
+    "queue-wait": Fix.MORE,
+    "half-topic": Fix.HALF_TOPIC,
+}
+"""What fits each explanation: action, why, risk, how to verify."""
 
 
 @attrs.frozen
@@ -85,7 +105,7 @@ def examine(case: Case) -> Finding:
     if any(why.slug == "half-topic" for why in whys):
         finding.consequence_of = ("half-topic-blowup",)
     if seen.refused:
-        finding.remedies = _remedies(case, seen)
+        finding.remedies = _remedies(case, seen, whys)
     return finding
 
 
@@ -288,22 +308,29 @@ def _missing(case: Case, seen: Seen) -> list[Missing]:
     return wanted
 
 
-def _remedies(case: Case, seen: Seen) -> list[Remedy]:
+def _remedies(case: Case, seen: Seen, whys: list[busy.Why]) -> list[Remedy]:
+    """Return how to stop losing now, what fits each explanation shown, and the limits where a stall is shown."""
     ledger = seen.ledger
     errors = ledger.errors_by_kind
     busy_code = None if errors is None else sum(n for kind, n in errors.items() if kind in attempts.BUSY_CODE)
+    resend = Fix.RESEND_WHY.say(count=busy_code, lost=ledger.lost)
+    made = [Remedy(Fix.RESEND, resend, Fix.RESEND_RISK.say(twice=ledger.stored_twice), Fix.RESEND_VERIFY)]
+    if ledger.lost:
+        made.append(Remedy(Fix.LOST.say(count=ledger.lost), Fix.LOST_WHY, Fix.LOST_RISK, Fix.LOST_VERIFY))
+    shown = dict.fromkeys(fix for why in whys if (fix := BY_WHY.get(why.slug)))
+    made += [Remedy(*fix) for fix in shown]
+    return made + _limits(case, seen) + ([] if shown else [Remedy(*Fix.FIND)])
+
+
+def _limits(case: Case, seen: Seen) -> list[Remedy]:
+    """Return the advice to wait longer, where that would have helped: a stall shorter than clients wait."""
     longest = max((s.stood / s.pauses if s.pauses > 1 else s.seconds for s in seen.stalls), default=None)
+    said = setup.setting(case, "sendMsgTimeout").value or ""
+    timeout = (int(said) if said.isdecimal() else CLIENT_TIMEOUT) / 1000
+    if longest is None or longest >= timeout:
+        return []
     periods = busy_config.printed_periods(attempts.entries(case))
-    spared = int((periods < (longest or 0) * 1000 + 1).sum()) if len(periods) and longest else None
-    return [
-        Remedy(Fix.HOST, Fix.HOST_WHY, Fix.HOST_RISK, Fix.HOST_VERIFY),
-        Remedy(
-            Fix.RESEND,
-            Fix.RESEND_WHY.say(count=busy_code, lost=ledger.lost),
-            Fix.RESEND_RISK.say(twice=ledger.stored_twice),
-            Fix.RESEND_VERIFY,
-        ),
-        Remedy(Fix.LIMITS.say(seconds=longest), Fix.LIMITS_WHY.say(count=spared), Fix.LIMITS_RISK, Fix.LIMITS_VERIFY),
-        Remedy(Fix.POOL, Fix.POOL_WHY, Fix.POOL_RISK, Fix.POOL_VERIFY),
-        Remedy(Fix.MORE, Fix.MORE_WHY, Fix.MORE_RISK, Fix.MORE_VERIFY),
-    ]
+    spared = int((periods < longest * 1000 + 1).sum()) if len(periods) else None
+    action = Fix.LIMITS.say(seconds=longest, timeout=timeout)
+    why = Fix.LIMITS_WHY.say(count=spared)
+    return [Remedy(action, why, Fix.LIMITS_RISK, Fix.LIMITS_VERIFY, undo=Fix.LIMITS_UNDO)]

@@ -60,7 +60,15 @@ def examine(case: Case) -> Finding:
     said = {"answers": answers, "forbidden": forbidden.count, "lines": lines}
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     quotes = (*quoted, *(refs.quote(case, forbidden, 1)), *own)
-    finding.steps = [Step(CLAIM.say(**said), "deciding", True if happened else (False if looked else None), quotes[:3])]
+    finding.steps = [
+        Step(
+            CLAIM.say(**said),
+            "deciding",
+            True if happened else (False if looked else None),
+            quotes[:3],
+            id="not-available",
+        )
+    ]
     finding.figures = dict(said) if looked or happened else dict.fromkeys(said)
     if happened:
         finding.summary = SUMMARY.say(**said)

@@ -63,10 +63,14 @@ def examine(case: Case) -> Finding:
     count = states.get("discarded")
     found = _discarded(case) if count else None
     unknown = found[found["unknown"] > 0] if found is not None else None
-    given_up = Step(NOT_DISCARDED, "deciding", None if count is None else False)
+    given_up = Step(NOT_DISCARDED, "deciding", None if count is None else False, id="discarded")
     if found is not None:
         given_up = Step(
-            DISCARDED.say(count=count, limit=limit.value, known=KNOWN[limit.known]), "deciding", True, _records(found)
+            DISCARDED.say(count=count, limit=limit.value, known=KNOWN[limit.known]),
+            "deciding",
+            True,
+            _records(found),
+            id="discarded",
         )
     elif not stored and refs.seen(case, "check-discard"):
         seen = refs.seen(case, "check-discard")
@@ -75,20 +79,28 @@ def examine(case: Case) -> Finding:
             "deciding",
             True,
             refs.quote(case, seen),
+            id="discarded",
         )
-    asked = Step(NOT_UNKNOWN, "deciding", None if count is None or not logged else False)
+    asked = Step(NOT_UNKNOWN, "deciding", None if count is None or not logged else False, id="answered-unknown")
     if unknown is not None and not unknown.empty:
         asked = Step(
             UNKNOWN.say(count=len(unknown), answers=int(unknown["unknown"].sum())),
             "deciding",
             True,
             _lines(case, unknown),
+            id="answered-unknown",
         )
     thrown = int(unknown["thrown"].sum()) if unknown is not None else 0
     finding.steps = [given_up, asked]
     if unknown is not None and thrown:
         finding.steps.append(
-            Step(THROWN.say(count=thrown), "supporting", True, _lines(case, unknown[unknown["thrown"]], "first"))
+            Step(
+                THROWN.say(count=thrown),
+                "supporting",
+                True,
+                _lines(case, unknown[unknown["thrown"]], "first"),
+                id="listener-threw",
+            )
         )
     finding.figures = {
         "discarded": count,
@@ -108,7 +120,7 @@ def examine(case: Case) -> Finding:
 
 
 def _int(value: str | None) -> int | None:
-    return int(value) if value and value.isdigit() else None
+    return int(value) if value and value.isascii() and value.isdigit() else None
 
 
 def _discarded(case: Case) -> pd.DataFrame:

@@ -52,7 +52,13 @@ def examine(case: Case) -> Finding:
     claim = REFUSED.say(broker=found.by_broker, client=found.by_client)
     quoted = (*found.broker_refs, *found.client_refs)[:4]
     finding.steps = [
-        Step(claim, "deciding", True if happened else (False if looked else None), quoted if happened else ())
+        Step(
+            claim,
+            "deciding",
+            True if happened else (False if looked else None),
+            quoted if happened else (),
+            id="refused-at-once",
+        )
     ]
     finding.figures = {
         "refused_by_broker": found.by_broker,
@@ -68,6 +74,7 @@ def examine(case: Case) -> Finding:
                 "supporting",
                 True if wordy else None,
                 (limit.where,) if limit.where else (),
+                id="limits",
             )
         )
         finding.summary = SUMMARY.say(broker=found.by_broker, client=found.by_client)

@@ -59,6 +59,7 @@ def examine(case: Case) -> Finding:
             "deciding",
             True if happened else (False if ledger.knows_kinds else None),
             quoted if happened else (),
+            id="timed-out",
         )
     ]
     if happened:
@@ -67,10 +68,17 @@ def examine(case: Case) -> Finding:
                 STORED.say(stored=outcome["stored"] if outcome else None),
                 "supporting",
                 True if outcome and outcome["stored"] else None,
+                id="stored-all-the-same",
             )
         )
         finding.steps.append(
-            Step(LATE.say(count=late.count), "supporting", True if late else None, refs.quote(case, late, 2))
+            Step(
+                LATE.say(count=late.count),
+                "supporting",
+                True if late else None,
+                refs.quote(case, late, 2),
+                id="late-answers",
+            )
         )
         finding.summary = SUMMARY.say(
             count=count, stored=outcome["stored"] if outcome else None, lost=outcome["lost"] if outcome else None

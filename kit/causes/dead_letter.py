@@ -78,14 +78,17 @@ def examine(case: Case) -> Finding:
                 "deciding",
                 True,
                 refs.records(letters),
+                id="in-dead-letter-queue",
             )
         ]
     elif logged:
-        finding.steps = [Step(LOGGED.say(count=logged.count), "deciding", True, refs.quote(case, logged))]
+        finding.steps = [
+            Step(LOGGED.say(count=logged.count), "deciding", True, refs.quote(case, logged), id="in-dead-letter-queue")
+        ]
     else:
-        finding.steps = [Step(LIES_IN, "deciding", False if store and not waiting else None)]
+        finding.steps = [Step(LIES_IN, "deciding", False if store and not waiting else None, id="in-dead-letter-queue")]
     finding.steps += [
-        _on_the_way(case) if waiting else Step(NONE_WAITS, "supporting", None),
+        _on_the_way(case) if waiting else Step(NONE_WAITS, "supporting", None, id="on-the-way"),
         _failed_step(case, bool(count or logged)),
     ]
     finding.figures = {"dead_lettered": count if store else (logged.count or None)}
@@ -173,11 +176,12 @@ def _on_the_way(case: Case) -> Step:
         "supporting",
         True if count else None,
         refs.records(open_, 2) if count else (),
+        id="on-the-way",
     )
 
 
 def _failed_step(case: Case, happened: bool) -> Step:
     failed = refs.seen(case, "consume-exception", "consume-null")
     if not failed or not happened:
-        return Step(NO_FAILURE, "supporting", None)
-    return Step(FAILED.say(count=failed.count), "supporting", True, refs.quote(case, failed, 2))
+        return Step(NO_FAILURE, "supporting", None, id="listener-failed")
+    return Step(FAILED.say(count=failed.count), "supporting", True, refs.quote(case, failed, 2), id="listener-failed")

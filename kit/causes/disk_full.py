@@ -51,7 +51,11 @@ def examine(case: Case) -> Finding:
     looked = case.has_source("store") or sends.ledger(case).knows_kinds
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     claim = FULL.say(marks=marks, refused=refused, limit=str(LIMIT))
-    finding.steps = [Step(claim, "deciding", True if happened else (False if looked else None), (*quoted, *told)[:3])]
+    finding.steps = [
+        Step(
+            claim, "deciding", True if happened else (False if looked else None), (*quoted, *told)[:3], id="marked-full"
+        )
+    ]
     finding.figures = {
         "marked_full": marks if case.has_source("store") else None,
         "refused_answers": refused if sends.ledger(case).whole or refused else None,

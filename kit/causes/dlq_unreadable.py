@@ -13,6 +13,7 @@ import pyarrow.dataset as ds
 
 from kit.causes import collect_next
 from kit.causes.findings import Finding, Kind, Remedy, Step
+from kit.formats.values import integer
 from kit.i18n import T
 from kit.inventory.references import Ref
 from kit.rocketmq import names
@@ -53,11 +54,13 @@ def examine(case: Case) -> Finding:
         quoted = tuple(
             Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True)
         )
-        finding.steps = [Step(UNREADABLE.say(count=len(topics), topics=topics[:5]), "deciding", True, quoted)]
+        finding.steps = [
+            Step(UNREADABLE.say(count=len(topics), topics=topics[:5]), "deciding", True, quoted, id="unreadable")
+        ]
         finding.summary = SUMMARY.say(count=len(topics), topics=topics[:5])
         finding.remedies = [Remedy(ACTION.say(topic=collect_next.word(topic)), WHY, RISK, VERIFY) for topic in topics[:5]]
     else:
-        finding.steps = [Step(READABLE, "deciding", False if rows else None)]
+        finding.steps = [Step(READABLE, "deciding", False if rows else None, id="unreadable")]
         finding.missing = [] if rows else [collect_next.store_config(WANT)]
     finding.figures = {"unreadable_dlq_topics": len(topics) if rows else None}
     return finding
@@ -70,7 +73,7 @@ def closed(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     perms = [
         r
         for r in rows
-        if r["origin"] == "topics" and r["name"] == "perm" and not r["backup"] and (r["value"] or "").isdigit()
+        if r["origin"] == "topics" and r["name"] == "perm" and not r["backup"] and integer(r["value"]) is not None
     ]
     shut = [r for r in perms if names.DLQ_PREFIX in (r["subject"] or "") and not int(r["value"]) & READ]
     return sorted(shut, key=lambda r: (r["subject"], r["file"], r["line"]))

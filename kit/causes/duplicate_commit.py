@@ -68,7 +68,7 @@ def examine(case: Case) -> Finding:
 
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     if not case.has("messages"):
-        finding.steps = [Step(NOT_TWICE, "deciding", None)]
+        finding.steps = [Step(NOT_TWICE, "deciding", None, id="committed-twice")]
         finding.figures = {"committed_twice": None, "late_commits": None, "late_op_records": None}
         finding.missing = [collect_next.commitlog(WANT)]
         return finding
@@ -78,12 +78,12 @@ def examine(case: Case) -> Finding:
     early = int((found["way"] == "late_op").sum()) if found is not None else 0
     finding.figures = {"committed_twice": count, "late_commits": late, "late_op_records": early}
     if found is None:
-        finding.steps = [Step(NOT_TWICE, "deciding", False)]
+        finding.steps = [Step(NOT_TWICE, "deciding", False, id="committed-twice")]
         return finding
     finding.steps = [
-        Step(TWICE.say(count=count), "deciding", True, _refs(found)),
+        Step(TWICE.say(count=count), "deciding", True, _refs(found), id="committed-twice"),
         *(
-            Step(text.say(count=n), "supporting", True, _refs(found[found["way"] == way])[:2])
+            Step(text.say(count=n), "supporting", True, _refs(found[found["way"] == way])[:2], id=way.replace("_", "-"))
             for way, text, n in (("late_commit", LATE, late), ("late_op", EARLY, early))
             if n
         ),

@@ -100,6 +100,11 @@ class Moment:
     decides: bool = False
 
 
+def _window(span: tuple[dt.datetime, dt.datetime] | None) -> tuple[dt.datetime, dt.datetime] | None:
+    """Return the span where both of its times are known: pandas says NaT, which is not equal to itself."""
+    return None if span is None or any(t is None or t != t for t in span) else span
+
+
 @attrs.define
 class Finding:
     """The answer of one cause on one case. `tables`: name → small pandas frame (or Spark frame) behind the charts."""
@@ -110,7 +115,7 @@ class Finding:
     summary: Sentence
     steps: list[Step] = attrs.field(factory=list)
     figures: dict[str, Any] = attrs.field(factory=dict)
-    window: tuple[dt.datetime, dt.datetime] | None = None
+    window: tuple[dt.datetime, dt.datetime] | None = attrs.field(default=None, converter=_window)
     missing: list[Missing] = attrs.field(factory=list)
     remedies: list[Remedy] = attrs.field(factory=list)
     tables: dict[str, Any] = attrs.field(factory=dict)

@@ -71,17 +71,27 @@ def examine(case: Case) -> Finding:
     checks = null.count or empty.count
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     if checks:
-        unreached = Step(UNREACHED.say(checks=checks), "deciding", True, refs.quote(case, null or empty))
+        unreached = Step(
+            UNREACHED.say(checks=checks), "deciding", True, refs.quote(case, null or empty), id="checks-unanswered"
+        )
     else:
-        unreached = Step(NO_LINE, "deciding", False if looked else None)
+        unreached = Step(NO_LINE, "deciding", False if looked else None, id="checks-unanswered")
     if empty:
-        offline = Step(EMPTY.say(count=empty.count, groups=groups), "deciding", True, refs.quote(case, empty))
+        offline = Step(
+            EMPTY.say(count=empty.count, groups=groups), "deciding", True, refs.quote(case, empty), id="no-connection"
+        )
     else:
-        offline = Step(NOT_EMPTY, "deciding", False if case.has_source("broker") else None)
+        offline = Step(NOT_EMPTY, "deciding", False if case.has_source("broker") else None, id="no-connection")
     finding.steps = [
         unreached,
         offline,
-        Step(LEFT.say(count=left.count), "supporting", True if left and empty else None, refs.quote(case, left, 2)),
+        Step(
+            LEFT.say(count=left.count),
+            "supporting",
+            True if left and empty else None,
+            refs.quote(case, left, 2),
+            id="producer-left",
+        ),
     ]
     open_ = transactions.summary(case) if checks and case.has("messages") else None
     states = open_.states() if open_ else {}

@@ -53,9 +53,10 @@ def examine(case: Case) -> Finding:
         "supporting",
         True if tries and sends.ledger(case).source else None,
         attempts.quotes(case, ("CLIENT_TIMEOUT",), 2) if tries else (),
+        id="timed-out",
     )
     if found is None or found.empty:
-        finding.steps = [Step(NOT_TWICE, "deciding", False if known else None)]
+        finding.steps = [Step(NOT_TWICE, "deciding", False if known else None, id="stored-twice")]
         finding.figures = {
             "messages": 0 if known else None,
             "copies": 0 if known else None,
@@ -69,7 +70,10 @@ def examine(case: Case) -> Finding:
     several = int((by_message["store_host"].nunique() > 1).sum())
     messages, copies = int(found["uniq_key"].nunique()), len(found)
     rows = found.sort_values(["uniq_key", "store_timestamp", "offset_msg_id"], ignore_index=True)
-    finding.steps = [Step(TWICE.say(messages=messages, apart=apart), "deciding", True, busy.copy_refs(rows)), again]
+    finding.steps = [
+        Step(TWICE.say(messages=messages, apart=apart), "deciding", True, busy.copy_refs(rows), id="stored-twice"),
+        again,
+    ]
     finding.figures = {"messages": messages, "copies": copies, "on_several_brokers": several}
     finding.summary = SUMMARY.say(messages=messages, copies=copies, brokers=several)
     finding.remedies = [Remedy(ACTION, WHY.say(messages=messages, copies=copies), RISK, VERIFY)]

@@ -70,7 +70,13 @@ def examine(case: Case) -> Finding:
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     # Which of the two a broker does depends on its release: only both together rule it out.
     finding.steps = [
-        Step(LOST.say(**said), "deciding", True if quoted else (False if logged and stored else None), quoted)
+        Step(
+            LOST.say(**said),
+            "deciding",
+            True if quoted else (False if logged and stored else None),
+            quoted,
+            id="retries-lost",
+        )
     ]
     finding.figures = {
         "retries_dropped": dropped.count if logged or dropped else None,

@@ -61,12 +61,14 @@ def examine(case: Case) -> Finding:
             "deciding",
             True if happened else (False if looked else None),
             back.reason_refs,
+            id="name-too-long",
         ),
         Step(
             REFUSED.say(count=back.refusals if happened else None),
             "deciding",
             True if happened else (False if looked else None),
             back.refs,
+            id="send-backs-refused",
         ),
     ]
     finding.figures = {

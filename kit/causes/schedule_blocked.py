@@ -78,12 +78,14 @@ def examine(case: Case) -> Finding:
             "deciding",
             True if happened else (False if looked and not count else None),
             quoted,
+            id="delivery-failed",
         ),
         Step(
             TOO_LARGE.say(count=count, limit=sizes.limits(case).limit),
             "supporting",
             True if count else None,
             refs.records(too_large) if too_large is not None and count else (),
+            id="too-large",
         ),
     ]
     waiting = _waiting(case, blocked) if blocked else None
@@ -94,6 +96,7 @@ def examine(case: Case) -> Finding:
                 "supporting",
                 True if waiting else None,
                 tuple(refs.record(row) for row in blocked[:3]),
+                id="waiting-behind",
             )
         )
     levels = sorted({row.queue_id + 1 for row in blocked})

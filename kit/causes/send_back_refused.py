@@ -56,12 +56,14 @@ def examine(case: Case) -> Finding:
             "deciding",
             refused if looked else None,
             back.refs if refused else (),
+            id="send-back-refused",
         ),
         Step(
             AGAIN.say(count=back.resent_failed if looked else None),
             "deciding",
             bool(back.resent_failed) if looked else None,
             back.resent_refs,
+            id="re-send-failed",
         ),
     ]
     finding.figures = {

@@ -66,7 +66,10 @@ def examine(case: Case) -> Finding:
     found = _foreign(case) if stored and refs.seen(case, *answers.BY_CHECK) and not answers.one_host(case) else None
     known = stored and logged
     if found is None or found.empty:
-        finding.steps = [Step(NOT_FOREIGN, "deciding", False if known else None), Step(NOT_WRONG, "deciding", None)]
+        finding.steps = [
+            Step(NOT_FOREIGN, "deciding", False if known else None, id="foreign-answers"),
+            Step(NOT_WRONG, "deciding", None, id="wrong-answers"),
+        ]
         finding.figures = {"foreign_answers": 0 if known else None, "wrong_answers": 0 if known else None}
         if not known:
             finding.missing = (
@@ -80,11 +83,15 @@ def examine(case: Case) -> Finding:
     agree = False if (found["said"] == "COMMIT").all() else None
     finding.steps = [
         Step(
-            FOREIGN.say(count=len(found), hosts=_hosts(found)), "deciding", True, _lines(case, found) + _records(found)
+            FOREIGN.say(count=len(found), hosts=_hosts(found)),
+            "deciding",
+            True,
+            _lines(case, found) + _records(found),
+            id="foreign-answers",
         ),
-        Step(WRONG.say(count=len(wrong)), "deciding", True, _lines(case, wrong))
+        Step(WRONG.say(count=len(wrong)), "deciding", True, _lines(case, wrong), id="wrong-answers")
         if len(wrong)
-        else Step(NOT_WRONG, "deciding", agree),
+        else Step(NOT_WRONG, "deciding", agree, id="wrong-answers"),
     ]
     finding.figures = {"foreign_answers": len(found), "wrong_answers": len(wrong)}
     finding.tables = {"foreign_answers": found}

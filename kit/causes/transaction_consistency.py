@@ -188,7 +188,15 @@ def _remedies(wrong: pd.DataFrame) -> list[Remedy]:
         made.append(
             Remedy(Fix.COMPENSATE.say(count=messages), Fix.COMPENSATE_WHY, Fix.COMPENSATE_RISK, Fix.COMPENSATE_VERIFY)
         )
-    return [*made, Remedy(Fix.PLACE, Fix.PLACE_WHY, Fix.PLACE_RISK, Fix.PLACE_VERIFY)]
+    reasons = set(_reason(wrong[wrong["cause"].notna()]))
+    if "send_status" in reasons:
+        made.append(Remedy(Fix.STATUS, Fix.STATUS_WHY, Fix.STATUS_RISK, Fix.STATUS_VERIFY))
+    if reasons & {"rollback_answer", "commit_answer"}:
+        made.append(Remedy(Fix.ANSWER, Fix.ANSWER_WHY, Fix.ANSWER_RISK, Fix.ANSWER_VERIFY))
+    if reasons & {"exception", "error"} or not reasons:
+        when = None if reasons else Fix.PLACE_WHEN
+        made.append(Remedy(Fix.PLACE, Fix.PLACE_WHY, Fix.PLACE_RISK, Fix.PLACE_VERIFY, when))
+    return made
 
 
 def _worth_telling(summary: transactions.Summary, wrong: pd.DataFrame) -> bool:

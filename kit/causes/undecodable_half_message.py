@@ -62,7 +62,10 @@ def examine(case: Case) -> Finding:
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     errors = refs.seen(case, "check-round-error")
     if not case.has("messages"):
-        finding.steps = [Step(NO_COPIES, "deciding", None), Step(NOT_BROKEN, "deciding", None)]
+        finding.steps = [
+            Step(NO_COPIES, "deciding", None, id="other-body"),
+            Step(NOT_BROKEN, "deciding", None, id="rounds-broken"),
+        ]
         finding.figures = {"messages": None, "copies": None}
         finding.missing = [collect_next.commitlog(WANT)]
         return finding
@@ -78,23 +81,34 @@ def examine(case: Case) -> Finding:
         else None
     )
     if found is None or row is None or not row.copies:
-        finding.steps = [Step(NO_COPIES, "deciding", False), Step(NOT_BROKEN, "deciding", None)]
+        finding.steps = [
+            Step(NO_COPIES, "deciding", False, id="other-body"),
+            Step(NOT_BROKEN, "deciding", None, id="rounds-broken"),
+        ]
         finding.figures = {"messages": 0, "copies": 0}
         return finding
     broken = bool(row.again or errors)
     quoted = refs.records(found.where("again"), 2) if row.again else refs.quote(case, errors, 2)
     finding.steps = [
-        Step(COPIES.say(copies=row.copies, messages=row.messages), "deciding", True, refs.records(found, 2)),
+        Step(
+            COPIES.say(copies=row.copies, messages=row.messages),
+            "deciding",
+            True,
+            refs.records(found, 2),
+            id="other-body",
+        ),
         Step(
             BROKEN.say(errors=errors.count, again=row.again) if broken else NOT_BROKEN,
             "deciding",
             True if broken else None,
             quoted if broken else (),
+            id="rounds-broken",
         ),
         Step(
             FAULTY.say(versions=list(setup.broker_versions(case))),
             "supporting",
             True if setup.broker_versions(case) else None,
+            id="faulty-release",
         ),
     ]
     finding.figures = {"messages": row.messages, "copies": row.copies}

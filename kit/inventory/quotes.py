@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Final
 
 from kit.evidence.files import open_readonly
 from kit.inventory.inventory import Inventory
+from kit.inventory.model import Item
 
 MAX_LINE: Final = 64 << 10
 """Bytes quoted of a line."""
@@ -44,13 +46,31 @@ def first_with(found: Inventory, file: str, text: str) -> int | None:
     return None if at < 0 else whole.count("\n", 0, at) + 1
 
 
+def _rows(item: Item, numbers: list[int]) -> dict[int, str]:
+    """Return rows of a Parquet file, which has no lines, as `name=value, …`."""
+    from kit.formats.tables import delimited
+
+    path, wanted = Path(item.path), set(numbers)
+    names = delimited.parquet_names(path)
+    out = {
+        number: ", ".join(f"{name}={cell}" for name, cell in zip(names, cells, strict=False) if cell is not None)
+        for number, cells in delimited.rows(path, None, numbers[-1])
+        if number in wanted
+    }
+    if len(out) < len(wanted):
+        raise IndexError(numbers[-1])
+    return out
+
+
 def _read(found: Inventory, file: str, numbers: list[int]) -> dict[int, str]:
     item = found.get(file)
     if item is None:
         raise KeyError(file)
     if numbers[0] < 1:
         raise IndexError(numbers[0])
-    encoding = item.detail.get("encoding") or "utf-8"
+    if item.kind in ("rows", "sends") and item.detail.get("dialect") is None:
+        return _rows(item, numbers)
+    encoding = item.detail.get("encoding") or (item.detail.get("dialect") or {}).get("encoding") or "utf-8"
     if encoding == "utf-16":
         with open_readonly(item.path) as stream:
             text = stream.read().decode("utf-16", "replace").split("\n")

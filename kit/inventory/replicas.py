@@ -110,7 +110,7 @@ def _stores(items: Iterable[Item], originals: dict[str, str]) -> tuple[list[tupl
                     originals[item.file] = other.file
                     break
                 overlapping = True
-            elif item.detail.get("store_host") == other.detail.get("store_host"):
+            elif item.detail.get("store_host") and item.detail["store_host"] == other.detail.get("store_host"):
                 disagree.append((item.file, other.file))
                 overlapping = True
     return sorted(disagree), overlapping

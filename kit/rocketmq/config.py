@@ -7,6 +7,7 @@ of contradictions, each with the reason it is one.
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal
 
@@ -142,6 +143,24 @@ def _reaches(one: float | None, other: float | None) -> bool:
     return one is not None and other is not None and one >= other
 
 
+def _set(settings: Settings, *names: str) -> bool:
+    """Tell whether one of these was written down, not left to the release."""
+    return any(settings.value(name).source == "set" for name in names)
+
+
+HOST_ONLY: Final = tuple(
+    ipaddress.ip_network(text) for text in ("127.0.0.0/8", "169.254.0.0/16", "172.17.0.0/16", "::1/128", "fe80::/10")
+)
+"""Addresses that only the host itself reaches: loopback, link-local, the default bridge of containers."""
+
+
+def _of_one_host(address: str) -> bool:
+    try:
+        return any(ipaddress.ip_address(address.strip()) in network for network in HOST_ONLY)
+    except ValueError:
+        return address.strip().lower() == "localhost"
+
+
 def _batched_ops(s: Settings) -> bool:
     interval = s.number("transactionOpBatchInterval")
     timeout = s.number("transactionTimeOut")
@@ -221,6 +240,18 @@ CONFLICTS: Final[tuple[Conflict, ...]] = (
              T("a slow slave shows as a client timeout, never as FLUSH_SLAVE_TIMEOUT"),
              T("slaveTimeout below the clients' sendMsgTimeout"),
              lambda s: s.says("brokerRole", "SYNC_MASTER") and _reaches(s.number("slaveTimeout"), s.number("sendMsgTimeout"))),
+    Conflict("acknowledged-in-memory", ("brokerRole", "flushDiskType"), "replica-loss",
+             T("SEND_OK means: in the memory of one host. A crash of that host loses what was not flushed, a lost master what its slave had not copied"),
+             T("SYNC_MASTER, DLedger or a controller where no acknowledged message may be lost; SYNC_FLUSH against a crash of the host; both cost latency"),
+             lambda s: _set(s, "brokerRole", "flushDiskType") and s.says("brokerRole", "ASYNC_MASTER") and s.says("flushDiskType", "ASYNC_FLUSH")),
+    Conflict("topics-by-first-send", ("autoCreateTopicEnable",), "",
+             T("a mistyped topic is created at its first send instead of being refused, often on one broker only; its messages wait where nobody looks"),
+             T("autoCreateTopicEnable=false in production; create topics with `mqadmin updateTopic`"),
+             lambda s: _set(s, "autoCreateTopicEnable") and s.says("autoCreateTopicEnable", True)),
+    Conflict("address-of-one-host", ("brokerIP1",), "broker-unreachable",
+             T("clients get this address from the name server, and only the broker's own host reaches it"),
+             T("brokerIP1 = an address that clients reach"),
+             lambda s: _of_one_host(str(s.value("brokerIP1").value or ""))),
 )  # fmt: skip
 
 

@@ -47,7 +47,8 @@ def stages(record: Any, body: int, limit: int | None) -> pd.DataFrame:
     properties = dict(record.properties or {})
     half = of(record.topic, record.body_size, record.store_size, properties)
     real = properties.get(names.REAL_TOPIC, "")
-    times = properties.get(names.CHECK_TIMES)
+    said = properties.get(names.CHECK_TIMES, "")
+    times = said if said.isascii() and said.isdigit() else None
     more = size.growth(int(times or 0) + 1, int(times) if times else None)
     found = {
         "checked": dict.fromkeys(FIELDS, 0) | {"body": record.body_size},

@@ -15,8 +15,8 @@ from pyspark.sql import functions as F  # noqa: N812
 
 import kit
 from kit.case import case as case_module
-from kit.case import setup, unreadable
-from kit.causes import results, tables
+from kit.case import setup, tables, unreadable
+from kit.causes import results
 from kit.causes.consequences import harm
 from kit.causes.findings import Finding, Step
 from kit.causes.triage import document, plain

@@ -249,6 +249,7 @@ def test_two_groups_each_handle_a_message_once(folder: Path, tmp_path: Path) -> 
     assert deliveries.twice(kit.open_case(place, tmp_path / "w")).count() == 0
 
 
+@pytest.mark.spark
 def test_misread_addresses_name_the_producer(case: Case) -> None:
     key = next(iter(by_key()))
     assert lookups._is_producers(case, misread(key)[0])

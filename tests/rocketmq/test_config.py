@@ -69,6 +69,10 @@ def test_defaults_of_a_stock_broker_do_not_contradict_each_other():
         ({"mappedFileSizeCommitLog": "1048576"}, "limit-above-file"),
         ({"rejectTransactionMessage": "TRUE"}, "transactions-refused"),
         ({"messageDelayLevel": "1s 5s"}, "few-delay-levels"),
+        ({"brokerRole": "ASYNC_MASTER", "flushDiskType": "ASYNC_FLUSH"}, "acknowledged-in-memory"),
+        ({"autoCreateTopicEnable": "true"}, "topics-by-first-send"),
+        ({"brokerIP1": "172.17.0.1"}, "address-of-one-host"),
+        ({"brokerIP1": "127.0.0.1"}, "address-of-one-host"),
     ],
 )
 def test_conflict(given, slug):

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from stores import BLANK, Record, store
-from strange import LOG, files, put, strange
+from strange import LOG, expect, files, put, strange
 
 # --- times -----------------------------------------------------------------------------------------------------------------------
 
@@ -163,8 +163,8 @@ files(
         ),
         "sends_of_huge_numbers/sends.csv": "key,start,cost_ms,outcome,error\n"
         + "".join(
-            f"SH{n:05},2026-11-20 10:00:{n % 60:02},{('1e400', '9' * 25, '-5', 'nan', '²', 'x', '', '3')[n % 8]},SEND_OK,\n"
-            for n in range(80)
+            f"SH{n:05},2026-11-20 10:00:{n % 60:02},{('1e400', '9' * 25, '-5', 'nan')[n % 4] if n > 195 else n},SEND_OK,\n"
+            for n in range(200)
         ),
         "deliveries_of_huge_numbers/deliveries.csv": "uniq_key,reconsume_times,result\n"
         + "".join(f"0A0A0A0A{n:024X},{('0', '1', '2')[n % 3] if n < 600 else '9' * 12},OK\n" for n in range(640)),
@@ -215,8 +215,6 @@ SHAPES = {
     "surrogate": '{"offsetTable":{"\\ud800@g\\udc00":{0:1}}}', "nul": '{"offsetTable":{"T\\u0000@g":{0:1}}}', "deep": '{"offsetTable":' * 30_000, "brackets": "[" * 200_000,
     "big": '{"offsetTable":{' + ",".join(f'"T{n}@g":{{0:{n}}}' for n in range(20_000)) + "}}",
 }  # fmt: skip
-
-UNREAD_SHAPES = ("cut", "list", "word", "deep", "single", "tail", "comment")
 
 files("json shapes", {f"json_{name}/consumerOffset.json": text for name, text in SHAPES.items()})
 files(
@@ -503,7 +501,7 @@ for _slug, _name, _data, _unread in (
     ("commitlog_from_year_9999", "commitlog/00000000001073741824", segment(1 << 30, *(record(born=253_402_300_799_000, stored=253_402_300_799_999) for _ in range(20))), False),
     ("commitlog_from_year_2500", "commitlog/00000000001073741824", segment(1 << 30, *(record(born=16_725_225_600_000 + n, stored=16_725_225_600_000 + n) for n in range(20))), False),
     ("commitlog_of_odd_numbers", "commitlog/00000000001073741824",
-     segment(1 << 30, *(record(numbers=(n, n, n, n, n)) for n in (-1, 2**31 - 1, -(2**31))), record(prepared=2**63 - 1), record(prepared=-1), record(topic=b"\xff" * 100),
+     segment(1 << 30, *(record(numbers=(n, n, n, n, n)) for n in (-1, 2**31 - 1, -(2**31))), *(record(numbers=(0, 0, n, 0, 0)) for n in (2**63 - 1, -(2**63))), record(prepared=2**63 - 1), record(prepared=-1), record(topic=b"\xff" * 100),
              record(topic=b""), record(properties=b"\1\2\1\2" * 50), record(properties=b"\xff\xfe\1\xed\xa0\x80\2"), record(body=b"", sys_flag=-1), record(sys_flag=0x7FFFFFCF)), False),
     ("commitlog_of_ipv6_hosts", "commitlog/00000000001073741824", segment(1 << 30, record(born_host=bytes(16), store_host=b"\xff" * 16)), False),
     ("commitlog_with_a_hole", "commitlog/00000000001073741824", segment(1 << 30, record()) + random.Random(5).randbytes(3000) + bytes(3000), True),
@@ -526,3 +524,13 @@ for _slug, _name, _data, _unread in (
     ("abort_of_noise", "abort", random.Random(10).randbytes(20), False),
 ):  # fmt: skip
     _named_by_folder(_slug, _name, _data, *([_name] if _unread else []))
+
+expect(
+    *(f"years-of-{log}" for log in ("a-broker-log", "a-client-log")),
+    *(f"json-log-of-{what}" for what in ("odd-times", "1e30")),
+    *(f"csv-of-{what}" for what in ("year-1", "year-9999", "odd-times")),
+    *(f"parquet-{what}-63" for what in ("micros-of-2-to-the", "millis-of-2-to-the", "millis-of-minus-2-to-the")),
+    *(f"offsets-{n}" for n, number in enumerate(ODD_NUMBERS) if number not in ("-1", '"12"')),
+    *(f"json-{shape}" for shape in ("cut", "list", "word", "deep", "tail", "deeper")),
+    "parquet-seconds-beyond-9999", "parquet-zoned-beyond-9999", "offsets-of-odd-queues", "delay-offsets-of-text", "sends-of-huge-numbers",
+)  # fmt: skip

@@ -69,7 +69,7 @@ def dangling(case: Case) -> DataFrame:
     mine = records.withColumnRenamed("store_size", "size")
     known = units.join(mine, [*_QUEUE, "physical_offset", "size"], "left_anti").join(there, "physical_offset", "left")
     spans = case.messages.groupBy("file").agg(
-        F.min("physical_offset").alias("low"), F.max(F.col("physical_offset") + F.col("store_size")).alias("high")
+        F.min("physical_offset").alias("low"), F.max(F.try_add("physical_offset", "store_size")).alias("high")
     )
     covered = known.join(
         F.broadcast(spans.select("low", "high").distinct()),
@@ -132,14 +132,14 @@ def queue_gaps(case: Case) -> DataFrame:
         _broker(case).alias("broker"),
         *_QUEUE,
         "physical_offset",
-        (F.col("queue_offset") + F.coalesce(count, F.lit(1))).alias("next"),
+        F.try_add(F.col("queue_offset"), F.coalesce(count, F.lit(1))).alias("next"),
     )
     order = Window.partitionBy("broker", "topic", "queue_id").orderBy("queue_offset", "physical_offset")
     steps = taken.withColumn("first", F.lag("next").over(order)).withColumn(
         "behind", F.lag("physical_offset").over(order)
     )
     gap = steps.where(F.col("queue_offset") > F.col("first"))
-    last, missing = F.col("queue_offset") - 1, F.col("queue_offset") - F.col("first")
+    last, missing = F.try_subtract("queue_offset", F.lit(1)), F.try_subtract("queue_offset", "first")
     return gap.select(
         "broker",
         "topic",

@@ -73,7 +73,14 @@ GAPS: Final[dict[str, T]] = {
     "unquoted": T("{file}: {count} lines mention it, {kept} of them are listed."),
 }
 _SENT_BACK: Final = (record_stage.SCHEDULE, record_stage.RETRY, record_stage.DLQ)
+_NEVER: Final = dt.datetime.max.replace(tzinfo=dt.UTC)
 LAST_SENTENCE: Final = T("{why} {more}")
+
+
+def store_order(record: Record) -> tuple[bool, dt.datetime, str, int]:
+    """Return what copies are put in order by; those with an impossible store time stand last."""
+    at = record["store_timestamp"]
+    return at is None, at or _NEVER, record["store_host"] or "", record["physical_offset"]
 
 
 class _Seen:
@@ -100,7 +107,7 @@ class _Seen:
     def before(self, times: int) -> Record | None:
         """Return the latest copy that a consumer was given before retry number `times`."""
         earlier = [record for n, record in self.visible.items() if n < times]
-        return max(earlier, key=lambda r: r["store_timestamp"], default=None)
+        return max(earlier, key=store_order, default=None)
 
 
 def told(records: list[Record]) -> list[Record]:

@@ -16,6 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kit.case import setup
 from kit.case.memoize import per_case
+from kit.formats.values import NANO_LAST_MS
 from kit.i18n import T
 from kit.rocketmq import names
 
@@ -40,6 +41,8 @@ STAGES: Final[dict[str, T]] = {
     LEAKED: T("a retry that became a half message"),
 }
 """Stage → what it means."""
+LONGEST_DELAY: Final = 100 * 86_400
+"""Seconds. A level beyond is no delay anybody waits for, and could lead out of the times that can be shown."""
 
 
 def prop(name: str) -> Column:
@@ -203,7 +206,8 @@ def due(case: Case, scheduled: DataFrame) -> DataFrame:
     levels = delay_levels(case)
     table = F.create_map(*[F.lit(x) for pair in levels.items() for x in pair])
     level = F.col("queue_id") + 1
-    wheel = (prop("TIMER_OUT_MS").cast("double") / 1000).cast("timestamp")
+    out = prop("TIMER_OUT_MS").try_cast("long")
+    wheel = F.when(out.between(0, NANO_LAST_MS), F.timestamp_millis(out))
     after = F.col("store_timestamp") + F.make_dt_interval(secs=F.try_element_at(table, level).cast("double"))
     return scheduled.withColumn("due", F.when(F.col("topic") == names.TIMER_TOPIC, wheel).otherwise(after))
 
@@ -212,9 +216,10 @@ def delay_levels(case: Case) -> dict[int, int]:
     """Return {level: seconds} of the broker: its messageDelayLevel, else the default."""
     said = setup.setting(case, "messageDelayLevel").value
     try:
-        return names.delay_seconds(str(said)) if said else names.delay_seconds()
+        levels = names.delay_seconds(str(said)) if said else names.delay_seconds()
     except ValueError:
         return names.delay_seconds()
+    return {level: seconds for level, seconds in levels.items() if seconds <= LONGEST_DELAY}
 
 
 def _seconds(column: Column) -> Column:

@@ -112,7 +112,7 @@ def lives(case: Case, keys: Sequence[str], most: int = 300) -> tuple[list[dict[s
     """
     case.spark  # noqa: B018 - a column needs a session
     rows = _fetch(case, F.col("uniq_key").isin(list(keys))) if keys else []
-    rows.sort(key=lambda r: (r["store_timestamp"], r["store_host"] or "", r["physical_offset"]))
+    rows.sort(key=lineage.store_order)
     done = [(key, lineage.told([r for r in rows if r["uniq_key"] == key][:most])) for key in keys]
     handed = _handled(case, list(keys), [r for _, mine in done for r in mine], "") if keys else []
     records = [{"id": key, **_shown(r, case.lang)} for key, mine in done for r in mine]
@@ -159,8 +159,7 @@ def _records(case: Case, wanted: str) -> list[dict[str, Any]]:
     if linked:
         more = _fetch(case, F.col("offset_msg_id").isin(sorted(linked)))
         known |= {row["offset_msg_id"]: {**row, "link": linked[row["offset_msg_id"]]} for row in more}
-    ordered = sorted(known.values(), key=lambda r: (r["store_timestamp"], r["store_host"] or "", r["physical_offset"]))
-    return ordered[:MOST_RECORDS]
+    return sorted(known.values(), key=lineage.store_order)[:MOST_RECORDS]
 
 
 def _names(wanted: str) -> Column:
@@ -234,8 +233,8 @@ def _fetch(case: Case, condition: Column) -> list[dict[str, Any]]:
     resent = F.coalesce(F.array_contains(F.map_keys("properties"), names.MIN_OFFSET), F.lit(False))
     more = (
         prop(names.REAL_TOPIC).alias("real_topic"),
-        prop(names.CHECK_TIMES).cast("int").alias("check_times"),
-        prop(names.DELAY).cast("int").alias("delay_level"),
+        prop(names.CHECK_TIMES).try_cast("int").alias("check_times"),
+        prop(names.DELAY).try_cast("int").alias("delay_level"),
         prop(names.ORIGIN_MESSAGE_ID).alias("origin_message_id"),
         resent.alias("resent"),
         F.when(F.col("stage") == record_stage.SCHEDULE, F.col("due")).alias("due"),
@@ -408,7 +407,8 @@ def _never_handled(
         return
     covered = _covered(case)
     for record in visible:
-        if record["topic"] in covered and record["store_timestamp"] + dt.timedelta(seconds=2) < end:
+        stored = record["store_timestamp"]
+        if record["topic"] in covered and stored is not None and stored + dt.timedelta(seconds=2) < end:
             yield lineage.gap("never-handled", record)
 
 

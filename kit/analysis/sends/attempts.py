@@ -10,7 +10,7 @@ stand in both logs and in a ledger.
 from __future__ import annotations
 
 import re
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
@@ -112,7 +112,7 @@ def _entries(case: Case) -> pd.DataFrame | None:
         events.value("send-attempt-failed", "broker").alias("broker"),
         (events.value("send-attempt-failed", "what") == "throw exception").alias("thrown"),
         from_send.alias("from_send"),
-        (F.col("line") + _lines_before(_named())).alias("at"),
+        _line_of(_named()).alias("at"),
     )
     found = frame.toPandas().sort_values(["file", "line"], ignore_index=True)
     return found[(found["role"] != "call") | (found["kind"] != "OTHER") | found["from_send"].astype(bool)].reset_index(
@@ -158,6 +158,13 @@ def _named() -> Column:
     kind = F.concat(F.lit("["), events.value("flow-control", "kind"))
     named = F.when(F.array_contains("events", "flow-control"), F.coalesce(kind, F.lit("start flow control")))
     return named.when(F.contains(text, F.lit(waits)), waits).when(F.contains(text, F.lit(call)), call).otherwise("")
+
+
+def _line_of(named: Column) -> Column:
+    """Return the line of the file an entry's text stands in. A JSON entry is one line, whatever its text looks like."""
+    last = F.col("line") + F.col("lines") - 1
+    within = F.least(F.col("line") + _lines_before(named), last)
+    return F.when(F.col("layout") == "json", F.col("line")).otherwise(within)
 
 
 def _lines_before(named: Column) -> Column:
@@ -282,9 +289,14 @@ def thrown(case: Case) -> pd.DataFrame:
     mine["second"] = mine["ts"].fillna(-1) // 1000
     told = mine["key"].notna() | mine["uniq_key"].notna()
     loose = mine[~told & mine["thread"].notna()]
-    counts = loose.groupby([*same, "logger"], dropna=False).size().rename("n").reset_index()
-    most = counts.sort_values("n", ascending=False, kind="stable").drop_duplicates(same)
-    keep = loose.merge(most[[*same, "logger"]], on=[*same, "logger"], how="inner")
+    by = loose[[*same, "logger"]].astype(object)
+    *calls_, loggers = by.where(by.notna(), "").T.to_numpy().tolist()
+    each = list(zip(zip(*calls_, strict=True), loggers, strict=True))
+    counts = Counter(each)
+    # The logger that prints most of the calls tells of them all; of two the first by name.
+    by_name = sorted(counts, key=lambda c: str(c[1]), reverse=True)
+    most = dict(sorted(by_name, key=lambda c: counts[c]))
+    keep = loose[[most[call] == logger for call, logger in each]]
     out = pd.concat([mine[told | mine["thread"].isna()], keep])
     return out.sort_values(["file", "line"], ignore_index=True)[told_of]
 

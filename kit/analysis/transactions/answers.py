@@ -72,7 +72,7 @@ def _answers(case: Case) -> DataFrame:
         F.try_element_at(said, F.col("event")).alias("said"),
         F.col("event").isin(*BY_CHECK).alias("from_check"),
         "address",
-        F.col("commit_log_offset").cast("long").alias("commit_log_offset"),
+        F.col("commit_log_offset").try_cast("long").alias("commit_log_offset"),
         F.array_contains("events", LOCAL).alias("exception"),
     )
 

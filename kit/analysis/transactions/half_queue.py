@@ -74,7 +74,7 @@ def timeline(case: Case) -> pd.DataFrame:
         each = case.records.where(F.col("topic") == names.HALF_TOPIC).groupBy(
             F.date_trunc("second", "store_timestamp").alias("ts")
         )
-        ends = each.agg((F.max("queue_offset") + 1).alias("offset"))
+        ends = each.agg(F.try_add(F.max("queue_offset"), F.lit(1)).alias("offset"))
         stored = ends.orderBy("ts").limit(ROWS).toPandas().assign(line="stored")
     parts = [part for part in (checked, stored) if part is not None]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=pd.Index(["ts", "offset", "line"]))

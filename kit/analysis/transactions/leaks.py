@@ -62,7 +62,7 @@ def leaked(case: Case) -> DataFrame:
     return (
         records.withColumn("place", place)
         .where(F.col("place").isNotNull() & (prop("TRAN_MSG") == "true") & prop("DELAY").isNotNull())
-        .withColumn("check_times", prop("TRANSACTION_CHECK_TIMES").cast("int"))
+        .withColumn("check_times", prop("TRANSACTION_CHECK_TIMES").try_cast("int"))
         .withColumn("committed", is_commit())
         .persist()
     )
@@ -221,7 +221,7 @@ def timelines(case: Case, most: int = 8) -> pd.DataFrame:
             "sys_flag",
             "reconsume_times",
             prop("REAL_TOPIC").alias("real_topic"),
-            prop("TRANSACTION_CHECK_TIMES").cast("int").alias("check_times"),
+            prop("TRANSACTION_CHECK_TIMES").try_cast("int").alias("check_times"),
             ended.alias("committed"),
         )
         .toPandas()

@@ -131,7 +131,7 @@ def _answers(case: Case) -> list[tuple[str | None, str, int]]:
 def _printed_lengths(case: Case) -> Counter[int]:
     rows = (
         case.event("topic-too-long")
-        .groupBy(F.col("length").cast("int").alias("length"))
+        .groupBy(F.col("length").try_cast("int").alias("length"))
         .agg(F.count("*").alias("n"))
         .collect()
     )

@@ -232,7 +232,7 @@ def _per_key(case: Case) -> DataFrame:
         F.min(F.when(half & is_renewed(), half_place)).alias("renewed_half"),
         F.min(F.when(original, said)).alias("said"),
         F.count_if(half).cast("int").alias("half_records"),
-        F.max(F.when(half, prop(names.CHECK_TIMES).cast("int"))).alias("check_times"),
+        F.max(F.when(half, prop(names.CHECK_TIMES).try_cast("int"))).alias("check_times"),
         F.array_sort(F.slice(F.collect_list(F.when(commit, committed)), 1, MOST)).alias("commit_records"),
         F.count_if(commit).cast("int").alias("commits"),
         F.bool_or(waiting).alias("commit_waits"),

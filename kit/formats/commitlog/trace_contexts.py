@@ -15,6 +15,7 @@ import pyarrow as pa
 from kit.formats.commitlog import batches, bodies, segments
 from kit.formats.commitlog import columns as c
 from kit.formats.commitlog.schema import TRACES, File
+from kit.formats.values import NANO_LAST_MS
 from kit.rocketmq import binary_format as f
 
 FIELDS: Final = {
@@ -31,7 +32,7 @@ _LEAST: Final = {"Pub": 12, "SubBefore": 8, "SubAfter": 6, "EndTransaction": 13,
 _GLUED: Final = re.compile(rf"(-?\d+)({'|'.join(FIELDS)})")
 _BEGIN: Final = tuple(np.frombuffer(name.encode() + b"\x01", np.uint8) for name in FIELDS)
 _TYPES: Final = {field.name: field.type for field in TRACES}
-_LAST_MS: Final = c.LAST_MS
+_LAST_MS: Final = NANO_LAST_MS
 
 
 def contexts(text: str) -> Iterator[dict[str, Any]]:

@@ -7,6 +7,7 @@ One line at a time in plain Python; only lines that have something like a time n
 from __future__ import annotations
 
 import datetime as dt
+import json
 import re
 from typing import Any, Final
 
@@ -168,11 +169,19 @@ def _first(entry: dict[str, Any], names: tuple[str, ...]) -> Any:
     return next((entry[n] for n in names if entry.get(n) is not None), None)
 
 
+def _lenient(raw: bytes) -> Any:
+    """Read what strict JSON has not: half a surrogate pair, where a logger cut a text; NaN. None for anything else."""
+    try:
+        return json.loads(raw.decode("utf-8", "replace")) if raw.rstrip().endswith(b"}") else None
+    except (ValueError, RecursionError):
+        return None
+
+
 def _json(raw: bytes, mode: int, row: np.ndarray, extra_at: int) -> tuple[bytes, bool]:
     try:
         entry = msgspec.json.decode(raw)
     except (msgspec.DecodeError, RecursionError):
-        return b"", False
+        entry = _lenient(raw)
     if not isinstance(entry, dict):
         return b"", False
     if (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kit.formats.values import NANO_LAST_MS
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def placed(units: DataFrame, records: DataFrame) -> DataFrame:
     )
     # In the schedule topic the tags code is the delivery time (`CommitLog.checkMessageAndReturnSize`).
     due = F.when(
-        (F.col("topic") == names.SCHEDULE_TOPIC) & F.col("tags_code").between(1, 253_402_300_799_999),
+        (F.col("topic") == names.SCHEDULE_TOPIC) & F.col("tags_code").between(1, NANO_LAST_MS),
         F.timestamp_millis("tags_code"),
     )
     return units.where(F.col("topic").isNotNull()).unionByName(

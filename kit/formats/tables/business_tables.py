@@ -205,7 +205,7 @@ class _Column:
         self.distinct = len(self.counts)
         self.repeats = self.distinct < self.n
         self.hex = self.share(lambda v: bool(_HEX.match(v.split(",")[0])))
-        self.times = self.share(lambda v: delimited.when(v) is not None)
+        self.times = self.share(lambda v: delimited.when(v) is not None or bool(delimited.BEYOND.fullmatch(v)))
         self.ints = self.share(lambda v: integer(v) is not None)
         self.spaced = any(" " in v for v in self.values[:2000])
 

@@ -181,6 +181,10 @@ def _texts(column: pa.Array) -> list[str | None]:
     return [_text(value) for value in column]
 
 
+BEYOND: Final = re.compile(r"-?\d+ (?:s|ms|us|ns)")
+"""How a time of Parquet is shown that is beyond the years Python can show."""
+
+
 def _moment(value: int, kind: pa.TimestampType) -> str:
     try:
         at = EPOCH + dt.timedelta(microseconds=value * 10**6 // _PER_SECOND[kind.unit])

@@ -1,0 +1,99 @@
+"""What a column can hold, and what becomes of all else. Expected values are arithmetic and Java's ranges."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kit.formats import values
+
+
+@pytest.mark.parametrize(
+    ("value", "bits", "expected"),
+    [
+        ("12", 64, 12),
+        (" -7 ", 64, -7),
+        ("9223372036854775807", 64, 2**63 - 1),
+        ("9223372036854775808", 64, None),
+        ("2147483648", 32, None),
+        (2**31 - 1, 32, 2**31 - 1),
+        (-(2**31), 32, -(2**31)),
+        (3.0, 64, 3),
+        (0.5, 64, None),
+        (1e400, 64, None),
+        (math.nan, 64, None),
+        (True, 64, None),
+        (None, 64, None),
+        ("²", 64, None),
+        ("٣", 64, None),
+        ("1e3", 64, None),
+        ("", 64, None),
+        ([1], 64, None),
+        ("9" * 5000, 64, None),
+    ],
+)
+def test_integer(value: object, bits: int, expected: int | None) -> None:
+    assert values.integer(value, bits) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("12.7", 12),
+        ("1.2e1", 12),
+        ("-0.5", 0),
+        ("1e400", None),
+        ("1e30", None),
+        ("9" * 25, None),
+        ("nan", None),
+        ("x", None),
+        (None, None),
+    ],
+)
+def test_truncated(text: str | None, expected: int | None) -> None:
+    assert values.truncated(text) == expected
+
+
+def test_the_years_that_nanoseconds_count() -> None:
+    epoch = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - arithmetic only
+    ms = [(dt.datetime(year, 1, 1) - epoch) // dt.timedelta(milliseconds=1) for year in (1677, 1678, 2261, 2262, 9999)]  # noqa: DTZ001
+    assert [values.instant(m) is not None for m in ms] == [False, True, True, False, False]
+    assert [values.instant(m, nanoseconds=False) is not None for m in ms] == [True] * 5
+    assert values.instant(1e30) is values.instant(math.nan) is values.instant(math.inf) is None
+
+
+SCHEMA = pa.schema(
+    [("n", pa.int32()), ("t", pa.timestamp("us", "UTC")), ("s", pa.string()), ("m", pa.map_(pa.string(), pa.string()))]
+)
+ANYTHING = st.one_of(
+    st.none(),
+    st.integers(),
+    st.floats(),
+    st.booleans(),
+    st.binary(max_size=4),
+    st.text(st.characters(), max_size=4),
+    st.just("\ud800"),
+    st.just([("a", "\udfff")]),
+)
+
+
+@settings(deadline=None)
+@given(st.lists(st.fixed_dictionaries(dict.fromkeys(SCHEMA.names, ANYTHING)), max_size=5))
+def test_a_batch_of_anything(rows: list[dict[str, object]]) -> None:
+    made = values.batch(rows, SCHEMA)
+    assert made.schema == SCHEMA and made.num_rows == len(rows)
+    for text in made.column("s").to_pylist():
+        assert text is None or text.encode() is not None
+
+
+def test_only_what_does_not_fit_is_lost() -> None:
+    rows = [{"n": 1, "t": 0, "s": "a", "m": [("k", "v")]}, {"n": 2**31, "t": 2**64, "s": "\ud800", "m": None}]
+    assert values.batch(rows, SCHEMA).to_pylist() == [
+        {"n": 1, "t": dt.datetime(1970, 1, 1, tzinfo=dt.UTC), "s": "a", "m": [("k", "v")]},
+        {"n": None, "t": None, "s": "\\ud800", "m": None},
+    ]
