@@ -4,15 +4,18 @@ Spark once the logs are read.
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
+from kit.case.memoize import per_case
 from kit.i18n import Lang, T
-from kit.rocketmq.log_events.benign import BY_SLUG
+from kit.rocketmq.log_events.benign import BY_SLUG, STARTS
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -27,6 +30,12 @@ SHOWN: Final = {
     "why": T("harmless because"),
 }
 """Columns that readers see."""
+AROUND: Final = 60
+"""s around a start or stop: two heartbeats (heartbeatBrokerInterval, 30 s)."""
+GOES_ON: Final = 120
+"""s from which what should pass goes on."""
+MINUTES: Final = 3
+"""Distinct minutes in which it has to come."""
 COLUMNS: Final = ("text", "count", "first", "file", "line", "why", "slug")
 
 
@@ -35,10 +44,12 @@ def seen(case: Case, lang: Lang | None = None) -> pd.DataFrame:
 
     Columns: text (the first line with it), count (entries), first (UTC, null without times), file, line, why, slug.
     """
+    symptoms = going_on(case)
     parts = [part for batch in _batches(case) if len(part := _counted(batch))]
-    if not parts:
+    every = pd.concat(parts) if parts else pd.DataFrame({"event": []})
+    every = every[~every["event"].isin(list(symptoms))]
+    if every.empty:
         return pd.DataFrame(columns=pd.Index(COLUMNS)).astype({"line": "Int64"})
-    every = pd.concat(parts)
     by_file = (
         every.groupby(["event", "file"], sort=True)
         .agg(n=("n", "sum"), first=("first", "min"), line=("line", "min"))
@@ -56,6 +67,36 @@ def seen(case: Case, lang: Lang | None = None) -> pd.DataFrame:
     frame["why"] = [BY_SLUG[str(slug)].why.in_(lang or case.lang) for slug in frame["slug"]]
     shown = frame[list(COLUMNS)].astype({"line": "Int64"})
     return shown.sort_values(["count", "slug"], ascending=[False, True], ignore_index=True)
+
+
+@per_case
+def going_on(case: Case) -> dict[str, tuple[dt.datetime, dt.datetime]]:
+    """Return the texts that are harmless around a start or stop and go on here without one, with their first and last
+    time (UTC): {slug: (first, last)}. Judged by how long they go on, in how many minutes they come, and how far from the
+    next start or stop, never by the text alone.
+    """
+    passing = [noise.slug for noise in BY_SLUG.values() if noise.passing]
+    seconds: dict[str, set[int]] = {slug: set() for slug in (*passing, *STARTS)}
+    for batch in _batches(case):
+        parents, events = pc.list_parent_indices(batch["events"]), pc.list_flatten(batch["events"])
+        mine = pc.is_in(events, value_set=pa.array(list(seconds), pa.string()))
+        times = pc.floor_temporal(batch["ts"].take(parents.filter(mine)), unit="second").cast(pa.timestamp("s", "UTC"))
+        pairs = pa.table({"event": events.filter(mine), "at": times.cast(pa.int64())}).drop_null()
+        for pair in pairs.group_by(["event", "at"]).aggregate([]).to_pylist():
+            seconds[pair["event"]].add(pair["at"])
+    starts = np.array(sorted(set().union(*(seconds[slug] for slug in STARTS))), dtype="int64")
+    found = {}
+    for slug in passing:
+        at = np.array(sorted(seconds[slug]), dtype="int64")
+        if len(starts) and len(at):
+            near = np.searchsorted(starts, at)
+            before = np.abs(at - starts[np.maximum(near - 1, 0)])
+            behind = np.abs(starts[np.minimum(near, len(starts) - 1)] - at)
+            at = at[np.minimum(before, behind) > AROUND]
+        if len(at) and at[-1] - at[0] >= GOES_ON and len(np.unique(at // 60)) >= MINUTES:
+            first, last = (dt.datetime.fromtimestamp(int(t), dt.UTC) for t in (at[0], at[-1]))
+            found[slug] = (first, last)
+    return found
 
 
 def _batches(case: Case) -> Any:

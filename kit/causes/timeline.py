@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit.analysis import refs
+from kit.analysis import noise, refs
 from kit.analysis.sends import busy
 from kit.causes.findings import Finding
 from kit.i18n import Sentence, T
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 COLUMNS: Final = ("at", "until", "lane", "en", "zh", "count", "file", "line", "physical_offset", "decides")
 TABLE: Final = "timeline"
 MOST_OF_A_KIND: Final = 40
+GOING_ON: Final[dict[str, T]] = {
+    "consumer-group-missing": T("Pulls of a group the broker does not know, without a start or stop"),
+    "subscription-not-latest": T("Pulls with an outdated subscription, without a start or stop"),
+}
 LONG_PAUSE: Final = 10
 """Pauses of the JVM shown, the longest ones."""
 
@@ -79,7 +83,7 @@ def table(case: Case, findings: Sequence[Finding]) -> pd.DataFrame:
     happened; `count`: entries, null for single moments; `decides`: whether a verdict rests on it.
     """
     found = [f for f in findings if f.verdict in ("confirmed", "suspected")]
-    rows = [*_of_findings(case, found), *_each(case), *_spans(case), *_pauses(case)]
+    rows = [*_of_findings(case, found), *_each(case), *_spans(case), *_going_on(case), *_pauses(case)]
     frame = typed(pd.DataFrame(rows, columns=pd.Index(COLUMNS)))
     return frame.sort_values(["at", "lane", "en", "file", "line"], kind="stable", ignore_index=True).drop_duplicates(
         ["at", "lane", "en"], ignore_index=True
@@ -156,6 +160,16 @@ def _spans(case: Case) -> list[tuple[Any, ...]]:
         file, line = seen.places[0]
         said = SPAN.say(what=what, count=seen.count)
         rows.append(_row(seen.first, lane, said, Ref(file, "", line=line), until=seen.last, count=seen.count))
+    return rows
+
+
+def _going_on(case: Case) -> list[tuple[Any, ...]]:
+    """Return what is harmless around a start or stop and goes on here without one."""
+    rows = []
+    for slug, (first, last) in noise.going_on(case).items():
+        seen = refs.seen(case, slug)
+        ref = Ref(seen.places[0][0], "", line=seen.places[0][1]) if seen.places else None
+        rows.append(_row(first, "consumers", GOING_ON[slug], ref, until=last))
     return rows
 
 

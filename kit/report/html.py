@@ -21,7 +21,7 @@ from markupsafe import Markup, escape
 from plotly.offline import get_plotlyjs
 
 from kit.analysis import noise
-from kit.causes import leads_to, look_alikes
+from kit.causes import look_alikes
 from kit.charts import Chart, timeline
 from kit.charts.safe_text import clean
 from kit.charts.table import Table, cell
@@ -79,6 +79,8 @@ def render(
     undecided = [v for v in views if v["verdict"] == "insufficient_evidence"]
     head = next((v for v in found if v["kind"] == "root_cause"), None)
     confirmed = [v for v in found if v["verdict"] == "confirmed" and v["kind"] == "root_cause"]
+    shown = confirmed or ([head] if head else [])
+    each = max(1, HEAD_NUMBERS // max(1, len(shown)))
     when = _timeline(tables, lang)
     css, js = template_text("report.css"), template_text("report.js")
     plotly_js = get_plotlyjs()
@@ -90,11 +92,12 @@ def render(
         evidence_name=clean(PurePath(findings["evidence"]["path"]).name),
         redacted=bool((options or {}).get("redact")),
         head=head,
-        answers=_answers(head, confirmed, found, undecided, lang),
+        answers=_answers(head, confirmed, found, undecided, lang, each),
         failed=[PAGE["failed"].say(name=s.name).render(lang) for s in stories if s.failed],
         found=found,
-        # The first page has told it already: its section goes straight to the charts and the chain.
-        told=head["id"] if head and len(confirmed) <= 1 and len(head["numbers"]) <= HEAD_NUMBERS else None,
+        # The first page has told these already: their sections go on with the remaining numbers, charts and the chain.
+        told=[v["id"] for v in shown],
+        left_numbers={v["id"]: v["numbers"][each if v in shown else 0 :] for v in found},
         links=_links(found, lang),
         look_alikes=_look_alikes([v["id"] for v in found], lang),
         harmless=_maybe(tables, "harmless", noise.HEAD.render(lang), lang, noise.SHOWN),
@@ -249,6 +252,7 @@ def _answers(
     found: list[dict[str, Any]],
     undecided: list[dict[str, Any]],
     lang: Lang,
+    each: int,
 ) -> dict[str, Any]:
     """Return the first page: what, since when, how bad, why, what to do now."""
     words = page(lang)
@@ -267,7 +271,7 @@ def _answers(
     return {
         "what": what,
         "since": next((view["window"] for view in shown if view["window"]), words["no_window"]),
-        "bad": [n for view in shown for n in view["numbers"]][:HEAD_NUMBERS],
+        "bad": [n for view in shown for n in view["numbers"][:each]],
         "why": [step["claim"] for view in shown for step in view["steps"] if step["shown"]],
         "now": [remedy for view in shown for remedy in view["remedies"]][:HEAD_REMEDIES],
         "collect": _once(found if confirmed else found + undecided)[:6],
@@ -346,9 +350,9 @@ def _links(found: Sequence[Mapping[str, Any]], lang: Lang) -> dict[str, list[tup
     """Return, for each finding, what it explains and what explains it, among those found."""
     known = {view["id"]: view for view in found}
     links: dict[str, list[tuple[str, list[Mapping[str, Any]]]]] = {}
-    for slug in known:
-        after = [known[other] for other in leads_to().get(slug, ()) if other in known]
-        before = [known[other] for other, results in leads_to().items() if slug in results and other in known]
+    for slug, view in known.items():
+        after = [other for other in found if slug in other["explained_by"]]
+        before = [known[other] for other in view["explained_by"] if other in known]
         links[slug] = [
             (PAGE[word].in_(lang), views) for word, views in (("explained_by", before), ("explains", after)) if views
         ]

@@ -140,6 +140,36 @@ def test_noise_alone_speaks_for_no_cause(spark: SparkSession, tmp_path: Path) ->
     assert set(noise.seen(case, "zh")["why"]).isdisjoint(set(frame["why"]))
 
 
+def pulls(folder: Path, minutes: int, connected: bool) -> Path:
+    """A broker.log in which pulls have no known group every 20 s; with `connected`, a consumer connects each minute."""
+    said = [
+        (20_000 * n, text)
+        for n in range(3 * minutes)
+        for text in (
+            "WARN PullMessageThread_1 - the consumer's group info not exist, group: orders",
+            *(
+                [
+                    "INFO ClientManageThread_1 - new consumer connected, group: orders CONSUME_PASSIVELY CLUSTERING channel: x"
+                ]
+                if connected and n % 3 == 0
+                else []
+            ),
+        )
+    ]
+    write_log(folder / "broker" / "logs" / "broker.log", [f"{clock(ms)[:19]} {text}" for ms, text in said])
+    return folder
+
+
+@pytest.mark.parametrize(("minutes", "connected", "harmless"), [(1, False, True), (10, False, False), (10, True, True)])
+def test_what_should_pass_is_a_symptom_where_it_goes_on(
+    tmp_path: Path, minutes: int, connected: bool, harmless: bool
+) -> None:
+    case = kit.open_case(pulls(tmp_path / "evidence", minutes, connected), tmp_path / "ws")
+    case.eager = False
+    assert ("consumer-group-missing" in set(noise.seen(case)["slug"])) is harmless
+    assert set(noise.going_on(case)) == (set() if harmless else {"consumer-group-missing"})
+
+
 def test_no_logs_no_noise(tmp_path: Path) -> None:
     write_store(tmp_path / "evidence" / "commitlog", [sent("K", 0, 1)])
     case = kit.open_case(tmp_path / "evidence", tmp_path / "ws")

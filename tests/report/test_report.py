@@ -263,8 +263,8 @@ def test_causes_that_explain_each_other_are_linked() -> None:
     known = {cause.SLUG for cause in causes.discover()}
     assert all(set(results) <= known and slug not in results for slug, results in causes.leads_to().items())
     views = [
-        {"id": slug, "title": slug, "verdict_name": "confirmed"}
-        for slug in ("broker-busy", "client-timeout", "dead-letter")
+        {"id": slug, "title": slug, "verdict_name": "confirmed", "explained_by": by}
+        for slug, by in (("broker-busy", []), ("client-timeout", ["broker-busy"]), ("dead-letter", []))
     ]
     links = html._links(views, "en")
     assert [(word, [v["id"] for v in seen]) for word, seen in links["broker-busy"]] == [

@@ -17,11 +17,14 @@ from kit.i18n import T
 
 @attrs.frozen
 class Noise:
-    """`slug`: the text in the catalogue; `why` it is harmless; `reference`: class or log it comes from."""
+    """`slug`: the text in the catalogue; `why` it is harmless; `reference`: class or log it comes from. `passing`: only
+    around a start or stop of a client or broker; where it goes on it is a symptom.
+    """
 
     slug: str
     why: T
     reference: str
+    passing: bool = False
 
 
 _STOP: Final = T("every broker stop prints it: a thread comes once more to a store that is already closed")  # fmt: skip
@@ -41,8 +44,8 @@ NOISE: Final[tuple[Noise, ...]] = (
           "store/AllocateMappedFileService.shutdown"),
     Noise("unregister-broker-failed", T("the name server was gone before the broker stopped"), "broker/out/BrokerOuterAPI"),
     # Clients that come and go.
-    Noise("consumer-group-missing", _CONSUMER, "broker/processor/PullMessageProcessor"),
-    Noise("subscription-not-latest", _CONSUMER, "broker/processor/PullMessageProcessor"),
+    Noise("consumer-group-missing", _CONSUMER, "broker/processor/PullMessageProcessor", passing=True),
+    Noise("subscription-not-latest", _CONSUMER, "broker/processor/PullMessageProcessor", passing=True),
     Noise("response-lost", T("the client was gone before the answer: mostly a waiting pull of a consumer that stopped; a send answered 0 is stored"), "remoting/netty/NettyRemotingAbstract"),
     # Transactions.
     Noise("op-pull-nothing", T("no op record since the last round: every round says so while no transaction ends"),
@@ -60,3 +63,14 @@ NOISE: Final[tuple[Noise, ...]] = (
 )  # fmt: skip
 
 BY_SLUG: Final = {noise.slug: noise for noise in NOISE}
+
+STARTS: Final = (
+    "consumer-connected",
+    "producer-connected",
+    "client-started",
+    "broker-boot",
+    "consumer-group-changed",
+    "producer-unregistered",
+    "store-shutdown",
+)
+"""Texts of a start or stop, around which what is `passing` is harmless."""
