@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
+from collections.abc import Collection
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -48,9 +50,15 @@ class Seen:
         return self.count > 0
 
 
-def seen(case: Case, *slugs: str) -> Seen:
-    """Return where any of these known texts occurs (slugs of `kit.rocketmq.log_events.catalogue`)."""
-    rows = [row for row in _summary(case) if row["event"] in slugs]
+def seen(case: Case, *slugs: str, outside: Collection[str] = ()) -> Seen:
+    """Return where any of these known texts occurs (slugs of `kit.rocketmq.log_events.catalogue`), files in the folders
+    `outside` left out.
+    """
+    rows = [r for r in _summary(case) if r["event"] in slugs and str(PurePosixPath(r["file"]).parent) not in outside]
+    return _of(slugs, rows)
+
+
+def _of(slugs: tuple[str, ...], rows: list[dict[str, Any]]) -> Seen:
     rows.sort(key=lambda r: (r["first"] or dt.datetime.max, r["file"]))  # noqa: DTZ901 - both naive UTC
     firsts = [r["first"] for r in rows if r["first"] is not None]
     lasts = [r["last"] for r in rows if r["last"] is not None]
@@ -94,6 +102,20 @@ def _summed(table: pa.Table) -> pa.Table:
     return grouped.select(["event", "file", "source", *("_".join(s) for s in sums)]).rename_columns(
         ["event", "file", "source", *(name for name, _ in sums)]
     )
+
+
+def among(entries: DataFrame, *slugs: str) -> Seen:
+    """Return the same of some entries, all of which hold one of the texts."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    grouped = entries.groupBy("file", "source").agg(
+        F.count("*").alias("n"),
+        F.min("ts").alias("first"),
+        F.max("ts").alias("last"),
+        F.min("line").alias("line"),
+        F.max("line").alias("last_line"),
+    )
+    return _of(slugs, [row.asDict() for row in grouped.collect()])
 
 
 def count(case: Case, slug: str, source: str) -> int:

@@ -33,7 +33,7 @@ from kit.formats.logs.log_file import LogFile
 from kit.formats.logs.log_file import zone as zone_minutes
 from kit.formats.queues import consumequeue, index
 from kit.formats.tables import business_tables as rows
-from kit.formats.tables import configs, delimited, metrics, mqadmin
+from kit.formats.tables import configs, delimited, host_network, metrics, mqadmin
 from kit.formats.values import NANO_FIRST_MS, NANO_LAST_MS
 from kit.formats.values import batch as fitted
 from kit.inventory import zones
@@ -82,6 +82,7 @@ READS: Final[dict[str, tuple[str, ...]]] = {
     "sends": ("sends",),
     "admin": ("mqadmin",),
     "metrics": ("metrics",),
+    "network": ("network",),
     "threads": ("thread_dump", "mqadmin", "log", "text"),
 }
 """Kinds of files each table is read from."""
@@ -119,6 +120,7 @@ def specs() -> dict[str, Spec]:
         "sends": Spec(rows.SENDS, "start", zoned=True),
         "admin": Spec(mqadmin.SCHEMA),
         "metrics": Spec(metrics.SCHEMA, "ts", zoned=True),
+        "network": Spec(host_network.SCHEMA),
         "threads": Spec(thread_dumps.SCHEMA, "time", zoned=True),
     }
 
@@ -300,6 +302,9 @@ def tasks(name: str, found: Inventory, options: dict[str, Any]) -> list[Task]:
     if name == "admin":
         outputs = [(i.file, i.path, i.modified) for i in found.of_kind("mqadmin", replicas=False)]
         return [lambda: iter(mqadmin.read(outputs).to_batches())]
+    if name == "network":
+        items = found.of_kind("network", replicas=False)
+        return [lambda: iter(host_network.read([(i.file, i.path) for i in items]).to_batches())]
     if name == "metrics":
         return [_metrics_task(i, options) for i in found.of_kind("metrics", replicas=False)]
     if name == "offsets":

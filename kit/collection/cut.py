@@ -40,6 +40,7 @@ WHOLE: Final = (
     "checkpoint",
     "mqadmin",
     "metrics",
+    "network",
     "thread_dump",
     "text",
     "abort",

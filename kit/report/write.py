@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 ROWS: Final = 1 << 17
 """Rows of a row group."""
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """First characters that make a spreadsheet take a text for a formula."""
 
 
@@ -48,7 +48,7 @@ def tables(case: Case, folder: Path) -> None:
 def csv(frame: pd.DataFrame, path: Path) -> None:
     """Write a small frame as CSV that no spreadsheet runs."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    frame.map(harmless).to_csv(path, index=False, lineterminator="\n", date_format="%Y-%m-%dT%H:%M:%S.%fZ")
+    frame.map(harmless).rename(columns=harmless).to_csv(path, index=False, lineterminator="\n", date_format="%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def harmless(cell: Any) -> Any:
