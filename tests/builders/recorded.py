@@ -25,11 +25,33 @@ SMALL = (
     "transaction-consistency",
 )
 BIG = ("broker-busy", "half-topic-blowup")
+REACH = (
+    "acl-denied",
+    "broker-unreachable",
+    "offset-first-start",
+    "offset-jump",
+    "offset-reset",
+    "replica-loss",
+    "replica-sync",
+    "topic-missing",
+)
+"""Offsets, reach and replicas: with their exact truth in the label, not among `NAMES`."""
 NAMES = tuple(sorted((*SMALL, *BIG)))
+CONSUMERS = (
+    "consumer-backlog",
+    "consumer-backlog-drained",
+    "consumer-stuck",
+    "duplicate-client-id",
+    "subscription-mismatch",
+    "subscription-mismatch-tags",
+    "subscription-restart",
+)
+"""Recordings of what consumers do: seconds long each; of these the label is kept, not the decoder's word on each record."""
 
 
 def archive(name: str) -> Path:
-    return HERE.parent / "sample_data" / f"{name}.tar.zst"
+    folder = HERE.parent / "sample_data"
+    return (folder / "consumers" if name in CONSUMERS else folder) / f"{name}.tar.zst"
 
 
 def truth(name: str) -> Iterator[dict[str, Any]]:
