@@ -10,7 +10,7 @@ import pytest
 
 from kit.report import write
 
-HOSTILE = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1＋1", "＋1", "－1", "＠SUM(A1)"]  # noqa: RUF001
+HOSTILE = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1＋1", "＋1", "－1", "＠SUM(A1)"]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
