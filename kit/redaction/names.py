@@ -22,6 +22,7 @@ import pyarrow.dataset as ds
 
 from kit.case import setup
 from kit.evidence import workspace as ws
+from kit.formats.commitlog.schema import promoted
 from kit.inventory.references import MAX_TEXT
 from kit.redaction import mentioned
 from kit.redaction.forms import SPELLED, WORD, split_name
@@ -210,7 +211,7 @@ def _tables(case: Case) -> Iterator[tuple[Any, str]]:
     """Yield the names that the tables of a case hold, by kind."""
     yield from ((name, "topic") for name in _distinct(case, "messages", "topic"))
     for name, kind in _PROPERTIES.items():
-        yield from ((value, kind) for value in _distinct(case, "messages", "properties", name))
+        yield from ((value, kind) for value in _distinct(case, "messages", promoted(name)))
     for row in _rows(case, "configs", "origin", "subject", "name", "value"):
         if row["origin"] in _SUBJECTS:
             yield row["subject"], _SUBJECTS[row["origin"]]

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis.messages import client_traces, deliveries, lineage, record_stage
 from kit.case.memoize import per_case
+from kit.formats.commitlog.schema import TEXT, as_dict
 from kit.i18n import T
 from kit.inventory import mentions
 from kit.rocketmq import ids, names
@@ -230,7 +231,7 @@ def _fetch(case: Case, condition: Column) -> list[dict[str, Any]]:
         .orderBy("store_timestamp")
         .limit(MOST_RECORDS),
     )
-    resent = F.coalesce(F.array_contains(F.map_keys("properties"), names.MIN_OFFSET), F.lit(False))
+    resent = prop(names.MIN_OFFSET).isNotNull()
     more = (
         prop(names.REAL_TOPIC).alias("real_topic"),
         prop(names.CHECK_TIMES).try_cast("int").alias("check_times"),
@@ -238,11 +239,10 @@ def _fetch(case: Case, condition: Column) -> list[dict[str, Any]]:
         prop(names.ORIGIN_MESSAGE_ID).alias("origin_message_id"),
         resent.alias("resent"),
         F.when(F.col("stage") == record_stage.SCHEDULE, F.col("due")).alias("due"),
-        "properties",
+        F.col(TEXT).alias("properties"),
     )
     return [
-        {**row, "properties": dict(row["properties"] or ())}
-        for row in rows.select(*_FIELDS, *more).toArrow().to_pylist()
+        {**row, "properties": as_dict(row["properties"])} for row in rows.select(*_FIELDS, *more).toArrow().to_pylist()
     ]
 
 
