@@ -15,6 +15,7 @@ from typing import Any
 import kit.spark
 from benchmarks.common import WORK, keep, paired, unpacked
 from kit.formats.logs.entries import Options, Piece, batches
+from kit.evidence.unread import Unread
 from kit.formats.logs.log_file import LogFile
 from kit.spark import log_source
 
@@ -35,7 +36,7 @@ def log(size: int = SIZE) -> Path:
 
 
 def by_kit(path: Path) -> Callable[[], int]:
-    pieces = [piece for group in log_source.plan([LogFile(path.name, str(path))]) for piece in group]
+    pieces = [piece for group in log_source.plan([LogFile(path.name, str(path))], Unread()) for piece in group]
     return lambda: sum(b.num_rows for piece in pieces for b in batches(Piece(**piece), Options()))
 
 

@@ -43,7 +43,7 @@ from kit.inventory.model import Item
 from kit.rocketmq import names
 from kit.spark import log_source
 from kit.spark.sessions import parquet, uri
-from kit.spark.sources import KEPT, data_sources
+from kit.spark.sources import KEPT, data_sources, parquet_writer
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -109,7 +109,7 @@ def specs() -> dict[str, Spec]:
     from kit.formats.logs import entries
 
     return {
-        "messages": Spec(schema.schema(tuple(schema.FIELDS)), "store_timestamp"),
+        "messages": Spec(schema.stored(), "store_timestamp"),
         "skipped": Spec(schema.SKIPPED),
         "ops": Spec(OPS, "store_timestamp"),
         "traces": Spec(schema.TRACES, "time"),
@@ -150,6 +150,7 @@ def write(place: Workspace, name: str, schema: pa.Schema, read: Callable[[Path],
     """
     with place.writing(name) as part:
         if part is not None and not place.adopt(name, part):
+<<<<<<< HEAD
             found = read(part)
             if isinstance(found, Sequence):
                 with ThreadPoolExecutor(THREADS) as pool:
@@ -160,11 +161,15 @@ def write(place: Workspace, name: str, schema: pa.Schema, read: Callable[[Path],
                 found.write.mode("append").parquet(uri(part))
             if not any(part.glob("*.parquet")):
                 pq.write_table(schema.empty_table(), part / "part-empty.parquet")
+=======
+            fill(part, schema, read(part))
+>>>>>>> main
     folder = place.table(name)
     assert folder is not None
     return folder
 
 
+<<<<<<< HEAD
 def _write_one(folder: Path, number: int, schema: pa.Schema, task: Task) -> None:
     writer: pq.ParquetWriter | None = None
     try:
@@ -178,11 +183,37 @@ def _write_one(folder: Path, number: int, schema: pa.Schema, task: Task) -> None
                     write_statistics=True,
                 )
                 writer.write_batch(rows)
+=======
+def fill(part: Path, schema: pa.Schema, found: DataFrame | Sequence[Task]) -> None:
+    """Write what was read into an empty folder as Parquet, at least one file."""
+    if isinstance(found, Sequence):
+        with ThreadPoolExecutor(THREADS) as pool:
+            list(pool.map(lambda nt: _write_one(part / f"part-{nt[0]:05}.parquet", schema, nt[1]), enumerate(found)))
+    elif found.columns == KEPT.names:
+        found.collect()
+    else:
+        found.write.mode("append").parquet(uri(part))
+    if not any(part.glob("*.parquet")):
+        pq.write_table(schema.empty_table(), part / "part-empty.parquet")
+
+
+def _write_one(path: Path, schema: pa.Schema, task: Task) -> int:
+    count = 0
+    writer: pq.ParquetWriter | None = None
+    try:
+        for batch in task():
+            if batch.num_rows:
+                batch = batch.cast(_coded_as(batch.schema, schema))
+                writer = writer or parquet_writer(path, batch.schema)
+                writer.write_batch(batch)
+                count += batch.num_rows
+>>>>>>> main
     finally:
         if writer is not None:
             writer.close()
 
 
+<<<<<<< HEAD
 def _fitting(batch: pa.RecordBatch, schema: pa.Schema, folder: Path) -> pa.RecordBatch | None:
     """Return a batch in the columns of its table; one with a value that has no place there ends the reading of its file."""
     try:
@@ -209,6 +240,14 @@ def _once(read: Callable[..., Any], *arguments: Any) -> list[Any]:
 
 
 def stores(found: Inventory, unread: Unread, *, replicas: bool = True) -> list[dict[str, Any]]:
+=======
+def _coded_as(given: pa.Schema, wanted: pa.Schema) -> pa.Schema:
+    """Return `wanted` with the columns dictionary-coded that are given so."""
+    return pa.schema([given.field(f.name) if pa.types.is_dictionary(given.field(f.name).type) else f for f in wanted])
+
+
+def stores(found: Inventory, *, replicas: bool = True) -> list[dict[str, Any]]:
+>>>>>>> main
     """Return the commitlog files as the readers take them, examined once here instead of in each task."""
     from kit.formats.commitlog.segments import examine
 
@@ -259,7 +298,14 @@ def _source(name: str, found: Inventory, options: dict[str, Any], part: Path) ->
 def _asked(name: str, found: Inventory, options: dict[str, Any], unread: Unread) -> tuple[str, dict[str, str]]:
     if name == "messages":
         # Op records say in their bodies which half messages they end.
+<<<<<<< HEAD
         return "rocketmq.commitlog", {"files": json.dumps(stores(found, unread)), "body_topics": names.OP_TOPIC}
+=======
+        listed = {"files": json.dumps(stores(found))}
+        if options.get("public"):
+            return "rocketmq.commitlog", listed
+        return "rocketmq.commitlog", listed | {"body_topics": names.OP_TOPIC, "columns": ",".join(schema.STORED)}
+>>>>>>> main
     if name == "skipped":
         return "rocketmq.commitlog", {"files": json.dumps(stores(found, unread)), "table": "skipped"}
     if name == "traces":

@@ -105,7 +105,7 @@ def test_a_file_more_leaves_the_other_tables(unpacked: Path, tmp_path: Path, mon
     monkeypatch.setattr(
         case_module.Case,
         "_read",
-        lambda self, name, spec, part: read.append(name) or tables.tasks(name, self.found, {"zones": {}}),
+        lambda self, name, spec, part: read.append(name) or tables.tasks(name, self.found, {"zones": {}}, part),
     )
     for name in names:
         folder = after.folder(name)
@@ -256,7 +256,7 @@ def test_disagreeing_copies_count_once_and_are_told(
     (folder / "b").write_bytes(data)
     twice = kit.open_case(folder, cache)
     assert twice.records.count() == len(truth)
-    assert [(d.file, d.what) for d in twice.damage()] == [("b", "disagree")]
+    assert [(d.file, d.what) for d in unreadable.of(twice)] == [("b", "disagree")]
 
 
 def test_damage_names_its_range(unpacked: Path, cache: Path, tmp_path: Path, truth: list[dict[str, object]]) -> None:
@@ -267,7 +267,7 @@ def test_damage_names_its_range(unpacked: Path, cache: Path, tmp_path: Path, tru
     (folder / "cut").write_bytes(data[: at + 50])
     (folder / "topics.json").write_text('{"dataVersion":{"counter":1},"topicConfigTable":{"a":{"perm":6}')
     (folder / "link").symlink_to("/etc/hostname")
-    damaged = kit.open_case(folder, cache).damage()
+    damaged = unreadable.of(kit.open_case(folder, cache))
     assert [(d.file, d.what, d.start, d.end) for d in damaged] == [
         ("cut", "truncated", at, at + 50),
         ("link", "link", None, None),
