@@ -20,7 +20,7 @@ from kit.evidence import disk
 from kit.evidence import workspace as ws
 from kit.evidence.files import Refused
 from kit.evidence.remote import fetch, is_remote, shown
-from kit.evidence.unread import QUIET, Unread, notes
+from kit.evidence.unread import QUIET, Unread, notes, take_notes
 from kit.i18n import Lang, T
 from kit.inventory import inventory as inv
 from kit.inventory import zones
@@ -114,6 +114,7 @@ class Case:
         self._building: dict[str, threading.Lock] = {}
         self._broken: dict[str, Exception] = {}
         self._held: list[IO[str]] = []
+        self._noted: set[Refused] = set()
         self.failures: list[Failure] = []
         """What broke while this case was examined or shown: faults of the kit."""
 
@@ -198,7 +199,7 @@ class Case:
         """Return the files that could not be read, in whole or from some place on, as far as they were read at all."""
         from kit.case import tables
 
-        said = set(self.found.refused)
+        said = set(self.found.refused) | self._noted
         for name, spec in tables.specs().items():
             key = tables.key(name, self.found, self.options.digest(), self.zones if spec.zoned else None)
             folder = self.workspace.table(key)
@@ -314,6 +315,7 @@ class Case:
 
         columns = schema.schema(tuple(name for name in schema.FIELDS if name != "body"))
         tables.fill(folder, columns, self._read("messages", tables.Spec(columns), folder, public=True))
+        self._noted |= set(take_notes(folder))
 
     def _read(self, name: str, spec: tables.Spec, part: Path, *, public: bool = False) -> DataFrame | list[tables.Task]:
         import kit.spark

@@ -150,45 +150,17 @@ def write(place: Workspace, name: str, schema: pa.Schema, read: Callable[[Path],
     """
     with place.writing(name) as part:
         if part is not None and not place.adopt(name, part):
-<<<<<<< HEAD
-            found = read(part)
-            if isinstance(found, Sequence):
-                with ThreadPoolExecutor(THREADS) as pool:
-                    list(pool.map(lambda nt: _write_one(part, nt[0], schema, nt[1]), enumerate(found)))
-            elif found.columns == KEPT.names:
-                found.collect()
-            else:
-                found.write.mode("append").parquet(uri(part))
-            if not any(part.glob("*.parquet")):
-                pq.write_table(schema.empty_table(), part / "part-empty.parquet")
-=======
             fill(part, schema, read(part))
->>>>>>> main
     folder = place.table(name)
     assert folder is not None
     return folder
 
 
-<<<<<<< HEAD
-def _write_one(folder: Path, number: int, schema: pa.Schema, task: Task) -> None:
-    writer: pq.ParquetWriter | None = None
-    try:
-        for batch in task():
-            if batch.num_rows and (rows := _fitting(batch, schema, folder)) is not None:
-                writer = writer or pq.ParquetWriter(
-                    folder / f"part-{number:05}.parquet",
-                    schema,
-                    compression="snappy",
-                    use_dictionary=True,
-                    write_statistics=True,
-                )
-                writer.write_batch(rows)
-=======
 def fill(part: Path, schema: pa.Schema, found: DataFrame | Sequence[Task]) -> None:
     """Write what was read into an empty folder as Parquet, at least one file."""
     if isinstance(found, Sequence):
         with ThreadPoolExecutor(THREADS) as pool:
-            list(pool.map(lambda nt: _write_one(part / f"part-{nt[0]:05}.parquet", schema, nt[1]), enumerate(found)))
+            list(pool.map(lambda nt: _write_one(part, nt[0], schema, nt[1]), enumerate(found)))
     elif found.columns == KEPT.names:
         found.collect()
     else:
@@ -197,30 +169,30 @@ def fill(part: Path, schema: pa.Schema, found: DataFrame | Sequence[Task]) -> No
         pq.write_table(schema.empty_table(), part / "part-empty.parquet")
 
 
-def _write_one(path: Path, schema: pa.Schema, task: Task) -> int:
-    count = 0
+def _write_one(folder: Path, number: int, schema: pa.Schema, task: Task) -> None:
     writer: pq.ParquetWriter | None = None
     try:
         for batch in task():
-            if batch.num_rows:
-                batch = batch.cast(_coded_as(batch.schema, schema))
-                writer = writer or parquet_writer(path, batch.schema)
-                writer.write_batch(batch)
-                count += batch.num_rows
->>>>>>> main
+            if batch.num_rows and (rows := _fitting(batch, schema, folder)) is not None:
+                writer = writer or parquet_writer(folder / f"part-{number:05}.parquet", rows.schema)
+                writer.write_batch(rows)
     finally:
         if writer is not None:
             writer.close()
 
 
-<<<<<<< HEAD
 def _fitting(batch: pa.RecordBatch, schema: pa.Schema, folder: Path) -> pa.RecordBatch | None:
     """Return a batch in the columns of its table; one with a value that has no place there ends the reading of its file."""
     try:
-        return batch.cast(schema) if batch.schema != schema else batch
+        return batch.cast(_coded_as(batch.schema, schema))
     except Exception as error:
         Unread(str(folder)).note(str(batch.column("file")[0]), error)
         return None
+
+
+def _coded_as(given: pa.Schema, wanted: pa.Schema) -> pa.Schema:
+    """Return `wanted` with the columns dictionary-coded that are given so."""
+    return pa.schema([given.field(f.name) if pa.types.is_dictionary(given.field(f.name).type) else f for f in wanted])
 
 
 def changed(name: str, found: Inventory, unread: Unread) -> None:
@@ -240,14 +212,6 @@ def _once(read: Callable[..., Any], *arguments: Any) -> list[Any]:
 
 
 def stores(found: Inventory, unread: Unread, *, replicas: bool = True) -> list[dict[str, Any]]:
-=======
-def _coded_as(given: pa.Schema, wanted: pa.Schema) -> pa.Schema:
-    """Return `wanted` with the columns dictionary-coded that are given so."""
-    return pa.schema([given.field(f.name) if pa.types.is_dictionary(given.field(f.name).type) else f for f in wanted])
-
-
-def stores(found: Inventory, *, replicas: bool = True) -> list[dict[str, Any]]:
->>>>>>> main
     """Return the commitlog files as the readers take them, examined once here instead of in each task."""
     from kit.formats.commitlog.segments import examine
 
@@ -298,14 +262,10 @@ def _source(name: str, found: Inventory, options: dict[str, Any], part: Path) ->
 def _asked(name: str, found: Inventory, options: dict[str, Any], unread: Unread) -> tuple[str, dict[str, str]]:
     if name == "messages":
         # Op records say in their bodies which half messages they end.
-<<<<<<< HEAD
-        return "rocketmq.commitlog", {"files": json.dumps(stores(found, unread)), "body_topics": names.OP_TOPIC}
-=======
-        listed = {"files": json.dumps(stores(found))}
+        listed = {"files": json.dumps(stores(found, unread))}
         if options.get("public"):
             return "rocketmq.commitlog", listed
         return "rocketmq.commitlog", listed | {"body_topics": names.OP_TOPIC, "columns": ",".join(schema.STORED)}
->>>>>>> main
     if name == "skipped":
         return "rocketmq.commitlog", {"files": json.dumps(stores(found, unread)), "table": "skipped"}
     if name == "traces":

@@ -69,3 +69,11 @@ def notes(folder: Path) -> list[Refused]:
         (Refused(**json.loads(path.read_text(encoding="utf-8"))) for path in folder.glob(f"{PREFIX}*.json")),
         key=lambda r: r.file,
     )
+
+
+def take_notes(folder: Path) -> list[Refused]:
+    """Return what was noted in a folder that is somebody else's to keep, and leave no note there."""
+    found = notes(folder)
+    for path in folder.glob(f"{PREFIX}*.json"):
+        path.unlink()
+    return found

@@ -99,24 +99,15 @@ def _write(case: Case, target: Path, out: Path, cause: str) -> None:
         frames = {name: redactor.frame(frame) for name, frame in evidence.items()}
         build.build(told, frames, made, staged, case.lang, redactor.value(options) | {"redact": True}, started)
 
-<<<<<<< HEAD
         if case.failures:
             report = bug_report.text(case.failures, case, redactor.value(options))
             (staged / output.BUG_REPORT).write_text(redactor.text(report), encoding="utf-8")
-        check(redactor, staged, LEAK, case.lang)
-        kept = output.written_by_others(out, "report")
-        check(redactor, out, STALE, case.lang, but={p.relative_to(out) for p in out.rglob("*")} - kept)
-        shutil.copytree(staged, target, dirs_exist_ok=True)
-=======
         files = {path: path.relative_to(staged) for path in staged.rglob("*") if path.is_file()}
-        older = {path: path.relative_to(out) for path in out.rglob("*") if path.is_file()} if out.exists() else {}
-        older = {path: name for path, name in older.items() if name not in files.values()}
+        older = {out / name: name for name in output.written_by_others(out, "report") if name not in files.values()}
         originals = leaks.of(case, [*files, *older], paths)
         check(originals, files, LEAK, case.lang, redactor.is_pseudonym)
         check(originals, older, STALE, case.lang, redactor.is_pseudonym)
-        shutil.copytree(staged, out, dirs_exist_ok=True)
-    return out / build.PAGE_NAME
->>>>>>> main
+        shutil.copytree(staged, target, dirs_exist_ok=True)
 
 
 def _said(book: nbformat.NotebookNode) -> list[Any]:

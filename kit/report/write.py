@@ -48,7 +48,9 @@ def tables(case: Case, folder: Path) -> None:
 def csv(frame: pd.DataFrame, path: Path) -> None:
     """Write a small frame as CSV that no spreadsheet runs."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    frame.map(harmless).rename(columns=harmless).to_csv(path, index=False, lineterminator="\n", date_format="%Y-%m-%dT%H:%M:%S.%fZ")
+    frame.map(harmless).rename(columns=harmless).to_csv(
+        path, index=False, lineterminator="\n", date_format="%Y-%m-%dT%H:%M:%S.%fZ"
+    )
 
 
 def harmless(cell: Any) -> Any:
@@ -60,28 +62,12 @@ def harmless(cell: Any) -> Any:
 
 def decoded(case: Case, out: Path, *, body: bool, form: str) -> list[tuple[str, int]]:
     """Write `out/messages` and `out/skipped`; return counts: records, bytes, skipped ranges by reason."""
-<<<<<<< HEAD
     with output.into(out, "decode", case.lang) as folder:
         if body:
             save(case.read_messages(body=body), folder / "messages", form)
         else:
-            _table(case, "messages", case.messages, folder / "messages", form)
+            _messages(case, folder / "messages", form)
         save(case.skipped, folder / "skipped", form)
-    total = case.messages.agg(
-        F.count("*").alias("records"), F.sum("store_size").alias("bytes"), F.count("problem").alias("problems")
-    ).first()
-    assert total is not None
-    counted: list[tuple[str, int]] = [
-        ("records", total.records),
-        ("bytes", total.bytes or 0),
-        ("records with a problem", total.problems),
-    ]
-=======
-    if body:
-        save(case.read_messages(body=body), out / "messages", form)
-    else:
-        _messages(case, out / "messages", form)
-    save(case.skipped, out / "skipped", form)
     if form == "parquet":
         counted = _counted(out / "messages")
     else:
@@ -90,7 +76,6 @@ def decoded(case: Case, out: Path, *, body: bool, form: str) -> list[tuple[str, 
         ).first()
         assert total is not None
         counted = [("records", total.records), ("bytes", total.bytes or 0), ("records with a problem", total.problems)]
->>>>>>> main
     ranges = (
         case.skipped.groupBy("reason")
         .agg(F.count("*").alias("n"), F.sum(F.col("end") - F.col("start")).alias("bytes"))
@@ -113,7 +98,7 @@ def _messages(case: Case, folder: Path, form: str) -> None:
     if form != "parquet" or case.options.since or case.options.until:
         save(case.messages, folder, form)
         return
-    _emptied(folder).mkdir()
+    folder.mkdir()
     case.export(folder)
 
 

@@ -26,12 +26,8 @@ from pyspark.sql.datasource import (
     LessThanOrEqual,
 )
 
-<<<<<<< HEAD
 from kit.evidence.unread import Unread
-from kit.formats.commitlog.schema import FIELDS, SKIPPED, File, Wanted, schema
-=======
 from kit.formats.commitlog.schema import FIELDS, SKIPPED, STORED, File, Wanted, schema
->>>>>>> main
 from kit.spark.sources import KEPT, ddl, files_of, kept
 
 CHUNK: Final = 64 << 20
