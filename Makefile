@@ -31,11 +31,16 @@ $(STAMP): pyproject.toml requirements.lock requirements-java.lock
 	done; echo "Python 3.11 or newer is needed; $(PYTHON) is $$($(PYTHON) --version 2>&1 | head -n 1)" >&2; exit 2
 	@mkdir -p $(@D) && touch $@
 
+DEV := $(STAMP)-dev
+$(DEV): $(STAMP) requirements-dev.lock
+	@$(PY) tools/environment.py $(VENV) --dev
+	@touch $@
+
 demo: env ## the main job on the sample: what it found, and where the report is; OPEN=1 opens it in the browser
 	@$(PY) -m kit report $(SAMPLE) --out $(OUT)
 	@$(if $(OPEN),$(PY) -m webbrowser -t "file://$(abspath $(OUT))/report.html")
 
-lint: env ## formatter, ruff, mypy, import contracts, texts, stripped notebooks
+lint: env $(DEV) ## formatter, ruff, mypy, import contracts, texts, stripped notebooks
 	@$(PY) -m ruff format --check -q kit tests benchmarks tools
 	@$(PY) -m ruff check -q kit tests benchmarks tools $(NB)
 	@$(VENV)/bin/lint-imports --no-cache
@@ -43,45 +48,46 @@ lint: env ## formatter, ruff, mypy, import contracts, texts, stripped notebooks
 	@$(PY) -m mypy --cache-dir=/dev/null
 	@$(VENV)/bin/nbstripout --verify $(NB)/*.ipynb
 
-test: env lint ## lint, types, unit tests, small recordings, notebooks
+test: env $(DEV) lint ## lint, types, unit tests, small recordings, notebooks
 	@$(PY) -m pytest -m "not recordings and not browser and not slow and not cluster and not lab"
 
-quick: env ## the tests that need no Spark, in under a minute: the loop while writing
+quick: env $(DEV) ## the tests that need no Spark, in under a minute: the loop while writing
 	@$(PY) -m pytest --no-spark -m "not spark and not recordings and not browser and not slow and not cluster and not lab"
 
-texts: env ## collect the sentences of the code into the catalogues; list what is not translated
+texts: env $(DEV) ## collect the sentences of the code into the catalogues; list what is not translated
 	@$(PY) tools/texts.py
 
-docs: env ## the documentation site into site/, offline
+docs: env $(DEV) ## the documentation site into site/, offline
 	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build -q --strict -d site
 
-notebooks: env ## run every notebook headless
+notebooks: env $(DEV) ## run every notebook headless
 	@$(PY) -m pytest tests/notebook
 
-recordings: env ## every check on the whole recordings
+recordings: env $(DEV) ## every check on the whole recordings
 	@if ls sample_data/*.tar.zst >/dev/null 2>&1; then $(PY) -m pytest -m "recordings and not slow"; else echo "no recordings here, nothing to check"; fi
 
-slow: env ## more recordings with one kind of evidence taken away at a time
+slow: env $(DEV) ## more recordings with one kind of evidence taken away at a time
 	@$(PY) -m pytest -m slow
 
-browser: env ## the report and JupyterLab in a real Chromium
+browser: env $(DEV) ## the report and JupyterLab in a real Chromium
 	@$(PY) -m pytest -m browser
 
-lab-test: env ## every scenario of the live lab on real brokers (needs Maven, some ten minutes)
+lab-test: env $(DEV) $(DEV) ## every scenario of the live lab on real brokers (needs Maven, some ten minutes)
 	@$(PY) -m pytest -m lab
 
-bench: env ## speed beside RocketMQ's decoder, DuckDB, polars, Spark; growth, memory
+bench: env $(DEV) ## speed beside RocketMQ's decoder, DuckDB, polars, Spark; growth, memory
 	@$(PY) -c 'import duckdb, polars' 2>/dev/null || uv pip install -q --python $(PY) duckdb polars 2>/dev/null || $(PY) -m pip install -q duckdb polars || true
 	@for each in decode logs triage growth; do echo "== $$each"; $(PY) -m benchmarks.$$each; done
 
-cluster-test: env ## the same findings from a Spark standalone cluster and from object storage
+cluster-test: env $(DEV) $(DEV) ## the same findings from a Spark standalone cluster and from object storage
 	@$(PY) -c 'import moto.server' 2>/dev/null || uv pip install -q --python $(PY) 'moto[server]' 2>/dev/null || $(PY) -m pip install -q 'moto[server]'
 	@$(PY) -m pytest -m cluster tests/spark/test_cluster.py
 
 bundle: env ## everything for a host without a network: out/rmq-kit-bundle.tar
 	@rm -rf out/bundle && mkdir -p out/bundle/rmq-kit/wheels
 	@$(PY) -m pip --version >/dev/null 2>&1 || uv pip install -q --python $(PY) pip
-	@$(PY) -m pip wheel -q -w out/bundle/rmq-kit/wheels -c requirements.lock -c requirements-java.lock '.[java]'
+	@$(PY) -m pip wheel -q -w out/bundle/rmq-kit/wheels -r requirements.lock -r requirements-java.lock
+	@$(PY) -m pip wheel -q --no-deps -w out/bundle/rmq-kit/wheels .
 	@$(PY) -c 'import platform as p, sysconfig as s; print("Python", p.python_version(), s.get_platform())' > out/bundle/rmq-kit/PLATFORM.txt
 	@cp -r bundle/. README.md docs notebooks sample_data out/bundle/rmq-kit/
 	@tar -cf out/rmq-kit-bundle.tar -C out/bundle rmq-kit && rm -rf out/bundle

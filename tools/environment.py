@@ -1,4 +1,4 @@
-"""Make an environment ready: `python tools/environment.py FOLDER [--as-it-is]`. Only the standard library; `make env` calls it.
+"""Make an environment ready: `python tools/environment.py FOLDER [--as-it-is | --dev]`. Only the standard library; `make env` calls it.
 
 Creates FOLDER as a virtual environment and installs the locked packages and the kit in it; with `--as-it-is` FOLDER is an environment that has the
 kit already, and nothing is installed but a Java where none is found. Then the kernels are compiled and Spark's classes recorded, once.
@@ -19,6 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / "requirements.lock"
+DEV_LOCK = ROOT / "requirements-dev.lock"
 JAVA = ROOT / "requirements-java.lock"
 SAMPLE = ROOT / "sample_data" / "transaction-consistency.tar.zst"
 TERMINAL = sys.stderr.isatty()
@@ -123,6 +124,12 @@ def create(folder: Path, python: Path) -> None:
         install(python, "--no-deps", "-e", ".", shown=shown)
 
 
+def tools(python: Path) -> None:
+    """Install what tests, linters and the documentation need; the lock holds the users' packages in the same versions."""
+    with step("Installing the developers' tools") as shown:
+        install(python, "-r", str(DEV_LOCK), shown=shown)
+
+
 def java(python: Path) -> None:
     """See that there is a Java that starts Spark; where there is none, install one from the package index."""
     asked = [str(python), "-P", str(ROOT / "kit" / "spark" / "jvm.py")]
@@ -149,8 +156,11 @@ def warm(python: Path) -> None:
                 raise Failed(f"{doing} failed: {python} -m kit.cli.warm {' '.join(what)}")
 
 
-def main(folder: Path, *, as_it_is: bool) -> None:
+def main(folder: Path, *, as_it_is: bool, dev: bool = False) -> None:
     python = folder.absolute() / "bin" / "python"
+    if dev:
+        tools(python)
+        return
     if not as_it_is:
         create(folder, python)
     java(python)
@@ -160,7 +170,7 @@ def main(folder: Path, *, as_it_is: bool) -> None:
 if __name__ == "__main__":
     os.environ.setdefault("PYTHONUNBUFFERED", "1")
     try:
-        main(Path(sys.argv[1]), as_it_is="--as-it-is" in sys.argv[2:])
+        main(Path(sys.argv[1]), as_it_is="--as-it-is" in sys.argv[2:], dev="--dev" in sys.argv[2:])
     except Failed as failed:
         print(failed, file=sys.stderr)
         sys.exit(2)

@@ -15,7 +15,7 @@ import attrs
 
 from kit.analysis import deployment
 from kit.analysis.deployment import Broker, Group, Known, Place
-from kit.causes import hazards
+from kit.causes import consumer_hazards, hazards
 from kit.causes.hazards import Hazard
 from kit.i18n import Lang, Sentence, T
 from kit.rocketmq import config, names, versions
@@ -97,7 +97,8 @@ def of_case(case: Case, version: Version | None = None) -> Checkup:
     """Examine everything of a case. Spark starts for a large evidence, and where transactions are stored: who answers
     whose checks stands there.
     """
-    return checkup(deployment.from_case(case, version), hazards.of_causes(case))
+    more = [*hazards.of_causes(case), *consumer_hazards.found(case)]
+    return checkup(deployment.from_case(case, version), more)
 
 
 def checkup(seen: Known, more: Iterable[Hazard] = ()) -> Checkup:

@@ -307,20 +307,7 @@ def _tell(
         finding.remedies.append(
             Remedy(IDEMPOTENT.say(count=doubled), IDEMPOTENT_WHY, IDEMPOTENT_RISK, IDEMPOTENT_VERIFY)
         )
-    finding.tables = {"queue_owners": _holdings(case, group)}
-
-
-def _holdings(case: Case, group: str) -> Any:
-    import pandas as pd
-
-    rows = [
-        (h.place, h.client_id, h.queue[0], h.queue[1], h.queue[2], h.first, h.last)
-        for h in members.holdings(case)
-        if h.group == group
-    ]
-    return pd.DataFrame(rows, columns=["place", "client_id", "topic", "broker", "queue_id", "first", "last"]).head(
-        5_000
-    )
+    finding.tables = {"queue_owners": members.table(case, group)}
 
 
 def _missing(case: Case, finding: Finding, group: str | None, no_ledger: bool) -> list[Missing]:

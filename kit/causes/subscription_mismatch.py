@@ -105,7 +105,7 @@ def examine(case: Case) -> Finding:
     finding.figures = _figures(case, named, different.get(group or "", []), found)
     if group is not None:
         _tell(finding, group, found)
-        finding.tables = _tables(case, group)
+        finding.tables = _tables(case, group, found)
         finding.window = members.window([s.first for pair in different[group] for s in pair], case)
     elif named and finding.verdict == "suspected":
         finding.summary = MAYBE.say(group=named)
@@ -273,7 +273,7 @@ def _tell(finding: Finding, group: str, found: list[handled.Topic]) -> None:
         finding.remedies.append(Remedy(AGAIN, AGAIN_WHY.say(behind=behind), AGAIN_RISK, AGAIN_VERIFY))
 
 
-def _tables(case: Case, group: str) -> dict[str, Any]:
+def _tables(case: Case, group: str, found: list[handled.Topic]) -> dict[str, Any]:
     import pandas as pd
 
     rows = [
@@ -283,10 +283,15 @@ def _tables(case: Case, group: str) -> dict[str, Any]:
         for topic, expression in s.topics.items()
     ]
     columns = ["client_id", "topic", "expression", "first", "file", "line"]
+    subscriptions = pd.DataFrame(rows, columns=columns).drop_duplicates(["client_id", "topic", "expression"])
+    counted = [
+        (t.topic, t.stored, None if t.nobody is None else (t.stored or 0) - t.nobody, t.behind, t.front) for t in found
+    ]
+    handled_rows = pd.DataFrame(counted, columns=["topic", "stored", "handled", "behind", "front"]).convert_dtypes()
     return {
-        "group_subscriptions": pd.DataFrame(rows, columns=columns)
-        .drop_duplicates(["client_id", "topic", "expression"])
-        .head(5_000)
+        "group_subscriptions": subscriptions.head(5_000),
+        "handled_against_stored": handled_rows,
+        "mismatch_queue_owners": members.table(case, group),
     }
 
 

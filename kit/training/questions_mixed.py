@@ -41,10 +41,11 @@ def _beside(told: Any) -> list[str]:
 
 
 def questions(bench: Bench) -> tuple[Question, ...]:
-    return tuple(_question(bench, n) for n in range(1, len(bench.paths) + 1))
+    return tuple(of_evidence(bench, n, 85, HINT) for n in range(1, len(bench.paths) + 1))
 
 
-def _question(bench: Bench, n: int) -> Question:
+def of_evidence(bench: Bench, n: int, lab: int, hint: T) -> Question:
+    """Return the question which root cause the nth evidence of a lab has."""
     told = bench.inquiry(n).findings
     options: dict[str, Sentence] = {
         f["cause"]: WHY.say(summary=f["title"]) for f in told["findings"] if f["kind"] == "root_cause"
@@ -56,11 +57,11 @@ def _question(bench: Bench, n: int) -> Question:
         WHY.say(summary=" ".join(f["summary"] for f in roots)) if roots else QUIET.say(beside=_beside(told) or NOTHING)
     )
     return Question(
-        f"85-{n}",
+        f"{lab}-{n}",
         "words",
         f"cause_{n}",
         ASK.say(n=n),
-        HINT,
+        hint,
         why,
         (*slips, Slip(IS_SOMETHING, value=NONE)),
         options,

@@ -26,10 +26,21 @@ SMALL = (
 )
 BIG = ("broker-busy", "half-topic-blowup")
 NAMES = tuple(sorted((*SMALL, *BIG)))
+CONSUMERS = (
+    "consumer-backlog",
+    "consumer-backlog-drained",
+    "consumer-stuck",
+    "duplicate-client-id",
+    "subscription-mismatch",
+    "subscription-mismatch-tags",
+    "subscription-restart",
+)
+"""Recordings of what consumers do: seconds long each; of these the label is kept, not the decoder's word on each record."""
 
 
 def archive(name: str) -> Path:
-    return HERE.parent / "sample_data" / f"{name}.tar.zst"
+    folder = HERE.parent / "sample_data"
+    return (folder / "consumers" if name in CONSUMERS else folder) / f"{name}.tar.zst"
 
 
 def truth(name: str) -> Iterator[dict[str, Any]]:

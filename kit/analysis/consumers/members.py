@@ -14,6 +14,8 @@ from kit.inventory.references import Ref
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from kit.case.case import Case
 
 Queue = tuple[str, str, int]
@@ -306,3 +308,14 @@ def window(firsts: list[dt.datetime | None], case: Case) -> tuple[dt.datetime, d
     known = [t for t in firsts if t is not None]
     lasts = [said.last for said in facts.every(case) if said.last is not None]
     return (min(known), max([*known, *lasts])) if known else None
+
+
+def table(case: Case, group: str) -> pd.DataFrame:
+    """Return who held which queue of a group: place, client_id, topic, broker, queue_id, first, last (null: to the
+    end).
+    """
+    import pandas as pd
+
+    rows = [(h.place, h.client_id, *h.queue, h.first, h.last) for h in holdings(case) if h.group == group]
+    columns = ["place", "client_id", "topic", "broker", "queue_id", "first", "last"]
+    return pd.DataFrame(rows, columns=columns).head(5_000)

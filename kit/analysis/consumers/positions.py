@@ -48,16 +48,23 @@ def of_users(group: str) -> bool:
 
 @per_case
 def every(case: Case) -> pd.DataFrame:
-    """Return all positions of users' groups in order of time, with `COLUMNS` and `lag` (end − offset, from the queue's begin without an offset)."""
-    frame = pd.concat([_copies(case), _progress(case), _status(case)], ignore_index=True)
-    frame = frame[frame["group"].map(of_users)] if len(frame) else frame
+    """Return all positions of users' groups in order of time, with `COLUMNS` and `lag` (end − offset, from the queue's
+    begin without an offset).
+    """
+    frame = _together(_copies(case), _progress(case), _status(case))
+    frame = frame[frame["group"].map(of_users).astype(bool)]
     if frame.empty:
-        return _typed(pd.DataFrame([], columns=[*COLUMNS, "lag"]))
-    frame = _typed(frame)
+        return frame.assign(lag=pd.array([], dtype="Int64"))
     ends = curve(case)
-    frame = _with_ends(case, _timed(case, pd.concat([frame, _absent(frame, ends)], ignore_index=True)), ends)
+    frame = _with_ends(case, _timed(case, _together(frame, _absent(frame, ends))), ends)
     frame["lag"] = (frame["end"] - frame["offset"].fillna(frame["begin"]).fillna(0)).clip(lower=0)
     return frame.sort_values(["time", "file", *KEYS], na_position="first").reset_index(drop=True)
+
+
+def _together(*frames: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of all frames; pandas looks at the types of empty ones, so these are left out."""
+    some = [_typed(frame) for frame in frames if len(frame)]
+    return pd.concat(some, ignore_index=True) if some else _typed(pd.DataFrame([], columns=list(COLUMNS)))
 
 
 def _typed(frame: pd.DataFrame) -> pd.DataFrame:

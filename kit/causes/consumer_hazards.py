@@ -1,0 +1,55 @@
+"""Hazards of consumer groups that show before anything happened: client ids that others will have too, and differing subscriptions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from kit.analysis.consumers import facts, members
+from kit.analysis.deployment import Place
+from kit.causes.hazards import Hazard
+from kit.i18n import T
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+SAME_ID: Final = T("client id {id} is used in {places}")
+SAME_ID_BECOMES: Final = T(
+    "two processes with it in one group pull the same queues, and other queues are pulled by nobody"
+)
+SAME_ID_SET: Final = T("an instanceName of its own for each process, or none with clients of 4.9.0 or later")
+LOW_PID: Final = T("client id {id}: its instance name is the process id of a container")
+LOW_PID_BECOMES: Final = T("another container with the same inner address gets the same client id")
+DIFFER: Final = T("clients of group {group} subscribe differently: {one} and {other}")
+DIFFER_BECOMES: Final = T("messages that some client subscribes to are handled by nobody")
+DIFFER_SET: Final = T("one consumer group for each subscription, or the same code in all processes of the group")
+CONTAINER: Final = re.compile(r"^(?:172\.1[7-9]\.|172\.2\d\.|10\.0\.2\.|192\.168\.)\S*@(?P<pid>\d{1,2})$")
+"""Inner addresses of container networks, with a process id as small as those in a namespace of their own."""
+
+
+def found(case: Case) -> Iterable[Hazard]:
+    """Return what client logs and running info files show; nothing where there are none."""
+    by_id: dict[str, list[facts.Said]] = {}
+    for said in facts.of(case, "client-created"):
+        by_id.setdefault(said.values.get("client_id", ""), []).append(said)
+    for client_id, lines in sorted(by_id.items()):
+        place = Place(lines[0].file, lines[0].line)
+        places = sorted({said.place for said in lines})
+        if len(places) > 1:
+            what = SAME_ID.say(id=client_id, places=places)
+            yield Hazard("same-client-id", what, place, "duplicate-client-id", SAME_ID_BECOMES, SAME_ID_SET)
+        elif CONTAINER.match(client_id):
+            what = LOW_PID.say(id=client_id)
+            yield Hazard(
+                "container-client-id", what, place, "duplicate-client-id", LOW_PID_BECOMES, SAME_ID_SET, "note"
+            )
+    for group, pairs in sorted(members.differing(case).items()):
+        one, other = pairs[0]
+        what = DIFFER.say(group=group, one=_words(one), other=_words(other))
+        place = Place(one.ref.file, one.ref.line)
+        yield Hazard("different-subscriptions", what, place, "subscription-mismatch", DIFFER_BECOMES, DIFFER_SET)
+
+
+def _words(subscription: members.Subscription) -> str:
+    return ", ".join(f"{topic} ({expression})" for topic, expression in subscription.topics.items())

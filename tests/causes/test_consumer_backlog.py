@@ -1,0 +1,101 @@
+"""consumer-backlog: a recorded slow listener, a burst that drains, and less evidence."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import attrs
+import pytest
+from consumer_evidence import POSITIONS, commands, examine, paste, resolves, steps, truth
+
+from kit.analysis.consumers.lag import Course, Pair
+from kit.causes import consumer_backlog
+
+START = dt.datetime(2026, 11, 22, 7)  # noqa: DTZ001 - naive UTC, as the analysis has it
+HELD_BACK = (
+    "2026-11-22 07:07:{second:02},661 WARN RocketmqClient - the cached message count exceeds the threshold 200, so do flow "
+    "control, minOffset={low}, maxOffset=399, count=201, size=0 MiB, pullRequest=PullRequest [consumerGroup=points, "
+    "messageQueue=MessageQueue [topic=orders, brokerName=broker-a, queueId={queue}], nextOffset=400], flowControlTimes=1"
+)
+
+
+def course(queue_id: int, first: tuple[int, int], last: tuple[int, int], peak: int | None = None) -> Course:
+    """One queue by its (offset, end) at two times a minute apart."""
+    lags = first[1] - first[0], last[1] - last[0]
+    later = START + dt.timedelta(minutes=1)
+    end = {"first_offset": first[0], "first_end": first[1], "last_offset": last[0], "last_end": last[1]}
+    return Course(
+        "points", "orders", "broker-a", queue_id, **end, first_lag=lags[0], last_lag=lags[1], peak=peak or max(lags),
+        first=START, last=later, looks=2, stands=first[0] == last[0],
+    )  # fmt: skip
+
+
+SLOW = Pair("points", "orders", (course(0, (10, 20), (40, 350)), course(1, (10, 20), (70, 380))))
+
+
+def test_a_lag_that_grows_everywhere_while_offsets_go_on_is_a_backlog() -> None:
+    assert SLOW.backlog and SLOW.lag == 310 + 310
+    assert SLOW.growth_per_second == 10.0  # 300 messages a minute in each of two queues
+    assert SLOW.per_queue() == {"0": 310, "1": 310}
+
+
+@pytest.mark.parametrize(
+    "queue",
+    [
+        course(2, (10, 20), (379, 380)),  # keeps up
+        course(2, (10, 380), (340, 390)),  # shrinks
+        course(2, (10, 20), (15, 29)),  # what is under way
+    ],
+)
+def test_one_queue_that_does_not_fall_behind_refutes_it(queue: Course) -> None:
+    assert not attrs.evolve(SLOW, queues=(*SLOW.queues, queue)).backlog
+
+
+def test_a_group_that_handles_nothing_at_all_is_no_slow_one() -> None:
+    assert not Pair("points", "orders", (course(0, (10, 20), (10, 350)), course(1, (10, 20), (10, 380)))).backlog
+
+
+def test_queues_of_several_brokers_are_told_apart() -> None:
+    other = attrs.evolve(SLOW.queues[0], broker="broker-b")
+    assert list(Pair("points", "orders", (SLOW.queues[0], other)).per_queue()) == ["broker-a:0", "broker-b:0"]
+
+
+@pytest.mark.spark
+def test_the_recorded_backlog_is_confirmed_with_its_figures(tmp_path: Path) -> None:
+    finding, said = examine("consumer-backlog", consumer_backlog, tmp_path), truth("consumer-backlog")
+    name = f"{said['topic']}@{said['group']}"
+    assert finding.verdict == "confirmed" and resolves(finding)
+    assert finding.figures["lag"][name] == said["end"]["lag"]
+    assert finding.figures["lag"][f"{said['topic']}@{said['healthy_group']}"] == said["healthy_group_lag_end"]
+    per_queue = {queue: row["lag"] for queue, row in said["end"]["lag_per_queue"].items()}
+    assert finding.figures["lag_per_queue"][name] == per_queue
+    assert finding.figures["growth_per_second"] == pytest.approx(said["growth_per_s"], rel=0.02)
+    assert finding.figures["listener_frame"] == said["listener_frame"]
+    assert finding.figures["listener_threads"] == said["listener_threads"]
+
+
+@pytest.mark.spark
+def test_the_burst_that_drained_is_ruled_out(tmp_path: Path) -> None:
+    finding = examine("consumer-backlog-drained", consumer_backlog, tmp_path)
+    assert finding.verdict == "ruled_out" and steps(finding)["lag-grows"] is False
+    assert finding.figures["lag"]["order-paid@points-service"] == truth("consumer-backlog-drained")["end"]["lag"]
+
+
+@pytest.mark.spark
+def test_without_positions_it_is_suspected_and_asks_for_them(tmp_path: Path) -> None:
+    finding = examine("consumer-backlog", consumer_backlog, tmp_path, POSITIONS)
+    assert finding.verdict == "suspected" and steps(finding)["lag-grows"] is None
+    assert any("consumerProgress" in command and "points-service" in command for command in commands(finding))
+
+
+@pytest.mark.spark
+def test_a_paste_of_pulls_held_back_is_suspected(tmp_path: Path) -> None:
+    lines = [HELD_BACK.format(second=n, low=n, queue=n % 4) for n in range(8)]
+    assert paste(lines, consumer_backlog, tmp_path).verdict == "suspected"
+
+
+@pytest.mark.spark
+def test_one_queue_held_back_at_one_message_is_not_this_cause(tmp_path: Path) -> None:
+    lines = [HELD_BACK.format(second=n, low=83, queue=0) for n in range(4)]
+    assert paste(lines, consumer_backlog, tmp_path).verdict == "insufficient_evidence"

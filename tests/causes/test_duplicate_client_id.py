@@ -1,0 +1,75 @@
+"""duplicate-client-id: two recorded containers with one id, and less evidence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from consumer_evidence import commands, examine, paste, resolves, steps, truth
+
+from kit.causes import duplicate_client_id
+
+pytestmark = pytest.mark.spark
+BACK = (
+    "2026-11-22 07:25:{second:02} WARN PullMessageThread_1 - [NOTIFYME]update consumer offset less than store. "
+    "clientHost={host}, key=sms@sender, queueId={queue}, requestOffset={n}, storeOffset=99"
+)
+CONNECTED = (
+    "2026-11-22 07:25:{second:02} INFO HeartbeatThread_1 - new consumer connected, group: sender CONSUME_PASSIVELY CLUSTERING "
+    "channel: ClientChannelInfo [channel=[id: 0x1, L:/10.0.0.11:10911 - R:/{host}], clientId=172.17.0.2@1, language=JAVA, "
+    "version=355, lastUpdateTimestamp=1795303539081]"
+)
+CLOSED = (
+    "2026-11-22 07:25:{second:02} WARN NettyEventExecutor - NETTY EVENT: remove not active channel[ClientChannelInfo "
+    "[channel=[id: 0x1, L:/10.0.0.11:10911 ! R:/{host}], clientId=172.17.0.2@1, language=JAVA, version=355, "
+    "lastUpdateTimestamp=1795304266821]] from ConsumerGroupInfo groupChannelTable, consumer group: sender"
+)
+
+
+def test_the_recorded_twins_are_confirmed_with_their_figures(tmp_path: Path) -> None:
+    finding, said = examine("duplicate-client-id", duplicate_client_id, tmp_path), truth("duplicate-client-id")
+    assert finding.verdict == "confirmed" and resolves(finding)
+    assert finding.figures == {
+        "group": said["group"],
+        "client_ids": said["client_ids"],
+        "queues_of_several": {"sms-order": said["queues_of_several"]},
+        "queues_of_nobody": {"sms-order": said["queues_of_nobody"]},
+        "handled_twice": said["handled_twice"],
+    }
+
+
+def test_without_ledgers_and_client_logs_the_connections_still_show_it(tmp_path: Path) -> None:
+    without = ("*.csv", "*/rocketmq_client.log")
+    finding = examine("duplicate-client-id", duplicate_client_id, tmp_path, without)
+    assert finding.verdict == "confirmed"
+    assert finding.figures["queues_of_nobody"] == {"sms-order": [2, 3]} and finding.figures["handled_twice"] is None
+    assert any("deliveries" in command for command in commands(finding))
+
+
+def test_a_rolling_restart_is_ruled_out(tmp_path: Path) -> None:
+    assert examine("subscription-restart", duplicate_client_id, tmp_path).verdict == "ruled_out"
+
+
+def test_a_paste_of_offsets_that_go_back_and_forth_is_suspected(tmp_path: Path) -> None:
+    hosts = ("10.0.0.22:60204", "10.0.0.23:46358")
+    lines = [BACK.format(second=n, host=hosts[n % 2], queue=0, n=n) for n in range(10)]
+    finding = paste(lines, duplicate_client_id, tmp_path)
+    assert finding.verdict == "suspected" and finding.figures["queues_of_several"] == {"sms": [0]}
+    assert any("consumerConnection" in command for command in commands(finding))
+
+
+def test_one_client_that_comes_back_is_not_two(tmp_path: Path) -> None:
+    first, second = "10.0.0.22:60204", "10.0.0.22:60999"
+    lines = [
+        CONNECTED.format(second=1, host=first),
+        CLOSED.format(second=20, host=first),
+        CONNECTED.format(second=21, host=second),
+    ]
+    finding = paste(lines, duplicate_client_id, tmp_path)
+    assert steps(finding)["one-id-two-connections"] is False
+
+
+def test_two_connections_from_two_hosts_are_two(tmp_path: Path) -> None:
+    lines = [CONNECTED.format(second=n, host=f"10.0.0.2{n}:60204") for n in (2, 3)]
+    finding = paste(lines, duplicate_client_id, tmp_path)
+    assert finding.verdict == "suspected" and finding.figures["client_ids"] == ["172.17.0.2@1", "172.17.0.2@1"]
