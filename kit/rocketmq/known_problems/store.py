@@ -109,7 +109,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
     problem(
         "store-load-failed",
         T("The store could not be loaded"),
-        ("ERROR main - load exception", "ERROR - main - load exception"),
+        ("ERROR main - load exception", "ERROR - main - load exception", "load file {} error"),
         T(
             "Reading commitlog, consume queues, index or delay offsets at the start threw an exception; the broker ends."
         ),
@@ -327,6 +327,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         least=10,
         lasts=10.0,
         example="Offset not matched. Request offset: 9000, firstOffset: 0, lastOffset: 8388608, mappedFileSize: 8388608, mappedFiles count: 1",
+        unless=r"ScheduleMessageTimerThread",
     ),
     problem(
         "store-position-invalid",
