@@ -11,13 +11,15 @@ without a refusal leave it `suspected`.
 from __future__ import annotations
 
 import datetime as dt
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import pandas as pd
 
 from kit.analysis import refs
-from kit.analysis.sends import attempts, busy, busy_config, load_timeline, sends, stalls
+from kit.analysis.consumers import reach
+from kit.analysis.sends import attempts, busy, busy_config, load_timeline, refused_pulls, sends, stalls
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes._broker_busy_texts import Claim, Fix, Text
@@ -33,7 +35,6 @@ KIND: Kind = "root_cause"
 IDS = ("refused", "stood-still", "timed-out", "failed-sends", "stored-twice")
 LEADS_TO = ("client-timeout", "producer-retry-duplicate")
 
-REFUSED = ("flow-control", "thread-pool-busy")
 SLOW = ("put-slow-in-lock", "put-slow", "flush-slow", "mmap-timeout", "transient-pool-short")
 """What store.log says of single slow writes: store/CommitLog, store/DefaultMessageStore, store/AllocateMappedFileService."""
 MOST_WHYS = 4
@@ -74,7 +75,10 @@ class Seen:
     """Everything this cause looks at."""
 
     refused: refs.Seen
+    """Refused sends: the refusal of a pull is none."""
     timed_out: refs.Seen
+    """Without the time-outs of clients that never reached a broker: their connect attempts used up the time."""
+    late: pd.DataFrame
     slow: refs.Seen
     counted: int | None
     ledger: sends.Ledger
@@ -84,23 +88,20 @@ class Seen:
 
 def examine(case: Case) -> Finding:
     """Name the refusals, what became of the failed sends, where the broker stood still, and what explains it."""
+    ledger, cut_off = sends.ledger(case), reach.cut_off(case)
+    late = ledger.of_kind("CLIENT_TIMEOUT")
     seen = Seen(
-        refused=refs.seen(case, *REFUSED),
-        timed_out=refs.seen(case, *attempts.TIMEOUTS),
+        refused=refused_pulls.refused_sends(case),
+        timed_out=refused_pulls.timed_out_sends(case, attempts.TIMEOUTS, cut_off),
+        late=late[~late["file"].map(lambda file: str(PurePosixPath(str(file)).parent) in cut_off).astype(bool)],
         slow=refs.seen(case, *SLOW),
-        counted=busy.counted_busy(case),
-        ledger=sends.ledger(case),
+        # Its counters do not tell a refused pull from a refused send.
+        counted=None if refused_pulls.count(case) else busy.counted_busy(case),
+        ledger=ledger,
         stalls=stalls.find(case),
         attempts=attempts.by_kind(case),
     )
-    happened = bool(
-        seen.refused
-        or seen.timed_out
-        or seen.slow
-        or seen.stalls
-        or seen.counted
-        or len(seen.ledger.of_kind("CLIENT_TIMEOUT"))
-    )
+    happened = bool(seen.refused or seen.timed_out or seen.slow or seen.stalls or seen.counted or len(seen.late))
     whys = busy.explain(case, seen.ledger, seen.stalls) if happened else []
     finding = Finding(SLUG, KIND, Text.TITLE, Text.NONE.say())
     finding.steps = _steps(case, seen, whys)
@@ -123,12 +124,9 @@ def _steps(case: Case, seen: Seen, whys: list[busy.Why]) -> list[Step]:
     count, seconds = sum(s.pauses for s in seen.stalls), round(sum(s.stood for s in seen.stalls), 1)
     behind = stalls.released(case, seen.stalls[:2]) if seen.stalls else ()
     stalled = Claim.STALLED.say(count=count, seconds=seconds, waiters=sum(s.waiters for s in seen.stalls))
-    late = seen.ledger.of_kind("CLIENT_TIMEOUT")
-    timed_out = (
-        attempts.quotes(case, ("CLIENT_TIMEOUT",), 2)
-        or refs.quote(case, seen.timed_out, 2)
-        or busy.quoted_rows(case, late, 2)
-    )
+    late = seen.late
+    quoted = attempts.quotes(case, ("CLIENT_TIMEOUT",), 2) if seen.timed_out or len(late) else ()
+    timed_out = quoted or refs.quote(case, seen.timed_out, 2) or busy.quoted_rows(case, late, 2)
     first = [
         _refused(case, seen),
         Step(stalled, "supporting", True if count else None, behind),
@@ -178,9 +176,7 @@ def _would_show(seen: Seen) -> bool:
     """Tell whether a refusal would be seen: whoever sends would have been told. With signs of a stall or time-outs its
     absence shows nothing.
     """
-    return seen.ledger.knows_kinds and not (
-        seen.timed_out or len(seen.ledger.of_kind("CLIENT_TIMEOUT")) or seen.stalls or seen.counted
-    )
+    return seen.ledger.knows_kinds and not (seen.timed_out or len(seen.late) or seen.stalls or seen.counted)
 
 
 def _outcome(case: Case, ledger: sends.Ledger) -> list[Step]:
@@ -265,7 +261,7 @@ def _summary(seen: Seen, whys: list[busy.Why]) -> Any:
         return Text.SUMMARY_STALLS.say(seconds=round(sum(s.stood for s in seen.stalls), 1))
     if seen.slow:
         return Text.SUMMARY_SLOW.say(count=seen.slow.count, why=whys[0].said if whys else Text.NOT_SHOWN)
-    late = seen.timed_out.count or len(ledger.of_kind("CLIENT_TIMEOUT"))
+    late = seen.timed_out.count or len(seen.late)
     return Text.SUMMARY_TIMEOUTS.say(count=late) if late else Text.NONE.say()
 
 

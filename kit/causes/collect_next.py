@@ -33,6 +33,12 @@ ROWS = T("the business rows of the time in question, as CSV")
 SENDS = T("the sender's own record of each send")
 LOOKUP = T("what the look-up printed")
 METRICS = T("host metrics of the broker host")
+OFFSET_COPIES = T("copies of consumerOffset.json, some minutes apart, with the .bak")
+ROUTE = T("the addresses that the name server gives to clients")
+NETWORK = T("addresses and listening ports of the broker host")
+CLUSTER = T("which brokers the name server knows")
+TOPICS = T("the topics that exist")
+REPLICA_STORE = T("commitlog and configuration of the surviving replica")
 OFFSETS = T("where the consumer groups stand, at two times a minute apart")
 CONNECTIONS = T("the clients of the consumer group and their connections")
 RUNNING = T("what each client of the group subscribes to, holds and waits for")
@@ -116,6 +122,50 @@ def sends(why: Sentence) -> Missing:
 def lookup(command: str, why: Sentence) -> Missing:
     """`command` as it should be typed, its output saved."""
     return Missing(LOOKUP, why, command)
+
+
+def offset_copies(why: Sentence) -> Missing:
+    command = "cp -p ~/store/config/consumerOffset.json consumerOffset-1.json; sleep 300; cp -p ~/store/config/consumerOffset.json consumerOffset-2.json"
+    return Missing(OFFSET_COPIES, why, command, "broker")
+
+
+def topic_route(why: Sentence) -> Missing:
+    command = "mqadmin clusterList -n NAMESRV:9876 > clusterList.txt; mqadmin topicRoute -n NAMESRV:9876 -t TOPIC > topicRoute.txt"
+    return Missing(ROUTE, why, command)
+
+
+def host_network(why: Sentence) -> Missing:
+    return Missing(
+        NETWORK,
+        why,
+        "ip addr > ip-addr.txt; ss -ltnp > listening.txt; ps -ef | grep rocketmq > processes.txt",
+        "broker",
+    )
+
+
+def cluster_list(why: Sentence) -> Missing:
+    return Missing(
+        CLUSTER,
+        why,
+        "mqadmin clusterList -n NAMESRV:9876 > clusterList.txt; tar -czf namesrv-logs.tar.gz -C ~/logs/rocketmqlogs namesrv.log",
+    )
+
+
+def topic_list(why: Sentence) -> Missing:
+    return Missing(
+        TOPICS,
+        why,
+        "mqadmin topicList -n NAMESRV:9876 > topicList.txt; mqadmin topicRoute -n NAMESRV:9876 -t TOPIC > topicRoute.txt",
+    )
+
+
+def replica_store(why: Sentence) -> Missing:
+    return Missing(
+        REPLICA_STORE,
+        why,
+        "tar -cSzf replica-store.tar.gz -C ~/store commitlog config; cp ~/rocketmq/conf/broker.conf .",
+        "broker",
+    )
 
 
 def word(text: str) -> str:

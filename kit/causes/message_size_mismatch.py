@@ -11,6 +11,7 @@ put-back, all releases).
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -23,6 +24,7 @@ from kit.analysis.transactions import half_queue
 from kit.causes import collect_next
 from kit.causes._message_size_mismatch_texts import MEASURES, UNKNOWN, Claim, Fix, Text
 from kit.causes.findings import Finding, Kind, Missing, Remedy, Step, named
+from kit.formats.commitlog.schema import TEXT, as_dict
 from kit.i18n import T
 from kit.rocketmq import record_fields, size
 
@@ -288,6 +290,7 @@ def _tables(case: Case, found: Seen) -> dict[str, Any]:
     if first is None and found.risk is not None and len(found.risk):
         first = sizes.halves(case).where(F.col("offset_msg_id") == str(found.risk["offset_msg_id"].iloc[0])).first()
     if first is not None:
+        first = SimpleNamespace(**first.asDict(), properties=as_dict(first[TEXT]))
         tables["size_fields"] = record_fields.stages(first, first.put_back_body, found.limits.limit)
         safe = dict(zip(found.topics["topic"], found.topics["safe_body"], strict=True))
         tables["size_what_if"] = what_if.start(first, found.limits, safe.get(first.real_topic))

@@ -189,7 +189,7 @@ def _units_fit(head: bytes, dtype: np.dtype[Any]) -> bool:
 
 def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
     from kit.formats.logs import thread_dumps
-    from kit.formats.tables import metrics
+    from kit.formats.tables import host_network, metrics
     from kit.inventory import sniff
 
     if head.startswith(delimited.PARQUET):
@@ -203,6 +203,8 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
         return _pasted(file, head) or (small.pop("kind"), small)
     if metrics.sniff(head):
         return "metrics", {}
+    if host_network.sniff(head):
+        return "network", {}
     if thread_dumps.sniff(head):
         return "thread_dump", {}
     known = sniff.sniff(head, file.file)

@@ -22,6 +22,7 @@ PAGE: Final[dict[str, T]] = {
         "What would decide is not in this evidence. What to fetch, and the exact commands, stand below; run the report again with it."
     ),
     "what": T("What happened"),
+    "timeline": T("Timeline"),
     "since": T("Since when"),
     "bad": T("How bad"),
     "why": T("Why"),
@@ -189,6 +190,25 @@ FIGURES: Final[dict[str, T]] = {
     "unreached_checks": T("checks that reached nobody"),
     "unreadable_dlq_topics": T("dead letter topics nobody can read"),
     "wrong_answers": T("answers that do not fit what happened"),
+    "group": T("consumer group"),
+    "topic": T("topic"),
+    "kind": T("how the offset moved"),
+    "moved": T("offsets before and after, by queue"),
+    "skipped": T("messages skipped"),
+    "handled_again": T("messages handled again"),
+    "skipped_still_stored": T("of the skipped messages are still stored"),
+    "advertised": T("address that the broker advertises"),
+    "reachable": T("address of its host that clients could reach"),
+    "failed_sends": T("sends that failed for it"),
+    "clients": T("clients that never reached the broker"),
+    "acknowledged": T("sends answered SEND_OK"),
+    "acknowledged_missing": T("of them are not on the replica"),
+    "replica_end_physical_offset": T("bytes of commit log on the replica"),
+    "replica_last_store_timestamp": T("time of the last record on the replica"),
+    "topics": T("topics that do not exist, with the sends that asked for them"),
+    "consumer_groups": T("consumer groups that subscribe to them"),
+    "denied": T("refusals by access control"),
+    "reasons": T("whom it refused, by reason"),
 }
 
 SKIPPED: Final[dict[str, T]] = {

@@ -46,7 +46,8 @@ def read(path: Path) -> nbformat.NotebookNode:
 def chosen(findings: Mapping[str, Any], cause: str = "auto", where: Path | None = None) -> list[Path]:
     """Return the triage notebook and those of the causes wanted, in the order of their numbers.
 
-    A notebook says in its metadata which it is: `rmq-kit: {"report": "overview"}` or `{"cause": SLUG}`.
+    A notebook says in its metadata which it is: `rmq-kit: {"report": "overview"}`, `{"cause": SLUG}` or
+    `{"causes": [SLUG, …]}`.
     """
     wanted = (
         {f["cause"] for f in findings["findings"] if f["verdict"] in ("confirmed", "suspected")}
@@ -56,7 +57,8 @@ def chosen(findings: Mapping[str, Any], cause: str = "auto", where: Path | None 
     found = []
     for path in sorted((where or folder()).glob("*.ipynb")):
         about = read(path).metadata.get(KIT, {})
-        if about.get("report") == "overview" or about.get("cause") in wanted:
+        told = {about.get("cause"), *about.get("causes", ())}
+        if about.get("report") == "overview" or told & wanted:
             found.append(path)
     return found
 

@@ -19,6 +19,9 @@ from kit.rocketmq.versions import RULES, Version, rule
 
 Source = Literal["set", "default", "unknown"]
 
+DOCKER_BRIDGE: Final = ipaddress.ip_network("172.17.0.0/16")
+"""Docker's default bridge network (docs.docker.com, daemon option `bip`): it ends at its host."""
+
 DLEDGER_LIMIT: Final = 4_194_256
 """Largest record a DLedger entry holds: 4 MiB buffer less the 48-byte header (DLedgerMmapFileStore)."""
 

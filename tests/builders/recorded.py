@@ -25,6 +25,17 @@ SMALL = (
     "transaction-consistency",
 )
 BIG = ("broker-busy", "half-topic-blowup")
+REACH = (
+    "acl-denied",
+    "broker-unreachable",
+    "offset-first-start",
+    "offset-jump",
+    "offset-reset",
+    "replica-loss",
+    "replica-sync",
+    "topic-missing",
+)
+"""Offsets, reach and replicas: with their exact truth in the label, not among `NAMES`."""
 NAMES = tuple(sorted((*SMALL, *BIG)))
 CONSUMERS = (
     "consumer-backlog",

@@ -46,6 +46,8 @@ def all_of(case: Case) -> tuple[Broker, ...]:
     """Return the brokers whose store or configuration is in the evidence, in order of root."""
     table = ds.dataset(case.folder("configs"), format="parquet")
     wanted = ds.field("name").isin(["brokerName", "brokerId", "brokerRole"]) & ~ds.field("backup")
+    # A subscription group has a brokerId of its own: which broker it is to be read from.
+    wanted &= ds.field("origin").isin(["broker.conf", "broker.log", "getBrokerConfig"])
     said: dict[str, dict[str, str]] = {}
     for row in table.to_table(["file", "name", "value"], filter=wanted).to_pylist():
         said.setdefault(row["file"], {})[row["name"]] = (row["value"] or "").strip()

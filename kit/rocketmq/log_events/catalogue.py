@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from kit.rocketmq.known_problems.catalogue import PROBLEMS
-from kit.rocketmq.log_events import broker, client, consumer, lookup, noise, transaction
+from kit.rocketmq.log_events import broker, client, consumer, lookup, noise, offsets, reach, replicas, transaction
 from kit.rocketmq.log_events.event import Event
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["BY_SLUG", "EVENTS", "Event", "needles", "slugs"]
 
 EVENTS: Final[tuple[Event, ...]] = (
-    *transaction.EVENTS, *broker.EVENTS, *client.EVENTS, *consumer.EVENTS, *lookup.EVENTS, *noise.EVENTS,
+    *transaction.EVENTS, *broker.EVENTS, *client.EVENTS, *lookup.EVENTS, *consumer.EVENTS, *offsets.EVENTS, *reach.EVENTS, *replicas.EVENTS, *noise.EVENTS,
 )  # fmt: skip
 BY_SLUG: Final = {event.slug: event for event in EVENTS}
 

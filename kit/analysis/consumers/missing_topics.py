@@ -1,0 +1,116 @@
+"""Topics that clients ask for and the name server does not know, and the topics that do exist."""
+
+from __future__ import annotations
+
+import datetime as dt
+import difflib
+from typing import TYPE_CHECKING, Final
+
+import attrs
+import pyarrow.dataset as ds
+from pyspark.sql import functions as F  # noqa: N812
+
+from kit.case import events
+from kit.case.memoize import per_case
+from kit.inventory.references import Ref
+from kit.rocketmq import names
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+ALIKE: Final = 0.75
+"""difflib's ratio from which on a name is worth a hint: one or two letters of ten."""
+NORMAL: Final = (names.RETRY_PREFIX, names.DLQ_PREFIX, "TBW102", "%SYS%", "rmq_sys_")
+"""Topics that a healthy start asks for before they exist (reference: operators' incidents §7)."""
+MOST: Final = 1_000
+
+
+@attrs.frozen
+class Unknown:
+    """A topic without a route. `sends`: entries of sends that said so; `consumers`: groups that subscribe to it; `asked`: mqadmin answers."""
+
+    topic: str
+    sends: int
+    groups: tuple[str, ...]
+    asked: int
+    exists: bool
+    like: str | None
+    places: tuple[tuple[str, int], ...]
+    first: dt.datetime | None = None
+    last: dt.datetime | None = None
+
+
+@per_case
+def unknown(case: Case) -> list[Unknown]:
+    """Return the topics that a send, a consumer or mqadmin found no route for, the most sends first."""
+    rows = events.select_any(case.entries, ("topic-unknown-to-consumer", "no-route"))
+    said = rows.select(
+        "event",
+        "file",
+        "source",
+        "line",
+        "ts",
+        "topic",
+        F.col("group"),
+        F.contains(F.concat_ws("\n", "message", "trace"), F.lit("DefaultMQProducerImpl")).alias("by_send"),
+    )
+    grouped = said.where(F.col("topic").isNotNull()).groupBy("event", "file", "source", "topic", "group", "by_send")
+    found = (
+        grouped.agg(
+            F.count("*").alias("n"), F.min("line").alias("line"), F.min("ts").alias("first"), F.max("ts").alias("last")
+        )
+        .limit(MOST)
+        .collect()
+    )
+    exist = existing(case)
+    topics = sorted({r.topic for r in found if not r.topic.startswith(NORMAL)})
+    result = []
+    for topic in topics:
+        mine = sorted((r for r in found if r.topic == topic), key=lambda r: (not r.by_send, r.event, r.file, r.line))
+        # An application's exception and its client's warning tell of one send: the fuller log counts.
+        sends: dict[str, int] = {}
+        for r in mine:
+            if r.event == "no-route" and r.source not in ("mqadmin",) and (r.by_send or r.source in ("app", "text")):
+                sends[r.source or ""] = sends.get(r.source or "", 0) + r.n
+        times = [t for r in mine for t in (r.first, r.last) if t is not None]
+        result.append(Unknown(
+            topic, max(sends.values(), default=0), tuple(sorted({r.group for r in mine if r.group})), sum(r.n for r in mine if r.source == "mqadmin"),
+            topic in exist, next(iter(difflib.get_close_matches(topic, sorted(exist), 1, ALIKE)), None) if topic not in exist else None,
+            tuple((r.file, r.line) for r in mine), min(times, default=None), max(times, default=None),
+        ))  # fmt: skip
+    return sorted(result, key=lambda u: (u.exists, -u.sends, -len(u.groups), u.topic))
+
+
+@per_case
+def existing(case: Case) -> frozenset[str]:
+    """Return the topics that exist: in topics.json, topicList and topicStatus outputs, or with records in a store."""
+    rows = ds.dataset(case.folder("configs"), format="parquet").to_table(
+        ["subject"], filter=ds.field("origin") == "topics"
+    )
+    known = set(rows["subject"].drop_null().to_pylist())
+    table = ds.dataset(case.folder("admin"), format="parquet").to_table(["command", "name", "value"])
+    for row in table.to_pylist():
+        if row["command"] == "topicList" and row["name"] in ("text", "#Topic") and row["value"]:
+            known.add(row["value"].strip())
+    if case.has("messages"):
+        known |= {r.topic for r in case.records.select("topic").distinct().limit(100_000).collect()}
+    return frozenset(known)
+
+
+def refs(case: Case, found: Unknown, most: int = 3) -> tuple[Ref, ...]:
+    """Quote where the topic was missed: the line of the entry that names it."""
+    quoted = []
+    for file, line in found.places[:most]:
+        for number in range(line, line + 3):
+            text = _line(case, file, number)
+            if text is not None and found.topic in text and ("oute" in text or "not exist" in text):
+                quoted.append(Ref(file, text, line=number))
+                break
+    return tuple(quoted)
+
+
+def _line(case: Case, file: str, line: int) -> str | None:
+    try:
+        return case.line(file, line)
+    except IndexError:
+        return None

@@ -1,0 +1,76 @@
+"""What logs and mqadmin outputs say about offsets that moved: the values of each line, alike lines once.
+
+A slave that corrects nobody's offset prints its two lines thousands of times a second (reference: operators' incidents §6), so lines are counted, not listed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pandas as pd
+from pyspark.sql import functions as F  # noqa: N812
+
+from kit.case import events
+from kit.case.memoize import per_case
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+PULLS: Final = (
+    "pull-offset-illegal",
+    "offset-too-small",
+    "offset-corrected",
+    "offset-not-corrected",
+    "offset-overflow",
+    "offset-reset-on-pull",
+)
+RESETS: Final = ("offset-reset-started", "offset-reset-done", "offset-reset-client", "offset-reset-command")
+STARTS: Final = ("pull-started", "group-created")
+OTHERS: Final = ("consumer-offset-back", "queue-min-offset")
+NUMBERS: Final = ("queue_id", "offset", "next", "requested", "stored", "min_offset", "max_offset", "timestamp")
+TEXTS: Final = ("group", "topic", "broker", "client_id", "address")
+COLUMNS: Final = ("event", "file", "source", "line", "last_line", "first", "last", "n", *TEXTS, *NUMBERS)
+MOST: Final = 50_000
+"""Different lines that are kept."""
+
+
+@per_case
+def lines(case: Case) -> pd.DataFrame:
+    """Return one row for each distinct set of values (`COLUMNS`): the first and last line and time it stands at, and how often it comes (`n`).
+
+    Numbers are nullable integers; `first` and `last` are naive UTC, null where the log prints no time. In order of time, file and line.
+    """
+    rows = events.select_any(case.entries, (*PULLS, *RESETS, *STARTS, *OTHERS))
+    named = {"offset": "offset_said"}
+    # Two patterns call the group of a line of another client `group_2`.
+    values = {
+        name: F.col(named.get(name, name)) for name in (*TEXTS, *NUMBERS) if named.get(name, name) in rows.columns
+    }
+    if "group_2" in rows.columns and "group" in values:
+        values["group"] = F.coalesce("group", "group_2")
+    said = rows.select("event", "file", "source", "line", "ts", *(value.alias(name) for name, value in values.items()))
+    times = (
+        F.min("ts").alias("first"),
+        F.max("ts").alias("last"),
+        F.min("line").alias("line"),
+        F.max("line").alias("last_line"),
+        F.count("*").alias("n"),
+    )
+    found = said.groupBy("event", "file", "source", *values).agg(*times).limit(MOST).toPandas()
+    for name in COLUMNS:
+        if name not in found:
+            found[name] = None
+    for name in NUMBERS:
+        found[name] = pd.to_numeric(found[name], errors="coerce").astype("Int64")
+    return found.sort_values(["first", "file", "line"], ignore_index=True)[list(COLUMNS)]
+
+
+def of(case: Case, *slugs: str, group: str | None = None, topic: str | None = None) -> pd.DataFrame:
+    """Return the rows of `lines` with these texts, of one group and topic where they are given."""
+    found = lines(case)
+    mine = found["event"].isin(slugs)
+    if group is not None:
+        mine &= found["group"] == group
+    if topic is not None:
+        mine &= found["topic"] == topic
+    return found[mine]

@@ -1,0 +1,257 @@
+"""What moved offsets come to: messages skipped and handled again for each group and topic; and what only points to a move."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+import pandas as pd
+import pyarrow.dataset as ds
+from pyspark.sql import functions as F  # noqa: N812
+
+from kit.analysis.consumers import handled, offset_lines, offset_moves
+from kit.case.memoize import per_case
+from kit.inventory.references import Ref
+from kit.rocketmq import names
+
+if TYPE_CHECKING:
+    from kit.analysis.consumers.offset_moves import Kind, Move
+    from kit.case.case import Case
+
+NOTABLE: Final = 10
+"""Messages a queue has to go back by before one line about it is worth a hint: a restart repeats what was not committed yet."""
+_POLICY: Final = re.compile(r"consumeFromWhere=(\w+)")
+
+
+@attrs.frozen
+class Jump:
+    """Every moved queue of one group and topic. Numbers are messages, None where the evidence does not say."""
+
+    kind: Kind
+    group: str
+    topic: str
+    moves: tuple[Move, ...]
+    skipped: int | None
+    handled_again: int | None
+    still_stored: int | None
+    asked: dt.datetime | None = None
+
+    @property
+    def several_brokers(self) -> bool:
+        return len({m.broker for m in self.moves if m.broker}) > 1
+
+    @property
+    def window(self) -> tuple[dt.datetime, dt.datetime] | None:
+        times = [m.at for m in self.moves if m.at is not None] + ([self.asked] if self.asked else [])
+        return (min(times), max(times)) if times else None
+
+
+@attrs.frozen
+class Behind:
+    """A queue whose group is at an offset in front of the first message that is still stored."""
+
+    group: str
+    topic: str
+    queue_id: int
+    offset: int
+    first: int
+    ref: Ref
+
+
+@per_case
+def jumps(case: Case) -> list[Jump]:
+    """Return what moved, the most messages first."""
+    asked = {(r.group, r.topic): r.at for r in offset_moves.requests(case)}
+    found = []
+    for (kind, group, topic), mine in groupby(offset_moves.moves(case), key=lambda m: (m.kind, m.group, m.topic)):
+        moves = tuple(mine)
+        at = asked.get((group, topic))
+        when = None if at is None else at.to_pydatetime()
+        if kind in ("reset", "skip"):
+            found.append(_counted(case, kind, moves, when))
+        else:
+            still = _still_stored(case, moves) if kind == "first-start" else 0 if case.has("messages") else None
+            found.append(Jump(kind, group, topic, moves, sum(m.skipped or 0 for m in moves), 0, still))
+    return sorted(found, key=lambda j: (-(j.skipped or 0) - (j.handled_again or 0), j.group, j.topic))
+
+
+def _counted(case: Case, kind: Kind, moves: tuple[Move, ...], asked: dt.datetime | None) -> Jump:
+    """Count what a reset repeated or skipped: by what the group handled where its ledgers tell, else by offsets that are known exactly."""
+    group, topic = moves[0].group, moves[0].topic
+    by_queue = _handled(case, group, topic)
+    if by_queue is not None:
+        moves = tuple(_by_ledger(kind, move, by_queue) for move in moves)
+    exact = all(m.start is not None and m.exact for m in moves)
+    skipped: int | None = 0
+    again: int | None = 0
+    if kind == "reset":
+        again = (
+            _repeated(moves, by_queue)
+            if by_queue is not None
+            else sum(m.repeated or 0 for m in moves)
+            if exact
+            else None
+        )
+    else:
+        skipped = sum(m.skipped or 0 for m in moves) if exact else None
+    return Jump(kind, group, topic, moves, skipped, again, None, asked)
+
+
+def _handled(case: Case, group: str, topic: str) -> dict[int, pd.Series] | None:
+    """Return {queue: how often each queue offset was handled} by the ledgers of the group; None where they or the records are not all there."""
+    frame = handled.frame(case, group) if case.has("messages") and case.has("rows") else None
+    if frame is None:
+        return None
+    mine = case.records.where(F.col("topic") == topic).select("offset_msg_id", "queue_id", "queue_offset")
+    joined = (
+        frame.join(mine, "offset_msg_id")
+        .groupBy("queue_id", "queue_offset")
+        .agg(F.count("*").alias("times"))
+        .toPandas()
+    )
+    if joined.empty:
+        return None
+    return {
+        queue: rows.set_index("queue_offset")["times"].sort_index()
+        for queue in joined["queue_id"].astype(int).unique().tolist()
+        if len(rows := joined[joined["queue_id"] == queue])
+    }
+
+
+def _by_ledger(kind: Kind, move: Move, by_queue: dict[int, pd.Series]) -> Move:
+    """Set where a queue stood by what was handled, where no line says it exactly."""
+    times = by_queue.get(move.queue_id) if move.queue_id is not None else None
+    if move.exact or times is None:
+        return move
+    if kind == "reset":
+        repeated = times.index[(times > 1) & (times.index >= move.end)]
+        return attrs.evolve(move, start=int(repeated.max()) + 1, exact=True) if len(repeated) else move
+    before = times.index[times.index < move.end]
+    return attrs.evolve(move, start=int(before.max()) + 1, exact=True) if len(before) else move
+
+
+def _repeated(moves: tuple[Move, ...], by_queue: dict[int, pd.Series]) -> int:
+    total = 0
+    for move in moves:
+        times = by_queue.get(move.queue_id) if move.queue_id is not None else None
+        if times is not None:
+            total += int(
+                (
+                    (times > 1)
+                    & (times.index >= move.end)
+                    & (times.index < (move.start if move.start is not None else times.index.max() + 1))
+                ).sum()
+            )
+    return total
+
+
+def _still_stored(case: Case, moves: tuple[Move, ...]) -> int | None:
+    """Return how many of the skipped messages the store still holds."""
+    if not case.has("messages"):
+        return None
+    first = (
+        case.records.where(F.col("topic") == moves[0].topic)
+        .groupBy("queue_id")
+        .agg(F.min("queue_offset").alias("first"))
+        .collect()
+    )
+    low = {row.queue_id: row.first for row in first}
+    return sum(max(0, m.end - max(low[m.queue_id], m.start or 0)) for m in moves if m.queue_id in low)
+
+
+# --- what only points to a move ----------------------------------------------------------------------------------------------
+
+
+@per_case
+def behind_the_first(case: Case) -> list[Behind]:
+    """Return the queues whose next message is deleted: consumerProgress finds no store time for the message in front of an offset that has a lag.
+
+    `#LastTime` is that of the message at offset − 1 (`AdminBrokerProcessor.getConsumeStats`); N/A with a difference and an offset above 0 means that it,
+    and what follows up to the queue's first offset, is no longer stored.
+    """
+    found = []
+    for row in _progress(case):
+        if row["#LastTime"] == "N/A" and row["offset"] > 0 and row["diff"] > 0:
+            first = offset_moves.first_stored(case, row["topic"]).get(row["queue"])
+            if first is not None and first > row["offset"]:
+                ref = Ref(row["file"], case.line(row["file"], row["line"]), line=row["line"])
+                found.append(Behind(row["group"], row["topic"], row["queue"], row["offset"], first, ref))
+    return found
+
+
+def _progress(case: Case) -> list[dict[str, Any]]:
+    table = ds.dataset(case.folder("admin"), format="parquet").to_table(
+        filter=ds.field("command") == "consumerProgress"
+    )
+    blocks: dict[tuple[str, int], dict[str, Any]] = {}
+    groups: dict[str, str] = {}
+    for row in sorted(table.to_pylist(), key=lambda r: (r["file"], r["line"])):
+        if row["name"] == "argument:-g":
+            groups[row["file"]] = row["value"]
+        blocks.setdefault((row["file"], row["block"]), {"file": row["file"], "line": row["line"]})[row["name"]] = row[
+            "value"
+        ]
+    found = []
+    for block in blocks.values():
+        numbers = [offset_moves.number(block.get(name)) for name in ("#QID", "#Consumer Offset", "#Diff")]
+        if None not in numbers and "#LastTime" in block and block["file"] in groups:
+            queue, offset, diff = numbers
+            found.append(
+                {
+                    **block,
+                    "group": groups[block["file"]],
+                    "topic": block["#Topic"],
+                    "queue": queue,
+                    "offset": offset,
+                    "diff": diff,
+                }
+            )
+    return found
+
+
+@per_case
+def once_back(case: Case) -> pd.DataFrame:
+    """Return the queues of which the broker says once that a client committed a smaller offset, by a notable number of messages (`offset_lines.COLUMNS`).
+
+    Two clients that share an id make a stream of such lines; a reset makes one for each queue.
+    """
+    rows = offset_lines.of(case, "consumer-offset-back").dropna(
+        subset=["group", "topic", "queue_id", "requested", "stored"]
+    )
+    queues = rows.groupby(["group", "topic", "queue_id"])["n"].sum()
+    calm = {key for key, part in queues.groupby(level=["group", "topic"]) if (part == 1).all()}
+    far = (rows["stored"] - rows["requested"]).ge(NOTABLE).fillna(False).astype(bool)
+    return rows[
+        far
+        & pd.Series(
+            [(g, t) in calm for g, t in zip(rows["group"], rows["topic"], strict=True)], index=rows.index, dtype=bool
+        )
+    ]
+
+
+@per_case
+def loose_starts(case: Case) -> pd.DataFrame:
+    """Return first pulls behind the beginning of a queue that nothing explains: in a paste, or beside a topic of the same group that begins at 0."""
+    starts = offset_lines.of(case, "pull-started").dropna(subset=["group", "topic", "queue_id", "offset"])
+    starts = starts[~starts["topic"].str.startswith(names.RETRY_PREFIX)]
+    first = starts.sort_values(["first", "file", "line"]).drop_duplicates(["group", "topic", "broker", "queue_id"])
+    if offset_moves.copies(case) or offset_moves.created(case):
+        return first.iloc[:0]
+    zero = set(first.loc[first["offset"] == 0, "group"])
+    late = (first["offset"] > 0).fillna(False) & (first["source"].eq("text") | first["group"].isin(zero))
+    return first[late.astype(bool)]
+
+
+def start_policy(case: Case, group: str) -> tuple[str, Ref] | None:
+    """Return the group's ConsumeFromWhere and the line that says it (`ConsumerData` in the broker's log)."""
+    rows = case.event("consumer-registered").where(
+        (F.col("group") == group) & F.contains("message", F.lit("consumeFromWhere="))
+    )
+    row = rows.orderBy("ts", "file", "line").select("file", "line", "message").first()
+    said = _POLICY.search(row.message) if row else None
+    return (
+        None if row is None or said is None else (said[1], Ref(row.file, case.line(row.file, row.line), line=row.line))
+    )

@@ -1,0 +1,341 @@
+"""Which broker addresses clients tried, which of them they reached, which addresses brokers advertise, and which the broker's host has besides.
+
+A broker registers brokerIP1 (else the first address of its host) with the name server, and clients connect to that and to nothing else
+(`BrokerController`, `MQClientInstance.updateTopicRouteInfoFromNameServer`).
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final, Literal
+
+import attrs
+import pandas as pd
+import pyarrow.dataset as ds
+from pyspark.sql import functions as F  # noqa: N812
+
+from kit.case import events
+from kit.case.memoize import per_case
+from kit.rocketmq import names
+from kit.rocketmq.config import DOCKER_BRIDGE
+from kit.rocketmq.log_layouts import BROKER_SIDE
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+Known = Literal["loopback", "bridge", "link-local"]
+
+VIP: Final = 2
+"""A client with vipChannelEnabled connects to listenPort − 2 (`MixAll.brokerVIPChannel`)."""
+PORT: Final = 10911
+MOST: Final = 20_000
+BRIDGE: Final = re.compile(
+    r"^(?:docker|br-|virbr|cni|flannel|cali|veth|podman|lxcbr|lxdbr|weave|kube-bridge|cbr|tunl|vmnet|vboxnet)",
+    re.IGNORECASE,
+)
+"""Interfaces whose network ends at the host: container and virtual machine bridges."""
+_ADDRESS: Final = re.compile(r"(?<![\w.])(?:\[[\da-fA-F:.]+\]|[\w.-]+):\d{1,5}(?![\w.])")
+
+
+@attrs.frozen
+class Tried:
+    """One broker address as the clients of one log file tried it. `failed`, `reached`: entries; `line` of the first failure, `reached_line` of a success."""
+
+    file: str
+    source: str | None
+    address: str
+    failed: int
+    reached: int
+    line: int | None
+    reached_line: int | None
+    first: pd.Timestamp | None
+    last: pd.Timestamp | None
+
+
+@attrs.frozen
+class Advertised:
+    """An address that a broker registered or was told to register, and the line that says so; `settled`: by a configuration (brokerIP1)."""
+
+    address: str
+    file: str
+    line: int
+    text: str
+
+
+@attrs.frozen
+class Own:
+    """An address of a broker's host: its interface, network bits, the line."""
+
+    address: str
+    interface: str
+    prefix: int | None
+    file: str
+    line: int
+
+    @property
+    def only_the_host(self) -> bool:
+        """Whether nothing outside the host can reach it."""
+        return ipaddress.ip_address(self.address).is_loopback or bool(BRIDGE.match(self.interface))
+
+
+def host(address: str) -> str:
+    """Return the host of `host:port`, `[v6]:port` or `/host:port`."""
+    return address.lstrip("/").rpartition(":")[0].strip("[]") or address
+
+
+def port(address: str) -> int | None:
+    last = address.rpartition(":")[2]
+    return int(last) if last.isdecimal() else None
+
+
+def known_as(address: str) -> Known | None:
+    """Return why an address reaches nobody else by itself: loopback, link-local; None for any other."""
+    try:
+        ip = ipaddress.ip_address(host(address))
+    except ValueError:
+        return "loopback" if host(address).lower() == "localhost" else None
+    return "loopback" if ip.is_loopback else "link-local" if ip.is_link_local else None
+
+
+def is_docker_default(address: str) -> bool:
+    """Tell whether an address lies in Docker's default bridge network: likely one that only its host knows."""
+    try:
+        return ipaddress.ip_address(host(address)) in DOCKER_BRIDGE
+    except ValueError:
+        return False
+
+
+@per_case
+def connects(case: Case) -> pd.DataFrame:
+    """Return connects by file and address: columns file, source, address, how (success, failed), n, line, first, last. Names server apart from nobody.
+
+    A client prints a failed connect twice: what it tried (`createChannel`), and the exception of whatever waited for it.
+    """
+    rows = events.select_any(case.entries, ("client-connect", "client-connect-failed"))
+    how = F.when(F.col("how") == "success", "success").otherwise("failed").alias("how")
+    said = rows.select(
+        "file", "source", "line", "ts", F.ltrim(F.col("address"), F.lit("/")).alias("address"), how, "event"
+    )
+    times = (
+        F.count("*").alias("n"),
+        F.min("line").alias("line"),
+        F.min("ts").alias("first"),
+        F.max("ts").alias("last"),
+    )
+    found = (
+        said.where(F.col("address").isNotNull())
+        .groupBy("file", "source", "address", "how")
+        .agg(*times)
+        .limit(MOST)
+        .toPandas()
+    )
+    return found.sort_values(["file", "address", "how"], ignore_index=True)
+
+
+@per_case
+def tried(case: Case) -> list[Tried]:
+    """Return which broker addresses the logs of clients and applications say were tried: without those of mqadmin, of brokers, and name servers."""
+    servers, tools = name_servers(case), _tools(case)
+    brokers = {host(a.address) for a in advertised(case)}
+    found = []
+    for (file, address), mine in connects(case).groupby(["file", "address"], sort=True):
+        source = mine["source"].iloc[0]
+        is_broker = host(str(address)) in brokers
+        if (
+            source in BROKER_SIDE
+            or file in tools
+            or (not is_broker and (str(address) in servers or port(str(address)) == NAME_SERVER_PORT))
+        ):
+            continue
+        bad, good = mine[mine["how"] == "failed"], mine[mine["how"] == "success"]
+        times = mine if bad.empty else bad
+        first, last = times["first"].min(), times["last"].max()
+        found.append(Tried(
+            str(file), source, str(address), int(bad["n"].sum()), int(good["n"].sum()), int(bad["line"].min()) if len(bad) else None,
+            int(good["line"].min()) if len(good) else None, None if pd.isna(first) else first, None if pd.isna(last) else last,
+        ))  # fmt: skip
+    return found
+
+
+NAME_SERVER_PORT: Final = 9876
+
+
+@per_case
+def name_servers(case: Case) -> frozenset[str]:
+    """Return the addresses of name servers that configurations and mqadmin commands name."""
+    said = (
+        ds.dataset(case.folder("configs"), format="parquet")
+        .to_table(["value"], filter=ds.field("name") == "namesrvAddr")
+        .to_pylist()
+    )
+    asked = ds.dataset(case.folder("admin"), format="parquet").to_table(
+        ["value"], filter=ds.field("name").isin(["argument:-n", "argument:--namesrvAddr"])
+    )
+    return frozenset(
+        part.strip()
+        for row in (*said, *asked.to_pylist())
+        for part in re.split(r"[;,]", row["value"] or "")
+        if part.strip()
+    )
+
+
+@per_case
+def _tools(case: Case) -> frozenset[str]:
+    """Return the client logs of mqadmin: it runs on a broker's host, where every address of that host is reached. A log
+    that also holds a producer or consumer of users is theirs.
+    """
+    if not case.found.of_kind("log"):
+        return frozenset()
+    said = case.event("client-started").where(~F.col("group").isin(names.INNER_PRODUCER_GROUP, names.ADMIN_GROUP))
+    own = {row.file for row in said.select("file").distinct().collect()}
+    tools = {row.file for row in case.event("admin-tool").select("file").distinct().collect()}
+    sides = {str(PurePosixPath(i.file).parent) for i in case.found.items if i.source in BROKER_SIDE}
+    beside = {i.file for i in case.found.items if i.source == "client" and str(PurePosixPath(i.file).parent) in sides}
+    return frozenset((tools | beside) - own)
+
+
+@per_case
+def advertised(case: Case) -> list[Advertised]:
+    """Return the addresses that clients are given for brokers: routes, registrations, clusterList, brokerIP1; each with the line that says so."""
+    found: dict[str, Advertised] = {}
+
+    def add(address: str, file: str, line: int, text: str) -> None:
+        found.setdefault(address.lstrip("/"), Advertised(address.lstrip("/"), file, line, text))
+
+    table = (
+        ds.dataset(case.folder("admin"), format="parquet")
+        .to_table(["file", "line", "command", "name", "value"])
+        .to_pylist()
+    )
+    for row in sorted(table, key=lambda r: (r["file"], r["line"])):
+        if row["name"] == "#Addr":
+            add(row["value"], row["file"], row["line"], row["value"])
+    rows = events.select_any(case.entries, ("route-found", "broker-registered", "broker-boot"))
+    brokers = F.col("brokers") if "brokers" in rows.columns else F.lit(None).cast("string")
+    said = (
+        rows.select("file", "line", "address", brokers.alias("brokers"))
+        .groupBy("file", "address", "brokers")
+        .agg(F.min("line").alias("line"))
+    )
+    for entry in sorted(said.limit(MOST).collect(), key=lambda r: (r.file, r.line)):
+        for address in [entry.address] if entry.address else _ADDRESS.findall(entry.brokers or ""):
+            add(address, entry.file, entry.line, address)
+    configs = (
+        ds.dataset(case.folder("configs"), format="parquet")
+        .to_table(["file", "line", "name", "value", "backup"])
+        .to_pylist()
+    )
+    listen = {r["file"]: r["value"] for r in configs if r["name"] == "listenPort"}
+    for row in sorted(
+        (r for r in configs if r["name"] == "brokerIP1" and r["value"] and not r["backup"]),
+        key=lambda r: (r["file"], r["line"]),
+    ):
+        add(f"{row['value'].strip()}:{listen.get(row['file']) or PORT}", row["file"], row["line"], row["value"])
+    return list(found.values())
+
+
+@per_case
+def own_addresses(case: Case) -> list[Own]:
+    """Return the addresses that `ip addr` and `ifconfig` outputs list, IPv6 link-local ones apart."""
+    table = ds.dataset(case.folder("network"), format="parquet").to_table(filter=ds.field("origin") == "addresses")
+    found = []
+    for row in table.sort_by([("file", "ascending"), ("line", "ascending")]).to_pylist():
+        try:
+            ip = ipaddress.ip_address(row["address"])
+        except ValueError:
+            continue
+        if not ip.is_link_local:
+            found.append(Own(row["address"], row["interface"] or "", row["prefix"], row["file"], row["line"]))
+    return found
+
+
+def listening(case: Case, number: int) -> list[tuple[str, str, int]]:
+    """Return (address, file, line) of the sockets that listen on a port; `0.0.0.0` and `::` are every address."""
+    table = ds.dataset(case.folder("network"), format="parquet").to_table(
+        filter=(ds.field("origin") == "sockets") & (ds.field("port") == number)
+    )
+    rows = table.sort_by([("file", "ascending"), ("line", "ascending")]).to_pylist()
+    return [
+        (r["address"], r["file"], r["line"])
+        for r in rows
+        if r["state"] in (None, "LISTEN") and not (r["peer"] or ":*").rpartition(":")[2].isdecimal()
+    ]
+
+
+def reachable_instead(case: Case, address: str) -> tuple[str, Own, tuple[str, int] | None] | None:
+    """Return (ip:port, the address of the host, where it listens) of an address of the same host that others can reach; None where nothing shows one.
+
+    The host is known by its output of `ip addr`, which lists the advertised address. Of several addresses the one in a network of name servers or clients.
+    """
+    own = own_addresses(case)
+    files = {o.file for o in own if o.address == host(address)} or {o.file for o in own if known_as(address) and o.file}
+    others = [
+        o
+        for o in own
+        if o.file in files and not o.only_the_host and o.address != host(address) and ":" not in o.address
+    ]
+    number = port(address) or PORT
+    sockets = listening(case, number)
+    peers = [host(s) for s in name_servers(case)] + client_hosts(case)
+    for candidate in sorted(others, key=lambda o: not any(_same_network(o, peer) for peer in peers)):
+        socket = next(((f, line) for a, f, line in sockets if a in ("0.0.0.0", "::", candidate.address)), None)
+        if socket or not sockets:
+            return f"{candidate.address}:{number}", candidate, socket
+    return None
+
+
+def _same_network(own: Own, peer: str) -> bool:
+    try:
+        return ipaddress.ip_address(peer) in ipaddress.ip_network(f"{own.address}/{own.prefix or 24}", strict=False)
+    except ValueError:
+        return False
+
+
+@per_case
+def clients(case: Case) -> dict[str, str]:
+    """Return {log file: client id} of the clients that logs say were created; a file with several names the first."""
+    if not case.found.of_kind("log", "text"):
+        return {}
+    rows = (
+        case.event("client-created").select("file", "line", "client_id").orderBy("file", "line").limit(MOST).collect()
+    )
+    found: dict[str, str] = {}
+    for row in rows:
+        if row.client_id:
+            found.setdefault(row.file, row.client_id)
+    return found
+
+
+@per_case
+def client_logs(case: Case) -> bool:
+    """Tell whether the log of a client is there, mqadmin's apart: it would show a connect that failed."""
+    tools = _tools(case)
+    return any(i.source == "client" and i.file not in tools for i in case.found.items)
+
+
+def client_hosts(case: Case) -> list[str]:
+    """Return the addresses in the ids of clients (clientIP@instanceName)."""
+    return sorted({name.partition("@")[0] for name in clients(case).values()})
+
+
+@per_case
+def stored_by_clients(case: Case) -> bool:
+    """Tell whether any message of a client is stored or answered SEND_OK: then somebody reached a broker."""
+    if case.has("messages"):
+        return True
+    if not case.has("sends"):
+        return False
+    return not case.sends.where(F.upper(F.coalesce("outcome", F.lit(""))) == "SEND_OK").isEmpty()
+
+
+@per_case
+def cut_off(case: Case) -> frozenset[str]:
+    """Return the folders (hosts) whose clients tried brokers and never reached one: what timed out there waited for a connect."""
+    by_folder: dict[str, list[Tried]] = {}
+    for one in tried(case):
+        by_folder.setdefault(str(PurePosixPath(one.file).parent), []).append(one)
+    return frozenset(
+        f for f, mine in by_folder.items() if any(t.failed for t in mine) and not any(t.reached for t in mine)
+    )

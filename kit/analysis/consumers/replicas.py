@@ -1,0 +1,330 @@
+"""What a surviving replica holds against what its master acknowledged, and whether the master is gone.
+
+An asynchronous master answers SEND_OK after its own append; the slave fetches later (`HAService`). An offset id names the broker and the physical offset of
+its record, so an acknowledged record is missing where that offset lies at or behind the end of the replica.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+import pandas as pd
+import pyarrow.dataset as ds
+from pyspark.sql import functions as F  # noqa: N812
+
+from kit.analysis import refs
+from kit.analysis.consumers import brokers
+from kit.case.memoize import per_case
+from kit.inventory.references import Ref
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+ACKNOWLEDGED: Final = "SEND_OK"
+"""client/producer/SendStatus: stored by the master, and by its slave where the master waits for it. FLUSH_SLAVE_TIMEOUT and SLAVE_NOT_AVAILABLE say it was not."""
+MOST: Final = 200_000
+GONE: Final = ("broker-lost", "ha-expired", "ha-closed", "ha-connect-failed", "slave-sync-failed")
+
+
+@attrs.frozen
+class End:
+    """Where the records of one broker end in the stores of the evidence. `end`: physical offset behind the last; times naive UTC."""
+
+    store_host: str
+    end: int
+    first_time: pd.Timestamp
+    last_time: pd.Timestamp
+    file: str
+    last_offset: int
+
+    @property
+    def ref(self) -> Ref:
+        text = f"the last record of {self.store_host}: physicalOffset={self.last_offset}, end={self.end}, storeTimestamp={self.last_time.isoformat(sep=' ', timespec='milliseconds')} UTC"
+        return Ref(self.file, text, physical_offset=self.last_offset)
+
+
+@attrs.frozen
+class Ledger:
+    """Acknowledged sends against the replica. `missing`: the rows of those it lacks (key, uniq_key, offset_msg_id, start, file, line)."""
+
+    acknowledged: int
+    missing: pd.DataFrame
+    rows: pd.DataFrame
+    by_id: bool
+
+
+@attrs.frozen
+class Beyond:
+    """A queue in which a group's offset lies beyond the end that the replica has."""
+
+    group: str
+    topic: str
+    queue_id: int
+    offset: int
+    end: int
+    ref: Ref
+
+
+@per_case
+def slaves(case: Case) -> tuple[brokers.Broker, ...]:
+    """Return the slaves whose store or configuration is in the evidence."""
+    return tuple(b for b in brokers.all_of(case) if b.slave)
+
+
+@per_case
+def ends(case: Case) -> dict[str, End]:
+    """Return {store host: the end of its records}, over every copy and replica."""
+    if not case.has("messages"):
+        return {}
+    records = case.records.where("problem IS NULL")
+    behind = F.col("physical_offset") + F.col("store_size")
+    last = F.max_by(F.struct("file", "physical_offset"), "physical_offset").alias("last")
+    grouped = records.groupBy("store_host").agg(
+        F.max(behind).alias("end"),
+        F.min("store_timestamp").alias("first"),
+        F.max("store_timestamp").alias("time"),
+        last,
+    )
+    rows = grouped.where(F.col("store_host").isNotNull()).limit(1_000).collect()
+    return {
+        r.store_host: End(
+            r.store_host, r.end, pd.Timestamp(r["first"]), pd.Timestamp(r.time), r.last.file, r.last.physical_offset
+        )
+        for r in rows
+    }
+
+
+@per_case
+def ledger(case: Case) -> Ledger | None:
+    """Return the acknowledged sends of the send ledgers against the stores; None without a ledger or without a store."""
+    known = ends(case)
+    if not known or not case.has("sends"):
+        return None
+    said = F.upper(F.trim(F.coalesce("outcome", F.lit(""))))
+    rows = (
+        case.sends.where(said == ACKNOWLEDGED)
+        .select("key", "uniq_key", "offset_msg_id", "start", "file", "line")
+        .limit(MOST)
+        .toPandas()
+    )
+    rows["start"] = pd.to_datetime(rows["start"], utc=True).dt.tz_localize(None)
+    place = [of_id(text) for text in rows["offset_msg_id"]]
+    rows["store_host"], rows["physical_offset"] = (
+        [p[0] if p else None for p in place],
+        pd.array([p[1] if p else None for p in place], dtype="Int64"),
+    )
+    if rows["store_host"].notna().any():
+        # Sends to another broker say nothing about this one's replica.
+        mine = rows[rows["store_host"].isin(list(known))]
+        end = mine["store_host"].map({name: e.end for name, e in known.items()}).astype("Int64")
+        return Ledger(len(mine), mine[mine["physical_offset"] >= end], mine, by_id=True)
+    stored = _stored(case)
+    first, last = min(e.first_time for e in known.values()), max(e.last_time for e in known.values())
+    # What is older than the store was deleted, not lost; what was sent long before its end and is not there is another broker's.
+    late = rows["start"] >= max(first, last - pd.Timedelta(seconds=10))
+    lacks = ~(rows["key"].isin(stored) | rows["uniq_key"].isin(stored)) & (
+        rows["key"].notna() | rows["uniq_key"].notna()
+    )
+    return Ledger(len(rows), rows[lacks & late], rows, by_id=False)
+
+
+def of_id(text: str | None) -> tuple[str, int] | None:
+    """Return (store host, physical offset) of an offset message id, of a batch the first (`MessageDecoder.createMessageId`); None for anything else."""
+    from kit.rocketmq import ids
+
+    first = (text or "").split(",")[0].strip()
+    try:
+        return ids.misread(first) if first else None
+    except ids.BadId:
+        return None
+
+
+def _stored(case: Case) -> set[str]:
+    keys = case.records.select("uniq_key", "keys").distinct().limit(MOST * 5).toPandas()
+    return set(keys["uniq_key"].dropna()) | {
+        word for text in keys["keys"].dropna().unique() for word in (text, *text.split())
+    }
+
+
+@per_case
+def beyond(case: Case) -> list[Beyond]:
+    """Return the queues in which a group's last known offset lies beyond the end: by the copies of offsets of a slave, or what its log says of pulls."""
+    known = queue_ends(case)
+    places = {b.root for b in slaves(case)}
+    found: dict[tuple[str, str, int], Beyond] = {}
+    table = ds.dataset(case.folder("offsets"), format="parquet").to_table(
+        filter=(ds.field("kind") == "consumer") & ~ds.field("backup")
+    )
+    for row in table.to_pylist():
+        at = brokers.of_file(case, row["file"])
+        end = known.get((row["topic"], row["queue_id"]))
+        if end is not None and row["value"] > end and (not places or (at is not None and at.root in places)):
+            text = f"{row['topic']}@{row['group']}"
+            ref = refs.first_with(case, row["file"], text)
+            if ref is not None:
+                found[row["group"], row["topic"], row["queue_id"]] = Beyond(
+                    row["group"], row["topic"], row["queue_id"], row["value"], end, ref
+                )
+    return sorted(found.values(), key=lambda b: (b.group, b.topic, b.queue_id))
+
+
+@per_case
+def queue_ends(case: Case) -> dict[tuple[str, int], int]:
+    """Return {(topic, queue): its end} by the records, else by topicStatus (of a name server that knows no master any more: the slave's)."""
+    if case.has("messages"):
+        grouped = (
+            case.records.where("problem IS NULL")
+            .groupBy("topic", "queue_id")
+            .agg((F.max("queue_offset") + 1).alias("end"))
+            .collect()
+        )
+        return {(r.topic, r.queue_id): r.end for r in grouped}
+    return status_ends(case)
+
+
+def status_ends(case: Case) -> dict[tuple[str, int], int]:
+    """Return {(topic, queue): max offset} of topicStatus outputs, the largest where several say it."""
+    found: dict[tuple[str, int], int] = {}
+    for block in blocks(case, "topicStatus"):
+        topic, queue, end = block.get("argument:-t"), block.get("#QID"), block.get("#Max Offset")
+        if topic and queue and end and queue.isdecimal() and end.isdecimal():
+            found[topic, int(queue)] = max(int(end), found.get((topic, int(queue)), 0))
+    return found
+
+
+@per_case
+def _admin(case: Case) -> list[dict[str, Any]]:
+    table = ds.dataset(case.folder("admin"), format="parquet").to_table(
+        ["file", "line", "command", "block", "name", "value"]
+    )
+    return sorted(table.to_pylist(), key=lambda r: (r["file"], r["line"]))
+
+
+def blocks(case: Case, command: str) -> list[dict[str, Any]]:
+    """Return the rows of one command's tables: {column: cell}, with `file`, `line` and the command's arguments."""
+    found: dict[tuple[str, int], dict[str, Any]] = {}
+    for row in _admin(case):
+        if row["command"] == command:
+            found.setdefault((row["file"], row["block"]), {"file": row["file"], "line": row["line"]}).setdefault(
+                row["name"], row["value"]
+            )
+    whole = {
+        file: {k: v for k, v in block.items() if k.startswith("argument:")}
+        for (file, number), block in found.items()
+        if number == 0
+    }
+    return [{**whole.get(file, {}), **block} for (file, number), block in found.items() if number]
+
+
+@per_case
+def master_gone(case: Case) -> tuple[Ref, ...]:
+    """Quote what says that the master is gone: the name server lost it, clusterList has no broker 0, its slave finds it closed or unreachable."""
+    found = list(_absent_in_cluster_list(case))
+    lost = case.event("broker-lost") if refs.seen(case, "broker-lost") else None
+    if lost is not None:
+        masters = set(ends(case)) | _masters(case)
+        address = F.coalesce("address", "address_2")
+        mine = lost.where((F.col("broker_id") == "0") | address.isin(sorted(masters)))
+        found += refs.lines(case, mine, 1)
+    for slug in ("ha-closed", "ha-connect-failed", "ha-expired", "slave-sync-failed"):
+        found += refs.quote(case, refs.seen(case, slug), 1)
+    return tuple(found[:4])
+
+
+def _absent_in_cluster_list(case: Case) -> list[Ref]:
+    """Quote the first row of each clusterList output in which a broker has slaves and no master."""
+    by_file: dict[str, list[dict[str, Any]]] = {}
+    for block in blocks(case, "clusterList"):
+        if "#BID" in block:
+            by_file.setdefault(block["file"], []).append(block)
+    found = []
+    for file, rows in sorted(by_file.items()):
+        headed = {r.get("#Broker Name") for r in rows if r["#BID"] == "0"}
+        alone = next((r for r in rows if r["#BID"] != "0" and r.get("#Broker Name") not in headed), None)
+        if alone is not None:
+            found.append(Ref(file, case.line(file, alone["line"]), line=alone["line"]))
+    return found
+
+
+@per_case
+def _masters(case: Case) -> frozenset[str]:
+    """Return the addresses that slaves fetched from, and those that clusterList gives for broker 0."""
+    listed = {block["#Addr"] for block in blocks(case, "clusterList") if block.get("#BID") == "0" and "#Addr" in block}
+    return frozenset(listed)
+
+
+@per_case
+def reported_end(case: Case) -> tuple[int, Ref] | None:
+    """Return commitLogMaxOffset of a slave's brokerStatus, and the line: where its log ends when its store is not there."""
+    for row in _admin(case):
+        if row["name"] == "commitLogMaxOffset" and (row["value"] or "").strip().isdecimal() and slaves(case):
+            return int(row["value"]), Ref(row["file"], case.line(row["file"], row["line"]), line=row["line"])
+    return None
+
+
+@per_case
+def master_stored(case: Case) -> bool:
+    """Tell whether the store of a master is in the evidence."""
+    return any(b.stored and not b.slave for b in brokers.all_of(case))
+
+
+def behind(case: Case, end: int) -> int | None:
+    """Return how many acknowledged records of the ledgers lie at or behind a physical offset; None where no ledger names them by offset id."""
+    if not case.has("sends"):
+        return None
+    said = F.upper(F.trim(F.coalesce("outcome", F.lit(""))))
+    ids = (
+        case.sends.where((said == ACKNOWLEDGED) & F.col("offset_msg_id").isNotNull())
+        .select("offset_msg_id")
+        .limit(MOST)
+        .toPandas()["offset_msg_id"]
+    )
+    places = [place for text in ids if (place := of_id(text))]
+    return sum(place[1] >= end for place in places) if len({place[0] for place in places}) == 1 else None
+
+
+@per_case
+def answered_alone(case: Case) -> int:
+    """Return how many sends were answered that the master stored them without its slave."""
+    if not case.has("sends"):
+        return 0
+    said = F.upper(F.trim(F.coalesce("outcome", F.lit(""))))
+    return int(case.sends.where(said.isin("FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVAILABLE")).count())
+
+
+@per_case
+def refused_reads(case: Case) -> tuple[Ref, ...]:
+    """Quote pulls that were refused as busy: a slave with slaveReadEnable=false (`PullMessageProcessor.rejectRequest`, 5.0.0 and later)."""
+    from kit.analysis.sends import refused_pulls
+
+    return refused_pulls.quotes(case)
+
+
+def seconds(case: Case, compared: Ledger) -> pd.DataFrame:
+    """Return what was acknowledged and what the replica stored, second by second: second, acknowledged, on_replica, missing."""
+    rows = compared.rows.dropna(subset=["start"])
+    missing = set(compared.missing.index)
+    each = pd.DataFrame({"second": rows["start"].dt.floor("s"), "missing": [i in missing for i in rows.index]})
+    if each.empty:
+        return pd.DataFrame(
+            {
+                "second": pd.Series(dtype="datetime64[ns]"),
+                "acknowledged": pd.Series(dtype="int64"),
+                "on_replica": pd.Series(dtype="int64"),
+                "missing": pd.Series(dtype="int64"),
+            }
+        )
+    by = (
+        each.groupby("second")["missing"]
+        .agg(["size", "sum"])
+        .rename(columns={"size": "acknowledged", "sum": "missing"})
+        .reset_index()
+    )
+    step = max(1, len(by) // 2_000)
+    by = by.groupby(by.index // step).agg(
+        second=("second", "first"), acknowledged=("acknowledged", "sum"), missing=("missing", "sum")
+    )
+    return by.assign(on_replica=by["acknowledged"] - by["missing"])[
+        ["second", "acknowledged", "on_replica", "missing"]
+    ].reset_index(drop=True)

@@ -1,0 +1,311 @@
+"""broker-unreachable: clients cannot connect to the address a broker advertises, while the broker itself runs.
+
+Deciding steps: connect failures of clients to the advertised address · that address differs from one that is reached, or is one that only the broker's host
+knows (loopback, the bridge of containers). An address that the same clients reached before or after is not unreachable: the broker was down, or the link
+(reference: operators' incidents §7).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import pandas as pd
+
+from kit.analysis import refs
+from kit.analysis.consumers import reach
+from kit.analysis.sends import attempts, sends
+from kit.causes import collect_next
+from kit.causes.findings import Finding, Kind, Missing, Remedy, Step
+from kit.i18n import T
+from kit.inventory.references import Ref
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+SLUG = "broker-unreachable"
+KIND: Kind = "root_cause"
+LEADS_TO = ("client-timeout",)
+
+TITLE = T("Clients cannot reach the address that the broker advertises")
+NONE = T("No client failed to connect to a broker it never reached.")
+SUMMARY = T("{clients} clients never reached {address}, the address the broker advertises; {failed} sends failed.")
+SUMMARY_INSTEAD = T(
+    "{clients} clients never reached {address}, the address the broker advertises; its host can be reached as {instead}. "
+    "{failed} sends failed."
+)
+FAILED = T("Connects of clients to {address} failed ({count} lines); none succeeded.")
+NOT_FAILED = T("Connects of clients to an address that a broker advertises failed.")
+REACHED = T("Clients reached the broker address {address}: it is not the address that is wrong.")
+ONLY_HOST = T("{address} is an address that only the broker's host knows ({interface}).")
+LOOPBACK = T("{address} is a loopback address: each client that is given it connects to itself.")
+INSTEAD = T(
+    "The broker's host owns {instead} in a network that clients are in, and listens there; it advertises {address}."
+)
+NOT_SHOWN = T("Which address of the broker can be reached is not shown.")
+NO_OTHER = T("The broker's host has no other address than {address}: the address is right, something between is not.")
+ADVERTISED = T("The broker advertises {address}.")
+DOCKER = T("{address} lies in 172.17.0.0/16, the default bridge network of Docker.")
+TIMED_OUT = T(
+    'Sends ended in "sendDefaultImpl call timeout" without an answer of a broker ({count} lines): the connect attempt used up their time.'
+)
+SELECTED = T("A consumer got no list of its group's clients, so it pulls nothing ({count} lines).")
+SLOW = T(
+    'an open connection that answers too late says "wait response on the channel", with an address that was reached'
+)
+
+WANT_CLIENT = T("which address was tried, and whether a connect ever succeeded, is written there")
+WANT_ROUTE = T("it shows the address that clients are given")
+WANT_NETWORK = T("it shows which addresses the host has, on which interface, and what it listens on")
+
+LOOKS_LIKE = (
+    ("broker-busy", T("a busy broker answers: the refusal names it; here nobody ever answers")),
+    ("client-timeout", SLOW),
+    ("topic-missing", T("there the name server knows no route; here it gives one that leads nowhere")),
+    ("replica-loss", T("a broker that died was reached before, and the name server drops it")),
+)
+
+FIXES = (
+    Remedy(
+        T(
+            "Set brokerIP1 (and brokerIP2 for replication) to an address that clients and the other brokers reach, and restart the broker."
+        ),
+        T("Clients connect to what the broker registered and to nothing else."),
+        T("Low to medium: a restart; offset ids made before name the old address."),
+        T("clusterList on a client's host shows the new address; a test send from there answers SEND_OK."),
+    ),
+    Remedy(
+        T(
+            "Run the container with the host's network, or publish 10911, 10909 and 10912 and set brokerIP1 to the host's address."
+        ),
+        T("The address of a bridge ends at its host."),
+        T("Medium: ports of several brokers on one host collide."),
+        T("A client on another host connects to the advertised address."),
+    ),
+)
+
+
+@attrs.frozen
+class Target:
+    """The address that clients failed to reach, with the files whose clients tried it."""
+
+    address: str
+    tried: tuple[reach.Tried, ...]
+    advertised: reach.Advertised | None
+    reached: tuple[reach.Tried, ...]
+
+    @property
+    def failed(self) -> int:
+        return sum(t.failed for t in self.tried)
+
+
+def examine(case: Case) -> Finding:
+    """Say which advertised address clients never reached, and which one of the host they could."""
+    target = _target(case)
+    instead = None if target is None or target.reached else reach.reachable_instead(case, target.address)
+    never = target is not None and not target.reached
+    finding = Finding(SLUG, KIND, TITLE, NONE)
+    finding.steps = [_failed(case, target), _differs(case, target, instead), *_supporting(case, target)]
+    finding.figures = _figures(case, target, instead)
+    finding.missing = _missing(case, target, instead)
+    if target is not None and never:
+        said = {
+            "clients": finding.figures["clients"],
+            "address": target.address,
+            "failed": finding.figures["failed_sends"],
+        }
+        finding.summary = SUMMARY.say(**said) if instead is None else SUMMARY_INSTEAD.say(**said, instead=instead[0])
+        times = [at.to_pydatetime() for t in target.tried for at in (t.first, t.last) if at is not None]
+        finding.window = (min(times), max(times)) if times else None
+        finding.remedies = list(FIXES)
+        finding.tables = {"reach_addresses": _table(case, target, instead), "reach_connects": _connects(case)}
+    return finding
+
+
+def _target(case: Case) -> Target | None:
+    """Return the address with the most failed connects, one that nobody reached first, one that is advertised before others."""
+    by_address: dict[str, list[reach.Tried]] = {}
+    for one in reach.tried(case):
+        by_address.setdefault(one.address, []).append(one)
+    known = {a.address: a for a in reach.advertised(case)}
+    hosts = {reach.host(a): one for a, one in known.items()}
+    found = []
+    for address, tried in by_address.items():
+        bad = tuple(t for t in tried if t.failed)
+        advertised = known.get(address) or hosts.get(reach.host(address))
+        # A broker's name server and others are tried too: where any address is known to be advertised, only those count.
+        if bad and (advertised is not None or not known):
+            found.append(Target(address, bad, advertised, tuple(t for t in tried if t.reached)))
+    return min(found, key=lambda c: (bool(c.reached), c.advertised is None, -c.failed, c.address), default=None)
+
+
+def _failed(case: Case, target: Target | None) -> Step:
+    if target is None:
+        looked = reach.client_logs(case)
+        return Step(NOT_FAILED, "deciding", False if looked else None, id="connects-failed")
+    if target.reached:
+        good = next(t for t in target.reached)
+        reached = (_line(case, good.file, good.reached_line),)
+        return Step(REACHED.say(address=target.address), "deciding", False, reached, id="connects-failed")
+    quoted = tuple(_line(case, t.file, t.line) for t in target.tried[:3])
+    return Step(FAILED.say(address=target.address, count=target.failed), "deciding", True, quoted, id="connects-failed")
+
+
+def _differs(case: Case, target: Target | None, instead: Any) -> Step:
+    """Return the step that the address is one only the host knows, or another one of the host is the reachable one."""
+    if target is None or target.reached:
+        return Step(NOT_SHOWN, "deciding", None, id="address-differs")
+    address = target.address
+    own = [o for o in reach.own_addresses(case) if o.address == reach.host(address)]
+    bridge = next((o for o in own if o.only_the_host), None)
+    place = target.advertised
+    quoted: tuple[Ref, ...]
+    if reach.known_as(address) == "loopback":
+        quoted = (Ref(place.file, case.line(place.file, place.line), line=place.line),) if place else ()
+        return Step(LOOPBACK.say(address=address), "deciding", True if place else None, quoted, id="address-differs")
+    if bridge is not None:
+        shown = _line(case, bridge.file, bridge.line)
+        return Step(
+            ONLY_HOST.say(address=address, interface=bridge.interface),
+            "deciding",
+            True,
+            (shown, *_where(case, instead)),
+            id="address-differs",
+        )
+    if instead is not None and own:
+        return Step(
+            INSTEAD.say(address=address, instead=instead[0]),
+            "deciding",
+            True,
+            _where(case, instead),
+            id="address-differs",
+        )
+    if own:
+        return Step(
+            NO_OTHER.say(address=address),
+            "deciding",
+            False,
+            (_line(case, own[0].file, own[0].line),),
+            id="address-differs",
+        )
+    return Step(NOT_SHOWN, "deciding", None, id="address-differs")
+
+
+def _where(case: Case, instead: Any) -> tuple[Ref, ...]:
+    if instead is None:
+        return ()
+    _, own, socket = instead
+    places = [(own.file, own.line), *([socket] if socket else [])]
+    return tuple(_line(case, file, line) for file, line in places)
+
+
+def _supporting(case: Case, target: Target | None) -> list[Step]:
+    steps = []
+    never = target is not None and not target.reached
+    if target is not None and never and target.advertised is not None:
+        place = target.advertised
+        steps.append(
+            Step(
+                ADVERTISED.say(address=target.address),
+                "supporting",
+                True,
+                (_line(case, place.file, place.line),),
+                id="advertised",
+            )
+        )
+    if target is not None and never and reach.is_docker_default(target.address):
+        first = target.tried[0]
+        steps.append(
+            Step(
+                DOCKER.say(address=target.address),
+                "supporting",
+                True,
+                (_line(case, first.file, first.line),),
+                id="docker-network",
+            )
+        )
+    late = refs.seen(case, "client-call-timeout")
+    answered = refs.seen(case, "client-wait-timeout", "flow-control", "send-result") or any(
+        t.reached for t in reach.tried(case)
+    )
+    if late and (never or not (answered or reach.stored_by_clients(case))):
+        steps.append(
+            Step(TIMED_OUT.say(count=late.count), "supporting", True, refs.quote(case, late, 2), id="call-timeout")
+        )
+    alone = refs.seen(case, "no-consumer-list")
+    if alone and never:
+        steps.append(
+            Step(SELECTED.say(count=alone.count), "supporting", True, refs.quote(case, alone, 1), id="no-consumer-list")
+        )
+    return steps
+
+
+def _figures(case: Case, target: Target | None, instead: Any) -> dict[str, Any]:
+    if target is None or target.reached:
+        looked = reach.client_logs(case)
+        return {
+            "advertised": None,
+            "reachable": None,
+            "failed_sends": 0 if looked else None,
+            "clients": 0 if looked else None,
+        }
+    ledger = sends.ledger(case)
+    failed = None
+    if ledger.source is not None:
+        # What a broker refused was answered: that send reached it.
+        mine = ledger.failed[~ledger.failed["kind"].isin(attempts.REFUSALS)]
+        failed = int(
+            mine["key"].fillna(mine["uniq_key"]).fillna(mine["file"].astype(str) + mine["line"].astype(str)).nunique()
+        )
+    names = reach.clients(case)
+    own = {names.get(t.file, t.file) for t in target.tried if t.source == "client"} or {t.file for t in target.tried}
+    return {
+        "advertised": target.address,
+        "reachable": None if instead is None else instead[0],
+        "failed_sends": failed,
+        "clients": len(own),
+    }
+
+
+def _missing(case: Case, target: Target | None, instead: Any) -> list[Missing]:
+    suspicious = target is not None and not target.reached
+    wanted = []
+    if target is None and not reach.client_logs(case):
+        wanted.append(collect_next.client_log(collect_next.PRODUCER, WANT_CLIENT))
+    if suspicious and target is not None and target.advertised is None:
+        wanted.append(collect_next.topic_route(WANT_ROUTE))
+    if suspicious and instead is None:
+        wanted.append(collect_next.host_network(WANT_NETWORK))
+    return wanted
+
+
+def _table(case: Case, target: Target, instead: Any) -> pd.DataFrame:
+    """Return one row for each address of a broker or its host: address, interface, role (advertised, host), failed, reached."""
+    rows: list[tuple[Any, ...]] = [(target.address, next((o.interface for o in reach.own_addresses(case) if o.address == reach.host(target.address)), None), "advertised",
+             target.failed, sum(t.reached for t in target.reached), None)]  # fmt: skip
+    number = reach.port(target.address) or reach.PORT
+    for own in reach.own_addresses(case):
+        if own.address != reach.host(target.address):
+            role = (
+                "reachable"
+                if instead is not None and own is instead[1]
+                else "only the host"
+                if own.only_the_host
+                else "other"
+            )
+            rows.append((f"{own.address}:{number}", own.interface, role, 0, 0, own.file))
+    names = ["address", "interface", "role", "failed", "reached", "file"]
+    return pd.DataFrame(rows, columns=pd.Index(names))
+
+
+def _connects(case: Case) -> pd.DataFrame:
+    """Return connects of clients by client and address: client, address, failed, reached."""
+    names = reach.clients(case)
+    rows = [(names.get(t.file, t.file), t.address, t.failed, t.reached, t.first, t.last) for t in reach.tried(case)]
+    frame = pd.DataFrame(rows, columns=pd.Index(["client", "address", "failed", "reached", "first", "last"]))
+    return frame.assign(first=pd.to_datetime(frame["first"]), last=pd.to_datetime(frame["last"]))
+
+
+def _line(case: Case, file: str, line: int | None) -> Ref:
+    assert line is not None
+    return Ref(file, case.line(file, line), line=line)

@@ -1,0 +1,242 @@
+"""offset-jump: a group's offset moved by more than it consumed: messages skipped, or handled again.
+
+Deciding steps: an offset that moved by more than was handled (a pull the broker found too small and its correction, a reset and what it moved, a first pull
+behind the beginning of the queues, a copy of the offsets that goes back) · the range that was skipped or repeated. A restart, a rebalance and clean-up lines
+alone move nothing (reference: operators' incidents §5).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from kit.analysis import refs
+from kit.analysis.consumers import offset_lines, offset_moves, offset_ranges
+from kit.causes import collect_next
+from kit.causes._offset_jump_texts import FIXES, LOOKS_LIKE, Claim, Text
+from kit.causes.findings import Finding, Kind, Missing, Remedy, Step
+from kit.inventory.references import Ref
+
+if TYPE_CHECKING:
+    from kit.analysis.consumers.offset_ranges import Jump
+    from kit.case.case import Case
+
+SLUG = "offset-jump"
+KIND: Kind = "root_cause"
+
+__all__ = ["KIND", "LOOKS_LIKE", "SLUG", "examine"]
+
+MOST = 4
+"""Lines quoted of one kind."""
+
+
+def examine(case: Case) -> Finding:
+    """Say whose offset moved, from where to where, why, and how many messages were skipped or handled again."""
+    jumps = offset_ranges.jumps(case)
+    worst = jumps[0] if jumps else None
+    hints = _hints(case, worst)
+    finding = Finding(SLUG, KIND, Text.TITLE, Text.NONE if worst is None else _summary(worst))
+    finding.steps = [_moved(case, worst), _range(case, worst), *hints]
+    finding.figures = _figures(worst, looked=finding.steps[0].holds is False)
+    finding.missing = _missing(case, worst, suspicious=any(s.holds for s in hints))
+    if worst is not None:
+        finding.window = worst.window
+        finding.remedies = [Remedy(*fix) for fix in FIXES[worst.kind]]
+        finding.tables = {"offset_moves": _table(jumps)}
+    return finding
+
+
+def _summary(jump: Jump) -> Any:
+    said = {
+        "group": jump.group,
+        "topic": jump.topic,
+        "queues": len(jump.moves),
+        "skipped": jump.skipped,
+        "again": jump.handled_again,
+    }
+    return Text.SUMMARY[jump.kind].say(**said)
+
+
+def _moved(case: Case, jump: Jump | None) -> Step:
+    if jump is None:
+        return Step(Claim.NOT_MOVED, "deciding", False if _would_show(case) else None, id="moved")
+    claim = Claim.MOVED[jump.kind].say(group=jump.group, topic=jump.topic, queues=len(jump.moves))
+    return Step(claim, "deciding", True, _quotes(case, jump), id="moved")
+
+
+def _would_show(case: Case) -> bool:
+    """Tell whether a jump would be seen: a consumer's client log prints the first offset of each queue, the broker's log every correction and reset."""
+    return case.has_source("broker") or bool(refs.seen(case, "pull-started"))
+
+
+def _quotes(case: Case, jump: Jump) -> tuple[Ref, ...]:
+    """Quote who asked for a reset, then the lines of the moves."""
+    slugs = {
+        "reset": offset_lines.RESETS,
+        "skip": offset_lines.RESETS,
+        "first-start": ("group-created",),
+        "deleted-before-consumed": ("offset-too-small",),
+    }[jump.kind]
+    asked = offset_lines.of(case, *slugs, group=jump.group)
+    places = _places(asked.drop_duplicates("event"), 2)
+    places += [(m.file, m.line) for m in jump.moves[:MOST]]
+    unique = list(dict.fromkeys(places))
+    return tuple(Ref(file, text, line=line) for (file, line), text in zip(unique, case.lines(unique), strict=True))
+
+
+def _range(case: Case, jump: Jump | None) -> Step:
+    if jump is None:
+        return Step(Claim.NO_RANGE, "deciding", None, id="range")
+    known = [m for m in jump.moves if m.start is not None]
+    if not known:
+        return Step(Claim.RANGE_UNKNOWN.say(queues=len(jump.moves)), "deciding", None, id="range")
+    said = [
+        Claim.QUEUE.say(queue="?" if m.queue_id is None else m.queue_id, start=m.start, end=m.end) for m in known[:8]
+    ]
+    places = list(dict.fromkeys((m.file, m.line) for m in known[:MOST]))
+    quoted = tuple(Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True))
+    claim = Claim.RANGE.say(ranges=said, skipped=jump.skipped, again=jump.handled_again)
+    return Step(claim, "deciding", True, quoted, id="range")
+
+
+def _hints(case: Case, jump: Jump | None) -> list[Step]:
+    """Return what points to a jump without showing one, and what supports the one that is shown."""
+    steps = []
+    asked = refs.seen(case, *offset_lines.RESETS)
+    if asked or (jump is not None and jump.kind in ("reset", "skip")):
+        steps.append(
+            Step(
+                Claim.ASKED.say(count=asked.count),
+                "supporting",
+                True if asked else None,
+                refs.quote(case, asked, 2),
+                id="reset-asked",
+            )
+        )
+    small = refs.seen(case, "offset-too-small", "offset-corrected", "pull-offset-illegal", "pull-offset-fixed")
+    if small and (jump is None or jump.kind == "deleted-before-consumed"):
+        steps.append(
+            Step(Claim.CORRECTED.say(count=small.count), "supporting", True, refs.quote(case, small, 2), id="corrected")
+        )
+    behind = offset_ranges.behind_the_first(case)
+    if behind:
+        claim = Claim.IN_FRONT_OF_FIRST.say(
+            messages=sum(b.first - b.offset for b in behind), group=behind[0].group, topic=behind[0].topic
+        )
+        steps.append(Step(claim, "supporting", True, tuple(b.ref for b in behind[:2]), id="deleted-in-front"))
+    back = offset_ranges.once_back(case)
+    if len(back):
+        claim = Claim.WENT_BACK.say(queues=len(back), messages=int((back["stored"] - back["requested"]).sum()))
+        steps.append(
+            Step(
+                claim, "supporting", True, refs.quote(case, refs.seen(case, "consumer-offset-back"), 2), id="went-back"
+            )
+        )
+    late = offset_ranges.loose_starts(case) if jump is None else None
+    if late is not None and len(late):
+        places = _places(late, 2)
+        quoted = tuple(
+            Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True)
+        )
+        steps.append(
+            Step(
+                Claim.STARTS_LATE.say(queues=len(late), group=late["group"].iloc[0], topic=late["topic"].iloc[0]),
+                "supporting",
+                True,
+                quoted,
+                id="starts-late",
+            )
+        )
+    deleted = refs.seen(case, "store-file-deleted")
+    if deleted and jump is not None and jump.kind in ("deleted-before-consumed", "first-start"):
+        steps.append(
+            Step(
+                Claim.DELETED.say(count=deleted.count),
+                "supporting",
+                True,
+                refs.quote(case, deleted, 1),
+                id="files-deleted",
+            )
+        )
+    if (
+        jump is not None
+        and jump.kind == "first-start"
+        and (policy := offset_ranges.start_policy(case, jump.group)) is not None
+    ):
+        steps.append(Step(Claim.POLICY.say(policy=policy[0]), "supporting", True, (policy[1],), id="consume-from"))
+    return steps
+
+
+def _places(rows: pd.DataFrame, most: int) -> list[tuple[str, int]]:
+    """Return (file, line) of the first rows."""
+    first = rows.head(most)
+    return list(zip(first["file"].astype(str), first["line"].astype(int), strict=True))
+
+
+def _figures(jump: Jump | None, *, looked: bool) -> dict[str, Any]:
+    if jump is None:
+        none = 0 if looked else None
+        return {
+            "group": None,
+            "topic": None,
+            "kind": None,
+            "moved": {} if looked else None,
+            "skipped": none,
+            "handled_again": none,
+            "skipped_still_stored": none,
+        }
+    return {
+        "group": jump.group,
+        "topic": jump.topic,
+        "kind": jump.kind,
+        "moved": {m.name(several=jump.several_brokers): [m.start, m.end] for m in jump.moves if m.queue_id is not None},
+        "skipped": jump.skipped,
+        "handled_again": jump.handled_again,
+        "skipped_still_stored": jump.still_stored,
+    }
+
+
+def _table(jumps: list[Jump]) -> pd.DataFrame:
+    """Return every move: one row for each queue."""
+    rows = [
+        (j.kind, m.group, m.topic, m.broker, m.queue_id, m.start, m.end, m.skipped, m.repeated, m.at, m.file, m.line)
+        for j in jumps
+        for m in j.moves
+    ]
+    names = [
+        "kind",
+        "group",
+        "topic",
+        "broker",
+        "queue_id",
+        "start",
+        "end",
+        "skipped",
+        "repeated",
+        "at",
+        "file",
+        "line",
+    ]
+    frame = pd.DataFrame(rows, columns=pd.Index(names))
+    whole = dict.fromkeys(("queue_id", "start", "end", "skipped", "repeated", "line"), "Int64")
+    return frame.astype(whole).assign(at=pd.to_datetime(frame["at"]))
+
+
+def _missing(case: Case, jump: Jump | None, *, suspicious: bool) -> list[Missing]:
+    """Ask for what would decide: the copies of the offsets, the broker's log, the consumer's client log, its ledger."""
+    wanted: list[Missing] = []
+    unsure = jump is None and (suspicious or not _would_show(case))
+    if unsure and not case.has_source("broker"):
+        wanted.append(collect_next.broker_log("broker.log", Text.WANT_BROKER_LOG))
+    if (
+        unsure or (jump is not None and any(m.queue_id is None or m.start is None for m in jump.moves))
+    ) and not refs.seen(case, "pull-started"):
+        wanted.append(collect_next.client_log(collect_next.CONSUMER, Text.WANT_CLIENT_LOG))
+    if (unsure or (jump is not None and any(m.start is None for m in jump.moves))) and not offset_moves.copies(case):
+        wanted.append(collect_next.offset_copies(Text.WANT_COPIES))
+    if unsure and (jump is None and suspicious):
+        wanted.append(collect_next.consumer_progress(None, Text.WANT_PROGRESS))
+    if jump is not None and (jump.skipped is None or jump.handled_again is None):
+        wanted.append(collect_next.deliveries(Text.WANT_LEDGER))
+    return wanted

@@ -1,0 +1,247 @@
+"""replica-loss: the master is lost, and the replica that survives lacks records which the master had acknowledged.
+
+Deciding steps: acknowledged records that the surviving replica lacks (the senders' ledger against its store; a group's offset beyond its end shows missing
+records, but whether they were acknowledged only a ledger tells) · the master is gone, or its store is. A slave's log looks just as alarming where nothing
+acknowledged is missing (reference: operators' incidents §6).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from kit.analysis import refs
+from kit.analysis.consumers import replicas
+from kit.causes import collect_next
+from kit.causes.findings import Finding, Kind, Missing, Remedy, Step
+from kit.i18n import T
+from kit.inventory.references import Ref
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+SLUG = "replica-loss"
+KIND: Kind = "root_cause"
+LEADS_TO = ("client-timeout",)
+
+TITLE = T("Acknowledged messages are not on the surviving replica")
+NONE = T("No acknowledged message is missing on a replica.")
+SUMMARY = T(
+    "The master is gone, and {missing} of {acknowledged} acknowledged messages are not on its replica, which ends at byte {end} ({time})."
+)
+SUMMARY_OPEN = T(
+    "Group offsets lie beyond the end of the replica: it lacks records. Whether acknowledged ones are missing, only the senders' own records tell."
+)
+LACKS = T(
+    "{missing} of {acknowledged} sends that were answered SEND_OK are not on the replica: it ends at byte {end}, their records lie behind."
+)
+LACKS_NONE = T("All {acknowledged} sends that were answered SEND_OK are on the replica.")
+NOT_COMPARED = T("Acknowledged sends that the replica lacks.")
+NO_REPLICA = T("The stores of the evidence are masters': nothing says that one of them was lost.")
+GONE = T("The master is gone: the name server, the list of brokers or its slave says so, and its store is not here.")
+NOT_GONE = T("The master's store is in the evidence.")
+GONE_OPEN = T("The master is gone, or its store is.")
+BEYOND = T(
+    "Offsets of groups lie beyond the replica's end in {queues} queues, by up to {most} messages: records that were consumed are missing."
+)
+NOT_CORRECTED = T("Consumers asked the replica for offsets it does not have ({count} answers in its log).")
+READ_REFUSED = T("The replica refuses pulls with [REJECTREQUEST]system busy: slaveReadEnable is off; nothing is busy.")
+OTHER_ANSWERS = T(
+    "Some sends were answered FLUSH_SLAVE_TIMEOUT or SLAVE_NOT_AVAILABLE: stored by the master alone, and not acknowledged as safe ({count})."
+)
+STATUS_END = T(
+    "brokerStatus of the replica says that its log ends at byte {end}; {missing} acknowledged records lie behind."
+)
+
+WANT_SENDS = T("which sends were answered SEND_OK is written only there")
+WANT_STORE = T("it shows where the replica ends")
+WANT_CLUSTER = T("it shows whether the master is still registered, and when the name server lost it")
+
+LOOKS_LIKE = (
+    (
+        "broker-busy",
+        T("a slave whose master is gone refuses pulls as busy (slaveReadEnable=false); no send was refused"),
+    ),
+    ("offset-jump", T("there the messages were deleted or skipped on a log that is whole; here the log ends early")),
+    ("broker-unreachable", T("there the broker was never reached; here it was, until it died")),
+)
+
+RESEND_WHY = T(
+    "The {missing} keys are listed in missing_on_replica.csv; many of them may have been consumed before the master died."
+)
+
+FIXES = (
+    Remedy(
+        T(
+            "Send the missing messages again from the senders' ledger or the business tables; consumers have to be idempotent."
+        ),
+        RESEND_WHY,
+        T("Medium: what was consumed before is handled again."),
+        T("Every key of the list is stored on the new master and has one effect."),
+    ),
+    Remedy(
+        T("Keep the lost master's disk; do not start it empty under the same brokerName."),
+        T(
+            "The slave's log is longer than an empty master's: replication stops with \"master pushed offset not equal the max phy offset in slave\"."
+        ),
+        T("Low."),
+        T("clusterList shows one broker 0; the slave's log has no such line."),
+    ),
+    Remedy(
+        T(
+            "For messages that must not be lost: brokerRole=SYNC_MASTER and flushDiskType=SYNC_FLUSH, or DLedger or the controller mode; and treat FLUSH_SLAVE_TIMEOUT and SLAVE_NOT_AVAILABLE as not safe in the producer."
+        ),
+        T("A synchronous master answers SEND_OK only when its slave has the record."),
+        T("Medium: latency, and answers other than SEND_OK while the slave is away."),
+        T("With the slave stopped, a test send is answered SLAVE_NOT_AVAILABLE."),
+    ),
+    Remedy(
+        T("Alarm on the bytes by which the slave is behind its master."),
+        T("The slave had been cut off before the master was lost, and nothing said so."),
+        T("Low."),
+        T("The alarm fires when replication is stopped on a test cluster."),
+    ),
+)
+
+
+def examine(case: Case) -> Finding:
+    """Say which acknowledged messages the surviving replica lacks."""
+    compared = replicas.ledger(case)
+    slave = bool(replicas.slaves(case))
+    beyond = replicas.beyond(case) if slave else []
+    gone = replicas.master_gone(case) if slave else ()
+    applies = slave or bool(replicas.master_gone(case))
+    finding = Finding(SLUG, KIND, TITLE, NONE)
+    finding.steps = [
+        _lacks(case, compared, applies=slave),
+        _gone(case, gone, slave=slave),
+        *_supporting(case, beyond, slave=slave),
+    ]
+    finding.figures = _figures(case, compared, applies=slave)
+    finding.missing = _missing(case, compared, gone, slave=slave, applies=applies)
+    if finding.verdict in ("confirmed", "suspected"):
+        _tell(case, finding, compared)
+    return finding
+
+
+def _tell(case: Case, finding: Finding, compared: replicas.Ledger | None) -> None:
+    ends = list(replicas.ends(case).values())
+    missing = compared.missing if compared is not None else None
+    if missing is not None and len(missing) and compared is not None:
+        last = max(ends, key=lambda e: e.end)
+        finding.summary = SUMMARY.say(
+            missing=len(missing), acknowledged=compared.acknowledged, end=last.end, time=_utc(last.last_time)
+        )
+        times = [t.to_pydatetime() for t in missing["start"].dropna()]
+        finding.window = (last.last_time.to_pydatetime(), max(times)) if times else None
+        finding.remedies = [
+            Remedy(FIXES[0].action, RESEND_WHY.say(missing=len(missing)), FIXES[0].risk, FIXES[0].verify),
+            *FIXES[1:],
+        ]
+        columns = ["key", "uniq_key", "offset_msg_id", "start", "file", "line"]
+        finding.tables = {
+            "missing_on_replica": missing[columns].reset_index(drop=True),
+            "replica_seconds": replicas.seconds(case, compared),
+        }
+    else:
+        finding.summary = SUMMARY_OPEN
+
+
+def _lacks(case: Case, compared: replicas.Ledger | None, *, applies: bool) -> Step:
+    if not applies:
+        whole = bool(replicas.ends(case)) and not replicas.master_gone(case)
+        return Step(
+            NO_REPLICA if whole else NOT_COMPARED, "deciding", False if whole else None, id="acknowledged-missing"
+        )
+    if compared is None or not compared.acknowledged:
+        return Step(NOT_COMPARED, "deciding", None, id="acknowledged-missing")
+    if not len(compared.missing):
+        return Step(LACKS_NONE.say(acknowledged=compared.acknowledged), "deciding", False, id="acknowledged-missing")
+    last = max(replicas.ends(case).values(), key=lambda e: e.end)
+    rows = compared.missing.head(2)
+    quoted = tuple(
+        Ref(file, case.line(file, line), line=line)
+        for file, line in zip(rows["file"].astype(str), rows["line"].astype(int), strict=True)
+    )
+    said = LACKS.say(missing=len(compared.missing), acknowledged=compared.acknowledged, end=last.end)
+    return Step(said, "deciding", True, (*quoted, last.ref), id="acknowledged-missing")
+
+
+def _gone(case: Case, gone: tuple[Ref, ...], *, slave: bool) -> Step:
+    if slave and replicas.master_stored(case):
+        return Step(NOT_GONE, "deciding", False, id="master-gone")
+    return Step(GONE if gone else GONE_OPEN, "deciding", True if gone else None, gone, id="master-gone")
+
+
+def _supporting(case: Case, beyond: list[replicas.Beyond], *, slave: bool) -> list[Step]:
+    steps = []
+    if beyond:
+        most = max(b.offset - b.end for b in beyond)
+        steps.append(
+            Step(
+                BEYOND.say(queues=len(beyond), most=most),
+                "supporting",
+                True,
+                tuple(b.ref for b in beyond[:2]),
+                id="offsets-beyond-end",
+            )
+        )
+    asked = refs.seen(case, "offset-not-corrected")
+    if asked:
+        steps.append(
+            Step(
+                NOT_CORRECTED.say(count=asked.count),
+                "supporting",
+                True,
+                refs.quote(case, asked, 1),
+                id="pulls-beyond-end",
+            )
+        )
+    reported = replicas.reported_end(case)
+    if reported is not None and not replicas.ends(case):
+        lacking = replicas.behind(case, reported[0])
+        said = STATUS_END.say(end=reported[0], missing=lacking)
+        steps.append(Step(said, "supporting", True if lacking else None, (reported[1],), id="status-end"))
+    refused = replicas.refused_reads(case) if slave else ()
+    if refused:
+        steps.append(Step(READ_REFUSED, "supporting", True, refused, id="reads-refused"))
+    alone = replicas.answered_alone(case)
+    if alone and slave:
+        steps.append(Step(OTHER_ANSWERS.say(count=alone), "supporting", None, id="answered-alone"))
+    return steps
+
+
+def _figures(case: Case, compared: replicas.Ledger | None, *, applies: bool) -> dict[str, Any]:
+    if not applies:
+        return dict.fromkeys(
+            ("acknowledged", "acknowledged_missing", "replica_end_physical_offset", "replica_last_store_timestamp")
+        )
+    last = max(replicas.ends(case).values(), key=lambda e: e.end, default=None)
+    reported = replicas.reported_end(case)
+    return {
+        "acknowledged": None if compared is None else compared.acknowledged,
+        "acknowledged_missing": None if compared is None else len(compared.missing),
+        "replica_end_physical_offset": last.end if last is not None else None if reported is None else reported[0],
+        "replica_last_store_timestamp": None if last is None else last.last_time.to_pydatetime(),
+    }
+
+
+def _missing(
+    case: Case, compared: replicas.Ledger | None, gone: tuple[Ref, ...], *, slave: bool, applies: bool
+) -> list[Missing]:
+    wanted = []
+    stored = bool(replicas.ends(case))
+    if applies and not case.has("sends"):
+        wanted.append(collect_next.sends(WANT_SENDS))
+    if (applies and not stored) or (not applies and not stored):
+        wanted.append(collect_next.replica_store(WANT_STORE))
+    if applies and not slave and stored:
+        wanted.append(collect_next.replica_store(WANT_STORE))
+    if slave and not gone and not replicas.master_stored(case) and (compared is None or len(compared.missing)):
+        wanted.append(collect_next.cluster_list(WANT_CLUSTER))
+    return wanted
+
+
+def _utc(at: pd.Timestamp) -> str:
+    return at.isoformat(sep=" ", timespec="milliseconds") + " UTC"

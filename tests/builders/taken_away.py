@@ -1,0 +1,31 @@
+"""A recording with kinds of evidence taken away."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import recorded
+
+import kit
+from kit.case.case import Case
+
+
+def without(name: str, tmp_path: Path, *patterns: str) -> Case:
+    """Open a recording without the files that a pattern matches (`*` over folders too)."""
+    evidence = recorded.unpack(name, tmp_path)
+    for path in sorted(evidence.rglob("*")):
+        shown = path.relative_to(evidence)
+        if path.is_file() and any(shown.match(pattern) for pattern in patterns):
+            path.unlink()
+    for pattern in patterns:
+        if pattern.endswith("/"):
+            shutil.rmtree(evidence / pattern, ignore_errors=True)
+    return kit.open_case(evidence, tmp_path / "workspace")
+
+
+def paste(tmp_path: Path, *lines: str) -> Case:
+    """Open a text file with a few pasted lines."""
+    (tmp_path / "e").mkdir(exist_ok=True)
+    (tmp_path / "e" / "paste.txt").write_text("".join(f"{line}\n" for line in lines))
+    return kit.open_case(tmp_path / "e", tmp_path / "workspace")

@@ -1,0 +1,122 @@
+"""offset-jump: by the recordings' truth, by a paste, and where nothing moved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import recorded
+import taken_away
+
+from kit.causes import offset_jump
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+QUEUE = "MessageQueue [topic=orders, brokerName=broker-a, queueId={queue}]"
+PULL = f"PullRequest [consumerGroup=points, messageQueue={QUEUE}, nextOffset={{offset}}]"
+ILLEGAL = (
+    "2026-11-22 07:52:52,398 WARN RocketmqClient - the pull request offset illegal, "
+    + PULL
+    + " PullResult [pullStatus=OFFSET_ILLEGAL, nextBeginOffset={to}, minOffset={low}, maxOffset=900, msgFoundList=0]"
+)
+START = "2026-11-22 08:01:07,578 INFO RocketmqClient - doRebalance, points, add a new pull request " + PULL
+SMALL = (
+    "2026-11-22 07:52:52 INFO PullMessageThread_2 - the request offset too small. group=points, topic=orders, "
+    "requestOffset=67, brokerMinOffset={low}, clientIp=/10.20.121.22:33296"
+)
+CORRECTED = (
+    "2026-11-22 07:52:52 WARN PullMessageThread_2 - PULL_OFFSET_MOVED:correction offset. topic=orders, "
+    "groupId=points, requestOffset=67, newOffset={low}, suggestBrokerId=0"
+)
+
+
+def test_deleted_by_a_client_log(spark: SparkSession, tmp_path: Path) -> None:
+    found = offset_jump.examine(
+        taken_away.paste(
+            tmp_path,
+            ILLEGAL.format(queue=0, offset=67, to=311, low=311),
+            ILLEGAL.format(queue=3, offset=60, to=312, low=312),
+        )
+    )
+    assert found.verdict == "confirmed"
+    assert found.figures["kind"] == "deleted-before-consumed"
+    assert found.figures["moved"] == {"0": [67, 311], "3": [60, 312]}
+    assert found.figures["skipped"] == (311 - 67) + (312 - 60)
+    assert found.figures["handled_again"] == 0
+
+
+def test_deleted_by_the_broker_alone_names_no_queue(spark: SparkSession, tmp_path: Path) -> None:
+    lines = [SMALL.format(low=low) for low in (311, 312)] + [CORRECTED.format(low=low) for low in (311, 312)]
+    found = offset_jump.examine(taken_away.paste(tmp_path, *lines))
+    assert found.verdict == "confirmed"
+    assert (found.figures["moved"], found.figures["skipped"]) == ({}, 244 + 245)
+    assert any("rocketmq_client.log" in m.command for m in found.missing)
+
+
+def test_a_server_side_reset_is_no_deletion(spark: SparkSession, tmp_path: Path) -> None:
+    """5.2.0 and later answer the pull with PULL_OFFSET_MOVED to an offset that is inside the queue."""
+    found = offset_jump.examine(taken_away.paste(tmp_path, ILLEGAL.format(queue=1, offset=268, to=94, low=0)))
+    assert found.figures["kind"] == "reset"
+    assert found.figures["moved"] == {"1": [268, 94]}
+
+
+def test_first_pulls_behind_the_beginning_are_suspected(spark: SparkSession, tmp_path: Path) -> None:
+    found = offset_jump.examine(taken_away.paste(tmp_path, *(START.format(queue=q, offset=367) for q in range(4))))
+    assert found.verdict == "suspected"
+    assert found.figures["moved"] is None or found.figures["moved"] == {}
+    assert found.missing
+
+
+def test_a_restart_moves_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    back = (
+        "2026-11-22 07:39:24 WARN ConsumerManageThread_19 - [NOTIFYME]update consumer offset less than store. "
+        "clientHost=10.20.114.22:55356, key=orders@points, queueId=1, requestOffset=264, storeOffset=267"
+    )
+    found = offset_jump.examine(taken_away.paste(tmp_path, back, START.format(queue=0, offset=0)))
+    assert found.verdict in ("ruled_out", "insufficient_evidence")
+
+
+def queues(label: dict[str, Any]) -> dict[str, Any]:
+    return {queue: [jump[0]["from"], jump[0]["to"]] for queue, jump in label["jumps"].items()}
+
+
+@pytest.mark.recordings
+def test_the_recording_of_deleted_messages(spark: SparkSession, tmp_path: Path) -> None:
+    truth = recorded.label("offset-jump")["truth"]
+    found = offset_jump.examine(taken_away.without("offset-jump", tmp_path))
+    assert found.verdict == "confirmed"
+    assert {k: found.figures[k] for k in ("group", "topic", "kind")} == {
+        k: truth[k] for k in ("group", "topic", "kind")
+    }
+    assert found.figures["moved"] == queues(truth)
+    assert found.figures["skipped"] == truth["never_handled"]
+
+
+@pytest.mark.recordings
+def test_the_recording_of_a_first_start(spark: SparkSession, tmp_path: Path) -> None:
+    truth = recorded.label("offset-first-start")["truth"]
+    topic = truth["topics"]["order-done"]
+    found = offset_jump.examine(taken_away.without("offset-first-start", tmp_path))
+    assert found.verdict == "confirmed"
+    assert (found.figures["group"], found.figures["topic"], found.figures["kind"]) == (
+        truth["group"],
+        "order-done",
+        "first-start",
+    )
+    assert found.figures["moved"] == {queue: [0, start] for queue, start in topic["start_offset"].items()}
+    assert found.figures["skipped"] == topic["skipped"]
+    assert found.figures["skipped_still_stored"] == sum(topic["still_in_store_when_skipped"].values())
+
+
+@pytest.mark.recordings
+@pytest.mark.parametrize("away", [(), ("broker/logs/*",), ("c/*.csv",), ("broker/mqadmin/*",), ("c/*.log",)], ids=str)
+def test_the_recording_of_a_reset(away: tuple[str, ...], spark: SparkSession, tmp_path: Path) -> None:
+    truth = recorded.label("offset-reset")["truth"]
+    found = offset_jump.examine(taken_away.without("offset-reset", tmp_path, *away))
+    assert found.verdict in ("confirmed", "suspected")
+    if found.verdict == "confirmed":
+        assert {q: to for q, (_, to) in found.figures["moved"].items()} == truth["reset_to"]
+        assert found.figures["handled_again"] in (truth["handled_again"], None)
+    assert found.figures["handled_again"] == truth["handled_again"] or away

@@ -1,0 +1,118 @@
+"""replica-loss: the recording and its twin behind a synchronous master; a slave alone; a master's store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import recorded
+import taken_away
+from busy_evidence import A, sent, write_log, write_store
+
+import kit
+from kit.case.case import Case
+from kit.causes import broker_busy, replica_loss
+from kit.rocketmq import ids
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+CONF = "brokerName=broker-a\nbrokerId={number}\nbrokerRole={role}\nflushDiskType=ASYNC_FLUSH\n"
+CLUSTER = """$ mqadmin clusterList -n 10.0.0.1:9876
+#Cluster Name     #Broker Name            #BID  #Addr                  #Version                #InTPS(LOAD)       #OutTPS(LOAD) #PCWait(ms) #Hour #SPACE
+DefaultCluster    broker-a                1     10.0.0.3:10911         V4_7_1                   0.00(0,0ms)         0.00(0,0ms)          0 498695.41 0.1194
+"""
+HOST = ".".join(map(str, A))
+
+
+def evidence(
+    folder: Path, *, behind: int, role: str = "SLAVE", ledger: bool = True, store: bool = True, cluster: bool = True
+) -> Case:
+    """Ten messages stored; the ledger names them and `behind` more with offsets from the end of the store on."""
+    root = folder / "replica"
+    (root / "x").mkdir(parents=True)
+    (root / "broker.conf").write_text(CONF.format(number=int(role == "SLAVE"), role=role))
+    records = [sent(f"K{n}", n * 10, n * 10 + 1) for n in range(10)]
+    sizes = [len(r.encode(0)) for r in records]
+    offsets = [sum(sizes[:n]) for n in range(10)] + [sum(sizes) + n * 300 for n in range(behind)]
+    if store:
+        write_store(root / "store" / "commitlog", records)
+    if ledger:
+        lines = ["keys,start,cost_ms,outcome,uniq_key,offset_msg_id"]
+        lines += [
+            f"K{n},2024-05-14 10:00:00.{n:03},3,SEND_OK,{n:032X},{ids.encode_offset_id(HOST, 10911, offset)}"
+            for n, offset in enumerate(offsets)
+        ]
+        lines += [f"F{n},2024-05-14 10:00:01.{n:03},3,FLUSH_SLAVE_TIMEOUT,{n + 900:032X}," for n in range(2)]
+        write_log(folder / "app" / "sends.csv", lines)
+    if cluster:
+        write_log(folder / "admin" / "clusterList.txt", CLUSTER.splitlines())
+    return kit.open_case(folder, folder.parent / "ws")
+
+
+def test_what_lies_behind_the_end_is_missing(spark: SparkSession, tmp_path: Path) -> None:
+    found = replica_loss.examine(evidence(tmp_path / "e", behind=4))
+    assert found.verdict == "confirmed"
+    assert (found.figures["acknowledged"], found.figures["acknowledged_missing"]) == (14, 4)
+    end = sum(len(sent(f"K{n}", n * 10, n * 10 + 1).encode(0)) for n in range(10))
+    assert found.figures["replica_end_physical_offset"] == end
+    assert list(found.tables["missing_on_replica"]["key"]) == ["K10", "K11", "K12", "K13"]
+
+
+def test_nothing_acknowledged_is_missing(spark: SparkSession, tmp_path: Path) -> None:
+    found = replica_loss.examine(evidence(tmp_path / "e", behind=0))
+    assert (found.verdict, found.figures["acknowledged_missing"]) == ("ruled_out", 0)
+
+
+def test_the_store_of_a_master_is_no_replica(spark: SparkSession, tmp_path: Path) -> None:
+    found = replica_loss.examine(evidence(tmp_path / "e", behind=4, role="ASYNC_MASTER", cluster=False))
+    assert (found.verdict, found.figures["acknowledged_missing"]) == ("ruled_out", None)
+
+
+def test_a_master_that_is_not_shown_to_be_gone(spark: SparkSession, tmp_path: Path) -> None:
+    found = replica_loss.examine(evidence(tmp_path / "e", behind=4, cluster=False))
+    assert found.verdict == "suspected"
+    assert any("clusterList" in m.command for m in found.missing)
+
+
+def test_a_slave_that_may_not_be_read_is_not_busy(spark: SparkSession, tmp_path: Path) -> None:
+    """5.x: PullMessageProcessor.rejectRequest; the answer names the slave, and the client pulled."""
+    write_log(
+        tmp_path / "e" / "rocketmq_client.log",
+        [
+            "2026-11-22 07:12:45.201 WARN  [4212] [PullMessageService] [o.a.r.c.i.c.DefaultMQPushConsumerImpl#?:?] - execute the pull request exception, group=points",
+            "org.apache.rocketmq.client.exception.MQBrokerException: CODE: 2  DESC: [REJECTREQUEST]system busy, start flow control for a while BROKER: 10.0.0.3:10911",
+            "\tat org.apache.rocketmq.client.impl.MQClientAPIImpl.processPullResponse(MQClientAPIImpl.java:937)",
+        ]
+        * 5,
+    )
+    found = broker_busy.examine(kit.open_case(tmp_path / "e", tmp_path / "ws"))
+    assert found.verdict in ("insufficient_evidence", "ruled_out")
+
+
+@pytest.mark.recordings
+@pytest.mark.parametrize("name", ["replica-loss", "replica-sync"])
+def test_the_recordings(name: str, spark: SparkSession, tmp_path: Path) -> None:
+    truth = recorded.label(name)["truth"]
+    found = replica_loss.examine(taken_away.without(name, tmp_path))
+    assert found.verdict == ("confirmed" if name == "replica-loss" else "ruled_out")
+    assert found.figures["acknowledged"] == truth["acknowledged"]
+    assert found.figures["acknowledged_missing"] == truth["acknowledged_missing_on_slave"]
+    assert found.figures["replica_end_physical_offset"] == truth["slave_end_physical_offset"]
+    assert (
+        round(found.figures["replica_last_store_timestamp"].timestamp() * 1000) == truth["slave_last_store_timestamp"]
+    )
+    if name == "replica-loss":
+        assert sorted(found.tables["missing_on_replica"]["key"]) == sorted(truth["keys_missing"])
+
+
+@pytest.mark.recordings
+@pytest.mark.parametrize("name", ["replica-loss", "replica-sync"])
+@pytest.mark.parametrize("away", ["o/*", "slave/store/commitlog/*"])
+def test_without_ledger_or_store_nothing_is_confirmed(
+    name: str, away: str, spark: SparkSession, tmp_path: Path
+) -> None:
+    found = replica_loss.examine(taken_away.without(name, tmp_path, away))
+    assert found.verdict == "suspected"
+    assert found.missing

@@ -1,0 +1,71 @@
+"""topic-missing and acl-denied: the recordings' truth, pastes, and what every healthy start prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import recorded
+import taken_away
+from busy_evidence import write_log
+
+import kit
+from kit.causes import acl_denied, topic_missing
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SEND = [
+    "2026-11-22 07:48:26.492 ERROR [sender-2] com.shop.pay.PayEvents - send message failed, topic=pay-dnoe, keys=PM2, cost=231ms",
+    "org.apache.rocketmq.client.exception.MQClientException: No route info {of} this topic{colon} pay-dnoe",
+    "\tat org.apache.rocketmq.client.impl.producer.DefaultMQProducerImpl.sendDefaultImpl(DefaultMQProducerImpl.java:667)",
+]
+HEALTHY = "2026-11-22 07:48:23,396 WARN RocketmqClient - get Topic [{topic}] RouteInfoFromNameServer is not exist value"
+CODE_17 = "org.apache.rocketmq.client.exception.MQClientException: CODE: 17  DESC: No topic route info in name server for the topic: {topic}"
+
+
+def test_the_recording(spark: SparkSession, tmp_path: Path) -> None:
+    truth = recorded.label("topic-missing")["truth"]
+    case = taken_away.without("topic-missing", tmp_path)
+    found = topic_missing.examine(case)
+    assert found.verdict == "confirmed"
+    assert found.figures["topics"] == {truth["asked_topic"]: truth["sends"]}
+    assert found.figures["failed_sends"] == truth["no_route_lines"]
+    assert found.figures["consumer_groups"] == ["pay-notify"]
+    assert truth["topic"] in found.remedies[0].action.render()
+    assert acl_denied.examine(case).verdict == "ruled_out"
+
+
+def test_a_paste_is_suspected(spark: SparkSession, tmp_path: Path) -> None:
+    lines = [line.format(of="for", colon=",") for line in SEND]
+    found = topic_missing.examine(taken_away.paste(tmp_path, *lines))
+    assert (found.verdict, found.figures["topics"]) == ("suspected", {"pay-dnoe": 1})
+    assert "topicList" in found.missing[0].command
+
+
+def test_what_every_start_asks_for_is_no_missing_topic(spark: SparkSession, tmp_path: Path) -> None:
+    lines = [text.format(topic=topic) for topic in ("%RETRY%points", "TBW102") for text in (HEALTHY, CODE_17)]
+    write_log(tmp_path / "e" / "app" / "rocketmq_client.log", lines)
+    assert topic_missing.examine(kit.open_case(tmp_path / "e", tmp_path / "ws")).verdict == "ruled_out"
+
+
+def test_denied(spark: SparkSession, tmp_path: Path) -> None:
+    truth = recorded.label("acl-denied")["truth"]
+    case = taken_away.without("acl-denied", tmp_path)
+    found = acl_denied.examine(case)
+    assert found.verdict == "confirmed"
+    assert found.figures["failed_sends"] == truth["sends_importsvc"]["MQClientException"]
+    assert found.figures["reasons"] == {"wrong-secret": ["importsvc"], "no-right": [f"topic {truth['topic']}"]}
+    quoted = [ref.text for step in found.steps for ref in step.evidence]
+    assert not [text for text in quoted if "secretKey" in text]
+    assert topic_missing.examine(case).verdict == "ruled_out"
+
+
+def test_denied_by_5_3(spark: SparkSession, tmp_path: Path) -> None:
+    said = (
+        "org.apache.rocketmq.client.exception.MQBrokerException: CODE: 16  DESC: org.apache.rocketmq.auth.authorization.exception."
+        "AuthorizationException: User:importer has no permission to access Topic:orders from 10.0.0.9, no matched policies."
+    )
+    found = acl_denied.examine(taken_away.paste(tmp_path, "2026-11-22 07:48:26.492 ERROR [x] App - send failed", said))
+    assert found.verdict == "confirmed"
+    assert list(found.figures["reasons"]) == ["no-right"]

@@ -1,0 +1,81 @@
+"""Outputs of ip, ifconfig, ss, netstat and ps as hosts print them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kit.formats.tables import host_network
+
+IP_ADDR = """1: lo: <LOOPBACK,UP,LOWER_UP> mtu 65536 qdisc noqueue state UNKNOWN group default qlen 1000
+    inet 127.0.0.1/8 scope host lo
+       valid_lft forever preferred_lft forever
+2: eth0@if4: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc noqueue state UP group default qlen 1000
+    inet 10.20.109.11/16 scope global eth0
+3: docker0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc noqueue state UNKNOWN group default qlen 1000
+    inet 172.17.0.3/16 scope global docker0
+"""
+IFCONFIG = """eth0: flags=4163<UP,BROADCAST,RUNNING,MULTICAST>  mtu 1500
+        inet 192.168.1.4  netmask 255.255.255.0  broadcast 192.168.1.255
+"""
+SS = """State  Recv-Q Send-Q Local Address:Port  Peer Address:PortProcess
+LISTEN 0      50           0.0.0.0:10912      0.0.0.0:*
+LISTEN 0      1024               *:10911            *:*    users:(("java",pid=411,fd=1))
+ESTAB  0      0      [::ffff:10.0.0.2]:10911 [::ffff:10.0.0.9]:5123
+"""
+NETSTAT = """Active Internet connections (only servers)
+Proto Recv-Q Send-Q Local Address           Foreign Address         State       PID/Program name
+tcp        0      0 127.0.0.1:10911         0.0.0.0:*               LISTEN      411/java
+tcp6       0      0 :::10909                :::*                    LISTEN      411/java
+"""
+PS = """UID        PID  PPID  C STIME TTY          TIME CMD
+root 411 1 0 10:00 ? 00:01 /usr/bin/java -cp x org.apache.rocketmq.broker.BrokerStartup -c broker.conf
+"""
+
+
+def rows(text: str, *names: str) -> list[tuple[Any, ...]]:
+    return [tuple(row[name] for name in names) for row in host_network.parse(text)]
+
+
+def test_addresses() -> None:
+    expected = [("lo", "127.0.0.1", 8, 2), ("eth0", "10.20.109.11", 16, 5), ("docker0", "172.17.0.3", 16, 7)]
+    assert rows(IP_ADDR, "interface", "address", "prefix", "line") == expected
+    assert rows(IP_ADDR.replace("\n", "\r\n"), "interface", "address", "prefix", "line") == expected
+    assert rows(IFCONFIG, "interface", "address", "prefix") == [("eth0", "192.168.1.4", 24)]
+    assert rows("eth0@if12  UP  10.0.0.3/24 fe80::1/64 \n", "interface", "address", "prefix") == [
+        ("eth0", "10.0.0.3", 24),
+        ("eth0", "fe80::1", 64),
+    ]
+
+
+def test_sockets() -> None:
+    told = rows(SS, "address", "port", "peer", "state")
+    assert told == [
+        ("0.0.0.0", 10912, "0.0.0.0:*", "LISTEN"),
+        ("0.0.0.0", 10911, "*:*", "LISTEN"),
+        ("10.0.0.2", 10911, "[::ffff:10.0.0.9]:5123", "ESTAB"),
+    ]
+    assert rows(NETSTAT, "address", "port", "state") == [("127.0.0.1", 10911, "LISTEN"), ("::", 10909, "LISTEN")]
+
+
+def test_processes() -> None:
+    assert rows(PS, "origin", "process", "line") == [("processes", "BrokerStartup", 2)]
+
+
+@pytest.mark.parametrize("text", [IP_ADDR, IFCONFIG, SS, NETSTAT, PS])
+def test_recognised(text: str) -> None:
+    assert host_network.sniff(text.encode())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-11-22 07:23:32 INFO main - brokerRole=SLAVE\n" + SS,
+        "[10:22 PM] Li Lei: connect to 172.17.0.3:10911 failed\n",
+        "keys,start,outcome\nA,2026-11-22 07:23:32,SEND_OK\n",
+        "brokerIP1=172.17.0.3\nlistenPort=10911\n",
+    ],
+)
+def test_logs_pastes_and_tables_are_not_taken_for_it(text: str) -> None:
+    assert not host_network.sniff(text.encode())
