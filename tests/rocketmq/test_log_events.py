@@ -8,8 +8,8 @@ from collections import Counter
 
 import pytest
 
-from kit.formats.logs.literal_matcher import WINDOW, ordered
-from kit.rocketmq.log_events.catalogue import BY_SLUG, EVENTS, confirmations, needles
+from kit.formats.logs.literal_matcher import WINDOW, known_texts, ordered
+from kit.rocketmq.log_events.catalogue import BY_SLUG, EVENTS, confirmations
 from kit.rocketmq.log_events.event import Event
 
 
@@ -29,7 +29,7 @@ def test_example_holds_needle_and_pattern(event: Event) -> None:
 
 
 def test_kernel_finds_every_example() -> None:
-    found = ordered(needles(), [e.example.replace("\n", " ") for e in EVENTS])
+    found = ordered(known_texts(), [e.example.replace("\n", " ") for e in EVENTS])
     assert [i for i, numbers in enumerate(found) if i not in numbers] == []
 
 
