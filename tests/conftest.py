@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+OWN = ("RMQ_KIT_MASTER", "SPARK_REMOTE", "RMQ_KIT_SPARK_LOG")
+"""Variables of whoever runs the tests that would change what the kit does."""
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,6 +39,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No test sees the home, zone, language or permissions of whoever runs it: a cache of its own, a zone nobody lives in."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in OWN:
+            patch.delenv(name, raising=False)
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("TZ", "Pacific/Chatham")
+        time.tzset()
+        patch.setenv("LC_ALL", "C.UTF-8")
+        before = os.umask(0o022)
+        yield
+        os.umask(before)
+    time.tzset()
 
 
 @pytest.fixture(scope="session")

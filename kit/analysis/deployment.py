@@ -17,6 +17,7 @@ import attrs
 
 from kit.case import setup
 from kit.evidence import files
+from kit.formats.commitlog.schema import promoted
 from kit.formats.tables import configs
 from kit.rocketmq import names
 from kit.rocketmq.config import Settings
@@ -271,19 +272,17 @@ def _client_limit(case: Case) -> tuple[str, Place] | None:
 
 def _immunity(case: Case) -> Mapping[str, Place]:
     """Return each value of CHECK_IMMUNITY_TIME_IN_SECONDS that half messages carry, with the first record of it."""
-    import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.dataset as ds
 
     if not case.found.of_kind("commitlog", "dledger"):
         return {}
+    column = promoted(names.CHECK_IMMUNITY)
     table = ds.dataset(case.folder("messages"), format="parquet")
     found: dict[str, Place] = {}
-    halves = table.to_batches(
-        columns=["file", "physical_offset", "properties"], filter=ds.field("topic") == names.HALF_TOPIC
-    )
+    halves = table.to_batches(columns=["file", "physical_offset", column], filter=ds.field("topic") == names.HALF_TOPIC)
     for batch in halves:
-        values = pc.map_lookup(batch["properties"], pa.scalar(names.CHECK_IMMUNITY), "first")
+        values = batch[column]
         for value in pc.unique(values.drop_null()).to_pylist():
             at = pc.index(values, value).as_py()
             found.setdefault(value, Place(batch["file"][at].as_py(), offset=batch["physical_offset"][at].as_py()))

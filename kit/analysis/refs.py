@@ -13,12 +13,18 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import attrs
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
 
+from kit.case import scan
 from kit.case.memoize import per_case
+from kit.formats.commitlog.schema import promoted
 from kit.inventory import quotes
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
+    import pandas as pd
     from pyspark.sql import DataFrame
 
     from kit.case.case import Case
@@ -70,17 +76,32 @@ def _of(slugs: tuple[str, ...], rows: list[dict[str, Any]]) -> Seen:
 @per_case
 def _summary(case: Case) -> list[dict[str, Any]]:
     """One row per known text and file, worked out once per case."""
-    from pyspark.sql import functions as F  # noqa: N812
+    parts = []
+    for batch in scan.batches_of(case, "logs", ("file", "source", "ts", "line", "events")):
+        at = pc.list_parent_indices(batch["events"])
+        each = {name: batch[name].take(at) for name in ("file", "source", "ts", "line")}
+        each |= {name: each[name].cast(pa.string()) for name in ("file", "source")}
+        table = pa.table({"event": pc.list_flatten(batch["events"]), "n": pa.repeat(1, len(at)), **each})
+        parts.append(
+            _summed(
+                table.append_column("first", each["ts"])
+                .append_column("last", each["ts"])
+                .append_column("last_line", each["line"])
+                .drop_columns("ts")
+            )
+        )
+    rows = _summed(pa.concat_tables(parts)).to_pylist() if parts else []
+    for row in rows:
+        row |= {name: row[name].replace(tzinfo=None) for name in ("first", "last") if row[name] is not None}
+    return sorted(rows, key=lambda r: (r["event"], r["file"], r["line"]))
 
-    entries = case.entries.select("file", "source", "ts", "line", F.explode("events").alias("event"))
-    grouped = entries.groupBy("event", "file", "source").agg(
-        F.count("*").alias("n"),
-        F.min("ts").alias("first"),
-        F.max("ts").alias("last"),
-        F.min("line").alias("line"),
-        F.max("line").alias("last_line"),
+
+def _summed(table: pa.Table) -> pa.Table:
+    sums = [("n", "sum"), ("first", "min"), ("last", "max"), ("line", "min"), ("last_line", "max")]
+    grouped = table.group_by(["event", "file", "source"]).aggregate(sums)
+    return grouped.select(["event", "file", "source", *("_".join(s) for s in sums)]).rename_columns(
+        ["event", "file", "source", *(name for name, _ in sums)]
     )
-    return sorted((row.asDict() for row in grouped.collect()), key=lambda r: (r["event"], r["file"], r["line"]))
 
 
 def among(entries: DataFrame, *slugs: str) -> Seen:
@@ -144,6 +165,19 @@ SHOWN = (
     "KEYS",
 )
 """Properties that a quoted record shows: those that make it a half message, a delayed one, a retry, or name it."""
+_PRINTED = (
+    "file",
+    "physical_offset",
+    "topic",
+    "queue_id",
+    "queue_offset",
+    "sys_flag",
+    "store_size",
+    "reconsume_times",
+    "prepared_transaction_offset",
+    "offset_msg_id",
+    *map(promoted, SHOWN),
+)
 
 
 def records(frame: DataFrame, most: int = 3) -> tuple[Ref, ...]:
@@ -153,13 +187,31 @@ def records(frame: DataFrame, most: int = 3) -> tuple[Ref, ...]:
     )
 
 
+def records_where(case: Case, where: pc.Expression, most: int = 3) -> tuple[Ref, ...]:
+    """Quote the first records, by store time, that a condition on the columns of `stored_messages` keeps."""
+    found = scan.records(case, ("file", "physical_offset", "store_timestamp"), where)
+    return records_at(case, found.to_pandas(), most)
+
+
+def records_at(case: Case, frame: pd.DataFrame, most: int = 3) -> tuple[Ref, ...]:
+    """Quote the first records, by store time, of a frame with store_timestamp, file and physical_offset."""
+    places = frame[["store_timestamp", "file", "physical_offset"]].astype({"file": object})
+    first = places.sort_values(["store_timestamp", "file", "physical_offset"]).head(most)
+    if first.empty:
+        return ()
+    files, offsets = first["file"].unique().tolist(), first["physical_offset"].tolist()
+    rows = scan.records(case, _PRINTED, ds.field("physical_offset").isin(offsets) & ds.field("file").isin(files))
+    by_place = {(row["file"], row["physical_offset"]): row for row in rows.to_pylist()}
+    return tuple(record(by_place[file, offset]) for file, offset in zip(first["file"], offsets, strict=True))
+
+
 def record(row: Any) -> Ref:
-    """Quote one row of `messages` in the words of RocketMQ's own printout."""
-    properties = row.properties or {}
-    shown = ", ".join(f"{name}={properties[name]}" for name in SHOWN if name in properties)
+    """Quote one row of `stored_messages` in the words of RocketMQ's own printout."""
+    shown = ", ".join(f"{name}={value}" for name in SHOWN if (value := row[promoted(name)]) is not None)
     text = (
-        f"topic={row.topic}, queueId={row.queue_id}, queueOffset={row.queue_offset}, sysFlag={row.sys_flag}, storeSize={row.store_size}, "
-        f"reconsumeTimes={row.reconsume_times}, preparedTransactionOffset={row.prepared_transaction_offset}, "
-        f"msgId={row.offset_msg_id}, properties={{{shown}}}"
+        f"topic={row['topic']}, queueId={row['queue_id']}, queueOffset={row['queue_offset']}, sysFlag={row['sys_flag']}, "
+        f"storeSize={row['store_size']}, reconsumeTimes={row['reconsume_times']}, "
+        f"preparedTransactionOffset={row['prepared_transaction_offset']}, msgId={row['offset_msg_id']}, "
+        f"properties={{{shown}}}"
     )
-    return Ref(row.file, text, physical_offset=row.physical_offset)
+    return Ref(row["file"], text, physical_offset=row["physical_offset"])

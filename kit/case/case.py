@@ -184,16 +184,27 @@ class Case:
     @property
     def messages(self) -> DataFrame:
         """One row per commitlog record and file, replicas included."""
+        from kit.formats.commitlog.schema import FIELDS
+        from kit.spark.properties import as_map
+
+        columns = [as_map() if name == "properties" else name for name in FIELDS if name != "body"]
+        return self._frame("messages").select(*columns)
+
+    @property
+    def stored_messages(self) -> DataFrame:
+        """`messages` as the workspace keeps them: instead of the map of properties, columns for those often asked for
+        (`kit.spark.properties.prop`).
+        """
         return self._frame("messages").drop("body")
 
     @cached_property
     def records(self) -> DataFrame:
-        """One row per record: replicas and repeated copies once."""
+        """`stored_messages` with every record once: replicas and repeated copies left out."""
         from pyspark.sql import Window
         from pyspark.sql import functions as F  # noqa: N812
 
         copies = [i.file for i in self.found.of_kind("commitlog", "dledger") if i.replica_of]
-        kept = self.messages.where(~F.col("file").isin(copies)) if copies else self.messages
+        kept = self.stored_messages.where(~F.col("file").isin(copies)) if copies else self.stored_messages
         if self.found.overlapping:
             same = Window.partitionBy("offset_msg_id").orderBy("file")
             kept = kept.withColumn("_copy", F.row_number().over(same)).where(F.col("_copy") == 1).drop("_copy")
@@ -250,11 +261,21 @@ class Case:
             key = tables.key(name, self.found, self.options.digest(), self.zones if spec.zoned else None)
             return tables.write(self.workspace, key, spec.schema, lambda part: self._read(name, spec, part))
 
-    def _read(self, name: str, spec: tables.Spec, part: Path) -> DataFrame | list[tables.Task]:
+    def export(self, folder: Path) -> None:
+        """Write `messages`, uncut, as Parquet into an empty folder: read again as users see them, since the workspace
+        has no map of properties.
+        """
+        from kit.case import tables
+        from kit.formats.commitlog import schema
+
+        columns = schema.schema(tuple(name for name in schema.FIELDS if name != "body"))
+        tables.fill(folder, columns, self._read("messages", tables.Spec(columns), folder, public=True))
+
+    def _read(self, name: str, spec: tables.Spec, part: Path, *, public: bool = False) -> DataFrame | list[tables.Task]:
         import kit.spark
         from kit.case import tables
 
-        options: dict[str, Any] = {"tz_broker": self.options.tz_broker, "tz_app": self.options.tz_app}
+        options: dict[str, Any] = {"tz_broker": self.options.tz_broker, "tz_app": self.options.tz_app, "public": public}
         if spec.zoned:
             options["zones"] = {file: zone.zone for file, zone in self.zones.items()}
         for needed in tables.NEEDS.get(name, ()):

@@ -26,11 +26,11 @@ def select(logs: DataFrame, slug: str) -> DataFrame:
     text = F.concat_ws("\n", "message", "trace")
     values = {name: F.regexp_extract(text, event.java, number) for number, name in enumerate(event.groups, 1)}
     return rows.select(
-        "*", *(F.when(value != "", value).alias(_free(name, logs.columns)) for name, value in values.items())
+        "*", *(F.when(value != "", value).alias(free(name, logs.columns)) for name, value in values.items())
     )
 
 
-def _free(name: str, taken: list[str]) -> str:
+def free(name: str, taken: Sequence[str]) -> str:
     """Return the column's name, with `_said` behind it where the log table has one of that name."""
     return f"{name}_said" if name in taken else name
 
@@ -70,5 +70,5 @@ def select_any(logs: DataFrame, slugs: Sequence[str]) -> DataFrame:
             )
             for s in among
         ]
-        values.append(F.coalesce(*said).alias(_free(name, [*logs.columns, "event"])))
+        values.append(F.coalesce(*said).alias(free(name, [*logs.columns, "event"])))
     return rows.select("*", event, *values)

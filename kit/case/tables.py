@@ -42,7 +42,7 @@ from kit.inventory.model import Item
 from kit.rocketmq import names
 from kit.spark import log_source
 from kit.spark.sessions import parquet, uri
-from kit.spark.sources import KEPT, data_sources
+from kit.spark.sources import KEPT, data_sources, parquet_writer
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -107,7 +107,7 @@ def specs() -> dict[str, Spec]:
     from kit.formats.logs import entries
 
     return {
-        "messages": Spec(schema.schema(tuple(schema.FIELDS)), "store_timestamp"),
+        "messages": Spec(schema.stored(), "store_timestamp"),
         "skipped": Spec(schema.SKIPPED),
         "ops": Spec(OPS, "store_timestamp"),
         "traces": Spec(schema.TRACES, "time"),
@@ -148,23 +148,23 @@ def write(place: Workspace, name: str, schema: pa.Schema, read: Callable[[Path],
     """
     with place.writing(name) as part:
         if part is not None and not place.adopt(name, part):
-            found = read(part)
-            if isinstance(found, Sequence):
-                with ThreadPoolExecutor(THREADS) as pool:
-                    list(
-                        pool.map(
-                            lambda nt: _write_one(part / f"part-{nt[0]:05}.parquet", schema, nt[1]), enumerate(found)
-                        )
-                    )
-            elif found.columns == KEPT.names:
-                found.collect()
-            else:
-                found.write.mode("append").parquet(uri(part))
-            if not any(part.glob("*.parquet")):
-                pq.write_table(schema.empty_table(), part / "part-empty.parquet")
+            fill(part, schema, read(part))
     folder = place.table(name)
     assert folder is not None
     return folder
+
+
+def fill(part: Path, schema: pa.Schema, found: DataFrame | Sequence[Task]) -> None:
+    """Write what was read into an empty folder as Parquet, at least one file."""
+    if isinstance(found, Sequence):
+        with ThreadPoolExecutor(THREADS) as pool:
+            list(pool.map(lambda nt: _write_one(part / f"part-{nt[0]:05}.parquet", schema, nt[1]), enumerate(found)))
+    elif found.columns == KEPT.names:
+        found.collect()
+    else:
+        found.write.mode("append").parquet(uri(part))
+    if not any(part.glob("*.parquet")):
+        pq.write_table(schema.empty_table(), part / "part-empty.parquet")
 
 
 def _write_one(path: Path, schema: pa.Schema, task: Task) -> int:
@@ -173,15 +173,19 @@ def _write_one(path: Path, schema: pa.Schema, task: Task) -> int:
     try:
         for batch in task():
             if batch.num_rows:
-                writer = writer or pq.ParquetWriter(
-                    path, schema, compression="snappy", use_dictionary=True, write_statistics=True
-                )
-                writer.write_batch(batch.cast(schema) if batch.schema != schema else batch)
+                batch = batch.cast(_coded_as(batch.schema, schema))
+                writer = writer or parquet_writer(path, batch.schema)
+                writer.write_batch(batch)
                 count += batch.num_rows
     finally:
         if writer is not None:
             writer.close()
     return count
+
+
+def _coded_as(given: pa.Schema, wanted: pa.Schema) -> pa.Schema:
+    """Return `wanted` with the columns dictionary-coded that are given so."""
+    return pa.schema([given.field(f.name) if pa.types.is_dictionary(given.field(f.name).type) else f for f in wanted])
 
 
 def stores(found: Inventory, *, replicas: bool = True) -> list[dict[str, Any]]:
@@ -228,7 +232,10 @@ def _source(name: str, found: Inventory, options: dict[str, Any]) -> tuple[str, 
     """Return the data source of a table and its options."""
     if name == "messages":
         # Op records say in their bodies which half messages they end.
-        return "rocketmq.commitlog", {"files": json.dumps(stores(found)), "body_topics": names.OP_TOPIC}
+        listed = {"files": json.dumps(stores(found))}
+        if options.get("public"):
+            return "rocketmq.commitlog", listed
+        return "rocketmq.commitlog", listed | {"body_topics": names.OP_TOPIC, "columns": ",".join(schema.STORED)}
     if name == "skipped":
         return "rocketmq.commitlog", {"files": json.dumps(stores(found)), "table": "skipped"}
     if name == "traces":

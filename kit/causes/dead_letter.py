@@ -9,12 +9,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
 from kit.analysis.messages import record_stage
+from kit.case import scan
 from kit.causes import collect_next
 from kit.causes.findings import Finding, Kind, Remedy, Step
+from kit.formats.commitlog.schema import promoted
 from kit.i18n import T
 from kit.rocketmq import names
 
@@ -47,6 +51,11 @@ RISK = T(
 )
 VERIFY = T("The dead letter topic stops growing, and the business rows of these keys are there.")
 
+_WAITS = (ds.field("stage") == record_stage.SCHEDULE) & pc.starts_with(
+    scan.text(promoted(names.REAL_TOPIC)), names.DLQ_PREFIX
+)
+"""Records that wait for a delay on their way to a dead letter topic."""
+
 LOOKS_LIKE = (
     ("send-back-refused", T("the message never reaches a retry topic: it stays in the consumer's memory")),
     ("dlq-unreadable", T("the messages are there; the topic lacks the read bit")),
@@ -61,7 +70,6 @@ def examine(case: Case) -> Finding:
     """Say which messages were given up, by which group."""
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     store = case.has("messages")
-    letters = dead_letters(case) if store else None
     groups = _by_group(case) if store else None
     frame = (
         None
@@ -71,13 +79,13 @@ def examine(case: Case) -> Finding:
     waiting = 0 if groups is None else int(groups["waiting"].sum())
     logged = refs.seen(case, "dlq-sent")
     count = int(frame["messages"].sum()) if frame is not None else None
-    if frame is not None and letters is not None and len(frame):
+    if frame is not None and len(frame):
         finding.steps = [
             Step(
                 IN_DLQ.say(records=int(frame["records"].sum()), count=count, groups=_groups(frame)),
                 "deciding",
                 True,
-                refs.records(letters),
+                refs.records_where(case, ds.field("stage") == record_stage.DLQ),
                 id="in-dead-letter-queue",
             )
         ]
@@ -92,11 +100,11 @@ def examine(case: Case) -> Finding:
         _failed_step(case, bool(count or logged)),
     ]
     finding.figures = {"dead_lettered": count if store else (logged.count or None)}
-    if frame is not None and letters is not None and count:
+    if frame is not None and count:
         finding.summary = SUMMARY.say(count=count, groups=_groups(frame))
         finding.window = (frame["first"].min().to_pydatetime(), frame["last"].max().to_pydatetime())
         finding.tables = {
-            "dead_letters": _listed(letters),
+            "dead_letters": _listed(dead_letters(case)),
             "dead_letter_groups": frame.drop(columns="waiting"),
             "dead_letter_funnel": record_stage.funnel(case).limit(5_000).toPandas(),
         }
@@ -120,17 +128,23 @@ def _by_group(case: Case) -> pd.DataFrame:
     """Count dead letters by group, and what waits for a delay in front of a dead letter topic (`waiting`: more than
     have arrived).
     """
-    every = record_stage.staged(case)
-    to_dlq = F.startswith(F.coalesce(record_stage.prop(names.REAL_TOPIC), F.lit("")), F.lit(names.DLQ_PREFIX))
-    mine = every.where((F.col("stage") == record_stage.DLQ) | ((F.col("stage") == record_stage.SCHEDULE) & to_dlq))
-    per_group = mine.groupBy("consumer_group", "stage").agg(
-        F.count("*").alias("records"),
-        F.count_distinct(F.coalesce("uniq_key", "offset_msg_id")).alias("messages"),
-        F.max("reconsume_times").alias("reconsume_times"),
-        F.min("store_timestamp").alias("first"),
-        F.max("store_timestamp").alias("last"),
+    columns = ("consumer_group", "stage", "uniq_key", "offset_msg_id", "reconsume_times", "store_timestamp")
+    mine = (ds.field("stage") == record_stage.DLQ) | _WAITS
+    letters = scan.records(case, columns, mine).to_pandas().astype({"consumer_group": object, "stage": object})
+    letters["message"] = letters["uniq_key"].fillna(letters["offset_msg_id"])
+    letters["store_timestamp"] = letters["store_timestamp"].dt.tz_localize(None)
+    frame = (
+        letters.groupby(["consumer_group", "stage"], dropna=False)
+        .agg(
+            records=("stage", "size"),
+            messages=("message", "nunique"),
+            reconsume_times=("reconsume_times", "max"),
+            first=("store_timestamp", "min"),
+            last=("store_timestamp", "max"),
+        )
+        .reset_index()
+        .sort_values(["consumer_group", "stage"], na_position="first", ignore_index=True)
     )
-    frame = per_group.orderBy("consumer_group", "stage").toPandas()
     arrived = frame[frame["stage"] == record_stage.DLQ].groupby("consumer_group", dropna=False)["messages"].sum()
     sent = frame["messages"].where(frame["stage"] == record_stage.SCHEDULE, 0)
     return frame.assign(waiting=(sent - frame["consumer_group"].map(arrived).fillna(0)).clip(lower=0))

@@ -108,7 +108,7 @@ def _leak(case: Case) -> Leak:
     stored = counts[counts["place"] != "discarded"]
     return Leak(
         half=int(half["records"].sum()),
-        messages=leaks.half_records(case).select("uniq_key").distinct().count() if len(half) else 0,
+        messages=int(leaks.half_records(case)["uniq_key"].nunique()),
         committed=int(stored[stored["committed"]]["records"].sum()),
         put_back=int(stored[~stored["committed"].astype(bool)]["records"].sum()),
         commits=int(counts["commits"].sum()),
@@ -140,20 +140,20 @@ def _resent_step(case: Case, leak: Leak | None) -> Step:
     if not leak or not (leak.half or leak.put_back):
         return Step(Claim.RESENT_UNKNOWN, "supporting", None)
     first = leaks.resent(case)
-    count = first.count()
+    count = len(first)
     if not count:
         return Step(Claim.RESENT_UNKNOWN, "supporting", None)
-    return Step(Claim.RESENT.say(count=count), "supporting", True, refs.records(first))
+    return Step(Claim.RESENT.say(count=count), "supporting", True, refs.records_at(case, first))
 
 
 def _leaked_step(case: Case, leak: Leak | None, printed: refs.Seen) -> Step:
     if leak is not None and (leak.half or leak.put_back or leak.committed):
-        kept = leaks.leaked(case).where(F.col("place") != "discarded")
+        every = leaks.leaked(case)
         return Step(
             Claim.LEAKED.say(records=leak.half, messages=leak.messages),
             "deciding",
             True,
-            refs.records(kept, 2) + refs.quote(case, printed, 1),
+            refs.records_at(case, every[every["place"] != "discarded"], 2) + refs.quote(case, printed, 1),
         )
     if printed:
         return Step(Claim.LEAKED_PRINTED.say(lines=printed.count), "deciding", True, refs.quote(case, printed))
@@ -167,9 +167,9 @@ def _diverted_step(case: Case, leak: Leak | None, printed: refs.Seen) -> Step:
                 Claim.DIVERTED.say(commits=leak.commits, records=leak.committed),
                 "deciding",
                 True,
-                refs.records(leaks.committed_again(case)),
+                refs.records_at(case, leaks.committed_again(case)),
             )
-        twins = refs.records(leaks.twins(case), 2)
+        twins = refs.records_at(case, leaks.twins(case), 2)
         return Step(Claim.TWINS, "deciding", True, twins) if twins else Step(Claim.ONLY_PUT_BACK, "deciding", None)
     committed = refs.seen(case, "leaked-commit-printed")
     if committed:
@@ -184,22 +184,17 @@ def _answer_step(case: Case, leak: Leak | None) -> Step:
     said = answers.answers(case) if refs.seen(case, "check-answer-commit") else None
     if not leak or not leak.half or said is None:
         return Step(Claim.ANSWERED_UNKNOWN, "supporting", None)
-    named = (
-        leaks.leaked(case).where(F.col("topic") == names.SCHEDULE_TOPIC).select(F.col("physical_offset").alias("named"))
+    every = leaks.leaked(case)
+    named = every[every["topic"] == names.SCHEDULE_TOPIC]["physical_offset"]
+    commits = said.where(F.col("from_check") & (F.col("said") == "COMMIT"))
+    fitting = commits.select("ts", "file", "line", "commit_log_offset").toPandas()
+    fitting = fitting[fitting["commit_log_offset"].isin(named)].sort_values(["ts", "file", "line"])
+    quoted = tuple(
+        Ref(file, case.line(file, line), line=line)
+        for file, line in fitting[["file", "line"]].head(1).itertuples(index=False)
     )
-    fitting = (
-        said.where(F.col("from_check") & (F.col("said") == "COMMIT"))
-        .withColumnRenamed("commit_log_offset", "named")
-        .join(named, "named", "left_semi")
-    )
-    told = fitting.agg(F.count("*").alias("count"), F.min(F.struct("ts", "file", "line")).alias("first")).collect()[0]
-    quoted = (
-        (Ref(told.first.file, case.line(told.first.file, told.first.line), line=told.first.line),)
-        if told["count"]
-        else ()
-    )
-    claim = Claim.ANSWERED.say(count=told["count"]) if told["count"] else Claim.ANSWERED_UNKNOWN
-    return Step(claim, "supporting", True if told["count"] else None, quoted)
+    claim = Claim.ANSWERED.say(count=len(fitting)) if len(fitting) else Claim.ANSWERED_UNKNOWN
+    return Step(claim, "supporting", True if len(fitting) else None, quoted)
 
 
 def _limit_step(case: Case, leak: Leak | None) -> Step:
@@ -207,7 +202,9 @@ def _limit_step(case: Case, leak: Leak | None) -> Step:
     if not leak or not leak.discarded:
         return Step(Claim.BOUNDED_UNKNOWN, "supporting", None)
     limit = setup.setting(case, "transactionCheckMax").value
-    quoted = refs.records(leaks.leaked(case).where(F.col("place") == "discarded"), 1) + refs.quote(case, given_up, 1)
+    every = leaks.leaked(case)
+    first = refs.records_at(case, every[every["place"] == "discarded"], 1)
+    quoted = first + refs.quote(case, given_up, 1)
     return Step(Claim.BOUNDED.say(count=leak.discarded, limit=limit), "supporting", True, quoted)
 
 

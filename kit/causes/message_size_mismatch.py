@@ -11,6 +11,7 @@ put-back, all releases).
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -23,6 +24,7 @@ from kit.analysis.transactions import half_queue
 from kit.causes import collect_next
 from kit.causes._message_size_mismatch_texts import MEASURES, UNKNOWN, Claim, Fix, Text
 from kit.causes.findings import Finding, Kind, Missing, Remedy, Step, named
+from kit.formats.commitlog.schema import TEXT, as_dict
 from kit.i18n import T
 from kit.rocketmq import record_fields, size
 
@@ -104,7 +106,7 @@ def examine(case: Case) -> Finding:
         _queue_step(case, found),
         _volume_step(case, found),
     ]
-    finding.steps = named(IDS, steps)
+    finding.steps = [*named(IDS, steps), *_failed_step(case, refused)]
     finding.figures = _figures(found, rejects)
     if happened:
         finding.summary = Text.SUMMARY.say(
@@ -182,6 +184,14 @@ def _refused(case: Case, found: Seen) -> Step:
     logs = case.has_source("transaction") or case.has_source("store")
     records = case.has("messages") and found.limits.known == "evidence" and not int(found.topics["refused"].sum())
     return Step(Claim.NOT_REFUSED, "deciding", False if logs or records else None)
+
+
+def _failed_step(case: Case, refused: Step) -> list[Step]:
+    """Return that a put-back failed where its reason is open, even if the line is cut: the size is the common one."""
+    seen = refs.seen(case, "put-back-failed")
+    if not seen or refused.holds is not None:
+        return []
+    return [Step(Claim.FAILED.say(count=seen.count), "supporting", True, refs.quote(case, seen), id="put-back-failed")]
 
 
 def _moment(when: Any) -> str | None:
@@ -280,6 +290,7 @@ def _tables(case: Case, found: Seen) -> dict[str, Any]:
     if first is None and found.risk is not None and len(found.risk):
         first = sizes.halves(case).where(F.col("offset_msg_id") == str(found.risk["offset_msg_id"].iloc[0])).first()
     if first is not None:
+        first = SimpleNamespace(**first.asDict(), properties=as_dict(first[TEXT]))
         tables["size_fields"] = record_fields.stages(first, first.put_back_body, found.limits.limit)
         safe = dict(zip(found.topics["topic"], found.topics["safe_body"], strict=True))
         tables["size_what_if"] = what_if.start(first, found.limits, safe.get(first.real_topic))

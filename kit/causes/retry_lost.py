@@ -12,17 +12,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyspark.sql import functions as F  # noqa: N812
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
 
 from kit.analysis import refs
+from kit.case import scan
 from kit.causes import collect_next
 from kit.causes.findings import Finding, Kind, Remedy, Step
 from kit.i18n import T
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from kit.case.case import Case
 
 SLUG = "retry-lost"
@@ -46,6 +46,11 @@ RESEND = T("Send the lost messages again from their first topic (RETRY_TOPIC, by
 RESEND_WHY = T("Nothing else delivers them to the group that failed them.")
 RESEND_RISK = T("Groups that had consumed them get them twice.")
 
+_UNREAD = pc.starts_with(scan.text("topic"), names.RETRY_PREFIX) & (
+    pc.bit_wise_and(ds.field("sys_flag"), names.TRANSACTION_MASK) == names.TRANSACTION_PREPARED
+)
+"""Retries stored as prepared messages, which have no entry in their queue."""
+
 LOOKS_LIKE = (
     (
         "half-topic-blowup",
@@ -63,10 +68,9 @@ def examine(case: Case) -> Finding:
     """Say whether retries were accepted and lost, by the broker's log or by the store."""
     logged, stored = case.has_source("store") or case.has_source("broker"), case.has("messages")
     dropped = refs.seen(case, "schedule-half-discard")
-    unread = _unread(case) if stored else None
-    count = unread.count() if unread is not None else 0
+    count = len(scan.records(case, ("file",), _UNREAD)) if stored else 0
     said = {"dropped": dropped.count, "prepared": count}
-    quoted = (*refs.quote(case, dropped, 2), *(refs.records(unread, 2) if unread is not None and count else ()))
+    quoted = (*refs.quote(case, dropped, 2), *(refs.records_where(case, _UNREAD, 2) if count else ()))
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     # Which of the two a broker does depends on its release: only both together rule it out.
     finding.steps = [
@@ -91,8 +95,3 @@ def examine(case: Case) -> Finding:
         finding.missing = [] if logged else [collect_next.broker_log("store.log", WANT_LOG)]
         finding.missing += [] if stored else [collect_next.commitlog(WANT_STORE)]
     return finding
-
-
-def _unread(case: Case) -> DataFrame:
-    prepared = F.col("sys_flag").bitwiseAND(names.TRANSACTION_MASK) == names.TRANSACTION_PREPARED
-    return case.records.where(F.startswith("topic", F.lit(names.RETRY_PREFIX)) & prepared)

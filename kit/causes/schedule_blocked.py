@@ -17,11 +17,11 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
 from kit.analysis.sizes import refusals, sizes
-from kit.analysis.transactions.leaks import prop
 from kit.causes import collect_next
 from kit.causes.findings import Finding, Kind, Remedy, Step
 from kit.i18n import T
 from kit.rocketmq import names
+from kit.spark.properties import prop
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

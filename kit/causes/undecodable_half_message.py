@@ -15,12 +15,12 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
 from kit.analysis.transactions import transactions
-from kit.analysis.transactions.leaks import prop
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.findings import Finding, Kind, Remedy, Step
 from kit.i18n import T
 from kit.rocketmq import names
+from kit.spark.properties import prop
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

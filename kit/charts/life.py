@@ -80,8 +80,9 @@ def deliveries(life: dict[str, Any], lang: Lang = "en") -> Table:
 
 
 def mentions(life: dict[str, Any], lang: Lang = "en") -> Table:
-    """Return every place that mentions one of its ids or its key."""
-    rows = [{**m, "line": str(m["line"]) if "line" in m else f"@ {m['physical_offset']}"} for m in life["mentions"]]
+    """Return every place that mentions one of its ids or its key: lines, and entries of the message trace topic."""
+    rows = [{**m, "line": str(m["line"])} for m in life["mentions"]]
+    rows += [{**t, "line": f"@ {t['physical_offset']}"} for t in life["traces"]]
     return _table(rows, ["file", "line", "text"], MENTIONS.render(lang), lang)
 
 

@@ -22,9 +22,9 @@ from kit.cli.shared import Evidence, Refusal, clean, leave, open_case, options
 def postmortem(evidence: Path, out: Path, notes: Path | None, **chosen: Any) -> None:
     """Write the blameless postmortem: timeline, causes, impact, the team's notes and actions."""
     import kit
+    from kit import postmortem as pages
     from kit.evidence.workspace import WorkspaceInside
     from kit.notebook import Inquiry
-    from kit.report import postmortem as pages
 
     case = open_case(evidence, out, **chosen)
     try:

@@ -77,14 +77,22 @@ add() {
   [ -e "$ROOT/$2" ] || ln -s "$1" "$ROOT/$2"
 }
 secret() { # FILE: certificates and access lists stay where they are
-  case ${1##*/} in *.yml|*.yaml|*.pem|*.key|*.jks|*.p12|*acl*.json*|*auth*.json*) note "LEFT OUT (may hold secrets) $1" ;; *) return 1 ;; esac
+  case ${1##*/} in *.pem|*.key|*.jks|*.p12|*.pfx|*acl*.json*|*acl*.y*ml*|*auth*.json*|*auth*.y*ml*) note "LEFT OUT (may hold secrets) $1" ;; *) return 1 ;; esac
+}
+link() { # FILE: a link may lead anywhere on this host; what it names inside the same folder is found there
+  [ -h "$1" ] || return 1
+  note "LINK NOT FOLLOWED $1"
+}
+under() { # DIR: its files, by the names they have below it; links are listed in the notes
+  (cd "$1" 2>/dev/null && find . -type l) | while IFS= read -r file; do note "LINK NOT FOLLOWED $1/${file#./}"; done
+  (cd "$1" 2>/dev/null && find . -type f) | sed "s|^\./||"
 }
 add_tree() { # DIR DEST: files of a folder changed within the window
   [ -d "$1" ] || return 0
-  find -L "$1" -type f >"$STAGE/found" 2>/dev/null
-  while IFS= read -r file; do
-    if secret "$file"; then continue; fi
-    if in_window "$file"; then add "$file" "$2/${file#"$1"/}"; fi
+  under "$1" >"$STAGE/found"
+  while IFS= read -r name; do
+    if secret "$1/$name"; then continue; fi
+    if in_window "$1/$name"; then take "$1/$name" "$2/$name"; fi
   done <"$STAGE/found"
 }
 absolute() { case $1 in /*) printf '%s' "$1" ;; *) printf '%s/%s' "$(pwd -P)" "$1" ;; esac; }
@@ -93,14 +101,29 @@ setting() { # FILE NAME: the last value wins, as in Java
   [ -r "$1" ] || return 0
   sed -n "s/^[[:space:]]*$2[[:space:]]*[=:][[:space:]]*//p" "$1" | tail -n 1 | tr -d '\r' | sed "s|\${user.home}|$BROKER_HOME|g"
 }
-plain_copy() { # FILE DEST: a settings file without its secrets
+SECRET='([Ss][Ee][Cc][Rr][Ee][Tt]|[Pp][Aa][Ss][Ss][Ww]([Oo][Rr])?[Dd]|[Pp][Aa][Ss][Ss][Pp][Hh][Rr][Aa][Ss][Ee]|[Aa][Cc][Cc][Ee][Ss][Ss][-_.]?[Kk][Ee][Yy]|[Aa][Pp][Ii][-_.]?[Kk][Ee][Yy]|[Pp][Rr][Ii][Vv][Aa][Tt][Ee][-_.]?[Kk][Ee][Yy]|[Cc][Rr][Ee][Dd][Ee][Nn][Tt][Ii][Aa][Ll]|[Tt][Oo][Kk][Ee][Nn])'
+plain_copy() { # FILE DEST: a settings file without its secrets: JSON, XML elements and attributes, then properties and YAML, addresses last
   mkdir -p "$(dirname "$ROOT/$2")"
-  sed -e 's/^\([^=]*[Ss]ecret[^=]*=\).*/\1***/' -e 's/^\([^=]*[Pp]assword[^=]*=\).*/\1***/' -e 's/^\([^=]*[Aa]ccessKey[^=]*=\).*/\1***/' "$1" >"$ROOT/$2"
+  sed -E -e 's/(\\?"[^"]*'"$SECRET"'[^"]*"[[:space:]]*:[[:space:]]*)(\\?"([^"\\]|\\.)*"|[^]["{},[:space:]][^],}]*)/\1"***"/g' \
+    -e 's/(<[^<>]*'"$SECRET"'[^<>]*>)[^<]+/\1***/g' \
+    -e 's/([Nn]ame="[^"]*'"$SECRET"'[^"]*"[[:space:]]+[Vv]alue=")[^"]*/\1***/g' \
+    -e 's/('"$SECRET"'[A-Za-z0-9_.-]*[[:space:]]*=[[:space:]]*")[^"]*/\1***/g' \
+    -e 's/^([^=:<>"{]*'"$SECRET"'[^=:<>"]*[=:]).*/\1***/' \
+    -e 's/(.*[{,][[:space:]]*[^=:<>",]*'"$SECRET"'[^=:<>",]*:[[:space:]]+).*/\1***/' \
+    -e 's#(://[^:/@[:space:]]*:)[^@/[:space:]]*@#\1***@#g' "$1" >"$ROOT/$2"
+}
+take() { # FILE DEST: settings that hold a secret are copied without it, everything else is linked
+  case ${1##*/} in
+    *.json|*.json.*|*.yml|*.yaml|*.xml|*.conf|*.properties|*.cfg|*.ini|*.toml)
+      if [ -r "$1" ] && grep -Eq "$SECRET|://[^:/@ ]*:[^@/ ]*@" "$1" 2>/dev/null; then note "SECRETS MASKED $1"; plain_copy "$1" "$2"; return 0; fi ;;
+  esac
+  add "$1" "$2"
 }
 
 segments() { # DIR DEST: log files that hold something of the window; each ends where the next begins
   if [ ! -d "$1" ]; then note "NO FOLDER $1"; return 0; fi
-  find -L "$1" -type f -name '[0-9]*' 2>/dev/null | sort >"$STAGE/found"
+  under "$1" | grep -E '(^|/)[0-9][^/]*$' | sort >"$STAGE/names"
+  while IFS= read -r name; do printf '%s\n' "$1/$name"; done <"$STAGE/names" >"$STAGE/found"
   : >"$STAGE/wanted"
   # From the last file back: a file ends where the next one, seen just before, begins. Unknown times are taken along.
   sort -r "$STAGE/found" >"$STAGE/newest"
@@ -128,6 +151,7 @@ queues() { # DIR DEST: consume queues, all or those of the topic and of RocketMQ
   [ -d "$1" ] || return 0
   for path in "$1"/*; do
     [ -d "$path" ] || continue
+    if link "$path"; then continue; fi
     name=${path##*/}
     if [ -n "$TOPIC" ] && [ "$name" != "$TOPIC" ]; then
       case $name in RMQ_SYS_TRANS_*|SCHEDULE_TOPIC_XXXX|TRANS_CHECK_MAX_TIME_TOPIC|%RETRY%*|%DLQ%*) ;; *) continue ;; esac
@@ -152,12 +176,12 @@ broker() { # CONF DEST
   if [ -r "$1" ]; then plain_copy "$1" "$2/${1##*/}"; fi
   add_tree "$logs" "$2/logs"
   for gc in /dev/shm/*gc*.log* "$BROKER_HOME"/*gc*.log*; do
-    if [ -f "$gc" ] && in_window "$gc"; then add "$gc" "$2/host/${gc##*/}"; fi
+    if [ -f "$gc" ] && ! link "$gc" && in_window "$gc"; then add "$gc" "$2/host/${gc##*/}"; fi
   done
   if [ ! -d "$store" ]; then note "NO STORE $store"; return 0; fi
   case $OUT/ in "$(cd "$store" && pwd -P)"/*) fail "$OUT: $M_OUT_INSIDE" ;; esac
   for file in "$store"/config/*; do
-    if [ -f "$file" ] && ! secret "$file"; then add "$file" "$2/store/config/${file##*/}"; fi
+    if [ -f "$file" ] && ! link "$file" && ! secret "$file"; then take "$file" "$2/store/config/${file##*/}"; fi
   done
   for file in checkpoint abort; do if [ -f "$store/$file" ]; then add "$store/$file" "$2/store/$file"; fi; done
   # A store named by hand is taken as it lies, wherever the broker that wrote it kept its commitlog.
@@ -250,6 +274,7 @@ fi
 while IFS= read -r file; do
   file=$(absolute "$file")
   for part in "$file" "$file".* "$file"-*; do
+    if [ "$part" != "$file" ] && link "$part"; then continue; fi
     if [ -f "$part" ] && in_window "$part"; then add "$part" "app/$(printf '%s' "${part#/}" | tr / _)"; fi
   done
 done <"$APPS"

@@ -179,7 +179,7 @@ def _offsets(case: Case, wish: Wish, lives: list[dict[str, Any]]) -> dict[str, c
     """Return the physical offsets of the records to keep, by file, sorted."""
     from kit.case import tables
 
-    frame = tables.between(case.messages, "store_timestamp", wish.since, wish.until)
+    frame = tables.between(case.stored_messages, "store_timestamp", wish.since, wish.until)
     if wish.ids:
         frame = _of_messages(case, frame, lives)
     if wish.topic is not None:

@@ -52,7 +52,7 @@ def sniff(head: bytes, name: str) -> dict[str, str | None] | None:
     for i in np.flatnonzero(rows[:, p.KIND] == p.RARE).tolist()[:2000]:
         fallback_layouts.understand(text[starts[i] : ends[i]], int(starts[i]), p.ANY, rows[i], 0)
     kinds = Counter(int(k) for k in rows[:, p.KIND] if k > p.NONE)
-    known = int(catalogue.own(nd.find(catalogue.needles(), raw, starts, ends, np.arange(starts.size))[1]).sum())
+    known = int(catalogue.own(nd.find(nd.known_texts(), raw, starts, ends, np.arange(starts.size))[1]).sum())
     if not kinds:
         return (
             {"source": "text", "layout": "unknown", "encoding": encoding}

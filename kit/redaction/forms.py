@@ -9,31 +9,41 @@ from collections.abc import Callable
 from typing import Final
 
 from kit.inventory.references import MAX_TEXT
-from kit.redaction.ids import COLONS, QUAD
+from kit.redaction.ids import COLONS, DASHED, QUAD
+from kit.redaction.personal import GONE, PEOPLE, SECRETS
 from kit.rocketmq import names, stock_names
 
 Form = re.Pattern[str]
 
-BODY_GONE: Final = "body=[redacted]"
 CUT: Final = MAX_TEXT
 """Length at which a quoted line was cut, perhaps inside a name."""
 
 _WORDS: Final = [
+    *PEOPLE,
     r"(?P<mail>(?<![\w.+-])[A-Za-z][\w.+-]*@[A-Za-z][\w-]*(?:\.[A-Za-z][\w-]*)+)",
     rf"(?P<quad>{QUAD.pattern})",
+    rf"(?P<dashed>{DASHED.pattern})",
     r"(?P<cut>(?<![\d.])\d{1,3}\.\d{1,3}\.[\d.]*(?=…))",
     r"(?P<mac>(?<![\w:-])[0-9A-Fa-f]{2}(?:([:-])[0-9A-Fa-f]{2})(?:\2[0-9A-Fa-f]{2}){4}(?![\w:-]))",
     rf"(?P<colons>{COLONS.pattern})",
     r"(?P<dotted>(?<![\w.@$-])[A-Za-z_][\w-]*(?:\.[A-Za-z_$][\w$-]*){2,})",
     r"(?P<word>[A-Za-z0-9]+)",
 ]
+_BODY: Final = r"(?i:(?:msg|message)?_?(?:body|payload|content)|消息体|消息内容)"
+_NESTED: Final = r"\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}?"
+_VALUE: Final = rf"""\\?"(?:[^"\\]|\\.)*"?|'[^']*'?|\[B@\w+|\[[^\]]*\]?|{_NESTED}"""
+# Message.toString prints the bytes as a list of numbers; applications print words, up to the next `name=` or the end of the line.
+_BARE: Final = r"[^\n\s,;}\]][^\n]*?(?=(?:[,;]\s*|\s)[A-Za-z_][\w.]*\s*[=:]|[}\]]|$|\n)"
+BODIES: Final = [
+    rf"(?P<body>(?<![A-Za-z]){_BODY}\s*[=＝]\s*(?:{_VALUE}|{_BARE}))",
+    rf"""(?P<json>\\?["']{_BODY}\\?["']\s*:\s*(?:{_VALUE}|[^\s,}}]+))""",
+    rf"(?P<said>(?<![\w-]){_BODY}\s*[:：]\s*(?!\[redacted)(?:{_VALUE}|{_BARE}))",
+    rf"(?P<element><(?:{_BODY})>[^<]+)",
+]
+"""A message body wherever its name is printed before it."""
 _CONTEXTS: Final = [
-    # Message.toString prints the bytes as a list of numbers; a log may cut it anywhere.
-    (
-        r"""(?P<body>\b(?i:body|msgBody|messageBody|payload)=(?:\[B@\w+|\[[^\]]*\]?|'[^']*'?|"[^"]*"?|\{[^}]*\}?|[^\s,;}\]\['"{]+)"""
-        r"""|\\?"(?i:body|payload)\\?"\s*:\s*\\?"(?:[^"\\]|\\.)*"?)"""
-    ),
-    r"(?P<secret>\b(?i:access_?key|secret_?key|password|passwd|secret)\s*[=:]\s*(?!null\b|\[)[^\s,;]+)",
+    *BODIES,
+    *SECRETS,
     r"(?P<properties>\bproperties=\{[^}]*)",
     r"""(?P<url>\b(?:https?|ftp|jdbc:\w+|redis|mongodb|tcp)://[^\s"'<>)\]},]+)""",
     r"""(?P<windows>(?<![\w])[A-Za-z]:\\[^\s"'<>|,;:*]+)""",
@@ -70,10 +80,8 @@ NAME_FIELD: Final = re.compile(
 )
 
 WORD: Final = re.compile(r"[A-Za-z0-9]+")
-ORDINARY: Final = re.compile(
-    r"\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?(?:[T ].*)?|\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?|\d+(?:[.,]\d+)+"
-)
-"""Dates, times, amounts and releases: a key that looks like one is not taken for it in the middle of a text."""
+POSITION_FIELD: Final = re.compile(r"(?i)offset|byte|line|size|position|bytes|字节|行|位点|大小")
+"""Columns whose numbers are places: eleven digits are no telephone there."""
 SPELLED: Final = re.compile(r"(\\x[0-9a-f]{2}|\\u[0-9a-f]{4})")
 """Control characters as `kit.charts.clean` spells them: they end a word, as they did before."""
 ESCAPED: Final = re.compile(r"\\+(?:[nrt]|x[0-9a-f]{2}|u[0-9a-f]{4})")
@@ -106,6 +114,12 @@ def properties(
         else:
             made.append(part if value in ("", "true", "false", "null") else f"{name}={coin(value, 'value')}")
     return head + "{" + ", ".join(made)
+
+
+def without_body(said: str) -> str:
+    """Return what names a body, `body=`, `"payload": `, `<content>`, without the body."""
+    head = re.match(r"<[^>]*>|[^=:：＝]*[=:：＝]\s*", said)
+    return (head.group() if head else "") + GONE
 
 
 def inside(text: str, begin: int, end: int) -> bool:

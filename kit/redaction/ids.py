@@ -28,6 +28,11 @@ DIGEST: Final = 64
 HEX: Final = re.compile(r"[0-9A-Fa-f]{8,}")
 QUAD: Final = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?!\d)")
 
+DASHED: Final = re.compile(
+    r"(?<!\d)(?<!\d[-_])\d{1,3}(?P<dash>[-_])\d{1,3}(?P=dash)\d{1,3}(?P=dash)\d{1,3}(?!\d|[-_]\d)"
+)
+"""An address inside the name of a host: `ip-10-1-2-3`."""
+
 COLONS: Final = re.compile(r"(?<![\w:.])(?=[0-9A-Fa-f]{0,4}:[0-9A-Fa-f]{0,4}:)[0-9A-Fa-f:][0-9A-Fa-f:.]{1,44}(?![\w:])")
 """What may be an IPv6 address; times of day look like one from afar."""
 
@@ -88,6 +93,7 @@ class Addresses:
         for ip in sorted(self.originals, key=lambda ip: (ip.version, ip)):
             self.of(ip)
         self._hex = {ip.packed.hex().upper() for ip in self.originals}
+        self._decimal = {str(int(ip)): ip for ip in self.originals if ip.version == 4}
 
     def of(self, ip: Address) -> Address:
         """Return the pseudonym of an address; those that say nothing, and pseudonyms, stay."""
@@ -119,6 +125,17 @@ class Addresses:
             return f"::ffff:{self.of(mapped)}"
         new = self.of(ip)
         return text if new == ip else str(new)
+
+    def dashed(self, text: str) -> str | None:
+        """Return the address in a host name such as `ip-10-1-2-3` replaced, None where it is none."""
+        sign = "-" if "-" in text else "_"
+        new = self.text(text.replace(sign, "."))
+        return None if new is None or new == text.replace(sign, ".") else new.replace(".", sign)
+
+    def decimal(self, number: str) -> str | None:
+        """Return a known address written as one number replaced, None for any other number."""
+        ip = self._decimal.get(number)
+        return None if ip is None else str(int(self.of(ip)))
 
     def mac(self, raw: bytes) -> bytes:
         """Return six other bytes, marked as locally administered."""
@@ -159,25 +176,6 @@ class Addresses:
     def _swap(self, run: str, at: int, width: int) -> str:
         ip = ipaddress.ip_address(bytes.fromhex(run[at : at + width]))
         return run[:at] + _cased(self.of(ip).packed.hex(), run) + run[at + width :]
-
-    def holds_original(self, text: str) -> bool:
-        """Tell whether any known address stands in a text, dotted or in hex."""
-        for hit in QUAD.finditer(text):
-            if parsed(hit.group()) in self.originals:
-                return True
-        for hit in COLONS.finditer(text):
-            if parsed(hit.group().rstrip(".")) in self.originals:
-                return True
-        for hit in HEX.finditer(text):
-            run = hit.group().upper()
-            heads = {32: (8, 32), 56: (32,), DIGEST: ()}.get(len(run))
-            if heads is None:
-                digits = run.isdigit() and len(run) != 8
-                if not digits and any(run[at : at + w] in self._hex for at in range(len(run) - 7) for w in (8, 32)):
-                    return True
-            elif any(run[:w] in self._hex for w in heads):
-                return True
-        return False
 
     def begins(self, fragment: str) -> bool:
         """Tell whether a known address in hex begins with this fragment of an id that was cut."""

@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,12 +20,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-import kit
 from kit.case import setup
 from kit.evidence import workspace as ws
+from kit.formats.commitlog.schema import promoted
 from kit.inventory.references import MAX_TEXT
+from kit.redaction import mentioned
 from kit.redaction.forms import SPELLED, WORD, split_name
-from kit.redaction.ids import COLONS, HEX, QUAD
+from kit.redaction.ids import HEX, QUAD
+from kit.redaction.ordinary import is_ambiguous
 from kit.redaction.redactor import Redactor
 from kit.rocketmq import names, stock_names
 
@@ -59,16 +60,9 @@ _ADMIN: Final = {
     "brokerName": "broker",
     "brokerClusterName": "cluster",
 }
-_SAID: Final = re.compile(
-    r"""(?i)\b(?P<what>topic|real_topic|retry_topic|pgroup|(?:consumer|producer)?group|brokername|clustername|clientid|instancename)\\?["']?\s*[=:]\s*\\?["'\[]?"""
-    r"""(?P<name>[%A-Za-z0-9_|.@#-]{2,300})"""
-)
-_HOST: Final = re.compile(
-    r"""(?:(?<=[\[<=;/\s"'])|^)(?P<a>[A-Za-z][\w-]*(?:\.[\w-]+)*):(?:[1-9]\d{3,4})(?![\w.])|(?P<b>[A-Za-z][\w.-]*)/(?=\d{1,3}(?:\.\d{1,3}){3}:)"""
-    r"""|UnknownHostException:? (?P<c>[A-Za-z][\w.-]*)|^Linux \S+ \((?P<d>[\w.-]+)\)"""
-)
 _NUMBER: Final = re.compile(r"[-+]?\d{1,6}%?|[-+]?[\d,]*\.\d+%?|1\d{9}|1\d{12}|")
 """Amounts and counts, and times as seconds or milliseconds since 1970; longer numbers are accounts and telephones."""
+_CONSTANT: Final = re.compile(r"[A-Z][A-Z0-9_]*")
 _CUT: Final = re.compile(r"([A-Za-z0-9]{3,})…")
 _TIME: Final = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}[T ]?[\d:.,+Z -]*|\d{1,2}:\d{2}(:\d{2})?[.,\d]*")
 
@@ -96,7 +90,7 @@ def of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redactor:
 
     for name, kind in _tables(case):
         learn(name, kind)
-    for name, kind in _said(texts):
+    for name, kind in mentioned.names(texts):
         learn(name, kind)
     files = (
         {item.file for item in (*case.found.items, *case.found.archives)}
@@ -121,7 +115,9 @@ def of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redactor:
             bare = cell.strip().strip("\"'")
             if bare not in states and not is_plain(bare):
                 learn(bare, "value")
-    made = Redactor(salt(case.workspace), kinds, _addresses(case, texts), exact={*files, *paths}, own=own)
+    made = Redactor(
+        salt(case.workspace), kinds, {*_hosts_of_records(case), *mentioned.addresses(texts)}, exact={*files, *paths}
+    )
     for line, delimiter in sorted(lines.items()):
         made.exact[line] = delimiter.join(_cell(made, cell, states) for cell in line.split(delimiter))
     return made
@@ -153,31 +149,6 @@ def strings(value: Any) -> Iterator[str]:
             waiting.extend(
                 each[name].tolist() for name in each.columns if not pd.api.types.is_numeric_dtype(each[name].dtype)
             )
-
-
-@cache
-def _sources() -> tuple[str, frozenset[str]]:
-    """Return the kit's own text, and its words: what stands in it tells nothing about an evidence."""
-    root = Path(next(iter(kit.__path__)))
-    beside = root / "notebooks" if (root / "notebooks").is_dir() else root.parent / "notebooks"
-    found = [
-        p
-        for folder in (root, beside)
-        for p in sorted(folder.rglob("*"))
-        if p.suffix in (".py", ".j2", ".css", ".js", ".ipynb", ".sh")
-    ]
-    # The live lab plays a site: its topics and groups are names like any other.
-    found = [path for path in found if root / "live" not in path.parents]
-    text = "\n".join(path.read_text(encoding="utf-8") for path in found)
-    return text, frozenset(WORD.findall(text))
-
-
-@cache
-def own(name: str) -> bool:
-    """Tell whether a name is a piece of the kit's own sentences, code or templates."""
-    text, known = _sources()
-    parts = WORD.findall(name)
-    return bool(parts) and all(part in known for part in parts) and (name in known or (len(parts) > 1 and name in text))
 
 
 def is_plain(cell: str) -> bool:
@@ -240,7 +211,7 @@ def _tables(case: Case) -> Iterator[tuple[Any, str]]:
     """Yield the names that the tables of a case hold, by kind."""
     yield from ((name, "topic") for name in _distinct(case, "messages", "topic"))
     for name, kind in _PROPERTIES.items():
-        yield from ((value, kind) for value in _distinct(case, "messages", "properties", name))
+        yield from ((value, kind) for value in _distinct(case, "messages", promoted(name)))
     for row in _rows(case, "configs", "origin", "subject", "name", "value"):
         if row["origin"] in _SUBJECTS:
             yield row["subject"], _SUBJECTS[row["origin"]]
@@ -258,7 +229,9 @@ def _tables(case: Case) -> Iterator[tuple[Any, str]]:
         yield client.group, "group"
         yield client.client_id, "client"
     yield from ((keys, "key") for keys in _distinct(case, "messages", "keys"))
+    yield from ((value, "value") for value in _inner(case, "messages", "properties", but=names.PROPERTIES))
     for table in ("rows", "sends"):
+        yield from ((cell, "value") for cell in _inner(case, table, "cells") if _names_somebody(cell))
         for column in ("key", "uniq_key"):
             yield from ((key, "key") for key in _distinct(case, table, column))
     for item in case.found.of_kind("rows", "sends"):
@@ -275,6 +248,24 @@ def _distinct(case: Case, table: str, column: str, inner: str | None = None) -> 
         if inner is not None:
             values = pc.map_lookup(values, pa.scalar(inner), "first")
         yield from (value for value in pc.unique(values).to_pylist() if value)
+
+
+def _inner(case: Case, table: str, column: str, but: Collection[str] = ()) -> Iterator[str]:
+    """Yield the different values of a column of maps, whatever their keys, less those of the keys in `but`."""
+    left_out = pa.array(sorted(but), pa.string())
+    for batch in ds.dataset(case.folder(table), format="parquet").to_batches(columns=[column]):
+        keys, values = batch.column(0).keys, batch.column(0).items
+        yield from (
+            value for value in pc.unique(values.filter(pc.invert(pc.is_in(keys, left_out)))).to_pylist() if value
+        )
+
+
+def _names_somebody(cell: str) -> bool:
+    """Tell a cell that is worth a pseudonym in any text: no number, no time, no constant such as `SEND_OK`, no word of any sentence."""
+    bare = cell.strip()
+    return not (
+        is_plain(bare) or is_ambiguous(bare) or _CONSTANT.fullmatch(bare) or bare.startswith(stock_names.VENDORS)
+    )
 
 
 def _rows(case: Case, table: str, *columns: str) -> list[dict[str, Any]]:
@@ -294,44 +285,9 @@ def _hosts(value: str) -> Iterator[str]:
             yield host
 
 
-def _said(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield names that only the shown texts give away, by the words in front of them."""
-    for text in texts:
-        for hit in _SAID.finditer(text):
-            what, name = hit["what"].lower(), hit["name"].strip("|.@#-")
-            kind = next(
-                (k for k in ("topic", "broker", "cluster") if k in what),
-                "client" if what.startswith(("client", "inst")) else "group",
-            )
-            # The kit's own code and sentences say `group=name` too.
-            if name and not own(name) and not name.isdigit() and "." not in name:
-                yield name, kind
-        for hit in _HOST.finditer(text):
-            host = next(filter(None, hit.groups()))
-            if not own(host) and host.rpartition(".")[2] not in stock_names.EXTENSIONS:
-                yield host, "host"
-
-
-def _addresses(case: Case, texts: Iterable[str]) -> set[str]:
-    """Return every address that is shown, dotted or at the head of an id, and those of the records."""
-    found = {
-        str(host).rpartition(":")[0].strip("[]/")
-        for column in ("born_host", "store_host")
-        for host in _distinct(case, "messages", column)
-    }
-    for text in texts:
-        found |= set(QUAD.findall(text)) | {hit.rstrip(".") for hit in COLONS.findall(text)}
-        for run in HEX.findall(text):
-            if len(run) in (32, 56):
-                found.add(str(parsed_head(run)))
-    return found
-
-
-def parsed_head(run: str) -> Any:
-    """Return the address at the head of an id of 32 or 56 hex digits."""
-    import ipaddress
-
-    return ipaddress.ip_address(bytes.fromhex(run[: 8 if len(run) == 32 else 32]))
+def _hosts_of_records(case: Case) -> Iterator[str]:
+    for column in ("born_host", "store_host"):
+        yield from (host.rpartition(":")[0].strip("[]/") for host in _distinct(case, "messages", column))
 
 
 def _quoted(case: Case, texts: list[str]) -> Iterator[tuple[str, str]]:

@@ -11,14 +11,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 
 from kit.redaction import forms as rf
+from kit.redaction import personal
 from kit.redaction.ids import HEX, Addresses, Secret, parsed
+from kit.redaction.ordinary import PUBLIC, SHORT, is_ambiguous, is_ordinary
+from kit.redaction.pseudonyms import Pseudonyms
 from kit.rocketmq import stock_names
 
 KEPT_FIELDS: Final = frozenset(
@@ -37,25 +40,8 @@ KEPT_FIELDS: Final = frozenset(
     }
 )
 """Fields of the kit's own making: nothing of an evidence gets into them."""
-SHORT: Final = 3
-"""Characters from which a name is replaced wherever it stands; shorter ones only where a name is expected."""
-NUMBER: Final = 10
-"""Digits from which a number that is a key is replaced wherever it stands."""
 HOMES: Final = ("home", "Users", "user")
 """Folders whose entries are people."""
-
-_LETTERS: Final = {
-    "topic": "topic-",
-    "group": "group-",
-    "broker": "broker-",
-    "cluster": "cluster-",
-    "host": "host-",
-    "client": "client-",
-    "key": "key-",
-    "value": "value-",
-    "dir": "dir-",
-    "app": "app-",
-}
 
 
 class Redactor:
@@ -68,18 +54,16 @@ class Redactor:
         addresses: Iterable[str] = (),
         *,
         exact: Collection[str] = (),
-        own: Callable[[str], bool] = lambda name: False,
     ) -> None:
         """Take names (name → kind: topic, group, broker, cluster, host, client, key, value, dir, app) and addresses.
 
-        `exact`: paths that are replaced as whole strings. `own`: tells words of the kit's own sentences, which are
-        replaced only where a name is expected.
+        `exact`: paths that are replaced as whole strings. Names that are also something else (`ordinary.is_ambiguous`)
+        are replaced only where a name is expected.
         """
         self._secret = Secret(salt)
         self.addresses = Addresses(self._secret, [ip for text in addresses if (ip := parsed(text))])
-        self._own = own
-        self._coined: dict[str, str] = {}
-        self._taken: set[str] = set(names or ())
+        self._pseudonyms = Pseudonyms(self._secret, names or ())
+        self.coin, self.is_pseudonym = self._pseudonyms.of, self._pseudonyms.is_one
         self.names: dict[str, str] = {}
         self._shapes: dict[str, list[tuple[int, int]]] = {}
         for name, kind in sorted((names or {}).items()):
@@ -103,24 +87,9 @@ class Redactor:
                 shapes.append(shape)
                 shapes.sort(key=lambda s: -s[1])
 
-    def coin(self, name: str, kind: str = "key") -> str:
-        """Return the pseudonym of a name, made where it has none yet: as long as the name, from four characters on."""
-        if name not in self._coined:
-            attempt = 0
-            while (made := self._letters(name, kind, attempt)) in self._taken:
-                attempt += 1
-            self._taken.add(made)
-            self._coined[name] = made
-        return self._coined[name]
-
-    def _letters(self, name: str, kind: str, attempt: int) -> str:
-        size = len(name) if len(name) > SHORT else 6
-        if name.isascii() and name.isdigit() and size == len(name):
-            return "123456789"[self._secret.number("digit", name, attempt) % 9] + self._secret.letters(
-                name, size - 1, attempt, "0123456789"
-            )
-        stem = _LETTERS[kind] if size >= len(_LETTERS[kind]) + 6 else kind[0]
-        return stem + self._secret.letters(name, size - len(stem), attempt)
+    def _number(self, said: str) -> str | None:
+        """Return what stands for a number of a person; pseudonyms of numbers look like numbers too."""
+        return None if self.is_pseudonym(said) else self.names.get(said) or self.coin(said, "value")
 
     # --- texts -----------------------------------------------------------------------------------------------------------
 
@@ -137,6 +106,8 @@ class Redactor:
         if text in self.exact:
             return self.exact[text]
         if field is not None:
+            if rf.POSITION_FIELD.search(field) and text.isdigit():
+                return text
             if rf.KEY_FIELD.search(field):
                 return "".join(
                     part if part.isspace() or not part else self._key(part) for part in re.split(r"(\s+)", text)
@@ -155,7 +126,7 @@ class Redactor:
             return self.names[token]
         if HEX.fullmatch(token) and len(token) in (32, 34, 56):
             return self.addresses.hex_run(token)
-        if token in ("null", "true", "false") or self._own(token) or (token.isascii() and not rf.WORD.search(token)):
+        if token in ("null", "true", "false") or is_ordinary(token) or (token.isascii() and not rf.WORD.search(token)):
             return token
         return self.coin(token, "key")
 
@@ -189,10 +160,14 @@ class Redactor:
         if form == "word":
             return self._word(text, start, end, cuts)
         new: str | None = None
-        if form == "body":
-            new = rf.BODY_GONE
-        elif form == "secret":
-            new = re.sub(r"(?<=[=:\s])\S+$", "[redacted]", said)
+        if form in ("body", "json", "said", "element"):
+            new = rf.without_body(said)
+        elif form in ("pem", "bearer", "jwt", "vendor", "tag", "secret"):
+            new = personal.without_secret(said)
+        elif form in ("phone", "identity", "card"):
+            new = None if form == "phone" and personal.is_position(text, start) else self._number(said)
+        elif form == "dashed":
+            new = self.addresses.dashed(said)
         elif form == "properties":
             new = rf.properties(said, self._key, self.coin, self.text)
         elif form == "quad":
@@ -207,12 +182,11 @@ class Redactor:
         elif form == "mail":
             new = self.coin(said, "client")
         elif form in ("url", "absolute", "windows"):
-            new = None if self._own(said) else self.path(said)
+            new = None if said.startswith(PUBLIC) else self.path(said)
         elif (
             form == "dotted"
             and not said.startswith(stock_names.VENDORS)
             and said.rpartition(".")[2] not in stock_names.EXTENSIONS
-            and not self._own(said)
         ):
             new = ".".join(
                 part if part in stock_names.LABELS else self.names.get(part) or self.coin(part, "app")
@@ -230,6 +204,8 @@ class Redactor:
         if cuts and (cut := cuts.find("…", start, start + 300)) > 0 and (new := self._cut(text[start:cut])) is not None:
             return start, cut, new
         said = text[start:end]
+        if said.isdigit() and (decimal := self.addresses.decimal(said)) is not None:
+            return start, end, decimal
         new = HEX.sub(lambda run: self.addresses.hex_run(run.group()), said) if end - start >= 8 else said
         return start, end, None if new == said else new
 
@@ -241,7 +217,7 @@ class Redactor:
         if (
             at < len(self._sorted)
             and self._sorted[at].startswith(fragment)
-            and not self._own(fragment)
+            and not is_ordinary(fragment)
             and not fragment.isdigit()
         ):
             return self.names[self._sorted[at]][: len(fragment)]
@@ -272,18 +248,13 @@ class Redactor:
         """Tell whether a name may be replaced here: short ones, numbers and the kit's own words only where a name is
         expected.
         """
-        if not self.restricted(name):
+        if not is_ambiguous(name):
             return True
         before, after = text[max(0, begin - 60) : begin], text[begin + len(name) : begin + len(name) + 1]
         if name.isdigit():
             alone = (not before or before[-1] in " \t\"'[(") and (not after or after in " \t\"'])|,")
             return bool(rf.KEY_BEFORE.search(before)) or (len(name) >= 5 and alone)
         return bool(rf.NAME_BEFORE.search(before) or rf.KEY_BEFORE.search(before))
-
-    def restricted(self, name: str) -> bool:
-        """Tell names that are also something else: an ordinary word, a small number, a date."""
-        number = name.isdigit() and (len(name) < NUMBER or len(name) == 20)
-        return len(name) < SHORT or number or rf.ORDINARY.fullmatch(name) is not None or self._own(name)
 
     # --- paths -----------------------------------------------------------------------------------------------------------
 
@@ -355,21 +326,5 @@ class Redactor:
                 )
             elif rf.KEY_FIELD.search(str(name)) and pd.api.types.is_integer_dtype(column.dtype):
                 made[name] = [self._key(str(cell)) for cell in column]
+        made.columns = pd.Index([self.names.get(name, name) for name in made.columns])
         return made
-
-    # --- what is left ----------------------------------------------------------------------------------------------------
-
-    def leak(self, text: str) -> str | None:
-        """Return the kind of the first original that still stands in a text (`address`, `name`), None where there is
-        none.
-        """
-        text = rf.ESCAPED.sub(" ", text)
-        if self.addresses.holds_original(text):
-            return "address"
-        for word in rf.WORD.finditer(text):
-            for lead, size in self._shapes.get(word.group(), ()):
-                begin = word.start() - lead
-                name = text[begin : begin + size] if begin >= 0 else ""
-                if name in self.names and not self.restricted(name) and not rf.inside(text, begin, begin + size):
-                    return "name"
-        return None

@@ -5,16 +5,14 @@ there before any of it is written out.
 from __future__ import annotations
 
 import datetime as dt
-import re
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 import nbformat
-from plotly.offline import get_plotlyjs
 
 import kit
 from kit.causes import results
@@ -23,6 +21,7 @@ from kit.charts import PLOTLY_MIME
 from kit.charts.table import BEHIND, drawn, spelled
 from kit.charts.table import MIME as TABLE
 from kit.i18n import Lang, T
+from kit.redaction import leaks
 from kit.redaction import names as redactnames
 from kit.redaction.redactor import Redactor
 from kit.report import build, notebooks, write
@@ -30,7 +29,13 @@ from kit.report import build, notebooks, write
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-KINDS: Final = {"address": T("address"), "name": T("name, key or path")}
+KINDS: Final = {
+    "address": T("address"),
+    "name": T("name, key or path"),
+    "mail": T("mail address"),
+    "secret": T("secret"),
+    "number": T("identity number"),
+}
 LEAK = T(
     "The report is not written: {file} would still show an original {kind}. This is a fault of the kit; please report it."
 )
@@ -44,9 +49,6 @@ _WORDS: Final = (
 )
 _OURS: Final = frozenset(_WORDS.split())
 """Fields of a figure that hold plotly's words or packed numbers, nothing of an evidence."""
-
-_PACKED: Final = re.compile(r'"bdata":\s*"[^"]*"|sha256-[A-Za-z0-9+/=]+')
-"""Packed numbers and hashes in base64: any three letters turn up in them by chance."""
 
 
 def run(case: Case, out: Path, *, cause: str = "auto") -> Path:
@@ -90,10 +92,12 @@ def run(case: Case, out: Path, *, cause: str = "auto") -> Path:
         frames = {name: redactor.frame(frame) for name, frame in evidence.items()}
         build.build(told, frames, made, staged, case.lang, redactor.value(options) | {"redact": True}, started)
 
-        check(redactor, staged, LEAK, case.lang)
-        if out.exists():
-            ours = {path.relative_to(staged) for path in staged.rglob("*")}
-            check(redactor, out, STALE, case.lang, but=ours)
+        files = {path: path.relative_to(staged) for path in staged.rglob("*") if path.is_file()}
+        older = {path: path.relative_to(out) for path in out.rglob("*") if path.is_file()} if out.exists() else {}
+        older = {path: name for path, name in older.items() if name not in files.values()}
+        originals = leaks.of(case, [*files, *older], paths)
+        check(originals, files, LEAK, case.lang, redactor.is_pseudonym)
+        check(originals, older, STALE, case.lang, redactor.is_pseudonym)
         shutil.copytree(staged, out, dirs_exist_ok=True)
     return out / build.PAGE_NAME
 
@@ -155,17 +159,17 @@ def figure(redactor: Redactor, value: Any, field: str | None = None) -> Any:
     return redactor.text(value) if isinstance(value, str) else value
 
 
-def check(redactor: Redactor, folder: Path, sentence: T, lang: Lang, but: Sequence[Path] | set[Path] = ()) -> None:
-    """Look for originals in every file of a folder; raise `click.ClickException` naming the file and the kind of the
-    first, never the original.
+def check(
+    originals: leaks.Originals,
+    files: Mapping[Path, Path],
+    sentence: T,
+    lang: Lang,
+    own: Callable[[str], bool] = lambda text: False,
+) -> None:
+    """Look for originals in files (path → name to show); raise `click.ClickException` with the name and the kind of the
+    first, never the original. `own`: tells pseudonyms.
     """
-    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
-        name = path.relative_to(folder)
-        if name in but:
-            continue
-        text = path.read_text(encoding="utf-8", errors="replace")
-        if path.suffix == ".html":
-            text = text.replace(get_plotlyjs(), "")
-        kind = redactor.leak(_PACKED.sub("", text))
+    for path, name in sorted(files.items()):
+        kind = leaks.kind(path, originals, own)
         if kind is not None:
             raise click.ClickException(sentence.say(file=str(name), kind=KINDS[kind]).render(lang))

@@ -34,6 +34,7 @@ MESSAGES: Final = T("{n} messages: {keys}")
 RECORDS: Final = T("{n} copies, in store order")
 OPS: Final = T("ended by {n} op records")
 HANDLED: Final = T("{n} deliveries that consumers wrote down")
+TRACES: Final = T("{n} message trace entries of clients")
 MENTIONS: Final = T("{n} places mention it")
 GAPS: Final = T("what is missing")
 NO_GAPS: Final = T("nothing is missing")
@@ -88,9 +89,12 @@ def life(told: dict[str, Any], lang: Lang) -> str:
             for h in told["handled"]
         )
         lines += [f"  {at}  {result:<8}  {who}  {copy}  {place}" for at, result, who, copy, place in done]
+    if told["traces"]:
+        lines += ["", TRACES.say(n=len(told["traces"])).render(lang)]
+        lines += [f"  {t['file']}@{t['physical_offset']}  {t['text']}" for t in told["traces"][:SHOWN_MENTIONS]]
     if told["mentions"]:
         lines += ["", MENTIONS.say(n=len(told["mentions"])).render(lang)]
-        lines += [f"  {_place(m)}  {m['text']}" for m in told["mentions"][:SHOWN_MENTIONS]]
+        lines += [f"  {m['file']}:{m['line']}  {m['text']}" for m in told["mentions"][:SHOWN_MENTIONS]]
         if len(told["mentions"]) > SHOWN_MENTIONS:
             lines.append("  " + MORE.say(n=len(told["mentions"]) - SHOWN_MENTIONS).render(lang))
     lines += [
@@ -103,14 +107,6 @@ def life(told: dict[str, Any], lang: Lang) -> str:
 
 def _when(iso: str | None) -> str:
     return f"{(iso or '')[:23].replace('T', ' '):<23}"
-
-
-def _place(mention: dict[str, Any]) -> str:
-    return (
-        f"{mention['file']}:{mention['line']}"
-        if "line" in mention
-        else f"{mention['file']}@{mention['physical_offset']}"
-    )
 
 
 def _say(sentence: Sentence | str, lang: Lang) -> str:

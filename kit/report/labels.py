@@ -22,6 +22,7 @@ PAGE: Final[dict[str, T]] = {
         "What would decide is not in this evidence. What to fetch, and the exact commands, stand below; run the report again with it."
     ),
     "what": T("What happened"),
+    "timeline": T("Timeline"),
     "since": T("Since when"),
     "bad": T("How bad"),
     "why": T("Why"),

@@ -12,6 +12,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 ROWS: Final = 1 << 17
 """Rows of a row group."""
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """First characters that make a spreadsheet take a text for a formula."""
 
 
@@ -47,7 +48,9 @@ def tables(case: Case, folder: Path) -> None:
 def csv(frame: pd.DataFrame, path: Path) -> None:
     """Write a small frame as CSV that no spreadsheet runs."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    frame.map(harmless).to_csv(path, index=False, lineterminator="\n", date_format="%Y-%m-%dT%H:%M:%S.%fZ")
+    frame.map(harmless).rename(columns=harmless).to_csv(
+        path, index=False, lineterminator="\n", date_format="%Y-%m-%dT%H:%M:%S.%fZ"
+    )
 
 
 def harmless(cell: Any) -> Any:
@@ -62,17 +65,16 @@ def decoded(case: Case, out: Path, *, body: bool, form: str) -> list[tuple[str, 
     if body:
         save(case.read_messages(body=body), out / "messages", form)
     else:
-        _table(case, "messages", case.messages, out / "messages", form)
+        _messages(case, out / "messages", form)
     save(case.skipped, out / "skipped", form)
-    total = case.messages.agg(
-        F.count("*").alias("records"), F.sum("store_size").alias("bytes"), F.count("problem").alias("problems")
-    ).first()
-    assert total is not None
-    counted: list[tuple[str, int]] = [
-        ("records", total.records),
-        ("bytes", total.bytes or 0),
-        ("records with a problem", total.problems),
-    ]
+    if form == "parquet":
+        counted = _counted(out / "messages")
+    else:
+        total = case.messages.agg(
+            F.count("*").alias("records"), F.sum("store_size").alias("bytes"), F.count("problem").alias("problems")
+        ).first()
+        assert total is not None
+        counted = [("records", total.records), ("bytes", total.bytes or 0), ("records with a problem", total.problems)]
     ranges = (
         case.skipped.groupBy("reason")
         .agg(F.count("*").alias("n"), F.sum(F.col("end") - F.col("start")).alias("bytes"))
@@ -87,6 +89,25 @@ def parsed_logs(case: Case, out: Path, *, form: str) -> list[tuple[str, int]]:
     grouped = case.logs.groupBy("file", "layout").agg(F.count("*").alias("n")).orderBy("file", "layout").collect()
     unknown = sum(row.n for row in grouped if row.layout == "unknown")
     return [(f"{row.file} [{row.layout}]", row.n) for row in grouped] + [("not understood", unknown)]
+
+
+def _messages(case: Case, folder: Path, form: str) -> None:
+    """Write the records; as Parquet and uncut by the tasks that read them."""
+    if form != "parquet" or case.options.since or case.options.until:
+        save(case.messages, folder, form)
+        return
+    _emptied(folder).mkdir()
+    case.export(folder)
+
+
+def _counted(folder: Path) -> list[tuple[str, int]]:
+    """Return what `messages` as Parquet hold: records, their bytes, those with a problem."""
+    records = size = problems = 0
+    for batch in ds.dataset(folder, format="parquet").to_batches(columns=["store_size", "problem"]):
+        records += batch.num_rows
+        size += pc.sum(batch["store_size"]).as_py() or 0
+        problems += batch.num_rows - batch["problem"].null_count
+    return [("records", records), ("bytes", size), ("records with a problem", problems)]
 
 
 def _table(case: Case, name: str, frame: DataFrame, folder: Path, form: str) -> None:

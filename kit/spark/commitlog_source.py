@@ -25,7 +25,7 @@ from pyspark.sql.datasource import (
     LessThanOrEqual,
 )
 
-from kit.formats.commitlog.schema import FIELDS, SKIPPED, File, Wanted, schema
+from kit.formats.commitlog.schema import FIELDS, SKIPPED, STORED, File, Wanted, schema
 from kit.spark.sources import KEPT, ddl, files_of, kept
 
 CHUNK: Final = 64 << 20
@@ -107,7 +107,7 @@ class CommitLogDataSource(DataSource):
     def _columns(self) -> tuple[str, ...]:
         body = str(self.options.get("body", "false")).lower() == "true" or bool(self.options.get("body_topics"))
         asked = _listed(self.options.get("columns"))
-        unknown = [name for name in asked if name not in FIELDS]
+        unknown = [name for name in asked if name not in FIELDS and name not in STORED]
         if unknown:
             raise ValueError(f"No such column: {', '.join(unknown)}.")
         return asked or tuple(name for name in FIELDS if body or name != "body")

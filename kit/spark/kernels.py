@@ -9,13 +9,14 @@ from pathlib import Path
 
 from kit.formats.commitlog import batches, segments, trace_contexts
 from kit.formats.commitlog.records import sniff
+from kit.formats.commitlog.schema import STORED
 from kit.formats.logs import entries  # noqa: F401 - its kernels and those it imports have explicit signatures: importing compiles them
 from kit.rocketmq import binary_format as f
 
 
 def sample(physical_offset: int = 0) -> bytes:
-    """Return one v1 record with a property that is no UTF-8, so that every path is taken."""
-    body, topic, properties = b"body", b"t", b"KEYS\x01\xff\x02UNIQ_KEY\x01k"
+    """Return one v1 record with a property that is no UTF-8 and one that is there twice, so that every path is taken."""
+    body, topic, properties = b"body", b"t", b"KEYS\x01\xff\x02UNIQ_KEY\x01k\x02DELAY\x011\x02DELAY\x012"
     host = bytes([127, 0, 0, 1]) + struct.pack(">i", 10911)
     size = f.MIN_RECORD + len(body) + len(topic) + len(properties)
     fixed = struct.pack(">iIiiiqqiq", size, f.MAGIC_V1, zlib.crc32(body) & 0x7FFFFFFF, 0, 0, 0, physical_offset, 0, 1)
@@ -42,6 +43,7 @@ def warm() -> None:
         file = segments.examine(path.name, str(path))
         wanted = batches.Wanted(tuple(batches.FIELDS), topics=frozenset({"t"}))
         list(segments.messages(file, 0, file.used, wanted))
+        list(segments.messages(file, 0, file.used, batches.Wanted(STORED, body_topics=frozenset({"t"}))))
         list(segments.skipped(file, 0, file.used))
         list(trace_contexts.trace_rows(file, 0, file.used, frozenset({"t"})))
 

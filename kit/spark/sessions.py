@@ -163,6 +163,8 @@ def _settings(*, local: bool, brief: bool) -> dict[str, str]:
         # What Spark writes, other Parquet readers read: the default is a deprecated 12-byte form without a zone.
         "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         "spark.sql.python.filterPushdown.enabled": "true",
+        # Two property names can become one where both are no valid text; as for RocketMQ the later one counts.
+        "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "true",
     }
@@ -178,6 +180,8 @@ def _settings(*, local: bool, brief: bool) -> dict[str, str]:
             "spark.driver.host": "127.0.0.1",
             "spark.eventLog.enabled": "false",
             "spark.sql.catalogImplementation": "in-memory",
+            # Replanning between the stages of a query makes a job of each; it pays where stages take longer than jobs.
+            "spark.sql.adaptive.enabled": str(not brief).lower(),
             # Little is kept for a short time: packing it costs more than the room.
             "spark.sql.inMemoryColumnarStorage.compressed": str(not brief).lower(),
             "spark.driver.extraJavaOptions": " ".join(

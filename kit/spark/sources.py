@@ -47,6 +47,11 @@ KEPT: Final = pa.schema([("path", pa.string()), ("rows", pa.int64())])
 """What a task says of the file it wrote, with option `keep`."""
 
 
+def parquet_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
+    """Return the writer of a table's part. Columns may come dictionary-coded or plain: the file does not tell them apart."""
+    return pq.ParquetWriter(path, schema, compression="snappy", store_schema=False)
+
+
 def kept(folder: str, task: str, found: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Write a task's rows as one Parquet file into `folder`, and yield its path and row count (nothing where there are
     no rows).
@@ -62,7 +67,7 @@ def kept(folder: str, task: str, found: Iterable[pa.RecordBatch]) -> Iterator[pa
     try:
         for batch in found:
             if batch.num_rows:
-                writer = writer or pq.ParquetWriter(part, batch.schema, compression="snappy")
+                writer = writer or parquet_writer(part, batch.schema)
                 writer.write_batch(batch)
                 rows += batch.num_rows
     finally:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 
 from kit.charts import Chart, Table
+from kit.formats.commitlog.schema import TEXT, as_dict
 from kit.i18n import Lang, T
 from kit.notebook import inquiry as notebook
 
@@ -129,12 +130,12 @@ class Bench:
             "reconsume_times",
             "offset_msg_id",
             "uniq_key",
-            "properties",
+            TEXT,
         ]
         frame = self._chosen(n, {"topic": topic, "uniq_key": uniq_key}, properties)
         found = frame.orderBy("file", "physical_offset").select(*shown).limit(most).toPandas()
-        said = [", ".join(f"{k}={v}" for k, v in dict(p or {}).items() if k != "UNIQ_KEY") for p in found["properties"]]
-        return self._table(found.assign(properties=said), RECORDS)
+        said = [", ".join(f"{k}={v}" for k, v in as_dict(p).items() if k != "UNIQ_KEY") for p in found[TEXT]]
+        return self._table(found.drop(columns=TEXT).assign(properties=said), RECORDS)
 
     def count(self, n: int = 1, *, topic: str | None = None, uniq_key: str | None = None, **properties: str) -> int:
         """Return how many records there are of a topic, of a message, or with properties of these values."""
@@ -143,11 +144,13 @@ class Bench:
     def _chosen(self, n: int, columns: Mapping[str, str | None], properties: Mapping[str, str]) -> DataFrame:
         from pyspark.sql import functions as F  # noqa: N812
 
+        from kit.spark.properties import as_map
+
         frame = self.spark_case(n).records
         for name, value in columns.items():
             frame = frame if value is None else frame.where(F.col(name) == F.lit(value))
         for name, value in properties.items():
-            frame = frame.where(F.col("properties").getItem(name) == F.lit(value))
+            frame = frame.where(F.try_element_at(as_map(), F.lit(name)) == F.lit(value))
         return frame
 
     def _table(self, frame: pd.DataFrame, caption: Any) -> Table:

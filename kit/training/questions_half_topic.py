@@ -60,6 +60,7 @@ def _refusal(bench: Bench, length: int | None) -> dict[str, Any]:
 
 
 def _store(bench: Bench, records: int, messages: int) -> dict[str, Any]:
+    import pandas as pd
     from pyspark.sql import functions as F  # noqa: N812
 
     from kit.analysis.transactions import leaks
@@ -68,14 +69,14 @@ def _store(bench: Bench, records: int, messages: int) -> dict[str, Any]:
     counts, fixes = bench.table("half_topic_counts"), bench.table("half_topic_fixes")
     kept = counts[counts["place"] != "discarded"]
     # The first one in the order of the store: what the others descend from.
-    first: Any = leaks.leaked(bench.case).orderBy("store_timestamp", "physical_offset").first()
+    first: Any = leaks.leaked(bench.case).sort_values(["store_timestamp", "physical_offset"]).iloc[0]
     writer = (
         "consumer"
         if first.reconsume_times
         else "commit"
         if first.committed
         else "check"
-        if first.check_times is not None
+        if not pd.isna(first.check_times)
         else "producer"
     )
     window = counts["last"].max() - counts["first"].min()

@@ -27,8 +27,8 @@ def facts(bench: Bench) -> dict[str, Any]:
     """Return the figures of the cause, counts of the store beside them, and what they are mistaken for."""
     from pyspark.sql import functions as F  # noqa: N812
 
+    from kit.analysis.messages.record_stage import is_commit
     from kit.analysis.transactions import transactions
-    from kit.analysis.transactions.leaks import is_commit
     from kit.rocketmq import names
 
     figures = bench.figures(CAUSE)

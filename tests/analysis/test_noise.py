@@ -11,9 +11,9 @@ from busy_evidence import clock, sent, write_log, write_store
 
 import kit
 from kit.analysis import noise
-from kit.formats.logs.literal_matcher import ordered
+from kit.formats.logs.literal_matcher import known_texts, ordered
 from kit.rocketmq.log_events.benign import NOISE
-from kit.rocketmq.log_events.catalogue import BY_SLUG, EVENTS, needles
+from kit.rocketmq.log_events.catalogue import BY_SLUG, EVENTS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -113,7 +113,7 @@ def test_every_text_is_in_the_catalogue_and_not_counted_as_harm() -> None:
 )
 def test_the_lines_of_the_reference_are_known(slug: str, text: str) -> None:
     assert slug in {n.slug for n in NOISE}
-    assert slug in {EVENTS[number].slug for number in ordered(needles(), [text])[0]}
+    assert slug in {EVENTS[number].slug for number in ordered(known_texts(), [text])[0]}
 
 
 def test_noise_alone_speaks_for_no_cause(spark: SparkSession, tmp_path: Path) -> None:

@@ -11,16 +11,16 @@ from kit.causes import consumer_hazards
 
 pytestmark = pytest.mark.spark
 CREATED = (
-    "2026-11-22 07:25:38,038 INFO RocketmqClient - Created a new client Instance, InstanceIndex:0, ClientID:{id}, "
+    "2026-11-22 07:25:{second:02},038 INFO RocketmqClient - Created a new client Instance, InstanceIndex:0, ClientID:{id}, "
     "ClientConfig:ClientConfig [namesrvAddr=10.0.0.10:9876]\n"
 )
 
 
 def hazards(tmp_path: Path, ids: dict[str, str]) -> list[tuple[str, str]]:
-    for place, client_id in ids.items():
+    for second, (place, client_id) in enumerate(ids.items()):
         folder = tmp_path / "evidence" / place
         folder.mkdir(parents=True)
-        (folder / "rocketmq_client.log").write_text(CREATED.format(id=client_id))
+        (folder / "rocketmq_client.log").write_text(CREATED.format(id=client_id, second=second))
     case = open_case(tmp_path / "evidence", tmp_path / "workspace")
     return [(hazard.slug, hazard.cause) for hazard in consumer_hazards.found(case)]
 

@@ -89,13 +89,20 @@ def collected(out: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def quick(tmp_path: Path) -> str:
-    """A PATH with what every host has; commands that watch for ten seconds are left out."""
-    tools = "awk cat chmod cp date df dirname du find grep gzip hostname ln ls mkdir mktemp mv nice od ps rm sed sh sha256sum sort tail tar touch tr uname"
+    """A PATH with what every host has; commands that watch for ten seconds are left out. No broker runs, the disk has room."""
+    tools = "awk cat chmod cp date dirname du find grep gzip hostname ln ls mkdir mktemp mv nice od rm sed sh sha256sum sort tail tar touch tr uname"
     folder = tmp_path / "bin"
     folder.mkdir()
     for tool in tools.split():
         if found := shutil.which(tool):
             (folder / tool).symlink_to(found)
+    said = {
+        "ps": "",
+        "df": "Filesystem 1024-blocks Used Available Capacity Mounted\\n/dev/x 99999999 9 99999990 1%% /\\n",
+    }
+    for tool, prints in said.items():
+        (folder / tool).write_text(f"#!/bin/sh\nprintf '{prints}'\n")
+        (folder / tool).chmod(0o755)
     return str(folder)
 
 
@@ -310,3 +317,62 @@ def test_times_are_checked_before_anything_is_printed():
     with pytest.raises(ValueError, match="after --until"):
         script("2026-11-20T12:00:00", "2026-11-20T11:00:00")
     assert "SINCE='2026-11-20 06:00:00'" in script("2026-11-20T14:00:00+08:00")
+
+
+SETTINGS = {
+    "tools.yml": (
+        "accounts:\n- accessKey: RMQcanary1\n  secretKey: 'canary 2'\n  flow: {user: a, password: canary3}\n  admin: true\n",
+        "admin: true",
+    ),
+    "logback.xml": (
+        '<a><property name="mail.password" value="canary4"/><secretKey>canary5</secretKey><b accessKey="canary6" level="INFO"/></a>\n',
+        'level="INFO"',
+    ),
+    "topics.json": (
+        '{"topicConfigTable":{"t":{"perm":6}},"innerClientAuthenticationCredentials":"{\\"accessKey\\":\\"canary7\\"}",\n"apiKey" : "canary\\"8","pin":{"password":12340009}}\n',
+        '"perm":6',
+    ),
+    "app.properties": (
+        "spring.datasource.password=canary10\nurl=jdbc:mysql://app:canary11@db:3306/x\nsize: 7\n",
+        "size: 7",
+    ),
+}
+
+
+def test_secrets_are_masked_in_every_kind_of_settings(home, quick, tmp_path):
+    for name, (content, _) in SETTINGS.items():
+        touch(home / "data disk" / "store" / "config" / name, 12, content.encode())
+    clean = touch(
+        home / "data disk" / "store" / "config" / "consumerOffset.json", 12, b'{"offsetTable":{"a@b":{0:7}}}'
+    ).read_bytes()
+    before = fingerprint(home)
+    done = run(home, script(), "--conf", str(home / "broker.conf"), "--out", str(tmp_path), path=quick)
+    assert done.returncode == 0, done.stderr
+    got = collected(tmp_path)
+    for name, (_, kept) in SETTINGS.items():
+        assert kept.encode() in got[f"broker/store/config/{name}"], got[f"broker/store/config/{name}"]
+    assert got["broker/store/config/consumerOffset.json"] == clean
+    everything = b"".join(got.values())
+    assert b"canary" not in everything and b"12340009" not in everything and b"hunter2" not in everything
+    assert got["collected.txt"].count(b"SECRETS MASKED") == len(SETTINGS)
+    assert fingerprint(home) == before
+
+
+def test_links_out_of_the_folders_are_not_followed(home, quick, tmp_path):
+    store, logs = home / "data disk" / "store", home / "logs" / "rocketmqlogs"
+    elsewhere = touch(tmp_path / "elsewhere" / "private.txt", 12, b"canary")
+    (logs / "link.log").symlink_to(elsewhere)
+    (logs / "folder").symlink_to(elsewhere.parent)
+    (store / "config" / "link.json").symlink_to(elsewhere)
+    (store / "consumequeue" / "linked").symlink_to(elsewhere.parent)
+    (store / "commitlog" / f"{9 * 1_048_576:020d}").symlink_to(elsewhere)
+    (logs / "loop").symlink_to(logs)
+    done = run(home, script(), "--conf", str(home / "broker.conf"), "--out", str(tmp_path), path=quick)
+    assert done.returncode == 0, done.stderr
+    got = collected(tmp_path)
+    assert b"canary" not in b"".join(got.values()) and not [name for name in got if "link" in name or "loop" in name]
+    assert got["collected.txt"].count(b"LINK NOT FOLLOWED") == 6
+    # What the administrator names, or the store itself, may be a link.
+    (tmp_path / "store").symlink_to(store)
+    listed = run(home, script(), "--store", str(tmp_path / "store"), "--list", path=quick).stdout
+    assert "broker/store/commitlog/00000000000000000000" in listed

@@ -51,6 +51,6 @@ def test_a_small_recording(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.recordings
 @pytest.mark.spark
-@pytest.mark.parametrize("name", [n for n in recorded.NAMES if n not in SMALL])
+@pytest.mark.parametrize("name", [*(n for n in recorded.NAMES if n not in SMALL), *recorded.CONSUMERS])
 def test_a_big_recording(name: str, tmp_path: Path) -> None:
     check(name, tmp_path)

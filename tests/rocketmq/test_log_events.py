@@ -8,8 +8,8 @@ from collections import Counter
 
 import pytest
 
-from kit.formats.logs.literal_matcher import WINDOW, ordered
-from kit.rocketmq.log_events.catalogue import BY_SLUG, EVENTS, confirmations, needles
+from kit.formats.logs.literal_matcher import WINDOW, known_texts, ordered
+from kit.rocketmq.log_events.catalogue import BY_SLUG, EVENTS, confirmations
 from kit.rocketmq.log_events.event import Event
 
 
@@ -29,7 +29,7 @@ def test_example_holds_needle_and_pattern(event: Event) -> None:
 
 
 def test_kernel_finds_every_example() -> None:
-    found = ordered(needles(), [e.example.replace("\n", " ") for e in EVENTS])
+    found = ordered(known_texts(), [e.example.replace("\n", " ") for e in EVENTS])
     assert [i for i, numbers in enumerate(found) if i not in numbers] == []
 
 
@@ -179,3 +179,13 @@ def test_recordings_hold_what_happened(name: str, seen: set[str], unseen: set[st
     found = Counter(slug for row in log_entries(name) for slug in row["events"])
     assert seen <= set(found)
     assert not unseen & set(found)
+
+
+def test_the_address_of_a_registered_consumer_stands_behind_in_4_and_before_in_5() -> None:
+    data = "ConsumerData [groupName=g, consumeType=PUSH, subscriptionDataSet=[SubscriptionData [topic=t, subString=*]]]"
+    old = BY_SLUG["consumer-registered"].compiled.search(f"registerConsumer info changed {data} 10.0.0.1:5")
+    new = BY_SLUG["consumer-registered"].compiled.search(
+        f"ClientManageProcessor: registerConsumer info changed, SDK address=10.0.0.1:5, consumerData={data}"
+    )
+    assert old and new and old["data"] == new["data"] == data
+    assert (old["address"], new["address_2"]) == ("10.0.0.1:5", "10.0.0.1:5")

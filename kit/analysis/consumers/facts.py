@@ -114,7 +114,7 @@ def every(case: Case) -> list[Said]:
     rows = events.select_any(case.entries.drop("offset"), SLUGS)
     columns = set(rows.columns)
     merged = rows
-    for name in ("group", "topic", "broker", "queue_id"):
+    for name in ("group", "topic", "broker", "queue_id", "address"):
         other = f"{name}_2"
         if other in columns:
             merged = merged.withColumn(name, F.coalesce(name, other) if name in columns else F.col(other))

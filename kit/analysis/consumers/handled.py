@@ -88,7 +88,8 @@ def _topic(case: Case, group: str, topic: str) -> Topic:
     if not case.has("messages") or last.empty:
         return Topic(topic, None, front if front else None, None, front)
     records = case.records.where(F.col("topic") == topic)
-    if done is None:
+    if done is None or last["broker"].nunique() > 1:
+        # Of several brokers, a record does not say which one's offset it lies behind.
         return Topic(topic, records.count(), None, None, front)
     keys = done.where(F.col("uniq_key").isNotNull()).select("uniq_key").distinct()
     offset = F.lit(None).cast("long")

@@ -16,6 +16,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit.rocketmq import names
+from kit.spark.properties import prop
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -68,7 +69,7 @@ def dangling(case: Case) -> DataFrame:
     there = records.groupBy("physical_offset").agg(F.lit(True).alias("there"))
     mine = records.withColumnRenamed("store_size", "size")
     known = units.join(mine, [*_QUEUE, "physical_offset", "size"], "left_anti").join(there, "physical_offset", "left")
-    spans = case.messages.groupBy("file").agg(
+    spans = case.stored_messages.groupBy("file").agg(
         F.min("physical_offset").alias("low"), F.max(F.try_add("physical_offset", "store_size")).alias("high")
     )
     covered = known.join(
@@ -125,9 +126,7 @@ def queue_gaps(case: Case) -> DataFrame:
     (`INNER_NUM`).
     """
     frame = case.records.where(_queued() & F.col("problem").isNull())
-    count = F.when(
-        F.col("sys_flag").bitwiseAND(names.INNER_BATCH) != 0, F.col("properties").getItem("INNER_NUM").try_cast("long")
-    )
+    count = F.when(F.col("sys_flag").bitwiseAND(names.INNER_BATCH) != 0, prop("INNER_NUM").try_cast("long"))
     taken = frame.select(
         _broker(case).alias("broker"),
         *_QUEUE,
@@ -158,7 +157,10 @@ def _broker(case: Case) -> Column:
 
     host = F.expr("substring(offset_msg_id, 1, length(offset_msg_id) - 16)")
     pairs = (
-        case.messages.where(F.col("offset_msg_id").isNotNull()).select("file", host.alias("host")).distinct().collect()
+        case.stored_messages.where(F.col("offset_msg_id").isNotNull())
+        .select("file", host.alias("host"))
+        .distinct()
+        .collect()
     )
     known = transactions.joined(sorted((row.file, row.host) for row in pairs))
     if len(set(known.values())) == len(known):

@@ -209,7 +209,7 @@ def _joined(case: Case, rows: DataFrame, by: str) -> DataFrame:
             "topic",
             F.col("reconsume_times").alias("their_times"),
             record_stage.prop(names.ORIGIN_MESSAGE_ID).alias("their_origin"),
-            record_stage.group().alias("their_group"),
+            F.col("consumer_group").alias("their_group"),
         )
         rows = rows.join(records, "offset_msg_id", "left")
     else:

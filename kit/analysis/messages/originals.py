@@ -11,9 +11,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit.case import setup
+from kit.case import scan, setup
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
@@ -21,40 +24,24 @@ if TYPE_CHECKING:
 
     from kit.case.case import Case
 
-_WAITING: Final = (names.HALF_TOPIC, names.SCHEDULE_TOPIC, names.TIMER_TOPIC)
-"""Topics in which a producer's own message waits; its target is REAL_TOPIC. Anywhere else REAL_TOPIC marks what came
-out of them."""
+NEW: Final = (
+    (pc.bit_wise_and(ds.field("sys_flag"), names.TRANSACTION_MASK) < names.TRANSACTION_COMMIT)
+    & ~pc.starts_with(scan.text("topic"), names.RETRY_PREFIX)
+    & ~pc.starts_with(scan.text("topic"), names.DLQ_PREFIX)
+    & (ds.field("reconsume_times") == 0)
+    & (ds.field("prepared_transaction_offset") == 0)
+)
+"""What the fixed fields alone cannot rule out as an original; RocketMQ's own messages among it."""
 
 
 def is_original(trace_topics: tuple[str, ...] = ()) -> Column:
-    """Tell originals, as a condition on the columns of `messages`. `trace_topics`: further names of message trace
-    topics.
-    """
-    target = F.col("properties").getItem(names.REAL_TOPIC)
-    internal = names.SYSTEM_TOPICS - set(_WAITING)
-    by_consumer = [
-        F.col("properties").getItem(name).isNotNull()
-        for name in (names.RETRY_TOPIC, names.ORIGIN_MESSAGE_ID, names.RECONSUME_TIME)
-    ]
-    renewed = [
-        F.col("properties").getItem(name).isNotNull() for name in (names.CHECK_TIMES, names.PREPARED_QUEUE_OFFSET)
-    ]
-    waits = F.col("topic").isin(*_WAITING)
-    return (
-        plainly_new()
-        & ~F.col("topic").isin(*internal, *trace_topics)
-        & ~F.startswith("topic", F.lit(names.TRACE_TOPIC_CLOUD_PREFIX))
-        & (target.isNull() | (waits & (target != F.col("topic")) & ~target.isin(*internal)))
-        & ~_any(by_consumer)
-        & ~_any(renewed)
-    )
+    """Tell originals, as a condition on the columns of `records`. `trace_topics`: further names of message trace topics."""
+    return F.col("original") & ~F.col("topic").isin(*trace_topics)
 
 
-def plainly_new() -> Column:
-    """Tell what the fixed fields alone cannot rule out as an original: cheap, before the properties are looked at."""
-    committed = F.col("sys_flag").bitwiseAND(names.TRANSACTION_MASK) >= names.TRANSACTION_COMMIT
-    again = F.startswith("topic", F.lit(names.RETRY_PREFIX)) | F.startswith("topic", F.lit(names.DLQ_PREFIX))
-    return ~committed & ~again & (F.col("reconsume_times") == 0) & (F.col("prepared_transaction_offset") == 0)
+def which(case: Case) -> pc.Expression:
+    """Tell originals, as a condition for `scan.records`."""
+    return ds.field("original") & ~ds.field("topic").isin(pa.array(trace_topics(case), pa.string()))
 
 
 def originals(case: Case) -> DataFrame:
@@ -66,10 +53,3 @@ def trace_topics(case: Case) -> tuple[str, ...]:
     """Return the trace topic that the broker's configuration names, when it is not the usual one."""
     named = setup.setting(case, "msgTraceTopicName").value
     return (str(named),) if named and named != names.TRACE_TOPIC else ()
-
-
-def _any(conditions: list[Column]) -> Column:
-    found = conditions[0]
-    for condition in conditions[1:]:
-        found = found | condition
-    return found

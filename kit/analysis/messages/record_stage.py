@@ -1,32 +1,29 @@
-"""What each stored record is in the life of its message: half, check-back, commit, schedule, retry, dead letter, …
-
-`stage` works on a whole table at once; the frames below count copies, retries and steps that never came.
-Which write makes which record: broker/transaction/queue/TransactionalMessageBridge,
-broker/processor/EndTransactionProcessor,
-store/CommitLog.putMessage (4.x) and broker/util/HookUtils (5.x) for delays, broker/processor/SendMessageProcessor for
-retries and dead letters.
+"""Copies, retries and steps that never came, counted by what each record is in the life of its message
+(`kit.rocketmq.stages`).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+import pyarrow.dataset as ds
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit.case import setup
-from kit.case.memoize import per_case
+from kit.case import scan, setup
+from kit.formats.commitlog.strings import hashed
 from kit.formats.values import NANO_LAST_MS
 from kit.i18n import T
 from kit.rocketmq import names
+from kit.rocketmq.stages import CHECK_BACK, COMMIT, DISCARDED, DLQ, DUE, HALF, LEAKED, OP, ORIGINAL, RETRY, SCHEDULE
+from kit.spark.properties import prop
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from kit.case.case import Case
 
-ORIGINAL, HALF, CHECK_BACK, COMMIT, OP = "original", "half", "check-back", "commit", "op"
-SCHEDULE, DUE, RETRY, DLQ, DISCARDED, LEAKED = "schedule", "due", "retry", "dlq", "discarded", "leaked"
 STAGES: Final[dict[str, T]] = {
     ORIGINAL: T("written by the producer"),
     HALF: T("half message, invisible to consumers"),
@@ -45,64 +42,24 @@ LONGEST_DELAY: Final = 100 * 86_400
 """Seconds. A level beyond is no delay anybody waits for, and could lead out of the times that can be shown."""
 
 
-def prop(name: str) -> Column:
-    """A property of a record, null when it has none of that name."""
-    return F.col("properties").getItem(name)
-
-
 def is_commit() -> Column:
     """Whether the commit bit is set: on the committed record and on every later copy of it."""
     return F.col("sys_flag").bitwiseAND(names.TRANSACTION_MASK) == names.TRANSACTION_COMMIT
 
 
-def stage() -> Column:
-    """Return the stage of a record of `messages`, one of `STAGES`; a retry's number is its `reconsume_times`."""
-    topic, target = F.col("topic"), prop(names.REAL_TOPIC)
-    delayed = prop(names.DELAY).isNotNull() | prop("TIMER_OUT_MS").isNotNull()
-    return (
-        F.when(topic == names.OP_TOPIC, OP)
-        .when(topic == names.DISCARD_TOPIC, DISCARDED)
-        .when(topic.isin(names.HALF_TOPIC, names.SCHEDULE_TOPIC) & (target == names.HALF_TOPIC), LEAKED)
-        .when(
-            (topic == names.HALF_TOPIC)
-            & (prop(names.CHECK_TIMES).isNotNull() | prop(names.PREPARED_QUEUE_OFFSET).isNotNull()),
-            CHECK_BACK,
-        )
-        .when(topic == names.HALF_TOPIC, HALF)
-        .when(topic.isin(names.SCHEDULE_TOPIC, names.TIMER_TOPIC), SCHEDULE)
-        .when(F.startswith(topic, F.lit(names.RETRY_PREFIX)), RETRY)
-        .when(F.startswith(topic, F.lit(names.DLQ_PREFIX)), DLQ)
-        .when(delayed & (target == topic), DUE)
-        .when(is_commit(), COMMIT)
-        .otherwise(ORIGINAL)
-    )
-
-
-def group() -> Column:
-    """Return the consumer group a retry or dead letter belongs to, on its way through the delay too; null for
-    others.
-    """
-    target = F.when(F.col("topic").isin(names.SCHEDULE_TOPIC, names.TIMER_TOPIC), prop(names.REAL_TOPIC)).otherwise(
-        F.col("topic")
-    )
-    return F.nullif(F.regexp_extract(target, "^(?:%RETRY%|%DLQ%)(.+)$", 1), F.lit(""))
-
-
-@per_case
 def staged(case: Case) -> DataFrame:
-    """Return every record once, with `stage` and `consumer_group`; kept for the case."""
-    return case.records.withColumn("stage", stage()).withColumn("consumer_group", group())
+    """Return every record once, with `stage` (one of `STAGES`; a retry's number is its `reconsume_times`) and
+    `consumer_group` (of a retry or dead letter, on its way through the delay too; null for others).
+    """
+    return case.records
 
 
 def identities(case: Case) -> tuple[int, int]:
     """Return (distinct UNIQ_KEYs, those with more than one offset id) over every record."""
-    per_key = (
-        case.records.where(F.col("uniq_key").isNotNull())
-        .groupBy("uniq_key")
-        .agg(F.min("offset_msg_id").alias("a"), F.max("offset_msg_id").alias("b"))
-    )
-    row = per_key.agg(F.count("*").alias("n"), F.count_if(F.col("a") != F.col("b")).alias("several")).collect()[0]
-    return int(row.n), int(row.several)
+    hashes = [hashed(batch["uniq_key"]) for batch in scan.batches(case, ("uniq_key",), ds.field("uniq_key").is_valid())]
+    # Every record is there once and has an offset id of its own.
+    _, counts = np.unique(np.concatenate([np.empty(0, np.uint64), *hashes]), return_counts=True)
+    return len(counts), int((counts > 1).sum())
 
 
 def copies(case: Case) -> DataFrame:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit.analysis.messages import deliveries, lineage, record_stage
+from kit.analysis.messages import client_traces, deliveries, lineage, record_stage
 from kit.case.memoize import per_case
+from kit.formats.commitlog.schema import TEXT, as_dict
 from kit.i18n import T
 from kit.inventory import mentions
 from kit.rocketmq import ids, names
@@ -62,10 +63,10 @@ def trace(case: Case, id: str) -> dict[str, Any]:  # noqa: A002 - the public nam
     """Tell the life of the message with this UNIQ_KEY, offset id of any copy, or business key (then of every message
     that has it).
 
-    Return {"id", "kind" (`uniq`, `offset`, `grpc`, `key`), "uniq_keys", "records", "ops", "handled", "mentions",
-    "gaps"}. `records` are the copies in store
-    order, each with `stage`, `why` and `copied_from`; `ops` the op records that ended its half messages. An id that is
-    nowhere gives empty lists.
+    Return {"id", "kind" (`uniq`, `offset`, `grpc`, `key`), "uniq_keys", "records", "ops", "handled", "traces",
+    "mentions", "gaps"}. `records` are the copies in store
+    order, each with `stage`, `why` and `copied_from`; `ops` the op records that ended its half messages; `traces` what
+    clients wrote about it into the message trace topic. An id that is nowhere gives empty lists.
     Times are ISO 8601 in UTC. Texts are in the case's language.
     """
     wanted = id.strip()
@@ -76,8 +77,8 @@ def trace(case: Case, id: str) -> dict[str, Any]:  # noqa: A002 - the public nam
     told = _handled(case, keys, done, wanted)
     words = _words(wanted, keys, done, ops)
     texts, counts = mentions.search(_texts(case), words)
-    said = [{"file": m.file, "line": m.line, "text": m.text, "word": m.word} for m in texts] + _traces(case, keys, done)
-    missing = _gaps(case, wanted, done, ops, told)
+    traces = client_traces.entries(case, keys, wanted, itself=not found)
+    missing = _gaps(case, wanted, done, ops, told) if found or not traces else []
     missing += [
         lineage.gap("unquoted", None, file=f, count=n, kept=k)
         for f, n in counts.items()
@@ -90,7 +91,8 @@ def trace(case: Case, id: str) -> dict[str, Any]:  # noqa: A002 - the public nam
         "records": [_shown(r, case.lang) for r in done],
         "ops": [_shown(op, case.lang) for op in ops],
         "handled": [_shown(h, case.lang) for h in told],
-        "mentions": said,
+        "traces": [_shown(t, case.lang) for t in traces],
+        "mentions": [{"file": m.file, "line": m.line, "text": m.text, "word": m.word} for m in texts],
         "gaps": [_shown(g, case.lang) for g in missing],
     }
 
@@ -136,7 +138,9 @@ def _kind(wanted: str, found: list[dict[str, Any]], keys: list[str]) -> str:
 
 def _records(case: Case, wanted: str) -> list[dict[str, Any]]:
     """Return the copies in store order, each with `link`: what joined it where it has no UNIQ_KEY."""
-    every = record_stage.staged(case).where(F.col("stage") != record_stage.OP)
+    # The KEYS of a trace record are the ids and keys of the messages it is about: it is no copy of any of them.
+    every = record_stage.staged(case)
+    every = every.where((F.col("stage") != record_stage.OP) & ~F.col("topic").isin(client_traces.topics(case)))
     loose_id = F.when(F.col("uniq_key").isNull(), F.col("offset_msg_id")).alias("offset_msg_id")
     start = (
         every.where(_names(wanted)).select("uniq_key", loose_id).distinct().limit(MOST_RECORDS).toArrow().to_pylist()
@@ -227,7 +231,7 @@ def _fetch(case: Case, condition: Column) -> list[dict[str, Any]]:
         .orderBy("store_timestamp")
         .limit(MOST_RECORDS),
     )
-    resent = F.coalesce(F.array_contains(F.map_keys("properties"), names.MIN_OFFSET), F.lit(False))
+    resent = prop(names.MIN_OFFSET).isNotNull()
     more = (
         prop(names.REAL_TOPIC).alias("real_topic"),
         prop(names.CHECK_TIMES).try_cast("int").alias("check_times"),
@@ -235,11 +239,10 @@ def _fetch(case: Case, condition: Column) -> list[dict[str, Any]]:
         prop(names.ORIGIN_MESSAGE_ID).alias("origin_message_id"),
         resent.alias("resent"),
         F.when(F.col("stage") == record_stage.SCHEDULE, F.col("due")).alias("due"),
-        "properties",
+        F.col(TEXT).alias("properties"),
     )
     return [
-        {**row, "properties": dict(row["properties"] or ())}
-        for row in rows.select(*_FIELDS, *more).toArrow().to_pylist()
+        {**row, "properties": as_dict(row["properties"])} for row in rows.select(*_FIELDS, *more).toArrow().to_pylist()
     ]
 
 
@@ -356,27 +359,6 @@ def _texts(case: Case) -> Iterable[mentions.Text]:
         if item.kind in ("rows", "sends") and not dialect:
             continue  # Parquet has no lines
         yield mentions.Text(item.file, item.path, item.detail.get("encoding") or dialect.get("encoding"))
-
-
-def _traces(case: Case, keys: list[str], records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the message trace contexts of this message; their place is a record."""
-    if not keys or not case.has("traces"):
-        return []
-    rows = (
-        case.traces.where(F.col("msg_id").isin(keys))
-        .orderBy("time", "file", "physical_offset")
-        .limit(mentions.MOST)
-        .toArrow()
-        .to_pylist()
-    )
-    names_ = ("type", "group", "client_host", "time", "cost_ms", "success", "retry_times", "state", "request_id")
-    found = []
-    for row in rows:
-        text = ", ".join(f"{name}={row[name]}" for name in names_ if row.get(name) is not None)
-        found.append(
-            {"file": row["file"], "physical_offset": row["physical_offset"], "text": text, "word": row["msg_id"]}
-        )
-    return found
 
 
 def _gaps(

@@ -17,7 +17,7 @@ import pandas as pd
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
-from kit.case import events, setup
+from kit.case import events, scan, setup
 from kit.case.memoize import once
 from kit.inventory.references import Ref
 from kit.rocketmq import names, versions
@@ -233,8 +233,9 @@ def has_producer_log(case: Case) -> bool:
 
 
 def _producer_started(case: Case) -> bool:
-    own = (F.col("role") == "producer") & ~F.col("group").isin(names.INNER_PRODUCER_GROUP, names.ADMIN_GROUP)
-    return not case.event("client-started").where(own).isEmpty()
+    started = scan.event(case, "client-started")
+    own = ~started["group"].isin([names.INNER_PRODUCER_GROUP, names.ADMIN_GROUP]) & started["group"].notna()
+    return bool((own & (started["role"] == "producer")).any())
 
 
 def calls(case: Case) -> pd.DataFrame:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from pyspark.sql import functions as F  # noqa: N812
+import pyarrow as pa
+import pyarrow.dataset as ds
 
 from kit.analysis import refs
 from kit.analysis.transactions import leaks
+from kit.case import scan
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -22,14 +24,22 @@ def of_half_topic(case: Case, first: dt.datetime, last: dt.datetime) -> tuple[fl
     """Return which part of the records stored from `first` to `last` (naive UTC, a second around them) the half topic
     wrote to itself, with two of these records; None below `LEAST`, or without records.
     """
-    if not case.has("messages") or leaks.leaked(case).isEmpty():
+    if not case.has("messages") or leaks.leaked(case).empty:
         return None
     second = dt.timedelta(seconds=1)
-    during: Any = F.col("store_timestamp").between(F.lit(_utc(first) - second), F.lit(_utc(last) + second))
-    stored, leaked = case.records.where(during).count(), leaks.leaked(case).where(during).count()
-    if not stored or leaked < LEAST * stored:
+    begin, end = _naive(first) - second, _naive(last) + second
+    every = leaks.leaked(case)
+    leaked = every[every["store_timestamp"].between(begin, end)]
+    at, unit = ds.field("store_timestamp"), pa.timestamp("us", "UTC")
+    during = (at >= pa.scalar(_utc(begin), unit)) & (at <= pa.scalar(_utc(end), unit))
+    stored = sum(batch.num_rows for batch in scan.batches(case, ("sys_flag",), during))
+    if not stored or len(leaked) < LEAST * stored:
         return None
-    return leaked / stored, refs.records(leaks.leaked(case).where(during), 2)
+    return len(leaked) / stored, refs.records_at(case, leaked, 2)
+
+
+def _naive(at: dt.datetime) -> dt.datetime:
+    return at if at.tzinfo is None else at.astimezone(dt.UTC).replace(tzinfo=None)
 
 
 def _utc(at: dt.datetime) -> dt.datetime:

@@ -10,15 +10,16 @@ nothing about storage, and no bracketed refusal was ever seen stored (reference 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import pandas as pd
-from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis.messages.originals import originals
 from kit.analysis.sends import attempts
 from kit.analysis.sends.stored import copies_of, covered, parts, stored_twice
+from kit.case import scan
 from kit.case.memoize import once
 from kit.rocketmq import names
 from kit.rocketmq.log_events.catalogue import BY_SLUG
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 STORED: Final = ("SEND_OK", *names.SEND_STATUS_STORED)
 """Answers with which a send did not throw: client/producer/SendStatus."""
-_FAILED: Final = r"(?i)exception|error|fail|timeout|busy|refus|CODE: ?\d"
+_FAILED: Final = re.compile(r"(?i)exception|error|fail|timeout|busy|refus|CODE: ?\d")
 """What a ledger may hold for a send that threw."""
 _TIMEOUT: Final = re.compile(r"RemotingTimeoutException|RemotingTooMuchRequestException")
 """Exceptions that are a client's own time-out whatever their text: remoting/exception."""
@@ -93,7 +94,7 @@ def _ledger(case: Case) -> Ledger:
         failed, more = from_logs(told, calls)
     looked = listed or not failed.empty or attempts.has_producer_log(case)
     if attempts.entries(case) is None or not looked:
-        return Ledger(None, sends=case.sends.count() if listed else None)
+        return Ledger(None, sends=len(scan.table(case, "sends", ["file"])) if listed else None)
     kinds = failed["kind"].dropna()
     errors = attempts.counted(pd.concat([kinds, more["kind"]]))
     counted, not_ok = _outcomes(case) if listed else (None, {})
@@ -125,32 +126,31 @@ def _identity(failed: pd.DataFrame) -> pd.Series:
 # --- from a ledger -----------------------------------------------------------------------------------------------------------
 
 
-def _threw() -> Any:
-    said = F.concat_ws(" ", "outcome", "error")
-    stored = F.upper(F.trim(F.coalesce("outcome", F.lit("")))).isin(*STORED)
-    for status in STORED:
-        stored = stored | F.contains(said, F.lit(status))
-    return F.rlike(said, F.lit(_FAILED)) & ~stored
+_WORKS: Final = re.compile("|".join(STORED))
+
+
+def _threw(said: str, outcome: str | None) -> bool:
+    stored = (outcome or "").strip(" ").upper() in STORED or _WORKS.search(said)
+    return bool(_FAILED.search(said)) and not stored
 
 
 def _failing_rows(case: Case) -> pd.DataFrame:
-    rows = case.sends.where(_threw()).select(
-        "key",
-        "uniq_key",
-        F.concat_ws(" ", "outcome", "error").alias("outcome"),
-        F.unix_millis("start").alias("ts"),
-        "cost_ms",
-        "file",
-        "line",
-    )
-    return rows.limit(attempts.MOST).toPandas().sort_values(["file", "line"], ignore_index=True)
+    rows = scan.table(
+        case, "sends", ["key", "uniq_key", "outcome", "error", "start", "cost_ms", "file", "line"]
+    ).to_pandas()
+    said = [" ".join(filter(None, both)) for both in zip(rows["outcome"], rows["error"], strict=True)]
+    threw = [_threw(text, outcome) for text, outcome in zip(said, rows["outcome"], strict=True)]
+    start = rows.pop("start")
+    rows = rows.assign(outcome=said, ts=(start.astype("int64") // 1000).where(start.notna())).drop(columns="error")
+    shown = ["key", "uniq_key", "outcome", "ts", "cost_ms", "file", "line"]
+    return rows[threw].sort_values(["file", "line"], ignore_index=True).head(attempts.MOST)[shown]
 
 
 def _outcomes(case: Case) -> tuple[int, dict[str, int]]:
     """Return how many sends the ledgers list, and the answers that are neither SEND_OK nor an exception."""
-    rows = case.sends.groupBy("outcome").agg(F.count("*").alias("n")).collect()
-    not_ok = {row.outcome: row.n for row in rows if row.outcome in names.SEND_STATUS_STORED}
-    return sum(row.n for row in rows), dict(sorted(not_ok.items()))
+    counts = Counter(scan.table(case, "sends", ["outcome"])["outcome"].to_pylist())
+    not_ok = {outcome: n for outcome, n in counts.items() if outcome in names.SEND_STATUS_STORED}
+    return counts.total(), dict(sorted(not_ok.items()))
 
 
 def from_ledger(rows: pd.DataFrame, told: pd.DataFrame, calls: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -11,20 +11,22 @@ an append that hangs.
 from __future__ import annotations
 
 import datetime as dt
+import operator
+from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import numpy as np
 import pandas as pd
-from pyspark.sql import functions as F  # noqa: N812
+import pyarrow as pa
+import pyarrow.dataset as ds
 
-from kit.analysis.messages.originals import is_original, plainly_new, trace_topics
+from kit.analysis.messages.originals import NEW, which
+from kit.case import scan
 from kit.case.memoize import once
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-
     from kit.case.case import Case
 
 SHORTEST: Final = 200
@@ -41,6 +43,19 @@ HOUR: Final = 3_600_000
 """ms."""
 ENOUGH: Final = 20
 """Originals of a client host in one hour that are enough to take the quickest for its clock difference."""
+
+
+_SHOWN: Final = (
+    "file",
+    "physical_offset",
+    "topic",
+    "queue_id",
+    "queue_offset",
+    "born_timestamp",
+    "store_timestamp",
+    "offset_msg_id",
+    "store_host",
+)
 
 
 @attrs.frozen
@@ -83,49 +98,46 @@ def find(case: Case) -> list[Stall]:
 
 def pauses(case: Case) -> pd.DataFrame:
     """Return the single pauses: columns store_host, start, end (ms since 1970), waiters."""
-    columns = (
-        "store_host",
-        "born_host",
-        "topic",
-        "sys_flag",
-        "reconsume_times",
-        "prepared_transaction_offset",
-        "properties",
-    )
-    stamped = case.records.select(*columns, _ms("store_timestamp").alias("stored"), _ms("born_timestamp").alias("born"))
-    clocks = _clocks(stamped)
+    seen = _stamped(case)
+    clocks = _clocks(seen[seen["new"]])
     if clocks["skew"].abs().max() > LATE / 3:
-        of_host = F.broadcast(stamped.sparkSession.createDataFrame(clocks[["born_host", "hour", "skew"]]))
-        stamped = stamped.withColumn("hour", F.floor(F.col("stored") / HOUR)).join(
-            of_host, ["born_host", "hour"], "left"
-        )
-        stamped = stamped.withColumn("born", F.col("born") + F.coalesce("skew", F.lit(0))).drop("hour", "skew")
-    holes = _holes(stamped)
+        hours = seen[["born_host"]].assign(hour=seen["stored"] // HOUR)
+        skews = hours.merge(clocks[["born_host", "hour", "skew"]], on=["born_host", "hour"], how="left")["skew"]
+        seen["born"] += skews.fillna(0).to_numpy()
+    late = seen[seen["new"] & (seen["stored"] - seen["born"] >= LATE)]
+    holes = _holes(seen, late)
     suspects = holes[holes["late"] > 0]
     if suspects.empty:
         return suspects.assign(waiters=0)[["store_host", "start", "end", "waiters"]]
-    waited = _waiters(stamped, clocks, suspects, trace_topics(case))
+    waited = _waiters(late[late["original"]], clocks, suspects)
     holes = holes.merge(waited, on=["store_host", "end"], how="left").fillna({"waiters": 0})
     return _proven(holes)[["store_host", "start", "end", "waiters"]].reset_index(drop=True)
 
 
-def _ms(name: str) -> Column:
-    return F.unix_millis(F.col(name))
+def _stamped(case: Case) -> pd.DataFrame:
+    """Return when each record was born and stored (ms): store_host, born_host, stored, born (null where unknown), new (not
+    ruled out as an original by its fixed fields), original.
+    """
+    columns = ("store_host", "born_host", "store_timestamp", "born_timestamp")
+    mine = {name: ds.field(name) for name in columns} | {"new": NEW, "original": which(case)}
+    table = scan.records(case, mine, ds.field("store_timestamp").is_valid()).unify_dictionaries()
+    frame = table.to_pandas(split_blocks=True, self_destruct=True)
+    for name in ("store", "born"):
+        times = frame.pop(f"{name}_timestamp")
+        frame["stored" if name == "store" else name] = (times.astype("int64") // 1000).where(times.notna())
+    return frame.astype({"stored": "int64"})
 
 
-def _clocks(stamped: DataFrame) -> pd.DataFrame:
+def _clocks(new: pd.DataFrame) -> pd.DataFrame:
     """Return by connection and hour what to add to `born` for clocks that differ: born_host, hour, skew (ms), since
     (ms, first store).
     """
+    each = new[["born_host", "stored"]].assign(hour=new["stored"] // HOUR, least=new["stored"] - new["born"])
     seen = (
-        stamped.where(plainly_new())
-        .groupBy("born_host", F.floor(F.col("stored") / HOUR).alias("hour"))
-        .agg(
-            F.min(F.col("stored") - F.col("born")).alias("least"),
-            F.count("*").alias("n"),
-            F.min("stored").alias("since"),
-        )
-        .toPandas()
+        each.groupby(["born_host", "hour"], observed=True)
+        .agg(least=("least", "min"), n=("least", "size"), since=("stored", "min"))
+        .reset_index()
+        .astype({"born_host": object})
     )
     seen["host"] = seen["born_host"].str.replace(r":\d+$", "", regex=True)
     hourly = seen.groupby(["host", "hour"])
@@ -135,24 +147,21 @@ def _clocks(stamped: DataFrame) -> pd.DataFrame:
     return seen
 
 
-def _holes(stamped: DataFrame) -> pd.DataFrame:
+def _holes(seen: pd.DataFrame, late: pd.DataFrame) -> pd.DataFrame:
     """Return every time of at least `SHORTEST` ms in which a broker stored nothing.
 
     Columns store_host, start, end (ms), bin (of the end), late (records behind it that may have waited for its end),
     busy (records per ms before it).
     """
-    late = plainly_new() & (F.col("stored") - F.col("born") >= LATE)
-    bins = (
-        stamped.groupBy("store_host", F.floor(F.col("stored") / SHORTEST).alias("bin"))
-        .agg(
-            F.count("*").alias("n"),
-            F.min("stored").alias("first"),
-            F.max("stored").alias("last"),
-            F.count_if(late).alias("late"),
-        )
-        .toPandas()
-        .sort_values(["store_host", "bin"], ignore_index=True)
+    place = ["store_host", "bin"]
+    stored = (
+        seen[["store_host", "stored"]].assign(bin=seen["stored"] // SHORTEST).groupby(place, observed=True)["stored"]
     )
+    bins = stored.agg(n="size", first="min", last="max").reset_index().astype({"store_host": object})
+    by_bin = late[["store_host"]].assign(bin=late["stored"] // SHORTEST).groupby(place, observed=True).size()
+    counted = by_bin.rename("late").reset_index().astype({"store_host": object})
+    bins = bins.merge(counted, on=place, how="left").fillna({"late": 0}).astype({"late": "int64"})
+    bins = bins.sort_values(place, ignore_index=True)
     by_broker = bins.groupby("store_host")
     bins["start"] = by_broker["last"].shift()
     bins["late"] += by_broker["late"].shift(-1).fillna(0).astype("int64")
@@ -161,24 +170,20 @@ def _holes(stamped: DataFrame) -> pd.DataFrame:
     return holes.astype({"start": "int64"})[["store_host", "start", "end", "bin", "late", "busy"]]
 
 
-def _waiters(stamped: DataFrame, clocks: pd.DataFrame, suspects: pd.DataFrame, traces: tuple[str, ...]) -> pd.DataFrame:
+def _waiters(late: pd.DataFrame, clocks: pd.DataFrame, suspects: pd.DataFrame) -> pd.DataFrame:
     """Return how many originals waited for the end of each hole, and since when: columns store_host, end, waiters,
     since (ms).
 
     The first messages of a connection do not count: what they wait for is their own client's start.
     """
-    spark = stamped.sparkSession
     behind = pd.concat([suspects[["store_host", "end", "bin"]].assign(bin=suspects["bin"] + k) for k in (0, 1)])
     known = clocks[["born_host", "since"]].drop_duplicates("born_host")
-    late = (
-        stamped.withColumn("bin", F.floor(F.col("stored") / SHORTEST))
-        .where(plainly_new() & (F.col("stored") - F.col("born") >= LATE))
-        .join(F.broadcast(spark.createDataFrame(behind)), ["store_host", "bin"])
-        .where((F.col("stored") >= F.col("end")) & (F.col("born") <= F.col("end") - LATE) & is_original(traces))
-        .join(F.broadcast(spark.createDataFrame(known)), "born_host")
-        .where(F.col("since") < F.col("end"))
-    )
-    return late.groupBy("store_host", "end").agg(F.count("*").alias("waiters"), F.min("born").alias("since")).toPandas()
+    waited = late.assign(bin=late["stored"] // SHORTEST).astype({"store_host": object, "born_host": object})
+    waited = waited.merge(behind, on=["store_host", "bin"])
+    waited = waited[(waited["stored"] >= waited["end"]) & (waited["born"] <= waited["end"] - LATE)]
+    waited = waited.merge(known, on="born_host")
+    by_hole = waited[waited["since"] < waited["end"]].groupby(["store_host", "end"])["born"]
+    return by_hole.agg(waiters="size", since="min").reset_index()
 
 
 def _proven(holes: pd.DataFrame) -> pd.DataFrame:
@@ -226,31 +231,35 @@ def frame(found: list[Stall]) -> pd.DataFrame:
 
 def released(case: Case, found: list[Stall]) -> tuple[Ref, ...]:
     """Quote for each stall the original that waited longest for its end."""
-    number = F.lit(None).cast("int")
-    for n, stall in enumerate(found):
-        start, end = (t.replace(tzinfo=dt.UTC) for t in (stall.start, stall.end + dt.timedelta(milliseconds=SHORTEST)))
-        number = F.when(
-            (F.col("store_host") == stall.store_host) & F.col("store_timestamp").between(F.lit(start), F.lit(end)), n
-        ).otherwise(number)
-    waited = F.struct(_ms("store_timestamp") - _ms("born_timestamp"), -F.col("physical_offset"))
-    shown = F.struct(
-        "file",
-        "physical_offset",
-        "topic",
-        "queue_id",
-        "queue_offset",
-        "born_timestamp",
-        "store_timestamp",
-        "offset_msg_id",
+    if not found:
+        return ()
+    at, unit = ds.field("store_timestamp"), pa.timestamp("us", "UTC")
+    ends = [stall.end + dt.timedelta(milliseconds=SHORTEST) for stall in found]
+    windows = [
+        (ds.field("store_host") == stall.store_host)
+        & (at >= pa.scalar(stall.start.replace(tzinfo=dt.UTC), unit))
+        & (at <= pa.scalar(end.replace(tzinfo=dt.UTC), unit))
+        for stall, end in zip(found, ends, strict=True)
+    ]
+    behind = scan.records(case, _SHOWN, which(case) & reduce(operator.or_, windows)).to_pandas()
+    for name in ("born_timestamp", "store_timestamp"):
+        behind[name] = behind[name].dt.tz_localize(None)
+    behind = behind.assign(waited=behind["store_timestamp"] - behind["born_timestamp"], n=float("nan"))
+    for n, (stall, end) in enumerate(zip(found, ends, strict=True)):
+        mine = (behind["store_host"] == stall.store_host) & behind["store_timestamp"].between(stall.start, end)
+        behind.loc[mine, "n"] = n
+    longest = (
+        behind.dropna(subset=["n"])
+        .sort_values(["n", "waited", "physical_offset"], ascending=[True, False, True])
+        .drop_duplicates("n")
     )
-    behind = case.records.where(is_original(trace_topics(case))).withColumn("n", number).where(F.col("n").isNotNull())
-    rows = behind.groupBy("n").agg(F.max_by(shown, waited).alias("r")).orderBy("n").collect()
     return tuple(
         Ref(
             r.file,
-            f"topic={r.topic}, queueId={r.queue_id}, queueOffset={r.queue_offset}, bornTimestamp={r.born_timestamp}, "
-            f"storeTimestamp={r.store_timestamp}, msgId={r.offset_msg_id}",
+            f"topic={r.topic}, queueId={r.queue_id}, queueOffset={r.queue_offset}, "
+            f"bornTimestamp={r.born_timestamp.to_pydatetime()}, storeTimestamp={r.store_timestamp.to_pydatetime()}, "
+            f"msgId={r.offset_msg_id}",
             physical_offset=r.physical_offset,
         )
-        for r in (row.r for row in rows)
+        for r in longest.itertuples()
     )

@@ -8,14 +8,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit.analysis.messages.originals import originals
+from kit.analysis.messages.originals import which
 from kit.analysis.sends import attempts
+from kit.case import scan
 from kit.case.memoize import once
+from kit.formats.commitlog.schema import promoted
+from kit.formats.commitlog.strings import hashed
 from kit.rocketmq import names
 from kit.rocketmq.log_layouts import BROKER_SIDE
+from kit.spark.properties import prop
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -43,6 +50,7 @@ COPY_COLUMNS: Final = (
     "file",
     "physical_offset",
 )
+_TARGET: Final = promoted(names.REAL_TOPIC)
 PLACED: Final = ("key", "uniq_key", *COPY_COLUMNS[5:], "real_topic", *BODY)
 """An original as it is reported: its keys, where it lies, where it is bound for, its body."""
 
@@ -175,28 +183,45 @@ def twins(case: Case) -> pd.DataFrame:
 
 
 def _twins(case: Case) -> pd.DataFrame:
-    mine = placed(originals(case))
-    by_id = F.when(F.col("uniq_key").isNotNull(), F.xxhash64(F.lit("id"), "real_topic", "uniq_key", *BODY))
-    by_key = F.when(F.col("keys").isNotNull(), F.xxhash64(F.lit("key"), "keys", *BODY))
-    hashes = F.array_compact(F.array(by_id, by_key) if case.has("sends") else F.array(by_id))
-    each = mine.select(F.explode(hashes).alias("same"))
-    twice = (
-        each.groupBy("same")
-        .agg(F.count("*").alias("n"))
-        .where(F.col("n") > 1)
-        .select("same")
-        .limit(MOST_COPIES)
-        .toPandas()
-    )
-    if twice.empty:
+    listed = case.has("sends")
+    columns = ("topic", _TARGET, "uniq_key", "keys", *BODY)
+    mine = (hash_ for batch in scan.batches(case, columns, which(case)) for hash_ in _hashes(batch, listed)[1])
+    same, counts = np.unique(np.concatenate([np.empty(0, np.uint64), *mine]), return_counts=True)
+    twice = same[counts > 1][:MOST_COPIES]
+    if not len(twice):
         return pd.DataFrame(columns=pd.Index([*PLACED, "sys_flag"]))
     # Two records can share a hash without sharing the values: whoever asks groups by the values.
-    wanted = F.broadcast(mine.sparkSession.createDataFrame(twice))
-    rows = mine.withColumn("same", F.explode(hashes)).join(wanted, "same").select(*PLACED, "sys_flag")
-    return rows.limit(2 * MOST_COPIES).toPandas().drop_duplicates("offset_msg_id", ignore_index=True)
+    stored = [name for name in (*PLACED, "sys_flag", "keys") if name not in ("key", "real_topic")]
+    found = []
+    for batch in scan.batches(case, (*stored, _TARGET), which(case)):
+        rows = [at[np.isin(hash_, twice)] for at, hash_ in zip(*_hashes(batch, listed), strict=True)]
+        found.append(batch.take(pa.array(np.unique(np.concatenate(rows)))).to_pandas())
+    frame = pd.concat([part for part in found if len(part)], ignore_index=True)
+    frame = frame.astype(dict.fromkeys(("file", "topic", "store_host", _TARGET), object))
+    for name in ("born_timestamp", "store_timestamp"):
+        frame[name] = frame[name].dt.tz_localize(None)
+    frame["real_topic"] = frame[_TARGET].fillna(frame["topic"])
+    kept = frame.rename(columns={"keys": "key"})[[*PLACED, "sys_flag"]].head(2 * MOST_COPIES)
+    return kept.drop_duplicates("offset_msg_id", ignore_index=True)
+
+
+def _hashes(batch: pa.RecordBatch, listed: bool) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Return the rows with a UNIQ_KEY and the hashes of topic, UNIQ_KEY and body; if `listed`, those with KEYS and the
+    hashes of KEYS and body as well.
+    """
+    body = np.zeros(batch.num_rows, np.uint64)
+    for name in BODY:
+        body = body * np.uint64(1_000_003) + batch[name].to_numpy(zero_copy_only=False).astype(np.int64).view(np.uint64)
+    topic = pc.coalesce(batch[_TARGET].cast(pa.string()), batch["topic"].cast(pa.string()))
+    rows, found = [], []
+    for name, seed in (("uniq_key", hashed(topic, body)), ("keys", body + np.uint64(1)))[: 2 if listed else 1]:
+        at = np.flatnonzero(batch[name].is_valid().to_numpy(zero_copy_only=False))
+        rows.append(at)
+        found.append(hashed(batch[name], seed)[at])
+    return rows, found
 
 
 def placed(mine: DataFrame) -> DataFrame:
     """Return originals with `real_topic` (where a waiting one is bound for) and `key` (KEYS as a whole)."""
-    target = F.coalesce(F.col("properties").getItem(names.REAL_TOPIC), F.col("topic"))
+    target = F.coalesce(prop(names.REAL_TOPIC), F.col("topic"))
     return mine.withColumn("real_topic", target).withColumn("key", F.col("keys"))

@@ -18,11 +18,12 @@ from pyspark.sql import functions as F  # noqa: N812
 from kit.analysis import refs
 from kit.analysis.sizes import refusals
 from kit.analysis.transactions import transactions
-from kit.analysis.transactions.leaks import prop
 from kit.case import setup
 from kit.case.memoize import once
+from kit.formats.commitlog.schema import TEXT
 from kit.rocketmq import names, size
 from kit.rocketmq.versions import NEWEST, OLDEST, Version, rule
+from kit.spark.properties import prop
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -141,11 +142,7 @@ def _writer(case: Case) -> Version | None:
     if not case.has("messages"):
         return None
     some = transactions.halves(case).where(~F.col("renewed")).limit(IDS)
-    stated = F.aggregate(
-        F.map_entries("properties"),
-        F.lit(0),
-        lambda n, e: n + F.octet_length(e["key"]) + F.octet_length(e["value"]) + F.lit(2),
-    )
+    stated = F.octet_length(TEXT) + 1
     row: Any = some.agg(
         F.count("*").alias("n"),
         F.count_if(prop(names.CLUSTER).isNotNull()).alias("cluster"),

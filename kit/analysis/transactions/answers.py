@@ -9,16 +9,20 @@ client/impl/producer/DefaultMQProducerImpl.
 
 from __future__ import annotations
 
+import re
 from functools import reduce
 from typing import TYPE_CHECKING, Final
 
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
 from kit.analysis.transactions import transactions
-from kit.case import events
+from kit.case import events, scan
 from kit.case.memoize import once
+from kit.formats.commitlog.schema import promoted
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
@@ -104,8 +108,9 @@ def exception_count(case: Case) -> int | None:
         return told
     if not refs.count(case, "client-started", "client"):
         return None
-    started = case.event("client-started").where((F.col("source") == "client") & (F.col("role") == "producer"))
-    return None if started.where(~F.col("group").isin(names.INNER_PRODUCER_GROUP, names.ADMIN_GROUP)).isEmpty() else 0
+    started = scan.event(case, "client-started", ("source",))
+    own = ~started["group"].isin([names.INNER_PRODUCER_GROUP, names.ADMIN_GROUP]) & started["group"].notna()
+    return 0 if (own & (started["source"] == "client") & (started["role"] == "producer")).any() else None
 
 
 def local_errors(case: Case) -> DataFrame | None:
@@ -203,8 +208,11 @@ def one_host(case: Case) -> bool:
     """
     if not refs.seen(case, *SAID):
         return True
-    born = case.records.where(transactions.is_half()).select(_host("born_host").alias("host")).distinct().limit(2)
-    hosts = {row.host for row in born.collect()}
+    half = (ds.field("topic") == names.HALF_TOPIC) & (ds.field(promoted(names.REAL_TOPIC)) != names.HALF_TOPIC)
+    addresses = {
+        a for batch in scan.batches(case, ("born_host",), half) for a in pc.unique(batch["born_host"]).to_pylist()
+    }
+    hosts = {host_of(address) for address in addresses}
     if len(hosts) < 2:
         # Only the addresses: all the other values of these lines cost a regular expression each.
         hosts |= {
@@ -217,6 +225,11 @@ def one_host(case: Case) -> bool:
             .collect()
         }
     return len(hosts) < 2
+
+
+def host_of(address: str) -> str:
+    """Return the host of an address as `_host` does."""
+    return re.sub(r"^[/\[]+|\]+$", "", re.sub(r":\d+$", "", address)).lower()
 
 
 def _host(column: str) -> Column:

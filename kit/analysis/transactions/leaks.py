@@ -1,124 +1,136 @@
 """Leaked messages: half and schedule records whose REAL_TOPIC is the half topic itself.
 
 No producer writes such a record. A consumer older than 4.6.1 does, when its send-back is refused and it sends the
-message anew with TRAN_MSG
-and a delay still set (client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack, up to 4.6.0): the broker takes it
-for a half message and the delay
-diverts it into SCHEDULE_TOPIC_XXXX, which overwrites REAL_TOPIC.
+message anew with TRAN_MSG and a delay still set (client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack, up to
+4.6.0): the broker takes it for a half message and the delay diverts it into SCHEDULE_TOPIC_XXXX, which overwrites
+REAL_TOPIC.
 """
 
 from __future__ import annotations
 
 import itertools
 import statistics
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
-from pyspark.sql import Window
-from pyspark.sql import functions as F  # noqa: N812
+import numpy as np
+import pandas as pd
+import pyarrow.dataset as ds
 
+from kit.case import scan
 from kit.case.memoize import per_case
+from kit.formats.commitlog.schema import promoted
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from pyspark.sql import Column, DataFrame
+    import pyarrow as pa
 
     from kit.case.case import Case
 
 CHART_ROWS = 4_000
 TIMELINE_ROWS = 300
-
-
-def prop(name: str) -> Column:
-    """A property of a record, null when it has none of that name."""
-    return F.col("properties").getItem(name)
-
-
-def is_commit(flag: str = "sys_flag") -> Column:
-    return F.col(flag).bitwiseAND(names.TRANSACTION_MASK) == names.TRANSACTION_COMMIT
-
-
-def is_commit_itself() -> Column:
-    """A commit names the record it ends; put-backs of a committed copy keep the bit, not the name."""
-    return (F.col("topic") == names.SCHEDULE_TOPIC) & is_commit() & (F.col("prepared_transaction_offset") != 0)
+_TARGET: Final = promoted(names.REAL_TOPIC)
+_CHECKS: Final = promoted(names.CHECK_TIMES)
+_FIELDS: Final = (
+    "file",
+    "physical_offset",
+    "store_timestamp",
+    "store_host",
+    "topic",
+    "queue_offset",
+    "sys_flag",
+    "reconsume_times",
+    "prepared_transaction_offset",
+    "uniq_key",
+    _TARGET,
+    _CHECKS,
+    promoted(names.RECONSUME_TIME),
+)
 
 
 @per_case
-def leaked(case: Case) -> DataFrame:
-    """Return the leaked records of the case, once each: half, schedule and given-up ones.
+def leaked(case: Case) -> pd.DataFrame:
+    """Return the leaked records of the case, once each, in the order of the store: half, schedule and discarded ones.
 
-    Columns of `messages` plus `check_times` (int, null before the first check), `committed` (bool: written by a commit)
-    and
-    `place` (`half`, `schedule`, `discarded`).
+    Columns file, physical_offset, store_timestamp (naive UTC), store_host, topic, queue_offset, sys_flag, reconsume_times,
+    prepared_transaction_offset, uniq_key, real_topic, check_times (null before the first check), resent (bool: RECONSUME_TIME
+    is set), committed (bool: written by a commit) and `place` (`half`, `schedule`, `discarded`).
     """
-    records = case.records
-    half, given_up = names.HALF_TOPIC, names.DISCARD_TOPIC
-    place = (
-        F.when((F.col("topic") == half) & (prop("REAL_TOPIC") == half), "half")
-        .when((F.col("topic") == names.SCHEDULE_TOPIC) & (prop("REAL_TOPIC") == half), "schedule")
-        # A leaked record that is given up goes through SCHEDULE as well and names the give-up topic as its target.
-        .when(F.col("topic").isin(names.SCHEDULE_TOPIC, given_up) & (prop("REAL_TOPIC") == given_up), "discarded")
+    half, discarded = names.HALF_TOPIC, names.DISCARD_TOPIC
+    topic, target = ds.field("topic"), ds.field(_TARGET)
+    # A leaked record that is discarded goes through SCHEDULE as well and names the discard topic as its target.
+    placed = (topic.isin([half, names.SCHEDULE_TOPIC]) & (target == half)) | (
+        topic.isin([names.SCHEDULE_TOPIC, discarded]) & (target == discarded)
     )
-    return (
-        records.withColumn("place", place)
-        .where(F.col("place").isNotNull() & (prop("TRAN_MSG") == "true") & prop("DELAY").isNotNull())
-        .withColumn("check_times", prop("TRANSACTION_CHECK_TIMES").try_cast("int"))
-        .withColumn("committed", is_commit())
-        .persist()
-    )
+    marked = (ds.field(promoted(names.TRAN_MSG)) == "true") & ds.field(promoted(names.DELAY)).is_valid()
+    frame = _frame(scan.records(case, _FIELDS, placed & marked))
+    place = np.where(frame["topic"] == half, "half", "schedule")
+    frame["place"] = np.where(frame["real_topic"] == discarded, "discarded", place)
+    frame["resent"] = frame.pop(promoted(names.RECONSUME_TIME)).notna()
+    return frame.sort_values(["store_timestamp", "file", "physical_offset"], ignore_index=True)
 
 
-def half_records(case: Case) -> DataFrame:
-    return leaked(case).where(F.col("place") == "half")
+def _frame(table: pa.Table) -> pd.DataFrame:
+    """Return records as a frame: properties under their own names, whether the commit bit is set."""
+    frame = table.to_pandas(split_blocks=True, self_destruct=True)
+    for name in frame.select_dtypes("category"):
+        frame[name] = frame[name].cat.set_categories(sorted(frame[name].cat.categories))
+    frame["store_timestamp"] = frame["store_timestamp"].dt.tz_localize(None)
+    checks = frame.pop(_CHECKS).astype("string")
+    # Whoever wrote the property may have written anything.
+    whole = pd.to_numeric(checks.where(checks.str.fullmatch(r"\d{1,9}")))
+    frame["check_times"] = whole.astype("Int32")
+    frame["committed"] = (frame["sys_flag"] & names.TRANSACTION_MASK) == names.TRANSACTION_COMMIT
+    return frame.rename(columns={_TARGET: "real_topic"})
 
 
-def resent(case: Case) -> DataFrame:
+def half_records(case: Case) -> pd.DataFrame:
+    """Return those of `leaked` in the half topic."""
+    every = leaked(case)
+    return every[every["place"] == "half"]
+
+
+def resent(case: Case) -> pd.DataFrame:
     """Return the records with which the leak began: written by a consumer, seen once, not yet checked."""
-    return leaked(case).where(
-        (F.col("place") == "schedule")
-        & (F.col("reconsume_times") > 0)
-        & prop("RECONSUME_TIME").isNotNull()
-        & F.col("check_times").isNull()
-    )
+    every = leaked(case)
+    return every[
+        (every["place"] == "schedule") & (every["reconsume_times"] > 0) & every["resent"] & every["check_times"].isna()
+    ]
 
 
-def committed_again(case: Case) -> DataFrame:
+def committed_again(case: Case) -> pd.DataFrame:
     """Return the leaked records with the commit bit: written by a commit that was diverted, or copied from one."""
-    return leaked(case).where(F.col("committed") & (F.col("place") != "discarded"))
+    every = leaked(case)
+    return every[every["committed"] & (every["place"] != "discarded")]
 
 
-def twins(case: Case) -> DataFrame:
+def twins(case: Case) -> pd.DataFrame:
     """Return leaked half records that share UNIQ_KEY and check count with another one: one message became two."""
-    same = Window.partitionBy("uniq_key", "check_times")
-    return (
-        half_records(case)
-        .withColumn("n", F.count("*").over(same))
-        .where((F.col("n") > 1) & F.col("uniq_key").isNotNull())
-        .drop("n")
-    )
+    half = half_records(case)
+    return half[half["uniq_key"].notna() & half.duplicated(["uniq_key", "check_times"], keep=False)]
+
+
+def _is_commit_itself(frame: pd.DataFrame) -> pd.Series:
+    """A commit names the record it ends; put-backs of a committed copy keep the bit, not the name."""
+    return (frame["topic"] == names.SCHEDULE_TOPIC) & frame["committed"] & (frame["prepared_transaction_offset"] != 0)
 
 
 def counts(case: Case) -> pd.DataFrame:
     """Return records by place and by descent: columns place, committed (it or an ancestor was committed), records,
-    commits, messages, …
+    commits, messages, max_check_times, first and last (times).
 
     `commits` are the records that a commit itself wrote into SCHEDULE: they name the record they end, put-backs of them
     do not.
     """
-    return (
-        leaked(case)
-        .groupBy("place", "committed")
-        .agg(
-            F.count("*").alias("records"),
-            F.count_if(is_commit_itself()).alias("commits"),
-            F.count_distinct("uniq_key").alias("messages"),
-            F.max("check_times").alias("max_check_times"),
-            F.min("store_timestamp").alias("first"),
-            F.max("store_timestamp").alias("last"),
-        )
-        .orderBy("place", "committed")
-        .toPandas()
-    )
+    every = leaked(case)
+    grouped = every.assign(commit=_is_commit_itself(every)).groupby(["place", "committed"], sort=True)
+    return grouped.agg(
+        records=("place", "size"),
+        commits=("commit", "sum"),
+        messages=("uniq_key", "nunique"),
+        max_check_times=("check_times", "max"),
+        first=("store_timestamp", "min"),
+        last=("store_timestamp", "max"),
+    ).reset_index()
 
 
 def growth(case: Case, messages: int, records: int) -> pd.DataFrame:
@@ -128,18 +140,12 @@ def growth(case: Case, messages: int, records: int) -> pd.DataFrame:
     Columns seq (1 …), store_timestamp, half_queue_offset, check_times, uniq_key, doubling (bool).
     """
     marks = doublings(messages, records)
-    every = max(1, records // CHART_ROWS)
-    numbered = half_records(case).withColumn(
-        "seq", F.row_number().over(Window.orderBy("store_host", "physical_offset"))
-    )
-    shown = numbered.where((F.col("seq") % every == 0) | F.col("seq").isin([1, records, *marks]))
-    frame = (
-        shown.orderBy("seq")
-        .select("seq", "store_timestamp", F.col("queue_offset").alias("half_queue_offset"), "check_times", "uniq_key")
-        .toPandas()
-    )
-    frame["doubling"] = frame["seq"].isin(marks)
-    return frame
+    half = half_records(case).sort_values(["store_host", "physical_offset"])
+    seq = np.arange(1, len(half) + 1)
+    shown = (seq % max(1, records // CHART_ROWS) == 0) | np.isin(seq, [1, records, *marks])
+    columns = ["seq", "store_timestamp", "half_queue_offset", "check_times", "uniq_key"]
+    kept = half.rename(columns={"queue_offset": "half_queue_offset"}).assign(seq=seq)[shown][columns]
+    return kept.assign(doubling=kept["seq"].isin(marks)).reset_index(drop=True)
 
 
 def doublings(messages: int, records: int) -> list[int]:
@@ -163,72 +169,48 @@ def doubling_seconds(growth_frame: pd.DataFrame, messages: int, records: int) ->
 
 
 def flow(case: Case) -> pd.DataFrame:
-    """Return how leaked records moved between topics: columns source, target, records. Read from the records
-    themselves.
+    """Return how leaked records moved between topics: columns writer, target, records. Read from the records themselves.
 
     A leaked schedule record came from the consumer (reconsumed), from a check's put-back, or from a commit; it goes
-    where its REAL_TOPIC says.
-    Put-backs of a committed copy keep its commit bit; only the commit itself names the record it ends
-    (preparedTransactionOffset).
+    where its REAL_TOPIC says. Put-backs of a committed copy keep its commit bit; only the commit itself names the record
+    it ends (preparedTransactionOffset).
     """
-    into = (
-        F.when(is_commit_itself(), "commit")
-        .when((F.col("reconsume_times") > 0) & F.col("check_times").isNull(), "consumer")
-        .otherwise("check")
-    )
-    scheduled = leaked(case).where(F.col("topic") == names.SCHEDULE_TOPIC)
-    return (
-        scheduled.groupBy(into.alias("writer"), prop("REAL_TOPIC").alias("target"))
-        .agg(F.count("*").alias("records"))
-        .orderBy("writer", "target")
-        .toPandas()
-    )
+    every = leaked(case)
+    waiting = every[every["topic"] == names.SCHEDULE_TOPIC]
+    by_consumer = (waiting["reconsume_times"] > 0) & waiting["check_times"].isna()
+    writer = np.where(_is_commit_itself(waiting), "commit", np.where(by_consumer, "consumer", "check"))
+    grouped = waiting.assign(writer=writer, target=waiting["real_topic"].astype(str)).groupby(["writer", "target"])
+    return grouped.size().rename("records").reset_index()
 
 
 def timelines(case: Case, most: int = 8) -> pd.DataFrame:
     """Return the records of the first leaked messages (at most `most`) in store order, the first `TIMELINE_ROWS` of
     each; `uniq_key` says whose.
     """
-    first = F.min("store_timestamp").alias("at")
-    began = (
-        resent(case)
-        .groupBy("uniq_key")
-        .agg(first, F.lit(0).alias("rank"))
-        .union(half_records(case).groupBy("uniq_key").agg(first, F.lit(1).alias("rank")))
-    )
-    picked = (
-        began.where(F.col("uniq_key").isNotNull())
-        .groupBy("uniq_key")
-        .agg(F.min(F.struct("rank", "at")).alias("began"))
-        .orderBy("began", "uniq_key")
-    )
-    keys = [row.uniq_key for row in picked.limit(most).collect()]
-    ended = is_commit() & ((F.col("topic") != names.SCHEDULE_TOPIC) | (F.col("prepared_transaction_offset") != 0))
-    within = F.row_number().over(Window.partitionBy("uniq_key").orderBy("store_timestamp", "physical_offset"))
-    frame = (
-        case.records.where(F.col("uniq_key").isin(keys) if keys else F.lit(False))
-        .withColumn("_n", within)
-        .where(F.col("_n") <= TIMELINE_ROWS)
-        .select(
-            "uniq_key",
-            "store_timestamp",
-            "file",
-            "physical_offset",
-            "topic",
-            "queue_id",
-            "queue_offset",
-            "offset_msg_id",
-            "sys_flag",
-            "reconsume_times",
-            prop("REAL_TOPIC").alias("real_topic"),
-            prop("TRANSACTION_CHECK_TIMES").try_cast("int").alias("check_times"),
-            ended.alias("committed"),
-        )
-        .toPandas()
-    )
-    order = {key: n for n, key in enumerate(keys)}
-    return frame.sort_values(
+    began = pd.concat([resent(case).assign(rank=0), half_records(case).assign(rank=1)])
+    first = began.sort_values(["rank", "store_timestamp", "uniq_key"]).drop_duplicates("uniq_key")
+    keys = list(first["uniq_key"].dropna().head(most))
+    more = ("queue_id", "offset_msg_id")
+    columns = [name for name in (*_FIELDS, *more) if name not in ("store_host", promoted(names.RECONSUME_TIME))]
+    frame = _frame(scan.records(case, columns, ds.field("uniq_key").isin(keys)))
+    waits = frame["topic"] == names.SCHEDULE_TOPIC
+    frame["committed"] &= ~waits | (frame["prepared_transaction_offset"] != 0)
+    order: Any = {key: n for n, key in enumerate(keys)}
+    frame = frame.sort_values(
         ["uniq_key", "store_timestamp", "physical_offset"],
         key=lambda c: c.map(order) if c.name == "uniq_key" else c,
         ignore_index=True,
     )
+    frame = frame[frame.groupby("uniq_key").cumcount() < TIMELINE_ROWS].reset_index(drop=True)
+    shown = [
+        "uniq_key",
+        "store_timestamp",
+        "file",
+        "physical_offset",
+        "topic",
+        "queue_id",
+        "queue_offset",
+        "offset_msg_id",
+    ]
+    shown += ["sys_flag", "reconsume_times", "real_topic", "check_times", "committed"]
+    return frame[shown].astype(dict.fromkeys(("file", "topic", "real_topic"), object))

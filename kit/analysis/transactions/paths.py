@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 from pyspark.sql import functions as F  # noqa: N812
 
+from kit.analysis.messages.record_stage import is_commit
 from kit.analysis.transactions import answers, transactions
-from kit.analysis.transactions.leaks import is_commit, prop
 from kit.case.memoize import once
 from kit.rocketmq import names
+from kit.spark.properties import prop
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -14,10 +14,12 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
-from kit.case import setup
+from kit.case import scan, setup
 from kit.case.memoize import per_case
 from kit.i18n import T
 from kit.rocketmq import names, versions
@@ -171,10 +173,7 @@ def store_limit(case: Case) -> int:
 
 def retry_topics(case: Case) -> tuple[str, ...]:
     """Return the %RETRY% names of the consumer groups that the configuration and the offsets of the evidence name."""
-    groups: set[str] = set()
-    if case.has("offsets"):
-        groups |= {row.group for row in case.offsets.select("group").distinct().collect() if row.group}
-    if case.has("configs"):
-        rows = case.configs.where(F.col("origin") == "subscriptionGroup.json").select("subject").distinct().collect()
-        groups |= {row.subject for row in rows if row.subject}
+    own = ds.field("origin") == "subscriptionGroup.json"
+    named = [scan.table(case, "offsets", ["group"])["group"], scan.table(case, "configs", ["subject"], own)["subject"]]
+    groups = {group for column in named for group in pc.unique(column).to_pylist() if group}
     return tuple(sorted(names.RETRY_PREFIX + group for group in groups))

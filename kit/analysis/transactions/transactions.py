@@ -20,10 +20,11 @@ import pyarrow.dataset as ds
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
-from kit.analysis.transactions.leaks import is_commit, prop
+from kit.analysis.messages.record_stage import is_commit
 from kit.case import setup
 from kit.case.memoize import once
 from kit.rocketmq import names, versions
+from kit.spark.properties import prop
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -10,10 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kit.formats.arrow_types import TIMESTAMP
-from kit.formats.commitlog import bodies, properties, strings
+from kit.formats.commitlog import bodies, promoted, properties, strings
 from kit.formats.commitlog import columns as c
 from kit.formats.commitlog.records import Bytes
-from kit.formats.commitlog.schema import FIELDS, Wanted, schema
+from kit.formats.commitlog.schema import FIELDS, LINEAGE, PROMOTED, PROMOTED_COLUMNS, TEXT, Wanted, schema
+from kit.formats.commitlog.schema import promoted as promoted_column
+from kit.rocketmq import names as rocketmq
+from kit.rocketmq import stages
 
 _CODECS: Final = pa.array(["none", "zlib", "lz4", "zstd", None])
 _LONGS: Final = {"queue_offset": c.QUEUE_OFFSET, "prepared_transaction_offset": c.PREPARED}
@@ -27,6 +30,10 @@ _INTS: Final = {
 _TIMES: Final = {"born_timestamp": c.BORN_TIME, "store_timestamp": c.STORE_TIME}
 _HOSTS: Final = {"born_host": c.BORN, "store_host": c.STORE}
 _TEXTS: Final = {"topic": c.TOPIC, "keys": c.KEYS, "tags": c.TAGS, "uniq_key": c.UNIQ}
+_OWN: Final = {rocketmq.KEYS: c.KEYS, rocketmq.TAGS: c.TAGS, rocketmq.UNIQ_KEY: c.UNIQ}
+_NOTED: Final = (*_OWN, *PROMOTED)
+_NAMES: Final = promoted.Names.of((*_NOTED, *(name for name in rocketmq.PROPERTIES if name not in _NOTED)))
+_SPOT: Final = {column: len(_OWN) + n for n, column in enumerate(PROMOTED_COLUMNS)}
 BODY_BATCH: Final = 32 << 20
 """Unpacked bodies handed on at once, in bytes."""
 
@@ -83,8 +90,15 @@ class Rows:
     def arrays(self, names: tuple[str, ...], file: str) -> dict[str, pa.Array]:
         """Build the columns asked for, but `body` and `problem`."""
         out: dict[str, pa.Array] = {}
-        if {"properties", "keys", "tags", "uniq_key", "problem"} & set(names):
+        asked = set(names)
+        if "properties" in asked:
+            # This notes where keys, tags and UNIQ_KEY are as well, and what is wrong with the properties.
             out["properties"] = self._properties()
+            asked -= {"keys", "tags", "uniq_key", "problem"}
+        if asked & {TEXT, "keys", "tags", "uniq_key", "problem", *PROMOTED_COLUMNS, *LINEAGE}:
+            self._find()
+        if asked & {TEXT, "problem"}:
+            out[TEXT] = self._properties_text()
         if "problem" in names:
             c.check_crc(self.buf, self.where, self.ints, c.CRC_TABLE, self.marks)
         for name in dict.fromkeys((*names, *((*_HOSTS, "topic") if "problem" in names else ()))):
@@ -116,11 +130,42 @@ class Rows:
             elif name in _TEXTS:
                 out[name], broken = self._texts(_TEXTS[name])
                 self._mark(broken)
+            elif name in _SPOT:
+                out[name] = self._coded(_SPOT[name])
             elif name == "offset_msg_id":
                 offsets, data = space(len(self) + 1, np.int32), space(len(self) * 56, np.uint8)
                 strings.offset_ids(self.buf, self.where, c.STORE, self.physical, offsets, data)
                 out[name] = _strings(offsets, data)
+        if set(LINEAGE) & set(names):
+            out |= zip(LINEAGE, self._lineage(out.get("topic")), strict=True)
         return out
+
+    def _lineage(self, topics: pa.Array | None) -> list[pa.Array]:
+        """Build the columns of `LINEAGE`: worked out once for each combination of what they depend on."""
+        topic = (self._texts(c.TOPIC)[0] if topics is None else topics).dictionary_encode()
+        target = self._coded(_SPOT[promoted_column(rocketmq.REAL_TOPIC)])
+        kinds = topic.indices.to_numpy().astype(np.int64) * (len(target.dictionary) + 1)
+        kinds = (kinds + target.indices.fill_null(-1).to_numpy() + 1) << 3
+        kinds |= self._has(rocketmq.DELAY, "TIMER_OUT_MS").astype(np.int64) << 2
+        kinds |= self._has(*stages.RENEWED).astype(np.int64) << 1
+        kinds |= (self.ints[c.SYS_FLAG] & rocketmq.TRANSACTION_MASK) == rocketmq.TRANSACTION_COMMIT
+        different, first, which = np.unique(kinds, return_index=True, return_inverse=True)
+        stage, group, business = [], [], []
+        for kind, row in zip(different.tolist(), first.tolist(), strict=True):
+            said = topic[row].as_py(), target[row].as_py()
+            delayed, renewed, committed = bool(kind & 4), bool(kind & 2), bool(kind & 1)
+            stage.append(stages.stage_of(*said, delayed=delayed, renewed=renewed, committed=committed))
+            group.append(stages.consumer_group_of(*said))
+            business.append(stages.may_be_original(*said))
+        new = (self.ints[c.SYS_FLAG] & rocketmq.TRANSACTION_MASK) < rocketmq.TRANSACTION_COMMIT
+        new &= (self.ints[c.RECONSUME] == 0) & (self.longs[c.PREPARED] == 0)
+        new &= np.array(business, bool)[which] & ~self._has(*stages.RENEWED, *stages.MADE_BY_CONSUMER)
+        texts = [pa.array(each, pa.string()).take(pa.array(which)).dictionary_encode() for each in (stage, group)]
+        return [*texts, pa.array(new)]
+
+    def _has(self, *names: str) -> np.ndarray:
+        """Say which rows have one of these properties."""
+        return np.any([self.spots[:, 2 * _SPOT[promoted_column(name)] + 1] >= 0 for name in names], axis=0)
 
     def problems(self) -> pa.Array:
         """Name what is wrong with each record, null where nothing is."""
@@ -174,25 +219,78 @@ class Rows:
         strings.hosts(self.buf, self.where, column, offsets, data, self.marks, c.BAD_HOST)
         return _strings(offsets, data)
 
-    def _texts(self, column: int) -> tuple[pa.Array, np.ndarray | None]:
-        sizes = self.where[column + 1]
-        offsets, data = space(len(self) + 1, np.int32), space(int(np.maximum(sizes, 0).sum()) + c.SLACK, np.uint8)
-        ascii_only = c.gather(self.buf, self.where, column, offsets, data)
+    def _texts(self, column: int, where: np.ndarray | None = None) -> tuple[pa.Array, np.ndarray | None]:
+        where = self.where if where is None else where
+        sizes = where[column + 1]
+        offsets, data = space(len(sizes) + 1, np.int32), space(int(np.maximum(sizes, 0).sum()) + c.SLACK, np.uint8)
+        ascii_only = c.gather(self.buf, where, column, offsets, data)
         offsets, data, broken = (offsets, data, None) if ascii_only else _valid(offsets, data)
         return _strings(offsets, data, sizes < 0), broken
 
-    def _properties(self) -> pa.Array:
-        sizes = self.where[c.PROPS_LEN]
+    def _find(self) -> None:
+        """Note where the values of well-known properties are, and whose text cannot be kept as it is."""
+        self.spots = space((len(self), 2 * len(_NOTED)), np.int16)
+        self.untidy = np.zeros(len(self), np.uint8)
+        table = (_NAMES.data, _NAMES.ends, _NAMES.slots)
+        promoted.find(self.buf, self.where, self.marks, c.BAD_PROPERTIES, *table, self.spots, self.untidy)
+        for n, column in enumerate(_OWN.values()):
+            self.where[column] = self.where[c.PROPS] + self.spots[:, 2 * n]
+            self.where[column + 1] = self.spots[:, 2 * n + 1]
+
+    def _coded(self, spot: int) -> pa.Array:
+        """Build one property's column, dictionary-coded."""
+        sizes = self.spots[:, 2 * spot + 1].astype(np.int64)
+        if (sizes < 0).all():
+            return pa.nulls(len(self), pa.dictionary(pa.int32(), pa.string()))
+        where = np.stack([self.where[c.PROPS] + self.spots[:, 2 * spot], sizes])
+        codes, firsts = space(len(self), np.int32), np.empty(promoted.DISTINCT, np.int64)
+        count = promoted.code(self.buf, where[0], where[1], codes, firsts)
+        if count < 0:
+            return self._texts(0, where)[0].dictionary_encode()
+        values = self._texts(0, np.ascontiguousarray(where[:, firsts[:count]]))[0]
+        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), values)
+
+    def _properties_text(self) -> pa.Array:
+        """Build the properties as one text each, without a separator at the end."""
+        at, sizes = self.where[c.PROPS], self.where[c.PROPS_LEN]
+        untidy = self.untidy.astype(bool)
+        ends_so = (sizes > 0) & (self.buf[np.maximum(at + sizes - 1, 0)] == properties.ITEM_END)
+        texts, broken = self._texts(0, np.stack([at, np.where(untidy, 0, sizes - ends_so)]))
+        self._mark(broken)
+        return pc.replace_with_mask(texts, pa.array(untidy), self._joined(untidy)) if untidy.any() else texts
+
+    def _joined(self, untidy: np.ndarray) -> pa.Array:
+        """Put the texts of these rows together from the items that count."""
+        split = self._split(np.ascontiguousarray(self.where[:, untidy]))
+        offsets, data = (
+            space(int(untidy.sum()) + 1, np.int32),
+            space(int(self.where[c.PROPS_LEN, untidy].sum()), np.uint8),
+        )
+        promoted.join(*split[:5], offsets, data)
+        offsets, data, broken = _valid(offsets, data)
+        if broken is not None:
+            self._mark(np.flatnonzero(untidy)[broken])
+        return _strings(offsets, data)
+
+    def _split(self, where: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, bool]:
+        """Take the properties at `where` apart: offsets of the maps, of the names, names, offsets of the values, values,
+        whether all are ASCII.
+        """
+        sizes = where[c.PROPS_LEN]
         most, size = int((sizes // 4 + 1).sum()), int(sizes.sum()) + c.SLACK
-        maps = space(len(self) + 1, np.int32)
+        maps = space(len(sizes) + 1, np.int32)
         name_ends, value_ends = space(most + 1, np.int32), space(most + 1, np.int32)
         names, values = space(size, np.uint8), space(size, np.uint8)
-        stale = space(most, np.uint8)
+        marks = self.marks if where is self.where else np.zeros(len(sizes), np.int32)
         count, ascii_only = properties.split(
-            self.buf, self.where, self.marks, maps, name_ends, names, value_ends, values, stale
+            self.buf, where, marks, maps, name_ends, names, value_ends, values, space(most, np.uint8)
         )
+        return maps, name_ends[: count + 1], names, value_ends[: count + 1], values, ascii_only
+
+    def _properties(self) -> pa.Array:
+        maps, name_ends, names, value_ends, values, ascii_only = self._split(self.where)
         children = []
-        for ends, data in ((name_ends[: count + 1], names), (value_ends[: count + 1], values)):
+        for ends, data in ((name_ends, names), (value_ends, values)):
             broken = None
             if not ascii_only:
                 ends, data, broken = _valid(ends, data)

@@ -13,6 +13,7 @@ from attrs import frozen
 
 from kit.evidence.files import open_readonly
 from kit.formats.arrow_types import STRING_MAP, TIMESTAMP
+from kit.rocketmq import names
 
 FIELDS: Final[dict[str, pa.DataType]] = {
     "file": pa.string(),
@@ -41,6 +42,52 @@ FIELDS: Final[dict[str, pa.DataType]] = {
     "problem": pa.string(),
 }
 """Columns of `messages` in the order users see; `body` is there only when asked for."""
+TEXT: Final = "properties_text"
+"""Column of the workspace: the properties as one text, items separated by 0x02, names and values by 0x01. Each name once:
+where the stored text has one twice, or items that do not count, those are left out."""
+PROMOTED: Final = (
+    names.REAL_TOPIC,
+    names.TRAN_MSG,
+    names.DELAY,
+    names.CHECK_TIMES,
+    names.RETRY_TOPIC,
+    names.PGROUP,
+    names.ORIGIN_MESSAGE_ID,
+    names.RECONSUME_TIME,
+    names.PREPARED_QUEUE_OFFSET,
+    names.CHECK_IMMUNITY,
+    names.CONSUME_START_TIME,
+    names.MIN_OFFSET,
+    names.CLUSTER,
+    names.MSG_REGION,
+    names.TRANSACTION_ID,
+    "TIMER_OUT_MS",
+    "INNER_NUM",
+    "DLQ_ORIGIN_TOPIC",
+)
+"""Properties that have a column of their own in the workspace: those that causes and charts ask for."""
+
+
+def promoted(name: str) -> str:
+    """Return the column that holds the values of a property. Raise `KeyError` for one that has none."""
+    own = {names.KEYS: "keys", names.TAGS: "tags", names.UNIQ_KEY: "uniq_key"}
+    return own.get(name) or dict(zip(PROMOTED, PROMOTED_COLUMNS, strict=True))[name]
+
+
+def as_dict(text: str) -> dict[str, str]:
+    """Return the properties that `TEXT` holds."""
+    items = text.split(names.PROPERTY_SEPARATOR) if text else []
+    return dict(item.split(names.NAME_VALUE_SEPARATOR, 1) for item in items)
+
+
+PROMOTED_COLUMNS: Final = tuple(f"property_{name}" for name in PROMOTED)
+LINEAGE: Final = ("stage", "consumer_group", "original")
+"""What a record is in the life of its message (`kit.rocketmq.stages`), whose retry or dead letter, and whether a producer
+wrote it."""
+_CODED: Final = dict.fromkeys((*PROMOTED_COLUMNS, *LINEAGE[:2]), pa.dictionary(pa.int32(), pa.string()))
+_TYPES: Final = {**FIELDS, TEXT: pa.string(), **_CODED, "original": pa.bool_()}
+STORED: Final = (*(name for name in FIELDS if name != "properties"), TEXT, *PROMOTED_COLUMNS, *LINEAGE)
+"""Columns of `messages` as the workspace keeps them."""
 
 SKIPPED: Final = pa.schema([("file", pa.string()), ("start", pa.int64()), ("end", pa.int64()), ("reason", pa.string())])
 TRACES: Final = pa.schema(
@@ -92,8 +139,13 @@ class Wanted:
 
 
 def schema(names: tuple[str, ...]) -> pa.Schema:
-    """Return the Arrow schema of these columns."""
-    return pa.schema([pa.field(name, FIELDS[name]) for name in names])
+    """Return the Arrow schema of these columns, as they are read: columns with few values are dictionary-coded."""
+    return pa.schema([pa.field(name, _TYPES[name]) for name in names])
+
+
+def stored() -> pa.Schema:
+    """Return the Arrow schema of `STORED` with plain types."""
+    return pa.schema([pa.field(name, pa.string() if name in _CODED else _TYPES[name]) for name in STORED])
 
 
 @frozen

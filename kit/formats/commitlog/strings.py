@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
+import pyarrow as pa
 from numba import njit
 
 from kit.formats.commitlog.records import Bytes, be32
@@ -133,6 +134,38 @@ def offset_ids(buf: Bytes, where: Any, column: int, physical: Any, offsets: Any,
         store64(data, put + 8, _hex32(value))
         put += 16
         offsets[row + 1] = put
+
+
+_MIX: Final = np.uint64(0x9E3779B97F4A7C15)
+_TURN: Final = np.uint64(32)
+
+
+@njit(cache=True, nogil=True)
+def _hash(offsets: Any, data: Any, into: Any) -> None:
+    for row in range(len(into)):
+        hashed = into[row] ^ (np.uint64(offsets[row + 1] - offsets[row]) * _MIX)
+        for at in range(offsets[row], offsets[row + 1], 8):
+            if at + 8 <= offsets[row + 1]:
+                word = load64(data, at)
+            else:
+                word = np.uint64(0)
+                for i in range(at, offsets[row + 1]):
+                    word = (word << np.uint64(8)) | np.uint64(data[i])
+            hashed = (hashed ^ word) * _MIX
+            hashed ^= hashed >> _TURN
+        into[row] = (hashed ^ (hashed >> _TURN)) * _MIX
+
+
+def hashed(column: pa.Array, seed: np.ndarray | None = None) -> np.ndarray:
+    """Return 64 bits for each text of a column, equal for equal texts (null counts as an empty one); with `seed`, the hashes of another
+    column, of both together. Of a hundred million different texts, two share them once in three thousand times.
+    """
+    plain = column.cast(pa.string()).fill_null("")
+    offsets = np.frombuffer(plain.buffers()[1], np.int32)[plain.offset : plain.offset + len(plain) + 1]
+    data = np.frombuffer(plain.buffers()[2] or b"", np.uint8)
+    into = np.zeros(len(plain), np.uint64) if seed is None else seed.copy()
+    _hash(offsets, data, into)
+    return into
 
 
 @njit(cache=True, nogil=True)

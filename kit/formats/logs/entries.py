@@ -237,7 +237,7 @@ def _events(
     starts, ends = window.starts[low:high].copy(), window.ends[low:high].copy()
     starts[heads - low], ends[heads - low] = begin, end
     entry = np.repeat(np.arange(heads.size, dtype=np.int64), after - heads)
-    found, event = nd.find(catalogue.needles(), window.buf, starts, ends, entry)
+    found, event = nd.find(nd.known_texts(), window.buf, starts, ends, entry)
 
     def text(i: int) -> bytes:
         mine = slice(int(heads[i]) - low, int(after[i]) - low)
@@ -277,7 +277,7 @@ def _giant(
     single = row[0, p.KIND] <= p.NONE or piece.source == "mqadmin"
     seen: list[int] = []
     at, count, end, first_end = begin, 0, size, -1
-    overlap = catalogue.needles().longest
+    overlap = nd.known_texts().longest
     while at < size:
         raw = read(file, at, WINDOW)
         starts, ends = ln.lines(raw)
@@ -290,7 +290,7 @@ def _giant(
             low = np.maximum(starts[:stop], max(message - at, 0))
             seen += [
                 e
-                for e in nd.find(catalogue.needles(), raw, low, np.maximum(ends[:stop], low), np.zeros(stop, np.int64))[
+                for e in nd.find(nd.known_texts(), raw, low, np.maximum(ends[:stop], low), np.zeros(stop, np.int64))[
                     1
                 ].tolist()
                 if e not in seen

@@ -10,6 +10,8 @@ import attrs
 import numpy as np
 from numba import njit
 
+from kit.rocketmq.log_events import catalogue
+
 WINDOW: Final = 8
 """Length of the piece of each needle that is looked for first; no needle may be shorter."""
 
@@ -201,3 +203,9 @@ def ordered(needles: Needles, texts: Sequence[str]) -> list[list[int]]:
     starts = ends - np.array([len(r) for r in raw], np.int64)
     entry, owner = find(needles, buf, starts, ends, np.arange(len(raw), dtype=np.int64))
     return [owner[entry == i].tolist() for i in range(len(raw))]
+
+
+@cache
+def known_texts() -> Needles:
+    """Return the tables that find the texts of all events and known problems in one pass."""
+    return compile_needles(catalogue.literals())

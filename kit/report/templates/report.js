@@ -24,16 +24,44 @@
     return layout;
   }
 
+  // On a narrow screen the names of lanes and bars go above them and the legend below, so that the width is left to the data.
+  function narrowed(layout, data) {
+    const axis = layout.yaxis || {};
+    const margin = layout.margin = Object.assign({}, layout.margin, { r: 30 });
+    if (axis.type === "category") {
+      const seen = data.filter((trace) => !trace.yaxis || trace.yaxis === "y").flatMap((trace) => Array.from(trace.y || []));
+      const names = Array.from(new Set((axis.categoryarray || []).concat(seen))).filter((name) => name !== null && name !== undefined);
+      Object.assign(axis, { showticklabels: false, automargin: false, ticks: "" });
+      margin.l = 10;
+      layout.bargap = 0.6;
+      layout.height = Math.max(layout.height || 0, 90 + 60 * names.length);
+      layout.annotations = (layout.annotations || []).concat(names.map((name) => ({
+        x: 0, xref: "paper", xanchor: "left", y: name, yref: "y", yanchor: "bottom", yshift: 12, text: name, showarrow: false, font: { size: 11 },
+      })));
+    }
+    const entries = data.filter((trace) => trace.name && trace.showlegend !== false).length;
+    if (layout.showlegend !== false && entries > 1) {
+      const room = 22 * entries;
+      layout.legend = Object.assign({}, layout.legend, { orientation: "h", x: 0, y: 0, yref: "container", yanchor: "bottom" });
+      margin.b = (margin.b || 48) + room + 12;
+      margin.t = 16;
+      layout.height = (layout.height || 380) + room;
+    }
+    return layout;
+  }
+
   function draw(box, width) {
     const canvas = box.querySelector(".canvas");
     const spec = JSON.parse(box.querySelector("script[type='application/json']").textContent);
+    if (!spec.data.some((trace) => trace.type === "sankey")) box.classList.add("folds");
     const room = width || canvas.clientWidth;
     if (!room) return;
     for (const trace of spec.data) {
       if (trace.textfont || trace.type === "sankey") trace.textfont = Object.assign({}, trace.textfont, { color: colour("--ink") });
     }
     box.dataset.width = room;
-    Plotly.react(canvas, spec.data, themed(spec, room), config).then(() => { box.dataset.drawn = "yes"; });
+    const layout = themed(spec, room);
+    Plotly.react(canvas, spec.data, room < 560 && box.classList.contains("folds") ? narrowed(layout, spec.data) : layout, config).then(() => { box.dataset.drawn = "yes"; });
   }
 
   const all = (width) => boxes.forEach((box) => draw(box, width));

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from kit.formats.logs.literal_matcher import Needles
-
-__all__ = ["BY_SLUG", "EVENTS", "Event", "needles", "slugs"]
+__all__ = ["BY_SLUG", "EVENTS", "Event", "literals", "slugs"]
 
 EVENTS: Final[tuple[Event, ...]] = (
     *transaction.EVENTS, *broker.EVENTS, *client.EVENTS, *lookup.EVENTS, *consumer.EVENTS, *offsets.EVENTS, *reach.EVENTS, *replicas.EVENTS, *noise.EVENTS,
@@ -33,18 +31,15 @@ SEARCHED: Final = tuple(problem for problem in PROBLEMS if problem.reported)
 
 @cache
 def slugs() -> pa.StringArray:
-    """Return the slugs in the order of `needles`' groups: known texts, then `problem:` + known problems."""
+    """Return the slugs in the order of `literals`: known texts, then `problem:` + known problems."""
     import pyarrow as pa
 
     return pa.array([*(event.slug for event in EVENTS), *(PROBLEM + each.slug for each in SEARCHED)], pa.string())
 
 
-@cache
-def needles() -> Needles:
-    """Return the tables that find the texts of all events and known problems in one pass."""
-    from kit.formats.logs.literal_matcher import compile_needles
-
-    return compile_needles((*(event.needles for event in EVENTS), *(each.needles for each in SEARCHED)))
+def literals() -> tuple[tuple[str, ...], ...]:
+    """Return the literal texts of each group: those of all events, then those of all known problems."""
+    return (*(event.needles for event in EVENTS), *(each.needles for each in SEARCHED))
 
 
 def own(groups: np.ndarray) -> np.ndarray:

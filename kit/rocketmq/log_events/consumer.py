@@ -58,7 +58,8 @@ EVENTS: Final[tuple[Event, ...]] = (
     event("consumer-stopped", ("the consumer [", "the producer [CLIENT_INNER_PRODUCER] shutdown OK"), r"the (?:consumer \[(?P<group>[^\]]*)\]|producer \[CLIENT_INNER_PRODUCER\]) shutdown OK", "client", "INFO",
           "DefaultMQPushConsumerImpl.shutdown; client/impl/factory/MQClientInstance.shutdown, once its last consumer is gone", "the consumer [points] shutdown OK", harmless=True, confirm=r"\] shutdown OK"),
     # What the broker knows about a group.
-    event("consumer-registered", "registerConsumer info changed ConsumerData [", r"info changed (?P<data>ConsumerData \[groupName=(?P<group>[^,]*), .{0,60000}\]) (?:\[id: .{0,80}R:/)?(?P<address>[^\s\]]+)", "broker", "INFO", "broker/client/ConsumerManager.registerConsumer",
+    event("consumer-registered", "registerConsumer info changed", r"info changed(?:, SDK address=(?P<address_2>[^,]*), consumerData=| )(?P<data>ConsumerData \[groupName=(?P<group>[^,]*), .{0,60000}\])(?: (?:\[id: .{0,80}R:/)?(?P<address>[^\s\]]+))?", "broker", "INFO",
+          "broker/processor/ClientManageProcessor.heartBeat: address behind in 4.x, before in 5.x",
           f"registerConsumer info changed {_CONSUMER} 10.20.29.21:35364", harmless=True),
     event("consumer-disconnected", ("from ConsumerGroupInfo groupChannelTable, consumer group: ", "unregister a consumer["),
           r"(?:unregister a consumer\[(?P<group>[^\]]*)\] .{0,200}?)?R:/(?P<address>[^\]\s]+)\], clientId=(?P<client_id>[^,]*)(?:.{0,300}?, consumer group: (?P<group_2>\S+))?", "broker", "INFO WARN", _GROUP_INFO,

@@ -16,7 +16,9 @@ from test_report import Page
 import kit
 from kit.case.options import Options
 from kit.evidence.workspace import WorkspaceInside
-from kit.report import notebooks, notes, postmortem
+from kit.postmortem import notes
+from kit.postmortem import page as postmortem
+from kit.report import notebooks
 
 UTC = dt.UTC
 SHANGHAI = dt.timezone(dt.timedelta(hours=8))

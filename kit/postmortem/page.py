@@ -25,11 +25,8 @@ from kit.charts import timeline as charts
 from kit.evidence import workspace as ws
 from kit.i18n import Lang
 from kit.notebook import inquiry as notebook
-from kit.report import build, html, key_charts, manifest, notes, write
-from kit.report.labels import COLUMNS as LABELS
-from kit.report.labels import page
-from kit.report.notes import BadNotes, template
-from kit.report.postmortem_labels import (
+from kit.postmortem import key_charts, notes
+from kit.postmortem.labels import (
     AS_WRITTEN,
     AUTHORS,
     BECAUSE,
@@ -47,6 +44,10 @@ from kit.report.postmortem_labels import (
     WHO,
     WORDS,
 )
+from kit.postmortem.notes import BadNotes, template
+from kit.report import build, html, manifest, write
+from kit.report.labels import COLUMNS as LABELS
+from kit.report.labels import page
 
 __all__ = ["BadNotes", "Postmortem", "start", "template"]
 

@@ -1,0 +1,134 @@
+"""Rows of a case's tables without Spark: reading a few columns of the workspace's Parquet files takes less time than planning a job does.
+
+For questions with a small answer: the records of one topic, the entries with one known text. What sorts, joins or groups many rows belongs to Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from kit.case.events import free
+from kit.case.memoize import once
+from kit.formats.commitlog.schema import LINEAGE, PROMOTED_COLUMNS
+from kit.formats.logs.log_table import EVENT_FIELDS, SCHEMA
+from kit.rocketmq.log_events.catalogue import BY_SLUG
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kit.case.case import Case
+
+CODED: Final = ("file", "topic", "store_host", "born_host", "source", "level", "logger", "thread", "layout")
+"""Columns with few values: read as numbers and a list of the values."""
+
+
+LOG_COLUMNS: Final = (*SCHEMA.names, *(field.name for field in EVENT_FIELDS))
+
+
+def dataset(case: Case, name: str) -> ds.Dataset:
+    """Return a table's files, built if they are not there, without the cut by time."""
+    return once(case, f"dataset {name}", lambda: _dataset(case, name))
+
+
+def _dataset(case: Case, name: str) -> ds.Dataset:
+    from kit.case import tables
+
+    schema = tables.specs()[name].schema
+    coded = [n for n in schema.names if n in CODED or n in PROMOTED_COLUMNS or n in LINEAGE]
+    return ds.dataset(case.folder(name), format=ds.ParquetFileFormat(dictionary_columns=coded))
+
+
+def table(
+    case: Case, name: str, columns: Sequence[str] | dict[str, pc.Expression], where: pc.Expression | None = None
+) -> pa.Table:
+    """Return columns of the rows that `where` keeps, within the times of the case. Rows are in no order that may be relied on."""
+    return dataset(case, name).to_table(
+        columns if isinstance(columns, dict) else list(columns), filter=_and(_times(case, name), where)
+    )
+
+
+def _times(case: Case, name: str) -> pc.Expression | None:
+    from kit.case import tables
+
+    column = tables.specs()[name].time
+    kept: pc.Expression | None = None
+    for limit, sign in ((case.options.since, 1), (case.options.until, -1)):
+        if column is not None and limit is not None:
+            time, bound = ds.field(column), pa.scalar(limit, pa.timestamp("us", "UTC"))
+            kept = _and(kept, time.is_null() | ((time >= bound) if sign > 0 else (time <= bound)))
+    return kept
+
+
+def _and(a: pc.Expression | None, b: pc.Expression | None) -> pc.Expression | None:
+    return b if a is None else a if b is None else a & b
+
+
+def text(column: str) -> pc.Expression:
+    """Return a column of few values for functions that want plain texts."""
+    return ds.field(column).cast(pa.string())
+
+
+def batches_of(case: Case, name: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Yield columns of a table batch by batch, within the times of the case."""
+    return dataset(case, name).to_batches(list(columns), filter=_times(case, name))
+
+
+def records(
+    case: Case, columns: Sequence[str] | dict[str, pc.Expression], where: pc.Expression | None = None
+) -> pa.Table:
+    """Return columns of the records that `where` keeps, each record once: as `case.records`, where the first file in order of name counts."""
+    copies = [i.file for i in case.found.of_kind("commitlog", "dledger") if i.replica_of]
+    once_each = ~ds.field("file").isin(copies) if copies else None
+    if not case.found.overlapping:
+        return table(case, "messages", columns, _and(once_each, where))
+    place = ["file", "physical_offset", "offset_msg_id"]
+    shown = columns if isinstance(columns, dict) else {name: ds.field(name) for name in columns}
+    found = table(case, "messages", {**shown, **{name: ds.field(name) for name in place}}, _and(once_each, where))
+    # Which file's copy counts is decided among all copies, not among those that `where` keeps.
+    same = ds.field("offset_msg_id").isin(pc.unique(found["offset_msg_id"]))
+    every = table(case, "messages", place, _and(once_each, same)).to_pandas()
+    first = every.astype({"file": object}).sort_values(["file", "physical_offset"]).drop_duplicates("offset_msg_id")
+    kept = found.select(place).to_pandas().astype({"file": object})
+    rows = kept.reset_index().merge(first, on=place)["index"]
+    return found.take(pa.array(rows)).select(list(shown))
+
+
+def batches(case: Case, columns: Sequence[str], where: pc.Expression | None = None) -> Iterator[pa.RecordBatch]:
+    """Yield what `records` returns batch by batch, so that little is held at once where no file holds a record again."""
+    if case.found.overlapping:
+        yield from records(case, columns, where).to_batches()
+        return
+    copies = [i.file for i in case.found.of_kind("commitlog", "dledger") if i.replica_of]
+    kept = _and(~ds.field("file").isin(copies) if copies else None, where)
+    yield from dataset(case, "messages").to_batches(list(columns), filter=_and(_times(case, "messages"), kept))
+
+
+def entries(case: Case, slugs: Sequence[str], columns: Sequence[str], where: pc.Expression | None = None) -> pa.Table:
+    """Return columns of the log entries that hold one of these known texts, batch by batch, so that no more is held than is found."""
+    wanted = pa.array(sorted(slugs))
+    kept = []
+    read = list(dict.fromkeys([*columns, "events"]))
+    for batch in dataset(case, "logs").to_batches(read, filter=_and(_times(case, "logs"), where)):
+        events: Any = batch["events"]
+        hits = pc.is_in(pc.list_flatten(events), value_set=wanted)
+        rows = pc.unique(pc.list_parent_indices(events).filter(hits))
+        if len(rows):
+            kept.append(batch.take(rows).select(list(columns)))
+    return pa.Table.from_batches(kept) if kept else dataset(case, "logs").schema.empty_table().select(list(columns))
+
+
+def event(case: Case, slug: str, columns: Sequence[str] = ("file", "line")) -> pd.DataFrame:
+    """Return the entries with a known text as `case.event` does, as a frame: `columns`, and one for each value."""
+    found = entries(case, [slug], list(dict.fromkeys([*columns, "message", "trace"])))
+    known = BY_SLUG[slug]
+    texts = pc.binary_join_element_wise(found["message"], found["trace"], "\n", null_handling="skip").to_pylist()
+    hits = [known.compiled.search(text) for text in texts]
+    frame = found.select(list(columns)).to_pandas()
+    for name in known.groups:
+        frame[free(name, LOG_COLUMNS)] = [(hit[name] or None) if hit else None for hit in hits]
+    return frame

@@ -1,0 +1,10 @@
+"""The blameless postmortem: what the kit found and what the team knows, on one offline page.
+
+`kit.postmortem.start(evidence, notes="notes.yaml").write("postmortem.html")`. It is made from an `Inquiry`, as notebooks are.
+"""
+
+from __future__ import annotations
+
+from kit.postmortem.page import BadNotes, Postmortem, noted, start, template
+
+__all__ = ["BadNotes", "Postmortem", "noted", "start", "template"]

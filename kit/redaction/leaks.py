@@ -1,0 +1,254 @@
+"""The check before a redacted report is written out: what would a reader of each file still learn?
+
+It shares no code with the redactor but the policy of what is ambiguous: it gathers the originals itself, opens every file as its readers do
+(JSON values, CSV cells, notebook outputs, the page's texts and attributes), and looks for originals by plain search and for addresses, mail and
+secrets by its own forms.
+"""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import ipaddress
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from kit.i18n import CATALOGUE, LANGS
+from kit.redaction.ordinary import is_ambiguous
+from kit.rocketmq import names, stock_names
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+TOKEN: Final = re.compile(r"\w+")
+_PIECE: Final = re.compile(r"[A-Za-z0-9]+")
+_ESCAPED: Final = re.compile(r"\\+(?:[nrt]|x[0-9a-f]{2}|u[0-9a-f]{4})")
+"""Line ends and control characters as JSON and the kit spell them: they end a word, as they did before."""
+PSEUDONYMOUS: Final = tuple(
+    ipaddress.ip_network(net)
+    for net in ("100.64.0.0/10", "127.0.0.0/8", "2001:db8::/32", "::/127", "0.0.0.0/32", "255.0.0.0/8")
+)
+"""Where pseudonyms of addresses come from, and addresses that every host has."""
+
+_FORMS: Final = {
+    "address": re.compile(
+        r"(?<![\d.])(\d{1,3}(?:\.\d{1,3}){3})(?![\d.]*\d)|(?<![A-Za-z\d-])ip-(\d{1,3}(?:-\d{1,3}){3})(?!\d)"
+    ),
+    "mail": re.compile(r"[A-Za-z][\w.+-]*@[A-Za-z][\w-]*(?:\.[A-Za-z]{2,})+"),
+    "number": re.compile(r"(?<!\w)[1-9]\d{5}(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{3}[\dXx](?!\w)"),
+    "secret": re.compile(
+        r"(?i)\bbearer\s+(?=\S*\d)[\w.~+/-]{12,}|\beyJ[\w-]{8,}\.[\w-]{8,}|\b(?:AKIA|LTAI)[0-9A-Za-z]{12,}|-----BEGIN [A-Z ]*PRIVATE KEY"
+    ),
+}
+_DIGEST: Final = re.compile(r"\b[0-9a-f]{64}\b|sha256-[A-Za-z0-9+/=]+")
+_OPAQUE: Final = re.compile(r"^data:image/.*$")
+_FIXED: Final = frozenset({"bdata", "sha256", "findings_sha256", "manifest_sha256", "kit_version"})
+_WHERE: Final = (
+    ("messages", "topic"), ("messages", "keys"), ("messages", "born_host"), ("messages", "store_host"), ("offsets", "topic"), ("offsets", "group"),
+    ("rows", "key"), ("sends", "key"),
+)  # fmt: skip
+_PROPERTIES: Final = (names.REAL_TOPIC, names.RETRY_TOPIC, names.PGROUP, "__SHARDINGKEY")
+_NAMED: Final = frozenset(
+    {"brokerName", "brokerClusterName", "brokerIP1", "brokerIP2", "namesrvAddr", "accessKey", "secretKey"}
+)
+
+
+@attrs.frozen
+class Originals:
+    """What must not be read anywhere: names as they are written in the evidence, and addresses."""
+
+    names: frozenset[str]
+    addresses: frozenset[Address]
+
+
+def of(case: Case, files: Iterable[Path], more: Iterable[str] = ()) -> Originals:
+    """Gather the originals of a case whose first word is anywhere in these files: a hundred million keys are never held at once.
+
+    `more`: paths of this machine.
+    """
+    words = {token for path in files for text in texts(path) for token in TOKEN.findall(text)}
+    found: set[str] = set()
+    addresses: set[Address] = set()
+    for value in (*more, *_values(case)):
+        for part in {value, *value.split(), value.rpartition("%")[2]}:
+            bare = part.strip(" \t\"'/[]")
+            ip = _address(bare)
+            if ip is not None:
+                addresses.add(ip)
+            elif (
+                (token := TOKEN.search(bare))
+                and token.group() in words
+                and not (is_ambiguous(bare) or stock_names.is_stock(bare))
+            ):
+                found.add(bare)
+    return Originals(frozenset(found), frozenset(ip for ip in addresses if not _is_nobodys(ip)))
+
+
+def _is_nobodys(ip: Address) -> bool:
+    return any(ip in net for net in PSEUDONYMOUS if net.version == ip.version)
+
+
+def _address(text: str) -> Address | None:
+    for candidate in (text, text.rpartition(":")[0].strip("[]")):
+        try:
+            return ipaddress.ip_address(candidate)
+        except ValueError:
+            continue
+    return None
+
+
+def _values(case: Case) -> Iterator[str]:
+    for table, column in _WHERE:
+        for batch in ds.dataset(case.folder(table), format="parquet").to_batches(columns=[column]):
+            yield from (value for value in pc.unique(batch.column(0)).to_pylist() if value)
+    for batch in ds.dataset(case.folder("messages"), format="parquet").to_batches(columns=["properties"]):
+        for name in _PROPERTIES:
+            yield from (
+                value
+                for value in pc.unique(pc.map_lookup(batch.column(0), pa.scalar(name), "first")).to_pylist()
+                if value
+            )
+    for row in (
+        ds.dataset(case.folder("configs"), format="parquet").to_table(columns=["subject", "name", "value"]).to_pylist()
+    ):
+        if row["name"] in _NAMED and row["value"]:
+            yield from re.split(r"[;,\s]+", row["value"])
+
+
+# --- reading a file as its readers do ----------------------------------------------------------------------------------------
+
+
+def texts(path: Path) -> Iterator[str]:
+    """Yield every text of evidence in a file of a report: none of plotly's code, of packed numbers, of notebooks' own prose."""
+    raw = path.read_text(encoding="utf-8", errors="replace")
+    try:
+        if path.suffix == ".json":
+            yield from _strings(json.loads(raw))
+        elif path.suffix == ".ipynb":
+            book = json.loads(raw)
+            yield from _strings([cell.get("outputs") for cell in book["cells"]])
+            yield from _strings(book["metadata"])
+            yield from (
+                str(cell["source"])
+                for cell in book["cells"]
+                if "injected-parameters" in cell["metadata"].get("tags", ())
+            )
+        elif path.suffix == ".csv":
+            yield from (cell for row in csv.reader(io.StringIO(raw)) for cell in row)
+        elif path.suffix == ".html":
+            page = _Page()
+            page.feed(raw)
+            yield from page.found
+        else:
+            yield raw
+    except (ValueError, KeyError, csv.Error):
+        yield raw
+
+
+def _strings(value: Any, field: str | None = None) -> Iterator[str]:
+    if field in _FIXED:
+        return
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for name, each in value.items():
+            yield str(name)
+            yield from _strings(each, str(name))
+    elif isinstance(value, list):
+        for each in value:
+            yield from _strings(each, field)
+
+
+class _Page(HTMLParser):
+    """Texts and attributes of a page, and the JSON of its data blocks; styles and code stay out."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.found: list[str] = []
+        self._inside: str | None = None
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        about = dict(attrs)
+        self._inside = None
+        if tag == "style" or tag == "script":
+            self._inside = "data" if about.get("type") == "application/json" else "code"
+        else:
+            self.found.extend(
+                value
+                for name, value in attrs
+                if value and name not in ("class", "style", "content") and not _OPAQUE.match(value)
+            )
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inside = None
+
+    def handle_data(self, data: str) -> None:
+        if self._inside == "data":
+            self.found.extend(_strings(json.loads(data)))
+        elif self._inside is None and not data.isspace():
+            self.found.append(data)
+
+
+# --- searching ---------------------------------------------------------------------------------------------------------------
+
+
+def kind(path: Path, originals: Originals, own: Callable[[str], bool] = lambda text: False) -> str | None:
+    """Return the kind of the first original in a file (a key of `_FORMS` or `name`), None where there is none.
+
+    `own`: tells pseudonyms. What the page itself says, its headings and explanations, may use any single word.
+    """
+    spoken = _spoken() if path.suffix == ".html" else frozenset()
+    wanted = Originals(frozenset(name for name in originals.names if name not in spoken), originals.addresses)
+    return next((found for text in texts(path) if (found := leak(text, wanted, own)) is not None), None)
+
+
+@cache
+def _spoken() -> frozenset[str]:
+    return frozenset(word for text in CATALOGUE for lang in LANGS for word in TOKEN.findall(text.in_(lang)))
+
+
+def leak(text: str, originals: Originals, own: Callable[[str], bool] = lambda text: False) -> str | None:
+    """Return the kind of the first original in a text, None where there is none."""
+    text = _DIGEST.sub(" ", html.unescape(_ESCAPED.sub(" ", text)))
+    for form, pattern in _FORMS.items():
+        for hit in pattern.finditer(text):
+            if form != "address":
+                if not own(hit.group()):
+                    return form
+            elif (ip := _address((hit[1] or hit[2]).replace("-", "."))) is not None and not _is_nobodys(ip):
+                return form
+    upper = text.upper()
+    for ip in originals.addresses:
+        shown = (str(ip), str(int(ip))) if ip.version == 4 else (str(ip),)
+        if _stands(ip.packed.hex().upper(), upper, heads=True) or any(_stands(each, text) for each in shown):
+            return "address"
+    pieces = {part for token in TOKEN.findall(text) for part in (token, *_PIECE.findall(token))}
+    for name in originals.names:
+        if all(part in pieces for part in _PIECE.findall(name)) and _stands(name, text):
+            return "name"
+    return None
+
+
+def _stands(name: str, text: str, *, heads: bool = False) -> bool:
+    """Tell whether a name is in a text with no letter or digit on either side; with `heads` it may go on, as an address does in an id."""
+    at = text.find(name)
+    while at >= 0:
+        before, after = text[at - 1 : at] if at else "", text[at + len(name) : at + len(name) + 1]
+        closed = not (before.isascii() and before.isalnum() and name[0].isalnum())
+        if closed and (heads or not (after.isascii() and after.isalnum() and name[-1].isalnum())):
+            return True
+        at = text.find(name, at + 1)
+    return False

@@ -1,0 +1,67 @@
+"""What each stored record is in the life of its message: half, check-back, commit, schedule, retry, dead letter, …
+
+Which write makes which record: broker/transaction/queue/TransactionalMessageBridge, broker/processor/EndTransactionProcessor,
+store/CommitLog.putMessage (4.x) and broker/util/HookUtils (5.x) for delays, broker/processor/SendMessageProcessor for
+retries and dead letters.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kit.rocketmq import names
+
+ORIGINAL, HALF, CHECK_BACK, COMMIT, OP = "original", "half", "check-back", "commit", "op"
+SCHEDULE, DUE, RETRY, DLQ, DISCARDED, LEAKED = "schedule", "due", "retry", "dlq", "discarded", "leaked"
+_WAITING: Final = (names.SCHEDULE_TOPIC, names.TIMER_TOPIC)
+
+
+def stage_of(topic: str, target: str | None, *, delayed: bool, renewed: bool, committed: bool) -> str:
+    """Return the stage of a record; a retry's number is its reconsumeTimes.
+
+    `target`: its REAL_TOPIC; `delayed`: DELAY or TIMER_OUT_MS is set; `renewed`: TRANSACTION_CHECK_TIMES or
+    TRAN_PREPARED_QUEUE_OFFSET is set; `committed`: sysFlag has the commit bit.
+    """
+    fixed = {names.OP_TOPIC: OP, names.DISCARD_TOPIC: DISCARDED}
+    if topic in fixed:
+        return fixed[topic]
+    if target == names.HALF_TOPIC and topic in (names.HALF_TOPIC, names.SCHEDULE_TOPIC):
+        return LEAKED
+    if topic == names.HALF_TOPIC:
+        return CHECK_BACK if renewed else HALF
+    if topic in _WAITING:
+        return SCHEDULE
+    if topic.startswith(names.RETRY_PREFIX):
+        return RETRY
+    if topic.startswith(names.DLQ_PREFIX):
+        return DLQ
+    if delayed and target == topic:
+        return DUE
+    return COMMIT if committed else ORIGINAL
+
+
+def may_be_original(topic: str, target: str | None) -> bool:
+    """Tell whether a record of this topic with this REAL_TOPIC can be one that a producer wrote for its business: topics of
+    RocketMQ itself hold none, but those in which a producer's own message waits; elsewhere REAL_TOPIC marks what came out of them.
+    """
+    waits = (names.HALF_TOPIC, *_WAITING)
+    internal = names.SYSTEM_TOPICS - set(waits)
+    again = (names.RETRY_PREFIX, names.DLQ_PREFIX, names.TRACE_TOPIC_CLOUD_PREFIX)
+    if topic in internal or topic.startswith(again):
+        return False
+    return target is None or (topic in waits and target != topic and target not in internal)
+
+
+MADE_BY_CONSUMER: Final = (names.RETRY_TOPIC, names.ORIGIN_MESSAGE_ID, names.RECONSUME_TIME)
+"""Properties of a record that a consumer, or the broker for one, wrote."""
+RENEWED: Final = (names.CHECK_TIMES, names.PREPARED_QUEUE_OFFSET)
+"""Properties of a half record that a check, or the immunity time, wrote again."""
+
+
+def consumer_group_of(topic: str, target: str | None) -> str | None:
+    """Return the consumer group a retry or dead letter belongs to, on its way through the delay too; None for others."""
+    name = (target or "") if topic in _WAITING else topic
+    for prefix in (names.RETRY_PREFIX, names.DLQ_PREFIX):
+        if name.startswith(prefix):
+            return name.removeprefix(prefix) or None
+    return None

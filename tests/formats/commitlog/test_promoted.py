@@ -1,0 +1,164 @@
+"""Properties as one text and as columns, against the plain-Python twin of RocketMQ's decoder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import oracle
+import pytest
+import stores
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kit.formats.commitlog import batches, promoted, schema, walk
+from kit.rocketmq import names
+
+WANTED = batches.Wanted(tuple(name for name in schema.STORED if name != "body"))
+SAME = ("keys", "tags", "uniq_key", "problem")
+
+
+def stored(made: Any) -> list[dict[str, Any]]:
+    """Decode bytes into the columns of the workspace."""
+    buf = np.frombuffer(made.data, np.uint8)
+    starts, sizes, marks = np.empty(256, np.int64), np.empty(256, np.int64), np.empty(256, np.int32)
+    gaps = np.empty((4, 3), np.int64)
+    found, _, _ = walk.walk(buf, 0, len(buf), len(buf), 0, 0, 1 << 24, starts, sizes, marks, gaps)
+    rows = batches.Rows(buf, starts[:found], sizes[:found], marks[:found], 0)
+    (batch,) = batches.batch(rows, WANTED, "f")
+    batch.validate(full=True)
+    return batch.to_pylist()
+
+
+def check(raws: list[bytes]) -> None:
+    """Compare what the kernels make of these properties with what RocketMQ makes of them."""
+    made = stores.store([stores.Record(properties=raw) for raw in raws])
+    rows = stored(made)
+    assert len(rows) == len(raws)
+    for row, (start, _) in zip(rows, made.spans, strict=True):
+        expected = oracle.row(made.data, start, 0, [])
+        assert schema.as_dict(row[schema.TEXT]) == expected["properties"]
+        assert {name: row[name] for name in SAME} == {name: expected[name] for name in SAME}
+        assert {name: row[schema.promoted(name)] for name in schema.PROMOTED} == {
+            name: expected["properties"].get(name) for name in schema.PROMOTED
+        }
+
+
+NAME = st.one_of(
+    st.sampled_from([name.encode() for name in names.PROPERTIES]),
+    st.sampled_from([b"", b"user", b"TRANSACTION_CHECK_TIMEZ", b"TRANSACTION_XHECK_TIMES", b"a" * 17 + b"bbbbbbbb"]),
+    st.binary(max_size=20),
+)
+VALUE = st.one_of(st.binary(max_size=12), st.sampled_from([b"", b"true", b"\x01x", b"\xc3\xa9", b"\xff"]))
+ITEM = st.one_of(st.tuples(NAME, VALUE).map(b"\x01".join), NAME)
+
+
+@settings(max_examples=600, deadline=None)
+@given(items=st.lists(st.lists(ITEM, max_size=8), min_size=1, max_size=6), ended=st.booleans(), again=st.booleans())
+def test_any_bytes_say_what_they_say_to_rocketmq(items: list[list[bytes]], ended: bool, again: bool) -> None:
+    raws = [b"\x02".join(one) + (b"\x02" if ended and one else b"") for one in items]
+    check(raws * 2 if again else raws)
+
+
+def test_records_of_one_client_have_the_same_names() -> None:
+    plain = b"UNIQ_KEY\x01%d\x02REAL_TOPIC\x01orders\x02mine\x01%d\x02TRANSACTION_CHECK_TIMES\x01%d"
+    check([plain % (n, n % 3, n) for n in range(40)] + [plain % (1, 2, 3) + b"\x02mine\x01later"] + [plain % (4, 5, 6)])
+
+
+def test_names_that_look_alike_by_both_ends_are_told_apart() -> None:
+    first = b"TRANSACTION_CHECK_TIMES\x011"
+    check([first, b"TRANSACTXXX_CHECK_TIMES\x012", first, b"12345678a87654321\x01x\x0212345678b87654321\x01y", first])
+
+
+def test_many_items_of_one_record() -> None:
+    check([b"\x02".join(b"n%d\x01v" % n for n in range(3000)), b"\x02" * 500, b"\x02".join([b"n\x01v"] * 2000)])
+
+
+@pytest.mark.parametrize("count", [3, promoted.DISTINCT + 2])
+def test_columns_of_many_values(count: int) -> None:
+    made = stores.store([stores.Record(properties=b"PGROUP\x01g%d" % n) for n in range(count)])
+    buf = np.frombuffer(made.data, np.uint8)
+    starts = np.array([start for start, _ in made.spans])
+    sizes = np.array([end - start for start, end in made.spans])
+    rows = batches.Rows(buf, starts, sizes, np.zeros(count, np.int32), 0)
+    column = rows.arrays((schema.promoted("PGROUP"),), "f")[schema.promoted("PGROUP")]
+    assert column.to_pylist() == [f"g{n}" for n in range(count)]
+
+
+@pytest.mark.spark
+def test_the_map_of_a_case_is_rocketmqs(spark: Any) -> None:
+    from kit.spark.properties import as_map
+
+    raws = [
+        b"",
+        b"A\x011\x02",
+        b"A\x011\x02B\x01x\x01y\x02A\x012",
+        b"A\x01\x02junk\x02KEYS\x01\xff k",
+        b"\xff\x011\x02\xfe\x012",
+    ]
+    made = stores.store([stores.Record(properties=raw) for raw in raws])
+    rows = [(n, row[schema.TEXT]) for n, row in enumerate(stored(made))]
+    found = spark.createDataFrame(rows, f"n int, {schema.TEXT} string").select("n", as_map()).orderBy("n").collect()
+    assert [row.properties for row in found] == [
+        oracle.row(made.data, start, 0, [])["properties"] for start, _ in made.spans
+    ]
+
+
+HALF, OP, WAIT = names.HALF_TOPIC, names.OP_TOPIC, names.SCHEDULE_TOPIC
+
+
+@pytest.mark.parametrize(
+    ("topic", "properties", "flags", "stage", "group"),
+    [
+        ("orders", "", 0, "original", None),
+        ("orders", "REAL_TOPIC=orders", 8, "commit", None),
+        ("orders", "REAL_TOPIC=orders DELAY=3", 8, "due", None),
+        ("orders", "DELAY=3", 0, "original", None),
+        (HALF, "REAL_TOPIC=orders TRAN_MSG=true", 0, "half", None),
+        (HALF, "REAL_TOPIC=orders TRANSACTION_CHECK_TIMES=1", 0, "check-back", None),
+        (HALF, "REAL_TOPIC=orders TRAN_PREPARED_QUEUE_OFFSET=7", 0, "check-back", None),
+        (HALF, f"REAL_TOPIC={HALF} TRANSACTION_CHECK_TIMES=1", 0, "leaked", None),
+        (WAIT, f"REAL_TOPIC={HALF} DELAY=3", 8, "leaked", None),
+        (WAIT, "REAL_TOPIC=%RETRY%g DELAY=3", 0, "schedule", "g"),
+        (WAIT, "REAL_TOPIC=%DLQ%g DELAY=3", 0, "schedule", "g"),
+        (names.TIMER_TOPIC, "REAL_TOPIC=orders TIMER_OUT_MS=1", 0, "schedule", None),
+        ("%RETRY%g", "REAL_TOPIC=%RETRY%g DELAY=3", 0, "retry", "g"),
+        ("%DLQ%g", "", 8, "dlq", "g"),
+        (names.DISCARD_TOPIC, "", 0, "discarded", None),
+        (OP, "TAGS=d", 0, "op", None),
+    ],
+)
+def test_stages_by_what_the_broker_writes(
+    topic: str, properties: str, flags: int, stage: str, group: str | None
+) -> None:
+    raw = properties.replace("=", "\x01").replace(" ", "\x02").encode()
+    other = stores.Record(topic=b"other", properties=b"REAL_TOPIC\x01other")
+    made = stores.store([other, stores.Record(topic=topic.encode(), properties=raw, sys_flag=flags), other])
+    rows = stored(made)
+    assert (rows[1]["stage"], rows[1]["consumer_group"]) == (stage, group)
+    assert rows[0]["stage"] == rows[2]["stage"] == "original"
+
+
+@pytest.mark.parametrize(
+    ("topic", "properties", "flags", "original"),
+    [
+        ("orders", "UNIQ_KEY=u", 0, True),
+        ("orders", "REAL_TOPIC=orders", 0, False),
+        ("orders", "UNIQ_KEY=u", 8, False),
+        ("orders", "RETRY_TOPIC=orders", 0, False),
+        ("orders", "ORIGIN_MESSAGE_ID=1", 0, False),
+        (HALF, "REAL_TOPIC=orders", 4, True),
+        (HALF, "REAL_TOPIC=orders TRANSACTION_CHECK_TIMES=1", 4, False),
+        (HALF, f"REAL_TOPIC={HALF}", 4, False),
+        (WAIT, "REAL_TOPIC=orders DELAY=3", 0, True),
+        (WAIT, "REAL_TOPIC=%RETRY%g RECONSUME_TIME=1", 0, False),
+        ("%RETRY%g", "", 0, False),
+        ("%DLQ%g", "", 0, False),
+        (OP, "TAGS=d", 0, False),
+        (names.TRACE_TOPIC, "KEYS=u", 0, False),
+    ],
+)
+def test_originals_are_what_producers_write(topic: str, properties: str, flags: int, original: bool) -> None:
+    raw = properties.replace("=", "\x01").replace(" ", "\x02").encode()
+    (row,) = stored(stores.store([stores.Record(topic=topic.encode(), properties=raw, sys_flag=flags)]))
+    assert row["original"] is original

@@ -1,0 +1,123 @@
+"""Canaries of twenty kinds and more: whatever a log, a row, a name or a path may hold of a site and its people."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import recorded
+
+import kit
+from kit.redaction import mentioned, ordinary
+from kit.redaction import report as redacted
+from kit.redaction.redactor import Redactor
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PLANTED = {
+    "address": ("connect to <10.77.3.9:10911> failed", "10.77.3.9"),
+    "address in the name of a host": ("route to ip-10-77-3-10.ec2.internal lost", "10-77-3-10"),
+    "address as one number": ("peer 172819211 (10.77.3.11)", "172819211"),
+    "number said to be an address": ("clientIp=172819213 refused", "172819213"),
+    "address in hex": ("id 0A4D030C00002A9F0000000000001C7B from 10.77.3.12", "0A4D030C"),
+    "long address": ("bound to [fd12:3456:789a::42]:9876", "fd12:3456:789a::42"),
+    "network card": ("mac 3c:22:fb:8a:10:9e up", "3c:22:fb:8a:10:9e"),
+    "host without dots": ("failover to mqcanary7 done", "mqcanary7"),
+    "host after a word": ("java.net.UnknownHostException: canarydb", "canarydb"),
+    "host with dots": ("resolved ns.canary-corp.com", "canary-corp"),
+    "mail": ("mail to lin.wei@canary.example.org sent", "lin.wei@canary"),
+    "telephone": ("sms to 13917720344 sent", "13917720344"),
+    "telephone with signs": ("call +86 139-1772-0345 now", "139-1772-0345"),
+    "identity card": ("certNo 310104198703124417 checked", "310104198703124417"),
+    "bank card": ("charged 6222021001116245703 twice", "6222021001116245703"),
+    "bank card in groups": ("card 4532 0151 1283 0366 declined", "4532 0151 1283 0366"),
+    "bearer token": ("Authorization: Bearer mF_9.B5f-4.1JqM", "mF_9.B5f-4.1JqM"),
+    "signed token": ("token eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJjYW5hcnkifQ.s5Gn_canary used", "eyJzdWIiOiJjYW5hcnkifQ"),
+    "access key": ("with LTAI5tCanary7hGq2 signed", "LTAI5tCanary7hGq2"),
+    "secret in JSON": ('acl {"secretKey": "canary s3cret/7+"}', "s3cret/7+"),
+    "secret in XML": ("<secretKey>canary-s3cret-8</secretKey>", "canary-s3cret-8"),
+    "password in settings": ("spring.datasource.password=canary!pw9", "canary!pw9"),
+    "password in an address of the web": ("jdbc:mysql://app:canarypw@dbcanary1:3306/shop", "canarypw"),
+    "body of several words": ("body=Dear Ms Canary please deliver to Lane 5, queueId=3", "Ms Canary please"),
+    "body as JSON": ('payload: {"buyer": {"name": "Canary Bird"}} sent', "Canary Bird"),
+    "body in a field": ('{"body": "canary bird seed", "tags": "A"}', "canary bird seed"),
+    "topic": ("topic=canary_topic_x not found", "canary_topic_x"),
+    "group": ("consumerGroup=CANARY-GROUP paused", "CANARY-GROUP"),
+    "business key": ("keys=CANARY20260017 stored", "CANARY20260017"),
+    "client": ("instanceName=canary-east-3 up", "canary-east-3"),
+    "package": ("at com.canarycorp.pay.Listener.run", "canarycorp"),
+    "path": ("wrote /home/canaryli/dump.hprof", "canaryli"),
+}
+
+
+def redactor() -> Redactor:
+    """A redactor that knows what `kit.redaction.names` learns from texts alone."""
+    texts = [line for line, _ in PLANTED.values()]
+    return Redactor(b"salt", dict(mentioned.names(texts)), mentioned.addresses(texts))
+
+
+@pytest.mark.parametrize("kind", PLANTED)
+def test_every_kind_is_replaced_and_the_rest_of_the_line_stays(kind: str) -> None:
+    line, canary = PLANTED[kind]
+    new = redactor().text(f"2026-11-20 15:09:22.955 WARN {line} (code 2, queueOffset=13958643712)")
+    assert canary not in new
+    assert new.startswith("2026-11-20 15:09:22.955 WARN ") and new.endswith("(code 2, queueOffset=13958643712)")
+
+
+def test_ordinary_numbers_and_sentences_stay() -> None:
+    made = redactor()
+    for text in (
+        "offset 13958643712 of 1763651362955 at 00000000013958643712, 1763651362955123 us, 9 ns",
+        "maxOffset=13958643712, commitLogOffset: 13812345678, took 13812 ms",
+        "body size 4096, the body exceeds the limit; token bucket, secret of success, 4.6.1, 127.0.0.1:9876",
+        "index 20261120150922955 rolled, thread ConsumeMessageThread_1, pool-1-thread-17, http-nio-8080-exec-3",
+        "2026-11-20 15:09:22,955 INFO lz4 utf8 log4j2 sha256 p99",
+    ):
+        assert made.text(text) == text
+    assert dict(mentioned.names(["pool-1-thread-17 lz4 utf8 log4j2 queue3 deadbeef12 a.b7 store0 level18"])) == {}
+
+
+def test_what_is_ordinary_is_a_list_of_its_own() -> None:
+    assert ordinary.is_ordinary("order") and ordinary.is_ordinary("Order") and ordinary.is_ordinary("ORDER")
+    sites = ("trade-order", "orderTopic", "hotel", "shop", "acme", "PAID", "payment", "umbrella", "canary")
+    assert not [name for name in sites if ordinary.is_ambiguous(name)]
+    assert redactor().names.keys().isdisjoint(ordinary.WORDS)
+
+
+@pytest.mark.recordings
+@pytest.mark.spark
+@pytest.mark.parametrize("name", ["transaction-consistency", "half-topic-blowup"])
+def test_no_canary_is_in_any_file_of_a_redacted_report(spark: SparkSession, tmp_path: Path, name: str) -> None:
+    evidence = recorded.unpack(name, tmp_path / "canaryfolder")
+    lines = [line for line, _ in PLANTED.values()]
+    for number, log in enumerate(sorted(evidence.rglob("*.log"))):
+        said = log.read_text(encoding="utf-8", errors="surrogateescape").split("\n")
+        new = [
+            f"{text} {lines[n % len(lines)]}" if text.strip() and not text[0].isspace() else text
+            for n, text in enumerate(said)
+        ]
+        log.write_text("\n".join(new), encoding="utf-8", errors="surrogateescape")
+        log.rename(log.with_name(f"canaryhost{number}-{log.name}"))
+    for table in evidence.rglob("*.csv"):
+        head, *rows = table.read_text(encoding="utf-8").splitlines()
+        made = [f"{row},Canary Wei {n},13917720{n % 1000:03}" for n, row in enumerate(rows)]
+        table.write_text("\n".join([f"{head},buyer,phone", *made]) + "\n", encoding="utf-8")
+    (evidence / "notes.txt").write_text(
+        "".join(f"2026-11-20 15:09:22,955 WARN x - {line}\n" for line in lines), encoding="utf-8"
+    )
+    case = kit.open_case(evidence, tmp_path / "cache")
+    plain = kit.triage(case)
+    redacted.run(case, tmp_path / "out")
+    canaries = {*(canary for _, canary in PLANTED.values()), "Canary Wei", "canaryfolder", "canaryhost", "1391772"}
+    files = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert len(files) > 5
+    for path in files:
+        text = path.read_text(encoding="utf-8")
+        assert not [canary for canary in canaries if canary in text], path
+    told = json.loads((tmp_path / "out" / "findings.json").read_text(encoding="utf-8"))
+    assert told["root_causes"] == plain["root_causes"] == [name]
+    # The canaries were there to be found.
+    assert sum(canary in json.dumps(plain, ensure_ascii=False) for canary in canaries) >= 3
