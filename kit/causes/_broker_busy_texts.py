@@ -21,6 +21,9 @@ class Text:
         "Sends timed out at the client ({count} entries), but no refusal of the broker is in this evidence."
     )
     SUMMARY_STALLS = T("The broker stood still for {seconds} s, but no refusal is in this evidence.")
+    SUMMARY_SLOW = T(
+        "Single writes into the store took long ({count} log entries), which is how flow control begins; no refusal is in this evidence. Why: {why}."
+    )
     NOT_SHOWN = T("not shown by this evidence")
     WANT_CLIENT = T("the broker does not log its refusals; the client prints each with its kind")
     WANT_STORE = T("whether a failed send was stored, and where the broker stood still, is written only there")
@@ -35,6 +38,7 @@ class Claim:
     REFUSED = T("The broker refused requests by flow control: {count} log entries say so ({kinds}).")
     NOT_REFUSED = T("The broker refused requests by flow control.")
     COUNTED = T("The broker itself counted {count} answers with code 2 (SYSTEM_BUSY).")
+    SLOW = T("The store itself says that writes, flushes or new files took long ({count} log entries).")
     STALLED = T(
         "The records show {count} stalls, {seconds} s together, in which nothing was stored while {waiters} messages waited."
     )

@@ -12,6 +12,9 @@ class Text:
     NONE = T(
         "No look-up failed for the kind of its id, and no consumer handled a message again as a retry copy after it had succeeded."
     )
+    MIXED = T(
+        "Ids of both kinds are held against each other: {offsets} offset message ids and {keys} UNIQ_KEYs. They differ for one and the same message, and a search takes only one of them."
+    )
     UNKNOWN = T("The evidence shows neither look-ups nor what consumers did with each delivery.")
     TWICE = T(
         "{twice} messages were handled twice because their copies have different offset ids; {lookups} look-ups were given the wrong kind of id."
@@ -41,6 +44,11 @@ class Claim:
     DEDUP_UNKNOWN = T("The consumer's own log names an offset id as what it deduplicates by.")
     DEDUP = T("The consumer's own log names an offset id as what it deduplicates by ({count} lines).")
     SEVERAL = T("{several} of {keys} messages have several offset ids, one for each copy. That alone is normal.")
+
+    MIXED = T("The paste holds ids of both kinds on different lines: {offsets} offset message ids, {keys} UNIQ_KEYs.")
+    MIXED_PAIR = T(
+        "The paste holds both ids of one message on different lines: the offset message id names the place of a copy, UNIQ_KEY the message."
+    )
 
 
 class Fix:

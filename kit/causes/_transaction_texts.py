@@ -48,6 +48,9 @@ class Claim:
     LOCAL = T("The local step shows why in {caused} of {wrong}: {reasons}.")
     THROWN = T("An exception broke a local transaction ({count} in the client logs).")
     NO_LOCAL = T("A local step caused it: an exception, an answer that does not fit, a send result nobody looked at.")
+    OVERTAKEN = T(
+        "The check came while the local transaction was still running: it sees no row yet, and answering ROLLBACK kills a transaction that then commits."
+    )
     EXCEPTIONS = T(
         "Contributing: the client caught {count} exceptions of local transactions, logged them at INFO and told the caller nothing."
     )

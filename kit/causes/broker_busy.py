@@ -35,6 +35,8 @@ KIND: Kind = "root_cause"
 IDS = ("refused", "stood-still", "timed-out", "failed-sends", "stored-twice")
 LEADS_TO = ("client-timeout", "producer-retry-duplicate")
 
+SLOW = ("put-slow-in-lock", "put-slow", "flush-slow", "mmap-timeout", "transient-pool-short")
+"""What store.log says of single slow writes: store/CommitLog, store/DefaultMessageStore, store/AllocateMappedFileService."""
 MOST_WHYS = 4
 LONGEST = 5
 """Stalls that the timeline names, the longest ones."""
@@ -77,6 +79,7 @@ class Seen:
     timed_out: refs.Seen
     """Without the time-outs of clients that never reached a broker: their connect attempts used up the time."""
     late: pd.DataFrame
+    slow: refs.Seen
     counted: int | None
     ledger: sends.Ledger
     stalls: list[stalls.Stall]
@@ -91,13 +94,14 @@ def examine(case: Case) -> Finding:
         refused=refused_pulls.refused_sends(case),
         timed_out=refused_pulls.timed_out_sends(case, attempts.TIMEOUTS, cut_off),
         late=late[~late["file"].map(lambda file: str(PurePosixPath(str(file)).parent) in cut_off).astype(bool)],
+        slow=refs.seen(case, *SLOW),
         # Its counters do not tell a refused pull from a refused send.
         counted=None if refused_pulls.count(case) else busy.counted_busy(case),
         ledger=ledger,
         stalls=stalls.find(case),
         attempts=attempts.by_kind(case),
     )
-    happened = bool(seen.refused or seen.timed_out or seen.stalls or seen.counted or len(seen.late))
+    happened = bool(seen.refused or seen.timed_out or seen.slow or seen.stalls or seen.counted or len(seen.late))
     whys = busy.explain(case, seen.ledger, seen.stalls) if happened else []
     finding = Finding(SLUG, KIND, Text.TITLE, Text.NONE.say())
     finding.steps = _steps(case, seen, whys)
@@ -134,7 +138,7 @@ def _steps(case: Case, seen: Seen, whys: list[busy.Why]) -> list[Step]:
         ),
         *_outcome(case, seen.ledger),
     ]
-    steps = [*named(IDS, first), *_why(whys, bool(seen.refused))]
+    steps = [*named(IDS, first), *_slow(case, seen), *_why(whys, bool(seen.refused or seen.slow))]
     if seen.counted is not None:
         counted = refs.quote(case, refs.seen(case, "response-codes"), 1) if seen.counted else ()
         steps.append(
@@ -158,6 +162,14 @@ def _refused(case: Case, seen: Seen) -> Step:
             quoted,
         )
     return Step(Claim.NOT_REFUSED, "deciding", False if _would_show(seen) else None)
+
+
+def _slow(case: Case, seen: Seen) -> list[Step]:
+    """Return that the store wrote slowly: the beginning of flow control, whether or not a refusal is in the evidence."""
+    if not seen.slow:
+        return []
+    said = Claim.SLOW.say(count=seen.slow.count)
+    return [Step(said, "supporting", True, refs.quote(case, seen.slow, 3), id="slow-writes")]
 
 
 def _would_show(seen: Seen) -> bool:
@@ -247,6 +259,8 @@ def _summary(seen: Seen, whys: list[busy.Why]) -> Any:
         )
     if seen.stalls:
         return Text.SUMMARY_STALLS.say(seconds=round(sum(s.stood for s in seen.stalls), 1))
+    if seen.slow:
+        return Text.SUMMARY_SLOW.say(count=seen.slow.count, why=whys[0].said if whys else Text.NOT_SHOWN)
     late = seen.timed_out.count or len(seen.late)
     return Text.SUMMARY_TIMEOUTS.say(count=late) if late else Text.NONE.say()
 

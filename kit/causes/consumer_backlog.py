@@ -79,6 +79,7 @@ LOOKS_LIKE = (
         "subscription-mismatch",
         T("some queues are at their end, the others are pulled by a client that does not subscribe to the topic"),
     ),
+    ("offset-jump", T("the offsets went back: the backlog appeared at one moment")),
 )
 
 

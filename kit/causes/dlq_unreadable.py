@@ -58,7 +58,9 @@ def examine(case: Case) -> Finding:
             Step(UNREADABLE.say(count=len(topics), topics=topics[:5]), "deciding", True, quoted, id="unreadable")
         ]
         finding.summary = SUMMARY.say(count=len(topics), topics=topics[:5])
-        finding.remedies = [Remedy(ACTION.say(topic=collect_next.word(topic)), WHY, RISK, VERIFY) for topic in topics[:5]]
+        finding.remedies = [
+            Remedy(ACTION.say(topic=collect_next.word(topic)), WHY, RISK, VERIFY) for topic in topics[:5]
+        ]
     else:
         finding.steps = [Step(READABLE, "deciding", False if rows else None, id="unreadable")]
         finding.missing = [] if rows else [collect_next.store_config(WANT)]

@@ -7,11 +7,10 @@ from its own number and duration on. In a paste, where nobody copies a line for 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
-
-import pyarrow.dataset as ds
+from typing import TYPE_CHECKING
 
 from kit.analysis import refs
+from kit.analysis.messages import pasted_ids
 from kit.case import setup
 from kit.causes.findings import Finding, Remedy, Role, Step
 from kit.i18n import Sentence, T
@@ -23,9 +22,6 @@ from kit.rocketmq.versions import Version
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-PASTE: Final = 200
-"""Log entries up to which evidence without records counts as a paste."""
-
 SUMMARY = T("{meaning} Log entries that say so: {n}.")
 SEEN = T("The logs say so; entries: {n}.")
 HAS_IT = T("Release {version} is among those with this fault ({releases}).")
@@ -35,7 +31,7 @@ VERIFY = T("The line is no longer printed.")
 
 def examine(case: Case) -> list[Finding]:
     """Return one finding for each known problem that was seen often and long enough, most entries first."""
-    paste = _is_paste(case)
+    paste = pasted_ids.is_paste(case)
     found = []
     for problem in SEARCHED:
         seen = refs.seen(case, PROBLEM + problem.slug)
@@ -46,13 +42,6 @@ def examine(case: Case) -> list[Finding]:
         if enough or paste:
             found.append((seen.count, _finding(case, problem, seen, certain=enough and problem.verdict == "confirmed")))
     return [finding for _, finding in sorted(found, key=lambda each: (-each[0], each[1].cause))]
-
-
-def _is_paste(case: Case) -> bool:
-    files = [item for item in case.found.items if item.replica_of is None]
-    if len(files) > 1 or not case.found.of_kind("log", "text"):
-        return False
-    return bool(ds.dataset(case.folder("logs"), format="parquet").count_rows() <= PASTE)
 
 
 def _finding(case: Case, problem: Problem, seen: refs.Seen, *, certain: bool) -> Finding:

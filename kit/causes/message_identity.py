@@ -17,7 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
 from kit.analysis.messages import deliveries as handled
-from kit.analysis.messages import lookups, record_stage
+from kit.analysis.messages import lookups, pasted_ids, record_stage
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes._message_identity_texts import Claim, Fix, Text
@@ -100,13 +100,25 @@ def examine(case: Case) -> Finding:
             _several_refs(case, twice) if effect and several else (),
         ),
     ]
-    finding.steps = named(IDS, steps)
+    finding.steps = [*named(IDS, steps), *_pasted_step(case)]
     if effect:
         _tell(case, finding, twice, wrong, failed)
+    elif (pasted := pasted_ids.mixed(case)) is not None:
+        finding.summary = Text.MIXED.say(offsets=pasted.offset_ids, keys=pasted.uniq_keys)
+        finding.remedies = [Remedy(Fix.LOOKUP, Fix.LOOKUP_WHY, Fix.LOOKUP_RISK, Fix.LOOKUP_VERIFY)]
     elif known:
         finding.summary = Text.NONE.say()
     finding.missing = _missing(case, store=store, twice=twice, effect=effect)
     return finding
+
+
+def _pasted_step(case: Case) -> list[Step]:
+    """Return that a paste holds two kinds of ids against each other, where it does."""
+    pasted = pasted_ids.mixed(case)
+    if pasted is None:
+        return []
+    both = Claim.MIXED.say(offsets=pasted.offset_ids, keys=pasted.uniq_keys)
+    return [Step(Claim.MIXED_PAIR if pasted.paired else both, "supporting", True, pasted.refs, id="pasted-ids")]
 
 
 def _shows_lookups(case: Case) -> bool:

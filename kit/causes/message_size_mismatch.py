@@ -106,7 +106,7 @@ def examine(case: Case) -> Finding:
         _queue_step(case, found),
         _volume_step(case, found),
     ]
-    finding.steps = named(IDS, steps)
+    finding.steps = [*named(IDS, steps), *_failed_step(case, refused)]
     finding.figures = _figures(found, rejects)
     if happened:
         finding.summary = Text.SUMMARY.say(
@@ -184,6 +184,14 @@ def _refused(case: Case, found: Seen) -> Step:
     logs = case.has_source("transaction") or case.has_source("store")
     records = case.has("messages") and found.limits.known == "evidence" and not int(found.topics["refused"].sum())
     return Step(Claim.NOT_REFUSED, "deciding", False if logs or records else None)
+
+
+def _failed_step(case: Case, refused: Step) -> list[Step]:
+    """Return that a put-back failed where its reason is open, even if the line is cut: the size is the common one."""
+    seen = refs.seen(case, "put-back-failed")
+    if not seen or refused.holds is not None:
+        return []
+    return [Step(Claim.FAILED.say(count=seen.count), "supporting", True, refs.quote(case, seen), id="put-back-failed")]
 
 
 def _moment(when: Any) -> str | None:

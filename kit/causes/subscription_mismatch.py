@@ -83,6 +83,7 @@ LOOKS_LIKE = (
         T("all queues lag; here some are at their end and others have no owner, or nothing lags at all"),
     ),
     ("consumer-stuck", T("one queue has an owner and a message in work; here nobody pulls it")),
+    ("offset-jump", T("messages behind the offset were skipped at one moment, not passed over one by one")),
 )
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from kit.analysis import refs
 from kit.analysis.sizes import limits
-from kit.analysis.transactions import answers, paths, reconcile, transactions
+from kit.analysis.transactions import answers, pasted_checks, paths, reconcile, transactions
 from kit.analysis.transactions.reconcile import fates
 from kit.causes import collect_next
 from kit.causes._transaction_texts import REASONS, Claim, Fix, Text
@@ -58,7 +58,7 @@ def examine(case: Case) -> Finding:
         _exceptions(case, thrown),
         *_given_up(wrong),
     ]
-    finding.steps = named(IDS[: len(steps)], steps)
+    finding.steps = [*named(IDS[: len(steps)], steps), *_overtaken(case)]
     finding.figures = _figures(summary, counts, thrown)
     _say(finding, summary, finished, thrown)
     if not wrong.empty:
@@ -114,6 +114,12 @@ def _exceptions(case: Case, thrown: int | None) -> Step:
         True if thrown else None,
         refs.quote(case, seen, 2) if thrown else (),
     )
+
+
+def _overtaken(case: Case) -> list[Step]:
+    """Return that a check came while the local transaction was still running, where a paste says so."""
+    said = pasted_checks.overtaken(case)
+    return [Step(Claim.OVERTAKEN, "supporting", True, said, id="check-overtakes")] if said else []
 
 
 def _given_up(wrong: pd.DataFrame) -> list[Step]:

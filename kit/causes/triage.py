@@ -51,6 +51,7 @@ def _triage(case: Case, lang: Lang | None, *, strict: bool) -> dict[str, Any]:
     case.progress.begin("reading")
     case.warm()
     case.build("messages", "logs")
+    case.spark  # noqa: B018 - a cause's columns need the session, not only its questions
     findings, failed = _ask(case)
     collect_next.placed(case, findings)
     documents = {each: document(case, findings, each) for each in LANGS}

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from kit.cli.shared import FORMATS, Evidence, Refusal, clean, leave, open_case, options, outside, say
+
+if TYPE_CHECKING:
+    from kit.i18n import Lang
 
 
 @click.command()
@@ -22,6 +25,9 @@ def triage(evidence: Path, json_file: Path | None, out: Path | None, **chosen: A
     from kit.report import terminal, write
 
     outside(evidence, json_file)
+    first = _first_answer(evidence, chosen["lang"])
+    if first:
+        click.echo(first + "\n")
     case = open_case(evidence, out, **chosen)
     findings = kit.triage(case)
     say(case, terminal.verdicts(findings, case.lang))
@@ -31,6 +37,29 @@ def triage(evidence: Path, json_file: Path | None, out: Path | None, **chosen: A
         write.findings(findings, out / "findings.json")
         write.tables(case, out / "tables")
     leave(case)
+
+
+PASTE: Final = 64 << 10
+"""Bytes up to which a single text file is taken for a paste, and explained before anything else is done."""
+
+
+def _first_answer(evidence: Path | str, lang: Lang) -> str:
+    """Return what the lines of a paste mean, "" where the evidence is something else or nothing in it is known."""
+    if isinstance(evidence, str) or not evidence.is_file() or evidence.stat().st_size > PASTE:
+        return ""
+    from kit.explanation.explain import explain
+    from kit.explanation.pasted_text import decoded
+    from kit.explanation.shown import blocks
+
+    try:
+        raw = evidence.read_bytes()
+    except OSError:
+        return ""
+    # A store, an archive: bytes that no text holds.
+    if b"\0" in raw and not raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return ""
+    rows = [row for row in explain(decoded(raw), lang) if row["slug"] or row["kind"] != "log" or row["versions"]]
+    return blocks(rows, lang) if rows else ""
 
 
 @click.command()

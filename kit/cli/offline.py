@@ -200,19 +200,14 @@ def explain(file: Path, json_file: Path | None, lang: Lang) -> None:
 
 
 def _pasted(file: Path, lang: Lang) -> str:
-    """Return a text whatever it is encoded in."""
+    """Return the text of a file or of standard input."""
+    from kit.explanation.pasted_text import decoded
+
     try:
         raw = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     except OSError as error:
         raise Refusal(f"{clean(str(file))}: {error.strerror}") from None
-    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return raw.decode("utf-16", "replace")
-    for encoding in ("utf-8-sig", "gb18030"):
-        try:
-            return raw.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-    return raw.decode("utf-8", "replace")
+    return decoded(raw)
 
 
 COMMANDS = (explain, msgid, size, collect, compare, workspace)

@@ -1,7 +1,7 @@
 """Words that are nobody's name: what a sentence about RocketMQ is made of. A topic called `order` is replaced only where a topic is expected.
 
 A list kept by hand, whatever the kit's own texts say: a word that is not in it is replaced wherever it is a name of the evidence, even in the middle
-of a sentence. What a site might call its own (trades, hotel, points) does not belong here.
+of a sentence. What a site might call its own (trades, hotel, customers) does not belong here.
 """
 
 from __future__ import annotations
@@ -10,50 +10,94 @@ import re
 from typing import Final
 
 _ENGLISH: Final = """
-a able about above absent accept accepted accepts according across act action actions active actual add added adding adds advance advances after again
-against age ago agree ahead alike all allow allowed allows almost alone along already also although always among amount an and anew another answer answered
-answers any anyone anything anyway anywhere apart appear appeared appears are arise around arrival arrive arrived arrives as aside ask asked asks at away
-back bad badly bar bars base based be because become becomes been before began begin beginning begins behind being below beside best better between beyond
-big block blocked blocks body both bottom bound box break breaks bring brings broken built busy but by call called caller calls came can cannot care
-careful carries carry case cases catch caught cause caused causes certain chain chance change changed changes chart check checked checks choose claim class
-clean clear clears close closed code column columns come comes command commands comment common compare compared complete concerned condition confirmed
-consider consistent contain contained contains content continue control copied copies copy correct cost could count counted counter counts cover covered
-covers create created creates current cut damaged data date day days dead decide decided decides decision deep default defaults delay delayed deleted
-deliver delivered delivers delivery depend depends describe described detail details did differ difference different digit digits disagree discard
-discarded do document documented does done double doubled doubles doubling down draw drawn drop dropped drops due duplicate duplicated during each earlier
-early edge effect either else empty enable enabled end ended ending ends enough entire entries entry equal error errors even event events ever every
-everybody everything everywhere exact exactly example exceed exceeded exceeds except exception exceptions exist exists expect expected explain explained
-explains fact fail failed failing fails failure failures fall falls false far fast fate fault faults few fewer field fields figure figures file files fill
-filled filler final finally find finds fine finish finished first fit fits fix fixed flag folder folders follow followed following follows for forbidden
-form former forms found four free freed fresh from full further gap gaps gave general get gets give given gives go goes going gone good got great group
-groups grow growing grown grows growth had half hand handle handled handles happen happened happens hard harmless has hash have having hazard he header
-healthy held help helps hence here high higher highest hold holds host hosts hour hours how however idle if ignored impact in inside instance instances
-instead interval into invalid is it item items its itself join joined joins just keep keeps kept kind kinds knew know known knows lack lacks large larger
-largest last late later latest lead leads leak leaked leaks least leave leaves left length less let letter letters level levels lie lies life like likely
-limit limits line lines link list listed lists little live local lock log logged logs long longer longest look looked looks lose lost low lower lowest made
-main make makes many mark marked marks match matched matches matter may maybe me mean meaning means meant measure measured median member memory mention
-mentioned met middle might millisecond milliseconds mine minute minutes missing mode model moment month more most mostly move moved moves much must my name
-named names near nearly necessary need needed needs neither never new newer newest next no nobody none nor normal not note notes nothing now nowhere null
-number numbers object odd of off often old older oldest on once one ones only onto open opened option options or order ordered ordinary original other
-others otherwise our out outcome output outside over own page pages pair part parts pass passed passes past path paths pause per perhaps period physical
-place places plain please point pointed points possible power prefer present previous print printed prints private probably problem problems process
-processes proof proper properties property public pull pulled pulls purpose push put puts question queue queued queues quick quickly quite quote quoted
-raise raised ran random range ranges rank rare rate rather raw reach reached reaches read reads ready real really reason reasons receive received receives
-recent recognised record recorded records reference references refusal refusals refuse refused refuses region rejected relative release released releases
-remain remaining remains remedy remove removed removes repeat repeated replace replaced reply report reported reports request requests require required
-resend resent reset respond response rest restart restarted result results return returned returns right risk role root round rounds row rows rule ruled
-run running runs safe said same save saved saw say says scale schedule scheduled schema search second seconds section see seem seems seen sees self send
-sender senders sending sends sense sent separate sequence server servers service set sets setting settings several shall share shared she short shortened
-shorter should show shown shows shut side sides sign silent silently similar simple since single six size sizes skip skipped slow slower small smaller
-smallest so some somebody someone something sometimes somewhere soon sooner source space special split spread stage stall stalled start started starts
-state states stay stays step steps still stop stopped stops storage store stored stores such suddenly summary support sure suspected switch symptom system
-table tables tag tags take taken takes target task tasks tell tells test tests text texts than that the their them then there therefore these they thing
-things think third this those though thread threads three threw through throw thrown throws time timed timer times title to today together told too took
-top topic topics total touch toward trace traces track tried tries true truncated try trying turn twice two type types under undo unit units unknown
-unless unlike unread until unused up update updated upper us usage use used useful user users uses using usual usually valid value values verdict verify
-version versions very via view visible wait waited waiting waits want wanted wants warn warning was watch way ways we week weeks well went were what
-whatever when whenever where whether which while who whole whom whose why wide will window windows with within without word words work worked worker
-workers works would write writes writing written wrong wrote yes yesterday yet you your zero zone zones
+a able aborted about above absent absurd accept acceptable accepted accepts access accord according accounted
+acknowledged across act acted action actions active actual add added adding adds administrator advance advances
+advancing after again against age ago agree ahead alarm aliases alike all allow allowed allows almost alone along
+already also although always among amount an and anew another answer answered answering answers any anybody anyone
+anything anyway anywhere apart appear appeared appears appending appends applies arbitrary archives are arise around
+arrival arrivals arrive arrived arrives as aside ask asked asking asks assumed at attempted authors away axis back bad
+badly band bar bars base based batches be bear because become becomes been before began begin beginning begins begun
+behind being belief belong belongs below beside best better between beyond big birth bit bites bits blame block
+blocked blocks bodies body both bottom bound bounds box brackets break breaks brew bring brings broke broken built
+burn burns burst business busy but by call called caller calls came can cannot capture captures care careful carried
+carries carry case cases catalogue catch catches catching caught cause caused causes certain certainly chain chance
+change changed changes changing characters chart charts check checked checker checks choose chose chosen claim class
+clean cleanly clear clears close closed code codes cold collection collections column columns come comes command
+commands commas comment common commonest compare compared compares compensate compile complain complete compute
+computed computes concerned condition confirm confirmed consider consistent consuming contain contained containers
+contains content contents continue continues contradicts contributing control copied copies copy correct cost costs
+could count counted counter counters counts course cover covered covers crashes create created creates creating
+current cut damage damaged dashboard data date day days dead deadline deadlock decide decided decides deciding
+decision decisions deduplicates deep default defaults delay delayed delays deleted deliver delivered deliveries
+delivers delivery depend depends descend describe described detail details detect detection diagram did dies differ
+difference different differently differs digit digits direction directly disagree disagrees disappear disappears
+discard discarded discards distinct distributed distributions diverted diverts do document documented does doing done
+double doubled doubles doubling doublings down draft drained draw drawn drill drop dropped drops dry due dumps
+duplicate duplicated duplicates duplication during each earlier early edge effect effects eight either else elsewhere
+empty enable enabled encrypted end ended ending ends enlarge enlarges enough entire entries entry equal error errors
+even event events ever every everybody everything everywhere exact exactly examined examining example exceed exceeded
+exceeds except exception exceptions exhausted exist exists expect expected explain explained explains explanation
+explanations explicit explode expressions extended extension extensions fact fail failed failing fails failure
+failures fall falling falls false far fast faster fate fault faults fed feeding feeds few fewer field fields fifty
+figure figures file files fill filled filler fills final finally find finding findings finds fine finish finished
+first fit fits fitted five fix fixed flag flat flood flows folder folders follow followed following follows for
+forbidden form former forms forth found four free freed frequent fresh from front full further gap gaps garbage gave
+general get gets give given gives go goes going gone good got granted great grew group groups grow growing grown grows
+growth guess had half hand handed handle handled handlers handles hands handy happen happened happens hard harm
+harmless has hash hashes have having hazard he header health healthy hears held help helps hence here hides high
+higher highest hint hold holds hole host hosts hour hours how however idle if ignore ignored ignores illegal immunity
+impact in incident incidents includes inconsistent inquiry inside install instance instances instead interval
+intervals into invalid investigation invisible is issue issues it item items its itself jars join joined joins journey
+just keep keeps kept kills kind kinds kit knew know knowing known knows labels lack lacks lags language large larger
+largest last lasting late later latest lead leads leak leaked leaks learns least leave leaves ledgers left length
+lengths less let lets letter letters level levels lie lies life like likely limit limits line lines link links list
+listed listeners listens lists little live lives loader local lock log logarithmic logged logs long longer longest
+look looked looking looks loopback loops lose loses losing loss lost low lower lowering lowest machine machines made
+main maintenance majority make makes manifest many mark marked marks match matched matches matter may maybe me mean
+meaning means meant meanwhile measure measured measures median medium member members memory mention mentioned met
+middle might millisecond milliseconds mine minute minutes mismatch missed missing mistaken mistyped mitigate mode
+model moment moments month months more most mostly move moved moves moving much multiplies multiply must my name named
+names nanoseconds near nearer nearest nearly necessary need needed needless needs neighbour neighbouring neither never
+nevertheless new newer newest next no nobody none nor normal normally not note notebook notebooks notes nothing
+noticed now nowhere null number numbered numbers object odd of off offload often old older oldest on once one ones
+only onto open opened opening option options or order ordered ordering orders ordinary original originals other others
+otherwise our out outage outcome outdated outer outgrew outgrows outlasted outlasts outlives output outside over
+overlap overridden overrides own page pages pair panels part parts pass passed passes past path paths patience
+pause paused pauses per perhaps period perm permits physical pids pile pipe place placeholders placement places plain
+plainly plan please plus point pointed points pop popped portions possible postmortem power practice prefer prefers
+prepares present prevent prevented previous print printed prints private probably problem problems process processed
+processes programmer proof proper properties property proposed protects proven pseudonym pseudonyms public pull pulled
+pulls purpose push put puts queried question queue queued queues quick quickly quite quote quoted raise raised raising
+ran random range ranges rank rare rate rates rather ratio ratios raw reach reached reaches read reading reads ready
+real really reason reasons receive received receives recent reckon recognise recognised recognises record recorded
+recording recordings records recovering reentrant reference references refusal refusals refuse refused refuses refutes
+region rejected relative release released releases remain remained remaining remains remedy remembers remove removed
+removes renewed repair repairs repeat repeated replace replaced replay replayed reply report reported reports reput
+request requests require required resend resending resent reset resolution respond response rest restart restarted
+result results return returned returns rewrite right rightly rise rising risk role roll rolls root round rounds row
+rows rule ruled run running runs safe safer said same sample samples save saved saw say says scale scenario scenarios
+schedule scheduled schema search searched searches second seconds secret secrets section sections see seem seems seen
+sees self send sender senders sending sends sense sent separate separated separates separators sequence server servers
+service sessions set sets setting settings several severity shaded shall share shared she short shorten shortened
+shortens shorter shortest should show shown shows shrank shut shutting side sides sign silent silently similar simple
+since single six size sizes skip skipped skips sleep slow slower slows small smaller smallest so some somebody someone
+something sometimes somewhere soon sooner source space spaces speak speaks special speed spelling spent spin spite
+split spread stacked stacks stage stages stall stalled stalls stand standing stands standstill standstills start
+started starts state states stay stayed stays steal step stepped steps still stood stop stopped stops storage store
+stored stores strongest stuck sub subscribes succeeded such suddenly suffix summary support supporting sure survived
+surviving suspect suspected swallow swallowed switch switched switching symptom system table tables tag tags take
+taken takes taking talks target task tasks tell tells terminal test tests text texts than that the their theirs them
+themselves then there therefore these they thin thing things think third this those though thread threads three threw
+through throughput throw thrown throws ticket tightest time timed timeline timer times timezone title to today
+together told tolerate too took top topic topics topmost total totals touch toward trace traces track treat treats
+tried tries trigger trouble true truncated truth try trying turn turns twice two type types typically unacknowledged
+unchecked uncompressed unconsumed under undo unfilled unhandled unit units unknown unless unlike unpack unpacks unread
+unregistered unseen until unused unwritten up update updated upgrade upper us usable usage use used useful useless
+user users uses using usual usually valid value values verdict verdicts verify version versions very via view visible
+wait waited waiting waits want wanted wants warn warning was watch way ways we weakest week weeks well went were what
+whatever wheel when whenever where whether which whichever while who whoever whole whom whose why wide wider widest
+will window windows with within without word words work worked worker workers works worst worth would writable write
+writes writing written wrong wrongly wrote yes yesterday yet you your yours zero zone zones
 """
 _TECHNICAL: Final = """
 ack acked acks address addresses admin agent api app append appended application applications archive args array arrow async asynchronous atomic attempt

@@ -190,7 +190,6 @@ FIGURES: Final[dict[str, T]] = {
     "unreached_checks": T("checks that reached nobody"),
     "unreadable_dlq_topics": T("dead letter topics nobody can read"),
     "wrong_answers": T("answers that do not fit what happened"),
-    "group": T("consumer group"),
     "topic": T("topic"),
     "kind": T("how the offset moved"),
     "moved": T("offsets before and after, by queue"),

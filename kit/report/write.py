@@ -48,7 +48,9 @@ def tables(case: Case, folder: Path) -> None:
 def csv(frame: pd.DataFrame, path: Path) -> None:
     """Write a small frame as CSV that no spreadsheet runs."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    frame.map(harmless).rename(columns=harmless).to_csv(path, index=False, lineterminator="\n", date_format="%Y-%m-%dT%H:%M:%S.%fZ")
+    frame.map(harmless).rename(columns=harmless).to_csv(
+        path, index=False, lineterminator="\n", date_format="%Y-%m-%dT%H:%M:%S.%fZ"
+    )
 
 
 def harmless(cell: Any) -> Any:

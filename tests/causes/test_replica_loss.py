@@ -51,29 +51,9 @@ def evidence(
     return kit.open_case(folder, folder.parent / "ws")
 
 
-def test_what_lies_behind_the_end_is_missing(spark: SparkSession, tmp_path: Path) -> None:
-    found = replica_loss.examine(evidence(tmp_path / "e", behind=4))
-    assert found.verdict == "confirmed"
-    assert (found.figures["acknowledged"], found.figures["acknowledged_missing"]) == (14, 4)
-    end = sum(len(sent(f"K{n}", n * 10, n * 10 + 1).encode(0)) for n in range(10))
-    assert found.figures["replica_end_physical_offset"] == end
-    assert list(found.tables["missing_on_replica"]["key"]) == ["K10", "K11", "K12", "K13"]
-
-
-def test_nothing_acknowledged_is_missing(spark: SparkSession, tmp_path: Path) -> None:
-    found = replica_loss.examine(evidence(tmp_path / "e", behind=0))
-    assert (found.verdict, found.figures["acknowledged_missing"]) == ("ruled_out", 0)
-
-
 def test_the_store_of_a_master_is_no_replica(spark: SparkSession, tmp_path: Path) -> None:
     found = replica_loss.examine(evidence(tmp_path / "e", behind=4, role="ASYNC_MASTER", cluster=False))
     assert (found.verdict, found.figures["acknowledged_missing"]) == ("ruled_out", None)
-
-
-def test_a_master_that_is_not_shown_to_be_gone(spark: SparkSession, tmp_path: Path) -> None:
-    found = replica_loss.examine(evidence(tmp_path / "e", behind=4, cluster=False))
-    assert found.verdict == "suspected"
-    assert any("clusterList" in m.command for m in found.missing)
 
 
 def test_a_slave_that_may_not_be_read_is_not_busy(spark: SparkSession, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow.dataset as ds
 from pyspark.sql import functions as F  # noqa: N812
 
+from kit.analysis import refs
 from kit.analysis.consumers import handled, offset_lines, offset_moves
 from kit.case.memoize import per_case
 from kit.inventory.references import Ref
@@ -240,8 +241,10 @@ def loose_starts(case: Case) -> pd.DataFrame:
     first = starts.sort_values(["first", "file", "line"]).drop_duplicates(["group", "topic", "broker", "queue_id"])
     if offset_moves.copies(case) or offset_moves.created(case):
         return first.iloc[:0]
+    # A whole log begins with the start of its client; a few lines out of one do not.
+    excerpt = not refs.seen(case, "client-started", "client-created")
     zero = set(first.loc[first["offset"] == 0, "group"])
-    late = (first["offset"] > 0).fillna(False) & (first["source"].eq("text") | first["group"].isin(zero))
+    late = (first["offset"] > 0).fillna(False) & (first["source"].eq("text") | first["group"].isin(zero) | excerpt)
     return first[late.astype(bool)]
 
 

@@ -25,7 +25,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
     problem(
         "acl-signature",
         T("The signature does not match: the secret is wrong"),
-        ("Check signature failed for accessKey", "CAL_SIGNATURE_FAILED"),
+        ("Check signature failed for accessKey", "CAL_SIGNATURE_FAILED", "[10015:signature-failed]"),
         T(
             "The access key is known, but the request was signed with another secret, or something changed the request on its way."
         ),

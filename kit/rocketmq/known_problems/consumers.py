@@ -262,6 +262,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "PULL_OFFSET_MOVED:",
             "The pull request offset illegal",
             "generateOffsetMovedEvent Exception",
+            "over flow badly, broker max offset",
         ),
         T(
             "The wanted offset lies in front of the first or behind the last message. The client continues at the nearest end: messages were deleted before they were consumed, or the offset is from another store."

@@ -36,6 +36,28 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         verdict="confirmed",
     ),
     problem(
+        "delay-offset-outside",
+        T("A delay level reads outside its queue again and again"),
+        ("ScheduleMessageTimerThread{}Offset not matched. Request offset",),
+        T(
+            "delayOffset.json points beyond the level's queue (a cut store, a restored or truncated file), and up to 4.9.1 nothing corrects it: the level delivers nothing any more."
+        ),
+        T(
+            "Compare delayOffset.json with the queue's largest offset (brokerStatus prints scheduleMessageOffset as two numbers)."
+        ),
+        "store/schedule/ScheduleMessageService, store/MappedFileQueue.findMappedFileByOffset",
+        remedy=T(
+            "Stop the broker, set the level's number in delayOffset.json to the queue's end, start; or upgrade to 4.9.2 or later, which corrects it."
+        ),
+        risk=T("A number that is too small delivers messages again."),
+        verdict="confirmed",
+        least=3,
+        until="4.9.1",
+        fixed="4.9.2 (#3358)",
+        printed="storeerror.log",
+        example="2020-03-18 16:38:06 WARN ScheduleMessageTimerThread - Offset not matched. Request offset: 9000000, firstOffset: 0, lastOffset: 6000000, mappedFileSize: 6000000, mappedFiles count: 1",
+    ),
+    problem(
         "delay-offset-corrected",
         T("The progress of a delay level was corrected at the start"),
         ("correct delay offset [ delayLevel", "correctDelayOffset exception"),

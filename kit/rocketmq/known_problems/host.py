@@ -90,7 +90,12 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
     problem(
         "mmap-failed",
         T("A store file cannot be mapped into memory"),
-        ("Failed to map file", "java.io.IOException: Map failed", "OutOfMemoryError: Map failed"),
+        (
+            "Failed to map file",
+            "java.io.IOException: Map failed",
+            "OutOfMemoryError: Map failed",
+            "map file {} Failed.",
+        ),
         T(
             "The operating system refused another memory mapping: vm.max_map_count is reached, the address space or the container's memory limit is used up."
         ),
@@ -117,6 +122,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "Failed to create file",
             "Create mapped file failed.",
             "create mapped file or consumerQueue exception",
+            "create maped file failed",
         ),
         T(
             "The next file of the commitlog or of a consume queue could not be made in time; the send is answered CREATE_MAPPED_FILE_FAILED (system error, code 1) and is lost unless the client retries another broker."
@@ -312,7 +318,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
     ),
     problem(
         "jvm-start-failed",
-        T("The JVM did not start"),
+        T("The JVM got no memory or did not start"),
         (
             "There is insufficient memory for the Java Runtime Environment",
             "Could not reserve enough space",
@@ -320,6 +326,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "Could not create the Java Virtual Machine",
             "Please set the JAVA_HOME variable in your environment",
             "UnsupportedClassVersionError",
+            "Native memory allocation (mmap) failed",
         ),
         T(
             "The start script's heap does not fit the host (8 GB by default for a broker), an option belongs to another JDK, or the JDK is too old or missing."

@@ -20,6 +20,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "the topic route info not exist",
             "connect to namesrv: {} failed",
             "query topic route info error",
+            "do balance in group failed, the topic does not exist",
         ),
         T(
             "The Go client asked the name servers for the topic and got none (code 17), or could not connect to any of them."
@@ -33,7 +34,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         risk=T("None."),
         verdict="suspected",
         least=2,
-        unless=r"^(?![\s\S]*(?:rocketmq|level=|msg=|topic route))",
+        unless=r"^(?![\s\S]*(?:rocketmq|level=|msg=|topic route|the topic=|consumerGroup=))",
         example='time="2026-11-20T10:00:00+08:00" level=error msg="query topic route from server error" namesrv="10.20.30.40:9876" topic=orders underlayError="topic not exist"',
     ),
     problem(
@@ -93,6 +94,9 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "ProducerSendSyncFailed",
             "rocketmq.exceptions.",
             "librocketmq.so",
+            "Get empty consumer IDs",
+            "doRebalance the cidAll is empty",
+            "route failed [TOPIC_NOT_EXIST]",
         ),
         T(
             "librocketmq could not start or send. Python's rocketmq-client-python only wraps it; `librocketmq.so: cannot open shared object file` means that the native library is not installed."
@@ -103,7 +107,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         remedy=T("Install librocketmq and run ldconfig; correct the name server address; create the topic."),
         risk=T("None."),
         verdict="suspected",
-        unless=r"^(?![\s\S]*(?:librocketmq|rocketmq\.exceptions|<(?:.*:\d+)>|errno|StartFailed|SendSyncFailed|cpp))",
+        unless=r"^(?![\s\S]*(?:librocketmq|rocketmq\.exceptions|<(?:.*:\d+)>|errno|cidAll|consumer IDs|TOPIC_NOT_EXIST|StartFailed|SendSyncFailed|cpp))",
         example="OSError: librocketmq.so: cannot open shared object file: No such file or directory",
     ),
     problem(
@@ -119,6 +123,8 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "Exception raised from telemetry session",
             "Failed to send message(s) finally",
             "org.apache.rocketmq.client.java.exception",
+            "[FAILED] to be RUNNING, but the service has FAILED",
+            "Exception raised from stream response observer",
         ),
         T(
             "Clients of rocketmq-clients (Java client-java, Go v2, C#, Rust) speak gRPC with a proxy (8081), not with name server or broker. UNAVAILABLE: nobody listens there. UNIMPLEMENTED or HTTP errors: the endpoint is another port. DEADLINE_EXCEEDED: the proxy cannot reach its broker."
@@ -133,7 +139,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         risk=T("None."),
         verdict="suspected",
         example="org.apache.rocketmq.shaded.io.grpc.StatusRuntimeException: UNAVAILABLE: io exception rocketmq",
-        unless=r"^(?![\s\S]*(?:rocketmq|RocketMQ|topic))",
+        unless=r"^(?![\s\S]*(?:rocketmq|Rocketmq|RocketMQ|topic|ProducerImpl|ConsumerImpl))",
     ),
     problem(
         "grpc-status",
@@ -182,6 +188,8 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "Failed to start RocketMQ push consumer",
             "Failed to start DefaultRocketMQListenerContainer",
             "Bad annotation definition in @RocketMQMessageListener",
+            "No qualifying bean of type 'org.apache.rocketmq.spring",
+            "Bean method 'rocketMQTemplate' in",
         ),
         T(
             "rocketmq-spring needs rocketmq.name-server and rocketmq.producer.group to make RocketMQTemplate; without them the bean does not exist. With Spring Boot 3 starters before 2.2.3 are not loaded at all (spring.factories)."
@@ -194,7 +202,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         remedy=T("Set the properties; use starter 2.2.3 or later with Spring Boot 3."),
         risk=T("None."),
         verdict="confirmed",
-        unless=r"^(?![\s\S]*(?:could not be found|must not be null|is required|Failed to start|Bad annotation))",
+        unless=r"^(?![\s\S]*(?:could not be found|No qualifying bean|not loaded because|must not be null|is required|Failed to start|Bad annotation))",
         example="Field rocketMQTemplate in com.example.OrderService required a bean of type 'org.apache.rocketmq.spring.core.RocketMQTemplate' that could not be found.",
     ),
     problem(

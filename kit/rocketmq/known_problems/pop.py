@@ -241,6 +241,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "load subscription config failed. consumerGroup",
             "load topic config failed. topic",
             "reload topic route from namesrv",
+            "create system broadcast topic",
         ),
         T(
             "The proxy asked name server or broker for a topic or group and got nothing: it does not exist, or the connection is missing."

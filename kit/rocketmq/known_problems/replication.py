@@ -108,7 +108,11 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
     problem(
         "slave-far-behind",
         T("The slave is far behind the master"),
-        ("Slave fall behind master: {} bytes", "slave fall behind master {} bytes"),
+        (
+            "Slave fall behind master: {} bytes",
+            "slave fall behind master {} bytes",
+            "slave fall behind master, how much",
+        ),
         T(
             "The master prints each minute how many bytes its slave is behind. A steady large number means that the slave does not keep up; above haSlaveFallbehindMax (256 MB) it does not count as available."
         ),
@@ -204,7 +208,13 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
     problem(
         "dledger-append-failed",
         T("A DLedger append failed"),
-        ("HandleAppend return false due to error code", "Failed to get dledger append result", "Put message error"),
+        (
+            "HandleAppend return false due to error code",
+            "Failed to get dledger append result",
+            "Put message error",
+            "dledger.exception.DLedgerException: [code=",
+            "Error in EntryDispatcher",
+        ),
         T(
             "The DLedger group did not accept the entry: no leader, no majority (2 of 3 must be up), or a timeout. The send is answered with an error and may still be stored."
         ),

@@ -107,6 +107,25 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         verdict="confirmed",
     ),
     problem(
+        "store-load-failed",
+        T("The store could not be loaded"),
+        ("ERROR main - load exception", "ERROR - main - load exception", "load file {} error"),
+        T(
+            "Reading commitlog, consume queues, index or delay offsets at the start threw an exception; the broker ends."
+        ),
+        T(
+            "The stack trace below it names the part: correctMinOffset or recover a consume queue, IndexService an index file, ScheduleMessageService delayOffset.json."
+        ),
+        "store/DefaultMessageStore.load",
+        remedy=T(
+            "Move the part that is named away after copying it: consume queues and index are rebuilt from the commitlog."
+        ),
+        risk=T("Moving commitlog files away loses their messages."),
+        verdict="confirmed",
+        printed="store.log",
+        example="2026-02-24 09:38:29 ERROR main - load exception",
+    ),
+    problem(
         "store-size-zero-file",
         T("An empty store file is deleted while loading"),
         ("size is 0, auto delete. is_ok",),
@@ -308,6 +327,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         least=10,
         lasts=10.0,
         example="Offset not matched. Request offset: 9000, firstOffset: 0, lastOffset: 8388608, mappedFileSize: 8388608, mappedFiles count: 1",
+        unless=r"ScheduleMessageTimerThread",
     ),
     problem(
         "store-position-invalid",
