@@ -173,7 +173,6 @@ def test_a_pipe_is_not_opened(tmp_path: Path) -> None:
     assert [(r.file, r.reason) for r in case.inventory.refused] == [("pipe", "special")]
 
 
-@pytest.mark.xfail(reason="waits for files to be marked unread one by one", strict=False)
 @pytest.mark.parametrize("how", ["removed", "cut", "emptied", "grown", "replaced by a pipe"])
 def test_a_file_that_changes_after_the_inventory(how: str, tmp_path: Path) -> None:
     evidence = tmp_path / "evidence"
