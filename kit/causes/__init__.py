@@ -1,6 +1,6 @@
 """Causes, neighbours and hazards: one module each, registered by being in this folder.
 
-A module holds `SLUG`, `KIND`, `LOOKS_LIKE` and `examine(case) -> Finding`. Its name is the slug with underscores. How
+A module holds `SLUG`, `KIND`, `LOOKS_LIKE`, `FIGURES` and `examine(case) -> Finding`. Its name is the slug with underscores. How
 to add one: docs/adding-a-cause.md.
 """
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 if TYPE_CHECKING:
     from kit.case.case import Case
-    from kit.causes.findings import Finding, Kind
+    from kit.causes.findings import Figure, Finding, Kind
     from kit.i18n import T
 
 
@@ -25,6 +25,8 @@ class Cause(Protocol):
     KIND: Kind
     LOOKS_LIKE: tuple[tuple[str, T], ...]
     """Slugs of causes that leave the same trace, and what tells this one apart from them."""
+    FIGURES: dict[str, Figure]
+    """The numbers it gives, in the order a reader sees them: what each counts, and which harm it is."""
     examine: Callable[[Case], Finding]
 
 
@@ -40,3 +42,10 @@ def discover() -> tuple[Cause, ...]:
     modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
     found = [cast("Cause", module) for module in modules if hasattr(module, "SLUG")]
     return tuple(sorted(found, key=lambda m: (m.KIND != "root_cause", m.SLUG)))
+
+
+@cache
+def figures() -> dict[str, Figure]:
+    """Return every figure by its name, as the causes and the known problems declare them."""
+    problems = importlib.import_module(f"{__name__}.known_problems")
+    return {name: figure for each in (*discover(), problems) for name, figure in each.FIGURES.items()}

@@ -95,7 +95,7 @@ class Fix:
     # By explanation: action, why, risk, how to verify.
     HOST = (
         T("Give the broker a host of its own, or move what writes beside it."),
-        T("Something else used the disk beside it; that load is the cause."),
+        T("Something else wrote to the disk beside it, more than the broker itself."),
         T("Moving a broker needs a maintenance window."),
         T("watermark.log has a block every second; iostat shows only what the broker stores."),
     )

@@ -6,14 +6,14 @@ configuration files are not (reference: operators' incidents §7).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis import refs
 from kit.analysis.consumers import denials, reach
 from kit.analysis.sends import sends
 from kit.case import setup
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
 
 if TYPE_CHECKING:
@@ -72,6 +72,12 @@ LOOKS_LIKE = (
     ("topic-missing", T("there the client finds no route; here the broker answers")),
     ("consumer-backlog", T("a group without any right has no connection at all")),
 )
+
+FIGURES: Final = {
+    "failed_sends": Figure(T("sends that failed for it")),
+    "denied": Figure(T("refusals by access control")),
+    "reasons": Figure(T("whom it refused, by reason")),
+}
 
 
 def examine(case: Case) -> Finding:

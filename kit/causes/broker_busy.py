@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import datetime as dt
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import pandas as pd
@@ -23,7 +23,7 @@ from kit.analysis.sends import attempts, busy, busy_config, load_timeline, refus
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes._broker_busy_texts import Claim, Fix, Text
-from kit.causes.findings import Finding, Kind, Missing, Moment, Remedy, Step, named
+from kit.causes.findings import Figure, Finding, Kind, Missing, Moment, Remedy, Step, named
 from kit.i18n import T
 from kit.inventory.references import Ref
 
@@ -49,6 +49,22 @@ LOOKS_LIKE = (
     ("disk-full", T("flow control says busy; a full disk answers code 14 with a ratio of 0.90 or more")),
     ("broker-not-available", T("code 14 or 16 is about role, shutdown or permission, and does not pass with the load")),
 )
+
+FIGURES: Final = {
+    "errors_by_kind": Figure(T("failed sends, by kind")),
+    "attempts_by_kind": Figure(T("single attempts, by kind")),
+    "stalls": Figure(T("pauses of the broker seen in the records")),
+    "sends": Figure(T("sends", "labels")),
+    "sends_failed": Figure(T("sends that threw")),
+    "failed_but_stored": Figure(T("failed for the sender, yet stored")),
+    "lost": Figure(T("messages lost"), "lost"),
+    "stored_twice": Figure(T("messages stored twice"), "repeated"),
+    "outcome_by_kind": Figure(T("what became of failed sends, by kind")),
+    "answered_not_ok": Figure(T("answers that were not SEND_OK although the message is stored")),
+    "counted_by_broker": Figure(T("refusals the broker's own counters show")),
+    "explanations": Figure(T("explanations, best shown first")),
+    "kind_unknown": Figure(T("failed sends whose error is not known")),
+}
 
 
 CLIENT_TIMEOUT = 3000

@@ -8,7 +8,7 @@ store's own line that it takes no writes
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -16,7 +16,7 @@ from kit.analysis import refs
 from kit.analysis.sends import sends
 from kit.causes import collect_next
 from kit.causes.disk_full import LIMIT
-from kit.causes.findings import Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
 
 if TYPE_CHECKING:
@@ -48,6 +48,12 @@ LOOKS_LIKE = (
     ("disk-full", T("code 14 too, but the ratio printed is 0.90 or more")),
     ("broker-busy", T("code 2, or 1 with [PC_SYNCHRONIZED]: passes when the load does")),
 )
+
+FIGURES: Final = {
+    "answers": Figure(T("answers from a broker that could not take the request")),
+    "forbidden": Figure(T("answers that the topic or broker allows no such access")),
+    "lines": Figure(T("lines that say so")),
+}
 
 
 def examine(case: Case) -> Finding:

@@ -7,7 +7,7 @@ knows (loopback, the bridge of containers). An address that the same clients rea
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import pandas as pd
@@ -16,7 +16,7 @@ from kit.analysis import refs
 from kit.analysis.consumers import reach
 from kit.analysis.sends import attempts, sends
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Kind, Missing, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
 from kit.i18n import T
 from kit.inventory.references import Ref
 
@@ -64,6 +64,13 @@ LOOKS_LIKE = (
     ("topic-missing", T("there the name server knows no route; here it gives one that leads nowhere")),
     ("replica-loss", T("a broker that died was reached before, and the name server drops it")),
 )
+
+FIGURES: Final = {
+    "advertised": Figure(T("address that the broker advertises")),
+    "reachable": Figure(T("address of its host that clients could reach")),
+    "failed_sends": Figure(T("sends that failed for it")),
+    "clients": Figure(T("clients that never reached the broker")),
+}
 
 FIXES = (
     Remedy(

@@ -8,7 +8,7 @@ Source: broker/transaction/queue/TransactionalMessageServiceImpl.needDiscard, br
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -16,7 +16,7 @@ from kit.analysis import refs
 from kit.analysis.transactions import answers, transactions
 from kit.case import setup
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
 from kit.inventory.references import Ref
 
@@ -52,6 +52,12 @@ LOOKS_LIKE = (
     ("producer-offline", T("no answer at all: `channel is null`; here `it's pending status` says UNKNOW")),
     ("transaction-consistency", T("a finished transaction disagrees with its row; here none was finished")),
 )
+
+FIGURES: Final = {
+    "discarded": Figure(T("discarded after the last check"), "lost"),
+    "answered_unknown": Figure(T("of the discarded were answered UNKNOW")),
+    "check_limit": Figure(T("checks allowed")),
+}
 
 
 def examine(case: Case) -> Finding:

@@ -8,11 +8,11 @@ store/MessageExtEncoder); neither is retried.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kit.analysis.sizes import refusals, sizes
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
 
 if TYPE_CHECKING:
@@ -41,6 +41,12 @@ LOOKS_LIKE = (
     ("message-size-mismatch", T("the send was accepted; later its put-back is refused, by the check thread")),
     ("retry-topic-too-long", T("the same answer (`the message is illegal …`) for a long name: store.log says which")),
 )
+
+FIGURES: Final = {
+    "refused_by_broker": Figure(T("sends refused by the broker for their size")),
+    "refused_by_client": Figure(T("sends refused by the client itself for their size")),
+    "largest_refused_record": Figure(T("bytes of the largest refused record")),
+}
 
 
 def examine(case: Case) -> Finding:

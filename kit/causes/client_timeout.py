@@ -7,12 +7,12 @@ client/impl/producer/DefaultMQProducerImpl, remoting/netty/NettyRemotingAbstract
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kit.analysis import refs
 from kit.analysis.sends import attempts, busy, sends
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
 
 if TYPE_CHECKING:
@@ -40,6 +40,13 @@ LOOKS_LIKE = (
     ("broker-busy", T("a refusal is an answer, and such a send is not stored; a time-out may be stored")),
     ("producer-retry-duplicate", T("only the store tells: a UNIQ_KEY with several originals")),
 )
+
+FIGURES: Final = {
+    "late_answers": Figure(T("answers that came after the client had given up")),
+    "stored": Figure(T("of them stored all the same")),
+    "timed_out_attempts": Figure(T("single attempts that timed out")),
+    "timed_out_sends": Figure(T("sends that timed out")),
+}
 
 
 def examine(case: Case) -> Finding:

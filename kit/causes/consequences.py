@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from typing import Final
 
-from kit.causes import leads_to
+from kit.causes import figures, leads_to
 from kit.causes.findings import Finding
-
-_LOST: Final = ("lost", "rows_without_message", "messages_without_row", "discarded", "acknowledged_missing", "skipped")
-_REPEATED: Final = ("stored_twice", "handled_twice_by_offset_id", "committed_twice", "handled_again")
-_PENDING: Final = ("leaked_messages", "looping_half_messages", "at_risk_half_messages", "rows_pending", "pending")
 
 
 def explained_by(findings: Sequence[Finding]) -> dict[str, tuple[str, ...]]:
@@ -60,9 +55,10 @@ def ordered(findings: Sequence[Finding], explained: Mapping[str, Sequence[str]])
 
 def harm(finding: Finding) -> tuple[int, int, int, str]:
     """Order by harm: most lost messages, then repeated, then pending, then slug."""
+    declared = figures()
 
-    def total(names: tuple[str, ...]) -> int:
-        values = (finding.figures.get(name) for name in names)
+    def total(kind: str) -> int:
+        values = (finding.figures.get(name) for name, figure in declared.items() if figure.harm == kind)
         return sum(v for v in values if isinstance(v, int) and not isinstance(v, bool))
 
-    return -total(_LOST), -total(_REPEATED), -total(_PENDING), finding.cause
+    return -total("lost"), -total("repeated"), -total("pending"), finding.cause

@@ -7,11 +7,11 @@ control of that group (client/impl/consumer/DefaultMQPushConsumerImpl.pullMessag
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis.consumers import facts, handled, lag, positions, stacks
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Kind, Missing, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
 from kit.i18n import T
 from kit.inventory.references import Ref
 
@@ -81,6 +81,14 @@ LOOKS_LIKE = (
     ),
     ("offset-jump", T("the offsets went back: the backlog appeared at one moment")),
 )
+
+FIGURES: Final = {
+    "lag": Figure(T("messages behind, by topic and group")),
+    "lag_per_queue": Figure(T("messages behind, by queue")),
+    "growth_per_second": Figure(T("messages a second by which the lag grows")),
+    "listener_frame": Figure(T("where the consuming threads are")),
+    "listener_threads": Figure(T("consuming threads that are there")),
+}
 
 
 def examine(case: Case) -> Finding:

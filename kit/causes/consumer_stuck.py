@@ -7,14 +7,14 @@ begins with it, or the thread that has it. A queue that nobody pulls stands as w
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import attrs
 
 from kit.analysis import refs as quoting
 from kit.analysis.consumers import facts, handled, lag, members, positions, stacks
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Kind, Missing, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
 from kit.i18n import T
 from kit.inventory.references import Ref
 
@@ -92,6 +92,15 @@ LOOKS_LIKE = (
     ("duplicate-client-id", T("several queues have no owner, others have two")),
     ("schedule-blocked", T("the broker's schedule queue stands, not a group's")),
 )
+
+FIGURES: Final = {
+    "queue": Figure(T("the queue that stopped")),
+    "uniq_key": Figure(T("UNIQ_KEY of the message that blocks it")),
+    "why": Figure(T("why it blocks")),
+    "queue_offset": Figure(T("offset at which the queue stopped")),
+    "messages_behind": Figure(T("messages behind the one that blocks the queue")),
+    "topic": Figure(T("topic")),
+}
 
 
 @attrs.frozen

@@ -7,7 +7,7 @@ Source: broker/processor/SendMessageProcessor.consumerSendMsgBack (reference §4
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
@@ -17,7 +17,7 @@ from kit.analysis import refs
 from kit.analysis.messages import record_stage
 from kit.case import scan
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.formats.commitlog.schema import promoted
 from kit.i18n import T
 from kit.rocketmq import names
@@ -64,6 +64,8 @@ LOOKS_LIKE = (
         T("given up by the broker's checks, in TRANS_CHECK_MAX_TIME_TOPIC, before any consumer saw it"),
     ),
 )
+
+FIGURES: Final = {"dead_lettered": Figure(T("messages in dead-letter queues"))}
 
 
 def examine(case: Case) -> Finding:

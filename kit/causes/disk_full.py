@@ -14,7 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from kit.analysis import refs
 from kit.analysis.sends import sends
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
 
 if TYPE_CHECKING:
@@ -41,6 +41,12 @@ LOOKS_LIKE = (
     ("broker-not-available", T("code 14 with a ratio below 0.90: slave, shutdown, not a full disk")),
     ("broker-busy", T("flow control names no ratio; the disk may be slow but has room")),
 )
+
+FIGURES: Final = {
+    "highest_ratio": Figure(T("highest share of the disk in use")),
+    "marked_full": Figure(T("times a disk was marked full")),
+    "refused_answers": Figure(T("sends refused for it")),
+}
 
 
 def examine(case: Case) -> Finding:

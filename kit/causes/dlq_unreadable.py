@@ -7,12 +7,12 @@ Source: broker/processor/AbstractSendMessageProcessor, common/constant/PermName 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow.dataset as ds
 
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.formats.values import integer
 from kit.i18n import T
 from kit.inventory.references import Ref
@@ -38,6 +38,8 @@ RISK = T("A consumer of the topic begins at its own offset: set it first.")
 VERIFY = T("topics.json shows perm 6 and a consumer of the topic receives.")
 
 LOOKS_LIKE = (("dead-letter", T("there are dead letters; whether they can be read is another matter")),)
+
+FIGURES: Final = {"unreadable_dlq_topics": Figure(T("dead letter topics nobody can read"))}
 
 
 def examine(case: Case) -> Finding:

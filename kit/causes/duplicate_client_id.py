@@ -8,11 +8,11 @@ so each of n such processes computes the first one's share. A client id is clien
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis.consumers import facts, handled, lag, members, positions
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Kind, Missing, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
 from kit.i18n import T
 from kit.inventory.references import Ref
 from kit.rocketmq import names
@@ -71,6 +71,14 @@ LOOKS_LIKE = (
     ("message-identity", T("one process handles a message again as a retry (reconsumeTimes above 0)")),
     ("consumer-stuck", T("the queue without progress has an owner and a message in work")),
 )
+
+FIGURES: Final = {
+    "group": Figure(T("consumer group")),
+    "client_ids": Figure(T("client ids, one for each connection")),
+    "queues_of_several": Figure(T("queues pulled by several processes")),
+    "queues_of_nobody": Figure(T("queues pulled by nobody")),
+    "handled_twice": Figure(T("messages handled by two processes")),
+}
 
 
 def examine(case: Case) -> Finding:

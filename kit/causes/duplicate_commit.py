@@ -10,14 +10,14 @@ Source: broker/processor/EndTransactionProcessor, broker/transaction/queue/Trans
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis.transactions import transactions
 from kit.case import setup
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
 from kit.inventory.references import Ref
 
@@ -60,6 +60,12 @@ LOOKS_LIKE = (
     ("message-identity", T("one stored message handled twice by its consumer; here two are stored")),
     ("half-topic-blowup", T("commits of leaked records target the half topic, not a business topic")),
 )
+
+FIGURES: Final = {
+    "committed_twice": Figure(T("committed twice", "labels"), "repeated"),
+    "late_commits": Figure(T("committed twice because the local transaction was slow")),
+    "late_op_records": Figure(T("committed twice because the op record came late")),
+}
 
 
 def examine(case: Case) -> Finding:

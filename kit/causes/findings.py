@@ -24,6 +24,14 @@ def _refs(found: Iterable[Ref]) -> tuple[Ref, ...]:
 
 
 @attrs.frozen
+class Figure:
+    """A number that a cause gives: what it counts, and which harm it is, if any."""
+
+    label: T
+    harm: Literal["lost", "repeated", "pending"] | None = None
+
+
+@attrs.frozen
 class Step:
     """One link of a chain. `holds`: shown true, shown false, or (None) not known from this evidence."""
 

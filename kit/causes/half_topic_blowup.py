@@ -11,7 +11,7 @@ broker/transaction/queue/TransactionalMessageServiceImpl.check, broker/processor
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 from pyspark.sql import functions as F  # noqa: N812
@@ -21,7 +21,7 @@ from kit.analysis.transactions import answers, leaks, send_back
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes._half_topic_texts import Claim, Fix, Text
-from kit.causes.findings import Finding, Kind, Missing, Moment, Remedy, Step, named
+from kit.causes.findings import Figure, Finding, Kind, Missing, Moment, Remedy, Step, named
 from kit.i18n import T
 from kit.inventory.references import Ref
 from kit.rocketmq import names
@@ -51,6 +51,14 @@ LOOKS_LIKE = (
     ),
     ("send-back-refused", T("the same refusal, but the client's re-send fails too: nothing reaches the store")),
 )
+
+FIGURES: Final = {
+    "leaked_messages": Figure(T("messages leaked into the half topic"), "pending"),
+    "leaked_half_records": Figure(T("half records made from them")),
+    "doubling_seconds": Figure(T("seconds to double")),
+    "max_check_times": Figure(T("checks of one message at most")),
+    "retry_topic_length": Figure(T("characters in the retry topic's name (127 allowed)")),
+}
 
 
 @attrs.frozen

@@ -7,12 +7,12 @@ from its own number and duration on. In a paste, where nobody copies a line for 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kit.analysis import refs
 from kit.analysis.messages import pasted_ids
 from kit.case import setup
-from kit.causes.findings import Finding, Remedy, Role, Step
+from kit.causes.findings import Figure, Finding, Remedy, Role, Step
 from kit.i18n import Sentence, T
 from kit.rocketmq.known_problems import upstream
 from kit.rocketmq.known_problems.problem import Problem
@@ -21,6 +21,8 @@ from kit.rocketmq.versions import Version
 
 if TYPE_CHECKING:
     from kit.case.case import Case
+
+FIGURES: Final = {"entries": Figure(T("log entries"))}
 
 SUMMARY = T("{meaning} Log entries that say so: {n}.")
 SEEN = T("The logs say so; entries: {n}.")

@@ -9,7 +9,7 @@ UNIQ_KEY once by the client (common/message/MessageClientIDSetter), and MessageC
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import numpy as np
@@ -21,7 +21,7 @@ from kit.analysis.messages import lookups, pasted_ids, record_stage
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes._message_identity_texts import Claim, Fix, Text
-from kit.causes.findings import Finding, Kind, Missing, Remedy, Step, named
+from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, named
 from kit.i18n import T
 from kit.inventory.references import Ref
 
@@ -46,6 +46,13 @@ LOOKS_LIKE = (
         T("two committed records name two half records; here one record was handled again as a retry"),
     ),
 )
+
+FIGURES: Final = {
+    "uniq_keys": Figure(T("messages, told apart by UNIQ_KEY")),
+    "uniq_keys_with_several_offset_ids": Figure(T("of them have several offset ids (normal)")),
+    "wrong_space_lookups": Figure(T("look-ups with the wrong kind of id")),
+    "handled_twice_by_offset_id": Figure(T("messages handled twice because offset ids were compared"), "repeated"),
+}
 
 
 @attrs.frozen

@@ -12,7 +12,7 @@ put-back, all releases).
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import pandas as pd
@@ -23,7 +23,7 @@ from kit.analysis.sizes import refusals, sizes, what_if
 from kit.analysis.transactions import half_queue
 from kit.causes import collect_next
 from kit.causes._message_size_mismatch_texts import MEASURES, UNKNOWN, Claim, Fix, Text
-from kit.causes.findings import Finding, Kind, Missing, Remedy, Step, named
+from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, named
 from kit.formats.commitlog.schema import TEXT, as_dict
 from kit.i18n import T
 from kit.rocketmq import record_fields, size
@@ -51,6 +51,14 @@ LOOKS_LIKE = (
         T("the same refusal by the delivery of a delay level: `reput it failed`, thread ScheduleMessage…"),
     ),
 )
+
+FIGURES: Final = {
+    "broker_limit": Figure(T("bytes allowed by the broker")),
+    "at_risk_half_messages": Figure(T("transactions that will not fit when put back"), "pending"),
+    "looping_half_messages": Figure(T("half messages whose put-back is refused for ever"), "pending"),
+    "direct_rejects": Figure(T("sends refused at once for their size")),
+    "safe_body_bytes": Figure(T("largest safe body in bytes, by topic")),
+}
 
 
 @attrs.frozen

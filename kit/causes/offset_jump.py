@@ -7,7 +7,7 @@ alone move nothing (reference: operators' incidents §5).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
@@ -15,7 +15,8 @@ from kit.analysis import refs
 from kit.analysis.consumers import offset_lines, offset_moves, offset_ranges
 from kit.causes import collect_next
 from kit.causes._offset_jump_texts import FIXES, LOOKS_LIKE, Claim, Text
-from kit.causes.findings import Finding, Kind, Missing, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
+from kit.i18n import T
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
@@ -24,6 +25,16 @@ if TYPE_CHECKING:
 
 SLUG = "offset-jump"
 KIND: Kind = "root_cause"
+
+FIGURES: Final = {
+    "group": Figure(T("consumer group")),
+    "topic": Figure(T("topic")),
+    "kind": Figure(T("how the offset moved")),
+    "moved": Figure(T("offsets before and after, by queue")),
+    "skipped": Figure(T("messages skipped"), "lost"),
+    "handled_again": Figure(T("messages handled again"), "repeated"),
+    "skipped_still_stored": Figure(T("of the skipped messages are still stored")),
+}
 
 __all__ = ["KIND", "LOOKS_LIKE", "SLUG", "examine"]
 

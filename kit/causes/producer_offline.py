@@ -10,14 +10,14 @@ Source: broker/transaction/AbstractTransactionalMessageCheckListener, broker/cli
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
 from kit.analysis.transactions import transactions
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
 
 if TYPE_CHECKING:
@@ -60,6 +60,13 @@ LOOKS_LIKE = (
         T("`channel is null` appears under its flood as well: the producers are connected but cannot be written to"),
     ),
 )
+
+FIGURES: Final = {
+    "discarded": Figure(T("discarded after the last check"), "lost"),
+    "pending": Figure(T("still open"), "pending"),
+    "groups": Figure(T("producer groups that no producer was connected for")),
+    "unreached_checks": Figure(T("checks that reached nobody")),
+}
 
 
 def examine(case: Case) -> Finding:

@@ -8,11 +8,11 @@ call; often on two brokers, and stored at the same moment, since all attempts wa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kit.analysis.sends import attempts, busy, sends, stored
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
 
 if TYPE_CHECKING:
@@ -40,6 +40,12 @@ LOOKS_LIKE = (
     ("duplicate-commit", T("transactional: the COMMIT bit is set on both")),
     ("client-timeout", T("a time-out alone; the store shows whether it was stored more than once")),
 )
+
+FIGURES: Final = {
+    "copies": Figure(T("records of them")),
+    "messages": Figure(T("messages", "labels")),
+    "on_several_brokers": Figure(T("stored on several brokers")),
+}
 
 
 def examine(case: Case) -> Finding:

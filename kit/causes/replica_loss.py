@@ -7,14 +7,14 @@ acknowledged is missing (reference: operators' incidents §6).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
 from kit.analysis import refs
 from kit.analysis.consumers import replicas
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Kind, Missing, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
 from kit.i18n import T
 from kit.inventory.references import Ref
 
@@ -66,6 +66,13 @@ LOOKS_LIKE = (
     ("offset-jump", T("there the messages were deleted or skipped on a log that is whole; here the log ends early")),
     ("broker-unreachable", T("there the broker was never reached; here it was, until it died")),
 )
+
+FIGURES: Final = {
+    "acknowledged": Figure(T("sends answered SEND_OK")),
+    "acknowledged_missing": Figure(T("of them are not on the replica"), "lost"),
+    "replica_end_physical_offset": Figure(T("bytes of commit log on the replica")),
+    "replica_last_store_timestamp": Figure(T("time of the last record on the replica")),
+}
 
 RESEND_WHY = T(
     "The {missing} keys are listed in missing_on_replica.csv; many of them may have been consumed before the master died."

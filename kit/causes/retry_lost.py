@@ -10,7 +10,7 @@ broker/util/HookUtils (reference §4.8).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
@@ -18,7 +18,7 @@ import pyarrow.dataset as ds
 from kit.analysis import refs
 from kit.case import scan
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
 from kit.rocketmq import names
 
@@ -62,6 +62,11 @@ LOOKS_LIKE = (
     ),
     ("dead-letter", T("retries were used up and the message is kept; here it is nowhere a consumer looks")),
 )
+
+FIGURES: Final = {
+    "retries_dropped": Figure(T("retries dropped when their delay was over")),
+    "retries_unconsumable": Figure(T("retries stored where no consumer reads them")),
+}
 
 
 def examine(case: Case) -> Finding:

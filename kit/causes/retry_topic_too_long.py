@@ -9,11 +9,11 @@ topics from 5.1.0).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kit.analysis.transactions import send_back
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
 
 if TYPE_CHECKING:
@@ -46,6 +46,11 @@ LOOKS_LIKE = (
     ),
     ("half-topic-blowup", T("what it leads to with clients before 4.6.1 and transactional messages")),
 )
+
+FIGURES: Final = {
+    "retry_topic_length": Figure(T("characters in the retry topic's name (127 allowed)")),
+    "refused_send_backs": Figure(T("send-backs refused by the broker")),
+}
 
 
 def examine(case: Case) -> Finding:

@@ -18,7 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from kit.analysis import refs
 from kit.analysis.sizes import refusals, sizes
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
 from kit.rocketmq import names
 from kit.spark.properties import prop
@@ -57,6 +57,13 @@ LOOKS_LIKE = (
     ("message-size-mismatch", T("the check thread is refused, in the half topic; here the delivery of a delay level")),
     ("retry-lost", T("a due message is dropped with `[BUG] the real topic of schedule msg`; here it is tried again")),
 )
+
+FIGURES: Final = {
+    "failed_deliveries": Figure(T("failed deliveries of delayed messages")),
+    "blocked_levels": Figure(T("delay levels that stand")),
+    "waiting_behind": Figure(T("records waiting behind in these levels")),
+    "undeliverable_records": Figure(T("waiting records too large to be delivered")),
+}
 
 
 def examine(case: Case) -> Finding:

@@ -9,11 +9,11 @@ DefaultMQPushConsumerImpl.sendMessageBack.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kit.analysis.transactions import send_back
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
 
 if TYPE_CHECKING:
@@ -41,6 +41,11 @@ LOOKS_LIKE = (
     ("retry-lost", T("the re-send was accepted and can never be consumed")),
     ("dead-letter", T("the message is stored in %DLQ%; here it is stored nowhere")),
 )
+
+FIGURES: Final = {
+    "refused_send_backs": Figure(T("send-backs refused by the broker")),
+    "failed_resends": Figure(T("fresh copies that failed too")),
+}
 
 
 def examine(case: Case) -> Finding:

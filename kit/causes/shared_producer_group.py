@@ -11,14 +11,14 @@ of the group (reference §6.5).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
 from kit.analysis.transactions import answers, transactions
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
 from kit.inventory.references import Ref
 
@@ -57,6 +57,11 @@ LOOKS_LIKE = (
     ("transaction-consistency", T("the own application rolled back; compare the answering address with bornHost")),
     ("producer-offline", T("nobody answers; here the wrong one does")),
 )
+
+FIGURES: Final = {
+    "foreign_answers": Figure(T("checks answered by another host")),
+    "wrong_answers": Figure(T("answers that do not fit what happened")),
+}
 
 
 def examine(case: Case) -> Finding:

@@ -9,12 +9,12 @@ each topic among all of them (client/impl/consumer/RebalanceImpl). The lines of 
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis import refs as quoting
 from kit.analysis.consumers import facts, handled, lag, members, positions
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Kind, Missing, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
 from kit.i18n import T
 
 if TYPE_CHECKING:
@@ -85,6 +85,14 @@ LOOKS_LIKE = (
     ("consumer-stuck", T("one queue has an owner and a message in work; here nobody pulls it")),
     ("offset-jump", T("messages behind the offset were skipped at one moment, not passed over one by one")),
 )
+
+FIGURES: Final = {
+    "group": Figure(T("consumer group")),
+    "subscriptions": Figure(T("what each client subscribes to")),
+    "handled_by_nobody": Figure(T("messages that nobody handled")),
+    "behind_the_offset": Figure(T("of these behind the group's offset")),
+    "in_front_of_the_offset": Figure(T("of these in front of the group's offset")),
+}
 
 
 def examine(case: Case) -> Finding:

@@ -6,12 +6,12 @@ topic that exists and has lost its route is another fault (reference: operators'
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kit.analysis.consumers import missing_topics, reach
 from kit.case import setup
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
 
 if TYPE_CHECKING:
@@ -47,6 +47,12 @@ LOOKS_LIKE = (
     ("broker-unreachable", T("there the route exists and its address cannot be reached")),
     ("acl-denied", T("there the broker answers that a right is missing")),
 )
+
+FIGURES: Final = {
+    "failed_sends": Figure(T("sends that failed for it")),
+    "topics": Figure(T("topics that do not exist, with the sends that asked for them")),
+    "consumer_groups": Figure(T("consumer groups that subscribe to them")),
+}
 
 
 def examine(case: Case) -> Finding:

@@ -11,7 +11,7 @@ results other than SEND_OK roll back), broker/processor/EndTransactionProcessor 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis import refs
 from kit.analysis.sizes import limits
@@ -19,7 +19,7 @@ from kit.analysis.transactions import answers, pasted_checks, paths, reconcile, 
 from kit.analysis.transactions.reconcile import fates
 from kit.causes import collect_next
 from kit.causes._transaction_texts import REASONS, Claim, Fix, Text
-from kit.causes.findings import Finding, Kind, Missing, Remedy, Step, named
+from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, named
 from kit.i18n import T
 from kit.inventory.references import Ref
 
@@ -41,6 +41,20 @@ LOOKS_LIKE = (
     ("check-unknown-until-discard", T("every answer was UNKNOW; the message went to the check-limit topic")),
     ("dead-letter", T("the message was committed; a consumer gave it up later")),
 )
+
+FIGURES: Final = {
+    "committed": Figure(T("transactions committed")),
+    "rolled_back": Figure(T("rolled back", "labels")),
+    "discarded": Figure(T("discarded after the last check"), "lost"),
+    "pending": Figure(T("still open"), "pending"),
+    "half_messages": Figure(T("transactions in all")),
+    "committed_twice": Figure(T("committed twice", "labels"), "repeated"),
+    "dead_lettered": Figure(T("messages in dead-letter queues")),
+    "rows_without_message": Figure(T("business rows without a message"), "lost"),
+    "rows_pending": Figure(T("of these still open"), "pending"),
+    "messages_without_row": Figure(T("messages without a business row"), "lost"),
+    "exceptions_in_local_transaction": Figure(T("exceptions in local transactions")),
+}
 
 
 def examine(case: Case) -> Finding:

@@ -9,7 +9,7 @@ broker/transaction/queue/TransactionalMessageBridge.decodeMsgList (reference §6
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -17,7 +17,7 @@ from kit.analysis import refs
 from kit.analysis.transactions import transactions
 from kit.case import setup
 from kit.causes import collect_next
-from kit.causes.findings import Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
 from kit.rocketmq import names
 from kit.spark.properties import prop
@@ -55,6 +55,8 @@ LOOKS_LIKE = (
     ("half-topic-blowup", T("grows too, but by doubling, with REAL_TOPIC = the half topic")),
     ("duplicate-commit", T("finished transactions are checked again after an aborted round and committed twice")),
 )
+
+FIGURES: Final = {"copies": Figure(T("records of them")), "messages": Figure(T("messages", "labels"))}
 
 
 def examine(case: Case) -> Finding:

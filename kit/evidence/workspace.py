@@ -23,6 +23,7 @@ from typing import IO, Any, Final
 import attrs
 
 from kit.evidence import disk
+from kit.evidence.files import shown
 from kit.evidence.unread import PREFIX
 from kit.i18n import Lang, T
 
@@ -112,7 +113,7 @@ class Workspace:
         if shared:
             folder.mkdir(parents=True, exist_ok=True)
         place = cls(folder, shared, disk.hold(folder))
-        place.write_json("about", {"evidence": str(evidence.resolve()), "content_key": content_key})
+        place.write_json("about", {"evidence": shown(str(evidence.resolve())), "content_key": content_key})
         return place
 
     def table(self, name: str) -> Path | None:

@@ -74,11 +74,13 @@ class Pair:
         return Table(pd.DataFrame(said, columns=pd.Index(heads)), VERDICTS.in_(self.lang), lang=self.lang)
 
     def _figures(self, a: inquiry.Inquiry, b: inquiry.Inquiry, cause: str) -> Table:
-        from kit.report.labels import FIGURES as WORDS
+        from kit import causes
+
+        known = causes.figures()
 
         other = b.finding(cause)["figures"]
         rows = [
-            (name, value, other.get(name), WORDS[name].in_(self.lang) if name in WORDS else "")
+            (name, value, other.get(name), known[name].label.in_(self.lang) if name in known else "")
             for name, value in a.finding(cause)["figures"].items()
         ]
         heads = ["", *(side.in_(self.lang) for side in drawing.SIDES.values()), MEANING.in_(self.lang)]

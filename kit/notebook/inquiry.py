@@ -203,10 +203,12 @@ class Inquiry:
     @_or_sentence
     def figures(self, cause: str) -> Table:
         """Return the numbers of a cause, with what each counts."""
-        from kit.report.labels import FIGURES as WORDS
+        from kit import causes
+
+        known = causes.figures()
 
         rows = [
-            (name, value, WORDS[name].in_(self.lang) if name in WORDS else "")
+            (name, value, known[name].label.in_(self.lang) if name in known else "")
             for name, value in self.finding(cause)["figures"].items()
         ]
         return Table(

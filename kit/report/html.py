@@ -21,6 +21,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 from plotly.offline import get_plotlyjs
 
+from kit import causes
 from kit.analysis import noise
 from kit.case.bug_report import Failure
 from kit.causes import look_alikes
@@ -28,7 +29,7 @@ from kit.charts import Chart, timeline
 from kit.charts.safe_text import clean
 from kit.charts.table import Table, cell
 from kit.i18n import Lang, T
-from kit.report.labels import COLUMNS, FIGURES, GLOSSARY, PAGE, VERDICTS, page
+from kit.report.labels import COLUMNS, GLOSSARY, PAGE, VERDICTS, page
 from kit.report.notebooks import Story, embed
 
 FOUND: Final = ("confirmed", "suspected")
@@ -243,8 +244,9 @@ def _figures(figures: Mapping[str, Any], lang: Lang) -> tuple[list[dict[str, str
     cards: list[dict[str, str]] = []
     tables: list[dict[str, Any]] = []
     unknown: list[str] = []
+    known = causes.figures()
     for name, value in figures.items():
-        label = FIGURES[name].in_(lang) if name in FIGURES else clean(name.replace("_", " "))
+        label = known[name].label.in_(lang) if name in known else clean(name.replace("_", " "))
         if value is None:
             unknown.append(label)
         elif isinstance(value, Mapping):

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.causes import discover
-from kit.report.labels import FIGURES
+from kit.causes import discover, figures
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "docs" / "causes"
@@ -33,7 +32,7 @@ def test_each_root_cause_has_its_page(slug: str) -> None:
     named = set(re.findall(r"`([a-z-]+)`", like))
     assert named and named <= {cause.SLUG for cause in discover()}
     (numbers,) = re.findall(r"## Its numbers\n(.*?)\n\n", text, re.S)
-    assert set(re.findall(r"`([a-z_]+)`", numbers)) <= set(FIGURES)
+    assert set(re.findall(r"`([a-z_]+)`", numbers)) <= set(figures())
     for notebook in re.findall(r"`(\d\d_\w+)`", text):
         assert (ROOT / "notebooks" / f"{notebook}.ipynb").is_file()
 

@@ -16,10 +16,11 @@ import pytest
 
 import kit
 from kit import causes
+from kit.causes import figures
 from kit.charts import Table, half_topic
 from kit.report import html, manifest, notebooks
 from kit.report.build import build
-from kit.report.labels import FIGURES, PAGE
+from kit.report.labels import PAGE
 
 
 class Page(HTMLParser):
@@ -93,7 +94,7 @@ def test_completeness_tells_unrecognised_refused_skipped_zones(tmp_path: Path) -
 
 def test_unknown_numbers_are_named_never_zero(tmp_path: Path) -> None:
     read, _ = page(tmp_path)
-    assert f"{PAGE['not_known'].en} {FIGURES['retry_topic_length'].en}" in read.text
+    assert f"{PAGE['not_known'].en} {figures()['retry_topic_length'].label.en}" in read.text
 
 
 def test_without_a_cause_the_page_says_what_to_fetch(tmp_path: Path) -> None:
@@ -250,7 +251,7 @@ def test_every_figure_has_words_in_both_languages() -> None:
             ):
                 named |= {key.value for key in node.value.keys if isinstance(key, ast.Constant)}
     assert len(named) > 20
-    assert named <= set(FIGURES)
+    assert named <= set(figures())
 
 
 def test_backticks_become_code_and_nothing_else_becomes_markup() -> None:

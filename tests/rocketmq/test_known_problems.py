@@ -52,10 +52,11 @@ def _filled(text: str) -> str:
 
 def examples(problem: Problem) -> list[tuple[str, str]]:
     """Return (release, line) pairs: RocketMQ's own texts with values filled in, and the entry's own example."""
-    lines = []
-    for each in upstream.format_strings():
-        if any(all(piece in each.text for piece in text.split("{}")) for text in problem.texts):
-            lines.append((each.since or upstream.OLDEST, _filled(each.text)))
+    lines = [
+        (each.since or upstream.OLDEST, _filled(each.text))
+        for each in upstream.format_strings()
+        if any(all(piece in each.text for piece in text.split("{}")) for text in problem.texts)
+    ]
     return lines + ([("", problem.example)] if problem.example else [])
 
 
