@@ -37,7 +37,7 @@ def evidence(tmp_path: Path) -> Path:
 
 def quiet(slug: str, kind: str = "neighbour") -> Any:
     """A cause that needs no Spark and finds nothing."""
-    title = T("Nothing of it")
+    title = T("Quiet")
     finding = Finding(slug, kind, title, title, [Step(T("A claim"), "deciding", False, id="claim")])  # type: ignore[arg-type]
     return SimpleNamespace(SLUG=slug, KIND=kind, LOOKS_LIKE=(), TITLE=title, examine=lambda case: finding)
 
