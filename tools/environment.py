@@ -131,7 +131,7 @@ def tools(python: Path) -> None:
 
 
 def java(python: Path) -> None:
-    """See that there is a Java that starts Spark; where there is none, install one from the package index."""
+    """See that there is a Java that starts Spark; if absent, install one from the package index."""
     asked = [str(python), "-P", str(ROOT / "kit" / "spark" / "jvm.py")]
     if subprocess.run(asked, capture_output=True, check=False).returncode == 0:
         return

@@ -58,7 +58,7 @@ _OWN: Final = (
 
 @attrs.frozen
 class Place:
-    """Where something stands; `line` is None for a whole file, or for a record (then `offset` says which)."""
+    """Where something is; `line` is None for a whole file, or for a record (then `offset` says which)."""
 
     file: str
     line: int | None = None
@@ -76,7 +76,7 @@ class Place:
 
 @attrs.frozen
 class Broker:
-    """The settings of one broker and where each stands; `written`: those somebody wrote into a broker.conf, the others
+    """The settings of one broker and where each is; `written`: those somebody wrote into a broker.conf, the others
     are its own printout.
     """
 
@@ -164,7 +164,7 @@ def from_case(case: Case, version: Version | None = None) -> Known:
 def brokers(
     rows: Iterable[Mapping[str, Any]], versions: tuple[Version, ...], client_limit: tuple[str, Place] | None
 ) -> tuple[Broker, ...]:
-    """Put the settings of each broker together, wherever they stand; a file that names no broker belongs to the only
+    """Put the settings of each broker together, wherever they are; a file that names no broker belongs to the only
     one there is.
     """
     sets: dict[tuple[str, str, str | None], list[Mapping[str, Any]]] = defaultdict(list)
@@ -290,7 +290,7 @@ def _immunity(case: Case) -> Mapping[str, Place]:
 
 
 def _hits(case: Case, wanted: re.Pattern[str]) -> list[tuple[re.Match[str], Place]]:
-    """Return the first hit of each log entry, its folded trace included, with the line it stands on; in order of file
+    """Return the first hit of each log entry, its folded trace included, with the line it is on; in order of file
     and line.
     """
     import pyarrow.compute as pc

@@ -20,7 +20,7 @@ from kit.rocketmq.log_events.benign import BY_SLUG, STARTS
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-HEAD: Final = T("Seen, harmless, because")
+HEAD: Final = T("Known benign messages")
 SHOWN: Final = {
     "text": T("line"),
     "count": T("entries"),

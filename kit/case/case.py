@@ -63,7 +63,7 @@ def open_case(
     IANA name or `+08:00`;
     `since`, `until`: ISO times that cut every table with times; `rows`: `FILE:key=COLUMN,…` for tables whose columns
     are guessed wrongly;
-    `master`, `remote`: a Spark cluster. Raise `FileNotFoundError`, `ValueError` (a zone or time that is none),
+    `master`, `remote`: a Spark cluster. Raise `FileNotFoundError`, `ValueError` (an invalid zone or time),
     `WorkspaceInside`.
     """
     shared = not sessions.is_local(master, remote)
@@ -211,7 +211,7 @@ class Case:
     skipped = _table("skipped", "Ranges of commitlog files that are no records.")
     index = _table("index", "Entries of index files.")
     traces = _table("traces", "Contexts of message trace records.")
-    configs = _table("configs", "Settings of brokers, topics and groups, wherever they stand.")
+    configs = _table("configs", "Settings of brokers, topics and groups, wherever they are.")
     offsets = _table("offsets", "Consumer offsets, delay offsets and the checkpoint.")
     admin = _table("admin", "Cells and fields of mqadmin outputs.")
     metrics = _table("metrics", "Host metrics and garbage collections.")
@@ -404,7 +404,7 @@ class Case:
     # --- what it says ----------------------------------------------------------------------------------------------------
 
     def line(self, file: str, line: int) -> str:
-        """Return one line of a text file as it stands there, without its end; the first is 1. Raise `KeyError`,
+        """Return one line of a text file unchanged, without its end; the first is 1. Raise `KeyError`,
         `IndexError`.
         """
         return self.lines([(file, line)])[0]

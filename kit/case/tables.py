@@ -377,7 +377,7 @@ def _read(name: str, item: Item, options: dict[str, Any]) -> Iterable[pa.RecordB
 
 
 def _with_zone(file: LogFile, options: dict[str, Any]) -> LogFile:
-    """Give a text file the zone settled for it; a declared one stands in the options of all."""
+    """Give a text file the zone settled for it; a declared one is in the options of all."""
     if not options.get("tz_app"):
         known = zone_minutes(options["zones"].get(file.file))
         file.zone_minutes = known if isinstance(known, int) else None

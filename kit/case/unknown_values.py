@@ -1,6 +1,6 @@
 """Values of the evidence that no column can hold: times beyond what can be counted, numbers beyond 64 bits.
 
-They are null in the tables; what was printed still stands beside them (`ts_text`, `time_text`, `cells`).
+They are null in the tables; what was printed still is beside them (`ts_text`, `time_text`, `cells`).
 """
 
 from __future__ import annotations

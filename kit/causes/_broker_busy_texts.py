@@ -20,15 +20,15 @@ class Text:
     SUMMARY_TIMEOUTS = T(
         "Sends timed out at the client ({count} entries), but no refusal of the broker is in this evidence."
     )
-    SUMMARY_STALLS = T("The broker stood still for {seconds} s, but no refusal is in this evidence.")
+    SUMMARY_STALLS = T("The broker stalled for {seconds} s, but no refusal is in this evidence.")
     SUMMARY_SLOW = T(
         "Single writes into the store took long ({count} log entries), which is how flow control begins; no refusal is in this evidence. Why: {why}."
     )
     NOT_SHOWN = T("not shown by this evidence")
     WANT_CLIENT = T("the broker does not log its refusals; the client prints each with its kind")
-    WANT_STORE = T("whether a failed send was stored, and where the broker stood still, is written only there")
+    WANT_STORE = T("whether a failed send was stored, and where the broker stalled, is written only there")
     WANT_SENDS = T("it says which sends failed, so that lost messages can be named")
-    WANT_WATERMARK = T("a second without a block shows that the process stood still")
+    WANT_WATERMARK = T("a second without a block shows that the process was paused")
     WANT_METRICS = T("they show what else used disk and CPU")
 
 

@@ -42,7 +42,7 @@ class Claim:
     )
     NO_TRANSACTIONS = T("A finished transaction disagrees with its business row: there is no transaction at all.")
     NOT_JOINED = T(
-        "A finished transaction disagrees with its business row: no key of the {rows} rows stands in the KEYS of a message."
+        "A finished transaction disagrees with its business row: no key of the {rows} rows exists in the KEYS of a message."
     )
     NO_ROWS = T("A finished transaction disagrees with its business row.")
     LOCAL = T("The local step shows why in {caused} of {wrong}: {reasons}.")

@@ -103,7 +103,7 @@ class Seen:
 
 
 def examine(case: Case) -> Finding:
-    """Name the refusals, what became of the failed sends, where the broker stood still, and what explains it."""
+    """Name the refusals, what became of the failed sends, where the broker stalled, and what explains it."""
     ledger, cut_off = sends.ledger(case), reach.cut_off(case)
     late = ledger.of_kind("CLIENT_TIMEOUT")
     seen = Seen(

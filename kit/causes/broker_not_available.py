@@ -36,7 +36,7 @@ SUMMARY = T(
 CLAIM = T(
     "The broker refused messages though its disk had room: not available ({answers}), forbidden ({forbidden}), not writable ({lines})."
 )
-WANT = T("the answer of the broker stands in the exception")
+WANT = T("the answer of the broker is in the exception")
 ACTION = T(
     "Send to the master; check brokerRole, brokerPermission (6 = read and write) and whether the store was being shut down."
 )

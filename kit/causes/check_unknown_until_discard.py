@@ -1,4 +1,4 @@
-"""check-unknown-until-discard: producers answered UNKNOW at every check until the broker gave the message up.
+"""check-unknown-until-discard: producers answered UNKNOW at every check until the broker discarded the message.
 
 Deciding steps: transactions ended discarded (check-limit topic, or the log before 4.5.2); for these the producers'
 answers were UNKNOWN.
@@ -33,13 +33,13 @@ SUMMARY = T(
     "{unknown} of {discarded} discarded transactions had been answered UNKNOW at their checks until the limit of {limit}."
 )
 NONE = T("No transaction was answered UNKNOW until it was discarded.")
-DISCARDED = T("{count} transactions reached the check limit ({limit}, {known}) and were given up.")
-NOT_DISCARDED = T("A transaction reached the check limit and was given up.")
+DISCARDED = T("{count} transactions reached the check limit ({limit}, {known}) and were discarded.")
+NOT_DISCARDED = T("A transaction reached the check limit and was discarded.")
 UNKNOWN = T("For {count} of them the producer had answered UNKNOW ({answers} answers).")
 NOT_UNKNOWN = T("The producer had answered UNKNOW for them.")
 THROWN = T("An exception in the local transaction began it for {count} of them; the client answers UNKNOW then.")
 KNOWN = {"evidence": T("from the evidence"), "default": T("the version's default"), None: T("not known")}
-WANT_STORE = T("discarded messages stand in TRANS_CHECK_MAX_TIME_TOPIC")
+WANT_STORE = T("discarded messages are in TRANS_CHECK_MAX_TIME_TOPIC")
 WANT_LOG = T("every UNKNOW answer is a line there")
 ACTION = T(
     "Make the check able to decide: keep a log row in the local transaction and answer ROLLBACK once it can no longer appear."

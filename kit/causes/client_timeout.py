@@ -1,4 +1,4 @@
-"""client-timeout: a send waited in vain for its answer, or its call ran out of time. It says nothing about storage.
+"""client-timeout: a send timed out waiting for its answer, or its call ran out of time. It says nothing about storage.
 
 Deciding step: the client's own time-out of a send, in a log or in a send ledger (RemotingTimeoutException,
 RemotingTooMuchRequestException:

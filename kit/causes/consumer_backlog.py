@@ -73,7 +73,7 @@ SYNCHRONIZED_WHY = T(
 SYNCHRONIZED_RISK = T("Medium: what the lock protects has to be made safe for several threads.")
 
 LOOKS_LIKE = (
-    ("consumer-stuck", T("one queue only stands still; the others are at their end")),
+    ("consumer-stuck", T("one queue only stalls; the others are at their end")),
     ("duplicate-client-id", T("some queues are at their end, the others have no owner")),
     (
         "subscription-mismatch",
@@ -185,7 +185,7 @@ def _slow(case: Case, worst: lag.Pair) -> tuple[Any, Ref] | None:
 
 
 def _held_back(case: Case, group: str | None) -> list[facts.Said]:
-    """Return the lines of pulls held back, of one group where one is known; those of a single queue that stands are another cause's."""
+    """Return the lines of pulls held back, of one group where one is known; those of a single queue that is are another cause's."""
     said = [
         s for s in facts.of(case, "pull-held-back", "pull-held-back-cpp") if group is None or s.group in (group, None)
     ]

@@ -29,7 +29,7 @@ CONTAINER: Final = re.compile(r"^(?:172\.1[7-9]\.|172\.2\d\.|10\.0\.2\.|192\.168
 
 
 def found(case: Case) -> Iterable[Hazard]:
-    """Return what client logs and running info files show; nothing where there are none."""
+    """Return what client logs and running info files show; nothing if absent."""
     by_id: dict[str, list[facts.Said]] = {}
     for said in facts.of(case, "client-created"):
         by_id.setdefault(said.values.get("client_id", ""), []).append(said)

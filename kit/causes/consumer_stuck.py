@@ -2,7 +2,7 @@
 
 Deciding steps: a queue whose offset stood between two looks although messages waited in it and more came, while other queues of the topic went past what
 had waited there · the message at that offset: its attempts (ConsumeMessageOrderlyService: SUSPEND_CURRENT_QUEUE_A_MOMENT without end), a process queue that
-begins with it, or the thread that has it. A queue that nobody pulls stands as well: it has no owner.
+begins with it, or the thread that has it. A queue that nobody pulls is as well: it has no owner.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ TITLE = T("One message blocks its queue")
 SUMMARY = T(
     "Queue {queue_id} of topic {topic} does not move for group {group}: it stays at offset {offset} with {behind} messages behind it, while {others} other queues go on."
 )
-NONE = T("No queue stands still while the group's others go on.")
-MAYBE = T("A message is attempted again and again; whether its queue stands still is not shown.")
+NONE = T("No queue stalls while the group's others go on.")
+MAYBE = T("A message is attempted again and again; whether its queue stalls is not shown.")
 STANDS = T(
     "The offset of group {group} in queue {queue_id} of {topic} stays at {offset} while the queue's end grows to {end}; {others} other queues of the topic go on."
 )
@@ -55,11 +55,11 @@ NO_RECORD = T("The record at that offset.")
 EXPIRED = T(
     "After consumeTimeout the client sent the message back and dropped it from the queue ({count} lines); the thread that has it is not freed."
 )
-NOT_EXPIRED = T("The client gave the message up after consumeTimeout.")
-WANT_POSITIONS = T("whether one queue stands takes the group's offsets at two times")
+NOT_EXPIRED = T("The client discarded the message after consumeTimeout.")
+WANT_POSITIONS = T("whether one queue is takes the group's offsets at two times")
 WANT_STATUS = T("it shows for each queue the first message in the consumer's memory, and who holds it")
 WANT_DUMP = T("the thread that has the message is in the same frame in two dumps; a deadlock is reported at the end")
-WANT_MESSAGE = T("the message at the offset where the queue stands")
+WANT_MESSAGE = T("the message at the offset where the queue is")
 WANT_CLIENT = T("it has a line for each attempt of an ordered message, and for pulls held back")
 SKIP = T("Repair the data of this message, or catch its failure in the listener and put it aside.")
 SKIP_WHY = T(
@@ -90,7 +90,7 @@ LOOKS_LIKE = (
         ),
     ),
     ("duplicate-client-id", T("several queues have no owner, others have two")),
-    ("schedule-blocked", T("the broker's schedule queue stands, not a group's")),
+    ("schedule-blocked", T("the broker's schedule queue is, not a group's")),
 )
 
 FIGURES: Final = {
@@ -116,7 +116,7 @@ class Message:
 
 
 def examine(case: Case) -> Finding:
-    """Say which queue stands, at which message, and what holds it."""
+    """Say which queue is, at which message, and what holds it."""
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     judged = [(each, _message(case, each)) for each in lag.stuck(case)]
     # A queue that nothing was ever handled of stands for want of an owner unless its message is seen in work.
@@ -224,7 +224,7 @@ def _without(case: Case, finding: Finding) -> Finding:
 
 
 def _same_minimum(case: Case) -> facts.Said | None:
-    """Return the pulls of a queue that were held back several times at the same first message, None where there are none."""
+    """Return the pulls of a queue that were held back several times at the same first message, None if absent."""
     held = [
         s
         for s in facts.of(case, "pull-held-back")
@@ -234,7 +234,7 @@ def _same_minimum(case: Case) -> facts.Said | None:
 
 
 def _message(case: Case, queue: lag.Stuck) -> Message:
-    """Return what shows the message at the offset where a queue stands."""
+    """Return what shows the message at the offset where a queue is."""
     mine = (queue.topic, queue.queue_id)
     attempts = [
         s
@@ -313,7 +313,7 @@ def _thread_refs(case: Case, threads: list[stacks.Consuming]) -> tuple[Ref, ...]
 
 
 def _memory(case: Case, queue: lag.Stuck) -> dict[str, Any] | None:
-    """Return the process queue (consumerStatus) that begins with the message a queue stands at, None where none does."""
+    """Return the process queue (consumerStatus) that begins with the message a queue is at, None where none does."""
     for info in positions.running(case):
         for row in info["queues"] if info["group"] == queue.group else ():
             there = (row["#Topic"], positions.number(row["#QID"])) == (queue.topic, queue.queue_id)
@@ -357,7 +357,7 @@ def _record(case: Case, queue: lag.Stuck) -> Any:
 
 
 def _known_end(case: Case, queue: lag.Stuck) -> int:
-    """Return the end of the queue as long as it stood: the last one known if it still stands there."""
+    """Return the end of the queue as long as it stood: the last one known if it still is there."""
     last = handled.last_positions(case, queue.group, queue.topic)
     mine = last[
         (last["queue_id"] == queue.queue_id)

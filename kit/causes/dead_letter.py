@@ -1,4 +1,4 @@
-"""dead-letter: messages that a consumer group gave up, in its %DLQ% topic.
+"""dead-letter: messages that a consumer group stopped retrying, in its %DLQ% topic.
 
 Deciding step: records in a %DLQ% topic; without the store, the broker's `send msg to DLQ` (5.x) or a %DLQ% topic that
 mqadmin shows filled.
@@ -61,7 +61,7 @@ LOOKS_LIKE = (
     ("dlq-unreadable", T("the messages are there; the topic lacks the read bit")),
     (
         "check-unknown-until-discard",
-        T("given up by the broker's checks, in TRANS_CHECK_MAX_TIME_TOPIC, before any consumer saw it"),
+        T("discarded by the broker's checks, in TRANS_CHECK_MAX_TIME_TOPIC, before any consumer saw it"),
     ),
 )
 
@@ -69,7 +69,7 @@ FIGURES: Final = {"dead_lettered": Figure(T("messages in dead-letter queues"))}
 
 
 def examine(case: Case) -> Finding:
-    """Say which messages were given up, by which group."""
+    """Say which messages were dead-lettered, by which group."""
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     store = case.has("messages")
     groups = _by_group(case) if store else None

@@ -39,7 +39,7 @@ NEW_NAME: Final = T("write {name}")
 REMOVE: Final = T("remove it")
 MISSPELT: Final = T("{name}: differs from {right} in upper and lower case only; the broker ignores it silently")
 MISFIT: Final = T("{name}={value}: not a number; the broker ignores it silently")
-A_NUMBER: Final = T("a plain number ({unit}); nothing may stand behind it, no comment either")
+A_NUMBER: Final = T("a plain number ({unit}); nothing may follow it, no comment either")
 
 RETRY_LONG: Final = T("retry topic %RETRY% + {group}: {length} {unit}, {limit} allowed")
 RETRY_NEAR: Final = T("retry topic %RETRY% + {group}: {length} {unit}, close to the {limit} allowed")
@@ -95,7 +95,7 @@ def of_files(path: Path, version: Version | None = None) -> Checkup | None:
 
 def of_case(case: Case, version: Version | None = None) -> Checkup:
     """Examine everything of a case. Spark starts for a large evidence, and where transactions are stored: who answers
-    whose checks stands there.
+    whose checks is there.
     """
     more = [*hazards.of_causes(case), *consumer_hazards.found(case)]
     return checkup(deployment.from_case(case, version), more)
@@ -187,7 +187,7 @@ def _stock(broker: Broker, conflict: Conflict) -> bool:
 
 
 def _place(broker: Broker, conflict: Conflict) -> Place | Sentence:
-    """Return where the setting stands that is most likely meant: one that was written and is no default, else one that
+    """Return where the setting is that is most likely meant: one that was written and is no default, else one that
     is printed.
     """
     old = {new: name for name, new in ALIASES.items()}

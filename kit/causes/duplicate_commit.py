@@ -1,4 +1,4 @@
-"""duplicate-commit: one transaction stands twice in its topic, committed by the producer's answer and by a check.
+"""duplicate-commit: one transaction is stored twice in its topic, committed by the producer's answer and by a check.
 
 Deciding step: one UNIQ_KEY with more than one committed record in a real topic. Two ways there, told apart by offsets:
 the commit came after a check had
@@ -31,7 +31,7 @@ KIND: Kind = "neighbour"
 
 TITLE = T("Transactions committed twice")
 SUMMARY = T(
-    "{count} transactions stand more than once in their topic: {late} because the commit came after a check, {early} because the op record was not written yet."
+    "{count} transactions are stored more than once in their topic: {late} because the commit came after a check, {early} because the op record was not written yet."
 )
 NONE = T("No transaction was committed twice.")
 TWICE = T("{count} UNIQ_KEYs have more than one committed record in their topic.")
@@ -40,7 +40,7 @@ LATE = T(
     "{count} times the local transaction outlasted the transaction timeout: its commit names the half record that a check had already renewed."
 )
 EARLY = T("{count} times the commit was stored before the check, but its op record came later: the check asked again.")
-WANT = T("committed records and the half records they name stand there")
+WANT = T("committed records and the half records they name are there")
 ACTION = T("Make consumers idempotent by business key; a transaction may always arrive twice.")
 WHY = T("The broker does not look whether another copy of the half message was ended before.")
 RISK = T("It needs a store of handled keys.")

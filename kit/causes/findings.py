@@ -54,7 +54,7 @@ class Step:
 
 @attrs.frozen
 class Missing:
-    """Evidence that would decide, and how to get it. `command` is typed as it stands; `side` whose host has it, `where`
+    """Evidence that would decide, and how to get it. `command` is typed unchanged; `side` whose host has it, `where`
     which hosts and when.
     """
 
@@ -87,7 +87,7 @@ class Remedy:
     undo: Sentence | None = None
 
     def as_dict(self, lang: Lang) -> dict[str, Any]:
-        """Return its four sentences: when it applies stands with why it helps, how to undo it with the risk."""
+        """Return its four sentences: when it applies is with why it helps, how to undo it with the risk."""
         said = {name: getattr(self, name).render(lang) for name in ("action", "why", "risk", "verify")}
         space = " " if lang == "en" else ""
         if self.when is not None:

@@ -43,7 +43,7 @@ LOOKS_LIKE = (
     ),
     (
         "message-size-mismatch",
-        T("transaction.log fills as fast, but with one put-back that fails; the half queue stands still"),
+        T("transaction.log fills as fast, but with one put-back that fails; the half queue stops advancing"),
     ),
     (
         "undecodable-half-message",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 COLUMNS: Final = {"cause": T("this cause"), "looks_like": T("looks like"), "apart": T("tell apart by")}
 HEAD: Final = T("Look-alikes")
 ABOUT: Final = T(
-    "Two causes that leave the same trace, and what tells them apart. Each row stands with its cause, as `LOOKS_LIKE` in `kit/causes`."
+    "Two causes that leave the same trace, and what tells them apart. Each row exists with its cause, as `LOOKS_LIKE` in `kit/causes`."
 )
 
 

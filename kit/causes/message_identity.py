@@ -129,7 +129,7 @@ def _pasted_step(case: Case) -> list[Step]:
 
 
 def _shows_lookups(case: Case) -> bool:
-    """Whether the evidence has any text in which a look-up would stand."""
+    """Whether the evidence has any text in which a look-up would appear."""
     return any(case.found.of_kind("mqadmin", "text")) or case.has_source("app") or case.has_source("text")
 
 
@@ -218,7 +218,7 @@ def _several_refs(case: Case, twice: Twice | None) -> tuple[Ref, ...]:
 def _tell(
     case: Case, finding: Finding, twice: Twice | None, wrong: list[lookups.Lookup], failed: list[lookups.Lookup]
 ) -> None:
-    """Fill in what stands beside a confirmed finding: summary, window, remedies, tables."""
+    """Fill in what is beside a confirmed finding: summary, window, remedies, tables."""
     again = twice.same if twice else 0
     finding.summary = Text.TWICE.say(twice=again, lookups=len(wrong)) if again else Text.LOOKED.say(lookups=len(failed))
     if twice and len(twice.frame) and twice.frame["time"].notna().any():

@@ -44,7 +44,7 @@ LOOKS_LIKE = (
     ),
     (
         "half-topic-blowup",
-        T("the half topic grows; here its offset stands and the same msgId is written again and again"),
+        T("the half topic grows; here its offset does not move and the same msgId is written again and again"),
     ),
     (
         "schedule-blocked",
@@ -257,7 +257,7 @@ def _queue_step(case: Case, found: Seen) -> Step:
 
 
 def _stuck(found: Seen) -> int | None:
-    """Return the half queue offset at which the check stands, or will."""
+    """Return the half queue offset the check is at, or will be at."""
     if found.records:
         return int(min(row.queue_offset for row in found.over or found.records))
     return int(found.risk["queue_offset"].min()) if found.risk is not None and len(found.risk) else None

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 SLUG = "producer-offline"
 KIND: Kind = "neighbour"
 
-TITLE = T("The broker's checks reach no producer")
+TITLE = T("No producer answers the broker's checks")
 SUMMARY = T(
-    "{checks} checks of group {groups} reached nobody; {discarded} transactions were given up, {pending} are still open."
+    "{checks} checks of group {groups} reached nobody; {discarded} transactions were discarded, {pending} are still open."
 )
 NONE = T("No check was lost for want of a producer.")
 FLOODED = T(
@@ -49,7 +49,7 @@ RISK = T("An instance that cannot see the rows must answer UNKNOW, not ROLLBACK.
 VERIFY = T("transaction.log shows `Check producer[…]` lines and `channel is null` stops.")
 RESEND = T("Send the {discarded} given-up messages again from TRANS_CHECK_MAX_TIME_TOPIC, after a look at their rows.")
 RESEND_WHY = T("Nothing else will deliver them.")
-RESEND_RISK = T("Some were to be rolled back: send only those whose row stands.")
+RESEND_RISK = T("Some were to be rolled back: send only those whose row exists.")
 RESEND_VERIFY = T("rows_without_message is 0.")
 
 LOOKS_LIKE = (

@@ -60,7 +60,7 @@ def one_run() -> Iterator[None]:
 
 
 def load(case: Case, lang: Lang | None = None) -> dict[str, Any] | None:
-    """Return the findings of an earlier triage in `lang`, None where there are none."""
+    """Return the findings of an earlier triage in `lang`, None if absent."""
     run = os.environ.get(RUN)
     folder = case.workspace.table(key(case)) or (run and case.workspace.table(f"{key(case)}{ws.RUN_ONLY}{run}"))
     return json.loads((folder / f"findings-{lang or case.lang}.json").read_text(encoding="utf-8")) if folder else None

@@ -2,7 +2,7 @@
 
 Deciding step: the broker dropped such a message when its delay was over (`[BUG] the real topic of schedule msg is …`,
 4.6.1 and later), or a %RETRY% record
-stands in the store as PREPARED, which has no consume queue unit (4.6.1, 5.x). The client is older than 4.6.1 and kept
+is in the store as PREPARED, which has no consume queue unit (4.6.1, 5.x). The client is older than 4.6.1 and kept
 TRAN_MSG.
 Source: client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack, store/schedule/ScheduleMessageService,
 broker/util/HookUtils (reference §4.8).

@@ -1,4 +1,4 @@
-"""schedule-blocked: the delivery of a delayed message is refused again and again, and its delay level stands with
+"""schedule-blocked: the delivery of a delayed message is refused again and again, and its delay level is blocked with
 everything behind it.
 
 The sister of the put-back loop: a delivered copy differs from the waiting one in its topic only, so it outgrows the
@@ -45,7 +45,7 @@ FAILED = T(
     "The delivery of the same delayed message failed again and again: {count} failures, {for_size} of them for the size."
 )
 TOO_LARGE = T("{count} waiting records exceed the limit of {limit} bytes under their real topic's name.")
-BEHIND = T("{waiting} records stand behind it in the same level.")
+BEHIND = T("{waiting} records wait behind it in the same level.")
 WANT = T("a failed delivery names its message there")
 WANT_STORE = T("the waiting records show which cannot be delivered")
 ACTION = T("Raise maxMessageSize by the difference of the two topic names and restart the broker.")
@@ -60,7 +60,7 @@ LOOKS_LIKE = (
 
 FIGURES: Final = {
     "failed_deliveries": Figure(T("failed deliveries of delayed messages")),
-    "blocked_levels": Figure(T("delay levels that stand")),
+    "blocked_levels": Figure(T("blocked delay levels")),
     "waiting_behind": Figure(T("records waiting behind in these levels")),
     "undeliverable_records": Figure(T("waiting records too large to be delivered")),
 }

@@ -3,7 +3,7 @@ answered by the wrong one.
 
 Deciding steps: a check was answered from another host than the one the half message came from; such answers disagree
 with what happened there
-(ROLLBACK for a transaction whose row stands or that was committed, or never COMMIT where the group's own hosts always
+(ROLLBACK for a transaction whose row exists or that was committed, or never COMMIT where the group's own hosts always
 do). Instances of one application answer for each other
 all the time; only the disagreement tells. Source: broker/client/ProducerManager.getAvailableChannel picks any channel
 of the group (reference §6.5).
@@ -41,7 +41,7 @@ NONE = T("No check was answered wrongly by another application.")
 FOREIGN = T("{count} checks were answered by another host than the one that sent the message ({hosts}).")
 NOT_FOREIGN = T("A check was answered by another host than the one that sent the message.")
 WRONG = T(
-    "{count} of them do not fit: ROLLBACK or UNKNOW for a transaction whose row stands, that was committed, or in a group whose own hosts answer COMMIT."
+    "{count} of them do not fit: ROLLBACK or UNKNOW for a transaction whose row exists, that was committed, or in a group whose own hosts answer COMMIT."
 )
 NOT_WRONG = T(
     "Such answers do not fit what happened. Not shown: they may be instances of one application, which answer for each other."

@@ -163,7 +163,7 @@ def _words(topics: dict[str, str]) -> str:
 def _effect_queues(
     case: Case, group: str, pairs: list[tuple[members.Subscription, members.Subscription]]
 ) -> list[lag.Course]:
-    """Return the queues of topics with differing subscriptions that stand although messages wait in them."""
+    """Return the queues of topics with differing subscriptions that are although messages wait in them."""
     topics = _topics(pairs)
     return [
         q for pair in lag.pairs(case) if pair.group == group and pair.topic in topics for q in pair.queues if _idle(q)

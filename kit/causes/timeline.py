@@ -35,7 +35,7 @@ LONG_PAUSE: Final = 10
 
 FIRST, LAST = T("First sign of: {title}", "timeline"), T("Last sign of: {title}", "timeline")
 SPAN = T("{what} ({count} log entries)")
-PAUSE = T("The JVM stood still for {ms} ms")
+PAUSE = T("The JVM paused for {ms} ms")
 
 EACH: Final[dict[str, tuple[str, T]]] = {
     "broker-boot": ("deployment", T("Broker started")),

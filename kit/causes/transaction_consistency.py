@@ -33,7 +33,7 @@ KIND: Kind = "root_cause"
 IDS = ("disagree", "local-step", "exceptions", "discarded-rows")
 
 LOOKS_LIKE = (
-    ("producer-offline", T("nothing is finished yet: the transaction is pending or given up, not rolled back")),
+    ("producer-offline", T("nothing is finished yet: the transaction is pending or discarded, not rolled back")),
     (
         "shared-producer-group",
         T("the ROLLBACK came from another host; the own application would have answered rightly"),
@@ -116,7 +116,7 @@ def _local_step(case: Case, summary: transactions.Summary | None, finished: pd.D
 
 
 def _reason(frame: pd.DataFrame) -> pd.Series[str]:
-    """Return the cause of each row under the name its sentence has: a status stands under its own name in the frame."""
+    """Return the cause of each row under the name its sentence has: a status has its own name in the frame."""
     return frame["cause"].where(frame["cause"].isin(list(REASONS)), "send_status")
 
 
@@ -137,7 +137,7 @@ def _overtaken(case: Case) -> list[Step]:
 
 
 def _given_up(wrong: pd.DataFrame) -> list[Step]:
-    """Return the standing rows whose message was given up, if any: beside the point, since discards alone are a
+    """Return the existing rows whose message was discarded, if any: beside the point, since discards alone are a
     neighbour.
     """
     left = wrong[wrong["state"] == "discarded"]
@@ -158,7 +158,7 @@ def _ends(frame: pd.DataFrame) -> tuple[Ref, ...]:
 
 
 def _rows(case: Case, frame: pd.DataFrame) -> tuple[Ref, ...]:
-    """Quote the first business rows that stand although their message was rolled back; a row of a Parquet table has no
+    """Quote the first business rows that are although their message was rolled back; a row of a Parquet table has no
     line to quote.
     """
     standing = frame[frame["row_line"].notna()].head(2)

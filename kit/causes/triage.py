@@ -135,7 +135,7 @@ def document(case: Case, findings: list[Finding], lang: Lang) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Return what JSON can hold: numbers out of frames as Python's, a number that is none as null, times as ISO
+    """Return what JSON can hold: numbers out of frames as Python's, NaN and infinity as null, times as ISO
     8601.
     """
     if isinstance(value, dict):

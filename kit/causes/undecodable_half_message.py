@@ -44,10 +44,10 @@ BROKEN = T(
 )
 NOT_BROKEN = T("Check rounds broke off over it.")
 FAULTY = T("The broker's release ({versions}) has this fault; 4.6.0 and later have not.")
-WANT = T("the put-back copies stand in the half topic")
+WANT = T("the put-back copies are in the half topic")
 ACTION = T("Upgrade the broker to 4.6.0 or newer.")
 WHY = T("It puts the compressed body back as it is.")
-RISK = T("Unreadable copies stay in the half topic until they are given up.")
+RISK = T("Unreadable copies stay in the half topic until they are discarded.")
 VERIFY = T("`Check error` stops and the half offset in consumerOffset.json moves.")
 
 LOOKS_LIKE = (

@@ -36,7 +36,7 @@ __all__ += ["Chart", "Table", "Undrawn", "clean", "downsample", "escape", "figur
 MIME: Final = "application/vnd.rmq-kit.chart+json"
 PLOTLY_MIME: Final = "application/vnd.plotly.v1+json"
 MAX_POINTS: Final = 5000
-UNDRAWN = T("“{title}” could not be drawn ({type}); what there is to show stands in a table.")
+UNDRAWN = T("“{title}” could not be drawn ({type}); what there is to show is in a table.")
 
 # Okabe and Ito's palette, those first that stand out on white and on black alike.
 BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"

@@ -1,4 +1,4 @@
-"""Charts of a busy broker: one time axis of what arrived, was stored, failed and stood still; what became of failed
+"""Charts of a busy broker: one time axis of what arrived, was stored, failed and stalled; what became of failed
 sends; a replay under other limits.
 """
 
@@ -30,7 +30,7 @@ DISK, HOST = T("MB / s"), T("% busy")
 STALLED = T("nothing stored")
 QUEUE_SIZE = T("send queue size (watermark.log)")
 WRITTEN, UTIL, CPU = T("written to disk, MB/s"), T("disk busy, %"), T("CPU busy, %")
-NOTHING = T("Nothing failed and nothing stood still.")
+NOTHING = T("Nothing failed and nothing stalled.")
 
 OUTCOME = T("What became of the failed sends")
 OUTCOME_READING = T("{stored} failed sends are stored all the same, {lost} are lost.")
@@ -71,7 +71,7 @@ COLOURS: Final = {
 """Colour and pattern of each kind of error: the pattern says it without the colour."""
 MOST_SHADES: Final = 60
 ROWS: Final = ((0.74, 1.0), (0.50, 0.69), (0.34, 0.45), (0.17, 0.29), (0.0, 0.12))
-"""Where each panel stands."""
+"""Where each panel is."""
 
 
 def axis(frame: pd.DataFrame, lang: Lang = "en") -> Chart:

@@ -13,7 +13,7 @@ from kit.rocketmq import placement
 from kit.rocketmq.placement import Outcome
 from kit.rocketmq.transaction_model import Assumptions
 
-WHAT_IF = T("What each failure leaves, by where the half message stands")
+WHAT_IF = T("What each failure leaves, by where the half message is")
 WHAT_IF_READING = T(
     "Half first can end inconsistent in {first} of {failures} failures, in the middle in {middle}, last in {last}."
 )

@@ -1,4 +1,4 @@
-"""Charts of message sizes: the fields of a record, stored sizes against the limit, the half queue that stands, a
+"""Charts of message sizes: the fields of a record, stored sizes against the limit, the blocked half queue, a
 what-if for one message.
 """
 
@@ -82,7 +82,7 @@ QUEUE = T("The half queue over time")
 QUEUE_READING = T("At the last round the check stood at offset {at} of {end}: {behind} records behind it.")
 QUEUE_END = T("The half queue grew to offset {end}; where the check stood is not in the logs at hand.")
 QUEUE_NONE = T("Neither the half queue nor the checks are in the evidence.")
-QUEUE_ALT = T("Two stepped lines over time: the end of the half queue and where the check stands.")
+QUEUE_ALT = T("Two stepped lines over time: the end of the half queue and where the check is.")
 LINES: Final = {
     "stored": (T("end of the half queue"), BLUE, "solid"),
     "checked": (T("where the check begins"), VERMILLION, "dash"),
@@ -345,7 +345,7 @@ def room(frame: pd.DataFrame, body: int | None = None, lang: Lang = "en") -> Cha
 
 
 def explore_room(frame: pd.DataFrame, interactive: bool = True, lang: Lang = "en") -> Any:
-    """Return `room` with a slider for the body, from nothing to the limit; without a widget where there is none to
+    """Return `room` with a slider for the body, from nothing to the limit; without a widget where there is nothing to
     move.
     """
     if not interactive or frame.empty:

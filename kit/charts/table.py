@@ -107,7 +107,7 @@ class Table:
 
 
 def drawn(spec: dict[str, Any], reading: str = "", folded: str = "") -> str:
-    """Return a table given as by `Table.as_dict` as HTML; `folded`: what stands on the fold it is under."""
+    """Return a table given as by `Table.as_dict` as HTML; `folded`: what is on the fold it is under."""
     return _ENV.get_template("notebook_table.html.j2").render(table=spec, reading=clean(reading), folded=folded)
 
 

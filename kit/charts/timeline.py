@@ -68,7 +68,7 @@ def place(file: Any, line: Any, offset: Any) -> str:
 
 
 def timeline(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart the timeline. Lane names stand above their lanes, so that a narrow screen keeps its width for time."""
+    """Chart the timeline. Lane names are above their lanes, so that a narrow screen keeps its width for time."""
     names = {name: head.render(lang) for name, head in HEADS.items()}
     title = TITLE.render(lang)
     if frame.empty:

@@ -96,7 +96,7 @@ WHEN, WHAT, WHERE = T("time"), T("what happened"), T("where")
 CAUSES: Final = {
     "exception": T("the local transaction threw an exception"),
     "error": T("the application logged an error for this key"),
-    "rollback_answer": T("ROLLBACK was answered although the row stands"),
+    "rollback_answer": T("ROLLBACK was answered although the row exists"),
     "commit_answer": T("COMMIT was answered without a row"),
 }
 BECAUSE = T("why: {cause}")

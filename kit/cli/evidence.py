@@ -162,7 +162,7 @@ def trace(evidence: Path, id: str, json_file: Path | None, **chosen: Any) -> Non
     required=True,
     help="folder of the smaller evidence: empty, or not there yet",
 )
-@click.option("--topic", help="only records of messages meant for this topic, wherever their copies stand")
+@click.option("--topic", help="only records of messages meant for this topic, wherever their copies are")
 @click.option(
     "--id",
     "ids",

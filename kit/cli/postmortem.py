@@ -16,7 +16,7 @@ from kit.cli.shared import Evidence, Refusal, clean, leave, open_case, options
 @click.option(
     "--notes",
     type=click.Path(path_type=Path),
-    help="YAML file with the team's own words; where there is none yet, an example is written",
+    help="YAML file with the team's own words; if absent yet, an example is written",
 )
 @options
 def postmortem(evidence: Path, out: Path, notes: Path | None, **chosen: Any) -> None:

@@ -51,7 +51,7 @@ def script(
     """Return the script for a window (ISO texts or datetimes, UTC where they name no zone) and a topic; None:
     everything.
 
-    Raise ValueError with one sentence for a time that is none or a window that is empty.
+    Raise ValueError with one sentence for an invalid time or an empty window.
     """
     first, last = _instant(since), _instant(until)
     if first and last and first > last:

@@ -215,7 +215,7 @@ def _with_traces(case: Case, frame: DataFrame, kept: DataFrame, keys: DataFrame)
 
 
 def _of_topic(case: Case, frame: DataFrame, topic: str) -> DataFrame:
-    """Return the records of all messages that were meant for a topic, wherever a copy of them stands, and the op
+    """Return the records of all messages that were meant for a topic, wherever a copy of them is, and the op
     records that end their halves.
     """
     from pyspark.sql import functions as F  # noqa: N812

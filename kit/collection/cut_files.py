@@ -45,7 +45,7 @@ def commitlog(file: str, path: str, base: int | None, offsets: Longs, target: Pa
     """Write the records of a commitlog file that begin at these physical offsets (sorted) to `target`; no file where
     there is none.
 
-    A record that stands in the wrong place (its own offset is another) is only kept right behind a kept one: nothing
+    A record that is in the wrong place (its own offset is another) is only kept right behind a kept one: nothing
     else could find it again.
     """
     known = examine(file, path, base)
@@ -90,7 +90,7 @@ def _write(source: io.BufferedReader, runs: list[tuple[int, int]], base: int, dl
                 far = begin > _MOST or at > 0
                 zero = at = begin if far else 0
                 out = (target.with_name(f"{base + begin:0{f.FILE_NAME_DIGITS}}") if far else target).open("xb")
-            if 0 < begin - at < _HEADER:  # only before the first record: what stands there cannot be filler
+            if 0 < begin - at < _HEADER:  # only before the first record: what is there cannot be filler
                 copy(source, at, begin, out)
             elif begin > at:
                 size = begin - at
@@ -114,7 +114,7 @@ def copy(source: io.BufferedReader, start: int, end: int, out: io.BufferedWriter
 
 
 def ranges(path: str, wanted: Iterable[tuple[int, int]], target: Path) -> int:
-    """Write the byte ranges of a file behind each other; return the bytes written. No file where there are none."""
+    """Write the byte ranges of a file behind each other; return the bytes written. No file if absent."""
     total = 0
     parts = list(wanted)
     if parts:

@@ -32,7 +32,7 @@ REASONS: Final[dict[str, T]] = {
     "outside": T("an archive member that points outside its archive"),
     "encrypted": T("encrypted"),
     "unsupported": T("an archive of a kind that is not opened here: unpack it first"),
-    "damaged": T("a damaged archive: only what stands before the damage was read"),
+    "damaged": T("a damaged archive: only what is before the damage was read"),
     "overlap": T("archive members overlap: an archive made to explode"),
     "ratio": T("unpacks to an absurd size: an archive made to explode"),
     "nested": T("an archive too deep inside other archives"),
@@ -54,10 +54,10 @@ _PACKED_NAMES: Final = (".gz", ".tgz", ".zst", ".zip", ".xz", ".bz2")
 
 @attrs.frozen
 class EvidenceFile:
-    """One plain file. `file`: the name users see; `path`: where its bytes stand; `bytes`: its size as read; `packed`:
+    """One plain file. `file`: the name users see; `path`: where its bytes are; `bytes`: its size as read; `packed`:
     unpacked into the workspace.
 
-    `sha256` is known for what was unpacked, and is that of the file as it stands in the evidence: of a `.gz` log, of
+    `sha256` is known for what was unpacked, and is that of the file unchanged in the evidence: of a `.gz` log, of
     the packed bytes.
     `text_sha256` is that of the bytes at `path`. `modified`: seconds since 1970 of the last change as the folder or the
     archive has it, None where it has none (a copy made without its times has that of the copying).

@@ -68,7 +68,7 @@ def fetch(uri: str, workspace: Path | str | None = None) -> Path:
 
 
 def _objects(system: FileSystem, prefix: str) -> dict[str, FileInfo]:
-    """Return {path relative to the prefix: object}; those whose names would leave the folder are none of ours."""
+    """Return {path relative to the prefix: object}; those whose names would leave the folder are skipped."""
     from pyarrow.fs import FileSelector, FileType
 
     one = system.get_file_info(prefix)

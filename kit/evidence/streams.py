@@ -73,7 +73,7 @@ class Peek(io.RawIOBase):
 
 
 class Gunzip:
-    """What stands before a break is handed out before the break is reported."""
+    """What is before a break is handed out before the break is reported."""
 
     def __init__(self, stream: Peek) -> None:
         self._file = gzip.GzipFile(fileobj=cast("Any", stream), mode="rb")
@@ -93,7 +93,7 @@ class Unzstd:
 
 
 class Unpack:
-    """bzip2 and xz: streams behind one another are one, and what stands before a break is handed out before the break
+    """bzip2 and xz: streams behind one another are one, and what is before a break is handed out before the break
     is reported.
     """
 
@@ -112,7 +112,7 @@ class Unpack:
         return bz2.BZ2Decompressor()
 
     def read(self, size: int = -1, /) -> bytes:
-        """Return some of the text. Raise `EOFError` where a stream breaks off, `ValueError` where it is none."""
+        """Return some of the text. Raise `EOFError` where a stream breaks off, `ValueError` where it is not one."""
         most = min(size, BLOCK) if size >= 0 else BLOCK
         while True:
             given = b""
@@ -152,7 +152,7 @@ class Utf8:
 
 
 def is_wide(head: bytes) -> bool:
-    """Tell a UTF-16 text by its byte order mark and by what then stands there: printable characters, ASCII among
+    """Tell a UTF-16 text by its byte order mark and by what then is there: printable characters, ASCII among
     them.
     """
     if not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -176,7 +176,7 @@ class TarInfo(tarfile.TarInfo):
 
 
 def is_tar(head: bytes) -> bool:
-    """Tell a tar header by its checksum: the letters `ustar` alone can stand in any message body."""
+    """Tell a tar header by its checksum: the letters `ustar` alone can be in any message body."""
     if len(head) < 512 or not any(head[:100]):
         return False
     with contextlib.suppress(ValueError):

@@ -170,7 +170,7 @@ class Workspace:
         return False
 
     def read_json(self, name: str) -> Any | None:
-        """Return a kept JSON value, None where there is none that can be read."""
+        """Return a kept JSON value, None if absent or unreadable."""
         try:
             return json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):

@@ -57,7 +57,7 @@ _SETTING: Final = re.compile(r"^[\s\"'-]*([a-z]\w{3,50})[\"']?\s*[=:]\s*[\"']?([
 
 def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
     """Return what each line of a text means, in order: `line` (first is 1), `text`, `kind` (`log`, `id`, `code`,
-    `config`), `slug` (known problem or log text, None where there is none), `title`, `meaning`, `versions`, `next`.
+    `config`), `slug` (known problem or log text, None if absent), `title`, `meaning`, `versions`, `next`.
 
     A line of which nothing is known has kind `log` and no slug; frames of stack traces and empty lines are left out.
     """

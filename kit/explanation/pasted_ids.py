@@ -37,7 +37,7 @@ MOST: Final = 500
 
 @attrs.frozen
 class PastedId:
-    """One id where it stands first. `pair`: the other id of the same message and its line."""
+    """One id where it is first. `pair`: the other id of the same message and its line."""
 
     line: int
     text: str
@@ -63,7 +63,7 @@ def _said(sentence: Sentence, lang: Lang) -> str:
 
 
 def find(pasted: Sequence[Line]) -> list[PastedId]:
-    """Return the ids of a paste, each where it stands first, in order."""
+    """Return the ids of a paste, each where it is first, in order."""
     first: dict[str, PastedId] = {}
     for line in pasted:
         for match in _ID.finditer(line.text):
@@ -78,7 +78,7 @@ def find(pasted: Sequence[Line]) -> list[PastedId]:
 
 
 def _checksum(text: str, at: int) -> bool:
-    """Tell whether what stands before an id says that it is a digest."""
+    """Tell whether what is before an id says that it is a digest."""
     return bool(
         re.search(
             r"(?:md5|sha-?\d*|digest|signature|trace-?id|span)\W{0,4}$", text[max(0, at - 20) : at], re.IGNORECASE

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kit.formats.logs.log_file import LogFile
 
 TEXTS: Final = ("log", "text", "mqadmin")
-"""Kinds whose lines stand in the table `logs`."""
+"""Kinds whose lines are in the table `logs`."""
 
 
 @attrs.frozen
@@ -32,7 +32,7 @@ class Inventory:
     """Everything found. `disagree`: pairs of commitlog files of one broker that hold different bytes for the same
     offsets.
 
-    `overlapping`: some copies of a commitlog overlap in part only, so a record may stand in two files neither of which
+    `overlapping`: some copies of a commitlog overlap in part only, so a record may be in two files neither of which
     is a replica.
     """
 
@@ -76,7 +76,7 @@ def take(
         known = _load(kept)
         if known is None:
             found = msgspec.json.encode(_take(root, kept.parent / "files", hashes=hashes), order="deterministic")
-            # The same as whoever loads it gets: tables are named by what stands in it.
+            # The same as whoever loads it gets: tables are named by what is in it.
             known = msgspec.json.decode(found, type=Inventory)
             disk.write_text(kept, found.decode())
             if not shared:

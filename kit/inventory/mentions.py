@@ -1,4 +1,4 @@
-"""Where given words (ids, business keys) stand in the text files of an evidence: file, line, the line itself.
+"""Where given words (ids, business keys) are in the text files of an evidence: file, line, the line itself.
 
 Raw bytes are searched, not parsed entries: what no layout understands mentions messages too.
 """

@@ -1,4 +1,4 @@
-"""Lines of the evidence as they stand there: what a reference points at."""
+"""Lines of the evidence unchanged: what a reference points at."""
 
 from __future__ import annotations
 

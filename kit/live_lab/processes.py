@@ -135,7 +135,7 @@ class Processes:
 
 
 def pause(host: Host, seconds: float) -> None:
-    """Let a process stand still, as a swapping or throttled machine does; by a shell of its own, so that it goes on
+    """Let a process stall, as a swapping or throttled machine does; by a shell of its own, so that it goes on
     even if the lab dies meanwhile.
     """
     script = 'kill -STOP "$1"; sleep "$2"; kill -CONT "$1"'

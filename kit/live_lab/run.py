@@ -79,7 +79,7 @@ def run(
         over = live.go(watch)
         reading = live.probe.read()
         cluster.admin(processes, lab, _commands(lab, scenario, folder), folder / "broker" / "mqadmin")
-        # As somebody copies them from hosts that run: no application's log tells of the broker's end, no broker's of
+        # As somebody copies them from hosts that run: no application's log mentions the broker's end, no broker's of
         # theirs.
         evidence = out.resolve() / EVIDENCE
         _collect_apps(scenario, folder, evidence)

@@ -28,7 +28,7 @@ class App:
 
 @attrs.frozen
 class Pause:
-    """The broker process stands still: `at` seconds after the applications started, `times` times for `seconds`, with a
+    """The broker process stalls: `at` seconds after the applications started, `times` times for `seconds`, with a
     short breath between.
     """
 
@@ -55,7 +55,7 @@ class Scenario:
     until_half: int | None = None
     """Over as soon as the half topic holds this many records."""
     until_errors: int | None = None
-    """Over as soon as this many errors stand in transaction.log."""
+    """Over as soon as this many errors are in transaction.log."""
     deadline: float = 60
     """Over then in any case, from the start of the applications."""
     store_limit: int = 400 << 20

@@ -194,7 +194,7 @@ IDENTITY_FIXED: Final = IDENTITY.twin(
 _STALLS: Final = (Pause(5, 0.4, 8), Pause(12, 4.2), Pause(20, 0.35, 10))
 BUSY: Final = Scenario(
     "broker-busy",
-    T("A broker process that stands still under load"),
+    T("A broker process that freezes under load"),
     (AUDIT, App("o", "sender", {**STOCK.settings, "seconds": "28", "threads": "40", "pause": "12"})),
     "4.6.0",
     "4.6.1",

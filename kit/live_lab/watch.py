@@ -75,7 +75,7 @@ class View:
         return LINE.say(seconds=r.seconds, phase=PHASES[self.phase], **values).render(self.lang)
 
     def draw(self) -> Panel:
-        """Return the view as it stands."""
+        """Return the view unchanged."""
         title = self.scenario.title.in_(self.lang)
         if not self.readings:
             return Panel(Text(STARTING.say(title=title).render(self.lang)))

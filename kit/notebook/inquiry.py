@@ -106,7 +106,7 @@ class Inquiry:
         return Table(self.table(name), clean(name), lang=self.lang, max_rows=most)
 
     def draw(self, chart: Callable[..., Chart], name: str) -> Chart | Table | Undrawn:
-        """Draw a result table; say so where there is none."""
+        """Draw a result table; say so if it is absent."""
         if name not in results.names(self.case):
             return Table(pd.DataFrame(), NO_TABLE.say(name=name).render(self.lang), lang=self.lang)
         return self._drawn(chart, self.table(name), name)
@@ -242,7 +242,7 @@ class Inquiry:
 
     @_or_sentence
     def noise(self, show: bool = True) -> Table | None:
-        """Return the log texts that sound like trouble and are none; nothing where they are not to be shown."""
+        """Return the log texts that sound like trouble but are harmless; nothing where they are not to be shown."""
         from kit.analysis import noise
 
         if not show:

@@ -206,7 +206,7 @@ def zone(text: str) -> dt.tzinfo:
 
 
 def moment(text: str, assumed: dt.tzinfo, day: dt.date | None = None) -> dt.datetime | None:
-    """Return the instant a note names, None where it is none. `assumed`: zone of one without an offset; `day`: of one
+    """Return the instant a note names, None where it is not one. `assumed`: zone of one without an offset; `day`: of one
     without a date.
     """
     plain = text.strip()

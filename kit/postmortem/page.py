@@ -76,7 +76,7 @@ def start(
 
 
 def noted(path: Path, case: Any) -> notes.Notes:
-    """Read the notes, after writing an example where there are none. Raise `BadNotes`, `WorkspaceInside`, `OSError`."""
+    """Read the notes, after writing an example if absent. Raise `BadNotes`, `WorkspaceInside`, `OSError`."""
     ws.base(path, case.path)
     return notes.read(template(path, case.lang), case.lang)
 

@@ -53,7 +53,7 @@ _CONTEXTS: Final = [
 
 
 def _numbered(parts: list[str]) -> Form:
-    """Join alternatives; the one back reference, of the MAC address, is by name since its number depends on what stands
+    """Join alternatives; the one back reference, of the MAC address, is by name since its number depends on what is
     before it.
     """
     joined = "|".join(parts).replace("([:-])", "(?P<sep>[:-])").replace(r"\2", "(?P=sep)")
@@ -67,12 +67,12 @@ FORMS: Final = _numbered(_CONTEXTS + _WORDS)
 KEY_BEFORE: Final = re.compile(
     r"""(?i)(?:(?:^|[^A-Za-z])(?:\w*?keys?|order_?(?:id|no)|biz_?(?:id|no))\s*=\s*['"\[]?|\\?["']\w*?keys?\\?["']\s*:\s*\\?["'])$"""
 )
-"""What stands before a key: `keys=`, `KEYS=`, `dedupKey=`, `"key": "`."""
+"""What is before a key: `keys=`, `KEYS=`, `dedupKey=`, `"key": "`."""
 NAME_BEFORE: Final = re.compile(
     r"""(?i)(?:(?:topics?|groups?|groupname|producer|consumer|broker|brokername|cluster|clustername|pgroup|host)\\?["']?(?:\s*[=:]\s*|\s+|\s*[(\[<]\s*)"""
     r"""["'`\[(<]?|[%@`])$"""
 )
-"""What stands before a name that is also an ordinary word."""
+"""What is before a name that is also an ordinary word."""
 KEY_FIELD: Final = re.compile(r"(?i)^(?:business[ _]|msg_|message_|row_|dedup_?)?keys?$|^业务 ?key$|^键$")
 """Columns and fields of business keys; `uniq_keys` is a count."""
 NAME_FIELD: Final = re.compile(

@@ -116,7 +116,7 @@ class Addresses:
         return ipaddress.IPv6Address(V6_SPACE + number % (1 << V6_BITS))
 
     def text(self, text: str) -> str | None:
-        """Return an address in its usual form replaced, None where the text is none."""
+        """Return an address in its usual form replaced, None where the text is not an address."""
         ip = parsed(text)
         if ip is None:
             return None
@@ -127,7 +127,7 @@ class Addresses:
         return text if new == ip else str(new)
 
     def dashed(self, text: str) -> str | None:
-        """Return the address in a host name such as `ip-10-1-2-3` replaced, None where it is none."""
+        """Return the address in a host name such as `ip-10-1-2-3` replaced, None where it is not one."""
         sign = "-" if "-" in text else "_"
         new = self.text(text.replace(sign, "."))
         return None if new is None or new == text.replace(sign, ".") else new.replace(".", sign)

@@ -206,7 +206,7 @@ class _Page(HTMLParser):
 
 
 def kind(path: Path, originals: Originals, own: Callable[[str], bool] = lambda text: False) -> str | None:
-    """Return the kind of the first original in a file (a key of `_FORMS` or `name`), None where there is none.
+    """Return the kind of the first original in a file (a key of `_FORMS` or `name`), None if absent.
 
     `own`: tells pseudonyms. What the page itself says, its headings and explanations, may use any single word.
     """
@@ -221,7 +221,7 @@ def _spoken() -> frozenset[str]:
 
 
 def leak(text: str, originals: Originals, own: Callable[[str], bool] = lambda text: False) -> str | None:
-    """Return the kind of the first original in a text, None where there is none."""
+    """Return the kind of the first original in a text, None if absent."""
     text = _DIGEST.sub(" ", html.unescape(_ESCAPED.sub(" ", text)))
     for form, pattern in _FORMS.items():
         for hit in pattern.finditer(text):

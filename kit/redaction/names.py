@@ -292,7 +292,7 @@ def _hosts_of_records(case: Case) -> Iterator[str]:
 
 
 def _quoted(case: Case, texts: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield the lines of business tables and ledgers that are shown as they stand, with their delimiter."""
+    """Yield the lines of business tables and ledgers that are shown unchanged, with their delimiter."""
     shown = set(texts)
     for item in case.found.of_kind("rows", "sends"):
         how: Callable[[str], Any] = (item.detail.get("dialect") or {}).get

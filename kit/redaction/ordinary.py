@@ -82,7 +82,7 @@ service sessions set sets setting settings several severity shaded shall share s
 shortens shorter shortest should show shown shows shrank shut shutting side sides sign silent silently similar simple
 since single six size sizes skip skipped skips sleep slow slower slows small smaller smallest so some somebody someone
 something sometimes somewhere soon sooner source space spaces speak speaks special speed spelling spent spin spite
-split spread stacked stacks stage stages stall stalled stalls stand standing stands standstill standstills start
+split spread stacked stacks stage stages stall stalled stalls are standing is standstill standstills start
 started starts state states stay stayed stays steal step stepped steps still stood stop stopped stops storage store
 stored stores strongest stuck sub subscribes succeeded such suddenly suffix summary support supporting sure survived
 surviving suspect suspected swallow swallowed switch switched switching symptom system table tables tag tags take

@@ -33,7 +33,7 @@ SECRETS: Final = [
         r"""(?:\\?"(?:[^"\\]|\\.)*\\?"?|'[^']*'?|[^\s,;}\])&"']+))"""
     ),
 ]
-"""A password wherever its name stands before it; a token or access key by its form alone."""
+"""A password wherever its name is before it; a token or access key by its form alone."""
 
 PEOPLE: Final = [
     (

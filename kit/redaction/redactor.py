@@ -3,7 +3,7 @@ the same pseudonym everywhere.
 
 A `Redactor` knows the names of one evidence (gathered by `kit.redaction.names`) and finds them at the borders of words;
 addresses, ids, bodies, paths and
-whatever stands where a key stands it knows by their form. A pseudonym is as long as its original: lengths of names are
+whatever is where a key is it knows by their form. A pseudonym is as long as its original: lengths of names are
 evidence.
 """
 
@@ -94,7 +94,7 @@ class Redactor:
     # --- texts -----------------------------------------------------------------------------------------------------------
 
     def text(self, text: str, field: str | None = None) -> str:
-        """Return a text with everything replaced. `field`: name of the column or JSON field it stands in, where it is a
+        """Return a text with everything replaced. `field`: name of the column or JSON field it is in, where it is a
         whole cell.
         """
         known = self._memo.get((text, field))

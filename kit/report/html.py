@@ -45,7 +45,7 @@ _QUOTED: Final = re.compile(r"`([^`\n]{1,200})`")
 
 
 def prose(text: str) -> Markup:
-    """Return a sentence with what stands between backticks as code; all of it is escaped first, so nothing else becomes
+    """Return a sentence with what is between backticks as code; all of it is escaped first, so nothing else becomes
     markup.
     """
     return Markup(_QUOTED.sub(r"<code>\1</code>", str(escape(text))))
@@ -117,7 +117,7 @@ def render(
         undecided_missing=_once(undecided),
         excluded=_excluded([v for v in views if v["verdict"] == "ruled_out"], lang),
         timeline=when,
-        # The timeline stands first already.
+        # The timeline is first already.
         overview=[
             c for s in stories if s.cause is None for c in s.charts if not (when and c["title"] == when["title"])
         ],
@@ -417,7 +417,7 @@ def _maybe(
 
 
 def _skipped(tables: Mapping[str, pd.DataFrame], lang: Lang) -> dict[str, Any] | bool | None:
-    """Return the skipped ranges; False where there are none, None where nobody looked."""
+    """Return the skipped ranges; False if absent, None where nobody looked."""
     if "skipped" not in tables:
         return None
     return _maybe(tables, "skipped", PAGE["skipped"].in_(lang), lang) or False

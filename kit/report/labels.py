@@ -19,7 +19,7 @@ PAGE: Final[dict[str, T]] = {
         "Nothing in this evidence points to a known fault. That is not proof of health: see below what was read, and what was not."
     ),
     "too_little": T(
-        "What would decide is not in this evidence. What to fetch, and the exact commands, stand below; run the report again with it."
+        "What would decide is not in this evidence. What to fetch, and the exact commands, are listed below; run the report again with it."
     ),
     "what": T("What happened"),
     "timeline": T("Timeline"),
@@ -34,7 +34,7 @@ PAGE: Final[dict[str, T]] = {
     "also": T("Also seen"),
     "chain": T("Why we say so"),
     "chain_note": T(
-        "Each claim stands on lines and records of the evidence; file and line, or file and byte offset, are given so that anyone can look."
+        "Each claim rests on lines and records of the evidence; file and line, or file and byte offset, are given so that anyone can look."
     ),
     "deciding": T("deciding"),
     "supporting": T("supporting"),

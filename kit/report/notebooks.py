@@ -242,7 +242,7 @@ def _shown(output: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def embed(figure: Mapping[str, Any]) -> Markup:
-    """Return a figure as JSON that may stand in a `<script>` data block: no `<` in it, so nothing can close the
+    """Return a figure as JSON that may be in a `<script>` data block: no `<` in it, so nothing can close the
     block.
     """
     kept = {"data": figure.get("data", []), "layout": figure.get("layout", {})}

@@ -1,4 +1,4 @@
-"""Replay of recorded arrivals against a broker that stands still now and then, under other limits. Arithmetic only."""
+"""Replay of recorded arrivals against a broker that stalls now and then, under other limits. Arithmetic only."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def ignored(name: str, version: Version | None) -> bool:
 
 
 def typed(name: str, text: str) -> Any:
-    """Return the text as the parameter's type; as it stands where it does not fit or the parameter is unknown."""
+    """Return the text as the parameter's type; unchanged where it does not fit or the parameter is unknown."""
     plain = text.strip()
     parameter = PARAMETERS.get(name)
     unit = parameter.unit if parameter else "text"
@@ -99,7 +99,7 @@ def typed(name: str, text: str) -> Any:
 
 
 def misfit(name: str, text: str) -> bool:
-    """Tell whether the value of a known number is none: the broker then keeps its default.
+    """Tell whether the value of a known number is not a number: the broker then keeps its default.
 
     `common/MixAll.properties2Object` sets one field after the other and swallows what cannot be parsed; a bool that is
     not `true` is false.

@@ -34,7 +34,7 @@ BROKER_LOGBACK = (
 LAYOUTS: Final[tuple[Layout, ...]] = (
     Layout(
         "unknown", "…", "floating", "none", "For more information, please visit the url",
-        "no layout fits: the line stands before the first entry of its file",
+        "no layout fits: the line is before the first entry of its file",
     ),
     Layout(
         "broker", "time LEVEL thread - …", "GMT+8", "none",
@@ -198,7 +198,7 @@ NAME_OF_CLIENT: Final = re.compile(r"rocketmq_client|client.*\.log", re.IGNORECA
 
 
 def table() -> str:
-    """Return all layouts as a Markdown table, as it stands in docs/evidence.md: `python -m
+    """Return all layouts as a Markdown table, unchanged in docs/evidence.md: `python -m
     kit.rocketmq.log_layouts`.
     """
 

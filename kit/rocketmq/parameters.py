@@ -1,7 +1,7 @@
 """The parameters of broker.conf and of clients that matter in an incident: meaning, unit, default, what they trade.
 
 Classes: common/BrokerConfig, store/config/MessageStoreConfig, remoting/netty/NettyServerConfig; clients:
-client/producer/DefaultMQProducer, client/consumer/DefaultMQPushConsumer. Defaults that differ by version stand in
+client/producer/DefaultMQProducer, client/consumer/DefaultMQPushConsumer. Defaults that differ by version are in
 `versions.RULES`.
 """
 
@@ -46,9 +46,9 @@ PARAMETERS: Final[dict[str, Parameter]] = {p.name: p for p in (
        default="DefaultCluster"),
     _p("brokerName", "broker", "text", T("name shared by a master and its slaves")),
     _p("brokerId", "broker", "count", T("0 is the master, others are slaves"), default=0),
-    _p("brokerIP1", "broker", "text", T("address clients get, and that stands in offset ids"),
+    _p("brokerIP1", "broker", "text", T("address clients get, and that is in offset ids"),
        T("wrong behind NAT or with several addresses: clients cannot connect")),
-    _p("listenPort", "broker", "count", T("port for clients; stands in offset ids"), default=10911),
+    _p("listenPort", "broker", "count", T("port for clients; is in offset ids"), default=10911),
     _p("namesrvAddr", "broker", "text", T("name servers")),
     _p("brokerRole", "store", "enum", T("ASYNC_MASTER, SYNC_MASTER or SLAVE"),
        T("SYNC_MASTER answers only after the slave has the record: safer, slower, SLAVE_NOT_AVAILABLE without a slave"), "ASYNC_MASTER"),

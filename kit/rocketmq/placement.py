@@ -1,4 +1,4 @@
-"""Where the half message stands in the business code, and what every failure then leaves.
+"""Where the half message is in the business code, and what every failure then leaves.
 
 Three placements. *first*: everything inside executeLocalTransaction. *middle*: the order in an outer database
 transaction,
@@ -65,7 +65,7 @@ DOCUMENTED: Final[dict[Placement, tuple[str, ...]]] = {
 }
 """Failures the published comparison of the placements thinks of; with the half message last nothing local can fail."""
 PUBLISHED_ASSUMPTIONS: Final = Assumptions(copies_apart=False)
-"""The published comparison knows one record a transaction, whose first answer stands."""
+"""The published comparison knows one record a transaction, whose first answer is."""
 
 
 def paths(placement: Placement, failure: str, given: Assumptions | None = None) -> Iterator[End]:

@@ -86,7 +86,7 @@ def record_size(
 
 
 def properties_length(properties: Mapping[str, str] | str, *, trailing: bool = True) -> int:
-    """Return the bytes of the stored property string; a string counts as it stands."""
+    """Return the bytes of the stored property string; a string counts unchanged."""
     if isinstance(properties, str):
         return len(properties.encode())
     # name 0x01 value 0x02, the last 0x02 only where the writer leaves it.
@@ -126,7 +126,7 @@ def sent(
     by_broker = bool(rule("trailingSeparator", broker))
     record = Record(topic, body, props, bool(rule("trailingSeparator", writer)), born_v6, store_v6, v2, by_broker)
     if batch and Version.parse(broker) >= Version(4, 9, 3):
-        # The broker appends the batch's own properties behind those of each message: WAIT stands there twice.
+        # The broker appends the batch's own properties behind those of each message: WAIT is there twice.
         string = "".join(f"{name}\x01{value}\x02" for name, value in [*props.items(), (names.WAIT, "true")])
         return attrs.evolve(record, properties=string if record.trailing else string[:-1])
     return record

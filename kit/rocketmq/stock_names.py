@@ -48,7 +48,7 @@ _WORDS: Final = (
     "cloneGroupOffset msgbodys evidence"
 )
 WORDS: Final = frozenset(_WORDS.split()) | names.SYSTEM_TOPICS | {names.DISCARD_TOPIC_IN_LOGS, "RETRY", "DLQ", "LMQ"}
-"""Names of folders and files, or parts of them, that stand in any store, log folder or collection of outputs."""
+"""Names of folders and files, or parts of them, that are in any store, log folder or collection of outputs."""
 
 _LABELS: Final = "com org net io cn edu gov dev www java javax jakarta jdk sun apache rocketmq alibaba netty slf4j springframework tls user os file line path"
 LABELS: Final = frozenset(_LABELS.split())

@@ -61,7 +61,7 @@ class Version:
 
     @classmethod
     def maybe(cls, text: object) -> Version | None:
-        """Read a version, None where there is none to read."""
+        """Read a version, None if absent."""
         try:
             return cls.parse(text) if isinstance(text, str | int | Version) else None
         except ValueError:

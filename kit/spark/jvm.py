@@ -47,7 +47,7 @@ class Java(NamedTuple):
 
 
 def find() -> Java | None:
-    """Return the first fitting Java in the order of `candidates`, None where there is none."""
+    """Return the first fitting Java in the order of `candidates`, None if absent."""
     return next((java for java in candidates() if java.fits), None)
 
 
@@ -107,13 +107,13 @@ def major(release: str | None) -> int | None:
 
 
 def executable() -> Path | None:
-    """Return the `java` that Spark would run, None where there is none."""
+    """Return the `java` that Spark would run, None if absent."""
     java = find()
     return java.executable if java else None
 
 
 def version() -> str | None:
-    """Return its release as it names itself (`17.0.15`), None where there is none."""
+    """Return its release as it names itself (`17.0.15`), None if absent."""
     java = find()
     return java.release if java else None
 

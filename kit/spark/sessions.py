@@ -59,7 +59,7 @@ def session(master: str | None = None, remote: str | None = None, *, brief: bool
     """Return the session with the kit's data sources registered.
 
     `brief`: the work takes seconds, so a local JVM compiles its code quickly rather than well.
-    `master`/`remote` win over `RMQ_KIT_MASTER`/`SPARK_REMOTE`; under `spark-submit` its settings stand.
+    `master`/`remote` win over `RMQ_KIT_MASTER`/`SPARK_REMOTE`; under `spark-submit` its settings are.
     `conf` are extra Spark settings with `_` for `.`. Raise `JavaMissing` where no fitting Java is found.
     """
     from pyspark.sql import SparkSession
@@ -137,7 +137,7 @@ def _unfit() -> Sentence:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Send what the JVM prints to a file: it inherits our stderr, and its banners would stand in every report and pipe.
+    """Send what the JVM prints to a file: it inherits our stderr, and its banners would be in every report and pipe.
 
     `RMQ_KIT_SPARK_LOG` names another file, or `-` for the terminal.
     """

@@ -46,7 +46,7 @@ class Bench:
         self._inquiries: dict[int, notebook.Inquiry] = {}
 
     def inquiry(self, n: int = 1) -> notebook.Inquiry:
-        """Return evidence number `n`, opened and triaged when first asked for. Raise `IndexError` where there is none
+        """Return evidence number `n`, opened and triaged when first asked for. Raise `IndexError` if absent
         of that number.
         """
         if not 1 <= n <= len(self.paths):
@@ -76,7 +76,7 @@ class Bench:
         return self.inquiry(n).table(name)
 
     def draw(self, chart: Callable[..., Chart], name: str, n: int = 1) -> Chart | Table | Undrawn:
-        """Draw a result table; say so where there is none."""
+        """Draw a result table; say so if it is absent."""
         return self.inquiry(n).draw(chart, name)
 
     # --- to look at ------------------------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ class Bench:
         return self._table(loud.orderBy(F.desc("entries"), "text").limit(most).toPandas(), WARNINGS)
 
     def lines(self, text: str, n: int = 1, most: int = 8) -> Table:
-        """Return the first log entries that hold a text as it stands, the folded trace included."""
+        """Return the first log entries that hold a text unchanged, the folded trace included."""
         from pyspark.sql import functions as F  # noqa: N812
 
         case = self.spark_case(n)

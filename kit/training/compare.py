@@ -64,7 +64,7 @@ def blank(given: Any) -> bool:
 
 
 def number(given: Any, kind: Kind = "count") -> float | None:
-    """Return a number typed by somebody in the base unit of `kind` (pieces, bytes, seconds); None where it is none, or
+    """Return a number typed by somebody in the base unit of `kind` (pieces, bytes, seconds); None where it is not one, or
     has a unit of something else.
     """
     if isinstance(given, bool):
@@ -87,7 +87,7 @@ def number(given: Any, kind: Kind = "count") -> float | None:
     else:
         return None
     units = _UNITS[kind]
-    # Of pieces any word may stand behind the number: "9 sends".
+    # Of pieces any word may be behind the number: "9 sends".
     times = units.get(unit, 1.0 if kind == "count" else None)
     return None if times is None or not math.isfinite(value) else value * times
 

@@ -24,7 +24,7 @@ KINDS: Final = {
     "CLIENT_TIMEOUT": T("the client's own time-out: no answer in time"),
 }
 WHYS: Final = {
-    "process-stood-still": T("the broker's process stood still"),
+    "process-stood-still": T("the broker's process stalled"),
     "co-located-load": T("something else wrote to its disk"),
     "flush": T("flushes to disk were slow"),
     "host": T("the host had nothing left"),
@@ -101,7 +101,7 @@ QUESTIONS: Final = (
         "word",
         "commonest",
         T("Which kind of refusal was the commonest?"),
-        T("The kind stands in brackets in the broker's answer. The client's own time-out is no refusal."),
+        T("The kind is in brackets in the broker's answer. The client's own time-out is no refusal."),
         T("The client does not retry any of these: code 2 is not among the codes its send loop retries."),
         (
             Slip(

@@ -187,7 +187,7 @@ QUESTIONS: Final = (
             ),
             Slip(
                 T(
-                    "A time-out would stand in the consumer's log as RemotingTimeoutException; here the broker answered."
+                    "A time-out would appear in the consumer's log as RemotingTimeoutException; here the broker answered."
                 ),
                 value="timeout",
             ),

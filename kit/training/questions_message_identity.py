@@ -171,7 +171,7 @@ QUESTIONS: Final = (
         "word",
         "address",
         T("Which address (host:port) did that command try to reach?"),
-        T("It stands in the command's output."),
+        T("It is in the command's output."),
         T("No broker listens there: host and process of the producer, taken for host and port of a broker."),
     ),
     Question(
@@ -183,7 +183,7 @@ QUESTIONS: Final = (
         T("It granted, failed in a later step, was retried, and did not know its own message again."),
         (
             Slip(T("Those were retried. A retry of what had failed is as it should be."), "retried"),
-            Slip(T("Those were given up: they lie in the dead letter topic."), "dead"),
+            Slip(T("Those were dead-lettered: they lie in the dead letter topic."), "dead"),
             Slip(T("That several offset ids exist is normal. It needs somebody who compares them."), "several"),
         ),
     ),

@@ -85,7 +85,7 @@ QUESTIONS: Final = (
         "81-1",
         "bytes",
         "limit",
-        T("The half queue stands still and the logs fill. What is the broker's limit for a message, in bytes?"),
+        T("The half queue stops advancing and the logs fill. What is the broker's limit for a message, in bytes?"),
         T("maxMessageSize, as the running broker had it: mqadmin getBrokerConfig, or the refusals themselves."),
         T("The clients were not told: theirs is {default_limit} by default."),
         (
@@ -138,9 +138,7 @@ QUESTIONS: Final = (
         (
             Slip(T("That is what has been added by the last check, when the count has two digits."), "added_last"),
             Slip(T("No: something is added at every first check. The record that loops did fit before."), value="0"),
-            Slip(
-                T("Eight bytes would be the tags code. It stands in the consume queue, not in the record."), value="8"
-            ),
+            Slip(T("Eight bytes would be the tags code. It is in the consume queue, not in the record."), value="8"),
         ),
     ),
     Question(
@@ -176,7 +174,7 @@ QUESTIONS: Final = (
         T(
             "Open ones whose record plus what the checks add exceeds the limit. The log names only those the check has come to."
         ),
-        T("The check stops at the first of them and never comes to the others, nor to whatever stands behind."),
+        T("The check stops at the first of them and never comes to the others, nor to whatever is behind."),
         (
             Slip(T("That is how many the log shows looping. The check has not come to the others yet."), "looping"),
             Slip(T("That is every open transaction. Some of them fit and only wait behind."), "open"),

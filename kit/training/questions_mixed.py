@@ -1,4 +1,4 @@
-"""Lab 85, several evidences in no order: say of each which root cause it is, or that it is none."""
+"""Lab 85, several evidence sets in no order: say of each which root cause it is, or that there is no root cause."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ QUESTIONS: Final = (
         T("Consumers acted on orders that do not exist."),
         (
             Slip(T("Those are the rows without a message."), "rows"),
-            Slip(T("Discarded ones were given up: nobody received them."), "discarded"),
+            Slip(T("Discarded ones are gone: nobody received them."), "discarded"),
         ),
     ),
     Question(

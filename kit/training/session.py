@@ -25,7 +25,7 @@ WRONG = T("Not {answer}. {reason}")
 HIGH = T("That is too many. Stuck? Ask for the hint.")
 LOW = T("That is too few. Stuck? Ask for the hint.")
 OTHER = T("The evidence says something else. Stuck? Ask for the hint.")
-NO_NUMBER = T("A number is asked for ({unit}), and this is none that can be read.")
+NO_NUMBER = T("A number is asked for ({unit}), and this cannot be read as one.")
 NO_OPTION = T("Choose one of: {options}.")
 UNANSWERED = T("Not answered yet.")
 UNTOLD = T("This evidence does not tell; the question is not counted.")
@@ -114,7 +114,7 @@ class Session:
         return self.lab.facts(self.bench)
 
     def question(self, id_: str) -> Question:
-        """Return a question. Raise `LabError` where there is none of that id."""
+        """Return a question. Raise `LabError` if absent of that id."""
         if id_ not in self.questions:
             raise LabError(NO_QUESTION.say(id=clean(id_, 40), known=list(self.questions)).render(self.lang))
         return self.questions[id_]

@@ -260,7 +260,7 @@ def row(data: bytes, start: int, base: int, problems: list[str]) -> dict[str, An
 
 
 def properties(raw: bytes) -> tuple[list[tuple[str, bytes]], bool]:
-    """Return names and values in turn, as text and bytes, and whether an item is none."""
+    """Return names and values in turn, as text and bytes, and whether an item is invalid."""
     kept: dict[bytes, bytes] = {}
     wrong = False
     for item in raw.split(b"\2"):

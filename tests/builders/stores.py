@@ -60,7 +60,7 @@ class Store:
 
 
 def store(records: list[Record], base: int = 0, dledger: bool = False, end: bytes = b"", blank: int = 0) -> Store:
-    """Write records behind each other; `end` stands behind the last, or behind a filler header if `blank` bytes are to
+    """Write records behind each other; `end` is behind the last, or behind a filler header if `blank` bytes are to
     be filled."""
     head = 48 if dledger else 0
     made = Store(b"", base, head)

@@ -165,7 +165,7 @@ def test_every_table_is_there_and_empty_ones_have_columns(case: Case) -> None:
 
 
 def test_times_are_instants_in_the_zone_of_the_records(case: Case) -> None:
-    """Rows and application lines stand within seconds of the records they name, whatever their zone."""
+    """Rows and application lines are within seconds of the records they name, whatever their zone."""
     assert {z.zone for z in case.zones.values() if z.how == "pairs"} == {"+08:00"}
     born = (
         case.records.where("topic = 'RMQ_SYS_TRANS_HALF_TOPIC'")

@@ -44,7 +44,7 @@ CALL_TIMEOUT = "org.apache.rocketmq.remoting.exception.RemotingTooMuchRequestExc
 
 
 def incident(folder: Path) -> Path:
-    """Two brokers, one of which stands still for 0.9 s: K-lost is refused, K-twice times out and is stored on both,
+    """Two brokers, one of which stalls for 0.9 s: K-lost is refused, K-twice times out and is stored on both,
     K-once times out and is stored once."""
     times = [("K-twice", 1005, A), ("K-twice", 1405, B), ("K-once", 1010, A)]
     late = {A: 1900, B: 1406}

@@ -214,7 +214,7 @@ def test_a_limit_that_a_client_printed_counts(tmp_path: Path, limit: int, slugs:
     found = doctor.of_case(kit.open_case(folder, tmp_path / "ws"))
     assert set(named(found)) == slugs
     assert not slugs or f"clientMaxMessageSize={limit}" in named(found)["limit-below-client"].what.render()
-    # The exception stands on the line below the entry's first.
+    # The exception is on the line below the entry's first.
     assert str(found.seen.brokers[0].places["clientMaxMessageSize"]) == "rocketmq_client.log:3"
 
 

@@ -44,7 +44,7 @@ def quiet(slug: str, kind: str = "neighbour") -> Any:
 
 @pytest.fixture(autouse=True)
 def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Three causes instead of all: what is tested is what stands around them."""
+    """Three causes instead of all: what is tested is what is around them."""
     three = {slug: quiet(slug) for slug in ("disk-full", "dead-letter")} | {
         "broker-busy": quiet("broker-busy", "root_cause")
     }

@@ -195,7 +195,7 @@ def test_dead_letters(case: Case) -> None:
 
 
 def test_without_the_ledger_the_logs_tell_and_without_both_it_gets_weaker(folder: Path, tmp_path: Path) -> None:
-    """Files renamed and shuffled; no table: the application's own lines tell of the same messages. Nothing of the
+    """Files renamed and shuffled; no table: the application's own lines report the same messages. Nothing of the
     consumer, no look-up: not enough."""
     for path in folder.rglob("*"):
         if (path.is_file() and "commitlog" in path.parts) or path.name == "points-service.log":

@@ -281,7 +281,7 @@ def test_refusals_of_names_and_of_clients(tmp_path: Path) -> None:
     (own / "shop.log").write_text("\n".join(lines) + "\n")
     found = client_oversize_reject.examine(opened(own))
     assert found.verdict == "confirmed"
-    assert found.figures["refused_by_client"] == 4, "two loggers of one thread tell of the same four sends"
+    assert found.figures["refused_by_client"] == 4, "two loggers of one thread report the same four sends"
 
 
 # --- without Spark -----------------------------------------------------------------------------------------------------------

@@ -297,7 +297,7 @@ def scripted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Case, dict[str, 
     a.commit(at["2"])
     at["3"] = a.half(3, "K3")  # rolled back, its row cancelled: they agree
     a.op(at["2"], at["3"])
-    at["4"] = a.half(4, "K4")  # rolled back at its check although its row stands
+    at["4"] = a.half(4, "K4")  # rolled back at its check although its row exists
     renewed = a.put_back(at["4"])
     a.op(renewed)
     at["5"] = a.half(5, "K5")  # given up, no row
@@ -370,7 +370,7 @@ def test_every_state_is_told_apart(scripted: tuple[Case, dict[str, int]]) -> Non
         "pending": 3,
         "committed_twice": 2,
         "dead_lettered": 2,
-        # K3, K4, K6, KB1 and KNONE stand without a committed message; K6 and KB1 may still get one.
+        # K3, K4, K6, KB1 and KNONE are without a committed message; K6 and KB1 may still get one.
         "rows_without_message": 5,
         "rows_pending": 2,
         "messages_without_row": 1,

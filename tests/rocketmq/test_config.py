@@ -139,6 +139,6 @@ def test_data_is_whole():
     for conflict in CONFLICTS:
         assert set(conflict.names) <= set(PARAMETERS) and conflict.becomes.zh and conflict.instead.zh
     for name, parameter in PARAMETERS.items():
-        # A default stands in one place only.
+        # A default is in one place only.
         assert not (name in RULES and parameter.default is not None and name != "brokerRole"), name
     assert default_of("nonsense", V460) is None

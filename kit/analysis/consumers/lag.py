@@ -169,7 +169,7 @@ def _time(value: object) -> dt.datetime | None:
 
 @attrs.frozen
 class Stuck:
-    """A queue that stood while others of the group went on. `offset`: the message it stands at; `end`: the queue's end when it last was seen standing."""
+    """A queue that stood while others of the group went on. `offset`: the message it is at; `end`: the queue's end when it last was seen standing."""
 
     group: str
     topic: str

@@ -291,7 +291,7 @@ def holders_at_end(case: Case, group: str) -> dict[Queue, set[str]]:
 
 
 def status_queues(case: Case, group: str) -> dict[str, set[Queue]]:
-    """Return the queues each client of a group held by its last running info file, by client id; empty where there is none."""
+    """Return the queues each client of a group held by its last running info file, by client id; empty if absent."""
     found: dict[str, set[Queue]] = {}
     for info in positions.running(case):
         if info["group"] == group:

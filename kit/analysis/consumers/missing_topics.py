@@ -67,7 +67,7 @@ def unknown(case: Case) -> list[Unknown]:
     result = []
     for topic in topics:
         mine = sorted((r for r in found if r.topic == topic), key=lambda r: (not r.by_send, r.event, r.file, r.line))
-        # An application's exception and its client's warning tell of one send: the fuller log counts.
+        # An application's exception and its client's warning report one send: the fuller log counts.
         sends: dict[str, int] = {}
         for r in mine:
             if r.event == "no-route" and r.source not in ("mqadmin",) and (r.by_send or r.source in ("app", "text")):

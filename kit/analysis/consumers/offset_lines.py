@@ -36,7 +36,7 @@ MOST: Final = 50_000
 
 @per_case
 def lines(case: Case) -> pd.DataFrame:
-    """Return one row for each distinct set of values (`COLUMNS`): the first and last line and time it stands at, and how often it comes (`n`).
+    """Return one row for each distinct set of values (`COLUMNS`): the first and last line and time it is at, and how often it comes (`n`).
 
     Numbers are nullable integers; `first` and `last` are naive UTC, null where the log prints no time. In order of time, file and line.
     """

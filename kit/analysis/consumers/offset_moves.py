@@ -65,7 +65,7 @@ class Move:
 
 @attrs.frozen
 class Request:
-    """A reset that somebody asked for. `at`: naive UTC, None where no line with a time tells of it; `timestamp`: ms since 1970, -1 for the end."""
+    """A reset that somebody asked for. `at`: naive UTC, None where no line with a time reports it; `timestamp`: ms since 1970, -1 for the end."""
 
     group: str
     topic: str

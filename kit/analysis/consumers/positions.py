@@ -297,7 +297,7 @@ def _stored_at(frame: pd.DataFrame, ends: pd.DataFrame) -> pd.Series:
 def curve(case: Case) -> pd.DataFrame:
     """Return how the queues of consumed topics grew: topic, broker, queue_id, time (begin of a second or more), end (max offset after it), begin.
 
-    From the records; where there are none from the consume queues (then without times: one row a queue, NaT).
+    From the records; if absent from the consume queues (then without times: one row a queue, NaT).
     """
     from pyspark.sql import functions as F  # noqa: N812
 

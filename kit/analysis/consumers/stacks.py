@@ -56,7 +56,7 @@ class Consuming:
 
 @attrs.frozen
 class Shared:
-    """The frame that most consuming threads of one group share in one dump: `threads` of `of` threads stand in it."""
+    """The frame that most consuming threads of one group share in one dump: `threads` of `of` threads are in it."""
 
     group: str | None
     file: str
@@ -103,7 +103,7 @@ def consuming(case: Case) -> list[Consuming]:
 
 
 def of_group(case: Case, group: str, folders: frozenset[str] = frozenset()) -> list[Consuming]:
-    """Return the consuming threads of one group: by their names, before 4.9.0 by the folders (hosts) in whose client logs the group stands."""
+    """Return the consuming threads of one group: by their names, before 4.9.0 by the folders (hosts) in whose client logs the group appears."""
     return [
         t
         for t in consuming(case)
@@ -146,7 +146,7 @@ def shared(case: Case, threads: list[Consuming]) -> list[Shared]:
 
 
 def standing(threads: list[Consuming]) -> list[tuple[Consuming, Consuming]]:
-    """Return the threads that stand in the same frame of the application in two dumps of one process: (first seen, last seen)."""
+    """Return the threads that are in the same frame of the application in two dumps of one process: (first seen, last seen)."""
     by_thread: dict[tuple[str, str], list[Consuming]] = defaultdict(list)
     for thread in threads:
         if thread.own:

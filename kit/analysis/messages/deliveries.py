@@ -2,7 +2,7 @@
 their logs say.
 
 A ledger is one table, or several instances' tables of one consumer group. The group is the one whose retry topic the
-ledger's retries stand in.
+ledger's retries are in.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ GAPS: Final[dict[str, T]] = {
     "op-missing": T("Committed {at}, but no op record marks the half message as finished: the checker will ask again."),
     "not-due": T("Stored {at}, due {due}: after the end of the evidence."),
     "due-missing": T("Stored {at}, due {due}, never written into {target}."),
-    "never-handled": T("Stored {at} in {topic}, delivered never: no ledger row, log line or trace tells of it."),
+    "never-handled": T("Stored {at} in {topic}, delivered never: no ledger row, log line or trace mentions it."),
     "failed-last": T("The last delivery seen, {at}, failed, and no later copy of it is in the evidence."),
     "cut": T("It has more copies than are listed: the first {count}."),
     "short-key": T("The key is too short to be searched in texts."),
@@ -78,7 +78,7 @@ LAST_SENTENCE: Final = T("{why} {more}")
 
 
 def store_order(record: Record) -> tuple[bool, dt.datetime, str, int]:
-    """Return what copies are put in order by; those with an impossible store time stand last."""
+    """Return what copies are put in order by; those with an impossible store time are last."""
     at = record["store_timestamp"]
     return at is None, at or _NEVER, record["store_host"] or "", record["physical_offset"]
 

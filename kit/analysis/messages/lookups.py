@@ -176,7 +176,7 @@ def _judged(case: Case, seen: list[Lookup]) -> list[Lookup]:
 
 
 def _once(seen: list[Lookup]) -> list[Lookup]:
-    """Leave out failures without a command that tell of a command listed already: a tool prints and logs the same
+    """Leave out failures without a command that report a command already listed: a tool prints and logs the same
     exception.
     """
     typed = [one for one in seen if one.command]

@@ -32,7 +32,7 @@ def is_paste(case: Case) -> bool:
 
 @per_case
 def text_of(case: Case) -> str:
-    """Return the text of a paste as it stands in its file: a line ends at LF and nowhere else."""
+    """Return the text of a paste unchanged in its file: a line ends at LF and nowhere else."""
     (item,) = (item for item in case.found.items if item.replica_of is None)
     with open_readonly(item.path) as stream:
         return decoded(stream.read(LARGEST))
@@ -40,7 +40,7 @@ def text_of(case: Case) -> str:
 
 @attrs.frozen
 class Mixed:
-    """Ids of both kinds that stand on different lines of a paste. `paired`: two of them are certainly of one message."""
+    """Ids of both kinds that are on different lines of a paste. `paired`: two of them are certainly of one message."""
 
     offset_ids: int
     uniq_keys: int

@@ -1,10 +1,10 @@
-"""Failed sends as logs tell of them: single attempts of a client, calls that threw, and what the application wrote
+"""Failed sends as logs report them: single attempts of a client, calls that threw, and what the application wrote
 about them.
 
 A client logs each failed attempt (`sendKernelImpl exception, resend at once`, also when the code is not retried) and,
 up to 5.1.1, the message as an entry
 of its own behind it; the application gets one exception for the whole call (reference §7.3, §8.4). One failed send can
-stand in both logs and in a ledger.
+are in both logs and in a ledger.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def _named() -> Column:
 
 
 def _line_of(named: Column) -> Column:
-    """Return the line of the file an entry's text stands in. A JSON entry is one line, whatever its text looks like."""
+    """Return the line of the file an entry's text is in. A JSON entry is one line, whatever its text looks like."""
     last = F.col("line") + F.col("lines") - 1
     within = F.least(F.col("line") + _lines_before(named), last)
     return F.when(F.col("layout") == "json", F.col("line")).otherwise(within)
@@ -212,7 +212,7 @@ def paired(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_kind(case: Case) -> dict[str, int] | None:
-    """Return failed attempts by kind, from client logs; None where no log of a client tells of sends."""
+    """Return failed attempts by kind, from client logs; None where no log of a client reports sends."""
     found = attempts(case)
     if found.empty and not (refs.seen(case, "send-attempt-failed") or has_producer_log(case)):
         return None
@@ -294,7 +294,7 @@ def thrown(case: Case) -> pd.DataFrame:
     *calls_, loggers = by.where(by.notna(), "").T.to_numpy().tolist()
     each = list(zip(zip(*calls_, strict=True), loggers, strict=True))
     counts = Counter(each)
-    # The logger that prints most of the calls tells of them all; of two the first by name.
+    # The logger that prints most of the calls reports them all; of two the first by name.
     by_name = sorted(counts, key=lambda c: str(c[1]), reverse=True)
     most = dict(sorted(by_name, key=lambda c: counts[c]))
     keep = loose[[most[call] == logger for call, logger in each]]
@@ -303,7 +303,7 @@ def thrown(case: Case) -> pd.DataFrame:
 
 
 def words(text: str | None) -> frozenset[str]:
-    """Return the words of an entry in which a key may stand: whole, and behind the last `=` or `:`."""
+    """Return the words of an entry in which a key may be: whole, and behind the last `=` or `:`."""
     whole = _WORD.findall(text or "")
     return frozenset(
         w for word in whole for w in (word, word.rpartition("=")[2], word.rpartition(":")[2], word.rstrip(".:")) if w

@@ -1,6 +1,6 @@
 """Why a broker was busy: what the evidence shows beside the refusals, ranked by how many failed sends fall into it.
 
-A refusal says that the broker did not get round to a request, not why. The whole process can have stood still (garbage
+A refusal says that the broker did not get round to a request, not why. The whole process can have stalled (garbage
 collection, a VM freeze,
 SIGSTOP), an append can have hung in the page cache or on a lock, the transient store pool can be used up, a replica can
 be slow, or there was
@@ -39,9 +39,9 @@ FULL: Final = 90.0
 FOREIGN: Final = 4.0
 """Written bytes for each byte stored: commitlog, consume queue and index together write about twice what is stored."""
 
-STOOD = T("the broker process stood still: {count} times, {seconds} s together")
+STOOD = T("the broker process stalled: {count} times, {seconds} s together")
 GC = T("garbage collection stopped the process for up to {ms} ms")
-HUNG = T("the broker stored nothing for {seconds} s in {count} stalls, though no log says that the process stood still")
+HUNG = T("the broker stored nothing for {seconds} s in {count} stalls, though no log says that the process was paused")
 SLOW = T("appends held their lock for up to {ms} ms: page cache or disk")
 LOCK = T("appends took up to {ms} ms, most of it waiting for the lock")
 POOL = T("the transient store pool was used up")
@@ -51,7 +51,7 @@ OTHERS = T("something else wrote to {device} beside the broker: {times} bytes wr
 FED_ITSELF = T("the half topic fed itself: {percent} % of what was stored meanwhile were its own records")
 HOST = T("the host had nothing left: CPU up to {cpu} % busy, disk up to {util} %")
 FEW = T(
-    "requests waited longer than {limit} ms although nothing stood still: too few send threads ({threads}) or too much load"
+    "requests waited longer than {limit} ms although nothing stalled: too few send threads ({threads}) or too much load"
 )
 
 
@@ -104,7 +104,7 @@ def holes(case: Case) -> pd.DataFrame:
 
 def standing(found: list[stalls.Stall], gaps: pd.DataFrame) -> pd.DataFrame:
     """Return the holes in watermark.log that show a standing process: long ones, and short ones in which the records
-    stand still as well.
+    stall as well.
     """
     with_records = [
         any(s.start < end and s.end > start for s in found)
@@ -158,7 +158,7 @@ def explain(case: Case, ledger: sends.Ledger, found: list[stalls.Stall]) -> list
     ]
     ways += _host(case)
     ways += _own_load(case, window(ledger, found))
-    # That nothing stood still has to be seen: in records and in watermark.log.
+    # That nothing stalled has to be seen: in records and in watermark.log.
     seen = case.has("messages") and len(watermarks(case)) > 0
     if (
         seen

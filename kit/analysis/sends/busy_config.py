@@ -62,7 +62,7 @@ FAST_FAIL = T(
 @attrs.frozen
 class Audited:
     """One setting: `value` in force (None: unknown), `known` (evidence, default, None), what it did here, and where it
-    stands.
+    is.
     """
 
     name: str

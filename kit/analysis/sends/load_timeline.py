@@ -1,4 +1,4 @@
-"""One time axis of a busy broker: what arrived, what was stored, what failed, where it stood still, what its queues and
+"""One time axis of a busy broker: what arrived, what was stored, what failed, where it stalled, what its queues and
 its host did.
 """
 
@@ -39,7 +39,7 @@ def seconds(case: Case, window: tuple[dt.datetime, dt.datetime], ledger: Ledger,
 
     Columns time (naive UTC, start of the step), step_ms, born and stored (originals a second), one column per kind of
     error (failed sends in the step),
-    stalled and hole (bool: the records, watermark.log stand still), send_queue (largest size in watermark.log), util (%
+    stalled and hole (bool: the records, watermark.log stall), send_queue (largest size in watermark.log), util (%
     of the busiest device),
     written_mb (MB/s on it), cpu (% busy). Null where there is no such evidence.
     """

@@ -1,7 +1,7 @@
-"""The loss and duplicate ledger: what became of every failed send, and what stands in the commitlog more than once.
+"""The loss and duplicate ledger: what became of every failed send, and what is in the commitlog more than once.
 
 Failed sends come from send ledgers where there are any, else from application and client logs; one send counts once
-however many tell of it. What
+however many report it. What
 became of it is read from the originals of all brokers and topics: none (lost), one, or several of the same body (stored
 twice). The timeout of a send says
 nothing about storage, and no bracketed refusal was ever seen stored (reference §7.1, §7.3).
@@ -154,7 +154,7 @@ def _outcomes(case: Case) -> tuple[int, dict[str, int]]:
 
 
 def from_ledger(rows: pd.DataFrame, told: pd.DataFrame, calls: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Give each failed row of a ledger its kind; return them and the failed sends that only logs tell of.
+    """Give each failed row of a ledger its kind; return them and the failed sends that only logs report.
 
     The kind is that of the final exception: as the row itself says, else the application's log about that key, else
     what the exception's class
@@ -212,7 +212,7 @@ def _index(calls: pd.DataFrame, column: str) -> dict[str, int]:
 
 
 def from_logs(told: pd.DataFrame, calls: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Put together what application and client logs tell of failed sends, each once; return them and nothing more.
+    """Put together what application and client logs report failed sends, each once; return them and nothing more.
 
     The two are matched by key or UNIQ_KEY. Entries that name neither can be the same sends: of each kind the longer
     list counts.

@@ -1,6 +1,6 @@
 """Stalls: times in which a broker stored nothing although its clients went on sending.
 
-No log mentions them. In the commitlog they are holes in store_timestamp, and behind each stand originals that were born
+No log mentions them. In the commitlog they are holes in store_timestamp, and behind each are originals that were born
 before or in the hole and had
 to wait for its end (storeTimestamp is taken inside the append lock, bornTimestamp when the request is built: reference
 §1.2). A pause of the

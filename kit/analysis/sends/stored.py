@@ -1,4 +1,4 @@
-"""What the commitlogs hold of the messages that were sent: the originals of a failed send, and what stands there more
+"""What the commitlogs hold of the messages that were sent: the originals of a failed send, and what is there more
 than once.
 
 Over all brokers and topics: a retried send often lies on two brokers (reference §7.3).
@@ -122,7 +122,7 @@ def stored_twice(case: Case, failed: pd.DataFrame, copies: pd.DataFrame, *, list
     """Return the originals that share key and body with another one, one row each in order of key and store time
     (`COPY_COLUMNS`).
 
-    With a ledger its keys count; without one, those of failed sends and those whose UNIQ_KEY stands there twice.
+    With a ledger its keys count; without one, those of failed sends and those whose UNIQ_KEY is there twice.
     """
     if listed:
         found = twins(case)
@@ -154,7 +154,7 @@ def _listed(case: Case, keys: pd.DataFrame) -> set[str]:
 
 
 def repeated(case: Case) -> pd.DataFrame:
-    """Return the originals whose UNIQ_KEY stands more than once in one real topic with one body: what a retry of the
+    """Return the originals whose UNIQ_KEY is stored more than once in one real topic with one body: what a retry of the
     client leaves behind.
 
     Transactional records are left out (a late commit repeats them for another reason); those born further apart than a

@@ -1,9 +1,9 @@
-"""Records that a broker refused to write for their size, as its logs and its clients tell of them: put-backs, sends,
+"""Records that a broker refused to write for their size, as its logs and its clients report them: put-backs, sends,
 commits, deliveries.
 
 A put-back loop prints the same two lines tens of thousands of times a second (reference §6.4), so everything is counted
 where it lies: by file, by the
-thread that wrote and by the text; only the few that differ are parsed. A refused send stands in store.log, in the
+thread that wrote and by the text; only the few that differ are parsed. A refused send is in store.log, in the
 client's log and often in the
 application's; it counts once.
 """
@@ -57,7 +57,7 @@ ANSWERS: Final = 200_000
 
 
 def told(case: Case) -> pd.DataFrame:
-    """Return what broker logs tell of refused writes: `COLUMNS`, one row for each file, writer and (sends apart) text.
+    """Return what broker logs report refused writes: `COLUMNS`, one row for each file, writer and (sends apart) text.
 
     `writer`: `put_back`, `send`, `commit`, `schedule`, None where the thread is not printed; `total`, `body`, `limit`,
     `length` in bytes, largest for
@@ -202,7 +202,7 @@ class Rejects:
 
 
 def rejects(case: Case) -> Rejects:
-    """Return the sends refused at once for their size, each once however many logs tell of it; worked out once per
+    """Return the sends refused at once for their size, each once however many logs report it; worked out once per
     case.
     """
     return once(case, "size rejects", lambda: _rejects(case))
@@ -259,7 +259,7 @@ def _sends(answers: pd.DataFrame) -> int:
 
     Code 13 is never retried, so each attempt in a client's log is a send. An application prints its own; where several
     of its loggers print one
-    exception in a thread and second, that which prints most counts. The two kinds of log tell of the same sends: the
+    exception in a thread and second, that which prints most counts. Both kinds of log report the same sends: the
     longer list counts.
     """
     mine = answers[~answers["attempt"]]

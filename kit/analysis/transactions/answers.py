@@ -56,11 +56,11 @@ counted)."""
 
 
 def answers(case: Case) -> DataFrame | None:
-    """Return every answer the broker logged, None where there is none; kept for the case.
+    """Return every answer the broker logged, None if absent; kept for the case.
 
     Columns uniq_key, ts, file, line, said (COMMIT, ROLLBACK, UNKNOWN), from_check, address (`ip:port` of who answered),
     commit_log_offset (of the record
-    named), exception (bool: the remark tells of one in the local transaction).
+    named), exception (bool: the remark mentions one in the local transaction).
     """
     return once(case, "answers", lambda: _answers(case).persist() if refs.seen(case, *SAID) else None)
 
@@ -98,7 +98,7 @@ def per_transaction(case: Case) -> DataFrame | None:
 
 
 def exception_count(case: Case) -> int | None:
-    """Return how many exceptions of local transactions the client logs tell of; None where no producer's client log is
+    """Return how many exceptions of local transactions the client logs report; None where no producer's client log is
     among them.
 
     Consumers and mqadmin write client logs too, which could not tell.

@@ -43,7 +43,7 @@ def by_key(case: Case) -> DataFrame:
 
 
 def join(case: Case, transactions: DataFrame) -> DataFrame:
-    """Add `rows` (array of key, file, line, status; null where there is none) to a frame with uniq_key and keys."""
+    """Add `rows` (array of key, file, line, status; null if absent) to a frame with uniq_key and keys."""
     if not present(case):
         return transactions.withColumn(
             "rows", F.lit(None).cast(f"array<struct<{ROW.replace(' ', ':').replace(',:', ',')}>>")

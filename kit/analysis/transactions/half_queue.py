@@ -1,4 +1,4 @@
-"""The half queue of a broker: where the check stands in it, what waits behind, how both went over time.
+"""The half queue of a broker: where the check is in it, what waits behind, how both went over time.
 
 The check saves its position as the offset of the group CID_RMQ_SYS_TRANS and prints it at the start of each round; a
 put-back that is refused keeps it

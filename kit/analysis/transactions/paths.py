@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 STEPS: Final = ("local", "checks", "last_check", "state", "commits", "consumer")
 ORDER: Final = {"half": 0, "check": 1, "commit": 3, "op": 4, "discard": 5, "retry": 6, "dead letter": 7, "stored": 0}
-"""What follows what within one second; answers stand at 2, behind the check that asked and before what they cause."""
+"""What follows what within one second; answers are at 2, behind the check that asked and before what they cause."""
 MOST_PATHS: Final = 200
 TIMELINE_ROWS: Final = 4_000
 
@@ -193,7 +193,7 @@ def timeline(case: Case, frame: pd.DataFrame, also: Sequence[str] = ()) -> pd.Da
     rows["seconds"] = (rows["time"] - rows["uniq_key"].map(start)).dt.total_seconds().round(3).clip(lower=0)
     rows["key"] = rows["uniq_key"].map(rows.dropna(subset=["key"]).groupby("uniq_key")["key"].first())
     order = {path: n for n, path in enumerate(dict.fromkeys(first["path"]))}
-    # The broker's log knows whole seconds only: within one, things stand in the order in which they happen.
+    # The broker's log knows whole seconds only: within one, things are in the order in which they happen.
     rows = rows.assign(
         place=rows["path"].map(order),
         second=rows["time"].dt.floor("s"),

@@ -184,7 +184,7 @@ def ended(case: Case) -> DataFrame:
 
 
 def accounts(case: Case) -> DataFrame:
-    """Return one row per transaction (and per dead letter that is none: its `state` is null); kept for the case.
+    """Return one row per transaction (and per dead letter that is not one: its `state` is null); kept for the case.
 
     Columns uniq_key, keys, topic, producer_group, born_host, `half`, `renewed_half` (the first put-back copy) and
     `last_half` (store_timestamp,
@@ -286,7 +286,7 @@ def _accounts(case: Case) -> DataFrame:
 
 
 def _discarded_by_log(case: Case) -> DataFrame | None:
-    """Return the UNIQ_KEYs whose last half copy the log says was given up; None where the version keeps the message
+    """Return the UNIQ_KEYs whose last half copy the log says was discarded; None where the version keeps the message
     itself (4.5.2+).
     """
     if keeps_discarded(case) or not refs.seen(case, "check-discard"):

@@ -54,7 +54,7 @@ class Rows:
         count = len(starts)
         self.buf, self.sizes, self.marks = buf, sizes.copy(), marks.astype(np.int32)
         self.physical = starts + base
-        # One line a field, so that each is an Arrow buffer as it stands.
+        # One line a field, so that each is an Arrow buffer unchanged.
         self.longs = space((4, count), np.int64)
         self.ints = space((6, count), np.int32)
         self.where = space((c.WIDTH, count), np.int64)

@@ -243,7 +243,7 @@ def find(
 
 @njit(cache=True, nogil=True)
 def code(buf: Bytes, at: Any, sizes: Any, codes: Any, firsts: Any) -> int:
-    """Number the different values of a column, which stand at `at` (size -1: none): `codes` takes each row's number, `firsts`
+    """Number the different values of a column, which are at `at` (size -1: none): `codes` takes each row's number, `firsts`
     the row of each value. Return how many values there are, -1 where `firsts` has no room for them.
     """
     table = np.zeros(4 * len(firsts), np.int64)

@@ -83,7 +83,7 @@ def _items(
 ) -> tuple[int, int, bool]:
     """Take one record's properties `src[at:end]` apart at `cuts` (as `_separators` lists them).
 
-    Return (items so far, how many of them were replaced, whether an item is none). `spots` takes position and length of
+    Return (items so far, how many of them were replaced, whether an item is invalid). `spots` takes position and length of
     KEYS,
     TAGS and UNIQ_KEY. Where every item ends is known before the first is copied: no copy waits for the one before.
     """

@@ -90,7 +90,7 @@ def measure(buf: Bytes, at: int, end: int) -> int:
 
 @njit(cache=True, nogil=True)
 def entry_fits(buf: Bytes, at: int, base: int, size: int) -> bool:
-    """Say whether a DLedger entry header stands at `at` that fits a record of `size` bytes (`DLedgerEntryCoder`)."""
+    """Say whether a DLedger entry header is at `at` that fits a record of `size` bytes (`DLedgerEntryCoder`)."""
     return (
         be32(buf, at) == f.DLEDGER_MAGIC
         and be32(buf, at + f.DLEDGER_AT_SIZE) == HEADER + size
@@ -116,7 +116,7 @@ def is_zero(buf: Bytes, start: int, end: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def content_end(buf: Bytes, start: int, end: int) -> int:
-    """Return the position behind the last byte that is not zero, `start` if there is none."""
+    """Return the position behind the last byte that is not zero, `start` if absent."""
     at = end
     while at > start and is_zero(buf, max(start, at - 4096), at):
         at = max(start, at - 4096)
@@ -148,8 +148,8 @@ def next_magic(buf: Bytes, start: int, end: int) -> int:
 def layout(buf: Bytes, end: int, most: int) -> tuple[int, int, int]:
     """Work out what the records themselves say about the file.
 
-    Return (records looked at, base most of them agree on, how many of these stand in DLedger entries). The base is the
-    physical offset of the file's first byte. At most `most` records are looked at, wherever they stand in `[0, end)`.
+    Return (records looked at, base most of them agree on, how many of these are in DLedger entries). The base is the
+    physical offset of the file's first byte. At most `most` records are looked at, wherever they are in `[0, end)`.
     """
     bases = np.zeros(64, np.int64)
     votes = np.zeros(64, np.int64)

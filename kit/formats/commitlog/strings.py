@@ -70,7 +70,7 @@ def _address(buf: Bytes, at: int, size: int, data: Any, put: int) -> int:
 
 @njit(cache=True, nogil=True)
 def hosts(buf: Bytes, where: Any, column: int, offsets: Any, data: Any, marks: Any, bad: int) -> None:
-    """Write addresses as Java prints them (`10.0.0.1:10911`, `[fd20:0:0:0:0:0:0:1]:10911`); mark ports that are none
+    """Write addresses as Java prints them (`10.0.0.1:10911`, `[fd20:0:0:0:0:0:0:1]:10911`); mark invalid ports
     with `bad`.
 
     An IPv4 address inside an IPv6 one is an IPv4 address to Java. `data` needs `HOST_TEXT` bytes a row.

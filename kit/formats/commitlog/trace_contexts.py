@@ -1,6 +1,6 @@
 """Trace messages of the commit log → their contexts, one row each.
 
-The layouts are those of `client/trace/TraceDataEncoder` 4.4.0 – 5.3.3; missing values stand there as the text `null`.
+The layouts are those of `client/trace/TraceDataEncoder` 4.4.0 – 5.3.3; missing values are there as the text `null`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Walk a commit log or DLedger data file: where each record starts, how long it is, and which ranges are no records.
 
-A record counts where it stands behind its predecessor and its lengths agree; elsewhere (behind damage, at a split) only
+A record counts where it is behind its predecessor and its lengths agree; elsewhere (behind damage, at a split) only
 where its own physicalOffset says that it belongs there too. Nothing is decoded here but lengths.
 """
 
@@ -38,7 +38,7 @@ AHEAD: Final = 2048
 
 @njit(cache=True, nogil=True)
 def frame(buf: Bytes, at: int, end: int, base: int, head: int) -> tuple[int, int]:
-    """Return (bytes of the record or entry at `at`, its marks); 0 bytes where there is none. `head` is 48 in a DLedger
+    """Return (bytes of the record or entry at `at`, its marks); 0 bytes if absent. `head` is 48 in a DLedger
     file, else 0.
     """
     size = measure(buf, at + head, end)
@@ -55,7 +55,7 @@ def frame(buf: Bytes, at: int, end: int, base: int, head: int) -> tuple[int, int
 
 @njit(cache=True, nogil=True)
 def resync(buf: Bytes, start: int, end: int, base: int, head: int) -> int:
-    """Return the first position from `start` where a record (with its entry header) stands that says it belongs there,
+    """Return the first position from `start` at which a record (with its entry header) says that it belongs,
     else `end`.
     """
     at = start + head + 4
@@ -114,7 +114,7 @@ def is_cut(buf: Bytes, at: int, length: int, base: int, head: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def filler(buf: Bytes, at: int, end: int, length: int, base: int, head: int) -> int:
-    """Return the end of the filler that begins at `at`, `at` if there is none. `at` must be where a record could
+    """Return the end of the filler that begins at `at`, `at` if absent. `at` must be where a record could
     begin.
     """
     if end - at < 8:

@@ -44,13 +44,13 @@ def days(y, m, d):  # type: ignore[no-untyped-def]
 
 @njit("boolean(uint8)", cache=True)
 def word(c):  # type: ignore[no-untyped-def]
-    """Tell whether `c` can stand in a word (ASCII letter, digit or `_`)."""
+    """Tell whether `c` can be in a word (ASCII letter, digit or `_`)."""
     return (48 <= c <= 57) or (65 <= c <= 90) or (97 <= c <= 122) or c == 95
 
 
 @njit("int64(uint8[::1],int64,int64,int64[::1])", cache=True)
 def time_at(buf, s, e, row):  # type: ignore[no-untyped-def]
-    """Read a full date and time at `s` into `row`; return where it ends, -1 where there is none."""
+    """Read a full date and time at `s` into `row`; return where it ends, -1 if absent."""
     if e - s < 19 or buf[s] < 49 or buf[s] > 50:
         return -1
     sep = buf[s + 4]

@@ -102,7 +102,7 @@ def _align(file: io.FileIO, piece: Piece, size: int) -> tuple[int, int]:
 
 
 def _line_feed(file: io.FileIO, at: int, size: int) -> int:
-    """Return the position of the first line feed from `at` on, the file's size where there is none."""
+    """Return the position of the first line feed from `at` on, the file's size if absent."""
     while at < size:
         found = np.flatnonzero(read(file, at, 1 << 20) == 10)
         if found.size:
@@ -158,7 +158,7 @@ def _understand(
 
 
 def clipped(size: int) -> str:
-    """Return the note that stands where `size` bytes of a long text were left out."""
+    """Return the note put where `size` bytes of a long text were left out."""
     return f"…[{size} bytes cut]…"
 
 

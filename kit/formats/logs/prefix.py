@@ -99,7 +99,7 @@ SLUG_OF_KIND: Final = dict(enumerate(_KINDS))
 
 @njit("int64(uint8[::1],int64,int64)", cache=True)
 def _level(buf, p, e):  # type: ignore[no-untyped-def]
-    """Return the length of the level that stands at `p` in any case, 0 for none."""
+    """Return the length of the level that is at `p` in any case, 0 for none."""
     # A word as a number of base 32: TRACE DEBUG INFO WARN ERROR FATAL WARNING SEVERE NOTICE.
     n = 0
     key = np.int64(0)

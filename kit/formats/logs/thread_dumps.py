@@ -83,7 +83,7 @@ def sniff(head: bytes) -> bool:
 
 
 def parse(text: str) -> list[Thread]:
-    """Return the threads of every dump in a text, whatever stands around them; broken or unknown lines are passed over."""
+    """Return the threads of every dump in a text, whatever is around them; broken or unknown lines are passed over."""
     reader = _Reader()
     for number, line in enumerate(text.split("\n"), 1):
         reader.take(number, line.rstrip("\r"))

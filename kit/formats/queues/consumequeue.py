@@ -91,7 +91,7 @@ def _units(buf: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 
 def _ordered(units: np.ndarray) -> np.ndarray | None:
-    """The used units, None where what stands there cannot be offsets and sizes of records in store order."""
+    """The used units, None where what is there cannot be offsets and sizes of records in store order."""
     filler = (units["physical_offset"] == 0) & (units["size"] == f.CQ_PREFILL_SIZE)
     units = units[~filler] if filler.any() else units
     used = units["size"] != 0

@@ -1,6 +1,6 @@
 """broker.conf, the JSON files of store/config, and the checkpoint file → tables `configs` and `offsets`.
 
-Values stand as the broker reads them: `java.util.Properties` keeps a comment or a blank behind a value as part of it.
+Values are as the broker reads them: `java.util.Properties` keeps a comment or a blank behind a value as part of it.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def is_backup(file: str) -> bool:
 
 
 def sniff(head: bytes, file: str = "", size: int | None = None) -> dict[str, Any] | None:
-    """Tell store JSON ("name", "backup"), broker.conf or the checkpoint file by the first bytes; None where it is none
+    """Tell store JSON ("name", "backup"), broker.conf or the checkpoint file by the first bytes; None where it is not one
     of them.
     """
     found = _sniff_checkpoint(head, size)
@@ -252,7 +252,7 @@ def _unescape(text: str) -> str:
 
 
 class _Lines:
-    """Where a name stands in a text."""
+    """Where a name is in a text."""
 
     def __init__(self, text: str) -> None:
         self.text = text

@@ -210,7 +210,7 @@ def _sar(lines: list[str]) -> Iterator[Value]:
         if len(cells) != len(names):
             continue
         if last and clock < last and clock[8:] == last[8:]:
-            wrapped += 1  # Past midnight; the date stands only at the top of a file.
+            wrapped += 1  # Past midnight; the date is only at the top of a file.
         last = clock
         labelled = names[0] in ("CPU", "DEV", "IFACE", "INTR", "TTY")
         time = f"{date} {clock}" if date and not wrapped else clock
@@ -235,7 +235,7 @@ def _gc(lines: list[str]) -> Iterator[Value]:
             subject, found = "safepoint", [("stopped_ms", float(stopped["secs"].replace(",", ".")) * 1000)]
         elif (old := _GC_OLD.search(line)) and (seconds := list(_SECONDS.finditer(line))):
             subject = old["what"]
-            # The last figure in seconds is the whole pause; `real`, rounded to 10 ms, only where there is none.
+            # The last figure in seconds is the whole pause; `real`, rounded to 10 ms, only if absent.
             text = next((m["secs"] for m in reversed(seconds) if m["secs"]), seconds[-1]["real"])
             found = [("pause_ms", float(text.replace(",", ".")) * 1000)]
             # The last sizes outside the inner brackets are those of the whole heap.

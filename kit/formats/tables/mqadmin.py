@@ -233,7 +233,7 @@ def _fields(text: str, state: _State) -> Iterator[tuple[int, str, str | None]]:
 
 
 def _other(text: str, state: _State) -> Iterator[tuple[int, str, str | None]]:
-    """Yield the fields of a line that stands in no table."""
+    """Yield the fields of a line that is in no table."""
     if headless := mqadmin_consumers.headless(text):
         command, cells = headless
         state.command = state.command or command

@@ -1,4 +1,4 @@
-"""Lines of mqadmin's consumer commands that stand in no table with a head: running info files, the outputs before 4.8.0, resets, routes.
+"""Lines of mqadmin's consumer commands that are in no table with a head: running info files, the outputs before 4.8.0, resets, routes.
 
 Sources: tools/command/consumer/{ConsumerStatusSubCommand,…}, tools/command/connection/ConsumerConnectionSubCommand, common/protocol/body/ConsumerRunningInfo.formatString,
 tools/command/offset/ResetOffsetByTimeCommand, tools/command/topic/TopicRouteSubCommand.
@@ -30,7 +30,7 @@ _RESETS: Final = ("rollback consumer offset by specified", "reset consumer offse
 
 
 def headless(text: str) -> tuple[str | None, Cells] | None:
-    """Return (command where the line tells it, cells) of a line that is a row without a table's head, None where it is none."""
+    """Return (command where the line tells it, cells) of a line that is a row without a table's head, None where it is not one."""
     if found := _SUBSCRIPTION.match(text):
         return None, [("#Topic", found["topic"]), ("#SubExpression", found["expression"].strip())]
     if found := _CLIENT.match(text):

@@ -52,7 +52,7 @@ def test_lines_add_up_and_are_understood(name: str, log_entries) -> None:  # typ
 
 @pytest.mark.parametrize("name", SMALL)
 def test_zone_of_brokers_is_china(name: str, log_entries) -> None:  # type: ignore[no-untyped-def]
-    """The recordings ran with their clocks at GMT+8: read so, the clients' floating times stand within the broker's."""
+    """The recordings ran with their clocks at GMT+8: read so, the clients' floating times are within the broker's."""
     spans: dict[str, list] = {}
     for row in log_entries(name):
         if row["ts"]:

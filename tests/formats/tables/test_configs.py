@@ -127,7 +127,7 @@ TABLE = st.dictionaries(
 
 
 def as_fastjson(table: dict[str, dict[int, int]], space: str) -> str:
-    """`ConfigManager.encode(true)` of an offset table: integer keys stand without quotes."""
+    """`ConfigManager.encode(true)` of an offset table: integer keys are without quotes."""
     inner = ("{" + ",".join(f"{q}{space}:{v}" for q, v in queues.items()) + f"{space}}}" for queues in table.values())
     return (
         f'{{{space}"offsetTable":{{'
