@@ -78,7 +78,9 @@ def _moved(case: Case, jump: Jump | None) -> Step:
 
 def _would_show(case: Case) -> bool:
     """Tell whether a jump would be seen: a consumer's client log prints the first offset of each queue, the broker's log every correction and reset."""
-    return case.has_source("broker") or bool(refs.seen(case, "pull-started"))
+    if case.has_source("broker"):
+        return True
+    return bool(refs.seen(case, "pull-started")) and not len(offset_ranges.loose_starts(case))
 
 
 def _quotes(case: Case, jump: Jump) -> tuple[Ref, ...]:

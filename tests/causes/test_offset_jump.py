@@ -52,7 +52,7 @@ def test_deleted_by_the_broker_alone_names_no_queue(spark: SparkSession, tmp_pat
     found = offset_jump.examine(taken_away.paste(tmp_path, *lines))
     assert found.verdict == "confirmed"
     assert (found.figures["moved"], found.figures["skipped"]) == ({}, 244 + 245)
-    assert any("rocketmq_client.log" in m.command for m in found.missing)
+    assert any("rocketmq_client.log" in m.artefact.render() for m in found.missing)
 
 
 def test_a_server_side_reset_is_no_deletion(spark: SparkSession, tmp_path: Path) -> None:
