@@ -173,7 +173,7 @@ def store_limit(case: Case) -> int:
 
 def retry_topics(case: Case) -> tuple[str, ...]:
     """Return the %RETRY% names of the consumer groups that the configuration and the offsets of the evidence name."""
-    own = ds.field("origin") == "subscriptionGroup.json"
+    own = ds.field("origin") == "subscriptionGroup"
     named = [scan.table(case, "offsets", ["group"])["group"], scan.table(case, "configs", ["subject"], own)["subject"]]
     groups = {group for column in named for group in pc.unique(column).to_pylist() if group}
     return tuple(sorted(names.RETRY_PREFIX + group for group in groups))
