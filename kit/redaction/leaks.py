@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
-import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
+from kit.formats.commitlog.schema import promoted
 from kit.i18n import CATALOGUE, LANGS
 from kit.redaction.ordinary import is_ambiguous
 from kit.rocketmq import names, stock_names
@@ -57,10 +57,13 @@ _DIGEST: Final = re.compile(r"\b[0-9a-f]{64}\b|sha256-[A-Za-z0-9+/=]+")
 _OPAQUE: Final = re.compile(r"^data:image/.*$")
 _FIXED: Final = frozenset({"bdata", "sha256", "findings_sha256", "manifest_sha256", "kit_version"})
 _WHERE: Final = (
-    ("messages", "topic"), ("messages", "keys"), ("messages", "born_host"), ("messages", "store_host"), ("offsets", "topic"), ("offsets", "group"),
+    ("messages", "topic"),
+    ("messages", promoted(names.REAL_TOPIC)),
+    ("messages", promoted(names.RETRY_TOPIC)),
+    ("messages", promoted(names.PGROUP)),
+    ("messages", "keys"), ("messages", "born_host"), ("messages", "store_host"), ("offsets", "topic"), ("offsets", "group"),
     ("rows", "key"), ("sends", "key"),
 )  # fmt: skip
-_PROPERTIES: Final = (names.REAL_TOPIC, names.RETRY_TOPIC, names.PGROUP, "__SHARDINGKEY")
 _NAMED: Final = frozenset(
     {"brokerName", "brokerClusterName", "brokerIP1", "brokerIP2", "namesrvAddr", "accessKey", "secretKey"}
 )
@@ -114,13 +117,6 @@ def _values(case: Case) -> Iterator[str]:
     for table, column in _WHERE:
         for batch in ds.dataset(case.folder(table), format="parquet").to_batches(columns=[column]):
             yield from (value for value in pc.unique(batch.column(0)).to_pylist() if value)
-    for batch in ds.dataset(case.folder("messages"), format="parquet").to_batches(columns=["properties"]):
-        for name in _PROPERTIES:
-            yield from (
-                value
-                for value in pc.unique(pc.map_lookup(batch.column(0), pa.scalar(name), "first")).to_pylist()
-                if value
-            )
     for row in (
         ds.dataset(case.folder("configs"), format="parquet").to_table(columns=["subject", "name", "value"]).to_pylist()
     ):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,7 +23,7 @@ import pyarrow.dataset as ds
 from kit.case import setup
 from kit.evidence import disk
 from kit.evidence import workspace as ws
-from kit.formats.commitlog.schema import promoted
+from kit.formats.commitlog.schema import TEXT, promoted
 from kit.inventory.references import MAX_TEXT
 from kit.redaction import mentioned
 from kit.redaction.forms import SPELLED, WORD, split_name
@@ -230,7 +230,7 @@ def _tables(case: Case) -> Iterator[tuple[Any, str]]:
         yield client.group, "group"
         yield client.client_id, "client"
     yield from ((keys, "key") for keys in _distinct(case, "messages", "keys"))
-    yield from ((value, "value") for value in _inner(case, "messages", "properties", but=names.PROPERTIES))
+    yield from ((value, "value") for value in _own_properties(case))
     for table in ("rows", "sends"):
         yield from ((cell, "value") for cell in _inner(case, table, "cells") if _names_somebody(cell))
         for column in ("key", "uniq_key"):
@@ -251,14 +251,19 @@ def _distinct(case: Case, table: str, column: str, inner: str | None = None) -> 
         yield from (value for value in pc.unique(values).to_pylist() if value)
 
 
-def _inner(case: Case, table: str, column: str, but: Collection[str] = ()) -> Iterator[str]:
-    """Yield the different values of a column of maps, whatever their keys, less those of the keys in `but`."""
-    left_out = pa.array(sorted(but), pa.string())
+def _own_properties(case: Case) -> Iterator[str]:
+    """Yield the different values of the properties that applications added."""
+    rocketmq = f"^(?:{'|'.join(map(re.escape, sorted(names.PROPERTIES)))}){names.NAME_VALUE_SEPARATOR}"
+    for batch in ds.dataset(case.folder("messages"), format="parquet").to_batches(columns=[TEXT]):
+        items = pc.split_pattern(batch.column(0), names.PROPERTY_SEPARATOR).flatten()
+        added = pc.unique(items.filter(pc.invert(pc.match_substring_regex(items, rocketmq)))).to_pylist()
+        yield from filter(None, (item.partition(names.NAME_VALUE_SEPARATOR)[2] for item in added))
+
+
+def _inner(case: Case, table: str, column: str) -> Iterator[str]:
+    """Yield the different values of a column of maps, whatever their keys."""
     for batch in ds.dataset(case.folder(table), format="parquet").to_batches(columns=[column]):
-        keys, values = batch.column(0).keys, batch.column(0).items
-        yield from (
-            value for value in pc.unique(values.filter(pc.invert(pc.is_in(keys, left_out)))).to_pylist() if value
-        )
+        yield from (value for value in pc.unique(batch.column(0).items).to_pylist() if value)
 
 
 def _names_somebody(cell: str) -> bool:
