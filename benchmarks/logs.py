@@ -14,8 +14,8 @@ from typing import Any
 
 import kit.spark
 from benchmarks.common import WORK, keep, paired, unpacked
-from kit.formats.logs.entries import Options, Piece, batches
 from kit.evidence.unread import Unread
+from kit.formats.logs.entries import Options, Piece, batches
 from kit.formats.logs.log_file import LogFile
 from kit.spark import log_source
 

@@ -56,6 +56,7 @@ def traced() -> dict:
         "ops": [],
         "handled": handled,
         "mentions": mentions,
+        "traces": [],
         "gaps": [{"kind": "pending", "offset_msg_id": None, "text": HOSTILE}],
     }
 
@@ -116,6 +117,7 @@ def test_tables_of_a_life() -> None:
         "ops": [],
         "handled": [],
         "mentions": [],
+        "traces": [],
         "gaps": [],
     }
     assert life.journey(empty).table.empty and life.apart(empty).table.empty and life.mentions(empty).frame.empty

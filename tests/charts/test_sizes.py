@@ -110,7 +110,7 @@ def test_refusals_are_one_row_a_file() -> None:
     text = sizes.refusals(pd.DataFrame([row], columns=columns), lang="zh").as_text()
     assert "900,000" in text
     assert "4,001" in text
-    assert "回查：放回" in text
+    assert "回查：回写" in text
 
 
 def test_the_queue_says_what_is_behind_the_check() -> None:
