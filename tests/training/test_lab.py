@@ -339,6 +339,7 @@ def test_every_lab_plays_headless_to_a_full_scorecard(path: Path, tmp_path: Path
 
 
 @pytest.mark.spark
+@pytest.mark.recordings
 def test_an_unanswered_lab_runs_headless_and_says_so_and_again_on_what_is_kept(tmp_path: Path) -> None:
     path = notebooks.folder() / "84_lab_transaction_consistency.ipynb"
     chosen = {
