@@ -91,7 +91,7 @@ class Seen:
     """Everything this cause looks at."""
 
     refused: refs.Seen
-    """Refused sends: the refusal of a pull is none."""
+    """Refused sends: a refused pull does not count."""
     timed_out: refs.Seen
     """Without the time-outs of clients that never reached a broker: their connect attempts used up the time."""
     late: pd.DataFrame

@@ -42,8 +42,8 @@ class Part:
 
 
 def commitlog(file: str, path: str, base: int | None, offsets: Longs, target: Path) -> Part:
-    """Write the records of a commitlog file that begin at these physical offsets (sorted) to `target`; no file where
-    there is none.
+    """Write the records of a commitlog file that begin at these physical offsets (sorted) to `target`; no file
+    where there are no such records.
 
     A record that is in the wrong place (its own offset is another) is only kept right behind a kept one: nothing
     else could find it again.

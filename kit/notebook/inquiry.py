@@ -52,7 +52,7 @@ def locate(evidence: str | Path) -> Path:
 
 
 class NoSuchCause(KeyError):
-    """A cause that a notebook asks for is none of the kit's."""
+    """A notebook asks for a cause that the kit does not have."""
 
 
 def _or_sentence(show: Callable[..., R]) -> Callable[..., R | Undrawn]:

@@ -1,6 +1,6 @@
 """What the known log texts say that are no problem of their own: ordinary life of broker and clients, answers, look-ups.
 
-What sounds like trouble and is none is in `benign`; what is trouble in `kit.rocketmq.known_problems`.
+What sounds like trouble but is harmless is in `benign`; what is trouble in `kit.rocketmq.known_problems`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Known texts that sound like trouble and are none; the other harmless ones stand with their logs. Why each is
+"""Known texts that sound like trouble but are harmless; the other harmless ones are listed with their logs. Why each is
 harmless: `kit.rocketmq.log_events.benign`.
 """
 
