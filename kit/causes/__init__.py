@@ -1,4 +1,4 @@
-"""Causes, neighbours and hazards: one module each, registered by being in this folder.
+"""Causes, neighbours and hazards: one module each, registered by being in `root_causes/` or `neighbours/`.
 
 A module holds `SLUG`, `KIND`, `LOOKS_LIKE`, `FIGURES` and `examine(case) -> Finding`. Its name is the slug with underscores. How
 to add one: docs/adding-a-cause.md.
@@ -11,6 +11,8 @@ import pkgutil
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Protocol, cast
+
+from kit.causes import neighbours, root_causes
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -37,11 +39,14 @@ def leads_to() -> dict[str, tuple[str, ...]]:
 
 @cache
 def discover() -> tuple[Cause, ...]:
-    """Return every cause module in this folder, root causes first, then by slug. A module without `SLUG` is machinery."""
-    names = sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
-    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
-    found = [cast("Cause", module) for module in modules if hasattr(module, "SLUG")]
-    return tuple(sorted(found, key=lambda m: (m.KIND != "root_cause", m.SLUG)))
+    """Return every cause module, root causes first, then by slug."""
+    found = [
+        cast("Cause", importlib.import_module(f"{folder.__name__}.{module.name}"))
+        for folder in (root_causes, neighbours)
+        for module in pkgutil.iter_modules(folder.__path__)
+        if not module.name.startswith("_")
+    ]
+    return tuple(sorted(found, key=lambda cause: (cause.KIND != "root_cause", cause.SLUG)))
 
 
 @cache

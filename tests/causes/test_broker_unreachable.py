@@ -12,7 +12,7 @@ from busy_evidence import write_log
 
 import kit
 from kit.case.case import Case
-from kit.causes import broker_busy, broker_unreachable
+from kit.causes.root_causes import broker_busy, broker_unreachable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,7 +10,7 @@ import pytest
 from consumer_evidence import POSITIONS, commands, examine, paste, resolves, steps, truth
 
 from kit.analysis.consumers.lag import Course, Pair
-from kit.causes import consumer_backlog
+from kit.causes.root_causes import consumer_backlog
 
 START = dt.datetime(2026, 11, 22, 7)  # noqa: DTZ001 - naive UTC, as the analysis has it
 HELD_BACK = (

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from consumer_evidence import POSITIONS, commands, examine, paste, resolves, steps, truth
 
-from kit.causes import consumer_stuck
+from kit.causes.root_causes import consumer_stuck
 
 pytestmark = pytest.mark.spark
 ATTEMPT = (

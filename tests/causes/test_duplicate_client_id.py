@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from consumer_evidence import commands, examine, paste, resolves, steps, truth
 
-from kit.causes import duplicate_client_id
+from kit.causes.root_causes import duplicate_client_id
 
 pytestmark = pytest.mark.spark
 BACK = (

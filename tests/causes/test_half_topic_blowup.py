@@ -10,7 +10,8 @@ import pytest
 import recorded
 
 import kit
-from kit.causes import half_topic_blowup, retry_topic_too_long, send_back_refused
+from kit.causes.neighbours import retry_topic_too_long, send_back_refused
+from kit.causes.root_causes import half_topic_blowup
 
 HALF = "RMQ_SYS_TRANS_HALF_TOPIC"
 NAME = "half-topic-blowup"

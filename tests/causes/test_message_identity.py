@@ -16,7 +16,8 @@ from pyspark.sql import functions as F  # noqa: N812
 
 import kit
 from kit.analysis.messages import deliveries, lookups, record_stage
-from kit.causes import dead_letter, message_identity
+from kit.causes.neighbours import dead_letter
+from kit.causes.root_causes import message_identity
 from kit.rocketmq import ids, names
 from kit.rocketmq.ids import misread
 

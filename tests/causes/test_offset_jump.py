@@ -9,7 +9,7 @@ import pytest
 import recorded
 import taken_away
 
-from kit.causes import offset_jump
+from kit.causes.root_causes import offset_jump
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -12,7 +12,7 @@ from busy_evidence import A, sent, write_log, write_store
 
 import kit
 from kit.case.case import Case
-from kit.causes import broker_busy, replica_loss
+from kit.causes.root_causes import broker_busy, replica_loss
 from kit.rocketmq import ids
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from consumer_evidence import commands, examine, paste, resolves, steps, truth
 
-from kit.causes import subscription_mismatch
+from kit.causes.root_causes import subscription_mismatch
 
 pytestmark = pytest.mark.spark
 CHANGED = (

@@ -15,15 +15,15 @@ from fakebroker import HALF, Broker, answer, key
 import kit
 from kit.analysis.transactions import paths, reconcile, transactions
 from kit.case.case import Case
-from kit.causes import (
+from kit.causes.neighbours import (
     check_unknown_until_discard,
     dlq_unreadable,
     duplicate_commit,
     producer_offline,
     shared_producer_group,
-    transaction_consistency,
     undecodable_half_message,
 )
+from kit.causes.root_causes import transaction_consistency
 from kit.rocketmq import placement
 from kit.rocketmq.transaction_model import Assumptions, Placement
 

@@ -22,8 +22,8 @@ from kit.analysis.consumers import reach
 from kit.analysis.sends import attempts, busy, busy_config, load_timeline, refused_pulls, sends, stalls
 from kit.case import setup
 from kit.causes import collect_next
-from kit.causes._broker_busy_texts import Claim, Fix, Text
 from kit.causes.findings import Figure, Finding, Kind, Missing, Moment, Remedy, Step, named
+from kit.causes.root_causes._broker_busy_texts import Claim, Fix, Text
 from kit.i18n import T
 from kit.inventory.references import Ref
 

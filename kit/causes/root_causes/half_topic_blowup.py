@@ -20,8 +20,8 @@ from kit.analysis import refs
 from kit.analysis.transactions import answers, leaks, send_back
 from kit.case import setup
 from kit.causes import collect_next
-from kit.causes._half_topic_texts import Claim, Fix, Text
 from kit.causes.findings import Figure, Finding, Kind, Missing, Moment, Remedy, Step, named
+from kit.causes.root_causes._half_topic_texts import Claim, Fix, Text
 from kit.i18n import T
 from kit.inventory.references import Ref
 from kit.rocketmq import names

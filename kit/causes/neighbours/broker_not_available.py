@@ -15,8 +15,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from kit.analysis import refs
 from kit.analysis.sends import sends
 from kit.causes import collect_next
-from kit.causes.disk_full import LIMIT
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
+from kit.causes.neighbours.disk_full import LIMIT
 from kit.i18n import T
 
 if TYPE_CHECKING:

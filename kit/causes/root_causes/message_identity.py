@@ -20,8 +20,8 @@ from kit.analysis.messages import deliveries as handled
 from kit.analysis.messages import lookups, pasted_ids, record_stage
 from kit.case import setup
 from kit.causes import collect_next
-from kit.causes._message_identity_texts import Claim, Fix, Text
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, named
+from kit.causes.root_causes._message_identity_texts import Claim, Fix, Text
 from kit.i18n import T
 from kit.inventory.references import Ref
 

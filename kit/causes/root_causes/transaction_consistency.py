@@ -18,8 +18,8 @@ from kit.analysis.sizes import limits
 from kit.analysis.transactions import answers, pasted_checks, paths, reconcile, transactions
 from kit.analysis.transactions.reconcile import fates
 from kit.causes import collect_next
-from kit.causes._transaction_texts import REASONS, Claim, Fix, Text
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, named
+from kit.causes.root_causes._transaction_texts import REASONS, Claim, Fix, Text
 from kit.i18n import T
 from kit.inventory.references import Ref
 
