@@ -139,6 +139,20 @@ def lines(case: Case, entries: DataFrame, most: int = 3, *, within: str | None =
     return tuple(entry(case, row.file, row.line, row.message, row.trace, within) for row in picked)
 
 
+def first_lines(
+    case: Case, slug: str, most: int = 3, *, within: str | None = None, where: Any = None
+) -> tuple[Ref, ...]:
+    """Quote the earliest entries with a known text (that `where` keeps), as `lines` does."""
+    found = scan.entries(case, [slug], ("ts", "file", "line", "message", "trace"), where)
+    return first(case, scan.frame(found), most, within=within)
+
+
+def first(case: Case, entries: pd.DataFrame, most: int = 3, *, within: str | None = None) -> tuple[Ref, ...]:
+    """Quote the earliest entries of a pandas frame, as `lines` does."""
+    rows: Any = entries.sort_values(["ts", "file", "line"], na_position="first").head(most)
+    return tuple(entry(case, r.file, r.line, r.message, r.trace, within) for r in rows.itertuples(index=False))
+
+
 def entry(case: Case, file: str, line: int, message: str | None, trace: str | None, within: str | None) -> Ref:
     """Quote one entry, or the line of its folded trace that holds `within`."""
     if within and within not in (message or "") and within in (trace or ""):

@@ -17,6 +17,7 @@ import pyarrow.dataset as ds
 from kit.case.events import free
 from kit.case.memoize import once
 from kit.formats.commitlog.schema import LINEAGE, PROMOTED_COLUMNS
+from kit.formats.commitlog.strings import hashed
 from kit.formats.logs.log_table import EVENT_FIELDS, SCHEMA
 from kit.formats.values import NANO_FIRST_MS, NANO_LAST_MS
 from kit.rocketmq.log_events.catalogue import BY_SLUG
@@ -31,6 +32,9 @@ CODED: Final = ("file", "topic", "store_host", "born_host", "source", "level", "
 """Columns with few values: read as numbers and a list of the values."""
 
 
+AT_ONCE: Final = 8_000_000
+"""Records of a store up to which all messages are looked at together."""
+_MICROS: Final = pa.timestamp("us", "UTC")
 _WHOLE: Final = re.compile(r"[0-9]{1,9}")
 LOG_COLUMNS: Final = (*SCHEMA.names, *(field.name for field in EVENT_FIELDS))
 
@@ -115,6 +119,19 @@ def batches(case: Case, columns: Sequence[str], where: pc.Expression | None = No
     yield from dataset(case, "messages").to_batches(list(columns), filter=_and(_times(case, "messages"), kept))
 
 
+def by_message(case: Case, columns: Sequence[str], where: pc.Expression | None = None) -> Iterator[pa.Table]:
+    """Yield what `records` returns, all records of one UNIQ_KEY together: of a large store one part of the messages after
+    another, each column in one piece.
+    """
+    parts = 1 + dataset(case, "messages").count_rows() // AT_ONCE
+    schema = dataset(case, "messages").schema.empty_table().select(list(columns)).schema
+    for part in range(parts):
+        every = batches(case, columns, where)
+        mine = (b.filter(pa.array(hashed(b["uniq_key"]) % np.uint64(parts) == part)) for b in every)
+        found = list(every if parts == 1 else mine)
+        yield pa.Table.from_batches(found, schema).unify_dictionaries().combine_chunks()
+
+
 def entries(case: Case, slugs: Sequence[str], columns: Sequence[str], where: pc.Expression | None = None) -> pa.Table:
     """Return columns of the log entries that hold one of these known texts, batch by batch, so that no more is held than is found."""
     wanted = pa.array(sorted(slugs))
@@ -152,7 +169,7 @@ def events(
         said = values(BY_SLUG[slug], text.take(pa.array(rows)))
         for name, value in (("event", np.full(len(rows), slug, object)), *said):
             column = made[name if name == "event" else free(name, [*LOG_COLUMNS, "event"])]
-            open_ = np.equal(column[rows], None)
+            open_ = np.array([each is None for each in column[rows]], bool)
             column[rows[open_]] = value[open_]
     kept = found.select(list(columns))
     for name, column in made.items():
@@ -187,19 +204,37 @@ def holds(events: pa.ChunkedArray, slug: str) -> np.ndarray:
     return held
 
 
+def countable(table: pa.Table) -> pa.Table:
+    """Return rows without the times that no nanoseconds can count: null instead, in microseconds."""
+    first, last = (pa.scalar(ms * 1000, _MICROS) for ms in (NANO_FIRST_MS, NANO_LAST_MS))
+    for n, field in enumerate(table.schema):
+        if pa.types.is_timestamp(field.type):
+            known = table[n].cast(_MICROS)
+            fits = pc.and_(pc.greater_equal(known, first), pc.less_equal(known, last))
+            table = table.set_column(n, field.name, pc.if_else(fits, known, None))
+    return table
+
+
 def frame(table: pa.Table) -> pd.DataFrame:
     """Return rows as Spark's `toPandas` does: plain texts, naive UTC times in nanoseconds, null where none can count them."""
-    first, last = (pa.scalar(ms * 1000, pa.timestamp("us", "UTC")) for ms in (NANO_FIRST_MS, NANO_LAST_MS))
+    table = countable(table)
     for n, field in enumerate(table.schema):
-        column = table[n]
         if pa.types.is_dictionary(field.type):
-            table = table.set_column(n, field.name, column.cast(pa.string()))
-        elif pa.types.is_timestamp(field.type):
-            known = column.cast(pa.timestamp("us", "UTC"))
-            fits = pc.and_(pc.greater_equal(known, first), pc.less_equal(known, last))
-            naive = pc.if_else(fits, known, None).cast(pa.timestamp("ns", "UTC")).cast(pa.timestamp("ns"))
-            table = table.set_column(n, field.name, naive)
+            table = table.set_column(n, field.name, table[n].cast(pa.string()))
+        elif field.type == _MICROS:
+            table = table.set_column(n, field.name, table[n].cast(pa.timestamp("ns", "UTC")).cast(pa.timestamp("ns")))
     return table.to_pandas()
+
+
+def choose(when: Sequence[Any], then: Sequence[Any], otherwise: Any = None) -> Any:
+    """Return for each row the value of the first condition that holds."""
+    return np.select([np.asarray(each, bool) for each in when], list(then), otherwise)
+
+
+def none(values: Any) -> Any:
+    """Return a column or frame with None for whatever null pandas has in it."""
+    found = values.astype(object)
+    return found.where(found.notna(), None)
 
 
 def is_(column: pa.ChunkedArray, test: Callable[[str], bool]) -> np.ndarray:

@@ -73,19 +73,19 @@ def _told(case: Case) -> pd.DataFrame:
         return pd.DataFrame(columns=pd.Index(COLUMNS))
     alike = _alike(case, slugs)
     text = pa.array(alike["message"], pa.string())
-    held = {slug: alike["events"].map(lambda said, slug=slug: slug in said).to_numpy(bool) for slug in slugs}
-    alike["event"] = np.select([held[slug] for slug in slugs], slugs, None)
+    held = {slug: np.array([slug in said for said in alike["events"]], bool) for slug in slugs}
+    alike["event"] = scan.choose([held[slug] for slug in slugs], slugs, None)
     wanted = dict.fromkeys(("total", "body", "limit", "length", "msg_id", "status", "topic"), slugs)
     for name in wanted:
         alike[name] = None
         for slug in slugs:
             if name in BY_SLUG[slug].groups and held[slug].any():
-                value = dict(scan.values(BY_SLUG[slug], text))[name]
+                value: Any = dict(scan.values(BY_SLUG[slug], text))[name]
                 alike[name] = alike[name].where(alike[name].notna() | ~held[slug], value)
     numbers = ["total", "body", "limit", "length"]
     alike[numbers] = (
         alike[numbers]
-        .apply(lambda c: pd.to_numeric(c.where(c.str.fullmatch(r"[0-9]{1,18}", na=False))))
+        .apply(lambda c: pd.to_numeric(c.where(c.str.fullmatch(r"[0-9]{1,18}", na=False).astype(bool))))
         .astype("Int64")
     )
     single = alike["writer"] != "send"  # of sends only the sum and the largest
@@ -102,7 +102,7 @@ def _told(case: Case) -> pd.DataFrame:
     found = counted.reset_index(by).sort_values(["count", "file", "line"], ascending=[False, True, True]).head(MOST)
     found = found[list(COLUMNS)].astype(dict.fromkeys(("source", "writer", "msg_id", "status", "topic"), object))
     for name in ("source", "writer", "msg_id", "status", "topic"):
-        found[name] = found[name].where(found[name].notna(), None)
+        found[name] = scan.none(found[name])
     found = found.sort_values(["first", "file", "line"], ignore_index=True, na_position="last")
     return found.astype(dict.fromkeys(numbers, "Int64"))
 

@@ -213,7 +213,7 @@ def refused(record: Any, body: Any, properties: Any, known: Limits) -> np.ndarra
             why["body"] = body > known.limit
     if known.dledger:
         why["dledger"] = record > size.DLEDGER_MAX_RECORD
-    return np.select(list(why.values()), list(why), None)
+    return scan.choose(list(why.values()), list(why), None)
 
 
 def _halves(case: Case, where: pc.Expression | None, more: tuple[str, ...]) -> Iterator[pd.DataFrame]:
@@ -237,16 +237,16 @@ def halves(case: Case, where: pc.Expression | None = None, more: tuple[str, ...]
         if known.raw_put_backs and (rows["body_codec"] != "none").any():
             body = rows["offset_msg_id"].map(_raw(case)).fillna(body).astype("int64")
         rest, written = rows["store_size"] - rows["body_size"], properties_bytes(rows)
-        more, one = growth(rows, known.check_max), growth(rows, np.maximum(rows["check_times"], 0) + 1)
+        grown, one = growth(rows, known.check_max), growth(rows, np.maximum(rows["check_times"], 0) + 1)
         yield rows.assign(
             real_topic=rows[transactions.TARGET],
-            overhead=rest + more,
-            last_size=rest + body + more,
+            overhead=rest + grown,
+            last_size=rest + body + grown,
             next_size=rest + body + one,
             put_back_body=body,
-            last_properties=written + more,
+            last_properties=written + grown,
             next_refused=refused(rest + body + one, body, written + one, known),
-            refused=refused(rest + body + more, body, written + more, known),
+            refused=refused(rest + body + grown, body, written + grown, known),
         )
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -60,7 +59,8 @@ def timeline(case: Case) -> pd.DataFrame:
     if refs.seen(case, "check-position"):
         printed = scan.frame(scan.events(case, ["check-position"], ("ts",)).select(["ts", "topic", "half_offset"]))
         mine = printed[
-            (printed["topic"] == names.HALF_TOPIC) & printed["half_offset"].str.fullmatch(r"[0-9]{1,18}", na=False)
+            (printed["topic"] == names.HALF_TOPIC)
+            & printed["half_offset"].str.fullmatch(r"[0-9]{1,18}", na=False).astype(bool)
         ]
         checked = mine.assign(offset=mine["half_offset"].astype("int64"))[["ts", "offset"]].dropna()
         parts.append(checked.sort_values(["ts", "offset"]).head(ROWS).assign(line="checked"))
@@ -95,6 +95,6 @@ def near_limit(case: Case) -> pd.DataFrame:
         largest = largest.sort_values(**order).head(sizes.CHART_ROWS)
     open_ = largest["uniq_key"].isin(sizes.open_keys(case, list(largest["uniq_key"])))
     fates = [largest["offset_msg_id"].isin(stuck), ~open_, largest["refused"].notna()]
-    frame = largest.assign(fate=np.select(fates, ["refused", "ended", "at_risk"], "fits").astype(object))
+    frame = largest.assign(fate=scan.choose(fates, ["refused", "ended", "at_risk"], "fits").astype(object))
     frame = frame[["queue_offset", "store_size", "last_size", "fate", "offset_msg_id"]].reset_index(drop=True)
     return frame.assign(limit=pd.array([known.limit] * len(frame), dtype="Int64"))

@@ -56,22 +56,18 @@ def told(case: Case, where: pc.Expression | None = None) -> pd.DataFrame:
     mine = mine.join(said, on="uniq_key")
     rolled, of_original = mine["state"] == "rolled_back", mine["op_half"] == mine["half_offset"]
     checks = mine["check_times"].fillna(0).astype(int)
-    local = np.select(
+    local = scan.choose(
         # An op record on the original without a commit: the producer's own rollback, or its answer to an unlogged
         # check.
         [mine["first_exception"].eq(True), mine["first_said"].notna(), mine["of_original"], rolled & of_original],
         ["exception", mine["first_said"], "COMMIT", "ROLLBACK"],
         "none",
     )
-    ended = np.select([mine["of_copy"], rolled & ~of_original], ["COMMIT", "ROLLBACK"], mine["last_check"])
-    consumer = np.select([mine["dead"], mine["reconsumed"] > 0], ["dead letter", "retried"], None)
-    last = pd.Series(ended, mine.index, object).where(checks > 0, None)
+    ended = scan.choose([mine["of_copy"], rolled & ~of_original], ["COMMIT", "ROLLBACK"], mine["last_check"])
+    consumer = scan.choose([mine["dead"], mine["reconsumed"] > 0], ["dead letter", "retried"], None)
+    last = scan.none(pd.Series(ended, mine.index, object).where(checks > 0))
     return mine[["uniq_key", "keys", "producer_group", "half_time", "state"]].assign(
-        local=local,
-        checks=checks,
-        last_check=last.where(last.notna(), None),
-        commits=mine["commits"].clip(upper=2),
-        consumer=consumer,
+        local=local, checks=checks, last_check=last, commits=mine["commits"].clip(upper=2), consumer=consumer
     )
 
 
@@ -94,8 +90,7 @@ def _paths(case: Case) -> pd.DataFrame:
     middle = every["uniq_key"].loc[frame.pop("c")].to_list()
     chosen = zip(frame.pop("a"), middle, frame.pop("b"), strict=True)
     frame["examples"] = [list(dict.fromkeys(keys)) for keys in chosen]
-    frame = frame.astype(dict.fromkeys(("last_check", "consumer", "producer_group"), object))
-    frame = frame.where(frame.notna(), None) if len(frame) else frame
+    frame = frame.assign(**{name: scan.none(frame[name]) for name in ("last_check", "consumer", "producer_group")})
     frame["path"] = [describe({str(k): v for k, v in row.items()}) for row in frame.to_dict("records")]
     return frame.sort_values(
         ["transactions", "path", "producer_group"], ascending=[False, True, True], ignore_index=True
@@ -189,7 +184,7 @@ def _stages(records: pd.DataFrame) -> np.ndarray:
     half = (topic == names.HALF_TOPIC) & target.notna() & (target != names.HALF_TOPIC)
     renewed = records[list(transactions.RENEWED)].notna().any(axis=1)
     commit = (records["sys_flag"] & names.TRANSACTION_MASK) == names.TRANSACTION_COMMIT
-    return np.select(
+    return scan.choose(
         [
             half & renewed,
             half,

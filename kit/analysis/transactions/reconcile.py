@@ -129,7 +129,7 @@ def _disagreeing(case: Case) -> pd.DataFrame:
     alone = state.isin(["rolled_back", "discarded"]) & ds.field("with_row")
     frame = transactions.transactions(case, alone | ((state == "committed") & ~ds.field("with_row") & known))
     rows = transactions.rows(case)
-    rows = rows[~rows["status"].fillna("").str.contains(UNDONE)].drop_duplicates("uniq_key")
+    rows = rows[~rows["status"].fillna("").str.contains(UNDONE).astype(bool)].drop_duplicates("uniq_key")
     frame = frame.merge(rows.add_prefix("row_").rename(columns={"row_uniq_key": "uniq_key"}), "left", "uniq_key")
     row_alone = frame["state"] != "committed"
     frame = frame[~row_alone | frame["row_key"].notna()].reset_index(drop=True)

@@ -26,7 +26,6 @@ from kit.analysis.transactions import business
 from kit.case import scan, setup
 from kit.case.memoize import once, per_case
 from kit.formats.commitlog.schema import promoted
-from kit.formats.commitlog.strings import hashed
 from kit.rocketmq import names, stages, versions
 
 if TYPE_CHECKING:
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
     from kit.case.case import Case
 
 STATES: Final = ("committed", "rolled_back", "discarded", "pending")
-AT_ONCE: Final = 8_000_000
-"""Records of a store up to which all transactions are worked out in one go; of more, a part after another."""
 _READ: Final = (
     "uniq_key",
     "file",
@@ -215,22 +212,8 @@ def _accounts(case: Case) -> pa.Table:
         (ds.field(promoted(names.TRAN_MSG)) == "true") | pc.starts_with(scan.text("topic"), names.DLQ_PREFIX)
     )
     ended, given_up = _ended(case), _discarded_by_log(case)
-    parts = 1 + scan.dataset(case, "messages").count_rows() // AT_ONCE
-    made = []
-    for part in range(parts):
-        every = scan.batches(case, _READ, mine)
-        rows = list(every) if parts == 1 else [batch.filter(_within(batch, part, parts)) for batch in every]
-        if any(batch.num_rows for batch in rows) or not made:
-            table = pa.Table.from_batches(
-                rows, scan.dataset(case, "messages").schema.empty_table().select(_READ).schema
-            )
-            made.append(_told(case, table.unify_dictionaries().combine_chunks(), ended, given_up))
+    made = [_told(case, rows, ended, given_up) for rows in scan.by_message(case, _READ, mine)]
     return pa.concat_tables(made).unify_dictionaries()
-
-
-def _within(batch: pa.RecordBatch, part: int, parts: int) -> pa.Array:
-    """Tell which rows have their UNIQ_KEY in one of the parts that are worked out one after another."""
-    return pa.array(hashed(batch["uniq_key"]) % np.uint64(parts) == part)
 
 
 def _ended(case: Case) -> pd.DataFrame:
@@ -300,7 +283,7 @@ def _told(case: Case, rows: pa.Table, ended: pd.DataFrame, given_up: pa.Array | 
     logged = np.zeros(count, bool)
     if given_up is not None:
         logged = any_(half & pc.is_in(rows["offset_msg_id"], value_set=given_up).to_numpy())
-    state = np.select(
+    state = scan.choose(
         [original < 0, (commits > 0) | any_(waiting), ops["ops"].notna(), (discarded >= 0) | logged],
         [None, *STATES[:3]],
         STATES[3],

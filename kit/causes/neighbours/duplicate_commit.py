@@ -12,12 +12,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
 import pandas as pd
 import pyarrow.dataset as ds
 
 from kit.analysis.transactions import transactions
-from kit.case import setup
+from kit.case import scan, setup
 from kit.causes import collect_next
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
@@ -125,7 +124,7 @@ def twice(case: Case) -> pd.DataFrame:
         {
             "key": mine["keys"],
             **{name: mine[name] for name in ("uniq_key", "topic", "commits")},
-            "way": np.select([same, before], ["same_half", "late_op"], "late_commit").astype(object),
+            "way": scan.choose([same, before], ["same_half", "late_op"], "late_commit").astype(object),
             "checks": mine["check_times"],
             **places,
         }

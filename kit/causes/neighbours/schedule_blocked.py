@@ -13,7 +13,6 @@ from __future__ import annotations
 from functools import reduce
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -158,7 +157,7 @@ def _too_large(case: Case) -> pd.DataFrame | None:
         names_ = pc.binary_length(pa.array(rows[_TARGET], pa.string())).to_numpy()
         delivered = rows["store_size"] - len(names.SCHEDULE_TOPIC) + names_
         why = sizes.refused(delivered, rows["body_size"], sizes.properties_bytes(rows), known)
-        found.append(rows.loc[np.not_equal(why, None), list(_READ)])
+        found.append(rows[pd.notna(why)][list(_READ)])
     return pd.concat(found[1:] or found, ignore_index=True)
 
 

@@ -118,7 +118,7 @@ def _foreign(case: Case) -> pd.DataFrame:
     every["bad"] = (every["said"] == "ROLLBACK") & (every["row_stands"] | every["committed"])
     away, commits, group = every["foreign"], every["said"] == "COMMIT", every["producer_group"]
 
-    def count(which: pd.Series[bool]) -> pd.Series[int]:
+    def count(which: Any) -> Any:
         """Return how many such answers the group of each answer has."""
         return group.map(which.groupby(group).sum()).fillna(0)
 
