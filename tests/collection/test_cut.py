@@ -11,12 +11,13 @@ import struct
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import effort
 import numpy as np
 import pytest
 import recorded
 import stores
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kit
@@ -44,7 +45,7 @@ def starts_of(path: Path) -> list[int]:
     return [int(start) for _, starts, *_ in segments.spans(file, 0, file.used) for start in starts]
 
 
-@settings(max_examples=60, deadline=None)
+@effort.examples(60)
 @given(seed=st.integers(0, 2**32))
 def test_kept_records_stay_in_place(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     rng = random.Random(seed)
