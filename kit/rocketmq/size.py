@@ -264,11 +264,6 @@ def zlib_bound(raw: int) -> int:
     return raw + (raw >> 12) + (raw >> 14) + (raw >> 25) + 13
 
 
-def stored_bound(raw: int, compress_from: int = COMPRESS_FROM) -> int:
-    """Return the most bytes a raw body can be stored as; a compressed body is kept even when it grew."""
-    return zlib_bound(raw) if raw >= compress_from else raw
-
-
 def max_message_size(stored: int, compress_from: int = COMPRESS_FROM) -> int:
     """Return N for the producer's setMaxMessageSize(N), which looks at the raw body: the largest that is stored in
     `stored` at worst.
