@@ -139,6 +139,18 @@ def lines(case: Case, entries: DataFrame, most: int = 3, *, within: str | None =
     return tuple(entry(case, row.file, row.line, row.message, row.trace, within) for row in picked)
 
 
+QUOTED = ("ts", "file", "line", "message", "trace")
+"""Columns of entries that are quoted."""
+
+
+def earliest(case: Case, entries: pd.DataFrame, most: int = 3, *, within: str | None = None) -> tuple[Ref, ...]:
+    """Quote the earliest of some entries, as `lines` does of a Spark frame: a frame with the columns of `QUOTED`."""
+    picked = entries.astype({"file": object}).sort_values(["ts", "file", "line"], na_position="first").head(most)
+    texts = picked[["message", "trace"]].astype(object).where(picked[["message", "trace"]].notna(), None)
+    places = zip(picked["file"], picked["line"], texts["message"], texts["trace"], strict=True)
+    return tuple(entry(case, file, int(line), message, trace, within) for file, line, message, trace in places)
+
+
 def entry(case: Case, file: str, line: int, message: str | None, trace: str | None, within: str | None) -> Ref:
     """Quote one entry, or the line of its folded trace that holds `within`."""
     if within and within not in (message or "") and within in (trace or ""):

@@ -98,9 +98,14 @@ def records(
     return found.take(pa.array(rows)).select(list(shown))
 
 
-def batches(case: Case, columns: Sequence[str], where: pc.Expression | None = None) -> Iterator[pa.RecordBatch]:
-    """Yield what `records` returns batch by batch, so that little is held at once where no file holds a record again."""
-    if case.found.overlapping:
+def batches(
+    case: Case, columns: Sequence[str], where: pc.Expression | None = None, *, repeated: bool = False
+) -> Iterator[pa.RecordBatch]:
+    """Yield what `records` returns batch by batch, so that little is held at once where no file holds a record again.
+
+    `repeated`: records that several files hold may come more than once, as for a question of the least and greatest.
+    """
+    if case.found.overlapping and not repeated:
         yield from records(case, columns, where).to_batches()
         return
     copies = [i.file for i in case.found.of_kind("commitlog", "dledger") if i.replica_of]
@@ -108,17 +113,61 @@ def batches(case: Case, columns: Sequence[str], where: pc.Expression | None = No
     yield from dataset(case, "messages").to_batches(list(columns), filter=_and(_times(case, "messages"), kept))
 
 
+def extremes(
+    case: Case, by: Sequence[str], sums: Sequence[tuple[str, str]], where: pc.Expression | None = None
+) -> pa.Table:
+    """Return the `min` or `max` of columns of the records by columns with few values: `by`, then `<column>_<min or max>` in order of `sums`."""
+    columns = list(dict.fromkeys([*by, *(name for name, _ in sums)]))
+    shown = [*by, *(f"{name}_{how}" for name, how in sums)]
+    again = [(f"{name}_{how}", how) for name, how in sums]
+    fields = {field.name: field for field in dataset(case, "messages").schema}
+    parts = [pa.table({**{n: pa.array([], plain(fields[n])) for n in by}, **{f"{n}_{how}": pa.array([], plain(fields[n])) for n, how in sums}})]  # fmt: skip
+    for batch in batches(case, columns, where, repeated=True):
+        found = pa.table(batch).group_by(list(by)).aggregate(list(sums)).select(shown)
+        parts.append(found.cast(parts[0].schema))
+    whole = pa.concat_tables(parts).group_by(list(by)).aggregate(again)
+    return whole.select([*by, *(f"{name}_{how}" for name, how in again)]).rename_columns(shown)
+
+
+def plain(field: pa.Field) -> pa.DataType:
+    """Return the type of a column's values, however they are coded."""
+    return field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+
+
+def hits(
+    case: Case, slugs: Sequence[str], columns: Sequence[str], where: pc.Expression | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Yield columns of the log entries that hold one of these known texts. Only those parts of the logs are read in which one of them is."""
+    wanted = frozenset(slugs)
+    if not (fragments := [part for part, texts in _parts(case) if not wanted.isdisjoint(texts)]):
+        return
+    whole = dataset(case, "logs")
+    logs = ds.FileSystemDataset(fragments, whole.schema, whole.format, whole.filesystem)
+    values = pa.array(sorted(wanted))
+    read = list(dict.fromkeys([*columns, "events"]))
+    for batch in logs.to_batches(read, filter=_and(_times(case, "logs"), where)):
+        events: Any = batch["events"]
+        held = pc.is_in(pc.list_flatten(events), value_set=values)
+        rows = pc.unique(pc.list_parent_indices(events).filter(held))
+        if len(rows):
+            yield batch.take(rows).select(list(columns))
+
+
+def _parts(case: Case) -> list[tuple[ds.ParquetFileFragment, frozenset[str]]]:
+    """Return the row groups of the logs, each with the known texts in it."""
+    return once(case, "texts by row group", lambda: list(_texts(dataset(case, "logs"))))
+
+
+def _texts(logs: Any) -> Iterator[tuple[ds.ParquetFileFragment, frozenset[str]]]:
+    for file in logs.get_fragments():
+        for part in file.split_by_row_group():
+            events = part.to_table(logs.schema, columns=["events"])["events"]
+            yield part, frozenset(pc.unique(pc.list_flatten(events)).to_pylist())
+
+
 def entries(case: Case, slugs: Sequence[str], columns: Sequence[str], where: pc.Expression | None = None) -> pa.Table:
     """Return columns of the log entries that hold one of these known texts, batch by batch, so that no more is held than is found."""
-    wanted = pa.array(sorted(slugs))
-    kept = []
-    read = list(dict.fromkeys([*columns, "events"]))
-    for batch in dataset(case, "logs").to_batches(read, filter=_and(_times(case, "logs"), where)):
-        events: Any = batch["events"]
-        hits = pc.is_in(pc.list_flatten(events), value_set=wanted)
-        rows = pc.unique(pc.list_parent_indices(events).filter(hits))
-        if len(rows):
-            kept.append(batch.take(rows).select(list(columns)))
+    kept = list(hits(case, slugs, columns, where))
     return pa.Table.from_batches(kept) if kept else dataset(case, "logs").schema.empty_table().select(list(columns))
 
 
