@@ -5,11 +5,13 @@ The same rows and values as `kit.case.events` gives to Spark, for questions whos
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -18,7 +20,6 @@ from kit.case.events import free
 from kit.rocketmq.log_events.catalogue import BY_SLUG
 
 if TYPE_CHECKING:
-    import pandas as pd
     import pyarrow.dataset as ds
 
     from kit.case.case import Case
@@ -36,22 +37,48 @@ def rows(
     columns: Sequence[str] = PLACE,
     where: ds.Expression | None = None,
     marks: Marks | None = None,
+    *,
+    values: bool = True,
 ) -> Iterator[pa.Table]:
     """Yield the entries with any of these texts: `columns`, `event` (the first of `slugs` that is in the entry), one text for each value.
 
     Values of the same name in several patterns share a column, and get `_said` behind a name that is in `columns`. `marks`: {column: words}, true
-    where message or trace holds one of the words. Raise `KeyError` for a slug that is not in the catalogue.
+    where message or trace holds one of the words; `values`: false for entries alone. Raise `KeyError` for a slug that is not in the catalogue.
     """
     for batch in scan.hits(case, slugs, list(dict.fromkeys([*columns, "message", "trace", "events"])), where):
-        text = pc.binary_join_element_wise(batch["message"], batch["trace"], "\n", null_handling="skip")
-        shown = {name: _plain(batch[name]) for name in columns}
-        for name, words in (marks or {}).items():
-            holds = [pc.match_substring(text, word) for word in words]
-            shown[name] = pa.array(np.logical_or.reduce([each.to_numpy(zero_copy_only=False) for each in holds]))
-        yield pa.table(shown | _values(batch["events"], text, slugs, [*columns, "event"]))
+        whole = text(batch)
+        shown = {name: plain(batch[name]) for name in columns}
+        shown |= {name: pa.array(contains(whole, words)) for name, words in (marks or {}).items()}
+        yield pa.table(shown | (_values(batch["events"], whole, slugs, [*columns, "event"]) if values else {}))
 
 
-def _plain(column: pa.Array) -> pa.Array:
+def text(batch: pa.RecordBatch) -> pa.Array:
+    """Return the whole text of each entry: message and trace."""
+    return pc.binary_join_element_wise(batch["message"], batch["trace"], "\n", null_handling="skip")
+
+
+def contains(whole: pa.Array, words: Sequence[str]) -> np.ndarray:
+    """Tell for each text whether one of these words is in it."""
+    found: np.ndarray = pc.match_substring_regex(whole, "|".join(map(re.escape, words))).to_numpy(zero_copy_only=False)
+    return found
+
+
+def holds(events: pa.Array, slugs: Sequence[str]) -> np.ndarray:
+    """Tell for each entry whether one of these known texts is in it."""
+    found = np.zeros(len(events), bool)
+    said = pc.is_in(pc.list_flatten(events), value_set=pa.array(slugs))
+    found[pc.list_parent_indices(events).filter(said).to_numpy(zero_copy_only=False)] = True
+    return found
+
+
+def matched(texts: pa.Array, pattern: str) -> np.ndarray:
+    """Return the group `it` of a pattern in each text, None where it is not found."""
+    nothing: Any = None
+    found: np.ndarray = pc.extract_regex(texts, pattern).field("it").to_numpy(zero_copy_only=False)  # fmt: skip
+    return np.where(found == "", nothing, found)
+
+
+def plain(column: pa.Array) -> pa.Array:
     return column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
 
 
@@ -68,7 +95,7 @@ def _values(events: pa.Array, text: pa.Array, slugs: Sequence[str], taken: Seque
         values |= {free(name, taken): each for name, each in _taken(slug, text.take(pa.array(at))).items()}
         for name, each in values.items():
             known = found[name][at]
-            found[name][at] = np.where(np.equal(known, None), each, known)
+            found[name][at] = np.where(pd.isna(known), each, known)
     return {name: pa.array(each, pa.string()) for name, each in found.items()}
 
 
@@ -89,11 +116,20 @@ def _taken(slug: str, text: pa.Array) -> dict[str, np.ndarray]:
         hits = pc.extract_regex(text, event.pattern)
         there = hits.is_valid().to_numpy(zero_copy_only=False)
         fields = {name: hits.field(name).to_numpy(zero_copy_only=False) for name in event.groups}
-        return {name: np.where(there & (each != ""), each, None) for name, each in fields.items()}
+        nothing: Any = None
+        return {name: np.where(there & (each != ""), each, nothing) for name, each in fields.items()}
     matches = [event.compiled.search(each) for each in text.to_pylist()] if event.groups else []
     return {
         name: np.array([(match[name] or None) if match else None for match in matches], object) for name in event.groups
     }
+
+
+def values(slug: str, text: pa.Array, here: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the values of one text in each entry that holds it, None in all others."""
+    found = {name: np.full(len(text), None, object) for name in BY_SLUG[slug].groups}
+    for name, each in _taken(slug, text.filter(pa.array(here))).items():
+        found[name][here] = each
+    return found
 
 
 def frame(
@@ -102,9 +138,11 @@ def frame(
     columns: Sequence[str] = PLACE,
     where: ds.Expression | None = None,
     marks: Marks | None = None,
+    *,
+    values: bool = True,
 ) -> pd.DataFrame:
     """Return the rows of `rows` as a frame, times in naive UTC; with all its columns where there is none."""
-    parts = list(rows(case, slugs, columns, where, marks))
+    parts = list(rows(case, slugs, columns, where, marks, values=values))
     return _frame(pa.concat_tables(parts) if parts else _none(case, slugs, columns, marks))
 
 
@@ -118,7 +156,7 @@ def _frame(table: pa.Table) -> pd.DataFrame:
 
 def _none(case: Case, slugs: Sequence[str], columns: Sequence[str], marks: Marks | None) -> pa.Table:
     kept = scan.dataset(case, "logs").schema.empty_table().select(list(columns))
-    empty = {name: _plain(kept[name].combine_chunks()) for name in columns}
+    empty = {name: plain(kept[name].combine_chunks()) for name in columns}
     empty |= {name: pa.array([], pa.bool_()) for name in marks or {}}
     no_text = pa.array([], pa.string())
     return pa.table(empty | _values(pa.array([], pa.list_(pa.string())), no_text, slugs, [*columns, "event"]))

@@ -73,9 +73,13 @@ def text(column: str) -> pc.Expression:
     return ds.field(column).cast(pa.string())
 
 
-def batches_of(case: Case, name: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+def batches_of(
+    case: Case, name: str, columns: Sequence[str] | dict[str, pc.Expression], where: pc.Expression | None = None
+) -> Iterator[pa.RecordBatch]:
     """Yield columns of a table batch by batch, within the times of the case."""
-    return dataset(case, name).to_batches(list(columns), filter=_times(case, name))
+    return dataset(case, name).to_batches(
+        columns if isinstance(columns, dict) else list(columns), filter=_and(_times(case, name), where)
+    )
 
 
 def records(
@@ -99,7 +103,11 @@ def records(
 
 
 def batches(
-    case: Case, columns: Sequence[str], where: pc.Expression | None = None, *, repeated: bool = False
+    case: Case,
+    columns: Sequence[str] | dict[str, pc.Expression],
+    where: pc.Expression | None = None,
+    *,
+    repeated: bool = False,
 ) -> Iterator[pa.RecordBatch]:
     """Yield what `records` returns batch by batch, so that little is held at once where no file holds a record again.
 
@@ -110,23 +118,31 @@ def batches(
         return
     copies = [i.file for i in case.found.of_kind("commitlog", "dledger") if i.replica_of]
     kept = _and(~ds.field("file").isin(copies) if copies else None, where)
-    yield from dataset(case, "messages").to_batches(list(columns), filter=_and(_times(case, "messages"), kept))
+    yield from batches_of(case, "messages", columns, kept)
 
 
 def extremes(
-    case: Case, by: Sequence[str], sums: Sequence[tuple[str, str]], where: pc.Expression | None = None
+    case: Case,
+    by: Sequence[str] | dict[str, pc.Expression],
+    sums: Sequence[tuple[str, str]],
+    where: pc.Expression | None = None,
+    name: str = "messages",
 ) -> pa.Table:
-    """Return the `min` or `max` of columns of the records by columns with few values: `by`, then `<column>_<min or max>` in order of `sums`."""
-    columns = list(dict.fromkeys([*by, *(name for name, _ in sums)]))
-    shown = [*by, *(f"{name}_{how}" for name, how in sums)]
-    again = [(f"{name}_{how}", how) for name, how in sums]
-    fields = {field.name: field for field in dataset(case, "messages").schema}
-    parts = [pa.table({**{n: pa.array([], plain(fields[n])) for n in by}, **{f"{n}_{how}": pa.array([], plain(fields[n])) for n, how in sums}})]  # fmt: skip
-    for batch in batches(case, columns, where, repeated=True):
-        found = pa.table(batch).group_by(list(by)).aggregate(list(sums)).select(shown)
-        parts.append(found.cast(parts[0].schema))
-    whole = pa.concat_tables(parts).group_by(list(by)).aggregate(again)
-    return whole.select([*by, *(f"{name}_{how}" for name, how in again)]).rename_columns(shown)
+    """Return the `min` or `max` of columns of the records (or of another table), by what has few values: `by`, then `<column>_<min or max>` in order of `sums`."""
+    keys = by if isinstance(by, dict) else {key: ds.field(key) for key in by}
+    columns = keys | {column: ds.field(column) for column, _ in sums}
+    given = dataset(case, name).scanner(columns=columns).projected_schema
+    shown = [*((key, key) for key in keys), *((f"{column}_{how}", column) for column, how in sums)]
+    schema = pa.schema([(own, plain(given.field(column))) for own, column in shown])
+    parts = [schema.empty_table()]
+    read = (
+        batches(case, columns, where, repeated=True) if name == "messages" else batches_of(case, name, columns, where)
+    )
+    for batch in read:
+        found = pa.table(batch).group_by(list(keys)).aggregate(list(sums)).select(schema.names)
+        parts.append(found.cast(schema))
+    whole = pa.concat_tables(parts).group_by(list(keys)).aggregate([(f"{column}_{how}", how) for column, how in sums])
+    return whole.select([*keys, *(f"{column}_{how}_{how}" for column, how in sums)]).rename_columns(schema.names)
 
 
 def plain(field: pa.Field) -> pa.DataType:

@@ -134,8 +134,8 @@ def _each(case: Case) -> list[tuple[Any, ...]]:
     rows = said.frame(case, tuple(EACH), ("ts", "file", "line"), ds.field("ts").is_valid())
     first = rows.sort_values(["ts", "file", "line"], kind="stable").groupby("event", sort=False).head(MOST_OF_A_KIND)
     return [
-        _row(row.ts.to_pydatetime(), *EACH[str(row.event)], Ref(str(row.file), "", line=int(str(row.line))))
-        for row in first.itertuples()
+        _row(row["ts"].to_pydatetime(), *EACH[row["event"]], Ref(row["file"], "", line=row["line"]))
+        for row in first.to_dict("records")
     ]
 
 

@@ -52,12 +52,10 @@ def every(case: Case) -> tuple[Denial, ...]:
     rows = said.counted(case, ("access-denied",), by=values).groupby(values, dropna=False)["n"].sum().head(MOST)
     names: dict[Why, set[str]] = defaultdict(set)
     counts: dict[Why, int] = defaultdict(int)
-    for each, n in rows.items():
-        why, name = _why(
-            {name: value if isinstance(value, str) else None for name, value in zip(values, each, strict=True)}
-        )  # type: ignore[call-overload]
+    for row in rows.reset_index().to_dict("records"):
+        why, name = _why({value: row[value] if isinstance(row[value], str) else None for value in values})
         names[why].add(name)
-        counts[why] += int(n)
+        counts[why] += int(row["n"])
     return tuple(Denial(why, tuple(sorted(n for n in names[why] if n)), counts[why]) for why in ORDER if why in counts)
 
 

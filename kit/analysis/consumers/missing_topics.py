@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import difflib
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import pandas as pd
@@ -49,7 +49,7 @@ def unknown(case: Case) -> list[Unknown]:
         by=("topic", "group"),
         marks={"by_send": ("DefaultMQProducerImpl",)},
     )
-    rows = list(found[found["topic"].notna()].head(MOST).itertuples())
+    rows: list[Any] = list(found[found["topic"].notna()].head(MOST).itertuples())
     exist = existing(case)
     topics = sorted({r.topic for r in rows if not r.topic.startswith(NORMAL)})
     result = []

@@ -80,13 +80,11 @@ def ends(case: Case) -> dict[str, End]:
     right = ds.field("problem").is_null() & ds.field("store_host").is_valid()
     asked = [("physical_offset", "max"), ("store_timestamp", "min"), ("store_timestamp", "max")]
     found = {}
-    for host, offset, first, last in (
-        scan.extremes(case, ["store_host"], asked, right).to_pandas().itertuples(index=False)
-    ):
+    for host, offset, *times in scan.extremes(case, ["store_host"], asked, right).to_pandas().to_numpy().tolist():
         at = (ds.field("store_host") == host) & (ds.field("physical_offset") == offset)
         record = scan.records(case, ["file", "store_size"], right & at).to_pylist()[0]
-        times = [pd.Timestamp(time).tz_localize(None) for time in (first, last)]
-        found[host] = End(host, offset + record["store_size"], *times, record["file"], offset)
+        first, last = (pd.Timestamp(time).tz_localize(None) for time in times)
+        found[host] = End(host, offset + record["store_size"], first, last, record["file"], offset)
     return found
 
 
