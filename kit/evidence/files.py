@@ -43,8 +43,17 @@ REASONS: Final[dict[str, T]] = {
 
 _NOT_THE_FILE: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE})
 """What is wrong with this machine at the moment, whatever file is read."""
+
+
+class Shrunk(OSError):
+    """A file ended before the place that was to be read: it became shorter meanwhile."""
+
+    def __init__(self, left: int, wanted: int) -> None:
+        super().__init__(errno.EIO, f"{left:,} / {wanted:,}")
+
+
 _REASONS: Final[tuple[tuple[type[BaseException], str], ...]] = (
-    (FileNotFoundError, "removed"), (OSError, "unreadable"), (MemoryError, "memory"), (RecursionError, "recursion"), (UnicodeError, "encoding"),
+    (FileNotFoundError, "removed"), (Shrunk, "shrunk"), (OSError, "unreadable"), (MemoryError, "memory"), (RecursionError, "recursion"), (UnicodeError, "encoding"),
 )  # fmt: skip
 
 PACKED: Final = 30
