@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
-from kit.evidence.files import open_readonly
+from kit.evidence import buffers
+from kit.evidence.files import open_raw
 from kit.formats.arrow_types import TIMESTAMP
 from kit.formats.values import NANO_LAST_MS
 from kit.rocketmq import binary_format as f
@@ -156,11 +157,10 @@ def units(file: str, path: str) -> Iterator[pa.RecordBatch]:
     `problem` says `size` or `offset` where a unit cannot point at a record, `order` where it points before its
     predecessor.
     """
-    length = Path(path).stat().st_size
-    with open_readonly(path) as stream:
-        buf = np.memmap(stream, np.uint8, "r") if length else np.empty(0, np.uint8)
+    with open_raw(path) as stream:
+        buf = buffers.whole(stream)
     known = place(file)
-    found = sniff(np.asarray(buf[:65536]), file)
+    found = sniff(buf[:65536], file)
     kind = known[0] if known else (found["unit"] if found else "plain")
     name = PurePosixPath(file.replace("\\", "/")).name
     base = known[3] if known else f.first_offset(name)
