@@ -33,7 +33,7 @@ QUARTER: Final = 15 * 60_000
 WEST: Final = -12 * 3_600_000
 EAST: Final = 14 * 3_600_000
 SLACK: Final = 4 * 60_000
-"""A line that lies further from a whole quarter tells nothing: it was printed long after its message."""
+"""A line that lies further from a whole quarter says nothing: it was printed long after its message."""
 
 _WINDOW: Final = 128 << 10
 _WINDOWS: Final = 6

@@ -144,7 +144,7 @@ def _window(raw: np.ndarray, base: int, piece: Piece, whole: bool) -> _Window:
 def _understand(
     raw: np.ndarray, candidates: np.ndarray, starts: np.ndarray, ends: np.ndarray, rows: np.ndarray, mode: int
 ) -> np.ndarray:
-    """Give the lines the kernel gave up on to `rare`; return the buffer with the rewritten ones behind it."""
+    """Hand the lines that the kernel could not split to `rare`; return the buffer with the rewritten ones behind it."""
     more: list[bytes] = []
     room = int(raw.size)
     for i in candidates.tolist():
