@@ -18,7 +18,7 @@ from kit.case.options import Options, instant
 from kit.case.progress import Progress
 from kit.evidence import disk
 from kit.evidence import workspace as ws
-from kit.evidence.files import Refused
+from kit.evidence.files import Refused, readable_again
 from kit.evidence.remote import fetch, is_remote, shown
 from kit.evidence.unread import QUIET, Unread, notes, take_notes
 from kit.i18n import Lang, T
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from kit.case import tables
-    from kit.case.bug_report import Failure
+    from kit.case.failure import Failure
 
 HIDDEN: Final = ("events", "offset")
 """Columns of `entries` that `logs` does not show."""
@@ -178,7 +178,13 @@ class Case:
 
     @cached_property
     def workspace(self) -> ws.Workspace:
-        return ws.Workspace.for_evidence(self.path, self._base, self.found.content_key, shared=self._shared)
+        place = ws.Workspace.for_evidence(self.path, self._base, self.found.content_key, shared=self._shared)
+        place.forget_passing(self._readable_again)
+        return place
+
+    def _readable_again(self, refused: Refused) -> bool:
+        item = self.found.get(refused.file)
+        return item is not None and readable_again(refused, item.path, item.bytes)
 
     @property
     def _shared(self) -> bool:

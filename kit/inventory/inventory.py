@@ -73,12 +73,13 @@ def take(
     key = quick_key(root.resolve())
     kept = _kept(base, key, hashes=hashes)
     with disk.locked(base / "spool" / f"{key}.lock"), disk.hold(kept.parent):
-        known = _load(kept)
+        known = _load(kept, root)
         if known is None:
             found = msgspec.json.encode(_take(root, kept.parent / "files", hashes=hashes), order="deterministic")
             # The same as whoever loads it gets: tables are named by what is in it.
             known = msgspec.json.decode(found, type=Inventory)
-            disk.write_text(kept, found.decode())
+            if not any(refused.reason == "space" for refused in known.refused):
+                disk.write_text(kept, found.decode())
             if not shared:
                 disk.seal(kept.parent)
     return known
@@ -112,10 +113,12 @@ def quick_key(root: Path) -> str:
     return digest.hexdigest()[:32]
 
 
-def _load(kept: Path) -> Inventory | None:
+def _load(kept: Path, root: Path) -> Inventory | None:
     try:
         known = msgspec.json.decode(kept.read_bytes(), type=Inventory)
     except (OSError, msgspec.MsgspecError):
+        return None
+    if ws.RUN not in os.environ and any(ev.readable_again(r, root / r.file) for r in known.refused):
         return None
     return known if all(Path(item.path).exists() for item in known.items) else None
 
