@@ -23,7 +23,7 @@ from plotly.offline import get_plotlyjs
 from kit import causes
 from kit.analysis import noise
 from kit.case.failure import Failure
-from kit.causes import look_alikes
+from kit.causes import look_alikes, release_advice
 from kit.charts import Chart, timeline
 from kit.charts.safe_text import clean
 from kit.charts.table import Table, cell
@@ -112,6 +112,7 @@ def render(
         links=_links(found, lang),
         look_alikes=part(_look_alikes, [v["id"] for v in found], lang),
         harmless=part(_maybe, tables, "harmless", noise.HEAD.render(lang), lang, noise.SHOWN),
+        releases=part(_maybe, tables, "releases", release_advice.HEAD.render(lang), lang, release_advice.COLUMNS),
         undecided=undecided,
         undecided_table=_verdict_table(undecided, lang),
         undecided_missing=_once(undecided),
