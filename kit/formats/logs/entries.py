@@ -17,7 +17,8 @@ from kit.formats.logs import fallback_layouts
 from kit.formats.logs import lines as ln
 from kit.formats.logs import literal_matcher as nd
 from kit.formats.logs import prefix as p
-from kit.formats.logs.log_table import EVENT_FIELDS, SCHEMA, Options, Piece, instants, table
+from kit.formats.logs.log_table import Options, Piece, instants, table
+from kit.formats.logs.schema import EVENT_FIELDS, SCHEMA
 from kit.rocketmq.log_events import catalogue
 
 __all__ = ["EVENT_FIELDS", "SCHEMA", "Options", "Piece", "batches", "instants", "read"]
