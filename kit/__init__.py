@@ -24,7 +24,7 @@ _AT: Final = {
     "trace": "kit.analysis.messages.trace",
     "explain": "kit.explanation.explain",
 }
-_ROOMS: Final = {"lab": "kit.training", "postmortem": "kit.postmortem"}
+_ROOMS: Final = {"incidents": "kit.incidents", "lab": "kit.training", "postmortem": "kit.postmortem"}
 """Modules that notebooks reach as attributes."""
 
 

@@ -13,11 +13,11 @@ import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from kit.case.bug_report import Failure
+from kit.case.failure import Failure
 from kit.evidence import disk
 from kit.evidence import workspace as ws
 from kit.i18n import LANGS, Lang
@@ -26,10 +26,6 @@ from kit.spark.sessions import uri
 if TYPE_CHECKING:
     from kit.case.case import Case
     from kit.causes.findings import Finding
-
-
-RUN: Final = "RMQ_KIT_RUN"
-"""Name of the run a process belongs to: the notebooks of a report show its results even where a cause failed."""
 
 
 def key(case: Case) -> str:
@@ -42,26 +38,28 @@ def key(case: Case) -> str:
 
 def _folder(case: Case) -> Path | None:
     """Return the folder of the results of this case, None before a triage."""
-    run = case.memo.get(RUN) or os.environ.get(RUN)
+    run = case.memo.get(ws.RUN) or os.environ.get(ws.RUN)
     ours = case.workspace.table(f"{key(case)}{ws.RUN_ONLY}{run}") if run else None
     return ours or case.workspace.table(key(case))
 
 
 @contextlib.contextmanager
 def one_run() -> Iterator[None]:
-    """Let the processes that are started in the block see results in which a cause failed; nobody else does."""
-    before = os.environ.get(RUN)
-    os.environ[RUN] = before or secrets.token_hex(8)
+    """Let the processes that are started in the block, the notebooks of a report, see results in which a cause failed; nobody
+    else does.
+    """
+    before = os.environ.get(ws.RUN)
+    os.environ[ws.RUN] = before or secrets.token_hex(8)
     try:
         yield
     finally:
         if before is None:
-            del os.environ[RUN]
+            del os.environ[ws.RUN]
 
 
 def load(case: Case, lang: Lang | None = None) -> dict[str, Any] | None:
     """Return the findings of an earlier triage in `lang`, None if absent."""
-    run = os.environ.get(RUN)
+    run = os.environ.get(ws.RUN)
     folder = case.workspace.table(key(case)) or (run and case.workspace.table(f"{key(case)}{ws.RUN_ONLY}{run}"))
     return json.loads((folder / f"findings-{lang or case.lang}.json").read_text(encoding="utf-8")) if folder else None
 
@@ -79,11 +77,11 @@ def save(
     try:
         if not case.failures:
             _save(case, key(case), findings, documents, shared or {})
-            case.memo.pop(RUN, None)
+            case.memo.pop(ws.RUN, None)
             return
     except _TableFailed:
         pass
-    run = case.memo[RUN] = os.environ.get(RUN) or secrets.token_hex(8)
+    run = case.memo[ws.RUN] = os.environ.get(ws.RUN) or secrets.token_hex(8)
     name = f"{key(case)}{ws.RUN_ONLY}{run}"
     case.workspace.forget(name)
     _save(case, name, findings, documents, shared or {})

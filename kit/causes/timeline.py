@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
-from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import noise, refs
 from kit.analysis.sends import busy
+from kit.case import said
 from kit.causes.findings import Finding
+from kit.formats.printed_times import utc
 from kit.i18n import Sentence, T
 from kit.inventory.references import Ref
 
@@ -109,7 +110,7 @@ def _row(
     decides: bool = False,
 ) -> tuple[Any, ...]:
     place = (ref.file, ref.line, ref.physical_offset) if ref else (None, None, None)
-    return _utc(at), until and _utc(until), lane, what.render("en"), what.render("zh"), count, *place, decides
+    return utc(at), until and utc(until), lane, what.render("en"), what.render("zh"), count, *place, decides
 
 
 def _of_findings(case: Case, found: Sequence[Finding]) -> list[tuple[Any, ...]]:
@@ -131,23 +132,11 @@ def _of_findings(case: Case, found: Sequence[Finding]) -> list[tuple[Any, ...]]:
 
 def _each(case: Case) -> list[tuple[Any, ...]]:
     """Return what somebody did: starts, stops, changes. The first entries of each kind."""
-    if not any(refs.seen(case, slug) for slug in EACH):
-        return []
-    slugs = F.array(*(F.lit(slug) for slug in EACH))
-    picked = (
-        case.entries.where(F.arrays_overlap("events", slugs) & F.col("ts").isNotNull())
-        .select("ts", "file", "line", F.array_intersect("events", slugs).getItem(0).alias("slug"))
-        .orderBy("ts", "file", "line")
-        .limit(MOST_OF_A_KIND * len(EACH))
-        .collect()
-    )
-    by_slug: dict[str, list[Any]] = defaultdict(list)
-    for row in picked:
-        by_slug[row.slug].append(row)
+    rows = said.frame(case, tuple(EACH), ("ts", "file", "line"), ds.field("ts").is_valid())
+    first = rows.sort_values(["ts", "file", "line"], kind="stable").groupby("event", sort=False).head(MOST_OF_A_KIND)
     return [
-        _row(row.ts, EACH[slug][0], EACH[slug][1], Ref(row.file, "", line=row.line))
-        for slug, entries in by_slug.items()
-        for row in entries[:MOST_OF_A_KIND]
+        _row(row["ts"].to_pydatetime(), *EACH[row["event"]], Ref(row["file"], "", line=row["line"]))
+        for row in first.to_dict("records")
     ]
 
 
@@ -215,7 +204,7 @@ def times_of(case: Case, found: Iterable[Mapping[str, Any]]) -> dict[Place, dt.d
         columns = ["file", "physical_offset", "store_timestamp"]
         for row in stored.to_table(columns=columns, filter=chosen).to_pylist():
             if row["physical_offset"] in records[row["file"]] and row["store_timestamp"] is not None:
-                times[row["file"], None, row["physical_offset"]] = _utc(row["store_timestamp"])
+                times[row["file"], None, row["physical_offset"]] = utc(row["store_timestamp"])
     entries = ds.dataset(case.folder("logs"), format="parquet") if lines else None
     for file, wanted in sorted(lines.items()):
         assert entries is not None
@@ -230,9 +219,5 @@ def times_of(case: Case, found: Iterable[Mapping[str, Any]]) -> dict[Place, dt.d
             )
             ts = [at for at in found_lines["ts"].filter(covers).to_pylist() if at is not None]
             if ts:
-                times[file, line, None] = _utc(ts[0])
+                times[file, line, None] = utc(ts[0])
     return times
-
-
-def _utc(at: dt.datetime) -> dt.datetime:
-    return at.replace(tzinfo=dt.UTC) if at.tzinfo is None else at.astimezone(dt.UTC)

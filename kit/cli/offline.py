@@ -1,5 +1,5 @@
 """Commands that need no evidence and no Java, and answer within a second: explain, msgid, size, collect, compare,
-workspace.
+gallery, workspace.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ BAD_PROPERTY = T("`{text}` is no property; write it as NAME=VALUE")
 TOO_OLD = T("{version} is older than {oldest}, the first release whose sizes are known")
 BAD_DATE = T("`{text}` is not an ISO date, such as 2024-05-14 or 2024-05-14T10:00:00+08:00")
 NOT_FINDINGS = T("{path}: not a findings.json")
+NO_FOLDER = T("not a folder")
 SAME = T("Nothing changed.")
 FREED = T("{bytes} bytes freed")
 IN_USE = T("{n} workspaces are in use by a running command and stay")
@@ -29,13 +30,12 @@ IN_USE = T("{n} workspaces are in use by a running command and stay")
 @in_language
 def msgid(ids: tuple[str, ...], near: str | None, lang: Lang) -> None:
     """Take message ids apart: which kind, every field, both times where two months fit."""
-    import datetime as dt
-
+    from kit.formats.printed_times import iso
     from kit.report import console
     from kit.rocketmq.ids import msgid_report
 
     try:
-        about = dt.datetime.fromisoformat(near) if near else None
+        about = iso(near) if near else None
     except ValueError:
         raise Refusal(BAD_DATE.say(text=clean(near or "")).render(lang)) from None
     rows = msgid_report(ids, about)
@@ -131,6 +131,21 @@ def compare(before: Path, after: Path, lang: Lang) -> None:
     click.echo(render(changes, lang) if changes else SAME.in_(lang))
 
 
+@click.command()
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@in_language
+def gallery(folder: Path, lang: Lang) -> None:
+    """Write DIR/index.html, an offline and searchable page over every report below DIR."""
+    from kit.incidents import gallery as pages
+
+    try:
+        click.echo(pages.write(folder, lang))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise Refusal(f"{clean(str(folder))}: {NO_FOLDER.in_(lang)}") from error
+    except pages.GalleryRefused as error:
+        raise Refusal(clean(str(error))) from None
+
+
 def _findings(path: Path, lang: Lang) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
@@ -213,4 +228,4 @@ def _pasted(file: Path, lang: Lang) -> str:
     return decoded(raw)
 
 
-COMMANDS = (explain, msgid, size, collect, compare, workspace)
+COMMANDS = (explain, msgid, size, collect, compare, gallery, workspace)

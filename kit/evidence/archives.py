@@ -23,7 +23,7 @@ from typing import Any, Final, cast
 import attrs
 
 from kit.evidence import disk
-from kit.evidence.files import EvidenceFile, Opened, Refused, open_readonly, shown
+from kit.evidence.files import EvidenceFile, Opened, Refused, open_readonly, refusal, shown
 from kit.evidence.streams import (
     BLOCK,
     BZIP2,
@@ -43,7 +43,7 @@ from kit.evidence.streams import (
     Utf8,
     is_packed,
     is_tar,
-    is_wide,
+    wide,
 )
 
 __all__ = ["HEAD", "Spooler", "is_packed", "member_name"]
@@ -122,8 +122,7 @@ class Spooler:
         except _Refusal as refusal:
             out.refused.append(Refused(name, refusal.reason))
         except Exception as error:
-            full = disk.is_full(error)
-            out.refused.append(Refused(name, "space") if full else Refused(name, "damaged", str(error)[:200]))
+            out.refused.append(Refused(name, "space") if disk.is_full(error) else _damaged(name, error))
 
     def _take(
         self, name: str, stream: Peek, depth: int, out: Opened, packed: Callable[[], int], singles: int = 0
@@ -139,7 +138,8 @@ class Spooler:
                 raise _Refusal("nested")
             (self._zip if head.startswith(ZIP) else self._tar)(name, stream, depth, out, packed)
         else:
-            self._write(name, Peek(Utf8(stream)) if is_wide(head) else stream, out, packed)
+            encoding = wide(head)
+            self._write(name, Peek(Utf8(stream, encoding)) if encoding else stream, out, packed)
 
     def _tar(self, name: str, stream: Peek, depth: int, out: Opened, packed: Callable[[], int]) -> None:
         with tarfile.open(fileobj=cast("Any", stream), mode="r|", tarinfo=TarInfo, errors="surrogateescape") as tar:
@@ -252,7 +252,7 @@ class Spooler:
         digest = stream.sha.hexdigest()
         out.files.append(EvidenceFile(name, target, size, packed=True, sha256=digest, text_sha256=digest))
         if damage is not None:
-            out.refused.append(Refused(name, "damaged", str(damage)[:200]))
+            out.refused.append(_damaged(name, damage))
 
     def _copy(self, target: Path, stream: Peek, packed: Callable[[], int]) -> tuple[int, Exception | None]:
         """Write `stream` with holes for zeros. Return its size, and what stopped it before its end."""
@@ -289,6 +289,13 @@ class Spooler:
             absurd = self._total > TOTAL_FREE and self._total > 1000 * self._packed
         if absurd or (size > RATIO_FREE and size > MAX_RATIO * packed):
             raise _Refusal("ratio")
+
+
+def _damaged(name: str, error: Exception) -> Refused:
+    """Say why a packed file was not read to its end. Only what the system itself reports has a number: that may pass."""
+    if isinstance(error, OSError) and error.errno:
+        return refusal(name, error)
+    return Refused(name, "damaged", str(error)[:200])
 
 
 def _with_hash(file: EvidenceFile, sha256: str) -> EvidenceFile:

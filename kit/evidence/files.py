@@ -43,10 +43,21 @@ REASONS: Final[dict[str, T]] = {
 
 _NOT_THE_FILE: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE})
 """What is wrong with this machine at the moment, whatever file is read."""
+
+
+class Shrunk(OSError):
+    """A file ended before the place that was to be read: it became shorter meanwhile."""
+
+    def __init__(self, left: int, wanted: int) -> None:
+        super().__init__(errno.EIO, f"{left:,} / {wanted:,}")
+
+
 _REASONS: Final[tuple[tuple[type[BaseException], str], ...]] = (
-    (FileNotFoundError, "removed"), (OSError, "unreadable"), (MemoryError, "memory"), (RecursionError, "recursion"), (UnicodeError, "encoding"),
+    (FileNotFoundError, "removed"), (Shrunk, "shrunk"), (OSError, "unreadable"), (MemoryError, "memory"), (RecursionError, "recursion"), (UnicodeError, "encoding"),
 )  # fmt: skip
 
+_PASSING: Final = frozenset({"removed", "shrunk", "unreadable", "memory", "space"})
+"""Reasons that lie in a moment (a network drive that was away, a right given later), not in what the file holds."""
 PACKED: Final = 30
 """Bytes behind one packed byte: logs and commit logs of the recordings shrink 20 to 60 times."""
 _PACKED_NAMES: Final = (".gz", ".tgz", ".zst", ".zip", ".xz", ".bz2")
@@ -90,6 +101,17 @@ class Refused:
     def say(self, lang: Lang = "en") -> str:
         why = REASONS[self.reason].render(lang)
         return f"{why} ({self.detail})" if self.detail else why
+
+
+def readable_again(refused: Refused, path: Path | str, size: int = 0) -> bool:
+    """Tell whether what kept a file from being read lay in a moment that has passed. `size`: what it should have at least."""
+    if refused.reason not in _PASSING:
+        return False
+    try:
+        with open_raw(path) as file:
+            return os.fstat(file.fileno()).st_size >= size and (not size or len(file.read(1)) == 1)
+    except OSError:
+        return False
 
 
 def refusal(file: str, error: Exception) -> Refused:

@@ -27,6 +27,8 @@ XZ: Final = b"\xfd7zXZ\x00"
 FOREIGN: Final = (b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07")
 _XZ_MEMORY: Final = 256 << 20
 """Bytes an xz stream may ask for: its highest level needs 65 MiB."""
+_WIDE_LEAST: Final = 64
+"""Bytes from which a text without a byte order mark can be told from numbers."""
 _MAX_HEADER: Final = 1 << 20
 
 
@@ -139,9 +141,9 @@ class Utf8:
     ASCII.
     """
 
-    def __init__(self, stream: Peek) -> None:
+    def __init__(self, stream: Peek, encoding: str) -> None:
         self._stream = stream
-        self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
+        self._decoder = codecs.getincrementaldecoder(encoding)("replace")
 
     def read(self, size: int = -1, /) -> bytes:
         """Return some of the text; half a character at the end of the file becomes U+FFFD."""
@@ -151,19 +153,27 @@ class Utf8:
         return self._decoder.decode(b"", final=True).encode()
 
 
-def is_wide(head: bytes) -> bool:
-    """Tell a UTF-16 text by its byte order mark and by what then is there: printable characters, ASCII among
-    them.
+def wide(head: bytes) -> str | None:
+    """Return the encoding of a UTF-16 text, None for anything else: known by its byte order mark, or by zeros in every
+    other byte as far as it is ASCII, and by what then is there: printable characters, ASCII among them.
     """
-    if not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return False
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16" if _reads(head, "utf-16", 0.2) else None
+    zeros = [head[first::2].count(0) for first in (0, 1)]
+    if len(head) < _WIDE_LEAST or min(zeros) * 20 > max(zeros) or max(zeros) * 10 < len(head):
+        return None
+    encoding = "utf-16-le" if zeros[1] > zeros[0] else "utf-16-be"
+    return encoding if _reads(head, encoding, 0.5) else None
+
+
+def _reads(head: bytes, encoding: str, ascii_share: float) -> bool:
     try:
-        text = codecs.getincrementaldecoder("utf-16")().decode(head)
+        text = codecs.getincrementaldecoder(encoding)().decode(head)
     except UnicodeDecodeError:
         return False
     plain = sum(c.isascii() for c in text)
     shown = sum(c.isprintable() or c in "\t\r\n\f\x1b" for c in text)
-    return bool(text) and shown >= 0.95 * len(text) and plain >= 0.2 * len(text)
+    return bool(text) and shown >= 0.95 * len(text) and plain >= ascii_share * len(text)
 
 
 class TarInfo(tarfile.TarInfo):
@@ -187,4 +197,4 @@ def is_tar(head: bytes) -> bool:
 
 def is_packed(head: bytes) -> bool:
     """Tell whether a file that begins with `head` is an archive of any kind, or a text to be written anew as UTF-8."""
-    return head.startswith((*ZIP, GZIP, ZSTD, *BZIP2, XZ, *FOREIGN)) or is_tar(head) or is_wide(head)
+    return head.startswith((*ZIP, GZIP, ZSTD, *BZIP2, XZ, *FOREIGN)) or is_tar(head) or wide(head) is not None

@@ -15,7 +15,7 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import IO, Any, Final
@@ -23,14 +23,16 @@ from typing import IO, Any, Final
 import attrs
 
 from kit.evidence import disk
-from kit.evidence.files import shown
-from kit.evidence.unread import PREFIX
+from kit.evidence.files import Refused, shown
+from kit.evidence.unread import PREFIX, notes
 from kit.i18n import Lang, T
 
 DONE: Final = "_SUCCESS"
 """The marker of a complete table, by the name Spark gives it; lists the table's Parquet files."""
 READING: Final = ("rocketmq", "evidence", "formats", "inventory", "spark")
 """The folders whose code decides what a table holds."""
+RUN: Final = "RMQ_KIT_RUN"
+"""Environment variable with the name of the run a process belongs to."""
 RUN_ONLY: Final = "-run-"
 """In the names of results that only the run which made them shows."""
 ROOMS: Final = ("cases", "spool", "remote")
@@ -178,6 +180,14 @@ class Workspace:
 
     def write_json(self, name: str, value: Any) -> None:
         disk.write_text(self.folder / f"{name}.json", json.dumps(value, ensure_ascii=False), private=not self.shared)
+
+    def forget_passing(self, readable: Callable[[Refused], bool]) -> None:
+        """Remove the tables in which a file is missing that can be read now, and all results. Not within a run: others read them."""
+        if RUN in os.environ:
+            return
+        stale = [folder for folder in self.tables.glob("*-*") if any(map(readable, notes(folder)))]
+        for name in [*(folder.name for folder in stale), *(["results"] if stale else [])]:
+            self.forget(name)
 
     def forget(self, name: str) -> None:
         """Remove a table, so that it is made anew the next time."""

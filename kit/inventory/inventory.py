@@ -18,6 +18,7 @@ from kit.evidence import files as ev
 from kit.evidence import workspace as ws
 from kit.evidence.files import EvidenceFile, Refused, refusal
 from kit.evidence.opening import open_evidence
+from kit.formats import printed_times
 from kit.inventory.model import Item
 
 if TYPE_CHECKING:
@@ -73,12 +74,13 @@ def take(
     key = quick_key(root.resolve())
     kept = _kept(base, key, hashes=hashes)
     with disk.locked(base / "spool" / f"{key}.lock"), disk.hold(kept.parent):
-        known = _load(kept)
+        known = _load(kept, root)
         if known is None:
             found = msgspec.json.encode(_take(root, kept.parent / "files", hashes=hashes), order="deterministic")
             # The same as whoever loads it gets: tables are named by what is in it.
             known = msgspec.json.decode(found, type=Inventory)
-            disk.write_text(kept, found.decode())
+            if not any(refused.reason == "space" for refused in known.refused):
+                disk.write_text(kept, found.decode())
             if not shared:
                 disk.seal(kept.parent)
     return known
@@ -112,10 +114,12 @@ def quick_key(root: Path) -> str:
     return digest.hexdigest()[:32]
 
 
-def _load(kept: Path) -> Inventory | None:
+def _load(kept: Path, root: Path) -> Inventory | None:
     try:
         known = msgspec.json.decode(kept.read_bytes(), type=Inventory)
     except (OSError, msgspec.MsgspecError):
+        return None
+    if ws.RUN not in os.environ and any(ev.readable_again(r, root / r.file) for r in known.refused):
         return None
     return known if all(Path(item.path).exists() for item in known.items) else None
 
@@ -215,9 +219,8 @@ def as_log_files(found: Inventory) -> list[LogFile]:
 
 def minutes(zone: str | None) -> int | None:
     """Return the minutes east of "+08:00", None for an IANA name or None."""
-    if zone is None or zone[0] not in "+-":
-        return None
-    return (int(zone[1:3]) * 60 + int(zone[4:6])) * (-1 if zone[0] == "-" else 1)
+    known = printed_times.zone(zone)
+    return known if isinstance(known, int) else None
 
 
 def with_columns(found: Inventory, said: str) -> Inventory:

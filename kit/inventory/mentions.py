@@ -5,16 +5,13 @@ Raw bytes are searched, not parsed entries: what no layout understands mentions 
 
 from __future__ import annotations
 
-import mmap
 import os.path
 import re
-from array import array
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 import attrs
-import numpy as np
 
 from kit.evidence.files import open_readonly
 
@@ -25,6 +22,9 @@ MOST: Final = 200
 ID_LENGTHS: Final = (32, 34, 56)
 MIN_KEY: Final = 4
 """Shorter keys are found everywhere and mean nothing."""
+WINDOW: Final = 8 << 20
+LONGEST: Final = 64 << 20
+"""Bytes of a line that are held; a word that lies just there in a longer one is not found."""
 MANY: Final = 64
 """From this many ids on their shape is searched for: an alternation is tried branch by branch."""
 
@@ -75,9 +75,9 @@ class Pattern:
     regex: re.Pattern[bytes]
     only: frozenset[bytes] | None = None
 
-    def search(self, data: mmap.mmap, start: int, end: int) -> re.Match[bytes] | None:
-        """Return the next match that is a word standing alone. UTF-16 text is taken as it is."""
-        while (match := self.regex.search(data, start, end)) is not None:
+    def search(self, data: bytes, start: int = 0) -> re.Match[bytes] | None:
+        """Return the next match that is a word standing alone."""
+        while (match := self.regex.search(data, start)) is not None:
             before = data[match.start() - 1 : match.start()]
             if not before.isalnum() and (self.only is None or match.group() in self.only):
                 return match
@@ -85,7 +85,7 @@ class Pattern:
         return None
 
 
-def patterns(words: Iterable[str], encoding: str = "utf-8") -> list[Pattern]:
+def patterns(words: Iterable[str]) -> list[Pattern]:
     """Return patterns that find the words; ids of one length with a common beginning share one, which the search runs
     through at once.
     """
@@ -95,64 +95,65 @@ def patterns(words: Iterable[str], encoding: str = "utf-8") -> list[Pattern]:
     made = []
     for members in groups.values():
         prefix = os.path.commonprefix(members)  # noqa: RUF071 - of ids, not of paths
-        raw = [member.encode(encoding) for member in members]
-        head, after = re.escape(prefix.encode(encoding)), rb"(?![0-9A-Za-z])"
+        raw = [member.encode() for member in members]
+        head, after = re.escape(prefix.encode()), rb"(?![0-9A-Za-z])"
         if len(members) > MANY:
-            rest = len(raw[0]) - len(prefix.encode(encoding))
-            made.append(Pattern(re.compile(head + b"[0-9A-F\\0]{%d}" % rest + after), frozenset(raw)))
+            rest = len(raw[0]) - len(prefix.encode())
+            made.append(Pattern(re.compile(head + b"[0-9A-F]{%d}" % rest + after), frozenset(raw)))
         else:
-            tails = b"|".join(re.escape(one[len(prefix.encode(encoding)) :]) for one in raw)
+            tails = b"|".join(re.escape(one[len(prefix.encode()) :]) for one in raw)
             made.append(Pattern(re.compile(head + b"(?:" + tails + b")" + after)))
     return made
 
 
 def _search(text: Text, words: list[str], most: int) -> tuple[int, list[Mention]]:
     """Return how many lines of one file hold a word, and those that are kept."""
-    encoding = "utf-16-le" if text.encoding == "utf-16" else "utf-8"
+    wanted = patterns(words)
+    first: list[tuple[int, bytes]] = []
+    last: deque[tuple[int, bytes]] = deque(maxlen=most // 4)
+    count, line = 0, 1
+    for data in _windows(text):
+        counted = 0
+        for begin in _begins(data, wanted):
+            line += data.count(b"\n", counted, begin)
+            counted = begin
+            end = data.find(b"\n", begin)
+            (first if count < most - most // 4 else last).append((line, data[begin : len(data) if end < 0 else end]))
+            count += 1
+        line += data.count(b"\n", counted)
+    return count, [_quoted(text, number, said, wanted) for number, said in (*first, *last)]
+
+
+def _windows(text: Text) -> Iterator[bytes]:
+    """Yield a file in windows that end with a line. It is read, not mapped: logs are cut off while they are read."""
     with open_readonly(text.path) as stream:
-        try:
-            data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-        except ValueError:  # an empty file
-            return 0, []
-        with data:
-            wanted = patterns(words, encoding)
-            begins = np.unique(
-                np.concatenate([np.empty(0, np.int64), *(_begins(data, pattern, encoding) for pattern in wanted)])
-            )
-            kept = (
-                begins
-                if len(begins) <= most
-                else np.concatenate([begins[: most - most // 4], begins[len(begins) - most // 4 :]])
-            )
-            return len(begins), list(_quoted(data, text, kept.tolist(), wanted, encoding))
+        if text.encoding == "utf-16":
+            yield stream.read().decode("utf-16", "replace").encode()
+            return
+        held = b""
+        while data := stream.read(WINDOW):
+            lines, feed, rest = data.rpartition(b"\n")
+            if feed or len(held) > LONGEST:
+                yield held + lines + feed
+                held = b""
+            held += rest
+        yield held
 
 
-def _begins(data: mmap.mmap, pattern: Pattern, encoding: str) -> np.ndarray:
-    """Return where the lines with a match begin."""
-    feed = "\n".encode(encoding)
-    found = array("q")
-    at = 0
-    while (match := pattern.search(data, at, len(data))) is not None:
-        last = data.rfind(feed, 0, match.start())
-        found.append(last + len(feed) if last >= 0 else 0)
-        end = data.find(feed, match.end())
-        at = len(data) if end < 0 else end
-    return np.array(found, np.int64)
+def _begins(data: bytes, wanted: list[Pattern]) -> list[int]:
+    """Return where the lines with a match begin, in order."""
+    found: set[int] = set()
+    for pattern in wanted:
+        at = 0
+        while (match := pattern.search(data, at)) is not None:
+            found.add(data.rfind(b"\n", 0, match.start()) + 1)
+            end = data.find(b"\n", match.end())
+            at = len(data) if end < 0 else end
+    return sorted(found)
 
 
-def _quoted(data: mmap.mmap, text: Text, begins: list[int], wanted: list[Pattern], encoding: str) -> Iterator[Mention]:
-    feed = "\n".encode(encoding)
-    line, counted = 1, 0
-    for begin in begins:
-        line += _count(data, counted, begin, feed)
-        counted = begin
-        end = data.find(feed, begin)
-        end = len(data) if end < 0 else end
-        first = min((m for pattern in wanted if (m := pattern.search(data, begin, end))), key=lambda m: m.start())
-        shown = data[begin : min(end, begin + 4 * MAX_TEXT)].decode(text.encoding or "utf-8", "replace").rstrip("\r\n")
-        yield Mention(text.file, line, shown[:MAX_TEXT], first.group().decode(encoding))
-
-
-def _count(data: mmap.mmap, start: int, end: int, feed: bytes) -> int:
-    step = 8 << 20
-    return sum(data[at : min(at + step, end)].count(feed) for at in range(start, end, step))
+def _quoted(text: Text, line: int, said: bytes, wanted: list[Pattern]) -> Mention:
+    first = min((m for pattern in wanted if (m := pattern.search(said))), key=lambda m: m.start())
+    encoding = "utf-8" if text.encoding in (None, "utf-16") else text.encoding
+    shown = said[: 4 * MAX_TEXT].decode(encoding, "replace").rstrip("\r\n")
+    return Mention(text.file, line, shown[:MAX_TEXT], first.group().decode())

@@ -59,7 +59,7 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]
     Raise ValueError where one of them is no findings.json.
     """
     for name, findings in (("before", before), ("after", after)):
-        if not _is_findings(findings):
+        if not is_findings(findings):
             raise ValueError(NOT_FINDINGS.say(name=name).render())
     changes: list[Change] = []
     roots = [list(side.get("root_causes") or []) for side in (before, after)]
@@ -137,7 +137,7 @@ def _delta(was: Any, now: Any) -> float | None:
     return now - was if numbers else None
 
 
-def _is_findings(findings: Any) -> bool:
+def is_findings(findings: Any) -> bool:
     listed = findings.get("findings") if isinstance(findings, Mapping) else None
     if not isinstance(listed, list) or findings.get("schema") != SCHEMA:
         return False

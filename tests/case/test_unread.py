@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import gzip
 import json
 import os
 import socket
@@ -17,7 +19,7 @@ import pytest
 
 import kit
 from kit.case import tables, unreadable
-from kit.evidence import files
+from kit.evidence import archives, files, workspace
 from kit.evidence.unread import Unread
 from kit.formats.commitlog import segments, trace_contexts
 from kit.formats.logs import entries
@@ -262,6 +264,72 @@ def test_permission_given_later(evidence: Path) -> None:
     assert [r.reason for r in opened(evidence).unread()] == ["unreadable"]
     bad.chmod(0o600)
     assert opened(evidence).unread() == []
+
+
+# --- what passes ----------------------------------------------------------------------------------------------------
+
+
+def away(real: Any) -> Any:
+    """A reader on a drive that is away: for the files called bad."""
+
+    def read(*args: Any, **kwargs: Any) -> Any:
+        if any("bad" in str(getattr(a, "file", a)) for a in args):
+            raise OSError(errno.ESTALE, "Stale file handle")
+        return real(*args, **kwargs)
+
+    return read
+
+
+def test_a_drive_that_was_away_is_asked_again(evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = opened(evidence)
+    case.zones  # noqa: B018
+    with monkeypatch.context() as broken:
+        broken.setattr(segments, "messages", away(segments.messages))
+        assert of_files(case, "messages") == {"good"}
+        assert [r.reason for r in case.unread()] == ["unreadable"]
+    with case.workspace.writing("results/earlier") as part:
+        assert part is not None
+    again = opened(evidence)
+    assert of_files(again, "messages") == {"bad", "good"} and again.unread() == []
+    assert again.workspace.table("results/earlier") is None
+
+
+def test_what_is_still_away_is_not_asked_again_and_again(evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = opened(evidence)
+    case.zones  # noqa: B018
+    monkeypatch.setattr(segments, "messages", away(segments.messages))
+    folder = case.folder("messages")
+    before = folder.stat().st_ino
+    monkeypatch.setattr("kit.case.case.readable_again", lambda *_: False)
+    assert opened(evidence).folder("messages").stat().st_ino == before
+
+
+def test_the_notebooks_of_a_run_remove_nothing(evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = opened(evidence)
+    case.zones  # noqa: B018
+    with monkeypatch.context() as broken:
+        broken.setattr(segments, "messages", away(segments.messages))
+        before = case.folder("messages").stat().st_ino
+    monkeypatch.setenv(workspace.RUN, "run")
+    assert opened(evidence).folder("messages").stat().st_ino == before
+
+
+def test_a_drive_that_was_away_when_the_files_were_looked_at(evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as broken:
+        broken.setattr(spans, "of", away(spans.of))
+        assert {r.reason for r in opened(evidence).unread()} == {"unreadable"}
+    assert len(opened(evidence).found.items) == 8
+
+
+def test_no_room_to_unpack_is_not_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made.write_log(tmp_path / "evidence" / "x.log", [made.STARTED])
+    packed = tmp_path / "evidence" / "x.log"
+    packed.with_name("x.log.gz").write_bytes(gzip.compress(packed.read_bytes()))
+    packed.unlink()
+    with monkeypatch.context() as full:
+        full.setattr(archives, "KEEP_FREE", 1 << 62)
+        assert [r.reason for r in opened(tmp_path / "evidence").unread()] == ["space"]
+    assert [i.file for i in opened(tmp_path / "evidence").found.items] == ["x.log.gz"]
 
 
 # --- in Spark tasks --------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import io
 import os
+import struct
 import tarfile
 import time
 import zipfile
@@ -95,17 +96,36 @@ def test_opens_by_content(tmp_path: Path, name: str, data: bytes, file: str) -> 
         ]
 
 
+@pytest.mark.parametrize("mark", ["\ufeff", ""])
 @pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
-def test_utf16_texts_become_utf8(tmp_path: Path, codec: str) -> None:
-    """PowerShell's `>` writes logs so."""
+def test_utf16_texts_become_utf8(tmp_path: Path, codec: str, mark: str) -> None:
+    """PowerShell's `>` writes logs so; without the mark where somebody appended to a file or cut it."""
     text = LOG.decode() + "2024-05-14 10:22:32 WARN main - 订单 \U0001f4a5 failed\r\n"
-    raw = "\ufeff".encode(codec) + text.encode(codec)
+    raw = mark.encode(codec) + text.encode(codec)
     result = opened(tmp_path, a_DOT_log=raw, b_DOT_gz=gzip.compress(raw), c=b"\xff\xfe" + os.urandom(2000))
     found = {f.file: f for f in result.files}
     assert found["a.log"].path.read_bytes() == found["b.gz"].path.read_bytes() == text.encode()
     assert found["a.log"].sha256 == hashlib.sha256(raw).hexdigest()
     assert found["a.log"].text_sha256 == hashlib.sha256(text.encode()).hexdigest()
     assert not found["c"].packed
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        struct.pack("<200H", *range(32, 232)),
+        struct.pack(">500i", *range(500)),
+        b"\0" * 900 + b"a",
+        LOG.replace(b" ", b"\0"),
+        bytes(256) * 4,
+        bytes(range(256)) * 4,
+        b"a\0" * 20,
+        b"\n\0" + os.urandom(900),
+    ],
+)
+def test_numbers_are_no_utf16_text(tmp_path: Path, raw: bytes) -> None:
+    [one] = opened(tmp_path, x=raw).files
+    assert not one.packed and one.path.read_bytes() == raw
 
 
 def test_half_a_character_at_the_end_of_a_utf16_text(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from kit.analysis.transactions import transactions
 from kit.case import scan, tables
 from kit.case.memoize import per_case
 from kit.formats.commitlog.schema import TEXT, as_dict, promoted
+from kit.formats.printed_times import shown as iso_utc
 from kit.i18n import T
 from kit.inventory import mentions
 from kit.rocketmq import ids, names
@@ -439,7 +440,7 @@ def _shown(row: dict[str, Any], lang: Any) -> dict[str, Any]:
     shown: dict[str, Any] = {}
     for name, value in row.items():
         if isinstance(value, dt.datetime):
-            shown[name] = value.astimezone(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+            shown[name] = iso_utc(value)
         elif hasattr(value, "render"):
             shown[name] = value.render(lang)
         else:

@@ -26,7 +26,7 @@ from kit.analysis.transactions import transactions
 from kit.case import scan, setup
 from kit.case.memoize import once, per_case
 from kit.formats.commitlog.schema import TEXT, promoted
-from kit.rocketmq import names, size
+from kit.rocketmq import binary_format, names, size
 from kit.rocketmq.versions import NEWEST, OLDEST, Version, rule
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def properties_bytes(rows: pd.DataFrame) -> pd.Series[int]:
     """Return the bytes of the stored property string of a version 1 record: what its other fields leave."""
     hosts = sum(
         np.where(rows["sys_flag"] & flag != 0, size.HOST[True], size.HOST[False])
-        for flag in (names.BORNHOST_V6, names.STOREHOST_V6)
+        for flag in (binary_format.BORN_HOST_V6, binary_format.STORE_HOST_V6)
     )
     # Length fields: 4 of the body, 1 of the topic, 2 of the properties.
     return rows["store_size"] - rows["body_size"] - _octets(rows["topic"]) - (size.HEADER + 4 + 1 + 2) - hosts

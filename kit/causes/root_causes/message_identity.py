@@ -133,7 +133,7 @@ def _shows_lookups(case: Case) -> bool:
 
 
 def _twice(case: Case) -> Twice | None:
-    """Return what took effect twice; None where nothing tells how deliveries ended."""
+    """Return what took effect twice; None where nothing says how deliveries ended."""
     if not (case.has("rows") or case.has_source("app")) or not handled.known(case):
         return None
     frame = handled.twice(case)
@@ -189,12 +189,14 @@ def _dedup_step(case: Case, *, effect: bool) -> Step:
     said = refs.seen(case, "dedup-key")
     if not said or not effect:
         return Step(Claim.DEDUP_UNKNOWN, "supporting", None)
-    lines = scan.frame(scan.events(case, ["dedup-key"], ("file", "line", "ts", "message", "trace")))
+    lines = scan.frame(scan.events(case, ["dedup-key"], refs.QUOTED))
     said_ids = lines["id"].str.upper()
     named = set(said_ids.dropna().unique()[:MOST_ROWS])
     offsets = {text for text, kind in lookups.kinds(case, named).items() if kind == "offset"}
     mine = lines[said_ids.isin(offsets)]
-    return Step(Claim.DEDUP.say(count=len(mine)), "supporting", True if len(mine) else None, refs.first(case, mine, 2))
+    return Step(
+        Claim.DEDUP.say(count=len(mine)), "supporting", True if len(mine) else None, refs.earliest(case, mine, 2)
+    )
 
 
 def _several_refs(case: Case, twice: Twice | None) -> tuple[Ref, ...]:

@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 from attrs import evolve
 
-from kit.evidence.files import open_readonly
+from kit.evidence import buffers
+from kit.evidence.files import open_raw
 from kit.formats.commitlog import batches, records, walk
 from kit.formats.commitlog.schema import PAD, SKIPPED, File, Wanted, data_end
 from kit.rocketmq import binary_format as f
@@ -20,22 +21,20 @@ BACK: Final = 8 << 20
 BATCH_ROWS: Final = 65_536
 BATCH_BYTES: Final = 16 << 20
 VOTES: Final = 64
-
-
-def view(file: File) -> records.Bytes:
-    """Map the stored part of a file; nothing is read before it is touched."""
-    if not file.used:
-        return np.empty(0, np.uint8)
-    with open_readonly(file.path) as stream:
-        return np.memmap(stream, np.uint8, "r", shape=(file.used,))
+FIRST: Final = 16 << 20
+"""Bytes of a file in which that many records usually are."""
 
 
 def examine(file: str, path: str, base: int | None = None) -> File:
     """Work out the base of a file (its records win over `base`, that over its name) and whether it is DLedger's."""
     length, end = data_end(path)
     found = File(file, path, length, min(length, end + PAD), 0, 0)
-    buf = view(found)
-    votes, agreed, entries = records.layout(buf, len(buf), VOTES)
+    with open_raw(path) as stream:
+        buf = buffers.space(min(found.used, FIRST))
+        buffers.read(stream, buf, 0, len(buf))
+        votes, agreed, entries = records.layout(buf, len(buf), VOTES)
+        if votes < VOTES and len(buf) < found.used:
+            votes, agreed, entries = records.layout(buffers.mapped(stream, found.used), found.used, VOTES)
     if votes:
         return evolve(found, base=int(agreed), head=f.DLEDGER_HEADER if 2 * entries > votes else 0)
     name = PurePosixPath(file).name
@@ -48,24 +47,44 @@ def spans(
     """Walk one range of a file; yield (bytes, record starts, sizes, marks, gaps as (start, end, reason)) piece by
     piece.
     """
-    buf = view(file)
-    at, limit = (int(walk.chunk_start(buf, split, BACK, file.base, file.head)) for split in (start, stop))
     starts, sizes = np.empty(BATCH_ROWS, np.int64), np.empty(BATCH_ROWS, np.int64)
     marks, gaps = np.empty(BATCH_ROWS, np.int32), np.empty((1024, 3), np.int64)
-    while at < limit:
-        found, lost, at = walk.walk(
-            buf, at, limit, file.length, file.base, file.head, BATCH_BYTES, starts, sizes, marks, gaps
-        )
-        yield (
-            buf,
-            starts[:found],
-            sizes[:found],
-            marks[:found],
-            [(int(a), int(b), walk.REASONS[why]) for a, b, why in gaps[:lost]],
-        )
-    if stop == file.used < file.length:
-        none = starts[:0]
-        yield buf, none, none, marks[:0], [(file.used, file.length, "zero_tail")]
+    with open_raw(file.path) as stream:
+        end = min(stop + BACK, file.used)
+        buf = buffers.space(end)
+        buffers.read(stream, buf, max(0, start - BACK), end)
+        first, limit = _borders(buf, file, start, stop)
+        at = first
+        while at < limit or (limit == end < file.used):
+            found, lost, behind = (
+                (0, 1, at)
+                if limit == end < file.used
+                else walk.walk(
+                    buf, at, limit, file.length, file.base, file.head, BATCH_BYTES, starts, sizes, marks, gaps
+                )
+            )
+            if lost and end < file.used:
+                # What is no record here may be one that ends further on, and who looks for the next one may have far to go.
+                end, buf = file.used, buffers.mapped(stream, file.used)
+                moved, limit = _borders(buf, file, start, stop)
+                at = moved if at == first else at
+                continue
+            yield (
+                buf,
+                starts[:found],
+                sizes[:found],
+                marks[:found],
+                [(int(a), int(b), walk.REASONS[why]) for a, b, why in gaps[:lost]],
+            )
+            at = behind
+        if stop == file.used < file.length:
+            none = starts[:0]
+            yield buf, none, none, marks[:0], [(file.used, file.length, "zero_tail")]
+
+
+def _borders(buf: records.Bytes, file: File, start: int, stop: int) -> tuple[int, int]:
+    first, limit = (int(walk.chunk_start(buf, split, BACK, file.base, file.head)) for split in (start, stop))
+    return first, limit
 
 
 def messages(file: File, start: int, stop: int, wanted: Wanted) -> Iterator[pa.RecordBatch]:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
-from kit.evidence.files import open_readonly
+from kit.evidence import buffers
+from kit.evidence.files import open_raw
 from kit.formats.arrow_types import TIMESTAMP
 from kit.formats.values import NANO_LAST_MS
 from kit.rocketmq import binary_format as f
+from kit.rocketmq import names
 
 PLAIN: Final = np.dtype([("physical_offset", ">i8"), ("size", ">i4"), ("tags_code", ">i8")])
 BATCH: Final = np.dtype(
@@ -155,11 +157,10 @@ def units(file: str, path: str) -> Iterator[pa.RecordBatch]:
     `problem` says `size` or `offset` where a unit cannot point at a record, `order` where it points before its
     predecessor.
     """
-    length = Path(path).stat().st_size
-    with open_readonly(path) as stream:
-        buf = np.memmap(stream, np.uint8, "r") if length else np.empty(0, np.uint8)
+    with open_raw(path) as stream:
+        buf = buffers.whole(stream)
     known = place(file)
-    found = sniff(np.asarray(buf[:65536]), file)
+    found = sniff(buf[:65536], file)
     kind = known[0] if known else (found["unit"] if found else "plain")
     name = PurePosixPath(file.replace("\\", "/")).name
     base = known[3] if known else f.first_offset(name)
@@ -200,7 +201,7 @@ def _batch_of(
     placed: bool,
 ) -> pa.RecordBatch:
     count = len(size)
-    scheduled = known is not None and known[1] == f.SCHEDULE_TOPIC and kind != "ext"
+    scheduled = known is not None and known[1] == names.SCHEDULE_TOPIC and kind != "ext"
     due = (code > 0) & (code <= NANO_LAST_MS) if scheduled else np.zeros(count, bool)
     columns = [
         pa.repeat(pa.scalar(file, pa.string()), count),

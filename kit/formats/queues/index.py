@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
-from kit.evidence.files import open_readonly
+from kit.evidence import buffers
+from kit.evidence.files import open_raw
 from kit.formats.arrow_types import TIMESTAMP
 from kit.rocketmq import binary_format as f
 
@@ -179,7 +179,7 @@ def headers(file: str, path: str) -> Iterator[pa.RecordBatch]:
 
 
 def _open(path: str) -> tuple[np.ndarray, dict[str, int] | None, int | None]:
-    with open_readonly(path) as stream:
-        buf = np.memmap(stream, np.uint8, "r") if Path(path).stat().st_size else np.empty(0, np.uint8)
+    with open_raw(path) as stream:
+        buf = buffers.whole(stream)
     facts = header(buf)
     return buf, facts, slots(buf, facts) if facts and facts["index_count"] > 1 else None

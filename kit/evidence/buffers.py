@@ -1,0 +1,55 @@
+"""Bytes of a file in memory, at the positions they have in the file.
+
+Who touches a mapped file where somebody has just cut it off is killed by the system (SIGBUS), and with him everything else he reads. Bytes that were read stay.
+"""
+
+from __future__ import annotations
+
+import io
+import mmap
+import os
+from typing import Any, Final
+
+import numpy as np
+
+from kit.evidence.files import Shrunk
+
+CHUNK: Final = 1 << 20
+_ZEROS: Final = bytes(CHUNK)
+Bytes = np.ndarray[Any, np.dtype[np.uint8]]
+
+
+def space(size: int) -> Bytes:
+    """Return zeros for a whole file: they take no memory before something is read into them."""
+    if not size:
+        return np.empty(0, np.uint8)
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
+    return np.frombuffer(mmap.mmap(-1, size, flags=flags), np.uint8)
+
+
+def read(file: io.FileIO, buf: Bytes, start: int, stop: int) -> None:
+    """Read the file's bytes from `start` to `stop` to the same places of `buf`. Raise `Shrunk` where it ends before."""
+    while start < stop:
+        data = os.pread(file.fileno(), min(CHUNK, stop - start), start)
+        if not data:
+            raise Shrunk(os.fstat(file.fileno()).st_size, stop)
+        # Stores are mostly unwritten, and zeros are there already.
+        if data != _ZEROS[: len(data)]:
+            buf[start : start + len(data)] = np.frombuffer(data, np.uint8)
+        start += len(data)
+
+
+def whole(file: io.FileIO) -> Bytes:
+    """Return all bytes of a file of moderate size."""
+    size = os.fstat(file.fileno()).st_size
+    buf = space(size)
+    read(file, buf, 0, size)
+    return buf
+
+
+def mapped(file: io.FileIO, size: int) -> Bytes:
+    """Map what is too much to be held, and not to be read in order; nothing is read before it is touched. Raise `Shrunk`."""
+    left = os.fstat(file.fileno()).st_size
+    if left < size:
+        raise Shrunk(left, size)
+    return np.memmap(file, np.uint8, "r", shape=(size,))

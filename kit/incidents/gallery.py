@@ -1,0 +1,135 @@
+"""An index page over many reports: offline, searchable, one card for each, with what it resembles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+from markupsafe import Markup
+
+from kit import __version__
+from kit.case import output
+from kit.charts.safe_text import clean
+from kit.evidence import disk
+from kit.i18n import Lang, T
+from kit.incidents import likeness
+from kit.incidents.history import History, why
+from kit.incidents.reading import Incident, read
+from kit.report import html
+from kit.report.labels import VERDICTS
+
+PAGE_NAME: Final = "index.html"
+MARK: Final = '<meta name="generator" content="rmq-kit'
+ALIKE_SHOWN: Final = 3
+
+WORDS: Final[dict[str, T]] = {
+    "kicker": T("RocketMQ incidents"),
+    "skip": T("Skip to the incidents"),
+    "title": T("Incidents and what caused them"),
+    "search": T("Search: cause, topic, group, words of the summary"),
+    "shown": T("shown:"),
+    "none": T("There is no findings.json below this folder yet: `rmq-kit report EVIDENCE --out DIR` writes one."),
+    "no_cause": T("No root cause confirmed"),
+    "report": T("report"),
+    "postmortem": T("postmortem"),
+    "alike": T("Resembles"),
+    "began": T("Began {when}"),
+    "undated": T("Without a time"),
+    "unread": T("Not read"),
+    "unnamed": T("(this folder)"),
+    "made": T(
+        "Made by rmq-kit {version} from the findings.json below this folder; nothing in it comes from anywhere else."
+    ),
+}
+FOREIGN = T("{path}: was not written by this kit; move it away first")
+ONE_REPORT = T("{path}: the folder of one report; name the folder above it, which holds all of them")
+
+
+class GalleryRefused(ValueError):
+    """The index cannot be written there; the message is one line for the user."""
+
+
+_ENV: Final = html.environment("kit.incidents")
+
+
+def write(folder: str | Path, lang: Lang = "en") -> Path:
+    """Write `index.html` into the folder of the reports and return its path.
+
+    Raise `FileNotFoundError`, `NotADirectoryError`, `GalleryRefused` where something the kit did not write has that name,
+    and where the folder is a report's own: that holds nothing but what `report` wrote.
+    """
+    target = Path(folder) / PAGE_NAME
+    history = History(read(folder), lang)
+    if (Path(folder) / output.MARKER).exists():
+        raise GalleryRefused(ONE_REPORT.say(path=str(folder)).render(lang))
+    if target.is_symlink() or (target.exists() and not _ours(target)):
+        raise GalleryRefused(FOREIGN.say(path=str(target)).render(lang))
+    disk.write_text(target, page(history, Path(folder)))
+    return target
+
+
+def page(history: History, folder: Path) -> str:
+    """Return the page; links are relative to `folder`."""
+    lang = history.lang
+    css = html.template_text("report.css") + _text("gallery.css")
+    script = _text("gallery.js")
+    words = {name: text.in_(lang) for name, text in WORDS.items()}
+    return _ENV.get_template("gallery.html.j2").render(
+        lang_tag="zh-CN" if lang == "zh" else "en",
+        words=words,
+        version=clean(__version__),
+        made=WORDS["made"].say(version=clean(__version__)).render(lang),
+        cards=[_card(history, one, folder) for one in reversed(history.incidents)],
+        unread=[clean(said.render(lang)) for said in history.unread],
+        csp=html.policy(css, script),
+        css=Markup(css),
+        script=Markup(script),
+    )
+
+
+def _card(history: History, one: Incident, folder: Path) -> dict[str, Any]:
+    lang = history.lang
+    held = one.held()
+    confirmed = [f for f in held if f["cause"] in one.root_causes]
+    lead = confirmed or [f for f in held if f.get("kind") == "root_cause"] or held
+    names = sorted(trait.what for trait in likeness.traits(one) if trait.kind == "name")
+    title = " · ".join(str(f.get("title") or f["cause"]) for f in confirmed)
+    return {
+        "id": quote(one.name, safe=""),
+        "name": clean(one.name if one.name != "." else WORDS["unnamed"].in_(lang)),
+        "evidence": clean(one.evidence),
+        "began": WORDS["began"].say(when=one.began).render(lang) if one.began else WORDS["undated"].in_(lang),
+        "title": clean(title) or WORDS["no_cause"].in_(lang),
+        "summary": [clean(str(f.get("summary") or "")) for f in lead[:3]],
+        "badges": [_badge(f, lang) for f in held],
+        "names": clean(", ".join(names[:12])),
+        "words": clean(" ".join([one.name, one.evidence, *names, *(str(f["cause"]) for f in held)])),
+        "pages": [(WORDS[page.stem].in_(lang), quote(page.relative_to(folder).as_posix())) for page in one.pages],
+        "alike": [
+            (
+                clean(match.incident.name),
+                quote(match.incident.name, safe=""),
+                round(100 * match.likeness),
+                clean(why(match, lang)),
+            )
+            for match in likeness.alike(one, history.incidents)[:ALIKE_SHOWN]
+        ],
+    }
+
+
+def _badge(finding: Any, lang: Lang) -> dict[str, str]:
+    icon, name = VERDICTS[finding["verdict"]]
+    return {"verdict": finding["verdict"], "icon": icon, "name": name.in_(lang), "cause": clean(str(finding["cause"]))}
+
+
+def _ours(path: Path) -> bool:
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return MARK in file.read(4096)
+    except OSError:
+        return False
+
+
+def _text(name: str) -> str:
+    return (Path(__file__).parent / "templates" / name).read_text(encoding="utf-8")

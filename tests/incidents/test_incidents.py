@@ -1,0 +1,165 @@
+"""Many findings.json beside each other. Expected values: arithmetic on findings written here."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import kit
+from kit.cli.main import cli
+from kit.incidents import gallery, likeness, reading
+
+BUSY = {
+    "cause": "broker-busy",
+    "kind": "root_cause",
+    "verdict": "confirmed",
+    "title": "The broker was busy",
+    "summary": "Refused `40` sends.",
+    "window": ["2026-03-01T10:00:00.000Z", "2026-03-01T10:05:00.000Z"],
+    "steps": [
+        {"id": "refused", "claim": "…", "role": "deciding", "holds": True, "evidence": [{"file": "a", "line": 1, "text": "topic=orders"}]},
+        {"id": "why", "claim": "…", "role": "supporting", "holds": None, "evidence": [{"file": "a", "line": 2, "text": "topic=other"}]},
+    ],
+    "figures": {"lost": 40},
+    "missing": [],
+    "remedies": [],
+}  # fmt: skip
+QUIET = {**BUSY, "verdict": "ruled_out", "window": None}
+
+
+def findings(*found: dict[str, Any], path: str = "/host/a.zip", first: str | None = None) -> dict[str, Any]:
+    return {
+        "schema": 1,
+        "kit_version": "0",
+        "evidence": {"path": path, "files": [{"file": "a", "sha256": path, "first": first}], "not_recognised": []},
+        "root_causes": [f["cause"] for f in found if f["verdict"] == "confirmed" and f["kind"] == "root_cause"],
+        "findings": list(found),
+    }
+
+
+def put(folder: Path, name: str, content: Any, page: bool = False) -> Path:
+    place = folder / name
+    place.mkdir(parents=True)
+    text = content if isinstance(content, str) else json.dumps(content)
+    (place / "findings.json").write_text(text, encoding="utf-8")
+    if page:
+        (place / "report.html").write_text("", encoding="utf-8")
+    return place
+
+
+def at(day: int) -> list[str]:
+    return [f"2026-03-{day:02}T10:00:00.000Z", f"2026-03-{day:02}T10:05:00.000Z"]
+
+
+@pytest.fixture
+def reports(tmp_path: Path) -> Path:
+    put(tmp_path, "b/second", findings({**BUSY, "window": at(9)}), page=True)
+    put(
+        tmp_path, "first", findings({**BUSY, "verdict": "suspected", "window": at(2)}, first="2026-03-02T08:00:00.000Z")
+    )
+    put(tmp_path, "quiet", findings(QUIET, first="2026-03-05T00:00:00.000Z"))
+    return tmp_path
+
+
+def test_incidents_come_in_the_order_in_which_they_began(reports: Path) -> None:
+    assert [one.name for one in reading.read(reports).incidents] == ["first", "quiet", "b/second"]
+
+
+def test_a_file_that_is_no_findings_json_is_named_and_the_others_are_read(reports: Path) -> None:
+    put(reports, "cut", '{"schema": 1, "find')
+    put(reports, "other", {"schema": 2})
+    put(reports, "deep", "[" * 100_000)
+    (reports / "linked").symlink_to(reports / "first")
+    found = reading.read(reports)
+    assert len(found.incidents) == 3
+    assert sorted(said.render().split("/")[0] for said in found.unread) == ["cut", "deep", "other"]
+
+
+def test_garbage_times_give_no_time(tmp_path: Path) -> None:
+    put(tmp_path, "a", findings({**BUSY, "window": ["yesterday", "9999-99-99"]}, first="²"))
+    assert reading.read(tmp_path).incidents[0].began is None
+
+
+def test_traits_are_what_holds_and_the_names_its_evidence_gives(reports: Path) -> None:
+    assert likeness.traits(reading.read(reports).incidents[-1]) == {
+        ("cause", "broker-busy"),
+        ("step", "broker-busy/refused"),
+        ("name", "orders"),
+    }
+
+
+def test_likeness_is_the_shared_weight_over_all_of_it(reports: Path) -> None:
+    first, _, second = reading.read(reports).incidents
+    # Shared: the step (1) and the name (2). Beside them: confirmed (4) there, suspected (1.5) here.
+    (match,) = likeness.alike(second, reading.read(reports).incidents)
+    assert match.incident.name == first.name
+    assert match.likeness == pytest.approx(3 / 8.5)
+    assert {trait.what for trait in match.shared} == {"orders", "broker-busy/refused"}
+
+
+def test_the_same_findings_are_wholly_alike(tmp_path: Path) -> None:
+    put(tmp_path, "a", findings(BUSY))
+    put(tmp_path, "b", findings(BUSY))
+    a, b = reading.read(tmp_path).incidents
+    assert [match.likeness for match in likeness.alike(a, [a, b])] == [1.0]
+
+
+def test_what_was_known_before_is_told_with_the_names_both_have(reports: Path) -> None:
+    frame = kit.incidents.start(reports).known_before().frame
+    assert frame[["name", "cause", "earlier", "known_as", "same"]].values.tolist() == [
+        ["b/second", "broker-busy", "first", "suspected", "orders"]
+    ]
+
+
+def test_the_latest_is_compared_with_the_one_most_like_it(reports: Path) -> None:
+    table = kit.incidents.start(reports).compare()
+    assert "first" in table.caption and "b/second" in table.caption
+    assert ["broker-busy", "verdict", "suspected", "confirmed", ""] in table.frame.values.tolist()
+
+
+@pytest.mark.parametrize("where", ["missing", "file"])
+def test_what_is_no_folder_is_said_and_every_table_is_empty(tmp_path: Path, where: str) -> None:
+    if where == "file":
+        (tmp_path / where).write_text("x")
+    history = kit.incidents.start(tmp_path / where)
+    assert len(history.not_read().frame) == 1
+    for table in (history.overview(), history.known_before(), history.alike(), history.compare(), history.chart().twin):
+        assert table.frame.empty
+
+
+def test_an_unknown_name_lists_those_there_are(reports: Path) -> None:
+    with pytest.raises(KeyError, match="b/second"):
+        kit.incidents.start(reports).alike("nowhere")
+
+
+def test_the_gallery_links_reports_and_loads_nothing(reports: Path) -> None:
+    hostile = {**BUSY, "title": "<script>alert(1)</script>", "summary": "</style><img src=http://x/>"}
+    put(reports, 'a"><b', findings(hostile), page=True)
+    result = CliRunner().invoke(cli, ["gallery", str(reports)])
+    assert (result.exit_code, result.output.strip()) == (0, str(reports / "index.html"))
+    page = (reports / "index.html").read_text(encoding="utf-8")
+    assert 'href="b/second/report.html"' in page
+    assert page.count("<script>") == 1
+    assert "<img" not in page
+    assert not re.findall(r'(?:src|href)="(?!#|[\w%./-]+\.html")[^"]*"', page)
+
+
+def test_the_gallery_replaces_its_own_page_and_nobody_elses(reports: Path) -> None:
+    gallery.write(reports)
+    gallery.write(reports)
+    (reports / "index.html").write_text("<html>ours</html>")
+    result = CliRunner().invoke(cli, ["gallery", str(reports)])
+    assert result.exit_code == 2
+    assert (reports / "index.html").read_text() == "<html>ours</html>"
+
+
+@pytest.mark.parametrize("where", ["missing", "quiet/findings.json"])
+def test_the_gallery_of_no_folder_is_one_line(reports: Path, where: str) -> None:
+    result = CliRunner().invoke(cli, ["gallery", str(reports / where)])
+    assert result.exit_code == 2
+    assert len(result.output.strip().splitlines()) == 1
