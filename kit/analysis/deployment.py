@@ -1,4 +1,4 @@
-"""How a system is set up, as far as an evidence tells: settings of each broker, consumer groups, releases. What
+"""How a system is set up, as far as the evidence shows it: settings of each broker, consumer groups, releases. What
 `doctor` looks for hazards in.
 
 Where nothing but configuration is there it is read straight from the files: no Spark, no Java, no workspace. Else from

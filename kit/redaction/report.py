@@ -175,7 +175,7 @@ def check(
     own: Callable[[str], bool] = lambda text: False,
 ) -> None:
     """Look for originals in files (path → name to show); raise `click.ClickException` with the name and the kind of the
-    first, never the original. `own`: tells pseudonyms.
+    first, never the original. `own`: recognises pseudonyms.
     """
     for path, name in sorted(files.items()):
         kind = leaks.kind(path, originals, own)

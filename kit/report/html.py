@@ -5,7 +5,6 @@ autoescaping template.
 from __future__ import annotations
 
 import base64
-import datetime as dt
 import hashlib
 import json
 import re
@@ -28,6 +27,7 @@ from kit.causes import look_alikes, release_advice
 from kit.charts import Chart, timeline
 from kit.charts.safe_text import clean
 from kit.charts.table import Table, cell
+from kit.formats.printed_times import iso
 from kit.i18n import Lang, T
 from kit.report.labels import COLUMNS, GLOSSARY, PAGE, VERDICTS, page
 from kit.report.notebooks import Story, embed
@@ -269,7 +269,7 @@ def _figures(figures: Mapping[str, Any], lang: Lang) -> tuple[list[dict[str, str
 def _window(window: Sequence[str] | None, lang: Lang) -> str | None:
     if not window:
         return None
-    first, last = (dt.datetime.fromisoformat(t.replace("Z", "+00:00")) for t in window)
+    first, last = (iso(t) for t in window)
     text = PAGE["from_to"].say(
         first=f"{first:%Y-%m-%d %H:%M:%S}",
         last=f"{last:%H:%M:%S}" if first.date() == last.date() else f"{last:%Y-%m-%d %H:%M:%S}",

@@ -201,7 +201,7 @@ def story(path: Path, verdicts: Mapping[str, str] | None = None) -> Story:
     """Read an executed notebook into charts and blocks (`markdown`, `table`, `text`); code and foreign HTML stay
     out.
 
-    `verdicts`: {cause: verdict}; text that tells the documented case (`rmq-kit: {"documented": true}` in its metadata)
+    `verdicts`: {cause: verdict}; text about the documented case (`rmq-kit: {"documented": true}` in its metadata)
     is left out where the cause is not confirmed, so that nobody takes it for this incident's.
     """
     notebook = read(path)
