@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import struct
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
@@ -188,6 +188,7 @@ def _units_fit(head: bytes, dtype: np.dtype[Any]) -> bool:
 
 
 def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
+    from kit.explanation import complaints
     from kit.formats.logs import thread_dumps
     from kit.formats.tables import host_network, metrics
     from kit.inventory import sniff
@@ -220,7 +221,8 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
         return ("text" if known["source"] == "text" else "log"), known
     if PurePosixPath(file.file).name in ("checkpoint", "currterm") and re.match(rb"\w+=-?\w+", head):
         return "dledger_state", {}
-    if _SPEAKS.search(head.decode(codec, "replace")):
+    text = head.decode(codec, "replace")
+    if _SPEAKS.search(text) or complaints.speaks(text):
         return "text", {"source": "text", "layout": "unknown", "encoding": None if codec.startswith("utf-8") else codec}
     return None
 
@@ -256,8 +258,3 @@ def _head_line(item: Item, *, whole: bool = False) -> bytes:
     with open_readonly(item.path) as stream:
         first, _, rest = stream.read(_STEP).partition(b"\n")
     return b"" if whole and rest.strip() else first.strip()
-
-
-def kind_of(path: Path) -> str | None:
-    """Return the kind of one plain file, None where nothing fits."""
-    return recognise(EvidenceFile(path.name, path, path.stat().st_size))[0]

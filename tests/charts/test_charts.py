@@ -34,8 +34,9 @@ def test_growth_takes_a_thinned_frame() -> None:
 
 
 def test_no_trace_holds_more_points_than_a_report_can_carry() -> None:
-    chart = half_topic.growth(incidents.growth_frame(doublings=15))
-    assert len(incidents.growth_frame(doublings=15)) == 4 * 2**15
+    frame = incidents.growth_frame(doublings=12)
+    assert len(frame) == 4 * 2**12 > 3 * MAX_POINTS
+    chart = half_topic.growth(frame)
     assert all(len(trace.x) <= MAX_POINTS for trace in chart.figure.data)
     life = pd.concat([incidents.life_frame()] * 1000, ignore_index=True)
     assert all(len(trace.x) <= MAX_POINTS for trace in half_topic.life(life).figure.data)
@@ -55,7 +56,7 @@ def test_flow_sums_both_sides_and_ends_loops_in_nodes_of_their_own() -> None:
     sankey = chart.figure.data[0]
     assert chart.table["count"].sum() == 2 * (4 + 2044 + 2048 + 512)
     assert set(sankey.link.customdata) == {4, 2044, 2048, 4096, 512}
-    assert "put back 2,044 more, commits, diverted like them, added 2,048, and 512 were given up" in chart.reading
+    assert "put back 2,044 more, commits, diverted like them, added 2,048, and 512 were discarded" in chart.reading
     loop = common.flow(pd.DataFrame({"source": ["A", "B"], "target": ["B", "A"], "count": [5, 5]}))
     assert [label.split("  ")[0] for label in loop.figure.data[0].node.label] == ["A", "B", "A (again)"]
 

@@ -88,7 +88,7 @@ WALKS = [p for p in PATHS if p.stem[:2] in ("20", "30", "40", "50", "60")]
 @pytest.mark.parametrize("path", WALKS, ids=lambda path: path.stem)
 def test_every_step_of_a_cause_is_shown_on_its_walk_and_the_chain_comes_after_them(path: Path) -> None:
     book = notebooks.read(path)
-    module = importlib.import_module(f"kit.causes.{book.metadata['rmq-kit']['cause'].replace('-', '_')}")
+    module = importlib.import_module(f"kit.causes.root_causes.{book.metadata['rmq-kit']['cause'].replace('-', '_')}")
     code = [cell.source for cell in book.cells if cell.cell_type == "code"]
     shown = [source.split('"')[1] for source in code if source.startswith("inquiry.step(CAUSE, ")]
     assert set(module.IDS) <= set(shown)

@@ -23,8 +23,6 @@ Queue = tuple[str, str, int]
 
 LATE_CLOSE: Final = 150.0
 """Seconds for which a broker may keep a connection that is gone: clientChannelMaxIdleTimeSeconds and one scan."""
-HAND_OVER: Final = 25.0
-"""Seconds in which two clients may both hold a queue while it changes hands: rebalancing goes round every 20 s."""
 
 
 @attrs.frozen
@@ -282,7 +280,7 @@ def holdings(case: Case) -> list[Holding]:
 
 
 def holders_at_end(case: Case, group: str) -> dict[Queue, set[str]]:
-    """Return which processes held each queue of a group last, by client logs; empty where no client log tells."""
+    """Return which processes held each queue of a group last, by client logs; empty where no client log shows it."""
     found: dict[Queue, set[str]] = defaultdict(set)
     for holding in holdings(case):
         if holding.group == group and holding.last is None:
