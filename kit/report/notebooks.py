@@ -31,6 +31,8 @@ from kit.report.notebook_format import nbformat
 KIT: Final = "rmq-kit"
 """Name of the kit's own entry in the metadata of notebooks, cells and outputs."""
 
+LOADED: Final = ("IPython.core.interactiveshell", "kit.notebook", "kit.charts", "kit.causes.triage")
+"""What every notebook of a report imports."""
 INJECTED: Final = "injected-parameters"
 """The tag of the cell that sets what a notebook is run with."""
 BROKEN = T("This part could not be shown ({type}).")
@@ -80,7 +82,7 @@ def ready() -> Iterator[subprocess.Popen[str]]:
     """Start what runs notebooks (`kit.report.runner`): it imports what they need while the results are worked out."""
     # Nothing a user has beside the evidence may be taken for a module.
     with tempfile.TemporaryDirectory(prefix="rmq-kit-") as scratch:
-        command = [sys.executable, "-m", "kit.report.runner"]
+        command = [sys.executable, "-m", "kit.report.runner", *LOADED]
         package = str(Path(next(iter(kit.__path__))).resolve().parent)
         path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
         process = subprocess.Popen(
@@ -117,7 +119,9 @@ def execute(
         nbformat.write(injected(localise(read(path), parameters["lang"]), parameters), target)
     with contextlib.nullcontext(runner) if runner else ready() as process:
         said, _ = process.communicate(json.dumps([str(target) for target in targets]) + "\n")
-    ended = dict(tuple(map(int, line.split())) for line in said.splitlines())
+    ended: dict[int, int] = {
+        number: status for number, status in (map(int, line.split()) for line in said.splitlines())
+    }
     for number, target in enumerate(targets):
         broken = _settled(target, ended.get(number), parameters["lang"])
         if failures is not None:

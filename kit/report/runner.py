@@ -7,6 +7,7 @@ its number and how its process ended. A notebook is rewritten after every cell, 
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import signal
@@ -102,13 +103,9 @@ def _fork(path: Path) -> int:
 
 
 def main() -> None:
-    """Import what notebooks need, then run those that standard input names."""
-    import IPython.core.interactiveshell  # noqa: F401
-
-    import kit.notebook  # noqa: F401
-    from kit import causes, charts  # noqa: F401
-    from kit.causes import triage  # noqa: F401
-
+    """Import the modules that the command line names, then run the notebooks that standard input names."""
+    for module in sys.argv[1:]:
+        importlib.import_module(module)
     waiting = list(enumerate(json.loads(sys.stdin.readline() or "[]")))
     running: dict[int, int] = {}
     while waiting or running:
