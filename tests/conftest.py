@@ -25,8 +25,12 @@ def pytest_configure(config: pytest.Config) -> None:
     """Refuse sessions before any test module is imported."""
     if not config.getoption("--no-spark"):
         return
+    import effort
+
     import kit.spark
     from kit.spark import sessions
+
+    effort.quick = True
 
     def refuse(*_: Any, **__: Any) -> Any:
         raise pytest.skip.Exception("needs a Spark session")

@@ -13,6 +13,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import attrs
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
@@ -24,7 +26,6 @@ from kit.inventory import quotes
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
-    import pandas as pd
     from pyspark.sql import DataFrame
 
     from kit.case.case import Case
@@ -106,18 +107,17 @@ def _summed(table: pa.Table) -> pa.Table:
     )
 
 
-def among(entries: DataFrame, *slugs: str) -> Seen:
-    """Return the same of some entries, all of which hold one of the texts."""
-    from pyspark.sql import functions as F  # noqa: N812
-
-    grouped = entries.groupBy("file", "source").agg(
-        F.count("*").alias("n"),
-        F.min("ts").alias("first"),
-        F.max("ts").alias("last"),
-        F.min("line").alias("line"),
-        F.max("line").alias("last_line"),
+def among(entries: pd.DataFrame, *slugs: str) -> Seen:
+    """Return the same of some entries, all of which hold one of the texts: a frame with file, source, line, ts (naive UTC)."""
+    times = {"n": ("line", "size"), "first": ("ts", "min"), "last": ("ts", "max")}
+    found = entries.groupby(["file", "source"], dropna=False).agg(
+        **times, line=("line", "min"), last_line=("line", "max")
     )
-    return _of(slugs, [row.asDict() for row in grouped.collect()])
+    rows = found.reset_index().to_dict("records")
+    for row in rows:
+        row |= {name: None if row[name] is pd.NaT else row[name].to_pydatetime() for name in ("first", "last")}
+        row["source"] = row["source"] if isinstance(row["source"], str) else None
+    return _of(slugs, [{str(name): value for name, value in row.items()} for row in rows])
 
 
 def count(case: Case, slug: str, source: str) -> int:
@@ -137,6 +137,22 @@ def lines(case: Case, entries: DataFrame, most: int = 3, *, within: str | None =
     """
     picked = entries.orderBy("ts", "file", "line").limit(most).select("file", "line", "message", "trace").collect()
     return tuple(entry(case, row.file, row.line, row.message, row.trace, within) for row in picked)
+
+
+QUOTED = ("ts", "file", "line", "message", "trace")
+"""Columns of entries that are quoted."""
+
+
+def earliest(case: Case, entries: pd.DataFrame, most: int = 3, *, within: str | None = None) -> tuple[Ref, ...]:
+    """Quote the earliest of some entries, as `lines` does of a Spark frame: a frame with the columns of `QUOTED`."""
+    picked = entries.astype({"file": object}).sort_values(["ts", "file", "line"], na_position="first").head(most)
+    return tuple(
+        entry(case, file, int(line), message, trace, within)
+        for file, line, message, trace in picked[["file", "line", "message", "trace"]]
+        .astype(object)
+        .replace({np.nan: None})
+        .to_numpy()
+    )
 
 
 def entry(case: Case, file: str, line: int, message: str | None, trace: str | None, within: str | None) -> Ref:

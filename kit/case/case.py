@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from kit.case import tables
-    from kit.case.bug_report import Failure
+    from kit.case.failure import Failure
 
 HIDDEN: Final = ("events", "offset")
 """Columns of `entries` that `logs` does not show."""

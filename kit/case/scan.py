@@ -73,9 +73,13 @@ def text(column: str) -> pc.Expression:
     return ds.field(column).cast(pa.string())
 
 
-def batches_of(case: Case, name: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+def batches_of(
+    case: Case, name: str, columns: Sequence[str] | dict[str, pc.Expression], where: pc.Expression | None = None
+) -> Iterator[pa.RecordBatch]:
     """Yield columns of a table batch by batch, within the times of the case."""
-    return dataset(case, name).to_batches(list(columns), filter=_times(case, name))
+    return dataset(case, name).to_batches(
+        columns if isinstance(columns, dict) else list(columns), filter=_and(_times(case, name), where)
+    )
 
 
 def records(
@@ -98,27 +102,88 @@ def records(
     return found.take(pa.array(rows)).select(list(shown))
 
 
-def batches(case: Case, columns: Sequence[str], where: pc.Expression | None = None) -> Iterator[pa.RecordBatch]:
-    """Yield what `records` returns batch by batch, so that little is held at once where no file holds a record again."""
-    if case.found.overlapping:
+def batches(
+    case: Case,
+    columns: Sequence[str] | dict[str, pc.Expression],
+    where: pc.Expression | None = None,
+    *,
+    repeated: bool = False,
+) -> Iterator[pa.RecordBatch]:
+    """Yield what `records` returns batch by batch, so that little is held at once where no file holds a record again.
+
+    `repeated`: records that several files hold may come more than once, as for a question of the least and greatest.
+    """
+    if case.found.overlapping and not repeated:
         yield from records(case, columns, where).to_batches()
         return
     copies = [i.file for i in case.found.of_kind("commitlog", "dledger") if i.replica_of]
     kept = _and(~ds.field("file").isin(copies) if copies else None, where)
-    yield from dataset(case, "messages").to_batches(list(columns), filter=_and(_times(case, "messages"), kept))
+    yield from batches_of(case, "messages", columns, kept)
+
+
+def extremes(
+    case: Case,
+    by: Sequence[str] | dict[str, pc.Expression],
+    sums: Sequence[tuple[str, str]],
+    where: pc.Expression | None = None,
+    name: str = "messages",
+) -> pa.Table:
+    """Return the `min` or `max` of columns of the records (or of another table), by what has few values: `by`, then `<column>_<min or max>` in order of `sums`."""
+    keys = by if isinstance(by, dict) else {key: ds.field(key) for key in by}
+    columns = keys | {column: ds.field(column) for column, _ in sums}
+    given = dataset(case, name).scanner(columns=columns).projected_schema
+    shown = [*((key, key) for key in keys), *((f"{column}_{how}", column) for column, how in sums)]
+    schema = pa.schema([(own, plain(given.field(column))) for own, column in shown])
+    parts = [schema.empty_table()]
+    read = (
+        batches(case, columns, where, repeated=True) if name == "messages" else batches_of(case, name, columns, where)
+    )
+    for batch in read:
+        found = pa.table(batch).group_by(list(keys)).aggregate(list(sums)).select(schema.names)
+        parts.append(found.cast(schema))
+    whole = pa.concat_tables(parts).group_by(list(keys)).aggregate([(f"{column}_{how}", how) for column, how in sums])
+    return whole.select([*keys, *(f"{column}_{how}_{how}" for column, how in sums)]).rename_columns(schema.names)
+
+
+def plain(field: pa.Field) -> pa.DataType:
+    """Return the type of a column's values, however they are coded."""
+    return field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+
+
+def hits(
+    case: Case, slugs: Sequence[str], columns: Sequence[str], where: pc.Expression | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Yield columns of the log entries that hold one of these known texts. Only those parts of the logs are read in which one of them is."""
+    wanted = frozenset(slugs)
+    if not (fragments := [part for part, texts in _parts(case) if not wanted.isdisjoint(texts)]):
+        return
+    whole = dataset(case, "logs")
+    logs = ds.FileSystemDataset(fragments, whole.schema, whole.format, whole.filesystem)
+    values = pa.array(sorted(wanted))
+    read = list(dict.fromkeys([*columns, "events"]))
+    for batch in logs.to_batches(read, filter=_and(_times(case, "logs"), where)):
+        events: Any = batch["events"]
+        held = pc.is_in(pc.list_flatten(events), value_set=values)
+        rows = pc.unique(pc.list_parent_indices(events).filter(held))
+        if len(rows):
+            yield batch.take(rows).select(list(columns))
+
+
+def _parts(case: Case) -> list[tuple[ds.ParquetFileFragment, frozenset[str]]]:
+    """Return the row groups of the logs, each with the known texts in it."""
+    return once(case, "texts by row group", lambda: list(_texts(dataset(case, "logs"))))
+
+
+def _texts(logs: Any) -> Iterator[tuple[ds.ParquetFileFragment, frozenset[str]]]:
+    for file in logs.get_fragments():
+        for part in file.split_by_row_group():
+            events = part.to_table(logs.schema, columns=["events"])["events"]
+            yield part, frozenset(pc.unique(pc.list_flatten(events)).to_pylist())
 
 
 def entries(case: Case, slugs: Sequence[str], columns: Sequence[str], where: pc.Expression | None = None) -> pa.Table:
     """Return columns of the log entries that hold one of these known texts, batch by batch, so that no more is held than is found."""
-    wanted = pa.array(sorted(slugs))
-    kept = []
-    read = list(dict.fromkeys([*columns, "events"]))
-    for batch in dataset(case, "logs").to_batches(read, filter=_and(_times(case, "logs"), where)):
-        events: Any = batch["events"]
-        hits = pc.is_in(pc.list_flatten(events), value_set=wanted)
-        rows = pc.unique(pc.list_parent_indices(events).filter(hits))
-        if len(rows):
-            kept.append(batch.take(rows).select(list(columns)))
+    kept = list(hits(case, slugs, columns, where))
     return pa.Table.from_batches(kept) if kept else dataset(case, "logs").schema.empty_table().select(list(columns))
 
 

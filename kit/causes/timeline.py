@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
-from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import noise, refs
 from kit.analysis.sends import busy
+from kit.case import said
 from kit.causes.findings import Finding
 from kit.i18n import Sentence, T
 from kit.inventory.references import Ref
@@ -131,23 +131,11 @@ def _of_findings(case: Case, found: Sequence[Finding]) -> list[tuple[Any, ...]]:
 
 def _each(case: Case) -> list[tuple[Any, ...]]:
     """Return what somebody did: starts, stops, changes. The first entries of each kind."""
-    if not any(refs.seen(case, slug) for slug in EACH):
-        return []
-    slugs = F.array(*(F.lit(slug) for slug in EACH))
-    picked = (
-        case.entries.where(F.arrays_overlap("events", slugs) & F.col("ts").isNotNull())
-        .select("ts", "file", "line", F.array_intersect("events", slugs).getItem(0).alias("slug"))
-        .orderBy("ts", "file", "line")
-        .limit(MOST_OF_A_KIND * len(EACH))
-        .collect()
-    )
-    by_slug: dict[str, list[Any]] = defaultdict(list)
-    for row in picked:
-        by_slug[row.slug].append(row)
+    rows = said.frame(case, tuple(EACH), ("ts", "file", "line"), ds.field("ts").is_valid())
+    first = rows.sort_values(["ts", "file", "line"], kind="stable").groupby("event", sort=False).head(MOST_OF_A_KIND)
     return [
-        _row(row.ts, EACH[slug][0], EACH[slug][1], Ref(row.file, "", line=row.line))
-        for slug, entries in by_slug.items()
-        for row in entries[:MOST_OF_A_KIND]
+        _row(row["ts"].to_pydatetime(), *EACH[row["event"]], Ref(row["file"], "", line=row["line"]))
+        for row in first.to_dict("records")
     ]
 
 

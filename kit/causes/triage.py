@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import kit
 from kit import causes
 from kit.case import bug_report
-from kit.case.bug_report import Failure
+from kit.case.failure import Failure
 from kit.causes import collect_next, consequences, known_problems, results, timeline
 from kit.causes.findings import Finding
 from kit.evidence import disk

@@ -123,7 +123,7 @@ class Undrawn:
 
 def undrawn(error: Exception, table: Table) -> Undrawn:
     """Return what is shown where drawing `table` failed; without rows it is one sentence."""
-    from kit.case.bug_report import Failure
+    from kit.case.failure import Failure
 
     failure = Failure.of(clean(table.caption, 120), error)
     said = UNDRAWN.say(title=clean(table.caption, 120), type=failure.type).render(table.lang)

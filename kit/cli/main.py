@@ -60,11 +60,12 @@ def refused(error: Exception, ctx: click.Context) -> str | None:
 def bug(error: Exception, ctx: click.Context) -> str:
     """Write bug-report.txt where the user finds it; return the line that names it."""
     from kit.case import bug_report, output
+    from kit.case.failure import Failure
     from kit.evidence import disk
     from kit.evidence import workspace as ws
 
     case, out = ctx.meta.get("case"), ctx.meta.get("out")
-    failure = bug_report.Failure.of(str(ctx.invoked_subcommand), error)
+    failure = Failure.of(str(ctx.invoked_subcommand), error)
     written = bug_report.text([failure, *(case.failures if case else ())], case)
     said = {"type": failure.type, "where": failure.where}
     for folder in (out, ctx.meta.get("workspace") or ws.default_base(), Path(tempfile.gettempdir(), "rmq-kit")):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import struct
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
@@ -263,8 +263,3 @@ def _head_line(item: Item, *, whole: bool = False) -> bytes:
     with open_readonly(item.path) as stream:
         first, _, rest = stream.read(_STEP).partition(b"\n")
     return b"" if whole and rest.strip() else first.strip()
-
-
-def kind_of(path: Path) -> str | None:
-    """Return the kind of one plain file, None where nothing fits."""
-    return recognise(EvidenceFile(path.name, path, path.stat().st_size))[0]

@@ -12,7 +12,7 @@ from kit.formats.logs import lines as ln
 from kit.formats.logs import literal_matcher as nd
 from kit.formats.logs import prefix as p
 from kit.rocketmq.log_events import catalogue
-from kit.rocketmq.log_layouts import BROKER_SIDE, NAME_OF_CLIENT, NAME_OF_SOURCE, SOURCES
+from kit.rocketmq.log_layouts import NAME_OF_CLIENT, NAME_OF_SOURCE, SOURCES
 
 SAMPLE: Final = 256 << 10
 """Bytes of a file's head that are looked at."""
@@ -217,8 +217,3 @@ def _broker_source(rows: np.ndarray, raw: np.ndarray, ends: np.ndarray, kinds: C
     if kinds.get(p.STATS, 0) + kinds.get(p.WATERMARK, 0) > headed.size / 2:
         return "stats" if kinds.get(p.STATS) else "watermark"
     return "broker_default" if threads * 2 >= headed.size else "app"
-
-
-def is_broker_side(source: str | None) -> bool:
-    """Tell whether the source is a log the broker writes (its times are GMT+8)."""
-    return source in BROKER_SIDE

@@ -84,8 +84,6 @@ POSITION_FIELD: Final = re.compile(r"(?i)offset|byte|line|size|position|bytes|хн
 """Columns whose numbers are places: eleven digits are no telephone there."""
 SPELLED: Final = re.compile(r"(\\x[0-9a-f]{2}|\\u[0-9a-f]{4})")
 """Control characters as `kit.charts.clean` spells them: they end a word, as they did before."""
-ESCAPED: Final = re.compile(r"\\+(?:[nrt]|x[0-9a-f]{2}|u[0-9a-f]{4})")
-"""The same, and line ends, as JSON spells them."""
 PATH: Final = re.compile(r"[A-Za-z0-9_.%@$#+!~/-]+")
 WORDS: Final = re.compile(rf"(?P<word>{WORD.pattern})")
 QUADS: Final = re.compile(r"\d\.\d+\.\d+\.\d")

@@ -13,7 +13,7 @@ import pyarrow.dataset as ds
 
 from kit.analysis import noise
 from kit.case import unreadable
-from kit.case.bug_report import Failure
+from kit.case.failure import Failure
 from kit.causes import results, timeline
 from kit.i18n import Lang
 from kit.report import html, manifest, notebooks

@@ -23,7 +23,7 @@ from plotly.offline import get_plotlyjs
 
 from kit import causes
 from kit.analysis import noise
-from kit.case.bug_report import Failure
+from kit.case.failure import Failure
 from kit.causes import look_alikes
 from kit.charts import Chart, timeline
 from kit.charts.safe_text import clean

@@ -19,7 +19,7 @@ import nbformat
 from markupsafe import Markup, escape
 
 import kit
-from kit.case.bug_report import Failure
+from kit.case.failure import Failure
 from kit.charts import MIME as CHART
 from kit.charts import PLOTLY_MIME
 from kit.charts.safe_text import clean

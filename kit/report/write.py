@@ -48,9 +48,16 @@ def tables(case: Case, folder: Path) -> None:
 def csv(frame: pd.DataFrame, path: Path) -> None:
     """Write a small frame as CSV that no spreadsheet runs."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    frame.map(harmless).rename(columns=harmless).to_csv(
+    whole = {name: "Int64" for name in frame.select_dtypes("float") if _counts(frame[name])}
+    frame.map(harmless).astype(whole).rename(columns=harmless).to_csv(
         path, index=False, lineterminator="\n", date_format="%Y-%m-%dT%H:%M:%S.%fZ"
     )
+
+
+def _counts(column: pd.Series[float]) -> bool:
+    """Tell whether a column holds whole numbers which pandas keeps as floats only because some are unknown."""
+    known = column.dropna()
+    return 0 < len(known) < len(column) and bool((known.abs() < 1 << 53).all() and (known % 1 == 0).all())
 
 
 def harmless(cell: Any) -> Any:

@@ -17,7 +17,6 @@ MAGIC_V2: Final = 0xDAA320AB
 MAGIC_BLANK: Final = 0xCBD43194
 
 # Offsets inside a record, up to the born host; what follows moves with the length of the two addresses.
-AT_MAGIC: Final = 4
 AT_BODY_CRC: Final = 8
 AT_QUEUE_ID: Final = 12
 AT_FLAG: Final = 16
@@ -37,8 +36,6 @@ BORN_HOST_V6: Final = 0x10
 STORE_HOST_V6: Final = 0x20
 COMPRESSION_MASK: Final = 0x700
 COMPRESSION_SHIFT: Final = 8
-CODECS: Final = {0: "zlib", 1: "lz4", 2: "zstd", 3: "zlib"}
-"""Compression type bits → codec; 0 is what clients before 4.9.4 write. 4 to 7 are unknown to every version."""
 
 # common/message/MessageDecoder.NAME_VALUE_SEPARATOR, PROPERTY_SEPARATOR
 NAME_VALUE_SEPARATOR: Final = 1
@@ -51,30 +48,26 @@ DLEDGER_AT_SIZE: Final = 4
 DLEDGER_AT_POS: Final = 24
 DLEDGER_AT_BODY_SIZE: Final = 44
 DLEDGER_BLANK: Final = -1
+DLEDGER_ENTRY_BUFFER: Final = 4 * 1024 * 1024
+"""Bytes a DLedger entry is encoded into: DLedgerMmapFileStore, all tags."""
 
 # store/ConsumeQueue: physical offset, size, tagsCode; fillPreBlank writes size Integer.MAX_VALUE
 CQ_UNIT: Final = 20
 CQ_PREFILL_SIZE: Final = 0x7FFFFFFF
-# store/queue/BatchConsumeQueue: … store time, base offset, batch size, compacted offset, reserved
-BATCH_CQ_UNIT: Final = 46
 # store/ConsumeQueueExt: size, tagsCode, store time, bit map size, bit map; MIN_EXT_UNIT_SIZE, END_BLANK_DATA_LENGTH
 # mark
 EXT_MIN_UNIT: Final = 20
 EXT_END: Final = -1
-# common/topic/TopicValidator.RMQ_SYS_SCHEDULE_TOPIC: here tagsCode is the delivery time
-SCHEDULE_TOPIC: Final = "SCHEDULE_TOPIC_XXXX"
 
 # store/index/IndexHeader.INDEX_HEADER_SIZE, IndexFile.hashSlotSize, indexSize; defaults of MessageStoreConfig
 INDEX_HEADER: Final = 40
 INDEX_SLOT: Final = 4
 INDEX_ENTRY: Final = 20
 INDEX_SLOTS: Final = 5_000_000
-INDEX_ENTRIES: Final = 20_000_000
 
 # client/trace/TraceConstants.FIELD_SPLITOR, CONTENT_SPLITOR
 TRACE_FIELD: Final = 1
 TRACE_CONTEXT: Final = 2
-TRACE_TOPIC: Final = "RMQ_SYS_TRACE_TOPIC"
 
 FILE_NAME_DIGITS: Final = 20
 """Commit log and consume queue files are named by the offset of their first byte (`common/UtilAll.offset2FileName`)."""

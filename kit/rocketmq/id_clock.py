@@ -47,30 +47,6 @@ def candidates(millis: int, near: dt.datetime, zones: Iterable[dt.tzinfo] = ZONE
     return tuple(sorted(found, key=lambda sent: abs(sent.at - near)))
 
 
-def millis_of_month(sent: dt.datetime, zone: dt.tzinfo = dt.UTC) -> int:
-    """Return milliseconds from the start of `sent`'s month in `zone`, as a UNIQ_KEY holds them."""
-    local = sent.astimezone(zone)
-    start = local.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-    return (_utc(local) - _utc(start)) // dt.timedelta(milliseconds=1)
-
-
-def producer_offset(millis: int, born_ms: int, slack_ms: int = 60_000) -> dt.timedelta | None:
-    """Return the producer's UTC offset: the quarter hour for which `born_ms` − `millis` is a month's start.
-
-    The id is made 0 to 10 ms before bornTimestamp; None if no zone fits within `slack_ms` (a re-sent copy has a later
-    birth).
-    """
-    start = born_ms - millis
-    for quarters in range(-48, 57):
-        offset = dt.timedelta(minutes=15 * quarters)
-        local = dt.datetime.fromtimestamp(start / 1000, dt.UTC) + offset
-        if local.day == 1 and dt.timedelta() <= local - local.replace(
-            hour=0, minute=0, second=0, microsecond=0
-        ) <= dt.timedelta(milliseconds=slack_ms):
-            return offset
-    return None
-
-
 def _since(millis: int) -> dt.timedelta:
     return dt.timedelta(milliseconds=millis if millis < LONGEST_MONTH else millis - WRAP)
 

@@ -1,4 +1,4 @@
-"""RocketMQ's own names: topics, groups, prefixes, message properties, flag bits, magic numbers, response codes.
+"""RocketMQ's own names: topics, groups, prefixes, message properties, the flag bits of a message's life.
 
 `upstream` in a row is the file of the RocketMQ source that defines it, `Class.java` below `org/apache/rocketmq`.
 """
@@ -32,8 +32,6 @@ DLQ_PREFIX: Final = "%DLQ%"
 LMQ_PREFIX: Final = "%LMQ%"
 SYSTEM_TOPIC_PREFIX: Final = "rmq_sys_"
 REPLY_TOPIC_POSTFIX: Final = "REPLY_TOPIC"
-REVIVE_PREFIX: Final = "rmq_sys_REVIVE_LOG_"
-SYNC_MEMBER_PREFIX: Final = "rmq_sys_SYNC_BROKER_MEMBER_"
 
 SYSTEM_TOPICS: Final = frozenset(
     {
@@ -157,30 +155,12 @@ PROPERTY_SEPARATOR: Final = "\x02"
 """common/message/MessageDecoder.messageProperties2String."""
 
 # --- sysFlag: common/sysflag/MessageSysFlag ---------------------------------------------------------------------------
-COMPRESSED: Final = 0x1
-MULTI_TAGS: Final = 0x2
 TRANSACTION_MASK: Final = 0xC
 TRANSACTION_NOT: Final = 0x0
 TRANSACTION_PREPARED: Final = 0x4
 TRANSACTION_COMMIT: Final = 0x8
 TRANSACTION_ROLLBACK: Final = 0xC
-BORNHOST_V6: Final = 0x10
-STOREHOST_V6: Final = 0x20
-NEED_UNWRAP: Final = 0x40
 INNER_BATCH: Final = 0x80
-COMPRESSION_TYPE_MASK: Final = 0x700
-COMPRESSION_CODECS: Final = {0x0: "zlib", 0x100: "lz4", 0x200: "zstd", 0x300: "zlib"}
-"""Codec by type bits, meaningful only with `COMPRESSED`; type 0 is every client before 4.9.4."""
-
-# --- record magic: store/CommitLog, common/message/MessageVersion (5.1.0+) --------------------------------------------
-MAGIC_V1: Final = 0xDAA320A7
-MAGIC_V2: Final = 0xDAA320AB
-MAGIC_BLANK: Final = 0xCBD43194
-DLEDGER_MAGIC: Final = 1
-DLEDGER_BLANK: Final = -1
-DLEDGER_HEADER: Final = 48
-DLEDGER_ENTRY_BUFFER: Final = 4 * 1024 * 1024
-"""Bytes a DLedger entry is encoded into: DLedgerMmapFileStore, all tags."""
 
 # --- broker threads that write records
 # ----------------------------------------------------------------------------------
@@ -194,27 +174,10 @@ store/schedule/ScheduleMessageService. `send`: consumers' send-backs as well.
 
 # --- topic permission bits: common/constant/PermName ------------------------------------------------------------------
 PERM_READ: Final = 4
-PERM_WRITE: Final = 2
-PERM_INHERIT: Final = 1
 
-# --- response codes: common/protocol/ResponseCode, remoting/protocol/RemotingSysResponseCode
-# ---------------------------
-RESPONSE_CODES: Final = {
-    0: "SUCCESS", 1: "SYSTEM_ERROR", 2: "SYSTEM_BUSY", 3: "REQUEST_CODE_NOT_SUPPORTED", 4: "TRANSACTION_FAILED",
-    10: "FLUSH_DISK_TIMEOUT", 11: "SLAVE_NOT_AVAILABLE", 12: "FLUSH_SLAVE_TIMEOUT", 13: "MESSAGE_ILLEGAL",
-    14: "SERVICE_NOT_AVAILABLE", 15: "VERSION_NOT_SUPPORTED", 16: "NO_PERMISSION", 17: "TOPIC_NOT_EXIST",
-    18: "TOPIC_EXIST_ALREADY", 19: "PULL_NOT_FOUND", 20: "PULL_RETRY_IMMEDIATELY", 21: "PULL_OFFSET_MOVED",
-    22: "QUERY_NOT_FOUND", 23: "SUBSCRIPTION_PARSE_FAILED", 24: "SUBSCRIPTION_NOT_EXIST", 25: "SUBSCRIPTION_NOT_LATEST",
-    26: "SUBSCRIPTION_GROUP_NOT_EXIST", 29: "INVALID_PARAMETER", 204: "NO_BUYER_ID", 205: "NOT_IN_CURRENT_UNIT",
-    604: "ILLEGAL_OPERATION", 1500: "GO_AWAY",
-}  # fmt: skip
+# --- answers: common/protocol/ResponseCode, client/producer/SendStatus ------------------------------------------------
 SEND_STATUS_STORED: Final = ("FLUSH_DISK_TIMEOUT", "SLAVE_NOT_AVAILABLE", "FLUSH_SLAVE_TIMEOUT")
 """Answers that are no SEND_OK although the master stored the record; a transaction producer rolls back on them."""
-
-CHECK_COMMIT: Final = 8
-CHECK_ROLLBACK: Final = 12
-CHECK_UNKNOWN: Final = 0
-"""`commitOrRollback` of EndTransactionRequestHeader."""
 
 # --- delay levels: store/config/MessageStoreConfig.messageDelayLevel
 # ----------------------------------------------------

@@ -15,13 +15,13 @@ from typing import Any, Final, Literal
 import attrs
 
 from kit.i18n import T
-from kit.rocketmq import names
+from kit.rocketmq import binary_format, names
 from kit.rocketmq.versions import NEWEST, Version, rule
 
 HEADER: Final = 68
 """Bytes before the hosts' addresses and ports are counted, with both length fields of body and properties apart."""
 HOST: Final = {False: 8, True: 20}
-DLEDGER_MAX_RECORD: Final = names.DLEDGER_ENTRY_BUFFER - names.DLEDGER_HEADER
+DLEDGER_MAX_RECORD: Final = binary_format.DLEDGER_ENTRY_BUFFER - binary_format.DLEDGER_HEADER
 TOTAL_SLACK: Final = 65536
 """What 4.9.5+ allows a record beyond the body limit."""
 COMPRESS_FROM: Final = 4096
@@ -262,11 +262,6 @@ def safe_stored_body(
 def zlib_bound(raw: int) -> int:
     """Return the most bytes zlib can make of `raw`: compressBound of zlib.h, which Java's Deflater keeps."""
     return raw + (raw >> 12) + (raw >> 14) + (raw >> 25) + 13
-
-
-def stored_bound(raw: int, compress_from: int = COMPRESS_FROM) -> int:
-    """Return the most bytes a raw body can be stored as; a compressed body is kept even when it grew."""
-    return zlib_bound(raw) if raw >= compress_from else raw
 
 
 def max_message_size(stored: int, compress_from: int = COMPRESS_FROM) -> int:

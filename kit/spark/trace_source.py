@@ -15,7 +15,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from kit.evidence.unread import Unread
 from kit.formats.commitlog.schema import TRACES
-from kit.rocketmq import binary_format as f
+from kit.rocketmq import names
 from kit.spark import commitlog_source
 from kit.spark.sources import ddl, files_of
 
@@ -45,7 +45,7 @@ class TraceReader(DataSourceReader):
         """Keep what was asked for."""
         self.options = options
         named = (name.strip() for name in (options.get("topics") or "").split(","))
-        self.topics = frozenset({f.TRACE_TOPIC, *named} - {""})
+        self.topics = frozenset({names.TRACE_TOPIC, *named} - {""})
 
     def partitions(self) -> Sequence[InputPartition]:
         return commitlog_source.tasks(files_of(self.options, "commitlog", "dledger"), Unread.of(self.options))

@@ -25,7 +25,6 @@ WARNINGS = T("What the logs complain about most")
 FILES = T("What there is")
 FOUND = T("Log entries with {text}")
 RECORDS = T("Records, in the order of the store")
-NO_ARCHIVE = T("{path}: neither an evidence nor a folder of archives")
 
 
 class Bench:

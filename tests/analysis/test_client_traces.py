@@ -16,9 +16,8 @@ pytestmark = [pytest.mark.recordings, pytest.mark.spark]
 
 
 @pytest.fixture(scope="module")
-def case(tmp_path_factory: pytest.TempPathFactory) -> Case:
-    folder = tmp_path_factory.mktemp("traced")
-    return kit.open_case(recorded.unpack(NAME, folder), folder / "workspace")
+def case() -> Case:
+    return recorded.case(NAME)
 
 
 def test_a_message_and_what_clients_wrote_about_it(case: Case) -> None:

@@ -30,13 +30,13 @@ def rows(frame: DataFrame, *columns: str) -> set[tuple[Any, ...]]:
 
 
 @pytest.fixture(scope="module")
-def evidence(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return recorded.unpack("producer-offline", tmp_path_factory.mktemp("evidence"))
+def evidence() -> Path:
+    return recorded.whole("producer-offline")
 
 
 @pytest.fixture(scope="module")
-def whole(spark: SparkSession, evidence: Path, tmp_path_factory: pytest.TempPathFactory) -> Case:
-    return kit.open_case(evidence, tmp_path_factory.mktemp("cache"))
+def whole(spark: SparkSession) -> Case:
+    return recorded.case("producer-offline")
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda c: c.__name__)
@@ -88,7 +88,7 @@ def damaged(evidence: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[C
     offsets.write_text(
         f'{{"offsetTable":{{"{TOPIC}@ahead":{{{queue}:99999}},"{TOPIC}@fits":{{{queue}:{last["queue_offset"] + 1}}}}}}}'
     )
-    return kit.open_case(root, folder / "cache"), {"queue": queue, "lost": lost, "moved": moved, "last": last}
+    return kit.open_case(root), {"queue": queue, "lost": lost, "moved": moved, "last": last}
 
 
 def test_units_that_point_nowhere(damaged: tuple[Case, dict[str, Any]]) -> None:

@@ -178,12 +178,11 @@ def test_no_logs_no_noise(tmp_path: Path) -> None:
 
 
 @pytest.mark.recordings
-def test_what_a_healthy_broker_says(tmp_path: Path) -> None:
+def test_what_a_healthy_broker_says() -> None:
     """Counted by grep in the recording: one stop, one first start, one brokerStatus call too early."""
-    folder = recorded.unpack("healthy", tmp_path)
-    case = kit.open_case(folder, tmp_path / "ws")
+    case = recorded.case("healthy")
     frame = noise.seen(case).set_index("slug")
-    text = "\n".join(p.read_text(errors="replace") for p in folder.rglob("*.log"))
+    text = "\n".join(p.read_text(errors="replace") for p in case.path.rglob("*.log"))
     for slug, needle in (
         ("buffer-position-invalid", "selectMappedBuffer request pos invalid"),
         ("preallocated-deleted", "delete pre allocated maped file"),

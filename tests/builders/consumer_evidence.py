@@ -18,11 +18,11 @@ POSITIONS = ("*/snapshots/*", "*/mqadmin/*", "*consumerOffset*")
 
 def examine(name: str, cause: ModuleType, tmp_path: Path, without: tuple[str, ...] = ()) -> Finding:
     """Ask one cause about a recording, less the files that fit one of these patterns."""
-    evidence = recorded.unpack(name, tmp_path)
+    evidence = recorded.unpack(name, tmp_path) if without else recorded.whole(name)
     for file in list(evidence.rglob("*")):
         if file.is_file() and any(fnmatch.fnmatch(f"/{file.relative_to(evidence)}", p) for p in without):
             file.unlink()
-    finding: Finding = cause.examine(open_case(evidence, tmp_path / "workspace"))
+    finding: Finding = cause.examine(open_case(evidence))
     return finding
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import numpy as np
 import pandas as pd
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
@@ -20,19 +21,19 @@ HALF, SCHEDULE = "RMQ_SYS_TRANS_HALF_TOPIC", "SCHEDULE_TOPIC_XXXX"
 
 def growth_frame(messages: int = 4, doublings: int = 10, seconds: int = 5) -> pd.DataFrame:
     """`messages` leaked records that double every `seconds`: record m x 2^k is stored at k x seconds."""
-    rows = []
-    for k in range(doublings + 1):
-        low, high = (1, messages) if k == 0 else (messages * 2 ** (k - 1) + 1, messages * 2**k)
-        for seq in range(low, high + 1):
-            when = (
-                START
-                + pd.Timedelta(seconds=seconds * k)
-                - pd.Timedelta(milliseconds=(high - seq) / (high - low + 1) * 1000)
-            )
-            rows.append((seq, when, 100 + seq, k or None, f"KEY{seq % messages}", seq == high))
-    return pd.DataFrame(
-        rows, columns=["seq", "store_timestamp", "half_queue_offset", "check_times", "uniq_key", "doubling"]
-    )
+    seq = np.arange(1, messages * 2**doublings + 1)
+    k = np.ceil(np.log2(np.maximum(1, -(-seq // messages)))).astype(int)
+    high = messages * 2**k
+    size = np.where(k == 0, messages, high // 2)
+    when = START + pd.to_timedelta(seconds * k - (high - seq) / size, unit="s")
+    keys = [f"KEY{n}" for n in seq % messages]
+    columns = {
+        "seq": seq,
+        "store_timestamp": when,
+        "half_queue_offset": 100 + seq,
+        "check_times": np.where(k, k, np.nan),
+    }
+    return pd.DataFrame(columns).assign(uniq_key=keys, doubling=seq == high)
 
 
 def flow_frame() -> pd.DataFrame:

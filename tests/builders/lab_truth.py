@@ -10,7 +10,6 @@ import gzip
 import re
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import recorded
@@ -35,7 +34,7 @@ def is_commit(record: dict[str, Any]) -> bool:
     return record["sys_flag"] & 12 == 8
 
 
-def half_topic(folder: Path) -> Answers:
+def half_topic() -> Answers:
     name = NAMES[80]
     records = list(recorded.truth(name))
     figures, own = test_half_topic_blowup.expected(), test_transaction_consistency.expected(name)
@@ -63,9 +62,9 @@ def half_topic(folder: Path) -> Answers:
     }
 
 
-def message_size(folder: Path) -> Answers:
+def message_size() -> Answers:
     figures = test_message_size_mismatch.expected()
-    logs = recorded.unpack(NAMES[81], folder) / "broker" / "logs"
+    logs = recorded.whole(NAMES[81]) / "broker" / "logs"
     lines: Counter[str] = Counter()
     for path in logs.rglob("*"):
         if path.is_file():
@@ -88,7 +87,7 @@ def message_size(folder: Path) -> Answers:
     }
 
 
-def message_identity(folder: Path) -> Answers:
+def message_identity() -> Answers:
     name = NAMES[82]
     by_key = test_message_identity.by_key()
     several = [key for key, records in by_key.items() if len({r["msg_id"] for r in records}) > 1]
@@ -110,8 +109,8 @@ def message_identity(folder: Path) -> Answers:
     }
 
 
-def broker_busy(folder: Path) -> Answers:
-    figures = test_broker_busy.expected(recorded.unpack(NAMES[83], folder))
+def broker_busy() -> Answers:
+    figures = test_broker_busy.expected(recorded.whole(NAMES[83]))
     errors, outcome = figures["errors_by_kind"], figures["outcome_by_kind"]
     refused = {kind: n for kind, n in errors.items() if kind != "CLIENT_TIMEOUT"}
     said_busy = {kind: n for kind, n in refused.items() if kind != "REJECTREQUEST"}
@@ -135,7 +134,7 @@ def broker_busy(folder: Path) -> Answers:
     }
 
 
-def transactions(folder: Path) -> Answers:
+def transactions() -> Answers:
     name = NAMES[84]
     figures = test_transaction_consistency.expected(name)
     records = list(recorded.truth(name))
@@ -164,7 +163,7 @@ def transactions(folder: Path) -> Answers:
     }
 
 
-ANSWERS: dict[int, Callable[[Path], Answers]] = {
+ANSWERS: dict[int, Callable[[], Answers]] = {
     80: half_topic,
     81: message_size,
     82: message_identity,

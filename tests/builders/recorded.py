@@ -6,13 +6,19 @@ import csv
 import gzip
 import io
 import json
+import os
 import tarfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import zstandard
+
+import kit
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
 
 HERE = Path(__file__).parents[1]
 SMALL = (
@@ -35,7 +41,7 @@ REACH = (
     "replica-sync",
     "topic-missing",
 )
-"""Offsets, reach and replicas: with their exact truth in the label, not among `NAMES`."""
+"""Offsets, reach and replicas: their exact truth is in the label."""
 NAMES = tuple(sorted((*SMALL, *BIG)))
 CONSUMERS = (
     "consumer-backlog",
@@ -46,7 +52,10 @@ CONSUMERS = (
     "subscription-mismatch-tags",
     "subscription-restart",
 )
-"""Recordings of what consumers do: seconds long each; of these the label is kept, not the decoder's word on each record."""
+"""What consumers do: the label is kept, not what the decoder says of each record."""
+
+
+EVERY = (*NAMES, *REACH, *CONSUMERS)
 
 
 def archive(name: str) -> Path:
@@ -92,6 +101,17 @@ def unpack(name: str, into: Path) -> Path:
     ):
         tar.extractall(into, filter="data")
     return into / "evidence"
+
+
+@cache
+def whole(name: str) -> Path:
+    """Return a recording's evidence folder, unpacked once a run: for tests that change nothing in it."""
+    return unpack(name, Path(os.environ["XDG_CACHE_HOME"], "recordings", name))
+
+
+def case(name: str) -> Case:
+    """Open a whole recording with the run's own cache: what another test has read or found is not worked out again."""
+    return kit.open_case(whole(name))
 
 
 @cache

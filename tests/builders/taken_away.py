@@ -12,7 +12,9 @@ from kit.case.case import Case
 
 
 def without(name: str, tmp_path: Path, *patterns: str) -> Case:
-    """Open a recording without the files that a pattern matches (`*` over folders too)."""
+    """Open a recording without the files that a pattern matches (`*` over folders too); the rest is read once a run."""
+    if not patterns:
+        return recorded.case(name)
     evidence = recorded.unpack(name, tmp_path)
     for path in sorted(evidence.rglob("*")):
         shown = path.relative_to(evidence)
@@ -21,7 +23,7 @@ def without(name: str, tmp_path: Path, *patterns: str) -> Case:
     for pattern in patterns:
         if pattern.endswith("/"):
             shutil.rmtree(evidence / pattern, ignore_errors=True)
-    return kit.open_case(evidence, tmp_path / "workspace")
+    return kit.open_case(evidence)
 
 
 def paste(tmp_path: Path, *lines: str) -> Case:

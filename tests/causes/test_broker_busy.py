@@ -314,8 +314,8 @@ def kit_time(text: str) -> float:
 
 
 @pytest.mark.parametrize("name", [n for n in recorded.SMALL if n.startswith("healthy")])
-def test_a_healthy_system_has_no_stall_and_no_refusal(spark: SparkSession, tmp_path: Path, name: str) -> None:
-    case = kit.open_case(recorded.archive(name), tmp_path / "ws")
+def test_a_healthy_system_has_no_stall_and_no_refusal(spark: SparkSession, name: str) -> None:
+    case = recorded.case(name)
     found = broker_busy.examine(case)
     assert found.verdict == "ruled_out"
     assert (found.figures["stalls"], found.figures["errors_by_kind"], found.figures["lost"]) == ([], {}, 0)

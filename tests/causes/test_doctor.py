@@ -324,9 +324,8 @@ def hazards(found: Checkup) -> set[str]:
     return {slug for slug, grade in grades(found).items() if grade == "hazard"}
 
 
-def recording(name: str, tmp_path: Path) -> Checkup:
-    case = kit.open_case(recorded.archive(name), tmp_path / "ws")
-    return doctor.of_case(case)
+def recording(name: str) -> Checkup:
+    return doctor.of_case(recorded.case(name))
 
 
 @pytest.mark.recordings
@@ -334,7 +333,7 @@ def recording(name: str, tmp_path: Path) -> Checkup:
 def test_a_healthy_system_is_left_in_peace(name: str, tmp_path: Path) -> None:
     """`healthy-5` sets transactionTimeOut=3000 on a 5.1.4 broker, whose op records come up to 6 s late: that one is
     true."""
-    found = recording(name, tmp_path)
+    found = recording(name)
     assert hazards(found) == ({"checked-before-op"} if name == "healthy-5" else set())
     # That recording has transactions with CHECK_IMMUNITY_TIME_IN_SECONDS.
     assert bool(found.seen.immunity) == (name == "healthy-traced")
@@ -343,7 +342,7 @@ def test_a_healthy_system_is_left_in_peace(name: str, tmp_path: Path) -> None:
 @pytest.mark.recordings
 def test_the_long_group_of_the_blow_up(tmp_path: Path) -> None:
     """A group of 142 characters, clients 4.5.2, broker 4.6.0 (README of the recordings)."""
-    found = named(recording("half-topic-blowup", tmp_path))["retry-topic-too-long"]
+    found = named(recording("half-topic-blowup"))["retry-topic-too-long"]
     assert found.cause == "half-topic-blowup"
     assert "149" in found.what.render()
     assert "4.5.2" in found.becomes.render()
@@ -351,5 +350,5 @@ def test_the_long_group_of_the_blow_up(tmp_path: Path) -> None:
 
 @pytest.mark.recordings
 def test_the_limit_of_the_size_mismatch(tmp_path: Path) -> None:
-    found = named(recording("size-mismatch", tmp_path))["limit-below-client"]
+    found = named(recording("size-mismatch"))["limit-below-client"]
     assert "maxMessageSize=65536" in found.what.render()

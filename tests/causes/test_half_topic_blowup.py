@@ -38,14 +38,13 @@ def expected() -> dict[str, Any]:
 
 @pytest.mark.recordings
 @pytest.mark.spark
-def test_the_recorded_blowup(tmp_path: Path) -> None:
-    evidence = recorded.unpack(NAME, tmp_path)
-    case = kit.open_case(evidence, tmp_path / "ws")
+def test_the_recorded_blowup() -> None:
+    case = recorded.case(NAME)
     found = half_topic_blowup.examine(case)
     assert found.verdict == "confirmed"
     figures = expected()
     assert found.figures == {**figures, "doubling_seconds": pytest.approx(figures["doubling_seconds"], abs=0.001)}
-    assert recorded.check_references({"findings": [found.as_dict()]}, evidence) >= 8
+    assert recorded.check_references({"findings": [found.as_dict()]}, case.path) >= 8
     too_long = retry_topic_too_long.examine(case)
     assert too_long.verdict == "confirmed"
     assert too_long.figures["retry_topic_length"] == figures["retry_topic_length"]
@@ -69,7 +68,7 @@ def test_without_the_store_the_discarded_messages_in_the_log_tell(tmp_path: Path
     evidence = recorded.unpack(NAME, tmp_path)
     for path in sorted((evidence / "broker" / "store").rglob("*"), reverse=True):
         path.rmdir() if path.is_dir() else path.unlink()
-    found = half_topic_blowup.examine(kit.open_case(evidence, tmp_path / "ws"))
+    found = half_topic_blowup.examine(kit.open_case(evidence))
     assert found.verdict == "confirmed"
     assert found.figures["leaked_half_records"] is None
     assert found.missing
@@ -78,8 +77,8 @@ def test_without_the_store_the_discarded_messages_in_the_log_tell(tmp_path: Path
 
 @pytest.mark.spark
 @pytest.mark.parametrize("name", ["healthy", "healthy-5"])
-def test_a_healthy_system_has_neither(name: str, tmp_path: Path) -> None:
-    case = kit.open_case(recorded.archive(name), tmp_path)
+def test_a_healthy_system_has_neither(name: str) -> None:
+    case = recorded.case(name)
     for cause in (half_topic_blowup, retry_topic_too_long, send_back_refused):
         found = cause.examine(case)
         assert found.verdict == "ruled_out", cause.SLUG

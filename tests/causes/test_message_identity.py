@@ -28,13 +28,13 @@ NAME = "message-identity"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return recorded.unpack(NAME, tmp_path_factory.mktemp("recording"))
+def folder() -> Path:
+    return recorded.whole(NAME)
 
 
 @pytest.fixture(scope="module")
-def case(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Case:
-    return kit.open_case(folder, tmp_path_factory.mktemp("workspace"))
+def case() -> Case:
+    return recorded.case(NAME)
 
 
 def by_key() -> dict[str, list[dict[str, Any]]]:
@@ -202,11 +202,11 @@ def test_without_the_ledger_the_logs_tell_and_without_both_it_gets_weaker(folder
         if (path.is_file() and "commitlog" in path.parts) or path.name == "points-service.log":
             (tmp_path / "a" / "x").mkdir(parents=True, exist_ok=True)
             shutil.copy(path, tmp_path / "a" / "x" / (path.name if "commitlog" in path.parts else "app-7.txt"))
-    finding = message_identity.examine(kit.open_case(tmp_path / "a", tmp_path / "w"))
+    finding = message_identity.examine(kit.open_case(tmp_path / "a"))
     assert finding.verdict == "confirmed"
     assert finding.figures["handled_twice_by_offset_id"] == len(ledger_twice(NAME, "evidence/c/points.csv"))
     (tmp_path / "a" / "x" / "app-7.txt").unlink()
-    bare = message_identity.examine(kit.open_case(tmp_path / "a", tmp_path / "w"))
+    bare = message_identity.examine(kit.open_case(tmp_path / "a"))
     assert bare.verdict == "insufficient_evidence"
     assert bare.figures["handled_twice_by_offset_id"] is None and bare.figures["wrong_space_lookups"] is None
     assert bare.figures["uniq_keys"] == len(by_key())
@@ -234,7 +234,7 @@ def test_success_again_without_a_retry_copy_is_another_fault(folder: Path, tmp_p
         first = [row for row in rows if row["reconsume_times"] == "0"]
         return [copy for row in first for copy in (row, row)]
 
-    case = kit.open_case(rewritten(folder, tmp_path / "a", change), tmp_path / "w")
+    case = kit.open_case(rewritten(folder, tmp_path / "a", change))
     assert deliveries.twice(case).count() == 0
 
 
@@ -247,7 +247,7 @@ def test_two_groups_each_handle_a_message_once(folder: Path, tmp_path: Path) -> 
     (place / "other" / "grants.csv").write_text(
         "\n".join([lines[0], *(line for line in lines[1:] if line.split(",")[3] != "0")])
     )
-    assert deliveries.twice(kit.open_case(place, tmp_path / "w")).count() == 0
+    assert deliveries.twice(kit.open_case(place)).count() == 0
 
 
 @pytest.mark.spark
@@ -261,9 +261,8 @@ def test_misread_addresses_name_the_producer(case: Case) -> None:
 
 @pytest.mark.recordings
 @pytest.mark.parametrize("name", [n for n in recorded.NAMES if n != NAME])
-def test_no_other_recording_confirms_it(name: str, tmp_path: Path) -> None:
-    case = kit.open_case(recorded.archive(name), tmp_path)
-    assert message_identity.examine(case).verdict in ("ruled_out", "insufficient_evidence")
+def test_no_other_recording_confirms_it(name: str) -> None:
+    assert message_identity.examine(recorded.case(name)).verdict in ("ruled_out", "insufficient_evidence")
     named = "dead-letter" in recorded.label(name).get("neighbours", [])
     assert (dead_letter.examine(case).verdict == "confirmed") is named
 

@@ -407,11 +407,11 @@ def body(record: dict[str, Any], stores: dict[int, bytes]) -> bytes:
 
 @pytest.mark.recordings
 @pytest.mark.spark
-def test_the_recording(tmp_path: Path) -> None:
+def test_the_recording() -> None:
     import gzip
     import re
 
-    evidence = recorded.unpack("size-mismatch", tmp_path)
+    evidence = recorded.whole("size-mismatch")
     logs = evidence / "broker" / "logs"
     files = [*logs.rglob("store*"), *logs.rglob("transaction*")]
     refused, ids = 0, set()
@@ -420,7 +420,7 @@ def test_the_recording(tmp_path: Path) -> None:
         refused += len(re.findall(rb"SendMessageThread_\d+ - message size exceeded", data))
         ids |= set(re.findall(rb"write failed, topic: \S+, queueId: 0, msgId: (\w+)", data))
     began = time.monotonic()
-    case = kit.open_case(evidence, tmp_path / "ws")
+    case = kit.open_case(evidence)
     found = message_size_mismatch.examine(case)
     assert found.verdict == "confirmed"
     assert found.figures == {**expected(), "looping_half_messages": len(ids), "direct_rejects": refused}

@@ -102,9 +102,8 @@ def more(*names: str) -> list[Any]:
         *more(*sorted({*recorded.NAMES} - {"transaction-consistency", "producer-offline", "healthy-5"})),
     ],
 )
-def test_figures_and_verdicts_of_a_recording(name: str, tmp_path: Path) -> None:
-    evidence = recorded.unpack(name, tmp_path)
-    case = kit.open_case(evidence, tmp_path / "ws")
+def test_figures_and_verdicts_of_a_recording(name: str) -> None:
+    case = recorded.case(name)
     found = transaction_consistency.examine(case)
     assert found.figures == expected(name)
     label = recorded.label(name)
@@ -129,15 +128,14 @@ def test_figures_and_verdicts_of_a_recording(name: str, tmp_path: Path) -> None:
         if found.figures["dead_lettered"] or found.figures["discarded"]
         else set()
     )
-    assert recorded.check_references({"findings": [f.as_dict() for f in [found, *beside.values()]]}, evidence) >= len(
+    assert recorded.check_references({"findings": [f.as_dict() for f in [found, *beside.values()]]}, case.path) >= len(
         confirmed
     )
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Case:
-    folder = tmp_path_factory.mktemp("consistency")
-    return kit.open_case(recorded.unpack("transaction-consistency", folder), folder / "ws")
+def told() -> Case:
+    return recorded.case("transaction-consistency")
 
 
 def test_each_injected_fault_is_found_with_its_keys(told: Case) -> None:
@@ -258,7 +256,7 @@ def test_less_evidence_makes_the_verdict_weaker_never_wrong(
         else:
             for inner in path.iterdir():
                 inner.unlink()
-    found = transaction_consistency.examine(kit.open_case(evidence, tmp_path / "ws"))
+    found = transaction_consistency.examine(kit.open_case(evidence))
     assert found.verdict in verdict
     assert wanted in " ".join(f"{m.artefact.render()} {m.command}" for m in found.missing)
     if gone == "*.csv":

@@ -32,8 +32,8 @@ pytestmark = pytest.mark.spark
 Told = tuple[list[str], dict[str, tuple[str, Any]]]
 
 
-def told(evidence: Path, cache: Path) -> Told:
-    found = kit.triage(kit.open_case(evidence, cache))
+def told(evidence: Path) -> Told:
+    found = kit.triage(kit.open_case(evidence))
     return found["root_causes"], {f["cause"]: (f["verdict"], f["figures"]) for f in found["findings"]}
 
 
@@ -87,9 +87,8 @@ VARIANTS = (as_zip, as_tar_zst_of_gz_logs, as_shuffled_files_without_names, as_t
 
 
 def check(name: str, variant: Callable[[Path, Path], Path], tmp_path: Path) -> None:
-    evidence = recorded.unpack(name, tmp_path / "plain")
-    other = variant(evidence, tmp_path)
-    plain, changed = told(evidence, tmp_path / "w"), told(other, tmp_path / "w")
+    evidence = recorded.whole(name)
+    plain, changed = told(evidence), told(variant(evidence, tmp_path))
     assert changed[0] == plain[0] == recorded.label(name)["root_causes"]
     assert changed[1] == plain[1]
 
@@ -120,7 +119,7 @@ def state(folder: Path) -> dict[str, tuple[int, int, str]]:
 
 
 def test_commands_leave_the_evidence_as_it_was(spark: SparkSession, tmp_path: Path) -> None:
-    whole = recorded.unpack("producer-offline", tmp_path / "plain")
+    whole = recorded.whole("producer-offline")
     evidence = tmp_path / "e"
     for file in (
         "broker/store/commitlog/00000000000000000000",

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from incidents import HOSTILE, START
 
+from kit.analysis.sizes import refusals
 from kit.charts import Table, sizes
 from kit.i18n import LANGS
 from kit.rocketmq import record_fields
@@ -89,25 +90,7 @@ def test_refusals_are_one_row_a_file() -> None:
         1,
         900_000,
     )
-    columns = [
-        "file",
-        "source",
-        "writer",
-        "event",
-        "msg_id",
-        "total",
-        "body",
-        "limit",
-        "length",
-        "status",
-        "topic",
-        "count",
-        "first",
-        "last",
-        "line",
-        "last_line",
-    ]
-    text = sizes.refusals(pd.DataFrame([row], columns=columns), lang="zh").as_text()
+    text = sizes.refusals(pd.DataFrame([row], columns=refusals.COLUMNS), lang="zh").as_text()
     assert "900,000" in text
     assert "4,001" in text
     assert "回查：回写" in text

@@ -11,15 +11,17 @@ import struct
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import effort
 import numpy as np
 import pytest
 import recorded
 import stores
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import kit
+from kit.causes.root_causes import message_identity
 from kit.cli.main import cli
 from kit.collection import cut_files
 from kit.formats.commitlog import segments
@@ -44,7 +46,7 @@ def starts_of(path: Path) -> list[int]:
     return [int(start) for _, starts, *_ in segments.spans(file, 0, file.used) for start in starts]
 
 
-@settings(max_examples=60, deadline=None)
+@effort.examples(60)
 @given(seed=st.integers(0, 2**32))
 def test_kept_records_stay_in_place(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     rng = random.Random(seed)
@@ -75,9 +77,9 @@ def test_kept_records_stay_in_place(seed: int, tmp_path_factory: pytest.TempPath
 
 @pytest.mark.parametrize("dledger", [False, True])
 def test_one_record_far_into_a_file_is_found(dledger: bool, tmp_path: Path) -> None:
-    """A gibibyte of nothing in front takes no disk, and the file is still known for what it is."""
+    """Ninety megabytes of nothing in front take no disk, and the file is still known for what it is."""
     head = 48 if dledger else 0
-    at = 900 << 20
+    at = 90 << 20
     record = stores.Record(body=b"kept").encode((2 << 30) + at + head)
     entry = (
         struct.pack(">iiqqqiiii", 1, 48 + len(record), 7, 3, (2 << 30) + at, 0, 0, 0, len(record)) if dledger else b""
@@ -120,8 +122,8 @@ def test_queue_units_stay_in_place(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def evidence(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return recorded.unpack(NAME, tmp_path_factory.mktemp("evidence"))
+def evidence() -> Path:
+    return recorded.whole(NAME)
 
 
 def run(*words: Any) -> str:
@@ -130,20 +132,15 @@ def run(*words: Any) -> str:
     return done.output
 
 
-def figures(folder: Path, cache: Path, cause: str) -> dict[str, Any]:
-    found = kit.triage(kit.open_case(folder, cache))
-    return next(f["figures"] for f in found["findings"] if f["cause"] == cause)
-
-
 @pytest.mark.recordings
 @pytest.mark.spark
 def test_everything_cut_says_the_same(spark: SparkSession, evidence: Path, tmp_path: Path) -> None:
     """Without a wish everything readable is kept, and the causes say what they said."""
-    run(evidence, "--out", tmp_path / "all", "--workspace", tmp_path / "w")
+    run(evidence, "--out", tmp_path / "all")
     truth = list(recorded.truth(NAME))
     whole, kept = (evidence / LOG).read_bytes(), (tmp_path / "all" / LOG).read_bytes()
     assert kept == whole[: truth[-1]["physical_offset"] + truth[-1]["store_size"]]
-    before, after = (kit.triage(kit.open_case(folder, tmp_path / "w")) for folder in (evidence, tmp_path / "all"))
+    before, after = (kit.triage(kit.open_case(folder)) for folder in (evidence, tmp_path / "all"))
     assert after["root_causes"] == before["root_causes"]
     assert [(f["cause"], f["verdict"], f["figures"]) for f in after["findings"]] == [
         (f["cause"], f["verdict"], f["figures"]) for f in before["findings"]
@@ -163,19 +160,9 @@ def test_a_window(spark: SparkSession, evidence: Path, tmp_path: Path) -> None:
     truth = list(recorded.truth(NAME))
     times = sorted(t["store_timestamp"] for t in truth)
     since, until = (dt.datetime.fromtimestamp(times[i] / 1000, dt.UTC) for i in (len(times) // 3, 2 * len(times) // 3))
-    run(
-        evidence,
-        "--out",
-        tmp_path / "part",
-        "--since",
-        since.isoformat(),
-        "--until",
-        until.isoformat(),
-        "--workspace",
-        tmp_path / "w",
-    )
+    run(evidence, "--out", tmp_path / "part", "--since", since.isoformat(), "--until", until.isoformat())
     inside = [t for t in truth if since <= dt.datetime.fromtimestamp(t["store_timestamp"] / 1000, dt.UTC) <= until]
-    case = kit.open_case(tmp_path / "part", tmp_path / "w")
+    case = kit.open_case(tmp_path / "part")
     rows = case.records.select("physical_offset", "offset_msg_id", "queue_offset", "problem").collect()
     assert {(r[0], r[1], r[2], r[3]) for r in rows} == {
         (t["physical_offset"], t["msg_id"], t["queue_offset"], None) for t in inside
@@ -207,19 +194,19 @@ def test_a_window(spark: SparkSession, evidence: Path, tmp_path: Path) -> None:
     )
     # A figure that only needs the records that were kept.
     uniq = {t["properties"]["UNIQ_KEY"] for t in inside if "UNIQ_KEY" in t["properties"]}
-    assert figures(tmp_path / "part", tmp_path / "w", "message-identity")["uniq_keys"] == len(uniq)
+    assert message_identity.examine(case).figures["uniq_keys"] == len(uniq)
 
 
 @pytest.mark.spark
 def test_one_message(spark: SparkSession, evidence: Path, tmp_path: Path) -> None:
     halves = [t for t in recorded.truth(NAME) if t["topic"] == "RMQ_SYS_TRANS_HALF_TOPIC"]
     key = halves[0]["properties"]["UNIQ_KEY"]
-    run(evidence, "--out", tmp_path / "one", "--id", key, "--workspace", tmp_path / "w")
-    case = kit.open_case(tmp_path / "one", tmp_path / "w")
+    run(evidence, "--out", tmp_path / "one", "--id", key)
+    case = kit.open_case(tmp_path / "one")
     kept = {r.physical_offset for r in case.records.select("physical_offset").collect()}
     assert kept >= {t["physical_offset"] for t in recorded.truth(NAME) if t["properties"].get("UNIQ_KEY") == key}
     assert kept < {t["physical_offset"] for t in recorded.truth(NAME)}
-    before, after = (kit.trace(kit.open_case(folder, tmp_path / "w"), key) for folder in (evidence, tmp_path / "one"))
+    before, after = (kit.trace(kit.open_case(folder), key) for folder in (evidence, tmp_path / "one"))
     for part in ("records", "ops", "uniq_keys"):
         assert after[part] == before[part]
     said = [[(m["file"], m["text"]) for m in life["mentions"]] for life in (before, after)]
@@ -230,11 +217,8 @@ def test_one_message(spark: SparkSession, evidence: Path, tmp_path: Path) -> Non
 def test_a_topic(spark: SparkSession, evidence: Path, tmp_path: Path) -> None:
     truth = list(recorded.truth(NAME))
     topic = next(t["properties"]["REAL_TOPIC"] for t in truth if "REAL_TOPIC" in t["properties"])
-    run(evidence, "--out", tmp_path / "t", "--topic", topic, "--workspace", tmp_path / "w")
-    kept = {
-        r.physical_offset
-        for r in kit.open_case(tmp_path / "t", tmp_path / "w").records.select("physical_offset").collect()
-    }
+    run(evidence, "--out", tmp_path / "t", "--topic", topic)
+    kept = {r.physical_offset for r in kit.open_case(tmp_path / "t").records.select("physical_offset").collect()}
     meant = {t["physical_offset"] for t in truth if topic in (t["topic"], t["properties"].get("REAL_TOPIC"))}
     assert meant <= kept
     halves = [
@@ -254,9 +238,7 @@ def test_refusals(evidence: Path, tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full/x").write_text("x")
     for out, said in ((tmp_path / "full", "was not written by this kit"), (tmp_path / "e/out", "inside the evidence")):
-        done = CliRunner().invoke(
-            cli, ["cut", str(tmp_path / "e"), "--out", str(out), "--workspace", str(tmp_path / "w")]
-        )
+        done = CliRunner().invoke(cli, ["cut", str(tmp_path / "e"), "--out", str(out)])
         assert done.exit_code == 2
         assert said in done.output
         assert done.output.count("\n") == 1

@@ -256,11 +256,11 @@ def test_the_page_is_refused_inside_the_evidence_and_over_the_notes(
 
 @pytest.mark.spark
 def test_notes_and_evidence_merge_in_order_of_time_and_notes_survive(tmp_path: Path) -> None:
-    evidence, path = recorded.archive("transaction-consistency"), written(tmp_path, WRITTEN)
+    evidence, path = recorded.whole("transaction-consistency"), written(tmp_path, WRITTEN)
     before = (hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_mtime_ns)
     pages = []
     for _ in range(2):
-        pm = postmortem.start(evidence, str(tmp_path / "ws"), notes=path)
+        pm = postmortem.start(evidence, notes=path)
         pages.append(pm.write(tmp_path / "page.html").read_bytes())
     assert pages[0] == pages[1]
     assert (hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_mtime_ns) == before
@@ -285,12 +285,7 @@ def test_notes_and_evidence_merge_in_order_of_time_and_notes_survive(tmp_path: P
 
 @pytest.mark.spark
 def test_the_notebook_writes_page_and_example_once(tmp_path: Path) -> None:
-    chosen = {
-        "evidence": str(recorded.archive("healthy")),
-        "workspace": str(tmp_path / "ws"),
-        "lang": "zh",
-        "interactive": False,
-    }
+    chosen = {"evidence": str(recorded.whole("healthy")), "lang": "zh", "interactive": False}
     chosen |= {"notes": str(tmp_path / "notes.yaml"), "out": str(tmp_path / "page.html")}
     path = notebooks.folder() / "90_postmortem.ipynb"
     [done] = notebooks.execute([path], tmp_path / "first", chosen)

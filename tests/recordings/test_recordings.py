@@ -3,7 +3,6 @@ resolve."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,19 +10,31 @@ import recorded
 
 import kit
 
-ROOTS = ("half-topic-blowup", "message-size-mismatch", "message-identity", "broker-busy", "transaction-consistency")
+ROOTS = {cause for name in recorded.EVERY for cause in recorded.label(name)["root_causes"]}
+BIG = 2 << 20
+"""Bytes of an archive from which on its triage takes long."""
 
 
-def triage(name: str, tmp_path: Path) -> tuple[dict[str, Any], Path]:
-    evidence = recorded.unpack(name, tmp_path)
-    return kit.triage(kit.open_case(evidence, tmp_path / "workspace")), evidence
+def every() -> list[Any]:
+    return [
+        pytest.param(name, marks=pytest.mark.recordings) if recorded.archive(name).stat().st_size > BIG else name
+        for name in recorded.EVERY
+    ]
 
 
-def check(name: str, tmp_path: Path) -> None:
-    found, evidence = triage(name, tmp_path)
+def test_no_recording_is_left_out() -> None:
+    found = {path.name.removesuffix(".tar.zst") for path in recorded.archive("healthy").parent.rglob("*.tar.zst")}
+    assert found == set(recorded.EVERY) and len(found) == len(recorded.EVERY)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("name", every())
+def test_a_recording(name: str) -> None:
+    case = recorded.case(name)
+    found = kit.triage(case)
     verdicts = {f["cause"]: f["verdict"] for f in found["findings"]}
     label = recorded.label(name)
-    assert set(ROOTS) <= set(verdicts)
+    assert set(verdicts) >= ROOTS and "failed" not in verdicts.values()
     assert (
         set(label["root_causes"])
         <= set(found["root_causes"])
@@ -33,24 +44,7 @@ def check(name: str, tmp_path: Path) -> None:
     assert set(label.get("neighbours", ())) <= confirmed, confirmed
     if not label["root_causes"] and not label.get("neighbours"):
         assert confirmed == set(), "a healthy system has nothing confirmed"
-    assert recorded.check_references(found, evidence) or not confirmed
+    assert recorded.check_references(found, case.path) or not confirmed
     for finding in found["findings"]:
         if finding["verdict"] == "insufficient_evidence":
             assert finding["missing"], finding["cause"]
-
-
-SMALL = tuple(n for n in recorded.SMALL if n != "size-mismatch")
-"""size-mismatch is small as a store, but has 155 MB of logs."""
-
-
-@pytest.mark.spark
-@pytest.mark.parametrize("name", SMALL)
-def test_a_small_recording(name: str, tmp_path: Path) -> None:
-    check(name, tmp_path)
-
-
-@pytest.mark.recordings
-@pytest.mark.spark
-@pytest.mark.parametrize("name", [*(n for n in recorded.NAMES if n not in SMALL), *recorded.CONSUMERS])
-def test_a_big_recording(name: str, tmp_path: Path) -> None:
-    check(name, tmp_path)

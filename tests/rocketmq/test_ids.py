@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from recorded import BIG, SMALL, truth
 
 from kit.rocketmq import ids, names
-from kit.rocketmq.id_clock import candidates, millis_of_month, producer_offset
+from kit.rocketmq.id_clock import candidates
 
 UTC = dt.UTC
 CST = dt.timezone(dt.timedelta(hours=8))
@@ -42,7 +42,6 @@ def check_truth(name: str) -> int:
         assert ids.encode(info) == uniq
         if not set(names.CONSUMER_RESEND_MARKS) & set(record["properties"]):
             assert dt.timedelta() <= born - info.times[0].at <= dt.timedelta(seconds=3.5), uniq
-            assert producer_offset(info.millis, record["born_timestamp"]) == dt.timedelta(hours=8)
         # The v4 address is the born host's, except where the client wrote loopback; a re-sent copy was born elsewhere.
         born_host = host_of(record["born_host"])[0]
         if info.ip.version == 4 and not info.ip.is_loopback and names.RECONSUME_TIME not in record["properties"]:
@@ -198,8 +197,8 @@ instants = st.integers(1_514_851_200_000, 1_893_456_000_000).map(
 @given(instants, st.sampled_from(["UTC", "Asia/Shanghai", "America/New_York", "Asia/Kathmandu"]), st.floats(-10, 10))
 def test_send_time_comes_back_near_a_date_within_ten_days(sent, zone_name, days):
     zone = ZoneInfo(zone_name)
-    millis = millis_of_month(sent, zone)
-    assert 0 <= millis < 1 << 32
+    month = sent.astimezone(zone).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    millis = round((sent - month.astimezone(UTC)) / dt.timedelta(milliseconds=1))
     found = candidates(millis, sent + dt.timedelta(days=days), [zone])
     assert found[0].at == sent
 
@@ -236,13 +235,8 @@ def test_daylight_saving_counts_real_milliseconds():
     new_york = ZoneInfo("America/New_York")
     sent = dt.datetime(2026, 11, 15, 12, tzinfo=new_york)
     start = calendar.timegm((2026, 11, 1, 4, 0, 0))  # midnight EDT, before the clock goes back
-    assert millis_of_month(sent, new_york) == sent.timestamp() * 1000 - start * 1000
-
-
-def test_producer_offset_is_unknown_for_a_late_copy():
-    assert (
-        producer_offset(1000, int(dt.datetime(2026, 11, 1, 0, 0, 1, tzinfo=CST).timestamp() * 1000) + 300_000) is None
-    )
+    found = candidates(int(sent.timestamp() - start) * 1000, sent.astimezone(UTC), [new_york])
+    assert found[0].at == sent
 
 
 def test_report_takes_lists_apart_and_keeps_the_bad_ones():

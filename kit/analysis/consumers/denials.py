@@ -6,14 +6,16 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final, Literal
 
 import attrs
-from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs as places
 from kit.analysis.sends import sends
+from kit.case import said, scan
 from kit.case.memoize import per_case
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from kit.case.case import Case
     from kit.inventory.references import Ref
 
@@ -46,46 +48,45 @@ def _why(row: dict[str, str | None]) -> tuple[Why, str]:
 @per_case
 def every(case: Case) -> tuple[Denial, ...]:
     """Return the refusals by reason."""
-    rows = (
-        case.event("access-denied")
-        .groupBy("reason", "access_key", "unknown_key", "resource_type", "resource")
-        .agg(F.count("*").alias("n"))
-        .limit(MOST)
-        .collect()
-    )
+    values = ["reason", "access_key", "unknown_key", "resource_type", "resource"]
+    rows = said.counted(case, ("access-denied",), by=values).groupby(values, dropna=False)["n"].sum().head(MOST)
     names: dict[Why, set[str]] = defaultdict(set)
     counts: dict[Why, int] = defaultdict(int)
-    for row in rows:
-        why, name = _why(row.asDict())
+    for row in rows.reset_index().to_dict("records"):
+        why, name = _why({value: row[value] if isinstance(row[value], str) else None for value in values})
         names[why].add(name)
-        counts[why] += row.n
+        counts[why] += int(row["n"])
     return tuple(Denial(why, tuple(sorted(n for n in names[why] if n)), counts[why]) for why in ORDER if why in counts)
 
 
 def refs(case: Case, found: tuple[Denial, ...]) -> tuple[Ref, ...]:
     """Quote the earliest refusal of each reason as a client saw it, else the broker: the line that names the reason."""
-    entries = case.event("access-denied")
-    own = entries.where(~F.coalesce(F.col("source").isin(*BROKER_SIDE), F.lit(False)))
-    entries = entries if own.isEmpty() else own
-    conditions = {
-        "wrong-secret": F.contains("reason", F.lit("ignature")), "unknown-user": F.contains("reason", F.lit("No acl config")) | F.contains("reason", F.lit("not found")),
-        "no-right": F.contains("reason", F.lit("ermission for")) | F.contains("reason", F.lit("no permission")),
+    entries = _entries(case)
+    own = entries[~entries["source"].isin(BROKER_SIDE)]
+    entries = entries if own.empty else own
+    words = {
+        "wrong-secret": ("ignature",), "unknown-user": ("No acl config", "not found"), "no-right": ("ermission for", "no permission"),
     }  # fmt: skip
     quoted: list[Ref] = []
     for denial in found:
-        mine = entries.where(conditions[denial.why]) if denial.why in conditions else entries
+        reason = entries["reason"].fillna("")
+        mine = entries[[any(word in text for word in words.get(denial.why, ("",))) for text in reason]]
         within = {"wrong-secret": "ignature failed", "unknown-user": "No acl config", "no-right": "ermission for"}.get(
             denial.why, NEEDLE
         )
-        quoted += places.lines(case, mine, 1, within=within)
+        quoted += places.earliest(case, mine, 1, within=within)
     return tuple(quoted)
 
 
 def broker_refs(case: Case) -> tuple[Ref, ...]:
     """Quote the earliest refusal in the broker's own logs."""
-    return places.lines(
-        case, case.event("access-denied").where(F.col("source").isin(*BROKER_SIDE)), 1, within="AclException"
-    )
+    entries = _entries(case)
+    return places.earliest(case, entries[entries["source"].isin(BROKER_SIDE)], 1, within="AclException")
+
+
+@per_case
+def _entries(case: Case) -> pd.DataFrame:
+    return scan.event(case, "access-denied", ["source", *places.QUOTED])
 
 
 def failed_sends(case: Case) -> int | None:
@@ -95,9 +96,7 @@ def failed_sends(case: Case) -> int | None:
     ledger = sends.ledger(case)
     if ledger.source is None:
         return None
-    folders = {
-        str(PurePosixPath(row.file).parent) for row in case.event("access-denied").select("file").distinct().collect()
-    }
+    folders = {str(PurePosixPath(file).parent) for file, _ in places.seen(case, "access-denied").places}
     mine = ledger.failed[[str(PurePosixPath(str(file)).parent) in folders for file in ledger.failed["file"]]]
     mine = mine[~mine["kind"].isin(["CLIENT_TIMEOUT"])]
     return int(

@@ -8,7 +8,9 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
+import pandas as pd
 
+from kit.case import said as entries_said
 from kit.case.memoize import per_case
 from kit.inventory.references import Ref
 
@@ -57,8 +59,8 @@ NUMBERS: Final = (
     "stored",
     "reconsume_times",
 )
-MOST: Final = 200_000
-"""Different statements kept; more are never read by a person, and what is asked of them is first, last and how often."""
+SECOND: Final = {name: f"{name}_2" for name in ("group", "topic", "broker", "queue_id", "address")}
+"""What patterns with two places for a value call the second one."""
 
 _SUBSCRIBED: Final = re.compile(r"topic=(?P<topic>[^,]*), subString=(?P<expression>.*?), tagsSet=")
 _QUEUE: Final = re.compile(r"topic=(?P<topic>[^,\]]*), brokerName=(?P<broker>[^,\]]*), queueId=(?P<queue_id>\d+)")
@@ -104,52 +106,20 @@ class Said:
 @per_case
 def every(case: Case) -> list[Said]:
     """Return every different statement of `SLUGS`, in order of time, file and line."""
-    from pyspark.sql import functions as F  # noqa: N812
-
-    from kit.case import events
-
     if not case.found.of_kind("log", "text", "mqadmin"):
         return []
-    # `offset` is where an entry begins in its file; here it is what a line says.
-    rows = events.select_any(case.entries.drop("offset"), SLUGS)
-    columns = set(rows.columns)
-    merged = rows
-    for name in ("group", "topic", "broker", "queue_id", "address"):
-        other = f"{name}_2"
-        if other in columns:
-            merged = merged.withColumn(name, F.coalesce(name, other) if name in columns else F.col(other))
-    same: list[str] = [name for name in SAME if name in merged.columns]
-    numbers: list[str] = [name for name in NUMBERS if name in merged.columns]
-    merged = merged.withColumn("own_line", F.when(F.col("event").isin(*EACH), F.col("line")))
-    counted = merged.groupBy("event", "own_line", *same).agg(
-        F.count("*").alias("n"),
-        F.min(F.struct("ts", "line")).alias("begin"),
-        F.max(F.struct("ts", "line")).alias("end"),
-        *(F.min(F.expr(f"try_cast({name} as bigint)")).alias(f"low_{name}") for name in numbers),
-        *(F.max(F.expr(f"try_cast({name} as bigint)")).alias(f"high_{name}") for name in numbers),
-    )
-    said = [_said(row.asDict(recursive=True), same, numbers) for row in counted.limit(MOST).collect()]
-    return sorted(said, key=lambda s: (s.first or dt.datetime.max, s.file, s.line))  # noqa: DTZ901 - both naive UTC
+    found = entries_said.counted(case, SLUGS, by=(*SAME, *SECOND.values()), ranges=NUMBERS, each=EACH)
+    for name, other in SECOND.items():
+        if other in found:
+            found[name] = found[name].where(found[name].notna(), found[other]) if name in found else found[other]
+    return sorted(map(_said, found.to_dict("records")), key=lambda s: (s.first or dt.datetime.max, s.file, s.line))  # noqa: DTZ901 - both naive UTC
 
 
-def _said(row: dict[str, Any], same: list[str], numbers: list[str]) -> Said:
-    values = {name: row[name] for name in same if row[name] is not None and name not in ("file", "source")}
-    low = {name: row[f"low_{name}"] for name in numbers if row[f"low_{name}"] is not None}
-    high = {name: row[f"high_{name}"] for name in numbers if row[f"high_{name}"] is not None}
-    begin, end = row["begin"], row["end"]
-    return Said(
-        row["event"],
-        row["file"],
-        row.get("source"),
-        values,
-        row["n"],
-        begin["line"],
-        end["line"],
-        begin["ts"],
-        end["ts"],
-        low,
-        high,
-    )
+def _said(row: dict[Any, Any]) -> Said:
+    values = {n: row[n] for n in SAME if row.get(n) is not None and n not in ("file", "source")}
+    low, high = ({n: int(row[f"{end}_{n}"]) for n in NUMBERS if row.get(f"{end}_{n}") is not None} for end in ("low", "high"))  # fmt: skip
+    first, last = (None if pd.isna(row[n]) else row[n].to_pydatetime() for n in ("first", "last"))
+    return Said(row["event"], row["file"], row["source"], values, row["n"], row["line"], row["last_line"], first, last, low, high)  # fmt: skip
 
 
 def of(case: Case, *slugs: str, group: str | None = None) -> list[Said]:

@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final
 
 import attrs
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
 
+from kit.analysis import refs as quoting
 from kit.analysis.consumers import facts, positions
+from kit.case import scan
 from kit.case.memoize import once
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from pyspark.sql import DataFrame
-
     from kit.case.case import Case
+
+
+SHOWN: Final = 3
+"""Records that are quoted."""
 
 
 @attrs.frozen
 class Topic:
-    """One topic of a group. Counts of messages, None where nothing tells; `tags`: {(queue id, tags): messages nobody handled}."""
+    """One topic of a group. Counts of messages, None where nothing tells; `records`: some that nobody handled, those behind the offset first."""
 
     topic: str
     stored: int | None
     nobody: int | None
     behind: int | None
     front: int | None
-    records: tuple[Any, ...] = ()
+    records: tuple[Ref, ...] = ()
 
 
 def places(case: Case, group: str) -> set[str]:
@@ -64,14 +71,13 @@ def ledgers(case: Case, group: str) -> list[str] | None:
     return found
 
 
-def frame(case: Case, group: str) -> DataFrame | None:
-    """Return the deliveries of a group's ledgers: file, line, uniq_key, key; None where they are not all there."""
-    from pyspark.sql import functions as F  # noqa: N812
-
+def rows(case: Case, group: str) -> pa.Table | None:
+    """Return the deliveries of a group's ledgers: file, line, uniq_key, key, offset_msg_id; None where they are not all there."""
     files = ledgers(case, group)
     if not files:
         return None
-    return case.rows.where(F.col("file").isin(files)).select("file", "line", "uniq_key", "key", "offset_msg_id")
+    columns = ["file", "line", "uniq_key", "key", "offset_msg_id"]
+    return scan.table(case, "rows", columns, ds.field("file").isin(files))
 
 
 def unhandled(case: Case, group: str, topics: tuple[str, ...]) -> list[Topic]:
@@ -80,38 +86,30 @@ def unhandled(case: Case, group: str, topics: tuple[str, ...]) -> list[Topic]:
 
 
 def _topic(case: Case, group: str, topic: str) -> Topic:
-    from pyspark.sql import functions as F  # noqa: N812
-
     last = last_positions(case, group, topic)
     front = None if last.empty or last["lag"].isna().any() else int(last["lag"].sum())
-    done = frame(case, group)
+    done = rows(case, group)
     if not case.has("messages") or last.empty:
         return Topic(topic, None, front if front else None, None, front)
-    records = case.records.where(F.col("topic") == topic)
+    mine = ds.field("topic") == topic
+    stored = sum(batch.num_rows for batch in scan.batches(case, ["queue_id"], mine))
     if done is None or last["broker"].nunique() > 1:
         # Of several brokers, a record does not say which one's offset it lies behind.
-        return Topic(topic, records.count(), None, None, front)
-    keys = done.where(F.col("uniq_key").isNotNull()).select("uniq_key").distinct()
-    offset = F.lit(None).cast("long")
-    rows: list[Any] = list(last.itertuples())
-    for row in rows:
-        if not _missing(row.offset):
-            offset = F.when(F.col("queue_id") == int(row.queue_id), F.lit(int(row.offset))).otherwise(offset)
-    marked = records.join(keys.withColumn("_done", F.lit(True)), "uniq_key", "left").withColumn(
-        "_behind", F.col("queue_offset") < F.coalesce(offset, F.lit(0))
-    )
-    open_ = marked.where(F.col("_done").isNull()).drop("_done")
-    counted = marked.agg(
-        F.count("*").alias("stored"),
-        F.count_if(F.col("_done").isNull()).alias("nobody"),
-        F.count_if(F.col("_done").isNull() & F.col("_behind")).alias("behind"),
-    ).collect()[0]
-    shown = (
-        tuple(open_.orderBy(~F.col("_behind"), "store_timestamp", "physical_offset").drop("_behind").limit(3).collect())
-        if counted.nobody
-        else ()
-    )
-    return Topic(topic, counted.stored, counted.nobody, counted.behind, counted.nobody - counted.behind, shown)
+        return Topic(topic, stored, None, None, front)
+    known = last[last["offset"].notna()]
+    offsets = dict(zip(known["queue_id"].astype(int), known["offset"].astype(int), strict=True))
+    keys = done["uniq_key"].drop_null().unique()
+    columns = ["file", "physical_offset", "store_timestamp", "queue_id", "queue_offset"]
+    nobody = behind = 0
+    shown: dict[bool, list[pd.DataFrame]] = {True: [], False: []}
+    for batch in scan.batches(case, columns, mine & ~ds.field("uniq_key").isin(keys)):
+        open_ = batch.to_pandas().astype({"file": object}).sort_values(["store_timestamp", "physical_offset"])
+        passed = open_["queue_offset"] < open_["queue_id"].map(offsets).fillna(0)
+        nobody, behind = nobody + len(open_), behind + int(passed.sum())
+        for at, found in shown.items():
+            found[:] = [pd.concat([*found, open_[passed == at].head(SHOWN)])]
+    refs = [ref for at in (True, False) for part in shown[at] for ref in quoting.records_at(case, part, SHOWN)]
+    return Topic(topic, stored, nobody, behind, nobody - behind, tuple(refs[:SHOWN]))
 
 
 def last_positions(case: Case, group: str, topic: str) -> pd.DataFrame:
@@ -121,39 +119,28 @@ def last_positions(case: Case, group: str, topic: str) -> pd.DataFrame:
     return mine.drop_duplicates(positions.KEYS, keep="last")
 
 
-def _missing(value: Any) -> bool:
-    import pandas as pd
-
-    return bool(pd.isna(value))
-
-
 def by_several(case: Case, group: str) -> tuple[int, tuple[Ref, ...], dict[str, set[int]]] | None:
     """Return (messages that more than one process of the group handled, lines, {topic: their queues}); None without the ledgers of two hosts."""
-    from pyspark.sql import functions as F  # noqa: N812
-
-    done = frame(case, group)
+    done = rows(case, group)
     if done is None or len(ledgers(case, group) or ()) < 2:
         return None
-    name = F.coalesce("uniq_key", "key")
-    twice = (
-        done.where(name.isNotNull())
-        .groupBy(name.alias("name"))
-        .agg(F.count_distinct("file").alias("files"), F.collect_list(F.struct("file", "line")).alias("places"))
+    named = pa.table(
+        {
+            "name": pc.coalesce(done["uniq_key"], done["key"]),
+            "file": done["file"].cast(pa.string()),
+            "line": done["line"],
+        }
     )
-    several = twice.where(F.col("files") > 1).persist()
-    count = several.count()
-    row = several.orderBy("name").limit(1).collect() if count else []
-    refs = tuple(
-        Ref(p["file"], case.line(p["file"], p["line"]), line=p["line"]) for p in (row[0]["places"][:2] if row else ())
-    )
+    files = named.filter(named["name"].is_valid()).group_by("name").aggregate([("file", "count_distinct")])
+    several = files.filter(pc.greater(files["file_count_distinct"], 1))["name"].combine_chunks()
+    if not len(several):
+        return 0, (), {}
+    first = named.filter(pc.equal(named["name"], pc.min(several))).to_pandas().sort_values(["file", "line"])
+    places = list(first.drop_duplicates("file")[["file", "line"]].head(2).itertuples(index=False, name=None))
+    quoted = tuple(Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True))
     queues: dict[str, set[int]] = {}
-    if count and case.has("messages"):
-        of = (
-            case.records.join(several.select(F.col("name").alias("uniq_key")), "uniq_key", "left_semi")
-            .select("topic", "queue_id")
-            .distinct()
-            .collect()
-        )
-        for each in of:
+    if case.has("messages"):
+        of = scan.extremes(case, ["topic", "queue_id"], [], ds.field("uniq_key").isin(several))
+        for each in of.to_pylist():
             queues.setdefault(each["topic"], set()).add(each["queue_id"])
-    return count, refs, queues
+    return len(several), quoted, queues

@@ -23,8 +23,6 @@ Queue = tuple[str, str, int]
 
 LATE_CLOSE: Final = 150.0
 """Seconds for which a broker may keep a connection that is gone: clientChannelMaxIdleTimeSeconds and one scan."""
-HAND_OVER: Final = 25.0
-"""Seconds in which two clients may both hold a queue while it changes hands: rebalancing goes round every 20 s."""
 
 
 @attrs.frozen

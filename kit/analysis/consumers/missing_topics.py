@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 import difflib
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
+import pandas as pd
 import pyarrow.dataset as ds
-from pyspark.sql import functions as F  # noqa: N812
 
-from kit.case import events
+from kit.case import said, scan
 from kit.case.memoize import per_case
 from kit.inventory.references import Ref
 from kit.rocketmq import names
@@ -43,36 +43,24 @@ class Unknown:
 @per_case
 def unknown(case: Case) -> list[Unknown]:
     """Return the topics that a send, a consumer or mqadmin found no route for, the most sends first."""
-    rows = events.select_any(case.entries, ("topic-unknown-to-consumer", "no-route"))
-    said = rows.select(
-        "event",
-        "file",
-        "source",
-        "line",
-        "ts",
-        "topic",
-        F.col("group"),
-        F.contains(F.concat_ws("\n", "message", "trace"), F.lit("DefaultMQProducerImpl")).alias("by_send"),
+    found = said.counted(
+        case,
+        ("topic-unknown-to-consumer", "no-route"),
+        by=("topic", "group"),
+        marks={"by_send": ("DefaultMQProducerImpl",)},
     )
-    grouped = said.where(F.col("topic").isNotNull()).groupBy("event", "file", "source", "topic", "group", "by_send")
-    found = (
-        grouped.agg(
-            F.count("*").alias("n"), F.min("line").alias("line"), F.min("ts").alias("first"), F.max("ts").alias("last")
-        )
-        .limit(MOST)
-        .collect()
-    )
+    rows: list[Any] = list(found[found["topic"].notna()].head(MOST).itertuples())
     exist = existing(case)
-    topics = sorted({r.topic for r in found if not r.topic.startswith(NORMAL)})
+    topics = sorted({r.topic for r in rows if not r.topic.startswith(NORMAL)})
     result = []
     for topic in topics:
-        mine = sorted((r for r in found if r.topic == topic), key=lambda r: (not r.by_send, r.event, r.file, r.line))
+        mine = sorted((r for r in rows if r.topic == topic), key=lambda r: (not r.by_send, r.event, r.file, r.line))
         # An application's exception and its client's warning report one send: the fuller log counts.
         sends: dict[str, int] = {}
         for r in mine:
             if r.event == "no-route" and r.source not in ("mqadmin",) and (r.by_send or r.source in ("app", "text")):
                 sends[r.source or ""] = sends.get(r.source or "", 0) + r.n
-        times = [t for r in mine for t in (r.first, r.last) if t is not None]
+        times = [t.to_pydatetime() for r in mine for t in (r.first, r.last) if not pd.isna(t)]
         result.append(Unknown(
             topic, max(sends.values(), default=0), tuple(sorted({r.group for r in mine if r.group})), sum(r.n for r in mine if r.source == "mqadmin"),
             topic in exist, next(iter(difflib.get_close_matches(topic, sorted(exist), 1, ALIKE)), None) if topic not in exist else None,
@@ -93,7 +81,11 @@ def existing(case: Case) -> frozenset[str]:
         if row["command"] == "topicList" and row["name"] in ("text", "#Topic") and row["value"]:
             known.add(row["value"].strip())
     if case.has("messages"):
-        known |= {r.topic for r in case.records.select("topic").distinct().limit(100_000).collect()}
+        known |= {
+            topic
+            for batch in scan.batches(case, ["topic"], repeated=True)
+            for topic in batch["topic"].unique().to_pylist()
+        }
     return frozenset(known)
 
 

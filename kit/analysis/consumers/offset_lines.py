@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import pandas as pd
-from pyspark.sql import functions as F  # noqa: N812
 
-from kit.case import events
+from kit.case import said
 from kit.case.memoize import per_case
 
 if TYPE_CHECKING:
@@ -40,29 +39,13 @@ def lines(case: Case) -> pd.DataFrame:
 
     Numbers are nullable integers; `first` and `last` are naive UTC, null where the log prints no time. In order of time, file and line.
     """
-    rows = events.select_any(case.entries, (*PULLS, *RESETS, *STARTS, *OTHERS))
-    named = {"offset": "offset_said"}
+    found = said.counted(case, (*PULLS, *RESETS, *STARTS, *OTHERS), by=(*TEXTS, "group_2", *NUMBERS)).head(MOST)
     # Two patterns call the group of a line of another client `group_2`.
-    values = {
-        name: F.col(named.get(name, name)) for name in (*TEXTS, *NUMBERS) if named.get(name, name) in rows.columns
-    }
-    if "group_2" in rows.columns and "group" in values:
-        values["group"] = F.coalesce("group", "group_2")
-    said = rows.select("event", "file", "source", "line", "ts", *(value.alias(name) for name, value in values.items()))
-    times = (
-        F.min("ts").alias("first"),
-        F.max("ts").alias("last"),
-        F.min("line").alias("line"),
-        F.max("line").alias("last_line"),
-        F.count("*").alias("n"),
-    )
-    found = said.groupBy("event", "file", "source", *values).agg(*times).limit(MOST).toPandas()
-    for name in COLUMNS:
-        if name not in found:
-            found[name] = None
+    found["group"] = found["group"].where(found["group"].notna(), found["group_2"])
+    found = found.reindex(columns=list(COLUMNS))
     for name in NUMBERS:
         found[name] = pd.to_numeric(found[name], errors="coerce").astype("Int64")
-    return found.sort_values(["first", "file", "line"], ignore_index=True)[list(COLUMNS)]
+    return found.sort_values(["first", "file", "line"], ignore_index=True)
 
 
 def of(case: Case, *slugs: str, group: str | None = None, topic: str | None = None) -> pd.DataFrame:

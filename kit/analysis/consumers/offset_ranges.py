@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import pandas as pd
+import pyarrow as pa
 import pyarrow.dataset as ds
-from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
 from kit.analysis.consumers import handled, offset_lines, offset_moves
+from kit.case import scan
 from kit.case.memoize import per_case
 from kit.inventory.references import Ref
 from kit.rocketmq import names
@@ -103,16 +104,14 @@ def _counted(case: Case, kind: Kind, moves: tuple[Move, ...], asked: dt.datetime
 
 def _handled(case: Case, group: str, topic: str) -> dict[int, pd.Series] | None:
     """Return {queue: how often each queue offset was handled} by the ledgers of the group; None where they or the records are not all there."""
-    frame = handled.frame(case, group) if case.has("messages") and case.has("rows") else None
-    if frame is None:
+    done = handled.rows(case, group) if case.has("messages") and case.has("rows") else None
+    if done is None:
         return None
-    mine = case.records.where(F.col("topic") == topic).select("offset_msg_id", "queue_id", "queue_offset")
-    joined = (
-        frame.join(mine, "offset_msg_id")
-        .groupBy("queue_id", "queue_offset")
-        .agg(F.count("*").alias("times"))
-        .toPandas()
-    )
+    times = pa.Table.from_struct_array(done["offset_msg_id"].drop_null().value_counts())
+    mine = (ds.field("topic") == topic) & ds.field("offset_msg_id").isin(times["values"].combine_chunks())
+    stored = scan.records(case, ["offset_msg_id", "queue_id", "queue_offset"], mine)
+    both = stored.join(times, "offset_msg_id", "values", join_type="inner").group_by(["queue_id", "queue_offset"])
+    joined = both.aggregate([("counts", "sum")]).rename_columns({"counts_sum": "times"}).to_pandas()
     if joined.empty:
         return None
     return {
@@ -153,13 +152,9 @@ def _still_stored(case: Case, moves: tuple[Move, ...]) -> int | None:
     """Return how many of the skipped messages the store still holds."""
     if not case.has("messages"):
         return None
-    first = (
-        case.records.where(F.col("topic") == moves[0].topic)
-        .groupBy("queue_id")
-        .agg(F.min("queue_offset").alias("first"))
-        .collect()
-    )
-    low = {row.queue_id: row.first for row in first}
+    mine = ds.field("topic") == moves[0].topic
+    first = scan.extremes(case, ["queue_id"], [("queue_offset", "min")], mine)
+    low = dict(zip(first["queue_id"].to_pylist(), first["queue_offset_min"].to_pylist(), strict=True))
     return sum(max(0, m.end - max(low[m.queue_id], m.start or 0)) for m in moves if m.queue_id in low)
 
 
@@ -250,11 +245,9 @@ def loose_starts(case: Case) -> pd.DataFrame:
 
 def start_policy(case: Case, group: str) -> tuple[str, Ref] | None:
     """Return the group's ConsumeFromWhere and the line that says it (`ConsumerData` in the broker's log)."""
-    rows = case.event("consumer-registered").where(
-        (F.col("group") == group) & F.contains("message", F.lit("consumeFromWhere="))
-    )
-    row = rows.orderBy("ts", "file", "line").select("file", "line", "message").first()
-    said = _POLICY.search(row.message) if row else None
-    return (
-        None if row is None or said is None else (said[1], Ref(row.file, case.line(row.file, row.line), line=row.line))
-    )
+    rows = scan.event(case, "consumer-registered", ("ts", "file", "line", "message"))
+    mine = rows[(rows["group"] == group) & rows["message"].fillna("").str.contains("consumeFromWhere=", regex=False)]
+    for row in mine.sort_values(["ts", "file", "line"], na_position="first").head(1).to_dict("records"):
+        if said := _POLICY.search(row["message"]):
+            return said[1], Ref(row["file"], case.line(row["file"], row["line"]), line=row["line"])
+    return None

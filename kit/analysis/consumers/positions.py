@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from kit.analysis.consumers import brokers
+from kit.case import scan
 from kit.case.memoize import per_case
 from kit.rocketmq import names
 
@@ -38,6 +41,7 @@ _OWN: Final = (
     "%SYS",
     names.ADMIN_GROUP,
 )
+_FILE: Final = re.compile(r"(?:^|/)(?:commitlog/)?[^/]*$")
 _EPOCH: Final = re.compile(r"(?:^|/)(1[4-9]\d{11})/[^/]+$")
 
 
@@ -299,8 +303,6 @@ def curve(case: Case) -> pd.DataFrame:
 
     From the records; if absent from the consume queues (then without times: one row a queue, NaT).
     """
-    from pyspark.sql import functions as F  # noqa: N812
-
     empty = _typed(pd.DataFrame([], columns=["topic", "broker", "queue_id", "time", "end", "begin"]))
     wanted = topics(case)
     if not wanted:
@@ -308,19 +310,21 @@ def curve(case: Case) -> pd.DataFrame:
     known = brokers.names(case)
     if not case.has("messages"):
         return _from_queues(case, empty)
-    records = case.records.where(
-        F.col("topic").isin(wanted) if len(wanted) <= TOPICS else ~F.col("topic").startswith("%")
-    )
-    span = records.agg(F.min("store_timestamp"), F.max("store_timestamp")).collect()[0] if not _short(case) else None
-    step = 1 if span is None or span[0] is None else max(1, round((span[1] - span[0]).total_seconds() / BUCKETS))
-    root = F.regexp_replace("file", r"(?:^|/)(?:commitlog/)?[^/]*$", "")
-    second = F.floor(F.col("store_timestamp").cast("double") / step) * step
-    grown = records.groupBy(root.alias("root"), "topic", "queue_id", second.cast("timestamp").alias("time")).agg(
-        F.try_add(F.max("queue_offset"), F.lit(1)).alias("end"), F.min("queue_offset").alias("begin")
-    )
-    frame = grown.toPandas()
+    mine = ds.field("topic").isin(wanted)
+    if len(wanted) > TOPICS:
+        mine = ~pc.starts_with(scan.text("topic"), "%")
+    step = 1 if _short(case) else _step(case, mine)
+    # Times are whole seconds, and of these each `step`th.
+    at = pc.floor_temporal(ds.field("store_timestamp"), unit="second").cast(pa.int64())
+    by = {name: ds.field(name) for name in ("file", "topic", "queue_id")}
+    by["time"] = pc.divide(at, pa.scalar(step * 1_000_000))
+    asked = [("queue_offset", "max"), ("queue_offset", "min")]
+    frame = scan.extremes(case, by, asked, mine).to_pandas(integer_object_nulls=True)
     if frame.empty:
         return empty
+    frame["time"] = pd.to_datetime(frame["time"].astype("Int64") * step, unit="s")
+    frame["root"] = [_FILE.sub("", file) for file in frame["file"]]
+    frame["end"], frame["begin"] = _end(frame["queue_offset_max"]), frame["queue_offset_min"].astype("Int64")
     # One broker, or a root nobody names: whatever is consumed is of this broker.
     frame["broker"] = frame["root"].map(lambda root: known.get(root or ".", known.get(root, root)))
     frame = frame.groupby(["topic", "broker", "queue_id", "time"], as_index=False).agg({"end": "max", "begin": "min"})
@@ -331,6 +335,20 @@ def curve(case: Case) -> pd.DataFrame:
     return _typed(frame[["topic", "broker", "queue_id", "time", "end", "begin"]]).reset_index(drop=True)
 
 
+def _end(last: pd.Series) -> pd.Series:
+    """Return the offset behind the last; none is behind the greatest number there is."""
+    numbers = last.astype("Int64")
+    return numbers.where(numbers < np.iinfo("int64").max) + 1
+
+
+def _step(case: Case, mine: pc.Expression) -> int:
+    """Return how many seconds one point of the curves covers."""
+    asked = [("store_timestamp", "min"), ("store_timestamp", "max")]
+    (span,) = scan.extremes(case, [], asked, mine).to_pylist() or [{}]
+    first, last = span.get("store_timestamp_min"), span.get("store_timestamp_max")
+    return 1 if first is None else max(1, round((last - first).total_seconds() / BUCKETS))
+
+
 def _short(case: Case) -> bool:
     """Tell by the inventory whether the records span less than `BUCKETS` seconds: then no look at them is needed to choose the step."""
     items = case.found.of_kind("commitlog", "dledger")
@@ -339,18 +357,14 @@ def _short(case: Case) -> bool:
 
 
 def _from_queues(case: Case, empty: pd.DataFrame) -> pd.DataFrame:
-    from pyspark.sql import functions as F  # noqa: N812
-
     if not case.has("consumequeue"):
         return empty
     known = brokers.all_of(case)
     name = known[0].name if len(known) == 1 else ""
-    units = case.consumequeue.where(F.col("topic").isin(topics(case)) & F.col("queue_offset").isNotNull())
-    frame = (
-        units.groupBy("topic", "queue_id")
-        .agg(F.try_add(F.max("queue_offset"), F.lit(1)).alias("end"), F.min("queue_offset").alias("begin"))
-        .toPandas()
-    )
+    mine = ds.field("topic").isin(topics(case)) & ds.field("queue_offset").is_valid()
+    asked = [("queue_offset", "max"), ("queue_offset", "min")]
+    frame = scan.extremes(case, ["topic", "queue_id"], asked, mine, "consumequeue").to_pandas()
+    frame["end"], frame["begin"] = _end(frame["queue_offset_max"]), frame["queue_offset_min"]
     return _typed(frame.assign(broker=name, time=None)[["topic", "broker", "queue_id", "time", "end", "begin"]])
 
 

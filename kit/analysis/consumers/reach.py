@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final, Literal
 import attrs
 import pandas as pd
 import pyarrow.dataset as ds
-from pyspark.sql import functions as F  # noqa: N812
 
-from kit.case import events
+from kit.analysis import refs
+from kit.case import said, scan
 from kit.case.memoize import per_case
 from kit.rocketmq import names
 from kit.rocketmq.config import DOCKER_BRIDGE
@@ -113,25 +113,15 @@ def connects(case: Case) -> pd.DataFrame:
 
     A client prints a failed connect twice: what it tried (`createChannel`), and the exception of whatever waited for it.
     """
-    rows = events.select_any(case.entries, ("client-connect", "client-connect-failed"))
-    how = F.when(F.col("how") == "success", "success").otherwise("failed").alias("how")
-    said = rows.select(
-        "file", "source", "line", "ts", F.ltrim(F.col("address"), F.lit("/")).alias("address"), how, "event"
+    found = said.counted(case, ("client-connect", "client-connect-failed"), by=("address", "how"))
+    found = found[found["address"].notna()]
+    found = found.assign(
+        address=found["address"].str.lstrip("/"), how=found["how"].where(found["how"] == "success", "failed")
     )
-    times = (
-        F.count("*").alias("n"),
-        F.min("line").alias("line"),
-        F.min("ts").alias("first"),
-        F.max("ts").alias("last"),
-    )
-    found = (
-        said.where(F.col("address").isNotNull())
-        .groupBy("file", "source", "address", "how")
-        .agg(*times)
-        .limit(MOST)
-        .toPandas()
-    )
-    return found.sort_values(["file", "address", "how"], ignore_index=True)
+    same = found.groupby(["file", "source", "address", "how"], dropna=False)
+    times = {"n": ("n", "sum"), "line": ("line", "min"), "first": ("first", "min"), "last": ("last", "max")}
+    summed = same.agg(**times).reset_index().head(MOST)
+    return summed.sort_values(["file", "address", "how"], ignore_index=True)
 
 
 @per_case
@@ -188,9 +178,10 @@ def _tools(case: Case) -> frozenset[str]:
     """
     if not case.found.of_kind("log"):
         return frozenset()
-    said = case.event("client-started").where(~F.col("group").isin(names.INNER_PRODUCER_GROUP, names.ADMIN_GROUP))
-    own = {row.file for row in said.select("file").distinct().collect()}
-    tools = {row.file for row in case.event("admin-tool").select("file").distinct().collect()}
+    started = scan.event(case, "client-started", ["file"])
+    users = started["group"].notna() & ~started["group"].isin([names.INNER_PRODUCER_GROUP, names.ADMIN_GROUP])
+    own = set(started.loc[users, "file"])
+    tools = {file for file, _ in refs.seen(case, "admin-tool").places}
     sides = {str(PurePosixPath(i.file).parent) for i in case.found.items if i.source in BROKER_SIDE}
     beside = {i.file for i in case.found.items if i.source == "client" and str(PurePosixPath(i.file).parent) in sides}
     return frozenset((tools | beside) - own)
@@ -212,16 +203,12 @@ def advertised(case: Case) -> list[Advertised]:
     for row in sorted(table, key=lambda r: (r["file"], r["line"])):
         if row["name"] == "#Addr":
             add(row["value"], row["file"], row["line"], row["value"])
-    rows = events.select_any(case.entries, ("route-found", "broker-registered", "broker-boot"))
-    brokers = F.col("brokers") if "brokers" in rows.columns else F.lit(None).cast("string")
-    said = (
-        rows.select("file", "line", "address", brokers.alias("brokers"))
-        .groupBy("file", "address", "brokers")
-        .agg(F.min("line").alias("line"))
-    )
-    for entry in sorted(said.limit(MOST).collect(), key=lambda r: (r.file, r.line)):
-        for address in [entry.address] if entry.address else _ADDRESS.findall(entry.brokers or ""):
-            add(address, entry.file, entry.line, address)
+    told = said.counted(case, ("route-found", "broker-registered", "broker-boot"), by=("address", "brokers"))
+    for file, line, one, several in (
+        told.sort_values(["file", "line"])[["file", "line", "address", "brokers"]].head(MOST).to_numpy()
+    ):
+        for address in [one] if one else _ADDRESS.findall(several or ""):
+            add(address, file, line, address)
     configs = (
         ds.dataset(case.folder("configs"), format="parquet")
         .to_table(["file", "line", "name", "value", "backup"])
@@ -298,14 +285,9 @@ def clients(case: Case) -> dict[str, str]:
     """Return {log file: client id} of the clients that logs say were created; a file with several names the first."""
     if not case.found.of_kind("log", "text"):
         return {}
-    rows = (
-        case.event("client-created").select("file", "line", "client_id").orderBy("file", "line").limit(MOST).collect()
-    )
-    found: dict[str, str] = {}
-    for row in rows:
-        if row.client_id:
-            found.setdefault(row.file, row.client_id)
-    return found
+    rows = scan.event(case, "client-created", ["file", "line"]).sort_values(["file", "line"])
+    named = rows[rows["client_id"].notna()].drop_duplicates("file").head(MOST)
+    return dict(zip(named["file"].astype(str), named["client_id"], strict=True))
 
 
 @per_case
@@ -327,7 +309,8 @@ def stored_by_clients(case: Case) -> bool:
         return True
     if not case.has("sends"):
         return False
-    return not case.sends.where(F.upper(F.coalesce("outcome", F.lit(""))) == "SEND_OK").isEmpty()
+    outcomes = scan.table(case, "sends", ["outcome"])["outcome"]
+    return any((text or "").upper() == "SEND_OK" for text in outcomes.unique().to_pylist())
 
 
 @per_case

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 import pandas as pd
 import pyarrow.dataset as ds
-from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
 from kit.analysis.consumers import brokers
+from kit.case import scan
 from kit.case.memoize import per_case
 from kit.inventory.references import Ref
 
@@ -77,22 +77,15 @@ def ends(case: Case) -> dict[str, End]:
     """Return {store host: the end of its records}, over every copy and replica."""
     if not case.has("messages"):
         return {}
-    records = case.records.where("problem IS NULL")
-    behind = F.col("physical_offset") + F.col("store_size")
-    last = F.max_by(F.struct("file", "physical_offset"), "physical_offset").alias("last")
-    grouped = records.groupBy("store_host").agg(
-        F.max(behind).alias("end"),
-        F.min("store_timestamp").alias("first"),
-        F.max("store_timestamp").alias("time"),
-        last,
-    )
-    rows = grouped.where(F.col("store_host").isNotNull()).limit(1_000).collect()
-    return {
-        r.store_host: End(
-            r.store_host, r.end, pd.Timestamp(r["first"]), pd.Timestamp(r.time), r.last.file, r.last.physical_offset
-        )
-        for r in rows
-    }
+    right = ds.field("problem").is_null() & ds.field("store_host").is_valid()
+    asked = [("physical_offset", "max"), ("store_timestamp", "min"), ("store_timestamp", "max")]
+    found = {}
+    for host, offset, *times in scan.extremes(case, ["store_host"], asked, right).to_pandas().to_numpy().tolist():
+        at = (ds.field("store_host") == host) & (ds.field("physical_offset") == offset)
+        record = scan.records(case, ["file", "store_size"], right & at).to_pylist()[0]
+        first, last = (pd.Timestamp(time).tz_localize(None) for time in times)
+        found[host] = End(host, offset + record["store_size"], first, last, record["file"], offset)
+    return found
 
 
 @per_case
@@ -101,12 +94,10 @@ def ledger(case: Case) -> Ledger | None:
     known = ends(case)
     if not known or not case.has("sends"):
         return None
-    said = F.upper(F.trim(F.coalesce("outcome", F.lit(""))))
     rows = (
-        case.sends.where(said == ACKNOWLEDGED)
-        .select("key", "uniq_key", "offset_msg_id", "start", "file", "line")
-        .limit(MOST)
-        .toPandas()
+        _answered(case, (ACKNOWLEDGED,), ["key", "uniq_key", "offset_msg_id", "start", "file", "line"])
+        .head(MOST)
+        .copy()
     )
     rows["start"] = pd.to_datetime(rows["start"], utc=True).dt.tz_localize(None)
     place = [of_id(text) for text in rows["offset_msg_id"]]
@@ -141,10 +132,20 @@ def of_id(text: str | None) -> tuple[str, int] | None:
 
 
 def _stored(case: Case) -> set[str]:
-    keys = case.records.select("uniq_key", "keys").distinct().limit(MOST * 5).toPandas()
-    return set(keys["uniq_key"].dropna()) | {
-        word for text in keys["keys"].dropna().unique() for word in (text, *text.split())
-    }
+    found: set[str] = set()
+    for batch in scan.batches(case, ["uniq_key", "keys"], repeated=True):
+        found.update(batch["uniq_key"].drop_null().to_pylist())
+        found.update(word for text in batch["keys"].drop_null().to_pylist() for word in (text, *text.split()))
+        if len(found) > MOST * 10:
+            break
+    return found
+
+
+def _answered(case: Case, answers: tuple[str, ...], columns: list[str]) -> pd.DataFrame:
+    """Return columns of the sends that were answered so."""
+    rows = scan.table(case, "sends", [*columns, "outcome"]).to_pandas()
+    said = rows["outcome"].fillna("").str.strip(" ").str.upper()
+    return rows.loc[said.isin(answers), columns]
 
 
 @per_case
@@ -173,13 +174,9 @@ def beyond(case: Case) -> list[Beyond]:
 def queue_ends(case: Case) -> dict[tuple[str, int], int]:
     """Return {(topic, queue): its end} by the records, else by topicStatus (of a name server that knows no master any more: the slave's)."""
     if case.has("messages"):
-        grouped = (
-            case.records.where("problem IS NULL")
-            .groupBy("topic", "queue_id")
-            .agg((F.max("queue_offset") + 1).alias("end"))
-            .collect()
-        )
-        return {(r.topic, r.queue_id): r.end for r in grouped}
+        right, by = ds.field("problem").is_null(), ["topic", "queue_id"]
+        rows = scan.extremes(case, by, [("queue_offset", "max")], right).to_pylist()
+        return {(r["topic"], r["queue_id"]): r["queue_offset_max"] + 1 for r in rows}
     return status_ends(case)
 
 
@@ -221,12 +218,11 @@ def blocks(case: Case, command: str) -> list[dict[str, Any]]:
 def master_gone(case: Case) -> tuple[Ref, ...]:
     """Quote what says that the master is gone: the name server lost it, clusterList has no broker 0, its slave finds it closed or unreachable."""
     found = list(_absent_in_cluster_list(case))
-    lost = case.event("broker-lost") if refs.seen(case, "broker-lost") else None
-    if lost is not None:
+    if refs.seen(case, "broker-lost"):
         masters = set(ends(case)) | _masters(case)
-        address = F.coalesce("address", "address_2")
-        mine = lost.where((F.col("broker_id") == "0") | address.isin(sorted(masters)))
-        found += refs.lines(case, mine, 1)
+        lost = scan.event(case, "broker-lost", refs.QUOTED)
+        address = lost["address"].where(lost["address"].notna(), lost["address_2"])
+        found += refs.earliest(case, lost[(lost["broker_id"] == "0") | address.isin(masters)], 1)
     for slug in ("ha-closed", "ha-connect-failed", "ha-expired", "slave-sync-failed"):
         found += refs.quote(case, refs.seen(case, slug), 1)
     return tuple(found[:4])
@@ -273,13 +269,7 @@ def behind(case: Case, end: int) -> int | None:
     """Return how many acknowledged records of the ledgers lie at or behind a physical offset; None where no ledger names them by offset id."""
     if not case.has("sends"):
         return None
-    said = F.upper(F.trim(F.coalesce("outcome", F.lit(""))))
-    ids = (
-        case.sends.where((said == ACKNOWLEDGED) & F.col("offset_msg_id").isNotNull())
-        .select("offset_msg_id")
-        .limit(MOST)
-        .toPandas()["offset_msg_id"]
-    )
+    ids = _answered(case, (ACKNOWLEDGED,), ["offset_msg_id"])["offset_msg_id"].dropna().head(MOST)
     places = [place for text in ids if (place := of_id(text))]
     return sum(place[1] >= end for place in places) if len({place[0] for place in places}) == 1 else None
 
@@ -289,8 +279,7 @@ def answered_alone(case: Case) -> int:
     """Return how many sends were answered that the master stored them without its slave."""
     if not case.has("sends"):
         return 0
-    said = F.upper(F.trim(F.coalesce("outcome", F.lit(""))))
-    return int(case.sends.where(said.isin("FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVAILABLE")).count())
+    return len(_answered(case, ("FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVAILABLE"), ["line"]))
 
 
 @per_case

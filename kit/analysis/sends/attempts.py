@@ -13,19 +13,19 @@ import re
 from collections import Counter, defaultdict, deque
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import pandas as pd
-from pyspark.sql import functions as F  # noqa: N812
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from kit.analysis import refs
-from kit.case import events, scan, setup
+from kit.case import said, scan, setup
 from kit.case.memoize import once
 from kit.inventory.references import Ref
 from kit.rocketmq import names, versions
 from kit.rocketmq.versions import Version
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
-
     from kit.case.case import Case
 
 REFUSALS: Final = ("REJECTREQUEST", "OVERLOAD", "PCBUSY_CLEAN_QUEUE", "TIMEOUT_CLEAN_QUEUE", "PC_SYNCHRONIZED")
@@ -47,7 +47,10 @@ _OTHER: Final = (
     "send-given-up",
     "no-permission",
 )
-FAILURES: Final = ("flow-control", *TIMEOUTS, *_OTHER, "send-attempt-failed")
+ATTEMPT: Final = "send-attempt-failed"
+PRINTED: Final = "send-attempt-message"
+REFUSED: Final = "flow-control"
+FAILURES: Final = (REFUSED, *TIMEOUTS, *_OTHER, ATTEMPT)
 SEND_FRAMES: Final = "DefaultMQProducerImpl.send"
 """In the trace of an exception: it came out of a send (client/impl/producer/DefaultMQProducerImpl)."""
 
@@ -58,9 +61,10 @@ MOST: Final = 400_000
 """Entries followed one by one. Beyond this only counts are given."""
 TOGETHER: Final = 5_000
 """ms between a failed attempt and the entry with its message."""
-_KEY: Final = r"(?i)\bkeys?\b['\"]?\s*[:=：]\s*\[?['\"]?([^\s,;，；。'\"\]\)\}]+)"
+_WAITS: Final = ("wait response on the channel", "call timeout")
+_KEY: Final = r"(?i)\bkeys?\b['\"]?\s*[:=：]\s*\[?['\"]?(?P<it>[^\s,;，；。'\"\]\)\}]+)"
 """How applications print a business key beside an exception: `keys=…`, `key: …`, `"key":"…"`."""
-_ID: Final = r"\b([0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24})?)\b"
+_ID: Final = r"\b(?P<it>[0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24})?)\b"
 _WORD: Final = re.compile(r"[^\s,;，；：。、\[\](){}<>\"'（）【】]+")
 
 
@@ -82,42 +86,59 @@ def _entries(case: Case) -> pd.DataFrame | None:
         return None
     if not total:
         return pd.DataFrame(columns=pd.Index(COLUMNS))
-    failed = F.arrays_overlap("events", F.array(*(F.lit(slug) for slug in FAILURES)))
-    attempt, printed = (
-        F.array_contains("events", "send-attempt-failed"),
-        F.array_contains("events", "send-attempt-message"),
-    )
-    message = printed & ~failed
-    from_send = F.contains(F.coalesce("trace", F.lit("")), F.lit(SEND_FRAMES)) | F.contains(
-        "message", F.lit(SEND_FRAMES)
+    columns = ("file", "line", "lines", "ts", "source", "thread", "logger", "layout", "message", "trace", "events")
+    parts = [_failures(batch) for batch in scan.hits(case, (*FAILURES, PRINTED), columns)]
+    found = pd.concat(parts).sort_values(["file", "line"], ignore_index=True)
+    return found[(found["role"] != "call") | (found["kind"] != "OTHER") | found["from_send"]].reset_index(drop=True)[
+        list(COLUMNS)
+    ]
+
+
+def _failures(batch: pa.RecordBatch) -> pd.DataFrame:
+    """Return what the entries of a batch say about failed sends: `COLUMNS` and from_send."""
+    text = said.text(batch)
+    has = {slug: said.holds(batch["events"], (slug,)) for slug in (ATTEMPT, PRINTED, REFUSED)}
+    failed, late = said.holds(batch["events"], FAILURES), said.holds(batch["events"], TIMEOUTS)
+    message = has[PRINTED] & ~failed
+    nothing: Any = None
+    from_send = said.contains(text, (SEND_FRAMES,))
+    frame = pd.DataFrame(
+        {name: said.plain(batch[name]).to_pandas() for name in ("file", "line", "source", "thread", "logger")}
     )
     # A refusal or time-out that a client logs without a send (pull, heartbeat, send-back) is not a failed send; an
     # application's is.
-    call = failed & ~attempt & ((F.col("source") != "client") | from_send)
-    frame = case.entries.where(attempt | message | call).select(
-        "file",
-        "line",
-        F.unix_millis("ts").alias("ts"),
-        "source",
-        "thread",
-        "logger",
-        F.when(attempt, "attempt").when(message, "message").otherwise("call").alias("role"),
-        F.when(~message, _kind()).alias("kind"),
-        F.when(message, events.value("send-attempt-message", "keys")).when(call, _said(_KEY)).alias("key"),
-        F.when(message, events.value("send-attempt-message", "msg_id")).when(call, _said(_ID)).alias("uniq_key"),
-        F.when(call, F.substring("message", 1, 2000)).alias("said"),
-        events.value("flow-control", "period").try_cast("long").alias("period"),
-        events.value("flow-control", "queue").try_cast("long").alias("queue"),
-        events.value("send-attempt-failed", "rt").try_cast("long").alias("rt"),
-        events.value("send-attempt-failed", "broker").alias("broker"),
-        (events.value("send-attempt-failed", "what") == "throw exception").alias("thrown"),
-        from_send.alias("from_send"),
-        _line_of(_named()).alias("at"),
+    own = (frame["source"].notna() & (frame["source"] != "client")).to_numpy(bool)
+    call = failed & ~has[ATTEMPT] & (own | from_send)
+    value = {slug: said.values(slug, text, here) for slug, here in has.items()}
+    ts = batch["ts"].cast(pa.int64()).to_pandas()
+    frame["ts"] = ts // 1000
+    frame["role"] = np.select([has[ATTEMPT], message], ["attempt", "message"], "call")
+    kind = value[REFUSED]["kind"]
+    named = np.where(has[REFUSED], np.where(pd.isna(kind), "OTHER", kind), np.where(late, "CLIENT_TIMEOUT", "OTHER"))
+    frame["kind"] = np.where(message, nothing, named)
+    for name, group, pattern in (("key", "keys", _KEY), ("uniq_key", "msg_id", _ID)):
+        frame[name] = np.where(
+            message, value[PRINTED][group], np.where(call, said.matched(batch["message"], pattern), nothing)
+        )
+    frame["said"] = np.where(
+        call, pc.utf8_slice_codeunits(batch["message"], 0, 2000).to_numpy(zero_copy_only=False), nothing
     )
-    found = frame.toPandas().sort_values(["file", "line"], ignore_index=True)
-    return found[(found["role"] != "call") | (found["kind"] != "OTHER") | found["from_send"].astype(bool)].reset_index(
-        drop=True
-    )[list(COLUMNS)]
+    for name, slug in (("period", REFUSED), ("queue", REFUSED), ("rt", ATTEMPT)):
+        frame[name] = pd.to_numeric(pd.Series(value[slug][name]), errors="coerce")
+    frame["broker"], frame["thrown"] = value[ATTEMPT]["broker"], value[ATTEMPT]["what"] == "throw exception"
+    frame["from_send"] = from_send
+    lines = zip(batch["line"].to_pylist(), batch["lines"].to_pylist(), batch["layout"].to_pylist(), strict=True)
+    each = zip(lines, text.to_pylist(), has[REFUSED], kind, strict=True)
+    frame["at"] = [_line_of(*place, whole, refused, name) for place, whole, refused, name in each]
+    return frame[has[ATTEMPT] | message | call]
+
+
+def _line_of(line: int, lines: int, layout: str | None, text: str, refused: bool, kind: str | None) -> int:
+    """Return the line of the file that names the kind of an entry. A JSON entry is one line, whatever its text looks like."""
+    if layout == "json":
+        return line
+    named = (f"[{kind}" if kind else "start flow control") if refused else next((w for w in _WAITS if w in text), "")
+    return min(line + text[: max(text.find(named), 0)].count("\n"), line + lines - 1)
 
 
 COLUMNS: Final = (
@@ -139,43 +160,6 @@ COLUMNS: Final = (
     "thrown",
     "at",
 )
-
-
-def _kind() -> Column:
-    timeout = F.arrays_overlap("events", F.array(*(F.lit(slug) for slug in TIMEOUTS)))
-    refused = F.array_contains("events", "flow-control")
-    return (
-        F.when(refused, F.coalesce(events.value("flow-control", "kind"), F.lit("OTHER")))
-        .when(timeout, "CLIENT_TIMEOUT")
-        .otherwise("OTHER")
-    )
-
-
-def _named() -> Column:
-    """Return the text in an entry that names its kind."""
-    waits, call = "wait response on the channel", "call timeout"
-    text = F.concat_ws("\n", "message", "trace")
-    kind = F.concat(F.lit("["), events.value("flow-control", "kind"))
-    named = F.when(F.array_contains("events", "flow-control"), F.coalesce(kind, F.lit("start flow control")))
-    return named.when(F.contains(text, F.lit(waits)), waits).when(F.contains(text, F.lit(call)), call).otherwise("")
-
-
-def _line_of(named: Column) -> Column:
-    """Return the line of the file an entry's text is in. A JSON entry is one line, whatever its text looks like."""
-    last = F.col("line") + F.col("lines") - 1
-    within = F.least(F.col("line") + _lines_before(named), last)
-    return F.when(F.col("layout") == "json", F.col("line")).otherwise(within)
-
-
-def _lines_before(named: Column) -> Column:
-    text = F.concat_ws("\n", "message", "trace")
-    before = F.when(named == "", "").otherwise(F.left(text, F.greatest(F.position(named, text) - 1, F.lit(0))))
-    return F.length(before) - F.length(F.replace(before, F.lit("\n"), F.lit("")))
-
-
-def _said(pattern: str) -> Column:
-    found = F.regexp_extract("message", pattern, 1)
-    return F.when(found != "", found)
 
 
 def attempts(case: Case) -> pd.DataFrame:

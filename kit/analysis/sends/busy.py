@@ -10,17 +10,19 @@ simply too much to do (reference §7).
 from __future__ import annotations
 
 import datetime as dt
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
-from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
 from kit.analysis.sends import attempts, own_load, sends, stalls
-from kit.case import events, setup
+from kit.case import said, scan, setup
 from kit.case.memoize import once
 from kit.i18n import Sentence, T
 from kit.inventory.references import Ref
@@ -38,6 +40,9 @@ FULL: Final = 90.0
 """Percent of CPU or device time at which a host has nothing left."""
 FOREIGN: Final = 4.0
 """Written bytes for each byte stored: commitlog, consume queue and index together write about twice what is stored."""
+
+_BUSY: Final = re.compile(r"(?:^|[{, ])2:(\d{1,18})")
+"""Code 2 (SYSTEM_BUSY) among the counted answers."""
 
 STOOD = T("the broker process stalled: {count} times, {seconds} s together")
 GC = T("garbage collection stopped the process for up to {ms} ms")
@@ -78,14 +83,10 @@ def watermarks(case: Case) -> pd.DataFrame:
 def _watermarks(case: Case) -> pd.DataFrame:
     if not refs.seen(case, "watermark"):
         return pd.DataFrame({"file": [], "line": [], "ts": pd.to_datetime([]), "send_queue": []})
-    size = F.when(F.col("queue") == "Send", F.col("size").try_cast("long"))
-    blocks = (
-        case.event("watermark")
-        .where(F.col("ts").isNotNull())
-        .groupBy("file", "ts")
-        .agg(F.min("line").alias("line"), F.max(size).alias("send_queue"))
-    )
-    return blocks.toPandas().sort_values(["file", "ts"], ignore_index=True)
+    rows = said.frame(case, ("watermark",), ("file", "line", "ts"), ds.field("ts").is_valid())
+    rows["send_queue"] = pd.to_numeric(rows["size"].where(rows["queue"] == "Send"), errors="coerce")
+    blocks = rows.groupby(["file", "ts"], sort=True).agg(line=("line", "min"), send_queue=("send_queue", "max"))
+    return blocks.reset_index()
 
 
 def holes(case: Case) -> pd.DataFrame:
@@ -229,17 +230,16 @@ def _appends(case: Case, under_way: np.ndarray) -> list[Why]:
     ]
     if not kinds:
         return []
-    costs = [events.value(event, "cost").try_cast("long").alias(slug) for slug, event, _ in kinds]
-    wanted = F.arrays_overlap("events", F.array(*(F.lit(event) for _, event, _ in kinds)))
-    rows = case.entries.where(wanted & F.col("ts").isNotNull()).select("ts", *costs).limit(20_000).toPandas()
     ways = []
-    for slug, event, said in kinds:
-        mine = rows[rows[slug].notna()]
+    for slug, event, text in kinds:
+        mine = said.frame(case, (event,), ("ts",), ds.field("ts").is_valid()).head(20_000)
+        mine["cost"] = pd.to_numeric(mine["cost"], errors="coerce")
+        mine = mine[mine["cost"].notna()]
         # Whole seconds, written when the append or flush was over.
-        windows = [(ms(end) - took, ms(end) + 1000) for end, took in zip(mine["ts"], mine[slug], strict=True)]
-        where, worst = refs.seen(case, event), int(mine[slug].max()) if len(mine) else None
+        windows = [(ms(end) - took, ms(end) + 1000) for end, took in zip(mine["ts"], mine["cost"], strict=True)]
+        where, worst = refs.seen(case, event), int(mine["cost"].max()) if len(mine) else None
         ways.append(
-            Why(slug, said.say(count=where.count, ms=worst), share(under_way, windows), refs.quote(case, where, 2))
+            Why(slug, text.say(count=where.count, ms=worst), share(under_way, windows), refs.quote(case, where, 2))
         )
     return ways
 
@@ -301,8 +301,9 @@ def _foreign_writes(case: Case, times: pd.DataFrame) -> list[Why]:
     mine = writes[writes["subject"] == device]
     first, last = mine["ts"].min(), mine["ts"].max()
     step = (last - first).total_seconds() / max(len(mine) - 1, 1)
-    within = F.col("store_timestamp").between(F.lit(first.to_pydatetime()), F.lit(last.to_pydatetime()))
-    stored = case.records.where(within).agg(F.sum(F.col("store_size").cast("long")).alias("n")).collect()[0].n or 0
+    at, unit = ds.field("store_timestamp"), pa.timestamp("us", "UTC")
+    during = (at >= pa.scalar(first.to_pydatetime(), unit)) & (at <= pa.scalar(last.to_pydatetime(), unit))
+    stored = sum(pc.sum(batch["store_size"]).as_py() or 0 for batch in scan.batches(case, ["store_size"], during))
     written = float(rates.max()) * 1024 * step
     if not stored or written < FOREIGN * stored:
         return []
@@ -329,8 +330,8 @@ def counted_busy(case: Case) -> int | None:
     """
     if not refs.seen(case, "response-codes"):
         return None
-    counted = F.regexp_extract("counts", r"(?:^|[{, ])2:(\d+)", 1).try_cast("long")
-    return int(case.event("response-codes").agg(F.coalesce(F.sum(counted), F.lit(0)).alias("n")).collect()[0].n)
+    counts = scan.event(case, "response-codes")["counts"].fillna("")
+    return sum(int(found[1]) for text in counts if (found := _BUSY.search(text)))
 
 
 def refusal_kinds(case: Case) -> list[str]:
@@ -360,10 +361,13 @@ def unanswered(case: Case, found: list[stalls.Stall], most: int = 2) -> tuple[in
     Their half message was stored in a stall or a second around it. The END_TRANSACTION is one-way: cleaned from its
     queue, it leaves no error.
     """
+    from pyspark.sql import functions as F  # noqa: N812
+
     from kit.analysis.transactions import transactions
     from kit.rocketmq import names
 
-    if case.records.where(F.col("topic") == names.HALF_TOPIC).isEmpty():
+    half = ds.field("topic") == names.HALF_TOPIC
+    if not found or not any(batch.num_rows for batch in scan.batches(case, ["queue_id"], half, repeated=True)):
         return 0, ()
     within = F.lit(False)
     for stall in found[:100]:

@@ -5,14 +5,16 @@ its host did.
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pandas as pd
-from pyspark.sql import functions as F  # noqa: N812
+import pyarrow as pa
 
-from kit.analysis.messages.originals import is_original, trace_topics
+from kit.analysis.messages.originals import which
 from kit.analysis.sends import attempts, busy, stalls
+from kit.case import scan
 from kit.case.memoize import once
 
 if TYPE_CHECKING:
@@ -88,19 +90,15 @@ def _rates(case: Case, window: tuple[dt.datetime, dt.datetime]) -> pd.DataFrame 
 def _counted(case: Case, window: tuple[dt.datetime, dt.datetime]) -> pd.DataFrame:
     low, high = _edges(window)
     fine = step_ms(window) // FINE
-    both = (("born", "born_timestamp"), ("stored", "store_timestamp"))
-    times = F.array(
-        *(F.struct(F.lit(which).alias("which"), F.unix_millis(column).alias("t")) for which, column in both)
-    )
-    each = (
-        case.records.where(is_original(trace_topics(case))).select(F.explode(times).alias("e")).select("e.which", "e.t")
-    )
-    counted = (
-        each.where(F.col("t").between(low, high))
-        .groupBy("which", (F.floor(F.col("t") / fine) * fine).alias("at"))
-        .agg(F.count("*").alias("n"))
-    )
-    return counted.toPandas().sort_values(["which", "at"], ignore_index=True)
+    counts: Counter[tuple[str, int]] = Counter()
+    for batch in scan.batches(case, ("born_timestamp", "store_timestamp"), which(case)):
+        for name, column in (("born", "born_timestamp"), ("stored", "store_timestamp")):
+            at = batch[column].drop_null().cast(pa.int64()).to_numpy(zero_copy_only=False) // 1000
+            parts, n = np.unique(at[(at >= low) & (at <= high)] // fine * fine, return_counts=True)
+            counts.update(dict(zip(((name, part) for part in parts.tolist()), n.tolist(), strict=True)))
+    rows = [(name, at, n) for (name, at), n in sorted(counts.items())]
+    found = pd.DataFrame(rows, columns=pd.Index(["which", "at", "n"]))
+    return found.astype({"at": "int64", "n": "int64"})
 
 
 def _inside(at: pd.Series, windows: list[tuple[float, float]], step: int) -> np.ndarray:

@@ -6,16 +6,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from pyspark.sql import functions as F  # noqa: N812
+import numpy as np
+import pyarrow.dataset as ds
 
 from kit.analysis import refs
+from kit.case import said, scan
 from kit.case.memoize import per_case
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    import pandas as pd
 
     from kit.case.case import Case
     from kit.inventory.references import Ref
@@ -28,34 +31,29 @@ OF_PULLS: Final = (
 """What a client prints around the refusal of anything that is no send: client/impl/consumer, MQClientAPIImpl, MQClientInstance; no sender's frame has one."""
 
 
-def is_pull() -> Column:
-    """Tell the entries whose refusal was one of a pull, or of something else that is no send."""
-    text = F.concat_ws("\n", "message", "trace")
-    found = F.lit(False)
-    for words in OF_PULLS:
-        found = found | F.contains(text, F.lit(words))
-    return found & ~F.contains(text, F.lit("DefaultMQProducerImpl.send"))
+def _entries(case: Case, slugs: tuple[str, ...]) -> pd.DataFrame:
+    """Return the entries with one of these texts: file, source, line, ts (naive UTC), pull: whether it was one of a pull, or of something else that is no send."""
+    marks = {"pull": OF_PULLS, "send": ("DefaultMQProducerImpl.send",)}
+    found = said.frame(case, slugs, marks=marks, values=False)
+    return found.assign(pull=found["pull"] & ~found["send"])
 
 
 @per_case
-def entries(case: Case) -> DataFrame:
-    """Return the entries in which something else than a send was refused as busy."""
-    refused = F.arrays_overlap("events", F.array(*(F.lit(slug) for slug in REFUSED)))
-    return case.entries.where(refused & is_pull())
+def _refused(case: Case) -> pd.DataFrame:
+    return _entries(case, REFUSED)
 
 
 @per_case
 def count(case: Case) -> int:
-    return entries(case).count() if refs.seen(case, *REFUSED) else 0
+    """Return in how many entries something else than a send was refused as busy."""
+    return int(_refused(case)["pull"].sum())
 
 
 @per_case
 def refused_sends(case: Case) -> refs.Seen:
     """Return where a send was refused as busy: every refusal but those of pulls."""
-    if not count(case):
-        return refs.seen(case, *REFUSED)
-    refused = F.arrays_overlap("events", F.array(*(F.lit(slug) for slug in REFUSED)))
-    return refs.among(case.entries.where(refused & ~is_pull()), *REFUSED)
+    found = _refused(case)
+    return refs.among(found[~found["pull"]], *REFUSED) if count(case) else refs.seen(case, *REFUSED)
 
 
 def timed_out_sends(case: Case, slugs: tuple[str, ...], outside: Collection[str]) -> refs.Seen:
@@ -64,19 +62,16 @@ def timed_out_sends(case: Case, slugs: tuple[str, ...], outside: Collection[str]
     """
     if not refs.seen(case, *slugs, outside=outside):
         return refs.seen(case, *slugs, outside=outside)
-    late = F.arrays_overlap("events", F.array(*(F.lit(slug) for slug in slugs)))
-    own = F.coalesce(F.col("source").isin(*BROKER_SIDE), F.lit(False))
-    there = F.regexp_replace(F.concat(F.lit("./"), "file"), "/[^/]*$", "").isin(
-        *([_folder(f) for f in outside] or [""])
-    )
-    return refs.among(case.entries.where(late & ~is_pull() & ~own & ~there), *slugs)
-
-
-def _folder(name: str) -> str:
-    return "." if name == "." else f"./{name}"
+    found = _entries(case, slugs)
+    there = [str(PurePosixPath(file).parent) in outside for file in found["file"]]
+    return refs.among(found[~found["pull"] & ~found["source"].isin(BROKER_SIDE) & ~np.array(there, bool)], *slugs)
 
 
 @per_case
 def quotes(case: Case) -> tuple[Ref, ...]:
     """Quote the earliest refused pulls: the line that names the refusal."""
-    return refs.lines(case, entries(case), 2, within="system busy") if count(case) else ()
+    found = _refused(case)
+    first = found[found["pull"]].sort_values(["ts", "file", "line"], na_position="first").head(2)
+    at = ds.field("file").isin(list(first["file"])) & ds.field("line").isin(list(first["line"]))
+    texts = scan.table(case, "logs", refs.QUOTED, at).to_pandas() if len(first) else None
+    return () if texts is None else refs.earliest(case, texts.astype({"file": object}).merge(first[["file", "line"]]), 2, within="system busy")  # fmt: skip

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 import pandas as pd
 
-from kit.analysis.messages.originals import originals
 from kit.analysis.sends import attempts
 from kit.analysis.sends.stored import copies_of, covered, parts, stored_twice
 from kit.case import scan
@@ -249,9 +248,8 @@ def from_logs(told: pd.DataFrame, calls: pd.DataFrame) -> tuple[pd.DataFrame, pd
 
 def _settled(case: Case, known: Ledger) -> Ledger:
     """Look every failed send up among the originals, and find what is stored more than once."""
-    mine = originals(case)
     failed = known.failed.assign(identity=_identity(known.failed))
-    copies = copies_of(mine, failed)
+    copies = copies_of(case, failed)
     by_send = copies.groupby("identity")
     found = failed["identity"].map(by_send["offset_msg_id"].nunique()).fillna(0)
     named = failed["key"].notna() | failed["uniq_key"].notna()

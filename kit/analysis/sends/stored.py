@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import functions as F  # noqa: N812
+import pyarrow.dataset as ds
 
 from kit.analysis.messages.originals import which
 from kit.analysis.sends import attempts
@@ -22,11 +22,8 @@ from kit.formats.commitlog.schema import promoted
 from kit.formats.commitlog.strings import hashed
 from kit.rocketmq import names
 from kit.rocketmq.log_layouts import BROKER_SIDE
-from kit.spark.properties import prop
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from kit.case.case import Case
 
 MOST_COPIES: Final = 200_000
@@ -60,37 +57,55 @@ def parts(keys: Any) -> tuple[str, ...]:
     return (keys, *keys.split()) if isinstance(keys, str) else ()
 
 
-def copies_of(mine: DataFrame, failed: pd.DataFrame) -> pd.DataFrame:
+def copies_of(case: Case, failed: pd.DataFrame) -> pd.DataFrame:
     """Return the originals of the failed sends: `identity` and the columns of `PLACED`. By key where one is known, else
     by UNIQ_KEY.
 
     `failed` with identity, key, uniq_key. A message may have several keys, separated by blanks.
     """
-    by_key = failed[failed["key"].notna()][["identity", "key"]]
-    by_id = failed[failed["key"].isna() & failed["uniq_key"].notna()][["identity", "uniq_key"]].rename(
-        columns={"uniq_key": "key"}
-    )
-    wanted = (
-        pd.concat([by_key.assign(by="key"), by_id.assign(by="id")])
-        .drop_duplicates()
-        .astype(str)
-        .rename(columns={"key": "sought"})
-    )
-    if wanted.empty:
-        # No failed send, or none that says which message it was of.
-        return pd.DataFrame(columns=pd.Index(["identity", *PLACED]))
-    keys = F.transform(
-        F.array_distinct(F.array_append(F.split("keys", " "), F.col("keys"))),
-        lambda k: F.struct(F.lit("key").alias("by"), k.alias("sought")),
-    )
-    own = F.array(F.struct(F.lit("id").alias("by"), F.col("uniq_key").alias("sought")))
-    each = (
-        placed(mine).withColumn("said", F.explode(F.concat(F.coalesce(keys, F.array()), own))).select("said.*", *PLACED)
-    )
-    found = each.join(F.broadcast(mine.sparkSession.createDataFrame(wanted)), ["by", "sought"]).select(
-        "identity", *PLACED
-    )
-    return found.limit(MOST_COPIES).toPandas()
+    by_key = failed.loc[failed["key"].notna(), ["identity", "key"]]
+    by_id = failed.loc[failed["key"].isna() & failed["uniq_key"].notna(), ["identity", "uniq_key"]]
+    wanted = [by_key.rename(columns={"key": "sought"}), by_id.rename(columns={"uniq_key": "sought"})]
+    wanted = [each.drop_duplicates().astype(str) for each in wanted]
+    keys, ids = (pa.array(each["sought"].unique(), pa.string()) for each in wanted)
+    # No failed send, or none that says which message it was of.
+    empty = pd.DataFrame(columns=pd.Index(["identity", *PLACED]))
+    places = [_holding(batch, keys, ids) for batch in scan.batches(case, ("file", "physical_offset", "keys", "uniq_key"), which(case))] if len(keys) + len(ids) else []  # fmt: skip
+    if not (places := [each for each in places if each.num_rows]):
+        return empty
+    found = placed(case, pa.Table.from_batches(places))
+    said = [found.assign(sought=found["key"].map(lambda text: list(dict.fromkeys(parts(text))))).explode("sought")]
+    said.append(found.assign(sought=found["uniq_key"]))
+    both = [each.merge(rows, on="sought")[["identity", *PLACED]] for each, rows in zip(said, wanted, strict=True)]
+    return pd.concat([each for each in both if len(each)] or [empty], ignore_index=True).head(MOST_COPIES)
+
+
+def _holding(batch: pa.RecordBatch, keys: pa.Array, ids: pa.Array) -> pa.RecordBatch:
+    """Return the places of the records that have one of the keys, alone or among others, or one of the ids."""
+    split = pc.split_pattern(batch["keys"], " ")
+    parted = pc.list_parent_indices(split).filter(pc.is_in(pc.list_flatten(split), value_set=keys))
+    whole = pc.or_(pc.is_in(batch["keys"], value_set=keys), pc.is_in(batch["uniq_key"], value_set=ids))
+    rows = np.union1d(parted.to_numpy(zero_copy_only=False), np.flatnonzero(whole.to_numpy(zero_copy_only=False)))
+    return batch.select(["file", "physical_offset"]).take(pa.array(rows))
+
+
+def placed(case: Case, places: pa.Table) -> pd.DataFrame:
+    """Return the originals at these places (file, physical_offset) with the columns of `PLACED`."""
+    stored = [name for name in (*PLACED, "keys") if name not in ("key", "real_topic")]
+    offsets, files = places["physical_offset"].unique(), places["file"].cast(pa.string()).unique()
+    at = ds.field("physical_offset").isin(offsets) & ds.field("file").isin(files)
+    found = _shown(scan.records(case, (*stored, _TARGET), which(case) & at).to_pandas())
+    wanted = places.to_pandas().astype({"file": object}).drop_duplicates()
+    return found.merge(wanted, on=["file", "physical_offset"])
+
+
+def _shown(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return records as they are reported: with `real_topic` (where a waiting one is bound for) and `key` (KEYS as a whole), times in naive UTC."""
+    frame = frame.astype(dict.fromkeys(("file", "topic", "store_host", _TARGET), object))
+    for name in ("born_timestamp", "store_timestamp"):
+        frame[name] = frame[name].dt.tz_localize(None)
+    frame["real_topic"] = frame[_TARGET].fillna(frame["topic"])
+    return frame.rename(columns={"keys": "key"})
 
 
 def covered(case: Case, failed: pd.DataFrame) -> pd.Series:
@@ -99,23 +114,21 @@ def covered(case: Case, failed: pd.DataFrame) -> pd.Series:
     """
     if failed.empty:
         return pd.Series(dtype=bool)
-    (row,) = case.records.agg(
-        F.unix_millis(F.min("store_timestamp")).alias("first"),
-        F.unix_millis(F.max("store_timestamp")).alias("last"),
-        F.min("physical_offset").alias("low"),
-        F.count_distinct("store_host").alias("brokers"),
-    ).collect()
+    asked = [("store_timestamp", "min"), ("store_timestamp", "max"), ("physical_offset", "min")]
+    hosts = scan.extremes(case, ["store_host"], asked).to_pandas()
+    first, end = hosts["store_timestamp_min"].min(), hosts["store_timestamp_max"].max()
     # A store copied after the last line of the broker's logs cannot be told from one copied at that line.
     ends = [
         item.last.timestamp() * 1000
         for item in case.inventory.items
         if item.kind == "log" and item.source in BROKER_SIDE and item.last
     ]
-    last = max([row["last"] or 0, *ends])
+    last = max([0 if pd.isna(end) else end.timestamp() * 1000, *ends])
     named = attempts.attempts(case)["broker"].dropna().nunique()
     when = failed["ts"]
-    inside = when.isna() | ((when <= last) & ((row["low"] == 0) | (when >= (row["first"] or 0))))
-    return inside & (named <= (row["brokers"] or 0) or named <= 1)
+    begin = 0 if pd.isna(first) else first.timestamp() * 1000
+    inside = when.isna() | ((when <= last) & ((hosts["physical_offset_min"].min() == 0) | (when >= begin)))
+    return inside & (named <= hosts["store_host"].nunique() or named <= 1)
 
 
 def stored_twice(case: Case, failed: pd.DataFrame, copies: pd.DataFrame, *, listed: bool) -> pd.DataFrame:
@@ -149,8 +162,9 @@ def _listed(case: Case, keys: pd.DataFrame) -> set[str]:
     """Return those of the whole KEYS of which the ledger lists one. `keys`: key (one of them), whole."""
     if keys.empty:
         return set()
-    each = case.sends.select("key").distinct().join(F.broadcast(case.spark.createDataFrame(keys)), "key")
-    return {row.whole for row in each.select("whole").distinct().collect()}
+    every = pa.array(keys["key"].unique(), pa.string())
+    listed = scan.table(case, "sends", ["key"], ds.field("key").isin(every))["key"].unique().to_pylist()
+    return set(keys.loc[keys["key"].isin(listed), "whole"])
 
 
 def repeated(case: Case) -> pd.DataFrame:
@@ -197,11 +211,7 @@ def _twins(case: Case) -> pd.DataFrame:
         rows = [at[np.isin(hash_, twice)] for at, hash_ in zip(*_hashes(batch, listed), strict=True)]
         found.append(batch.take(pa.array(np.unique(np.concatenate(rows)))).to_pandas())
     frame = pd.concat([part for part in found if len(part)], ignore_index=True)
-    frame = frame.astype(dict.fromkeys(("file", "topic", "store_host", _TARGET), object))
-    for name in ("born_timestamp", "store_timestamp"):
-        frame[name] = frame[name].dt.tz_localize(None)
-    frame["real_topic"] = frame[_TARGET].fillna(frame["topic"])
-    kept = frame.rename(columns={"keys": "key"})[[*PLACED, "sys_flag"]].head(2 * MOST_COPIES)
+    kept = _shown(frame)[[*PLACED, "sys_flag"]].head(2 * MOST_COPIES)
     return kept.drop_duplicates("offset_msg_id", ignore_index=True)
 
 
@@ -219,9 +229,3 @@ def _hashes(batch: pa.RecordBatch, listed: bool) -> tuple[list[np.ndarray], list
         rows.append(at)
         found.append(hashed(batch[name], seed)[at])
     return rows, found
-
-
-def placed(mine: DataFrame) -> DataFrame:
-    """Return originals with `real_topic` (where a waiting one is bound for) and `key` (KEYS as a whole)."""
-    target = F.coalesce(prop(names.REAL_TOPIC), F.col("topic"))
-    return mine.withColumn("real_topic", target).withColumn("key", F.col("keys"))

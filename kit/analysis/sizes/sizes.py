@@ -21,7 +21,7 @@ from kit.analysis.transactions import transactions
 from kit.case import setup
 from kit.case.memoize import once
 from kit.formats.commitlog.schema import TEXT
-from kit.rocketmq import names, size
+from kit.rocketmq import binary_format, names, size
 from kit.rocketmq.versions import NEWEST, OLDEST, Version, rule
 from kit.spark.properties import prop
 
@@ -165,8 +165,12 @@ def _writer(case: Case) -> Version | None:
 
 def properties_bytes() -> Column:
     """Return the bytes of the stored property string of a version 1 record: what its other fields leave."""
-    host = F.when(F.col("sys_flag").bitwiseAND(names.BORNHOST_V6) != 0, size.HOST[True]).otherwise(size.HOST[False])
-    store = F.when(F.col("sys_flag").bitwiseAND(names.STOREHOST_V6) != 0, size.HOST[True]).otherwise(size.HOST[False])
+    host = F.when(F.col("sys_flag").bitwiseAND(binary_format.BORN_HOST_V6) != 0, size.HOST[True]).otherwise(
+        size.HOST[False]
+    )
+    store = F.when(F.col("sys_flag").bitwiseAND(binary_format.STORE_HOST_V6) != 0, size.HOST[True]).otherwise(
+        size.HOST[False]
+    )
     # Length fields: 4 of the body, 1 of the topic, 2 of the properties.
     return F.col("store_size") - F.col("body_size") - F.octet_length("topic") - (size.HEADER + 4 + 1 + 2) - host - store
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
-from kit.rocketmq import names, size
+from kit.rocketmq import binary_format, names, size
 
 if TYPE_CHECKING:
     from kit.analysis.sizes.sizes import Limits
@@ -47,7 +47,7 @@ def start(half: Any, known: Limits, safe_body: int | None) -> pd.DataFrame:
         return pd.DataFrame(columns=columns)
     stored = dict(half.properties or {})
     own = {name: value for name, value in stored.items() if name not in ADDED}
-    v6 = bool(half.sys_flag & names.BORNHOST_V6)
+    v6 = bool(half.sys_flag & binary_format.BORN_HOST_V6)
     cluster = stored.get(names.CLUSTER) or names.DEFAULT_CLUSTER
     group = stored.get(names.PGROUP, "")
     rows = size.table(

@@ -10,18 +10,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pyspark.sql import functions as F  # noqa: N812
+import pandas as pd
 
 from kit.analysis import refs
 from kit.analysis.sends import sends
+from kit.case import scan
 from kit.causes import collect_next
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
-from kit.causes.neighbours.disk_full import LIMIT
+from kit.causes.neighbours.disk_full import LIMIT, answers
 from kit.i18n import T
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from kit.case.case import Case
     from kit.inventory.references import Ref
 
@@ -85,11 +84,9 @@ def examine(case: Case) -> Finding:
 
 
 def _answers(case: Case) -> tuple[int, tuple[Ref, ...]]:
-    if not refs.seen(case, "service-not-available"):
-        return 0, ()
-    ratio = F.greatest(F.col("commitlog").try_cast("double"), F.col("consumequeue").try_cast("double"))
-    with_room = case.event("service-not-available").where(F.coalesce(ratio, F.lit(0)) < LIMIT)
-    return with_room.count(), refs.lines(case, with_room, 2, within="service not available now")
+    said = answers(case)
+    with_room = said[said["ratio"].fillna(0) < LIMIT]
+    return len(with_room), refs.earliest(case, with_room, 2, within="service not available now")
 
 
 def _store_lines(case: Case, *, refused: bool) -> tuple[int, tuple[Ref, ...]]:
@@ -97,14 +94,10 @@ def _store_lines(case: Case, *, refused: bool) -> tuple[int, tuple[Ref, ...]]:
 
     Every stop ends with reads and writes that come too late (reference §8.2): they count where somebody was refused.
     """
-    found: list[DataFrame] = []
-    if refs.seen(case, "store-not-writable"):
-        found.append(
-            case.event("store-not-writable")
-            .where(F.col("source") != "client")
-            .where(~F.array_contains("events", "service-not-available"))
-        )
-    if refused and refs.seen(case, "store-shutdown"):
-        found.append(case.event("store-shutdown").where(F.col("what") == "putMessage"))
-    counts = [(frame.count(), frame) for frame in found]
-    return sum(n for n, _ in counts), tuple(ref for n, frame in counts if n for ref in refs.lines(case, frame, 1))
+    own = scan.event(case, "store-not-writable", ("source", "events", *refs.QUOTED))
+    answered = ["service-not-available" in events for events in own["events"]]
+    found = [own[own["source"].notna() & (own["source"] != "client") & ~pd.Series(answered, own.index, dtype=bool)]]
+    if refused:
+        stopped = scan.event(case, "store-shutdown", refs.QUOTED)
+        found.append(stopped[stopped["what"] == "putMessage"])
+    return sum(map(len, found)), tuple(ref for frame in found for ref in refs.earliest(case, frame, 1))

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pyspark.sql import functions as F  # noqa: N812
+import pandas as pd
 
 from kit.analysis import refs
 from kit.analysis.sends import sends
+from kit.case import scan
 from kit.causes import collect_next
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
@@ -79,16 +80,21 @@ def _marked(case: Case) -> tuple[int, tuple[Ref, ...]]:
     if not refs.seen(case, "disk-full"):
         return 0, ()
     # "so reclaim space" is the ordinary clean-up at diskMaxUsedSpaceRatio.
-    marked = case.event("disk-full").where(F.contains("message", F.lit("mark disk full")))
-    return marked.count(), refs.lines(case, marked, 2)
+    marked = scan.event(case, "disk-full", refs.QUOTED)
+    marked = marked[marked["message"].fillna("").str.contains("mark disk full", regex=False)]
+    return len(marked), refs.earliest(case, marked, 2)
 
 
 def _answered(case: Case) -> tuple[int, float | None, tuple[Ref, ...]]:
     """Return the answers of code 14 that print a full disk, and the highest ratio printed."""
-    if not refs.seen(case, "service-not-available"):
-        return 0, None, ()
-    ratio = F.greatest(F.col("commitlog").try_cast("double"), F.col("consumequeue").try_cast("double"))
-    said = case.event("service-not-available").withColumn("ratio", ratio)
-    full = said.where(F.col("ratio") >= LIMIT)
-    highest = said.agg(F.max("ratio").alias("ratio")).collect()[0].ratio
-    return full.count(), highest, refs.lines(case, full, 2, within="service not available now")
+    said = answers(case)
+    full = said[said["ratio"] >= LIMIT]
+    highest = None if said["ratio"].isna().all() else float(said["ratio"].max())
+    return len(full), highest, refs.earliest(case, full, 2, within="service not available now")
+
+
+def answers(case: Case) -> pd.DataFrame:
+    """Return the answers of code 14: the columns of `refs.QUOTED`, and `ratio`, the larger one of the disks, null where none is printed."""
+    said = scan.event(case, "service-not-available", refs.QUOTED)
+    disks = said[["commitlog", "consumequeue"]].apply(pd.to_numeric, errors="coerce")
+    return said.assign(ratio=disks.max(axis=1))

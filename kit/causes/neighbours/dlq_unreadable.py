@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 SLUG = "dlq-unreadable"
 KIND: Kind = "hazard"
-READ = 4
-"""common/constant/PermName.PERM_READ."""
 
 TITLE = T("Dead letters that nobody can read")
 SUMMARY = T("{count} dead letter topics are write-only ({topics}): a consumer that wants to handle them gets nothing.")
@@ -79,5 +77,5 @@ def closed(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         for r in rows
         if r["origin"] == "topics" and r["name"] == "perm" and not r["backup"] and integer(r["value"]) is not None
     ]
-    shut = [r for r in perms if names.DLQ_PREFIX in (r["subject"] or "") and not int(r["value"]) & READ]
+    shut = [r for r in perms if names.DLQ_PREFIX in (r["subject"] or "") and not int(r["value"]) & names.PERM_READ]
     return sorted(shut, key=lambda r: (r["subject"], r["file"], r["line"]))

@@ -10,9 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import attrs
+import pyarrow.dataset as ds
 
 from kit.analysis import refs as quoting
 from kit.analysis.consumers import facts, handled, lag, members, positions, stacks
+from kit.case import scan
 from kit.causes import collect_next
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
 from kit.i18n import T
@@ -146,7 +148,7 @@ def examine(case: Case) -> Finding:
             id="queue-stands",
         ),
         Step(message.claim, "deciding", message.shown, message.refs, id="message-in-work"),
-        Step(RECORD.say(offset=queue.offset), "supporting", True, (quoting.record(record),), id="record")
+        Step(RECORD.say(offset=queue.offset), "supporting", True, (record[0],), id="record")
         if record
         else Step(NO_RECORD, "supporting", None, id="record"),
         _expired(case, queue.topic, queue.queue_id, queue.offset),
@@ -343,17 +345,13 @@ def _unowned(case: Case, queue: lag.Stuck) -> bool:
     return bool(known) and all(mine not in held for held in known)
 
 
-def _record(case: Case, queue: lag.Stuck) -> Any:
-    from pyspark.sql import functions as F  # noqa: N812
-
-    if not case.has("messages"):
-        return None
-    rows = case.records.where(
-        (F.col("topic") == queue.topic)
-        & (F.col("queue_id") == queue.queue_id)
-        & (F.col("queue_offset") == queue.offset)
-    )
-    return next(iter(rows.orderBy("file").limit(1).collect()), None)
+def _record(case: Case, queue: lag.Stuck) -> tuple[Ref, str | None] | None:
+    """Quote the record at which a queue stands; with its UNIQ_KEY."""
+    at = (ds.field("topic") == queue.topic) & (ds.field("queue_id") == queue.queue_id)
+    columns = ["file", "physical_offset", "store_timestamp", "uniq_key"]
+    found = scan.records(case, columns, at & (ds.field("queue_offset") == queue.offset)).to_pandas()
+    first = found.astype({"file": object}).sort_values("file").head(1)
+    return (quoting.records_at(case, first)[0], first["uniq_key"].iloc[0]) if len(first) else None
 
 
 def _known_end(case: Case, queue: lag.Stuck) -> int:
@@ -368,8 +366,8 @@ def _known_end(case: Case, queue: lag.Stuck) -> int:
     return max([queue.end, *(int(end) for end in mine["end"])])
 
 
-def _figures(queue: lag.Stuck, message: Message, record: Any, end: int) -> dict[str, Any]:
-    key = record.uniq_key if record is not None else message.said.values.get("uniq_key") if message.said else None
+def _figures(queue: lag.Stuck, message: Message, record: tuple[Ref, str | None] | None, end: int) -> dict[str, Any]:
+    key = record[1] if record is not None else message.said.values.get("uniq_key") if message.said else None
     return {
         "queue": {"topic": queue.topic, "broker": queue.broker or None, "queue_id": queue.queue_id},
         "queue_offset": queue.offset,

@@ -183,7 +183,7 @@ def _effect(case: Case, group: str | None, topics: tuple[str, ...], found: list[
         return Step(UNKNOWN_EFFECT, "deciding", None, id="messages-unhandled")
     gone = [t for t in found if t.behind]
     if gone:
-        records = tuple(quoting.record(row) for t in gone for row in t.records)[:3]
+        records = tuple(ref for t in gone for ref in t.records)[:3]
         claim = GONE.say(behind=sum(t.behind or 0 for t in gone), topics=[t.topic for t in gone])
         return Step(claim, "deciding", True, records, id="messages-unhandled")
     for pair in lag.pairs(case):

@@ -13,9 +13,9 @@ import numpy as np
 from numba import njit
 
 from kit.formats.commitlog.columns import PROPS, PROPS_LEN, SLACK
-from kit.formats.commitlog.properties import ITEM_END, NAME_END
+from kit.formats.commitlog.properties import ITEM_END, NAME_END, separators
 from kit.formats.commitlog.records import Bytes
-from kit.formats.commitlog.simd import ONE, keep, load64, low_bit, match32, signs32
+from kit.formats.commitlog.simd import keep, load64
 
 PATTERNS: Final = 16
 ITEMS: Final = 48
@@ -23,7 +23,6 @@ ITEMS: Final = 48
 DISTINCT: Final = 4096
 """Different values of a column in one batch up to which they are coded."""
 
-_ZERO: Final = np.uint64(0)
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT: Final = np.uint64(40)
 
@@ -80,26 +79,6 @@ def _same(a: Bytes, at: int, b: Bytes, begin: int, size: Any) -> bool:
         if a[at + i] != b[begin + i]:
             return False
     return True
-
-
-@njit(cache=True, nogil=True)
-def _separators(src: Bytes, at: int, end: int, found: Any) -> tuple[int, bool]:
-    """List where 0x01 and 0x02 are in `src[at:end]`, behind which 32 more bytes can be loaded, then `end` twice; return how many, and whether all is ASCII."""
-    count = 0
-    signs = _ZERO
-    for block in range(at, end, 32):
-        bits = match32(src, block, NAME_END) | match32(src, block, ITEM_END)
-        high = signs32(src, block)
-        if end - block < 32:
-            inside = (ONE << np.uint64(end - block)) - ONE
-            bits, high = bits & inside, high & inside
-        signs |= high
-        while bits:
-            found[count] = block + low_bit(bits)
-            bits &= bits - ONE
-            count += 1
-    found[count] = found[count + 1] = end
-    return count, signs == _ZERO
 
 
 @njit(cache=True, nogil=True)
@@ -173,7 +152,7 @@ def find(
             scratch[:size] = buf[begin : begin + size]
             src, begin = scratch, np.int64(0)
         end = begin + size
-        count, ascii_only = _separators(src, begin, end, cuts)
+        count, ascii_only = separators(src, begin, end, cuts)
         all_ascii &= ascii_only
         like = (count >> 1) & (PATTERNS - 1)
         if count <= 2 * ITEMS and _fits(

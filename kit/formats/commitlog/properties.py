@@ -44,10 +44,8 @@ def _drop_stale(stale: Any, begin: int, count: int, name_ends: Any, names: Any, 
 
 
 @njit(cache=True, nogil=True)
-def _separators(src: Bytes, at: int, end: int, found: Any) -> bool:
-    """List where 0x01 and 0x02 are in `src[at:end]`, behind which 32 more bytes can be loaded, then `end` twice; say
-    whether all is ASCII.
-    """
+def separators(src: Bytes, at: int, end: int, found: Any) -> tuple[int, bool]:
+    """List where 0x01 and 0x02 are in `src[at:end]`, behind which 32 more bytes can be loaded, then `end` twice; return how many, and whether all is ASCII."""
     count = 0
     signs = _ZERO
     for block in range(at, end, 32):
@@ -62,7 +60,7 @@ def _separators(src: Bytes, at: int, end: int, found: Any) -> bool:
             bits &= bits - ONE
             count += 1
     found[count] = found[count + 1] = end
-    return signs == _ZERO
+    return count, signs == _ZERO
 
 
 @njit(cache=True, nogil=True)
@@ -81,7 +79,7 @@ def _items(
     mask: int,
     spots: Any,
 ) -> tuple[int, int, bool]:
-    """Take one record's properties `src[at:end]` apart at `cuts` (as `_separators` lists them).
+    """Take one record's properties `src[at:end]` apart at `cuts` (as `separators` lists them).
 
     Return (items so far, how many of them were replaced, whether an item is invalid). `spots` takes position and length of
     KEYS,
@@ -183,7 +181,8 @@ def split(
             # The last bytes of the file: nothing may be loaded behind them.
             scratch[:size] = buf[at : at + size]
             source, first = scratch, 0
-        all_ascii &= _separators(source, first, first + size, cuts)
+        _, ascii_only = separators(source, first, first + size, cuts)
+        all_ascii &= ascii_only
         count, dead, wrong = _items(
             source, first, first + size, cuts, count, name_ends, names, value_ends, values, stale, slots, mask, spots
         )

@@ -22,7 +22,6 @@ HEADER: Final = f.DLEDGER_HEADER
 CUT: Final = -1
 """`measure`: there is a record, and the file ends inside it."""
 
-SNIFF: Final = 65536
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 

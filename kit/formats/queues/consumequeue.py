@@ -16,6 +16,7 @@ from kit.evidence.files import open_raw
 from kit.formats.arrow_types import TIMESTAMP
 from kit.formats.values import NANO_LAST_MS
 from kit.rocketmq import binary_format as f
+from kit.rocketmq import names
 
 PLAIN: Final = np.dtype([("physical_offset", ">i8"), ("size", ">i4"), ("tags_code", ">i8")])
 BATCH: Final = np.dtype(
@@ -200,7 +201,7 @@ def _batch_of(
     placed: bool,
 ) -> pa.RecordBatch:
     count = len(size)
-    scheduled = known is not None and known[1] == f.SCHEDULE_TOPIC and kind != "ext"
+    scheduled = known is not None and known[1] == names.SCHEDULE_TOPIC and kind != "ext"
     due = (code > 0) & (code <= NANO_LAST_MS) if scheduled else np.zeros(count, bool)
     columns = [
         pa.repeat(pa.scalar(file, pa.string()), count),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import effort
 import numpy as np
 import oracle
 import pytest
 import stores
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.formats.commitlog import batches, promoted, schema, walk
@@ -53,7 +54,7 @@ VALUE = st.one_of(st.binary(max_size=12), st.sampled_from([b"", b"true", b"\x01x
 ITEM = st.one_of(st.tuples(NAME, VALUE).map(b"\x01".join), NAME)
 
 
-@settings(max_examples=600, deadline=None)
+@effort.examples(600)
 @given(items=st.lists(st.lists(ITEM, max_size=8), min_size=1, max_size=6), ended=st.booleans(), again=st.booleans())
 def test_any_bytes_say_what_they_say_to_rocketmq(items: list[list[bytes]], ended: bool, again: bool) -> None:
     raws = [b"\x02".join(one) + (b"\x02" if ended and one else b"") for one in items]

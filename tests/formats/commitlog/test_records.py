@@ -9,12 +9,13 @@ import struct
 from pathlib import Path
 from typing import Any
 
+import effort
 import numpy as np
 import oracle
 import pyarrow as pa
 import pytest
 import stores
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.formats.commitlog import batches, records, schema, segments, strings, walk
@@ -50,7 +51,7 @@ def covered(rows: list[dict[str, Any]], gaps: list[tuple[int, int, str]], base: 
     return [start for start, _ in parts] == ends[:-1] and ends[-1] == length
 
 
-@settings(max_examples=150, deadline=None)
+@effort.examples(150)
 @given(seed=st.integers(0, 2**32))
 def test_what_was_written_is_read(seed: int) -> None:
     rng = random.Random(seed)
@@ -72,7 +73,7 @@ CHANGE = st.one_of(
 )
 
 
-@settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
+@effort.examples(2000)
 @given(seed=st.integers(0, 2**32), changes=st.lists(CHANGE, min_size=1, max_size=3))
 def test_damage_costs_only_what_it_hits(seed: int, changes: list[tuple[str, float, int]]) -> None:
     rng = random.Random(seed)
@@ -92,7 +93,7 @@ def test_damage_costs_only_what_it_hits(seed: int, changes: list[tuple[str, floa
     assert intact <= kept
 
 
-@settings(max_examples=200, deadline=None)
+@effort.examples(200)
 @given(raw=st.binary(max_size=40))
 def test_broken_utf8_is_repaired_as_java_does(raw: bytes) -> None:
     offsets, data, flags = np.array([0, len(raw)], np.int32), np.frombuffer(raw, np.uint8), np.zeros(1, np.uint8)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import effort
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.formats.logs import entries, lines, literal_matcher
@@ -72,7 +73,7 @@ LOOSE = st.sampled_from(
 TEXT = st.lists(st.one_of(HEADS, LOOSE, LOOSE), max_size=40)
 
 
-@settings(max_examples=60, deadline=None)
+@effort.examples(60)
 @given(lines=TEXT, feed=st.booleans(), crlf=st.booleans())
 def test_folding_is_what_plain_python_does(
     tmp_path_factory: pytest.TempPathFactory, lines: list[str], feed: bool, crlf: bool
@@ -83,7 +84,7 @@ def test_folding_is_what_plain_python_does(
     assert [(r["line"], r["lines"], r["message"], r["trace"]) for r in rows(path)] == (fold(text) if text else [])
 
 
-@settings(max_examples=60, deadline=None)
+@effort.examples(60)
 @given(lines=TEXT, chunk=st.integers(50, 900))
 def test_any_split_gives_the_same_entries(
     tmp_path_factory: pytest.TempPathFactory, lines: list[str], chunk: int
@@ -168,7 +169,7 @@ def test_an_empty_file_has_no_entries(tmp_path: Path) -> None:
     assert rows(write(tmp_path, b"")) == []
 
 
-@settings(max_examples=80, deadline=None)
+@effort.examples(80)
 @given(
     texts=st.lists(st.text("abcdefgh", max_size=60), max_size=8),
     groups=st.lists(st.text("abcdefgh", min_size=8, max_size=10), min_size=1, max_size=6),

@@ -11,10 +11,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import effort
 import pytest
 import recorded
 import zstandard
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from java_hash import java_hash
 
@@ -127,7 +128,7 @@ def plainly(data: bytes) -> list[tuple[Any, ...]]:
 UNIT = st.tuples(st.integers(0, 2**40), st.integers(91, 2**20), st.integers(-(2**31), 2**31))
 
 
-@settings(max_examples=300, deadline=None)
+@effort.examples(300)
 @given(
     queue=st.lists(st.one_of(UNIT, UNIT, UNIT, st.just((0, 0x7FFFFFFF, 0)), st.just((0, 0, 0))), max_size=40),
     ordered=st.booleans(),

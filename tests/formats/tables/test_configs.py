@@ -6,8 +6,9 @@ import contextlib
 import json
 import struct
 
+import effort
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.formats.tables import configs
@@ -136,7 +137,7 @@ def as_fastjson(table: dict[str, dict[int, int]], space: str) -> str:
     )
 
 
-@settings(max_examples=200, deadline=None)
+@effort.examples(200)
 @given(table=TABLE, space=st.sampled_from(("", "\n\t", " ", "\r\n")), bom=st.booleans())
 def test_offsets_without_quotes_are_read(table: dict[str, dict[int, int]], space: str, bom: bool) -> None:
     text = ("\ufeff" if bom else "") + as_fastjson(table, space)
@@ -145,7 +146,7 @@ def test_offsets_without_quotes_are_read(table: dict[str, dict[int, int]], space
     }
 
 
-@settings(max_examples=300, deadline=None)
+@effort.examples(300)
 @given(table=TABLE, at=st.floats(0, 1), size=st.integers(0, 40), noise=st.binary(max_size=20), cut=st.booleans())
 def test_damaged_json_is_read_or_said_to_be_damaged(
     table: dict[str, dict[int, int]], at: float, size: int, noise: bytes, cut: bool

@@ -1,0 +1,84 @@
+"""What broke while a case was read, examined or shown: a fault of the kit, reported without anything the evidence says."""
+
+from __future__ import annotations
+
+import re
+import sys
+import traceback
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+
+import kit
+
+MOST: Final = 300
+"""Characters kept of an error's message."""
+_QUOTED: Final = re.compile(r"""'[^'\n]*'|"[^"\n]*"|`[^`\n]*`|\u201c[^\u201d\n]*\u201d|\d{5,}|[\w.-]*[/@][^\s,;:)]*""")
+_FRAMES: Final = 40
+_ANSI: Final = re.compile(r"\x1b\[[0-9;]*m")
+_FRAME: Final = re.compile(r"File (\S+?):(\d+), in (\w+)")
+_ROOTS: Final = (Path(kit.__file__).resolve().parents[1], *(Path(each).resolve() for each in sys.path if each))
+
+
+@attrs.frozen
+class Failure:
+    """What broke: `what`, the slug of a cause or the name of a chart, notebook or command; `trace`: frames, without values."""
+
+    what: str
+    type: str
+    message: str
+    where: str
+    trace: str = ""
+
+    @classmethod
+    def of(cls, what: str, error: BaseException) -> Failure:
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [frame for frame in frames if Path(frame.filename).is_relative_to(Path(kit.__file__).parent)] or list(
+            frames
+        )
+        where = f"{_place(own[-1].filename)}:{own[-1].lineno} in {own[-1].name}" if own else ""
+        return cls(what, type(error).__name__, " ".join(str(error).split())[:MOST], where, "\n".join(_chain(error)))
+
+    @classmethod
+    def of_output(cls, what: str, output: Mapping[str, Any]) -> Failure:
+        """Return what a notebook's cell failed with, from its output."""
+        frames = [
+            f"{_place(found[1])}:{found[2]} in {found[3]}"
+            for line in _ANSI.sub("", "\n".join(output["traceback"])).splitlines()
+            if (found := _FRAME.match(line))
+        ]
+        own = [frame for frame in frames if frame.startswith("kit/")] or frames
+        message = " ".join(output["evalue"].split())[:MOST]
+        trace = "\n".join(
+            [f"{output['ename']}: {without_values(message)}", *(f"  {frame}" for frame in frames[-_FRAMES:])]
+        )
+        return cls(what, output["ename"], message, own[-1] if own else "", trace)
+
+    def as_dict(self) -> dict[str, str]:
+        """Return the `error` of a finding as findings.json has it."""
+        return {"type": self.type, "message": self.message, "where": self.where}
+
+
+def without_values(message: str) -> str:
+    """Return an error's message with quoted texts, long numbers and paths left out: they may come from the evidence."""
+    return _QUOTED.sub("…", " ".join(message.split()))[:MOST]
+
+
+def _chain(error: BaseException) -> Iterator[str]:
+    seen: set[int] = set()
+    following: BaseException | None = error
+    while following is not None and id(following) not in seen and len(seen) < 5:
+        seen.add(id(following))
+        yield f"{type(following).__name__}: {without_values(str(following))}"
+        frames = traceback.extract_tb(following.__traceback__)
+        for frame in [*frames[: _FRAMES // 2], *frames[_FRAMES // 2 :][-_FRAMES // 2 :]]:
+            yield f"  {_place(frame.filename)}:{frame.lineno} in {frame.name}\n    {frame.line or ''}"
+        following = following.__cause__ or following.__context__
+
+
+def _place(filename: str) -> str:
+    """Return a file's name below the folder it was imported from: where that is on this machine is nobody's business."""
+    path = Path(filename).resolve()
+    return next((path.relative_to(root).as_posix() for root in _ROOTS if path.is_relative_to(root)), path.name)

@@ -1,0 +1,226 @@
+"""What log entries with known texts say, without Spark: the values that the texts' patterns take out of them.
+
+The same rows and values as `kit.case.events` gives to Spark, for questions whose answer is read or counted here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kit.case import scan
+from kit.case.events import free
+from kit.rocketmq.log_events.catalogue import BY_SLUG
+
+if TYPE_CHECKING:
+    import pyarrow.dataset as ds
+
+    from kit.case.case import Case
+
+PLACE: Final = ("file", "source", "line", "ts")
+MOST: Final = 200_000
+"""Different statements kept; more are never read by a person, and what is asked of them is first, last and how often."""
+_SUMS: Final = (("n", "sum"), ("first", "min"), ("last", "max"), ("line", "min"), ("last_line", "max"))
+Marks = Mapping[str, Sequence[str]]
+
+
+def rows(
+    case: Case,
+    slugs: Sequence[str],
+    columns: Sequence[str] = PLACE,
+    where: ds.Expression | None = None,
+    marks: Marks | None = None,
+    *,
+    values: bool = True,
+) -> Iterator[pa.Table]:
+    """Yield the entries with any of these texts: `columns`, `event` (the first of `slugs` that is in the entry), one text for each value.
+
+    Values of the same name in several patterns share a column, and get `_said` behind a name that is in `columns`. `marks`: {column: words}, true
+    where message or trace holds one of the words; `values`: false for entries alone. Raise `KeyError` for a slug that is not in the catalogue.
+    """
+    for batch in scan.hits(case, slugs, list(dict.fromkeys([*columns, "message", "trace", "events"])), where):
+        whole = text(batch)
+        shown = {name: plain(batch[name]) for name in columns}
+        shown |= {name: pa.array(contains(whole, words)) for name, words in (marks or {}).items()}
+        yield pa.table(shown | (_values(batch["events"], whole, slugs, [*columns, "event"]) if values else {}))
+
+
+def text(batch: pa.RecordBatch) -> pa.Array:
+    """Return the whole text of each entry: message and trace."""
+    return pc.binary_join_element_wise(batch["message"], batch["trace"], "\n", null_handling="skip")
+
+
+def contains(whole: pa.Array, words: Sequence[str]) -> np.ndarray:
+    """Tell for each text whether one of these words is in it."""
+    found: np.ndarray = pc.match_substring_regex(whole, "|".join(map(re.escape, words))).to_numpy(zero_copy_only=False)
+    return found
+
+
+def holds(events: pa.Array, slugs: Sequence[str]) -> np.ndarray:
+    """Tell for each entry whether one of these known texts is in it."""
+    found = np.zeros(len(events), bool)
+    said = pc.is_in(pc.list_flatten(events), value_set=pa.array(slugs))
+    found[pc.list_parent_indices(events).filter(said).to_numpy(zero_copy_only=False)] = True
+    return found
+
+
+def matched(texts: pa.Array, pattern: str) -> np.ndarray:
+    """Return the group `it` of a pattern in each text, None where it is not found."""
+    nothing: Any = None
+    found: np.ndarray = pc.extract_regex(texts, pattern).field("it").to_numpy(zero_copy_only=False)  # fmt: skip
+    return np.where(found == "", nothing, found)
+
+
+def plain(column: pa.Array) -> pa.Array:
+    return column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
+
+
+def _values(events: pa.Array, text: pa.Array, slugs: Sequence[str], taken: Sequence[str]) -> dict[str, pa.Array]:
+    """Return `event` and the values of each entry: of several texts with a value of one name the first that has it."""
+    parents, said = pc.list_parent_indices(events), pc.list_flatten(events)
+    names = dict.fromkeys(free(name, taken) for slug in slugs for name in BY_SLUG[slug].groups)
+    found = {name: np.full(len(text), None, object) for name in ("event", *names)}
+    for slug in slugs:
+        at = parents.filter(pc.equal(said, slug)).to_numpy(zero_copy_only=False)
+        if not len(at):
+            continue
+        values = {"event": np.full(len(at), slug, object)}
+        values |= {free(name, taken): each for name, each in _taken(slug, text.take(pa.array(at))).items()}
+        for name, each in values.items():
+            known = found[name][at]
+            found[name][at] = np.where(pd.isna(known), each, known)
+    return {name: pa.array(each, pa.string()) for name, each in found.items()}
+
+
+@cache
+def _fast(slug: str) -> bool:
+    """Tell whether Arrow's regular expressions take a text's pattern: they know no look-ahead and no long repetition."""
+    try:
+        pc.extract_regex(pa.array([""]), BY_SLUG[slug].pattern)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _taken(slug: str, text: pa.Array) -> dict[str, np.ndarray]:
+    """Return the values of one text in each entry, None where they are not printed."""
+    event = BY_SLUG[slug]
+    if event.groups and _fast(slug):
+        hits = pc.extract_regex(text, event.pattern)
+        there = hits.is_valid().to_numpy(zero_copy_only=False)
+        fields = {name: hits.field(name).to_numpy(zero_copy_only=False) for name in event.groups}
+        nothing: Any = None
+        return {name: np.where(there & (each != ""), each, nothing) for name, each in fields.items()}
+    matches = [event.compiled.search(each) for each in text.to_pylist()] if event.groups else []
+    return {
+        name: np.array([(match[name] or None) if match else None for match in matches], object) for name in event.groups
+    }
+
+
+def values(slug: str, text: pa.Array, here: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the values of one text in each entry that holds it, None in all others."""
+    found = {name: np.full(len(text), None, object) for name in BY_SLUG[slug].groups}
+    for name, each in _taken(slug, text.filter(pa.array(here))).items():
+        found[name][here] = each
+    return found
+
+
+def frame(
+    case: Case,
+    slugs: Sequence[str],
+    columns: Sequence[str] = PLACE,
+    where: ds.Expression | None = None,
+    marks: Marks | None = None,
+    *,
+    values: bool = True,
+) -> pd.DataFrame:
+    """Return the rows of `rows` as a frame, times in naive UTC; with all its columns where there is none."""
+    parts = list(rows(case, slugs, columns, where, marks, values=values))
+    return _frame(pa.concat_tables(parts) if parts else _none(case, slugs, columns, marks))
+
+
+def _frame(table: pa.Table) -> pd.DataFrame:
+    found = table.to_pandas(integer_object_nulls=True)
+    for name in table.schema.names:
+        if pa.types.is_timestamp(table.schema.field(name).type):
+            found[name] = found[name].dt.tz_localize(None)
+    return found
+
+
+def _none(case: Case, slugs: Sequence[str], columns: Sequence[str], marks: Marks | None) -> pa.Table:
+    kept = scan.dataset(case, "logs").schema.empty_table().select(list(columns))
+    empty = {name: plain(kept[name].combine_chunks()) for name in columns}
+    empty |= {name: pa.array([], pa.bool_()) for name in marks or {}}
+    no_text = pa.array([], pa.string())
+    return pa.table(empty | _values(pa.array([], pa.list_(pa.string())), no_text, slugs, [*columns, "event"]))
+
+
+def counted(
+    case: Case,
+    slugs: Sequence[str],
+    *,
+    by: Sequence[str] | None = None,
+    ranges: Sequence[str] = (),
+    each: Sequence[str] = (),
+    marks: Marks | None = None,
+) -> pd.DataFrame:
+    """Return every different statement with these texts once: file, source, `event` and its values; `n` (entries), `line` and `last_line`, `first` and
+    `last` (naive UTC, null without times).
+
+    `by`: the values that make a statement another one (default: all but `ranges`); `ranges`: numbers of which the least and greatest are
+    kept, as `low_` and `high_`; `each`: texts of which every entry is a statement, by its `own_line`.
+    """
+    parts: list[pa.Table] = []
+    for table in rows(case, slugs, PLACE, marks=marks):
+        alone = pc.is_in(table["event"], value_set=pa.array(each, pa.string()))
+        made = {
+            "n": pa.repeat(1, len(table)),
+            "first": table["ts"],
+            "last": table["ts"],
+            "last_line": table["line"],
+            "own_line": pc.if_else(alone, table["line"], None),
+        }
+        present = [name for name in ranges if name in table.schema.names]
+        for name in present:
+            number = _number(table[name])
+            made |= {f"low_{name}": number, f"high_{name}": number}
+        parts.append(_summed(pa.table({name: table[name] for name in _same(table, by, ranges, marks)} | made)))
+        if sum(map(len, parts)) > 4 * MOST:
+            parts = [_summed(pa.concat_tables(parts)).slice(0, 2 * MOST)]
+    if not parts:
+        empty = _none(case, slugs, PLACE, marks)
+        numbers = [f"{end}_{name}" for name in ranges if name in empty.schema.names for end in ("low", "high")]
+        made = {name: pa.array([], pa.int64()) for name in ("n", "last_line", "own_line", *numbers)}
+        same = {name: empty[name] for name in _same(empty, by, ranges, marks)}
+        return _frame(pa.table(same | made | {"first": empty["ts"], "last": empty["ts"]}))
+    found = _frame(_summed(pa.concat_tables(parts)).slice(0, MOST))
+    return found.sort_values(["first", "file", "line"], ignore_index=True)
+
+
+def _same(table: pa.Table, by: Sequence[str] | None, ranges: Sequence[str], marks: Marks | None) -> list[str]:
+    """Return the columns of `rows` that `counted` keeps as they are."""
+    kept = (*PLACE, "event", *(marks or {}), *by) if by is not None else table.schema.names
+    return [name for name in table.schema.names if name in kept and name not in ("ts", *ranges)]
+
+
+def _number(texts: pa.ChunkedArray) -> pa.ChunkedArray:
+    fits = pc.match_substring_regex(texts, r"^-?\d{1,18}$")
+    return pc.if_else(fits, texts, None).cast(pa.int64())
+
+
+def _summed(table: pa.Table) -> pa.Table:
+    sums: list[tuple[str, Any]] = [(name, how) for name, how in _SUMS]
+    sums += [(name, "min") for name in table.schema.names if name.startswith("low_")]
+    sums += [(name, "max") for name in table.schema.names if name.startswith("high_")]
+    same = [name for name in table.schema.names if name not in dict(sums)]
+    summed = table.group_by(same).aggregate(sums)
+    return summed.select([*same, *(f"{name}_{how}" for name, how in sums)]).rename_columns(
+        [*same, *(name for name, _ in sums)]
+    )
