@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import kit
 from kit.case import tables
 
-PLACE = frozenset({"file", "line", "physical_offset", "offset"})
+PLACE = frozenset({"file", "line", "lines", "physical_offset", "offset"})
 """Columns that say where a row is from: readers only name places that are there."""
 SHAPES = ("real", "empty", "one row", "all null", "a column null", "gaps", "extreme")
 ROWS = 120
