@@ -72,8 +72,9 @@ def open_case(
     ws.usable(Path(workspace) if workspace is not None else ws.default_base(), lang, shared=shared)
     elsewhere = str(evidence) if is_remote(str(evidence)) else None
     path = fetch(elsewhere, workspace) if elsewhere else Path(evidence)
-    if not path.exists():
-        raise FileNotFoundError(2, "No such file or folder", str(path))
+    # Nothing is what a shell makes of a variable that is not set; it does not mean the folder somebody happens to be in.
+    if not path.exists() or str(evidence) == "":
+        raise FileNotFoundError(2, "No such file or folder", str(evidence))
     base = ws.base(workspace, path)
     for zone in (tz_broker, tz_app):
         zones.converter(zone)
