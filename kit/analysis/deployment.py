@@ -1,4 +1,4 @@
-"""How a system is set up, as far as an evidence tells: settings of each broker, consumer groups, releases. What
+"""How a system is set up, as far as the evidence shows it: settings of each broker, consumer groups, releases. What
 `doctor` looks for hazards in.
 
 Where nothing but configuration is there it is read straight from the files: no Spark, no Java, no workspace. Else from
@@ -33,6 +33,8 @@ MOST: Final = 4 << 20
 """Bytes of a configuration file that is read without the tables of a case."""
 
 _HOME: Final = re.compile(r"rocketmq[\w-]*?(\d+\.\d+\.\d+)")
+_BROKER_JAR: Final = re.compile(r"(?:^|/)rocketmq-(?:broker|store|namesrv)-(\d+\.\d+\.\d+)\.jar$")
+"""A library of the broker's installation: its release."""
 _SPOKEN: Final = re.compile(
     r"(?:sendMessageBack Exception, |\[persistAll\] Group: |doRebalance, |consumerGroup=)(?P<group>[%|a-zA-Z0-9_-]{1,300})"
 )
@@ -116,7 +118,9 @@ def from_files(path: Path, version: Version | None = None) -> Known | None:
     """Return what configuration files say; None where there is anything else, or one of them is damaged: the tables of
     a case then tell more.
     """
-    found, refused = files.walk(path)
+    walked, refused = files.walk(path)
+    jars = {v for name, _, _ in walked if (jar := _BROKER_JAR.search(name)) and (v := Version.maybe(jar[1]))}
+    found = [each for each in walked if not each[0].endswith(".jar")]
     if refused or not found or any(not 0 < info.st_size <= MOST for _, _, info in found):
         return None
     rows: list[dict[str, Any]] = []
@@ -138,7 +142,7 @@ def from_files(path: Path, version: Version | None = None) -> Known | None:
         if row["name"] == "rocketmqHome"
         and (home := _HOME.search(row["value"] or ""))
         and (v := Version.maybe(home[1]))
-    }
+    } | jars
     versions = (version,) if version else tuple(sorted(said))
     return Known(
         brokers(rows, versions, None),

@@ -21,6 +21,7 @@ from kit.evidence import workspace as ws
 from kit.evidence.files import Refused, readable_again
 from kit.evidence.remote import fetch, is_remote, shown
 from kit.evidence.unread import QUIET, Unread, notes, take_notes
+from kit.formats.printed_times import converter
 from kit.i18n import Lang, T
 from kit.inventory import inventory as inv
 from kit.inventory import zones
@@ -77,7 +78,7 @@ def open_case(
         raise FileNotFoundError(2, "No such file or folder", str(evidence))
     base = ws.base(workspace, path)
     for zone in (tz_broker, tz_app):
-        zones.converter(zone)
+        converter(zone)
     options = Options(tz_broker, tz_app, instant(since), instant(until), tuple(sorted(rows)), master, remote)
     case = Case(path, Path(workspace) if workspace is not None else None, lang, options)
     case.name = shown(elsewhere) if elsewhere else str(path)
@@ -170,7 +171,7 @@ class Case:
         known = self.zones.get(item.replica_of or item.file)
         if known is None or item.kind not in inv.TEXTS:
             return attrs.evolve(item, zone=known.zone if known else None)
-        to_utc = zones.converter(known.zone)
+        to_utc = converter(known.zone)
         try:
             first, last = (spans.shift(at, to_utc) for at in spans.printed(Path(item.path), item.bytes, dt.UTC))
         except Exception:  # gone meanwhile, or a time no zone can shift: the span is not known

@@ -9,6 +9,7 @@ from typing import Any
 
 import attrs
 
+from kit.formats.printed_times import iso
 from kit.i18n import T
 
 BAD_TIME = T("`{text}` is not an ISO time, such as 2024-05-14T10:00:00+08:00 (without an offset: UTC)")
@@ -19,10 +20,9 @@ def instant(said: str | dt.datetime | None) -> dt.datetime | None:
     if said is None or isinstance(said, dt.datetime):
         return said if said is None or said.tzinfo else said.replace(tzinfo=dt.UTC)
     try:
-        at = dt.datetime.fromisoformat(said)
+        return iso(said)
     except ValueError:
         raise ValueError(BAD_TIME.say(text=said).render()) from None
-    return at if at.tzinfo else at.replace(tzinfo=dt.UTC)
 
 
 @attrs.frozen

@@ -15,7 +15,7 @@ import pyarrow.dataset as ds
 from kit.case.events import free
 from kit.case.memoize import once
 from kit.formats.commitlog.schema import LINEAGE, PROMOTED_COLUMNS
-from kit.formats.logs.log_table import EVENT_FIELDS, SCHEMA
+from kit.formats.logs.schema import EVENT_FIELDS, SCHEMA
 from kit.rocketmq.log_events.catalogue import BY_SLUG
 
 if TYPE_CHECKING:

@@ -31,10 +31,11 @@ from kit.evidence.workspace import READING, Workspace, code_hash
 from kit.formats.commitlog import schema
 from kit.formats.logs import thread_dumps
 from kit.formats.logs.log_file import LogFile
-from kit.formats.logs.log_file import zone as zone_minutes
+from kit.formats.printed_times import EPOCH, converter
+from kit.formats.printed_times import zone as zone_minutes
 from kit.formats.queues import consumequeue, index
 from kit.formats.tables import business_tables as rows
-from kit.formats.tables import configs, delimited, host_network, metrics, mqadmin
+from kit.formats.tables import configs, host_network, metrics, mqadmin
 from kit.formats.values import NANO_FIRST_MS, NANO_LAST_MS
 from kit.formats.values import batch as fitted
 from kit.inventory import zones
@@ -297,7 +298,7 @@ def times(name: str) -> list[str]:
 
 def countable(folder: Path, frame: DataFrame, columns: Sequence[str]) -> DataFrame:
     """Set the times of a table in `folder` that are before 1678 or after 2261 to null; one without any stays as it is."""
-    first, last = (delimited.EPOCH + dt.timedelta(milliseconds=ms) for ms in (NANO_FIRST_MS, NANO_LAST_MS))
+    first, last = (EPOCH + dt.timedelta(milliseconds=ms) for ms in (NANO_FIRST_MS, NANO_LAST_MS))
     for column in columns:
         if any(low < first or high > last for low, high in _bounds(folder, column)):
             frame = frame.withColumn(column, F.when(F.col(column).between(F.lit(first), F.lit(last)), F.col(column)))
@@ -359,7 +360,7 @@ def _read(name: str, item: Item, options: dict[str, Any]) -> Iterable[pa.RecordB
     if name in ("rows", "sends"):
         zone = options["zones"].get(item.file)
         wanted = bool(item.detail.get("role"))
-        return rows.read(Path(item.path), item.file, item.detail, zones.converter(zone)) if wanted else ()
+        return rows.read(Path(item.path), item.file, item.detail, converter(zone)) if wanted else ()
     if name == "admin":
         return mqadmin.read([(item.file, item.path, item.modified)]).to_batches()
     if name == "threads":
@@ -402,7 +403,7 @@ def _may_dump(item: Item) -> bool:
 
 
 def _threads(item: Item, options: dict[str, Any]) -> Iterable[pa.RecordBatch]:
-    zone = zones.converter(options.get("tz_app") or options["zones"].get(item.file))
+    zone = converter(options.get("tz_app") or options["zones"].get(item.file))
     with open_readonly(item.path) as stream:
         raw = stream.read(MAX_OUTPUT)
     dumped = item.kind == "thread_dump" or thread_dumps.MARK in raw or (item.kind == "mqadmin" and b" TID: " in raw)

@@ -212,7 +212,7 @@ def host_metrics(why: Sentence) -> Missing:
 
 
 def placed(case: Case, findings: Iterable[Finding]) -> None:
-    """Say in each request on which hosts and for what time, and fill its command in, as far as the evidence tells: the
+    """Say in each request on which hosts and for what time, and fill its command in, as far as the evidence shows it: the
     time of what was found, some minutes around it; store path, name server, address of the broker.
     """
     every = list(findings)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Mapping, Sequence
 
 from kit.causes import figures, leads_to
 from kit.causes.findings import Finding
+from kit.formats.printed_times import utc
 
 
 def explained_by(findings: Sequence[Finding]) -> dict[str, tuple[str, ...]]:
@@ -33,11 +33,7 @@ def _in_time(cause: Finding, result: Finding) -> bool:
     """Tell whether the result can follow the cause: it is not over before the cause began. Unknown times allow it."""
     if cause.window is None or result.window is None:
         return True
-    return _aware(result.window[1]) >= _aware(cause.window[0])
-
-
-def _aware(at: dt.datetime) -> dt.datetime:
-    return at.replace(tzinfo=dt.UTC) if at.tzinfo is None else at.astimezone(dt.UTC)
+    return utc(result.window[1]) >= utc(cause.window[0])
 
 
 def ordered(findings: Sequence[Finding], explained: Mapping[str, Sequence[str]]) -> list[Finding]:

@@ -10,6 +10,7 @@ from kit.analysis.consumers import facts, members
 from kit.analysis.deployment import Place
 from kit.causes.hazards import Hazard
 from kit.i18n import T
+from kit.inventory.inventory import TEXTS
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -30,6 +31,8 @@ CONTAINER: Final = re.compile(r"^(?:172\.1[7-9]\.|172\.2\d\.|10\.0\.2\.|192\.168
 
 def found(case: Case) -> Iterable[Hazard]:
     """Return what client logs and running info files show; nothing if absent."""
+    if not any(item.kind in TEXTS for item in case.found.items):
+        return
     by_id: dict[str, list[facts.Said]] = {}
     for said in facts.of(case, "client-created"):
         by_id.setdefault(said.values.get("client_id", ""), []).append(said)

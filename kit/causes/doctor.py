@@ -7,7 +7,7 @@ of `kit.rocketmq`. What a release ships with is a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,13 +15,14 @@ import attrs
 
 from kit.analysis import deployment
 from kit.analysis.deployment import Broker, Group, Known, Place
-from kit.causes import consumer_hazards, hazards
+from kit.causes import consumer_hazards, hazards, release_advice, results
 from kit.causes.hazards import Hazard
+from kit.causes.release_advice import Advice
 from kit.i18n import Lang, Sentence, T
 from kit.rocketmq import config, names, versions
 from kit.rocketmq.config import Conflict
 from kit.rocketmq.parameters import ALIASES, PARAMETERS
-from kit.rocketmq.versions import Fix, Version, rule
+from kit.rocketmq.versions import Version, rule
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -69,7 +70,7 @@ class Checkup:
     """What `doctor` found: hazards (worst first), faults of the releases seen, and what was looked at."""
 
     hazards: tuple[Hazard, ...]
-    faults: tuple[tuple[Fix, Version], ...]
+    faults: tuple[Advice, ...]
     seen: Known
 
     def as_dict(self, lang: Lang) -> dict[str, Any]:
@@ -77,12 +78,13 @@ class Checkup:
             {
                 "fault": f.slug,
                 "side": f.side,
-                "release": str(v),
+                "release": str(f.release),
                 "symptom": f.symptom.render(lang),
-                "fixed_in": str(f.fixed) if f.fixed else None,
+                "fixed_in": f.fixed,
                 "reference": f.reference,
+                "fits": f.fits,
             }
-            for f, v in self.faults
+            for f in self.faults
         ]
         return {"schema": 1, "hazards": [hazard.as_dict(lang) for hazard in self.hazards], "faults": faults}
 
@@ -98,11 +100,11 @@ def of_case(case: Case, version: Version | None = None) -> Checkup:
     whose checks is there.
     """
     more = [*hazards.of_causes(case), *consumer_hazards.found(case)]
-    return checkup(deployment.from_case(case, version), more)
+    return checkup(deployment.from_case(case, version), more, release_advice.named(results.load(case)))
 
 
-def checkup(seen: Known, more: Iterable[Hazard] = ()) -> Checkup:
-    """Apply every rule."""
+def checkup(seen: Known, more: Iterable[Hazard] = (), causes: Collection[str] = ()) -> Checkup:
+    """Apply every rule. `causes`: slugs of those that a triage found: faults of the releases that fit them come first."""
     found = [h for broker in seen.brokers for h in (*_settings(broker), *_conflicts(broker))]
     found += [h for group in seen.groups if (h := _group(group, seen.broker_versions))]
     found += [*_unreadable(seen), *_immunity(seen), *more]
@@ -110,9 +112,10 @@ def checkup(seen: Known, more: Iterable[Hazard] = ()) -> Checkup:
     for hazard in found:
         first.setdefault((hazard.slug, hazard.what.render()), hazard)
     ranked = sorted(first.values(), key=lambda h: (h.grade == "note", h.slug, h.where("en")))
-    sides = (("broker", seen.broker_versions), ("client", seen.client_versions))
-    faults = [(fix, version) for side, known_ in sides for version in known_ for fix in versions.faults(version, side)]
-    return Checkup(tuple(ranked), tuple(faults), seen)
+    releases = {"broker": seen.broker_versions, "client": seen.client_versions}
+    # What the settings and names will become counts as found: its faults come first as well.
+    fitting = {*causes, *(hazard.cause for hazard in ranked if hazard.grade == "hazard" and hazard.cause)}
+    return Checkup(tuple(ranked), release_advice.advise(releases, fitting), seen)
 
 
 # --- settings ------------------------------------------------------------------------------------------------------------

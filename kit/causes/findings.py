@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import attrs
 
+from kit.formats.printed_times import shown
 from kit.i18n import Lang, Sentence, T
 from kit.inventory.references import Ref
 
@@ -148,7 +149,7 @@ class Finding:
             **({} if self.error is None else {"error": dict(self.error)}),
             "title": self.title.render(lang),
             "summary": self.summary.render(lang),
-            "window": None if self.window is None else [_iso(t) for t in self.window],
+            "window": None if self.window is None else [shown(t) for t in self.window],
             "explained_by": list(explained_by),
             "steps": [step.as_dict(lang) for step in self.steps],
             "figures": self.figures,
@@ -176,9 +177,3 @@ def verdict(steps: list[Step]) -> Verdict:
     if any(step.holds is True for step in steps):
         return "suspected"
     return "insufficient_evidence"
-
-
-def _iso(t: dt.datetime) -> str:
-    """ISO 8601 in UTC with milliseconds. Spark hands out naive datetimes in the session zone, which is UTC."""
-    aware = t.replace(tzinfo=dt.UTC) if t.tzinfo is None else t.astimezone(dt.UTC)
-    return aware.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -17,6 +17,7 @@ from kit.analysis import noise, refs
 from kit.analysis.sends import busy
 from kit.case import said
 from kit.causes.findings import Finding
+from kit.formats.printed_times import utc
 from kit.i18n import Sentence, T
 from kit.inventory.references import Ref
 
@@ -109,7 +110,7 @@ def _row(
     decides: bool = False,
 ) -> tuple[Any, ...]:
     place = (ref.file, ref.line, ref.physical_offset) if ref else (None, None, None)
-    return _utc(at), until and _utc(until), lane, what.render("en"), what.render("zh"), count, *place, decides
+    return utc(at), until and utc(until), lane, what.render("en"), what.render("zh"), count, *place, decides
 
 
 def _of_findings(case: Case, found: Sequence[Finding]) -> list[tuple[Any, ...]]:
@@ -207,7 +208,7 @@ def times_of(case: Case, found: Iterable[Mapping[str, Any]]) -> dict[Place, dt.d
         columns = ["file", "physical_offset", "store_timestamp"]
         for row in stored.to_table(columns=columns, filter=chosen).to_pylist():
             if row["physical_offset"] in records[row["file"]] and row["store_timestamp"] is not None:
-                times[row["file"], None, row["physical_offset"]] = _utc(row["store_timestamp"])
+                times[row["file"], None, row["physical_offset"]] = utc(row["store_timestamp"])
     entries = ds.dataset(case.folder("logs"), format="parquet") if lines else None
     for file, wanted in sorted(lines.items()):
         assert entries is not None
@@ -222,9 +223,5 @@ def times_of(case: Case, found: Iterable[Mapping[str, Any]]) -> dict[Place, dt.d
             )
             ts = [at for at in found_lines["ts"].filter(covers).to_pylist() if at is not None]
             if ts:
-                times[file, line, None] = _utc(ts[0])
+                times[file, line, None] = utc(ts[0])
     return times
-
-
-def _utc(at: dt.datetime) -> dt.datetime:
-    return at.replace(tzinfo=dt.UTC) if at.tzinfo is None else at.astimezone(dt.UTC)

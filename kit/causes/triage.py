@@ -16,6 +16,7 @@ from kit.case.failure import Failure
 from kit.causes import collect_next, consequences, known_problems, results, timeline
 from kit.causes.findings import Finding
 from kit.evidence import disk
+from kit.formats.printed_times import shown
 from kit.i18n import LANGS, Lang, T
 from kit.spark.sessions import JavaMissing
 
@@ -149,7 +150,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dt.datetime):
-        return _iso(value if value.tzinfo else value.replace(tzinfo=dt.UTC))
+        return shown(value)
     return value
 
 
@@ -160,11 +161,7 @@ def file(item: Item) -> dict[str, Any]:
         "kind": item.kind,
         "bytes": item.bytes,
         "sha256": item.sha256,
-        "first": _iso(item.first),
-        "last": _iso(item.last),
+        "first": None if item.first is None else shown(item.first),
+        "last": None if item.last is None else shown(item.last),
         "replica_of": item.replica_of,
     }
-
-
-def _iso(at: dt.datetime | None) -> str | None:
-    return None if at is None else at.astimezone(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -35,13 +35,13 @@ TOOK = T("seconds since the last")
 FLOW = T("Who wrote the leaked records, and where they went")
 FLOW_READING = T(
     "{consumer} fresh copies of the consumer started it; checks put back {check} more, commits, diverted like them, added {commit}, "
-    "and {limit} were given up after their last check."
+    "and {limit} were discarded after their last check."
 )
 WRITERS: Final = {
     "consumer": T("consumer: send-back failed"),
     "check": T("check: put-back"),
     "commit": T("commit: answer to the check"),
-    "limit": T("check: given up"),
+    "limit": T("check: discarded"),
 }
 
 STAGES: Final = {
@@ -51,7 +51,7 @@ STAGES: Final = {
     "put_back": T("put back by a check"),
     "committed_again": T("commit, diverted by DELAY"),
     "leaked": T("back in the half topic"),
-    "given_up": T("given up after the last check"),
+    "given_up": T("discarded after the last check"),
     "stored": T("stored"),
 }
 WHY: Final = {

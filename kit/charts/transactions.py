@@ -12,7 +12,7 @@ from kit.i18n import Lang, T
 
 ACCOUNT = T("Every transaction accounted for")
 ACCOUNT_READING = T(
-    "Of {total} transactions {committed} were committed, {rolled_back} rolled back, {discarded} given up, {pending} are open; "
+    "Of {total} transactions {committed} were committed, {rolled_back} rolled back, {discarded} discarded, {pending} are open; "
     "{checked} had been checked."
 )
 NOTHING = T("This evidence holds no transaction.")
@@ -27,7 +27,7 @@ NODES: Final = {
     "committed": T("committed"),
     "committed twice": T("committed twice"),
     "rolled_back": T("rolled back"),
-    "discarded": T("given up"),
+    "discarded": T("discarded"),
     "pending": T("open"),
     "dead letter": T("dead letter"),
     "retried": T("consumed after retries"),
@@ -44,7 +44,7 @@ STAGES: Final = {
     "check": T("check: put-back copy"),
     "op": T("op record: ended"),
     "commit": T("committed record"),
-    "discard": T("given up"),
+    "discard": T("discarded"),
     "retry": T("retry", "transactions"),
     "dead letter": T("dead letter"),
     "stored": T("other record"),

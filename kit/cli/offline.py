@@ -30,13 +30,12 @@ IN_USE = T("{n} workspaces are in use by a running command and stay")
 @in_language
 def msgid(ids: tuple[str, ...], near: str | None, lang: Lang) -> None:
     """Take message ids apart: which kind, every field, both times where two months fit."""
-    import datetime as dt
-
+    from kit.formats.printed_times import iso
     from kit.report import console
     from kit.rocketmq.ids import msgid_report
 
     try:
-        about = dt.datetime.fromisoformat(near) if near else None
+        about = iso(near) if near else None
     except ValueError:
         raise Refusal(BAD_DATE.say(text=clean(near or "")).render(lang)) from None
     rows = msgid_report(ids, about)

@@ -11,6 +11,8 @@ import shlex
 from importlib import resources
 from typing import Final
 
+from kit.case.options import instant
+from kit.formats.printed_times import utc
 from kit.i18n import Lang, T
 
 MARGIN: Final = dt.timedelta(minutes=10)
@@ -38,7 +40,6 @@ MESSAGES: Final[dict[str, T]] = {
     "DONE": T("written:"),
 }
 
-BAD_TIME = T("`{text}` is not an ISO time such as 2026-11-20T14:30:00Z")
 EMPTY_WINDOW = T("--since lies after --until")
 
 
@@ -53,13 +54,13 @@ def script(
 
     Raise ValueError with one sentence for an invalid time or an empty window.
     """
-    first, last = _instant(since), _instant(until)
+    first, last = (instant(time or None) for time in (since, until))
     if first and last and first > last:
         raise ValueError(EMPTY_WINDOW.render(lang))
     values = {
         "SINCE": _shown(first),
         "UNTIL": _shown(last),
-        "SINCE_MARK": (first - MARGIN).strftime("%Y%m%d%H%M.%S") if first else "",
+        "SINCE_MARK": (utc(first) - MARGIN).strftime("%Y%m%d%H%M.%S") if first else "",
         "SINCE_S": str(int((first - MARGIN).timestamp())) if first else "",
         "UNTIL_S": str(int((last + MARGIN).timestamp())) if last else "",
         "TOPIC": (topic or "").replace("\0", ""),
@@ -70,17 +71,5 @@ def script(
     return "#!/bin/sh\n" + head + body
 
 
-def _instant(time: dt.datetime | str | None) -> dt.datetime | None:
-    if time is None or time == "":
-        return None
-    if isinstance(time, str):
-        text = time
-        try:
-            time = dt.datetime.fromisoformat(text)
-        except ValueError:
-            raise ValueError(BAD_TIME.say(text=text[:40]).render()) from None
-    return time.replace(tzinfo=dt.UTC) if time.tzinfo is None else time.astimezone(dt.UTC)
-
-
 def _shown(time: dt.datetime | None) -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%S") if time else ""
+    return utc(time).strftime("%Y-%m-%d %H:%M:%S") if time else ""

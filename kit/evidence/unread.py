@@ -1,4 +1,4 @@
-"""Files that a reader gave up: what one file makes a reader raise ends the reading of that file and of nothing else."""
+"""Files that could not be read: an error in one file ends the reading of that file and of no other."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ R = TypeVar("R")
 
 @attrs.frozen
 class Unread:
-    """Where readers note the files they gave up. `folder`: of the table that is built; None: the log of this process.
+    """Where readers note the files they could not read. `folder`: of the table that is built; None: the log of this process.
 
     `mode`: `FAILFAST` raises instead, as Spark's own readers do; `QUIET`: another reader of the same file notes it.
     """

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from kit.explanation import pasted_ids
+from kit.explanation import complaints, pasted_ids
 from kit.explanation.plain_lines import Line, lines
 from kit.i18n import Lang, T
 from kit.rocketmq import answers
@@ -25,6 +25,8 @@ from kit.rocketmq.log_events.event import Event
 from kit.rocketmq.log_events.meanings import MEANINGS
 
 SHOWN_CLASSES: Final = 3
+OVERTAKEN: Final = "check-overtakes-local"
+"""The problem that lines of the application's own tell, in which a check comes during the local transaction."""
 
 UNKNOWN = T("not known")
 NOT_KNOWN = T(
@@ -63,13 +65,18 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
     """
     pasted = list(lines(text))
     ids = pasted_ids.find(pasted)
+    overtaken = complaints.overtaken(text)
+    held = complaints.mixed(text, pasted, ids)
     rows: list[dict[str, Any]] = []
     for line in pasted:
         own = [row for row in ids if row.line == line.number and row.text == line.text]
         if line.frame and not own:
             continue
-        found = _of_line(line, lang, known=bool(own))
-        rows += [*found, *(row.as_dict(lang) for row in own)]
+        if line.number in overtaken:
+            rows.append(_problem(line, BY_SLUG[OVERTAKEN], lang))
+        else:
+            rows += _of_line(line, lang, known=bool(own))
+        rows += [row.as_dict(lang, compared=held is not None and row.pair is None) for row in own]
     return rows
 
 
@@ -147,7 +154,8 @@ def _event(line: Line, lang: Lang) -> dict[str, Any] | None:
     for number in _EVENT_TEXTS.find(line.text):
         event, needle = _EVENTS[number]
         if not event.confirm or re.search(event.confirm, line.text):
-            found.append((len(needle), event))
+            # Of two with one text the one with a second condition says more.
+            found.append((len(needle) + bool(event.confirm), event))
     if not found:
         return None
     _, event = max(found, key=lambda each: each[0])

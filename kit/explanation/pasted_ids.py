@@ -19,6 +19,9 @@ KINDS: Final[dict[str, T]] = {
 }
 FIELDS: Final = T("{fields}.")
 PAIRED: Final = T("With {other} (line {line}) it names one message: that one is its {kind}.")
+COMPARED: Final = T(
+    "The paste holds ids of both kinds: for one and the same message they differ, and a search takes only one of them."
+)
 PAIR_KINDS: Final[dict[str, T]] = {"offset": T("offset message id"), "uniq": T("UNIQ_KEY"), "grpc": T("UNIQ_KEY")}
 NEXT: Final[dict[str, T]] = {
     "offset": T(
@@ -44,13 +47,15 @@ class PastedId:
     info: ids.IdInfo
     pair: tuple[ids.IdInfo, int] | None = None
 
-    def as_dict(self, lang: Lang) -> dict[str, Any]:
+    def as_dict(self, lang: Lang, *, compared: bool = False) -> dict[str, Any]:
+        """Return its row. `compared`: whether somebody holds it against an id of the other kind."""
         fields = ", ".join(f"{name} {value}" for name, value in ids.fields(self.info))
         meaning = [_said(self.info.why, lang), FIELDS.say(fields=fields).render(lang)]
         meaning += [_said(note, lang) for note in self.info.notes]
         if self.pair is not None:
             other, line = self.pair
             meaning.append(PAIRED.say(other=other.text, line=str(line), kind=PAIR_KINDS[other.kind]).render(lang))
+        meaning += [COMPARED.in_(lang)] if compared else []
         said = " ".join(part[:1].upper() + part[1:].rstrip(".") + "." for part in meaning)
         return {
             "line": self.line, "text": self.info.text, "kind": "id", "slug": None, "title": KINDS[self.info.kind].in_(lang),

@@ -18,6 +18,7 @@ from kit.evidence import files as ev
 from kit.evidence import workspace as ws
 from kit.evidence.files import EvidenceFile, Refused, refusal
 from kit.evidence.opening import open_evidence
+from kit.formats import printed_times
 from kit.inventory.model import Item
 
 if TYPE_CHECKING:
@@ -218,9 +219,8 @@ def as_log_files(found: Inventory) -> list[LogFile]:
 
 def minutes(zone: str | None) -> int | None:
     """Return the minutes east of "+08:00", None for an IANA name or None."""
-    if zone is None or zone[0] not in "+-":
-        return None
-    return (int(zone[1:3]) * 60 + int(zone[4:6])) * (-1 if zone[0] == "-" else 1)
+    known = printed_times.zone(zone)
+    return known if isinstance(known, int) else None
 
 
 def with_columns(found: Inventory, said: str) -> Inventory:

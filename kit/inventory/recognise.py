@@ -193,6 +193,7 @@ def _units_fit(head: bytes, dtype: np.dtype[Any]) -> bool:
 
 
 def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
+    from kit.explanation import complaints
     from kit.formats.logs import thread_dumps
     from kit.formats.tables import host_network, metrics
     from kit.inventory import sniff
@@ -227,7 +228,8 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
         return ("text" if known["source"] == "text" else "log"), known
     if PurePosixPath(file.file).name in ("checkpoint", "currterm") and re.match(rb"\w+=-?\w+", head):
         return "dledger_state", {}
-    if _SPEAKS.search(head.decode(codec, "replace")):
+    text = head.decode(codec, "replace")
+    if _SPEAKS.search(text) or complaints.speaks(text):
         return "text", {"source": "text", "layout": "unknown", "encoding": None if codec.startswith("utf-8") else codec}
     return None
 

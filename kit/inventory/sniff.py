@@ -83,7 +83,7 @@ def twice(rows: np.ndarray) -> bool | None:
 
 
 def seconds_twice(head: bytes) -> bool | None:
-    """Tell from a file's head what `twice` tells from its lines."""
+    """Tell from a file's head what `twice` finds in its lines."""
     raw = np.frombuffer(bytearray(head[:SAMPLE]), np.uint8)
     starts, ends = ln.lines(raw)
     return twice(ln.rows(raw, starts, ends, p.CLIENT))

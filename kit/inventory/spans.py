@@ -12,7 +12,7 @@ import numpy as np
 
 from kit.evidence.files import EvidenceFile, open_readonly
 from kit.formats.commitlog import records
-from kit.formats.tables.delimited import EPOCH
+from kit.formats.printed_times import EPOCH, ms
 from kit.formats.values import instant
 from kit.rocketmq import binary_format as f
 from kit.rocketmq.log_layouts import BROKER_SIDE
@@ -135,9 +135,5 @@ def _times(lines: Iterable[bytes]) -> Iterator[dt.datetime]:
 
 
 def _time(found: re.Match[bytes]) -> dt.datetime | None:
-    try:
-        at = dt.datetime(*(int(n) for n in found.groups()))  # type: ignore[arg-type]  # noqa: DTZ001 - the zone comes later
-    except ValueError:
-        return None
-    known = instant((at.replace(tzinfo=dt.UTC) - EPOCH) // dt.timedelta(milliseconds=1))
-    return at if known is not None else None
+    known = instant(ms(*found.groups()))
+    return None if known is None else EPOCH + dt.timedelta(milliseconds=known)

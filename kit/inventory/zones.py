@@ -10,30 +10,25 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 from statistics import median
-from typing import TYPE_CHECKING, Any, Final
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
 from kit.evidence.files import open_readonly
+from kit.formats import printed_times
 from kit.formats.tables import delimited
-from kit.formats.values import instant
-from kit.i18n import T
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
 if TYPE_CHECKING:
     from kit.inventory.model import Item
 
-NO_ZONE = T("`{zone}` is not a time zone; write +08:00 or Asia/Shanghai")
-
 QUARTER: Final = 15 * 60_000
 WEST: Final = -12 * 3_600_000
 EAST: Final = 14 * 3_600_000
 SLACK: Final = 4 * 60_000
-"""A line that lies further from a whole quarter tells nothing: it was printed long after its message."""
+"""A line that lies further from a whole quarter says nothing: it was printed long after its message."""
 
 _WINDOW: Final = 128 << 10
 _WINDOWS: Final = 6
@@ -126,11 +121,10 @@ def _pairs(lines: list[bytes], most: int) -> list[Pair]:
             else ()
         )
         if ids or millis or keys:
-            try:
-                at = datetime(*(int(n) for n in time.groups()[:6]), tzinfo=UTC)  # type: ignore[arg-type, misc]
-            except ValueError:
+            at = printed_times.ms(*time.groups()[:6])
+            if at is None:
                 continue
-            found.append(Pair(int(at.timestamp() * 1000), ids + keys, millis))
+            found.append(Pair(at, ids + keys, millis))
             if len(found) >= most:
                 break
     return found
@@ -146,7 +140,7 @@ def _sample_rows(item: Item) -> list[Pair]:
     named = [at[f] for f in ("uniq_key", "offset_msg_id", "key") if f in at]
     pairs = []
     for _, row in delimited.rows(Path(item.path), dialect, MOST):
-        time = delimited.when(
+        time = printed_times.when(
             row[at["time"]] if at["time"] < len(row) else None, month_first=item.detail.get("month_first", False)
         )
         if time and time.floating:
@@ -224,31 +218,3 @@ def text(minutes: int) -> str:
     """Return minutes east as "+08:00"."""
     sign = "-" if minutes < 0 else "+"
     return f"{sign}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
-
-
-def converter(zone: str | None) -> Callable[[int], int]:
-    """Return a function from ms as printed in `zone` ("+08:00", an IANA name; None: UTC) to ms since 1970. Raise
-    `ValueError` for no zone.
-    """
-    if zone is None:
-        return lambda ms: ms
-    # Imported late: it brings kernels and Spark with it.
-    from kit.formats.logs.log_file import zone as parse
-
-    known: Any = parse(zone)
-    if known is None:
-        return lambda ms: ms
-    if isinstance(known, int):
-        return lambda ms: ms - known * 60_000
-    try:
-        place = ZoneInfo(known)
-    except (KeyError, ValueError, OSError):
-        raise ValueError(NO_ZONE.say(zone=known).render()) from None
-
-    def local(ms: int) -> int:
-        if instant(ms) is None:
-            return ms  # No zone matters to what is out of range.
-        naive = delimited.EPOCH.replace(tzinfo=place) + timedelta(milliseconds=ms)
-        return round(naive.timestamp() * 1000)
-
-    return local

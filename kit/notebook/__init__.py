@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from kit.notebook.inquiry import Inquiry, locate, start
+from kit.notebook.paste_box import paste_box
 
-__all__ = ["Inquiry", "locate", "start"]
+__all__ = ["Inquiry", "locate", "paste_box", "start"]

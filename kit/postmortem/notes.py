@@ -11,11 +11,11 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
-from zoneinfo import ZoneInfo
 
 import attrs
 import yaml
 
+from kit.formats import printed_times
 from kit.i18n import Lang, T
 
 MOST_BYTES: Final = 1 << 20
@@ -185,24 +185,16 @@ def _text(value: Any) -> str:
 
 
 _CLOCK: Final = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?")
-_OFFSET: Final = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2})(?::?(\d{2}))?")
 _DAY_TIME: Final = re.compile(r"(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?:[T\s]+(.*))?")
 _TAIL: Final = re.compile(r"(.*?)\s*(Z|UTC|GMT|(?:UTC|GMT)?[+-]\d{1,2}(?::?\d{2})?)")
 
 
 def zone(text: str) -> dt.tzinfo:
     """Return the zone a text names: an offset, an IANA name, nothing for UTC. Raise `BadNotes`."""
-    plain = text.strip()
-    if plain.upper() in ("", "Z", "UTC", "GMT"):
-        return dt.UTC
-    if found := _OFFSET.fullmatch(plain):
-        minutes = int(found[2]) * 60 + int(found[3] or 0)
-        if minutes <= 24 * 60 - 1:
-            return dt.timezone(dt.timedelta(minutes=-minutes if found[1] == "-" else minutes))
     try:
-        return ZoneInfo(plain)
-    except (KeyError, ValueError, OSError):
-        raise BadNotes(BAD_ZONE.say(zone=plain[:60]).render()) from None
+        return printed_times.tzinfo(text.strip())
+    except ValueError:
+        raise BadNotes(BAD_ZONE.say(zone=text.strip()[:60]).render()) from None
 
 
 def moment(text: str, assumed: dt.tzinfo, day: dt.date | None = None) -> dt.datetime | None:

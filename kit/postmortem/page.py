@@ -25,6 +25,7 @@ from kit.charts import Chart, Table, clean
 from kit.charts import timeline as charts
 from kit.evidence import disk
 from kit.evidence import workspace as ws
+from kit.formats.printed_times import iso
 from kit.i18n import Lang
 from kit.notebook import inquiry as notebook
 from kit.postmortem import key_charts, notes
@@ -152,7 +153,7 @@ class Postmortem:
         zone.
         """
         said = notes.moment(self.written.texts["date"], self.written.zone)
-        first = said or next((_instant(f["window"][0]) for f in self.causes if f["window"]), None)
+        first = said or next((iso(f["window"][0]) for f in self.causes if f["window"]), None)
         return None if first is None else first.astimezone(self.written.zone).date()
 
     # --- what notebooks show
@@ -296,7 +297,3 @@ class Postmortem:
             if case.failures:
                 bug_report.write(folder, case)
         return out / PAGE_NAME
-
-
-def _instant(iso: str) -> dt.datetime:
-    return dt.datetime.fromisoformat(iso.replace("Z", "+00:00"))

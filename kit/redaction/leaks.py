@@ -204,7 +204,7 @@ class _Page(HTMLParser):
 def kind(path: Path, originals: Originals, own: Callable[[str], bool] = lambda text: False) -> str | None:
     """Return the kind of the first original in a file (a key of `_FORMS` or `name`), None if absent.
 
-    `own`: tells pseudonyms. What the page itself says, its headings and explanations, may use any single word.
+    `own`: recognises pseudonyms. What the page itself says, its headings and explanations, may use any single word.
     """
     spoken = _spoken() if path.suffix == ".html" else frozenset()
     wanted = Originals(frozenset(name for name in originals.names if name not in spoken), originals.addresses)

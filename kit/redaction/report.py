@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
-import nbformat
 
 import kit
 from kit.case import bug_report, output
@@ -26,6 +25,7 @@ from kit.redaction import leaks
 from kit.redaction import names as redactnames
 from kit.redaction.redactor import Redactor
 from kit.report import build, notebooks, write
+from kit.report.notebook_format import nbformat
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -175,7 +175,7 @@ def check(
     own: Callable[[str], bool] = lambda text: False,
 ) -> None:
     """Look for originals in files (path → name to show); raise `click.ClickException` with the name and the kind of the
-    first, never the original. `own`: tells pseudonyms.
+    first, never the original. `own`: recognises pseudonyms.
     """
     for path, name in sorted(files.items()):
         kind = leaks.kind(path, originals, own)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from kit.analysis.deployment import Broker
+from kit.causes import release_advice
 from kit.causes.doctor import Checkup
 from kit.causes.hazards import Hazard
 from kit.i18n import Lang, T
@@ -22,12 +23,8 @@ SET: Final = T("what to set")
 NOTES: Final = T("Worth knowing (what the release ships with, or close to a limit):")
 NOTHING: Final = T("No hazard found in what is here: {settings} settings, {groups} consumer groups looked at.")
 FAULTS: Final = T("Known faults of the releases seen:")
-RELEASE: Final = T("release")
-FAULT: Final = T("fault")
-FIXED: Final = T("fixed in")
-NOT_FIXED: Final = T("not fixed")
-REFERENCE: Final = T("reference")
-SIDES: Final = {"broker": T("broker {version}"), "client": T("client {version}")}
+FITTING: Final = T("fits what was found")
+YES: Final = T("yes", "advice")
 
 GUIDE: Final = T("Every parameter of {broker}; defaults of {version}:")
 THE_BROKER: Final = T("the broker")
@@ -75,16 +72,9 @@ def _hazards(rows: Sequence[Hazard], lang: Lang) -> str:
 
 
 def _faults(found: Checkup, lang: Lang) -> str:
-    table = terminal.sheet(RELEASE, FAULT, FIXED, REFERENCE, lang=lang)
-    for fix, version in found.faults:
-        fixed = str(fix.fixed) if fix.fixed else NOT_FIXED.in_(lang)
-        said = (
-            SIDES[fix.side].say(version=str(version)).render(lang),
-            f"{fix.slug}: {fix.symptom.in_(lang)}",
-            fixed,
-            fix.reference,
-        )
-        table.add_row(*map(terminal.cell, said))
+    table = terminal.sheet(*release_advice.COLUMNS.values(), FITTING, lang=lang)
+    for each in found.faults:
+        table.add_row(*map(terminal.cell, (*each.row(lang), (YES.in_(lang) if each.fits else ""))))
     return terminal.printed(table)
 
 

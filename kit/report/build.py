@@ -14,7 +14,7 @@ import pyarrow.dataset as ds
 from kit.analysis import noise
 from kit.case import unreadable
 from kit.case.failure import Failure
-from kit.causes import results, timeline
+from kit.causes import release_advice, results, timeline
 from kit.i18n import Lang
 from kit.report import html, manifest, notebooks
 from kit.report.labels import SKIPPED
@@ -109,7 +109,7 @@ def declared(case: Case, cause: str) -> dict[str, Any]:
 
 def evidence_tables(case: Case) -> dict[str, pd.DataFrame]:
     """Return what belongs to no single cause, without Spark: `inventory`, `damage` (each place), `skipped` (by reason),
-    `harmless` (texts known as such), `timeline`. One that fails is left out, and added to the failures of the case.
+    `harmless` (texts known as such), `timeline`, `releases` (their faults that fit). One that fails is left out, and added to the failures of the case.
     """
     made: dict[str, pd.DataFrame] = {}
     for name, make in {
@@ -118,6 +118,7 @@ def evidence_tables(case: Case) -> dict[str, pd.DataFrame]:
         "skipped": _skipped,
         "harmless": _harmless,
         "timeline": _timeline,
+        "releases": _releases,
     }.items():
         try:
             made[name] = make(case)
@@ -148,6 +149,10 @@ def _skipped(case: Case) -> pd.DataFrame:
 
 def _harmless(case: Case) -> pd.DataFrame:
     return noise.seen(case, case.lang)[list(noise.SHOWN)]
+
+
+def _releases(case: Case) -> pd.DataFrame:
+    return release_advice.fitting(case, results.load(case))
 
 
 def _timeline(case: Case) -> pd.DataFrame:

@@ -5,7 +5,6 @@ autoescaping template.
 from __future__ import annotations
 
 import base64
-import datetime as dt
 import hashlib
 import json
 import re
@@ -24,10 +23,11 @@ from plotly.offline import get_plotlyjs
 from kit import causes
 from kit.analysis import noise
 from kit.case.failure import Failure
-from kit.causes import look_alikes
+from kit.causes import look_alikes, release_advice
 from kit.charts import Chart, timeline
 from kit.charts.safe_text import clean
 from kit.charts.table import Table, cell
+from kit.formats.printed_times import iso
 from kit.i18n import Lang, T
 from kit.report.labels import COLUMNS, GLOSSARY, PAGE, VERDICTS, page
 from kit.report.notebooks import Story, embed
@@ -112,6 +112,7 @@ def render(
         links=_links(found, lang),
         look_alikes=part(_look_alikes, [v["id"] for v in found], lang),
         harmless=part(_maybe, tables, "harmless", noise.HEAD.render(lang), lang, noise.SHOWN),
+        releases=part(_maybe, tables, "releases", release_advice.HEAD.render(lang), lang, release_advice.COLUMNS),
         undecided=undecided,
         undecided_table=_verdict_table(undecided, lang),
         undecided_missing=_once(undecided),
@@ -268,7 +269,7 @@ def _figures(figures: Mapping[str, Any], lang: Lang) -> tuple[list[dict[str, str
 def _window(window: Sequence[str] | None, lang: Lang) -> str | None:
     if not window:
         return None
-    first, last = (dt.datetime.fromisoformat(t.replace("Z", "+00:00")) for t in window)
+    first, last = (iso(t) for t in window)
     text = PAGE["from_to"].say(
         first=f"{first:%Y-%m-%d %H:%M:%S}",
         last=f"{last:%H:%M:%S}" if first.date() == last.date() else f"{last:%Y-%m-%d %H:%M:%S}",

@@ -15,7 +15,6 @@ from typing import Any, Final
 
 import attrs
 import mistune
-import nbformat
 from markupsafe import Markup, escape
 
 import kit
@@ -25,6 +24,7 @@ from kit.charts import PLOTLY_MIME
 from kit.charts.safe_text import clean
 from kit.charts.table import MIME as TABLE
 from kit.i18n import Lang, T
+from kit.report.notebook_format import nbformat
 
 KIT: Final = "rmq-kit"
 """Name of the kit's own entry in the metadata of notebooks, cells and outputs."""
@@ -214,7 +214,7 @@ def story(path: Path, verdicts: Mapping[str, str] | None = None) -> Story:
     """Read an executed notebook into charts and blocks (`markdown`, `table`, `text`); code and foreign HTML stay
     out.
 
-    `verdicts`: {cause: verdict}; text that tells the documented case (`rmq-kit: {"documented": true}` in its metadata)
+    `verdicts`: {cause: verdict}; text about the documented case (`rmq-kit: {"documented": true}` in its metadata)
     is left out where the cause is not confirmed, so that nobody takes it for this incident's.
     """
     notebook = read(path)

@@ -15,7 +15,8 @@ from pyspark.sql.types import StructType
 
 from kit.evidence.files import open_raw
 from kit.evidence.unread import Unread
-from kit.formats.logs.log_file import LogFile, zone
+from kit.formats.logs.log_file import LogFile
+from kit.formats.printed_times import zone
 from kit.spark.sources import KEPT, ddl, kept
 
 if TYPE_CHECKING:

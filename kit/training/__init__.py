@@ -95,7 +95,7 @@ def hint(id: str) -> Note:  # noqa: A002
 
 
 def answer(id: str) -> Any:  # noqa: A002
-    """Return the answer as the evidence has it (number, word, or words with commas; None where it does not tell); the
+    """Return the answer as the evidence has it (number, word, or words with commas; None where the evidence does not show it); the
     scorecard remembers.
     """
     return _session(id).answer(id)

@@ -169,7 +169,7 @@ def evidences(said: str | Path | Sequence[str], most: int | None = None) -> list
     """Return the evidences of a lab on several: those named, or the `most` smallest archives of a folder, in an order
     their names do not decide.
 
-    The order is that of a hash of their content, so it is the same for everybody and tells nothing. Raise
+    The order is that of a hash of their content, so it is the same for everybody and gives nothing away. Raise
     `FileNotFoundError`.
     """
     if not isinstance(said, str | Path):

@@ -1,4 +1,4 @@
-"""What a lab is made of: questions, what a wrong answer tells about the one who gave it, and the facts both are held
+"""What a lab is made of: questions, what a wrong answer shows about whoever gave it, and the facts both are held
 against.
 
 The facts are worked out from the evidence when they are first needed, by `Lab.facts`; a question names the fact that

@@ -62,7 +62,7 @@ def facts(bench: Bench) -> dict[str, Any]:
 def _refusals(told: Any) -> dict[str, Any]:
     put_back = told[told["writer"] == "put_back"].groupby("event")["count"].sum()
     exceeded = told[told["event"] == "message-size-exceeded"]["count"].sum()
-    # Each refusal leaves a line in store.log and one in transaction.log; the longer log tells more of them.
+    # Each refusal leaves a line in store.log and one in transaction.log; the longer log has more of them.
     return {
         "refused": int(put_back.max()) if len(put_back) else None,
         "lines": int(put_back.sum()),

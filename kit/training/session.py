@@ -114,7 +114,7 @@ class Session:
         return self.lab.facts(self.bench)
 
     def question(self, id_: str) -> Question:
-        """Return a question. Raise `LabError` if absent of that id."""
+        """Return a question. Raise `LabError` if no question has that id."""
         if id_ not in self.questions:
             raise LabError(NO_QUESTION.say(id=clean(id_, 40), known=list(self.questions)).render(self.lang))
         return self.questions[id_]
@@ -137,7 +137,7 @@ class Session:
         return Note(self.say(question.hint))
 
     def answer(self, id_: str) -> Any:
-        """Return the answer as this evidence has it; None where it does not tell."""
+        """Return the answer as this evidence has it; None where the evidence does not show it."""
         question = self.question(id_)
         self.marks.setdefault(id_, Mark()).solved = True
         truth = self.facts.get(question.fact)

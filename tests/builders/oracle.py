@@ -99,7 +99,7 @@ def blank(data: bytes, at: int, head: int) -> bool:
 
 
 def walk(data: bytes, base: int, head: int) -> tuple[list[tuple[int, list[str]]], list[tuple[int, int, str]]]:
-    """Return (starts of records with their problems, ranges that are none with the reason)."""
+    """Return (starts of records with their problems, ranges without records and why)."""
     at, found, gaps = 0, [], []
     while at < len(data):
         step = frame(data, at, base, head)

@@ -56,7 +56,7 @@ def test_flow_sums_both_sides_and_ends_loops_in_nodes_of_their_own() -> None:
     sankey = chart.figure.data[0]
     assert chart.table["count"].sum() == 2 * (4 + 2044 + 2048 + 512)
     assert set(sankey.link.customdata) == {4, 2044, 2048, 4096, 512}
-    assert "put back 2,044 more, commits, diverted like them, added 2,048, and 512 were given up" in chart.reading
+    assert "put back 2,044 more, commits, diverted like them, added 2,048, and 512 were discarded" in chart.reading
     loop = common.flow(pd.DataFrame({"source": ["A", "B"], "target": ["B", "A"], "count": [5, 5]}))
     assert [label.split("  ")[0] for label in loop.figure.data[0].node.label] == ["A", "B", "A (again)"]
 

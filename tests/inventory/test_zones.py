@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kit.formats import printed_times
 from kit.inventory import zones
 from kit.inventory.model import Item
 from kit.inventory.zones import Pair
@@ -82,9 +83,12 @@ def test_business_keys_pair_too(tmp_path: Path) -> None:
 )
 def test_converter(zone: str | None, expected: str) -> None:
     printed = int(dt.datetime(2024, 5, 14, 10, 22, 31, tzinfo=dt.UTC).timestamp() * 1000)
-    assert dt.datetime.fromtimestamp(zones.converter(zone)(printed) / 1000, dt.UTC).strftime("%H:%M:%S") == expected
+    assert (
+        dt.datetime.fromtimestamp(printed_times.converter(zone)(printed) / 1000, dt.UTC).strftime("%H:%M:%S")
+        == expected
+    )
 
 
 def test_unknown_zone_raises() -> None:
     with pytest.raises(ValueError, match="Mars"):
-        zones.converter("Mars/Olympus")
+        printed_times.converter("Mars/Olympus")

@@ -242,7 +242,7 @@ def test_remedies_say_all_of_it(tmp_path: Path, field: str) -> None:
 
 def test_every_figure_has_words_in_both_languages() -> None:
     named = set()
-    for path in sorted(Path(kit.__path__[0], "causes").glob("*.py")):
+    for path in sorted(Path(kit.__path__[0], "causes").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if (
                 isinstance(node, ast.Assign)

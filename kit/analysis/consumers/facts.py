@@ -46,7 +46,7 @@ EACH: Final = (
     "client-created", "queues-assigned", "queues-assigned-go", "queue-taken", "queue-left", "pull-started", "consumer-stopped", "consumer-connected", "consumer-disconnected",
     "subscription-replaced", "subscription-removed", "subscription-added", "expired-sent-back",
 )  # fmt: skip
-"""Events whose order tells who held what: none of them is put together with another."""
+"""Events whose order shows who held what: none of them is put together with another."""
 NUMBERS: Final = (
     "offset",
     "min_offset",

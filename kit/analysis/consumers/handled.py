@@ -27,7 +27,7 @@ SHOWN: Final = 3
 
 @attrs.frozen
 class Topic:
-    """One topic of a group. Counts of messages, None where nothing tells; `records`: some that nobody handled, those behind the offset first."""
+    """One topic of a group. Counts of messages, None where nothing shows it; `records`: some that nobody handled, those behind the offset first."""
 
     topic: str
     stored: int | None

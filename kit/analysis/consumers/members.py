@@ -280,7 +280,7 @@ def holdings(case: Case) -> list[Holding]:
 
 
 def holders_at_end(case: Case, group: str) -> dict[Queue, set[str]]:
-    """Return which processes held each queue of a group last, by client logs; empty where no client log tells."""
+    """Return which processes held each queue of a group last, by client logs; empty where no client log shows it."""
     found: dict[Queue, set[str]] = defaultdict(set)
     for holding in holdings(case):
         if holding.group == group and holding.last is None:

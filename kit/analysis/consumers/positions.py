@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kit.inventory.model import Item
 
 COLUMNS: Final = ("time", "source", "file", "line", "group", "topic", "broker", "queue_id", "offset", "end", "begin")
-"""`source`: copy, progress or status; `time`: naive UTC, NaT where nothing tells; `offset`: the next to be handled, <NA> for a queue the group has none for;
+"""`source`: copy, progress or status; `time`: naive UTC, NaT where nothing shows it; `offset`: the next to be handled, <NA> for a queue the group has none for;
 `end`, `begin`: the queue's max and min offset then, <NA> where not known."""
 KEYS: Final = ["group", "topic", "broker", "queue_id"]
 PRESERVED: Final = 120.0
@@ -280,7 +280,7 @@ def _timed(case: Case, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _stored_at(frame: pd.DataFrame, ends: pd.DataFrame) -> pd.Series:
-    """Return when the newest record that each position shows had been stored, NaT where no record tells."""
+    """Return when the newest record that each position shows had been stored, NaT where no record shows it."""
     found = pd.Series(pd.NaT, index=frame.index, dtype="datetime64[us]")
     if ends.empty:
         return found

@@ -170,7 +170,7 @@ def _broker(case: Case) -> Column:
 
 
 def _root(file: str, below: str) -> Column:
-    """Return the store a file lies in, null where its path does not tell."""
+    """Return the store a file lies in, null where its path does not show it."""
     return F.nullif(F.regexp_extract(F.concat(F.lit("/"), F.col(file)), f"^(.*/){below}$", 1), F.lit(""))
 
 

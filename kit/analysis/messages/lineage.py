@@ -62,7 +62,7 @@ GAPS: Final[dict[str, T]] = {
     "source-missing": T("The copy this {stage} was made from is not in the evidence."),
     "check-missing": T("Checks {first} to {last} left no half record in the evidence."),
     "uniq-missing": T("This copy carries no UNIQ_KEY; it was joined by {link}."),
-    "pending": T("Half message stored {at}, never committed, rolled back or given up."),
+    "pending": T("Half message stored {at}, never committed, rolled back or discarded."),
     "op-missing": T("Committed {at}, but no op record marks the half message as finished: the checker will ask again."),
     "not-due": T("Stored {at}, due {due}: after the end of the evidence."),
     "due-missing": T("Stored {at}, due {due}, never written into {target}."),

@@ -33,8 +33,8 @@ STAGES: Final[dict[str, T]] = {
     SCHEDULE: T("waiting for its delay"),
     DUE: T("delivered to its topic when the delay was over"),
     RETRY: T("sent back by a consumer, to be consumed again"),
-    DLQ: T("given up by its consumer group"),
-    DISCARDED: T("given up by the check"),
+    DLQ: T("dead letter of its consumer group"),
+    DISCARDED: T("discarded by the check"),
     LEAKED: T("a retry that became a half message"),
 }
 """Stage → what it means."""
@@ -101,7 +101,7 @@ def funnel(case: Case) -> DataFrame:
     """Return the retry funnel: consumer_group, level (1 …, the reconsumeTimes), step (`sent back`, `retry`, `dlq`),
     messages, seconds.
 
-    `sent back` counts what the delay holds or held, `retry` what reached the retry topic, `dlq` what was given up.
+    `sent back` counts what the delay holds or held, `retry` what reached the retry topic, `dlq` what became a dead letter.
     `seconds`: median time from the
     message's copy before (the failed delivery's record for `sent back`) to this one.
     """

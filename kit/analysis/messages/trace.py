@@ -16,6 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from kit.analysis.messages import client_traces, deliveries, lineage, record_stage
 from kit.case.memoize import per_case
 from kit.formats.commitlog.schema import TEXT, as_dict
+from kit.formats.printed_times import shown as iso_utc
 from kit.i18n import T
 from kit.inventory import mentions
 from kit.rocketmq import ids, names
@@ -434,7 +435,7 @@ def _shown(row: dict[str, Any], lang: Any) -> dict[str, Any]:
     shown: dict[str, Any] = {}
     for name, value in row.items():
         if isinstance(value, dt.datetime):
-            shown[name] = value.astimezone(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+            shown[name] = iso_utc(value)
         elif hasattr(value, "render"):
             shown[name] = value.render(lang)
         else:

@@ -184,7 +184,9 @@ def _records(frame: pd.DataFrame) -> tuple[Ref, ...]:
     rows: list[dict[Any, Any]] = frame.head(2).to_dict("records")
     return tuple(
         Ref(
-            r["file"], f"given up: KEYS={r['key']}, UNIQ_KEY={r['uniq_key']}", physical_offset=int(r["physical_offset"])
+            r["file"],
+            f"discarded: KEYS={r['key']}, UNIQ_KEY={r['uniq_key']}",
+            physical_offset=int(r["physical_offset"]),
         )
         for r in rows
     )

@@ -5,7 +5,7 @@ Deciding steps: a check was answered from another host than the one the half mes
 with what happened there
 (ROLLBACK for a transaction whose row exists or that was committed, or never COMMIT where the group's own hosts always
 do). Instances of one application answer for each other
-all the time; only the disagreement tells. Source: broker/client/ProducerManager.getAvailableChannel picks any channel
+all the time; only the disagreement shows it. Source: broker/client/ProducerManager.getAvailableChannel picks any channel
 of the group (reference §6.5).
 """
 

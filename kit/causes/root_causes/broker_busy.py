@@ -19,6 +19,7 @@ import pandas as pd
 
 from kit.analysis import refs
 from kit.analysis.consumers import reach
+from kit.analysis.messages import pasted_ids
 from kit.analysis.sends import attempts, busy, busy_config, load_timeline, refused_pulls, sends, stalls
 from kit.case import setup
 from kit.causes import collect_next
@@ -37,6 +38,8 @@ LEADS_TO = ("client-timeout", "producer-retry-duplicate")
 
 SLOW = ("put-slow-in-lock", "put-slow", "flush-slow", "mmap-timeout", "transient-pool-short")
 """What store.log says of single slow writes: store/CommitLog, store/DefaultMessageStore, store/AllocateMappedFileService."""
+PASTED = ("page-cache-slow",)
+"""A statistic that any broker may print once: it counts where somebody pastes it."""
 MOST_WHYS = 4
 LONGEST = 5
 """Stalls that the timeline names, the longest ones."""
@@ -110,7 +113,7 @@ def examine(case: Case) -> Finding:
         refused=refused_pulls.refused_sends(case),
         timed_out=refused_pulls.timed_out_sends(case, attempts.TIMEOUTS, cut_off),
         late=late[~late["file"].map(lambda file: str(PurePosixPath(str(file)).parent) in cut_off).astype(bool)],
-        slow=refs.seen(case, *SLOW),
+        slow=refs.seen(case, *SLOW, *(PASTED if pasted_ids.is_paste(case) else ())),
         # Its counters do not tell a refused pull from a refused send.
         counted=None if refused_pulls.count(case) else busy.counted_busy(case),
         ledger=ledger,

@@ -63,8 +63,8 @@ FIGURES: Final = {
 
 @attrs.frozen
 class Leak:
-    """What the records say, in records: leaked half ones, those with and without the commit bit, commits themselves,
-    given up.
+    """What the records say, in records: leaked half records, those with and without the commit bit, commits themselves,
+    discarded ones.
     """
 
     half: int

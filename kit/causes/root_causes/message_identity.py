@@ -134,7 +134,7 @@ def _shows_lookups(case: Case) -> bool:
 
 
 def _twice(case: Case) -> Twice | None:
-    """Return what took effect twice; None where nothing tells how deliveries ended."""
+    """Return what took effect twice; None where nothing says how deliveries ended."""
     if not (case.has("rows") or case.has_source("app")) or not handled.known(case):
         return None
     found = handled.twice(case)

@@ -85,7 +85,7 @@ class Seen:
 
     @property
     def count(self) -> int:
-        """Refusals: each leaves a line in both logs, so the longer of the two tells more of them."""
+        """Refusals: each leaves a line in both logs, so the longer log has more of them."""
         return max(int(self.named["count"].sum()), int(self.failed["count"].sum()))
 
     @property

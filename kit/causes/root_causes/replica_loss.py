@@ -1,7 +1,7 @@
 """replica-loss: the master is lost, and the replica that survives lacks records which the master had acknowledged.
 
 Deciding steps: acknowledged records that the surviving replica lacks (the senders' ledger against its store; a group's offset beyond its end shows missing
-records, but whether they were acknowledged only a ledger tells) · the master is gone, or its store is. A slave's log looks just as alarming where nothing
+records, but only a ledger shows whether they were acknowledged) · the master is gone, or its store is. A slave's log looks just as alarming where nothing
 acknowledged is missing (reference: operators' incidents §6).
 """
 

@@ -17,7 +17,8 @@ from kit.formats.logs import fallback_layouts
 from kit.formats.logs import lines as ln
 from kit.formats.logs import literal_matcher as nd
 from kit.formats.logs import prefix as p
-from kit.formats.logs.log_table import EVENT_FIELDS, SCHEMA, Options, Piece, instants, table
+from kit.formats.logs.log_table import Options, Piece, instants, table
+from kit.formats.logs.schema import EVENT_FIELDS, SCHEMA
 from kit.rocketmq.log_events import catalogue
 
 __all__ = ["EVENT_FIELDS", "SCHEMA", "Options", "Piece", "batches", "instants", "read"]
@@ -144,7 +145,7 @@ def _window(raw: np.ndarray, base: int, piece: Piece, whole: bool) -> _Window:
 def _understand(
     raw: np.ndarray, candidates: np.ndarray, starts: np.ndarray, ends: np.ndarray, rows: np.ndarray, mode: int
 ) -> np.ndarray:
-    """Give the lines the kernel gave up on to `rare`; return the buffer with the rewritten ones behind it."""
+    """Hand the lines that the kernel could not split to `rare`; return the buffer with the rewritten ones behind it."""
     more: list[bytes] = []
     room = int(raw.size)
     for i in candidates.tolist():

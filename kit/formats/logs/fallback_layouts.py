@@ -6,7 +6,6 @@ One line at a time in plain Python; only lines that have something like a time n
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 import re
 from typing import Any, Final
@@ -15,6 +14,7 @@ import msgspec
 import numpy as np
 
 from kit.formats.logs import prefix as p
+from kit.formats.printed_times import ms as ms_of
 from kit.formats.values import instant
 
 _LEVEL: Final = rb"(?P<level>TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|SEVERE|NOTICE)"
@@ -192,11 +192,8 @@ def when(text: str | int | float | None) -> tuple[int, int, int]:
         # yy/MM/dd unless the first number cannot be a year of RocketMQ's (2012 on) and the last one can.
         year, month, day = (2000 + c, a, b) if a <= 12 <= c else (2000 + a, b, c)
         fraction = int(short.group(7).ljust(3, "0")[:3]) if short.group(7) else -1
-        try:
-            moment = dt.datetime(year, month, day, hour, minute, second, tzinfo=dt.UTC)
-        except ValueError:
-            return p.NO_TIME, p.NO_ZONE, -1
-        return int(moment.timestamp()) * 1000 + max(fraction, 0), p.NO_ZONE, fraction
+        printed = ms_of(year, month, day, hour, minute, second)
+        return (p.NO_TIME, p.NO_ZONE, -1) if printed is None else (printed + max(fraction, 0), p.NO_ZONE, fraction)
     return p.NO_TIME, p.NO_ZONE, -1
 
 

@@ -11,27 +11,10 @@ import pyarrow.compute as pc
 
 from kit.formats.logs import lines as ln
 from kit.formats.logs import prefix as p
+from kit.formats.logs.schema import EVENT_FIELDS, SCHEMA
 from kit.formats.values import NANO_LAST_MS
 from kit.rocketmq.log_events import catalogue
 from kit.rocketmq.log_layouts import BROKER_SIDE, BY_SLUG
-
-SCHEMA: Final = pa.schema(
-    [
-        ("file", pa.string()),
-        ("line", pa.int32()),
-        ("lines", pa.int32()),
-        ("ts", pa.timestamp("us", "UTC")),
-        ("ts_text", pa.string()),
-        ("level", pa.string()),
-        ("thread", pa.string()),
-        ("logger", pa.string()),
-        ("source", pa.string()),
-        ("message", pa.string()),
-        ("trace", pa.string()),
-        ("layout", pa.string()),
-    ]
-)
-EVENT_FIELDS: Final = (pa.field("events", pa.list_(pa.string())), pa.field("offset", pa.int64()))
 
 _SLUGS: Final = pa.array([*p.SLUG_OF_KIND.values(), "client-4.3"], pa.string())
 _CLIENT_4_3: Final = len(_SLUGS) - 1

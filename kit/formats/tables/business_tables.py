@@ -16,6 +16,7 @@ import attrs
 import pyarrow as pa
 
 from kit.evidence.files import open_readonly
+from kit.formats import printed_times
 from kit.formats.tables import delimited
 from kit.formats.values import batch, instant, integer, truncated
 
@@ -171,7 +172,7 @@ def guess(names: tuple[str, ...], sample: list[list[str | None]]) -> Columns | N
     if role == "sends" and "outcome" not in at and "status" in at:
         at["outcome"] = at.pop("status")
     texts = columns[at["time"]].values if "time" in at else []
-    return Columns(role, at, tuple(keys[1:4]), delimited.month_first(texts))
+    return Columns(role, at, tuple(keys[1:4]), printed_times.month_first(texts))
 
 
 def _role(at: dict[str, int], columns: list[_Column], *, sends: bool) -> str | None:
@@ -219,7 +220,7 @@ class _Column:
         self.distinct = len(self.counts)
         self.repeats = self.distinct < self.n
         self.hex = self.share(lambda v: bool(_HEX.match(v.split(",")[0])))
-        self.times = self.share(lambda v: delimited.when(v) is not None or bool(delimited.BEYOND.fullmatch(v)))
+        self.times = self.share(lambda v: printed_times.when(v) is not None or bool(delimited.BEYOND.fullmatch(v)))
         self.ints = self.share(lambda v: integer(v) is not None)
         self.spaced = any(" " in v for v in self.values[:2000])
 
@@ -381,7 +382,7 @@ def _row(
         return (value or "").strip() or None
 
     printed = cell("time")
-    time = delimited.when(printed, month_first=detail.get("month_first", False))
+    time = printed_times.when(printed, month_first=detail.get("month_first", False))
     ms = None if time is None else instant(time.ms)
     ms = ms if time is None or ms is None or not time.floating else instant(zone(ms))
     at_us = None if ms is None else 1000 * ms

@@ -1,4 +1,4 @@
-"""Tables people export: encoding, separator, header, and what a printed time in a cell means."""
+"""Tables people export: encoding, separator, header."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import csv
 import datetime as dt
 import io
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kit.evidence.files import open_readonly
+from kit.formats.printed_times import EPOCH
 
 PARQUET: Final = b"PAR1"
 SAMPLE: Final = 65536
@@ -201,64 +201,3 @@ def _text(scalar: pa.Scalar) -> str | None:
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
     return value if value is None or isinstance(value, str) else str(value)
-
-
-_ZONE: Final = r"\s*(Z|[+-]\d\d:?\d\d)?\s*([AaPp][Mm])?$"
-_YMD: Final = re.compile(
-    r"(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})日?[T ]*(\d{1,2})[:时点.](\d{1,2})(?:[:分.](\d{1,2})(?:[.,:](\d{1,9}))?)?秒?"
-    + _ZONE
-)
-_DMY: Final = re.compile(
-    r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})[T ,]*(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?" + _ZONE
-)
-_DENSE: Final = re.compile(r"(20\d\d)(\d\d)(\d\d)[T ]?(\d\d)(\d\d)(\d\d)(?:[.,]?(\d{3}))?()()$")
-EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
-
-
-@attrs.frozen
-class When:
-    """A printed time: `ms` since 1970 as printed; `floating`: it says no zone, so `ms` still lacks the offset."""
-
-    ms: int
-    floating: bool
-
-
-def when(text: str | None, *, month_first: bool = False) -> When | None:
-    """Read a time as tables print it (ISO, with slashes, Chinese, day first, dense digits, epoch seconds or
-    milliseconds); None for anything else.
-    """
-    text = (text or "").strip()
-    if not 10 <= len(text) <= 40:
-        return None
-    if text.isascii() and text.isdigit() and len(text) in (10, 13):
-        number = int(text) * (1000 if len(text) == 10 else 1)
-        return When(number, False) if 1_262_304_000_000 <= number < 4_102_444_800_000 else None
-    found = _YMD.match(text) or _DENSE.match(text)
-    if found:
-        year, month, day = (int(found[i]) for i in (1, 2, 3))
-    else:
-        found = _DMY.match(text)
-        if not found:
-            return None
-        day, month, year = (int(found[i]) for i in ((2, 1, 3) if month_first else (1, 2, 3)))
-    hour = int(found[4])
-    if found[9]:
-        hour = hour % 12 + (12 if found[9].lower() == "pm" else 0)
-    try:
-        at = dt.datetime(year, month, day, hour, int(found[5]), int(found[6] or 0), tzinfo=dt.UTC)
-    except ValueError:
-        return None
-    ms = (at - EPOCH) // dt.timedelta(milliseconds=1) + int(((found[7] or "") + "000")[:3])
-    zone = found[8]
-    if not zone:
-        return When(ms, True)
-    if zone != "Z":
-        digits = zone[1:].replace(":", "")
-        ms -= (int(digits[:2]) * 60 + int(digits[2:])) * 60_000 * (1 if zone[0] == "+" else -1)
-    return When(ms, False)
-
-
-def month_first(values: list[str]) -> bool:
-    """Tell US dates from European ones by a day that cannot be a month."""
-    second = Counter(int(m[2]) > 12 for m in map(_DMY.match, values) if m)
-    return second[True] > 0

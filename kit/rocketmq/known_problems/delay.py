@@ -178,6 +178,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         remedy=T("Restart the broker; upgrade to 4.9.3 or later, where each level has its own task."),
         risk=T("Everything that is overdue is delivered at once after the restart."),
         verdict="suspected",
+        until="4.9.2",
         fixed="4.9.3 (#3861) reschedules after an exception",
     ),
     problem(
@@ -282,6 +283,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         risk=T("Moving the offset back repeats timed messages."),
         verdict="confirmed",
         since="5.0.0",
+        until="5.3.1",
         fixed="5.3.2 (#7480) for a store that was cut",
     ),
     problem(

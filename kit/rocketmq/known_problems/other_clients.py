@@ -272,6 +272,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         remedy=T("traceTopicEnable=true on a broker, or create the trace topic."),
         risk=T("None."),
         verdict="suspected",
+        until="4.9.4",
         fixed="4.9.5 (#4490)",
         unlike=T("it is no lost message"),
         unless=r"buffer full(?!.*context is)",

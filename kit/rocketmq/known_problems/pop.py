@@ -75,6 +75,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         risk=T("None."),
         verdict="confirmed",
         since="5.0.0",
+        until="5.3.1",
         fixed="5.3.0 (#7914), 5.3.2 (#9106)",
     ),
     problem(

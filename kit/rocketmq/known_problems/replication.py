@@ -271,6 +271,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         remedy=T("Restart the member; upgrade (4.9.0 reloads the delay offsets at a change, 4.9.3 registers again)."),
         risk=T("A restart causes another election."),
         verdict="suspected",
+        until="4.9.2",
         fixed="4.9.0 (#2518), 4.9.3 (#3442)",
     ),
     problem(

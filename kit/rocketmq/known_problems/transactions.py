@@ -13,7 +13,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
     problem(
         "put-back-failed",
         T("A half message could not be put back for its check"),
-        ("PutBackToHalfQueueReturnResult write failed", "PutBackToHalfQueueReturnResult error"),
+        ("QueueReturnResult write", "PutBackToHalfQueueReturnResult error"),
         T(
             "Before each check the broker writes the half message again with a higher check count; that write was refused. The check loop stays on this message until the round's time is over, and the half queue does not advance."
         ),
@@ -30,6 +30,25 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "Raise the broker's maxMessageSize above the record, or lower the producers' limit; before 4.9.4 the whole record counts."
         ),
         risk=T("A higher limit needs memory for each send."),
+    ),
+    problem(
+        "check-overtakes-local",
+        T("A check came while the local transaction was still running"),
+        ("executeLocalTransaction{}checkLocalTransaction{}executeLocalTransaction",),
+        T(
+            "The broker asks for the state of a transaction that is older than transactionTimeOut (6 s; CHECK_IMMUNITY_TIME_IN_SECONDS of the message), whether or not executeLocalTransaction has returned. A check that answers ROLLBACK because the row is not there yet ends a good transaction; one that answers COMMIT may commit it twice."
+        ),
+        T(
+            "Compare the times of executeLocalTransaction's begin and end with those of checkLocalTransaction for one key, and look at what the check answered."
+        ),
+        "broker/transaction/queue/TransactionalMessageServiceImpl.check",
+        remedy=T(
+            "Answer UNKNOW in checkLocalTransaction while the row may still come, and set CHECK_IMMUNITY_TIME_IN_SECONDS above the longest local transaction."
+        ),
+        risk=T("Transactions that really failed stay open until the check limit."),
+        cause="transaction-consistency",
+        printed="the application",
+        example="executeLocalTransaction begin A1; checkLocalTransaction A1; executeLocalTransaction end A1",
     ),
     problem(
         "half-discarded",
@@ -229,6 +248,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         remedy=T("Let the checks run: ended messages are answered again by the producer; make consumers idempotent."),
         risk=T("Messages may be committed a second time."),
         verdict="suspected",
+        until="4.8.0",
         fixed="4.9.0 (#2133)",
     ),
     problem(

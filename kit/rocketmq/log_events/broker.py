@@ -78,6 +78,8 @@ EVENTS: Final[tuple[Event, ...]] = (
           "INFO", "store/StoreStatsService.printTps", "[STORETPS] put_tps 12.3 get_found_tps 1.0 get_miss_tps 0.0 get_transfered_tps 1.0", harmless=True),
     event("page-cache-rt", "[PAGECACHERT] TotalPut", r"TotalPut (?P<total>\d+), PutMessageDistributeTime (?P<buckets>.{0,600})", "store", "INFO", "store/StoreStatsService.printTps",
           "[PAGECACHERT] TotalPut 1200, PutMessageDistributeTime [<=0ms]:1190 [0~10ms]:10 [10s~]:0 ", harmless=True),
+    event("page-cache-slow", "[PAGECACHERT] TotalPut", r"TotalPut (?P<total>\d+), PutMessageDistributeTime (?P<buckets>.{0,600})", "store", "INFO", "store/StoreStatsService.printTps",
+          "[PAGECACHERT] TotalPut 1200, PutMessageDistributeTime [<=0ms]:1190 [0~10ms]:9 [1~2s]:1 [10s~]:0 ", harmless=None, confirm=r"\[(?:500ms~1s|1~2s|2~3s|3~4s|4~5s|5~10s|10s~)\]:[1-9]"),
     # Start, stop, recovery.
     event("store-first-start", ("store checkpoint file not exists", "The commitlog files are deleted, and delete the consume queue files"), r"(?P<what>checkpoint|commitlog)",
           "store", "INFO WARN", "store/StoreCheckpoint, store/CommitLog.recover", "store checkpoint file not exists, /home/rocketmq/store/checkpoint", harmless=True),

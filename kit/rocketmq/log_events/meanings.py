@@ -59,6 +59,9 @@ MEANINGS: Final[dict[str, T]] = {
     "perf-counter": _STATS,
     "store-tps": _STATS,
     "page-cache-rt": _STATS,
+    "page-cache-slow": T(
+        "Some appends of the last minute took longer than half a second: the counts of the slow classes are not 0. From 1 s on (osPageCacheBusyTimeOutMills) the broker refuses sends."
+    ),
     "watermark": T(
         "Length of the broker's request queues and how long their first request has waited. A send queue above 0 for seconds is the beginning of flow control."
     ),

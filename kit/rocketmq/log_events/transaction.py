@@ -54,7 +54,7 @@ EVENTS: Final[tuple[Event, ...]] = (
     event("check-sent", "Check transaction. real_topic=",
           r"real_topic=(?P<topic>[^,]*),uniqKey=(?P<msg_id>[^,]*),offset=(?P<offset>\d+),commitLogOffset=(?P<commit_log_offset>\d+)", "transaction", "INFO",
           f"{_SERVICE}.check", "Check transaction. real_topic=orders,uniqKey=0A14101500000C387F4466B662A40000,offset=4,commitLogOffset=1234", since="5.1.0", harmless=True),
-    event("put-back-failed", "PutBackToHalfQueueReturnResult write failed",
+    event("put-back-failed", "QueueReturnResult write",
           r"write failed, topic: (?P<topic>[^,]*), queueId: (?P<queue_id>\d+), msgId: (?P<msg_id>\w+)", "transaction", "ERROR", f"{_SERVICE}.putBackHalfMsgQueue",
           f"PutBackToHalfQueueReturnResult write failed, topic: {_HALF}, queueId: 0, msgId: 7F000001000063A100000000000028DD"),
     event("put-back-error", "PutBackToHalfQueueReturnResult error", r"PutBackToHalfQueueReturnResult error(?:[\s\S]{0,4}(?P<exception>[\w.$]+))?", "transaction", "WARN",

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from kit.formats.tables import business_tables, delimited
+from kit.formats import printed_times
+from kit.formats.tables import business_tables
 
 UNIQ = "0A140D151A0C0C387F4466B0BCE6{:04X}"
 OFFSET = "0A140D0B00002A9F{:016X}"
@@ -209,7 +210,7 @@ def test_override(tmp_path: Path) -> None:
     ],
 )
 def test_times(text: str, expected: tuple[str, bool] | None) -> None:
-    found = delimited.when(text)
+    found = printed_times.when(text)
     if expected is None:
         assert found is None
     else:
@@ -221,5 +222,5 @@ def test_times(text: str, expected: tuple[str, bool] | None) -> None:
 
 
 def test_us_dates_are_told_by_a_day_past_twelve() -> None:
-    assert delimited.month_first(["05/14/2024 10:00:00", "05/02/2024 10:00:00"])
-    assert not delimited.month_first(["14/05/2024 10:00:00"])
+    assert printed_times.month_first(["05/14/2024 10:00:00", "05/02/2024 10:00:00"])
+    assert not printed_times.month_first(["14/05/2024 10:00:00"])

@@ -1,0 +1,117 @@
+"""Known faults of the very releases that an evidence names: those that fit what was found first.
+
+The faults are those of `kit.rocketmq.versions.FIXED` and the known problems with a last release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+import pandas as pd
+
+from kit.case import setup
+from kit.i18n import Lang, Sentence, T
+from kit.rocketmq import versions
+from kit.rocketmq.known_problems import upstream
+from kit.rocketmq.known_problems.catalogue import PROBLEMS
+from kit.rocketmq.known_problems.problem import Problem
+from kit.rocketmq.versions import Version
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+HEAD: Final = T("Known faults of the releases found here that fit what was found")
+COLUMNS: Final[dict[str, T]] = {
+    "release": T("release"),
+    "fault": T("fault"),
+    "fixed": T("fixed in"),
+    "reference": T("reference"),
+}
+SIDES: Final = {"broker": T("broker {version}"), "client": T("client {version}")}
+NOT_FIXED: Final = T("not fixed")
+FITS: Final[dict[str, tuple[str, ...]]] = {
+    "fallback-keeps-tran-msg": ("half-topic-blowup",),
+    "schedule-into-half": ("half-topic-blowup",),
+    "half-guard-missing": ("retry-lost",),
+    "prepared-retry-unconsumable": ("retry-lost",),
+    "compressed-half": ("undecodable-half-message",),
+    "busy-not-retried": ("broker-busy",),
+    "client-accepts-long-topic": ("retry-topic-too-long",),
+    "discard-only-logged": ("check-unknown-until-discard",),
+    "dlq-write-only": ("dead-letter", "dlq-unreadable"),
+    "total-size-check": ("message-size-mismatch",),
+    "put-back-loop": ("message-size-mismatch",),
+    "op-batch-late": ("duplicate-commit",),
+    "late-commit": ("duplicate-commit",),
+    "end-transaction-in-send-pool": ("broker-busy",),
+}
+"""Fault of `versions.FIXED` → causes that it brings about or makes worse."""
+
+
+@attrs.frozen
+class Advice:
+    """One fault that a release found here has. `side`: broker or client; `fixed`: the first release without it and the
+    change, None: in no release; `fits`: whether what was found is of its kind.
+    """
+
+    slug: str
+    side: str
+    release: Version
+    symptom: Sentence
+    fixed: str | None
+    reference: str
+    fits: bool
+
+    def row(self, lang: Lang) -> tuple[str, str, str, str]:
+        """Return it in the order of `COLUMNS`."""
+        release = SIDES[self.side].say(version=str(self.release)).render(lang)
+        return release, f"{self.slug}: {self.symptom.render(lang)}", self.fixed or NOT_FIXED.in_(lang), self.reference
+
+
+def advise(releases: Mapping[str, Iterable[Version]], found: Collection[str] = ()) -> tuple[Advice, ...]:
+    """Return the faults of these releases ({side: releases}), those first that fit the causes `found` (slugs)."""
+    every: list[Advice] = []
+    for side, known in releases.items():
+        for version in known:
+            for fix in versions.faults(version, side):
+                fixed = str(fix.fixed) if fix.fixed else None
+                fits = any(slug in found for slug in FITS.get(fix.slug, ()))
+                every.append(Advice(fix.slug, side, version, fix.symptom, fixed, fix.reference, fits))
+            every += [
+                _of_problem(problem, side, version, found) for problem in PROBLEMS if _has(problem, side, version)
+            ]
+    return tuple(sorted(every, key=lambda each: not each.fits))
+
+
+def _has(problem: Problem, side: str, version: Version) -> bool:
+    """Tell whether a release has a known problem; one without a last release is no matter of releases."""
+    if not problem.until or problem.reference.startswith("client/") != (side == "client"):
+        return False
+    return Version.parse(problem.since or upstream.OLDEST) <= version <= Version.parse(problem.until)
+
+
+def _of_problem(problem: Problem, side: str, version: Version, found: Collection[str]) -> Advice:
+    fits = problem.slug in found or problem.cause in found
+    return Advice(
+        problem.slug, side, version, problem.title, problem.fixed or f"> {problem.until}", problem.reference, fits
+    )
+
+
+def of_case(case: Case) -> dict[str, tuple[Version, ...]]:
+    """Return the releases that the evidence names, by side."""
+    named = {"broker": setup.broker_versions(case), "client": setup.client_versions(case)}
+    return {side: tuple(Version.parse(text) for text in texts) for side, texts in named.items()}
+
+
+def named(document: Mapping[str, Any] | None) -> frozenset[str]:
+    """Return the causes that findings.json confirms or suspects."""
+    every = document["findings"] if document else ()
+    return frozenset(f["cause"] for f in every if f["verdict"] in ("confirmed", "suspected"))
+
+
+def fitting(case: Case, document: Mapping[str, Any] | None) -> pd.DataFrame:
+    """Return the faults that fit what was found, with the columns of `COLUMNS`; without rows where none does."""
+    rows = [each.row(case.lang) for each in advise(of_case(case), named(document)) if each.fits]
+    return pd.DataFrame(rows, columns=pd.Index(list(COLUMNS)), dtype=object)

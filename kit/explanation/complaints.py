@@ -1,0 +1,129 @@
+"""What a paste says in words of its own: ids of both kinds held against each other, checks that overtake a local transaction."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import attrs
+
+from kit.explanation import pasted_ids
+from kit.explanation.plain_lines import Line, lines
+from kit.rocketmq.known_problems import matching, upstream
+
+_COMPARED: Final = re.compile(
+    r"differ|mismatch|not (?:the )?same|same message|which|why|search|look(?:ed|ing)? ?(?:it )?up|query|find|found|compar|"
+    r"[!=]=|≠|dedup|idempoten|duplicate|twice|console|dashboard|"
+    r"不一[样致]|不同|不相同|不匹配|区别|对应|对不上|[查搜]|为什么|哪个|去重|幂等|重复|控制台",
+    re.IGNORECASE,
+)
+"""Words of somebody who compares or searches."""
+_CHECK: Final = re.compile(
+    r"checkLocalTransaction|check[- ]?back|transaction check|check(?:ed|s)? (?:the |a |by )|回查", re.IGNORECASE
+)
+_CHECK_NAMED: Final = re.compile(r"checkLocalTransaction|check[- ]?back|transaction check|回查", re.IGNORECASE)
+_LOCAL: Final = re.compile(r"executeLocalTransaction|local transaction|本地事务", re.IGNORECASE)
+_STILL: Final = re.compile(
+    r"\b(?:still|before|while|until|during|overt\w+|running|too (?:slow|long)|not (?:yet )?(?:\w+ )?(?:finished|completed?|done|committed|over)|"
+    r"(?:isn't|wasn't|has ?n[o']t) (?:\w+ )?(?:finished|completed?|done|committed))\b|"
+    r"还[没未在]|尚未|未(?:执行)?(?:完|提交|结束)|没(?:有)?(?:执行)?(?:完|提交|结束)|就.{0,8}回查|先于|早于|提前|期间|正在",
+    re.IGNORECASE,
+)
+"""Words that say one thing came while the other went on."""
+_DECLARED: Final = re.compile(r"^\s*(?:@Override|public|private|protected|class|import|\*|//)|^\s*at [\w.$]+\(")
+_TIME: Final = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?|\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?|\[[^\]\n]{0,80}\]")
+_NUMBERED: Final = re.compile(r"(?<![\w-])(?=[\w-]{0,60}\d)[A-Za-z0-9_-]{2,64}(?![\w-])")
+
+
+@attrs.frozen
+class Mixed:
+    """Ids of both kinds held against each other. `paired`: two of them are certainly of one message; `at`: numbers of the lines (first is 1)."""
+
+    offset_ids: int
+    uniq_keys: int
+    paired: bool
+    at: tuple[int, ...]
+
+
+def speaks(text: str) -> bool:
+    """Tell whether a text without any line of RocketMQ holds something to explain: a message id, a transaction listener."""
+    if _CHECK_NAMED.search(text) and _LOCAL.search(text):
+        return True
+    return any(
+        each.info.kind != "uniq" or each.info.how_sure == "certain" for each in pasted_ids.find(list(lines(text)))
+    )
+
+
+def mixed(
+    text: str, pasted: Sequence[Line] | None = None, found: Sequence[pasted_ids.PastedId] | None = None
+) -> Mixed | None:
+    """Return the ids of both kinds that a paste holds against each other, None where there are none. `pasted`, `found`:
+    its lines and ids, where they are known already.
+
+    A line that prints both (a SendResult, a message) is normal, and so are two lines of RocketMQ's own logs: there the
+    words around them have to say that somebody compares or searches.
+    """
+    pasted = list(lines(text)) if pasted is None else pasted
+    found = pasted_ids.find(pasted) if found is None else found
+    kinds = {each.info.text: each.info.kind == "offset" for each in found}
+    if len(set(kinds.values())) < 2:
+        return None
+    by_line = [(line, {name for name in kinds if name in line.text.upper()}) for line in pasted]
+    alone = [(line, {kinds[name] for name in names}) for line, names in by_line if names]
+    one_kind = [(line, next(iter(own))) for line, own in alone if len(own) == 1]
+    offsets, keys = ([line for line, kind in one_kind if kind is wanted] for wanted in (True, False))
+    compared = bool(_COMPARED.search(_without_ids(pasted, kinds)))
+    apart = (_first(offsets), _first(keys))
+    if all(apart) and (compared or not all(_printed(line) for line in (*offsets[:1], *keys[:1]))):
+        at = sorted({offsets[0].number, keys[0].number})
+    elif compared:
+        at = sorted({line.number for line, _ in alone})[:2]
+    else:
+        return None
+    pair = {each.pair[0].text for each in found if each.pair is not None}
+    return Mixed(sum(kinds.values()), sum(not kind for kind in kinds.values()), bool(pair), tuple(at))
+
+
+def _first(found: Sequence[Line]) -> Line | None:
+    return found[0] if found else None
+
+
+def _printed(line: Line) -> bool:
+    """Tell whether RocketMQ printed a line."""
+    return bool(
+        matching.named(line.text + "\n") or any(each.weight > upstream.SURE for each in upstream.find(line.text))
+    )
+
+
+def _without_ids(pasted: Iterable[Line], known: Iterable[str]) -> str:
+    """Return what people wrote themselves: no line that RocketMQ printed, no id."""
+    own = "\n".join(
+        line.text for line in pasted if not line.frame and not _printed(line) and "SendResult [" not in line.text
+    )
+    for name in known:
+        own = re.sub(re.escape(name), "", own, flags=re.IGNORECASE)
+    return own
+
+
+def overtaken(text: str) -> tuple[int, ...]:
+    """Return the numbers of the lines in which a check comes between two lines of one local transaction, or in which
+    somebody says so; () where neither is there.
+    """
+    numbered = [(n, line) for n, line in enumerate(text.split("\n"), 1) if not _DECLARED.match(line)]
+    said = [n for n, line in numbered if _CHECK.search(line) and _LOCAL.search(line) and _STILL.search(line)]
+    checks = [(n, line) for n, line in numbered if _CHECK_NAMED.search(line)]
+    locals_ = [(n, line) for n, line in numbered if _LOCAL.search(line)]
+    between: list[int] = []
+    for n, line in checks:
+        own = [(other, words) for other, words in locals_ if _of_one(line, words)]
+        before, after = [other for other, _ in own if other < n], [other for other, _ in own if other > n]
+        if before and after:
+            between += [before[-1], n, after[0]]
+    return tuple(sorted(dict.fromkeys([*said, *between[:3]])))[:3]
+
+
+def _of_one(one: str, other: str) -> bool:
+    """Tell whether two lines may be about one transaction: they name a common number, or one of them names none."""
+    first, second = (set(_NUMBERED.findall(_TIME.sub(" ", line))) for line in (one, other))
+    return not first or not second or bool(first & second)

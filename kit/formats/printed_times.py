@@ -1,0 +1,146 @@
+"""What a printed time or zone means: the one place where texts become instants. (Lines of logs go through a kernel of their own, `formats/logs/prefix`.)"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Final
+from zoneinfo import ZoneInfo
+
+import attrs
+
+from kit.i18n import T
+
+NO_ZONE = T("`{zone}` is not a time zone; write +08:00 or Asia/Shanghai")
+EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+
+_ZONE: Final = r"\s*(Z|[+-]\d\d:?\d\d)?\s*([AaPp][Mm])?$"
+_YMD: Final = re.compile(
+    r"(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})日?[T ]*(\d{1,2})[:时点.](\d{1,2})(?:[:分.](\d{1,2})(?:[.,:](\d{1,9}))?)?秒?"
+    + _ZONE
+)
+_DMY: Final = re.compile(
+    r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{4})[T ,]*(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?" + _ZONE
+)
+_DENSE: Final = re.compile(r"(20\d\d)(\d\d)(\d\d)[T ]?(\d\d)(\d\d)(\d\d)(?:[.,]?(\d{3}))?()()$")
+_OFFSET: Final = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2})(?::?(\d\d))?", re.IGNORECASE)
+
+
+# --- times -----------------------------------------------------------------------------------------------------------
+
+
+def ms(*fields: int | str | bytes) -> int | None:
+    """Return ms since 1970 of year, month, day, hour, … read as UTC; None where the calendar has no such time."""
+    try:
+        at = dt.datetime(*map(int, fields), tzinfo=dt.UTC)  # type: ignore[arg-type, misc]
+    except ValueError:
+        return None
+    return (at - EPOCH) // dt.timedelta(milliseconds=1)
+
+
+def utc(at: dt.datetime) -> dt.datetime:
+    """Return an instant in UTC; without a zone it already is, as Spark's and pandas' are."""
+    return at.replace(tzinfo=dt.UTC) if at.tzinfo is None else at.astimezone(dt.UTC)
+
+
+def iso(text: str) -> dt.datetime:
+    """Return the instant of an ISO time; without an offset it is UTC. Raise `ValueError`."""
+    at = dt.datetime.fromisoformat(text)
+    return at.replace(tzinfo=dt.UTC) if at.tzinfo is None else at
+
+
+def shown(at: dt.datetime) -> str:
+    """Return an instant as findings.json has it: ISO 8601 in UTC with milliseconds and a Z."""
+    return utc(at).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@attrs.frozen
+class When:
+    """A printed time: `ms` since 1970 as printed; `floating`: it names no zone, so `ms` still lacks the offset."""
+
+    ms: int
+    floating: bool
+
+
+def when(text: str | None, *, month_first: bool = False) -> When | None:
+    """Read a time as tables print it (ISO, with slashes, Chinese, day first, dense digits, epoch seconds or
+    milliseconds); None for anything else.
+    """
+    text = (text or "").strip()
+    if not 10 <= len(text) <= 40:
+        return None
+    if text.isascii() and text.isdigit() and len(text) in (10, 13):
+        number = int(text) * (1000 if len(text) == 10 else 1)
+        return When(number, False) if 1_262_304_000_000 <= number < 4_102_444_800_000 else None
+    found = _YMD.match(text) or _DENSE.match(text)
+    if found:
+        year, month, day = (int(found[i]) for i in (1, 2, 3))
+    else:
+        found = _DMY.match(text)
+        if not found:
+            return None
+        day, month, year = (int(found[i]) for i in ((2, 1, 3) if month_first else (1, 2, 3)))
+    hour = int(found[4])
+    if found[9]:
+        hour = hour % 12 + (12 if found[9].lower() == "pm" else 0)
+    printed = ms(year, month, day, hour, found[5], found[6] or 0)
+    if printed is None:
+        return None
+    printed += int(((found[7] or "") + "000")[:3])
+    east = zone(found[8])
+    return When(printed - (east * 60_000 if isinstance(east, int) else 0), not found[8])
+
+
+def month_first(values: Sequence[str]) -> bool:
+    """Tell US dates from European ones by a day that cannot be a month."""
+    second = Counter(int(m[2]) > 12 for m in map(_DMY.match, values) if m)
+    return second[True] > 0
+
+
+# --- zones -----------------------------------------------------------------------------------------------------------
+
+
+def zone(text: str | None) -> str | int | None:
+    """Return a declared zone as minutes east (`+08:00`, `GMT+8`, `UTC`) or as its IANA name; None for none."""
+    if not text:
+        return None
+    if text.upper() in ("UTC", "GMT", "Z"):
+        return 0
+    found = _OFFSET.fullmatch(text)
+    if not found:
+        return text
+    minutes = int(found[2]) * 60 + int(found[3] or 0)
+    return minutes if found[1] == "+" else -minutes
+
+
+def tzinfo(text: str | None) -> dt.tzinfo:
+    """Return the zone a text names: an offset, an IANA name, nothing for UTC. Raise `ValueError`."""
+    known = zone(text)
+    try:
+        if isinstance(known, str):
+            return ZoneInfo(known)
+        return dt.timezone(dt.timedelta(minutes=known)) if known else dt.UTC
+    except (KeyError, ValueError, OSError):
+        raise ValueError(NO_ZONE.say(zone=str(text)[:60]).render()) from None
+
+
+def converter(declared: str | None) -> Callable[[int], int]:
+    """Return a function from ms as printed in a zone (`+08:00`, an IANA name; None: UTC) to ms since 1970. Raise
+    `ValueError` for no zone.
+    """
+    known = zone(declared)
+    if not isinstance(known, str):
+        east = (known or 0) * 60_000
+        return lambda printed: printed - east
+    from kit.formats.values import instant  # late: it brings Arrow, and naming an instant needs none
+
+    place = tzinfo(known)
+
+    def local(printed: int) -> int:
+        if instant(printed) is None:
+            return printed  # No zone matters to what is out of range.
+        return round((EPOCH.replace(tzinfo=place) + dt.timedelta(milliseconds=printed)).timestamp() * 1000)
+
+    return local

@@ -1,0 +1,54 @@
+"""A box to paste log lines, codes and ids into; `kit.explain` answers, without evidence, Java or Spark."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pandas as pd
+
+from kit.charts import Table
+from kit.charts.controls import live
+from kit.i18n import Lang, T
+
+CAPTION: Final = T("What the pasted lines mean")
+PASTE: Final = T("paste log lines, codes, ids, settings")
+EXPLAIN: Final = T("Explain")
+COLUMNS: Final[dict[str, T]] = {
+    "line": T("line", "inquiry"),
+    "text": T("text", "inquiry"),
+    "title": T("what it is"),
+    "meaning": T("meaning"),
+    "next": T("look at"),
+    "versions": T("printed by"),
+}
+MOST: Final = 200
+
+
+def paste_box(text: str = "", lang: Lang = "en", interactive: bool = True) -> Any:
+    """Return a box to paste into, with `text` in it and the answer below; where not `interactive`, the answer alone."""
+
+    def answer(paste: str) -> Table:
+        return explained(paste, lang)
+
+    if not interactive:
+        return answer(text)
+    import ipywidgets
+
+    # A description takes the place that the text needs on a narrow screen.
+    wide = {"width": "100%", "height": "9em"}
+    box = ipywidgets.Textarea(value=text, placeholder=PASTE.in_(lang), description=" ", layout=wide)
+    box.style.description_width = "0"
+    shown = live(answer, EXPLAIN.in_(lang), paste=box)
+    if text:
+        shown.children[1].click()
+    return shown
+
+
+def explained(text: str, lang: Lang = "en") -> Table:
+    """Return what `kit.explain` says about each line of a text as a table."""
+    from kit.explanation.explain import explain
+
+    rows = [[row[name] for name in COLUMNS] for row in explain(text, lang)]
+    frame = pd.DataFrame(rows, columns=pd.Index(list(COLUMNS)), dtype=object)
+    heads = {name: head.in_(lang) for name, head in COLUMNS.items()}
+    return Table(frame, CAPTION.in_(lang), heads, lang, max_rows=MOST)

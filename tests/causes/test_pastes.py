@@ -1,0 +1,47 @@
+"""Pastes as people write them: which of the causes that a few lines can show are named, and how surely.
+
+Every fourth at once, the others with the slow tests: what their words say is tested for all of them without a case.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pastes
+import pytest
+from pastes import Paste
+
+import kit
+from kit.causes.root_causes import broker_busy, message_identity, message_size_mismatch, transaction_consistency
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+ASKED = (broker_busy, message_identity, message_size_mismatch, transaction_consistency)
+NAMED = ("confirmed", "suspected")
+
+
+@pytest.mark.parametrize("paste", pastes.EVERY[::4], ids=lambda paste: paste.name)
+def test_a_paste_shows_what_it_shows(spark: SparkSession, tmp_path: Path, paste: Paste) -> None:
+    _shown(tmp_path, paste)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("paste", [p for n, p in enumerate(pastes.EVERY) if n % 4], ids=lambda paste: paste.name)
+def test_so_do_all_others(spark: SparkSession, tmp_path: Path, paste: Paste) -> None:
+    _shown(tmp_path, paste)
+
+
+def _shown(tmp_path: Path, paste: Paste) -> None:
+    (tmp_path / "paste.txt").write_text(paste.text, encoding="utf-8")
+    case = kit.open_case(tmp_path / "paste.txt", tmp_path / "ws")
+    found = {cause.SLUG: cause.examine(case) for cause in ASKED}
+    wanted = {slug: verdict for slug, verdict in paste.causes.items() if slug in found}
+    assert {slug: one.verdict for slug, one in found.items() if one.verdict in NAMED} == wanted
+    lines = paste.text.split("\n")
+    for slug in wanted:
+        refs = [ref for step in found[slug].steps for ref in step.evidence if step.holds]
+        assert refs and all(ref.line is not None and ref.text == lines[ref.line - 1] for ref in refs)

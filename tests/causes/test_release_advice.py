@@ -1,0 +1,62 @@
+"""Known faults of the releases found: first and last releases are those of the pull requests named in the reference (§9)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kit.causes import doctor, release_advice
+from kit.rocketmq.versions import Version
+
+
+def slugs(side: str, release: str, *found: str) -> list[tuple[str, bool]]:
+    return [(each.slug, each.fits) for each in release_advice.advise({side: [Version.parse(release)]}, found)]
+
+
+@pytest.mark.parametrize(
+    ("side", "release", "fault", "has"),
+    [
+        # PR #1649 clears TRAN_MSG from client 4.6.1 on.
+        ("client", "4.6.0", "fallback-keeps-tran-msg", True),
+        ("client", "4.6.1", "fallback-keeps-tran-msg", False),
+        # PR #3358 is in 4.9.2, PR #3861 in 4.9.3.
+        ("broker", "4.9.1", "delay-offset-outside", True),
+        ("broker", "4.9.2", "delay-offset-outside", False),
+        ("broker", "4.9.2", "delay-level-dead", True),
+        ("broker", "5.1.4", "delay-level-dead", False),
+        # A client's fault is none of a broker's release.
+        ("broker", "4.9.4", "trace-lost", False),
+        ("client", "4.9.4", "trace-lost", True),
+    ],
+)
+def test_a_release_has_the_faults_of_its_time(side: str, release: str, fault: str, has: bool) -> None:
+    assert (fault in dict(slugs(side, release))) is has
+
+
+def test_what_fits_comes_first() -> None:
+    found = slugs("broker", "4.6.0", "message-size-mismatch", "delay-offset-outside")
+    fitting = [slug for slug, fits in found if fits]
+    assert fitting == [slug for slug, _ in found][: len(fitting)]
+    assert set(fitting) == {"total-size-check", "put-back-loop", "delay-offset-outside"}
+    assert not any(fits for _, fits in slugs("broker", "4.6.0"))
+
+
+def test_every_fault_that_is_mapped_exists() -> None:
+    from kit import causes
+    from kit.rocketmq.versions import FIXED
+
+    assert set(release_advice.FITS) <= {fix.slug for fix in FIXED}
+    assert {slug for each in release_advice.FITS.values() for slug in each} <= {c.SLUG for c in causes.discover()}
+
+
+def test_the_release_is_told_by_a_library_beside_the_configuration(tmp_path: Path) -> None:
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "conf" / "broker.conf").write_text("brokerName=b1\nmaxMessageSize=65536\n")
+    (tmp_path / "lib" / "rocketmq-store-4.6.0.jar").write_bytes(b"PK\3\4")
+    (tmp_path / "lib" / "rocketmq-client-4.9.4.jar").write_bytes(b"PK\3\4")
+    found = doctor.of_files(tmp_path)
+    assert found is not None and [str(v) for v in found.seen.broker_versions] == ["4.6.0"]
+    assert found.faults[0].fits and "total-size-check" in {each.slug for each in found.faults}
+    assert found.as_dict("en")["faults"][0]["release"] == "4.6.0"

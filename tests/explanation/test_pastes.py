@@ -1,0 +1,55 @@
+"""What `explain` says about pastes as people write them, and what their own words tell."""
+
+from __future__ import annotations
+
+import pastes
+import pytest
+from pastes import Paste
+
+from kit.explanation import complaints
+from kit.explanation.explain import explain
+
+by_name = pytest.mark.parametrize("paste", pastes.EVERY, ids=lambda paste: paste.name)
+
+
+def test_there_are_enough() -> None:
+    assert len(pastes.EVERY) >= 60
+    assert len({paste.name for paste in pastes.EVERY}) == len(pastes.EVERY)
+
+
+@by_name
+def test_its_lines_and_ids_are_recognised(paste: Paste) -> None:
+    rows = explain(paste.text)
+    assert set(paste.slugs) <= {row["slug"] for row in rows}
+    assert {row["text"] for row in rows if row["kind"] == "id"} == set(paste.ids)
+
+
+@by_name
+def test_ids_held_against_each_other(paste: Paste) -> None:
+    assert (complaints.mixed(paste.text) is not None) == (paste.causes.get(pastes.IDENTITY) == "suspected")
+
+
+@by_name
+def test_checks_that_overtake(paste: Paste) -> None:
+    said = paste in pastes.OVERTAKEN and pastes.CONSISTENCY in paste.causes and "exception" not in paste.name
+    assert bool(complaints.overtaken(paste.text)) == said
+    assert ("check-overtakes-local" in {row["slug"] for row in explain(paste.text)}) == said
+
+
+def test_the_lines_quoted_are_those_with_the_ids() -> None:
+    found = complaints.mixed(f"a\n\n> {pastes.UNIQ}\n<br>b<br>x {pastes.OFFSET} why")
+    assert found is not None and (found.at, found.offset_ids, found.uniq_keys) == ((3, 4), 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "speaks"),
+    [
+        (pastes.UNIQ, True),
+        (pastes.OFFSET.lower(), True),
+        ("checkLocalTransaction during the local transaction", True),
+        ("0123456789abcdef0123456789abcdef  archive.zip", False),
+        ("a shopping list", False),
+    ],
+)
+def test_text_that_has_something_to_explain(text: str, speaks: bool) -> None:
+    assert complaints.speaks(text) is speaks
