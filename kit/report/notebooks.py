@@ -119,9 +119,7 @@ def execute(
         nbformat.write(injected(localise(read(path), parameters["lang"]), parameters), target)
     with contextlib.nullcontext(runner) if runner else ready() as process:
         said, _ = process.communicate(json.dumps([str(target) for target in targets]) + "\n")
-    ended: dict[int, int] = {
-        number: status for number, status in (map(int, line.split()) for line in said.splitlines())
-    }
+    ended = {int(number): int(status) for number, _, status in (line.partition(" ") for line in said.splitlines())}
     for number, target in enumerate(targets):
         broken = _settled(target, ended.get(number), parameters["lang"])
         if failures is not None:
@@ -187,8 +185,21 @@ def neutral(paths: Iterable[Path], parameters: Mapping[str, Any]) -> None:
 def settle(notebook: nbformat.NotebookNode) -> None:
     """Take out what differs from run to run."""
     for number, cell in enumerate(notebook.cells):
+        if cell.cell_type == "code":
+            cell.outputs = _joined(cell.outputs)
         if INJECTED in cell.metadata.get("tags", ()):
             cell["id"] = f"injected-{number}"
+
+
+def _joined(outputs: Iterable[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
+    """Return outputs with what was printed in one piece: a kernel sends it in as many as it has time for."""
+    kept: list[nbformat.NotebookNode] = []
+    for output in outputs:
+        if kept and output["output_type"] == "stream" and output.get("name") == kept[-1].get("name"):
+            kept[-1]["text"] += output["text"]
+        else:
+            kept.append(output)
+    return kept
 
 
 @attrs.frozen
