@@ -175,6 +175,8 @@ def settle(notebook: nbformat.NotebookNode) -> None:
     notebook.metadata.pop("papermill", None)
     notebook.cells = [cell for cell in notebook.cells if PAPERMILL_NOTE not in cell.metadata.get("tags", ())]
     for number, cell in enumerate(notebook.cells):
+        if cell.cell_type == "code":
+            cell.outputs = _joined(cell.outputs)
         if GO_ON in cell.metadata.get("tags", ()):
             cell.metadata.tags.remove(GO_ON)
             if not cell.metadata.tags:
@@ -183,6 +185,17 @@ def settle(notebook: nbformat.NotebookNode) -> None:
             cell.metadata.pop(name, None)
         if "injected-parameters" in cell.metadata.get("tags", ()):
             cell["id"] = f"injected-{number}"
+
+
+def _joined(outputs: Iterable[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
+    """Return outputs with what was printed in one piece: a kernel sends it in as many as it has time for."""
+    kept: list[nbformat.NotebookNode] = []
+    for output in outputs:
+        if kept and output["output_type"] == "stream" and output.get("name") == kept[-1].get("name"):
+            kept[-1]["text"] += output["text"]
+        else:
+            kept.append(output)
+    return kept
 
 
 @attrs.frozen
