@@ -218,7 +218,11 @@ def records_where(case: Case, where: pc.Expression, most: int = 3) -> tuple[Ref,
 
 def records_at(case: Case, frame: pd.DataFrame, most: int = 3) -> tuple[Ref, ...]:
     """Quote the first records, by store time, of a frame with store_timestamp, file and physical_offset."""
-    places = frame[["store_timestamp", "file", "physical_offset"]].astype({"file": object})
+    places = (
+        frame[["store_timestamp", "file", "physical_offset"]]
+        .astype({"file": object})
+        .dropna(subset=["file", "physical_offset"])
+    )
     first = places.sort_values(["store_timestamp", "file", "physical_offset"]).head(most)
     if first.empty:
         return ()

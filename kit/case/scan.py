@@ -200,7 +200,7 @@ def by_message(case: Case, columns: Sequence[str], where: pc.Expression | None =
         every = batches(case, columns, where)
         mine = (b.filter(pa.array(hashed(b["uniq_key"]) % np.uint64(parts) == part)) for b in every)
         found = list(every if parts == 1 else mine)
-        yield pa.Table.from_batches(found, schema).unify_dictionaries().combine_chunks()
+        yield whole(pa.Table.from_batches(found, schema).unify_dictionaries().combine_chunks())
 
 
 def entries(case: Case, slugs: Sequence[str], columns: Sequence[str], where: pc.Expression | None = None) -> pa.Table:
@@ -242,7 +242,9 @@ def events(
 
 def texts(found: pa.Table) -> pa.Array:
     """Return what log entries say: their message and the trace folded into them."""
-    return pc.binary_join_element_wise(found["message"], found["trace"], "\n", null_handling="skip").combine_chunks()
+    return pc.binary_join_element_wise(
+        found["message"].fill_null(""), found["trace"], "\n", null_handling="skip"
+    ).combine_chunks()
 
 
 def values(known: Event, texts: pa.Array) -> Iterator[tuple[str, np.ndarray]]:
@@ -275,6 +277,14 @@ def countable(table: pa.Table) -> pa.Table:
             known = table[n].cast(_MICROS)
             fits = pc.and_(pc.greater_equal(known, first), pc.less_equal(known, last))
             table = table.set_column(n, field.name, pc.if_else(fits, known, None))
+    return table
+
+
+def whole(table: pa.Table) -> pa.Table:
+    """Return rows with 0 for the numbers that are missing, and room for sums of the others."""
+    for n, field in enumerate(table.schema):
+        if pa.types.is_integer(field.type):
+            table = table.set_column(n, field.name, table[n].cast(pa.int64()).fill_null(0))
     return table
 
 

@@ -188,7 +188,7 @@ def _named(case: Case, wanted: str, copies: pc.Expression) -> Iterable[dict[str,
             ds.field("offset_msg_id"), up[:-16]
         )
     for batch in scan.batches(case, _LINKS, copies & mine):
-        yield from batch.to_pylist()
+        yield from scan.whole(pa.Table.from_batches([batch])).to_pylist()
 
 
 def _names(row: dict[str, Any], wanted: str) -> bool:
@@ -234,7 +234,9 @@ def _keyless(case: Case) -> list[dict[str, Any]]:
     none.
     """
     mine = ds.field("uniq_key").is_null() & (ds.field("stage") != record_stage.OP)
-    rows = itertools.chain.from_iterable(batch.to_pylist() for batch in scan.batches(case, _LINKS, mine))
+    rows = itertools.chain.from_iterable(
+        scan.whole(pa.Table.from_batches([batch])).to_pylist() for batch in scan.batches(case, _LINKS, mine)
+    )
     kept = itertools.islice(rows, MOST_KEYLESS)
     return [{"offset_msg_id": r["offset_msg_id"], "origin": r[_ORIGIN], "half": _half_id(r)} for r in kept]
 
@@ -249,7 +251,11 @@ def _fetch(case: Case, condition: pc.Expression) -> list[dict[str, Any]]:
         "timer": "TIMER_OUT_MS",
     }
     columns = {name: ds.field(name) for name in (*_FIELDS, TEXT)} | {n: ds.field(promoted(p)) for n, p in more.items()}
-    found = scan.countable(scan.records(case, columns, condition & (ds.field("stage") != record_stage.OP)))
+    found = scan.countable(
+        scan.records(
+            case, columns, condition & ds.field("stage").isin([s for s in record_stage.STAGES if s != record_stage.OP])
+        )
+    )
     found = found.sort_by("store_timestamp").slice(0, MOST_RECORDS)
     timed = scan.frame(found.select(["topic", "queue_id", "store_timestamp", "timer"]))
     due = record_stage.due(case, timed.rename(columns={"timer": promoted("TIMER_OUT_MS")}))

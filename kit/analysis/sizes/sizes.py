@@ -221,7 +221,7 @@ def _halves(case: Case, where: pc.Expression | None, more: tuple[str, ...]) -> I
     mine = transactions.HALF if where is None else transactions.HALF & where
     for batch in scan.batches(case, (*_READ, *more), mine):
         if batch.num_rows:
-            rows = pa.Table.from_batches([batch])
+            rows = scan.whole(pa.Table.from_batches([batch]))
             yield scan.frame(rows).assign(check_times=scan.numbers(rows[promoted(names.CHECK_TIMES)]))
 
 

@@ -225,6 +225,6 @@ def one_host(case: Case) -> bool:
     return len(hosts) < 2
 
 
-def host_of(address: str) -> str:
+def host_of(address: str | None) -> str:
     """Return the host of an address: without port, brackets and zeros that IPv6 may or may not spell out."""
-    return re.sub(r"^[/\[]+|\]+$", "", re.sub(r":\d+$", "", address)).lower()
+    return re.sub(r"^[/\[]+|\]+$", "", re.sub(r":\d+$", "", address or "")).lower()

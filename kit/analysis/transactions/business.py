@@ -40,7 +40,7 @@ def _by_key(case: Case) -> pd.DataFrame:
     mine = (ds.field("role") == "business") & ds.field("key").is_valid()
     rows = scan.frame(scan.table(case, "rows", ["key", "file", "line", "status", "uniq_key"], mine))
     first = rows.sort_values(["key", "file", "line", "status"], na_position="first").drop_duplicates("key")
-    named = rows.groupby("key")["uniq_key"].min()
+    named = rows.dropna(subset="uniq_key").sort_values("uniq_key").drop_duplicates("key").set_index("key")["uniq_key"]
     return first.drop(columns="uniq_key").assign(named=first["key"].map(named)).reset_index(drop=True)
 
 

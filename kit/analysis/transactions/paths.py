@@ -148,7 +148,7 @@ def timeline(case: Case, frame: pd.DataFrame, also: Sequence[str] = ()) -> pd.Da
     if first.empty:
         return pd.DataFrame(columns=columns)
     chosen = ds.field("uniq_key").isin(list(first["uniq_key"]))
-    records = scan.frame(scan.records(case, _READ, chosen))
+    records = scan.frame(scan.whole(scan.records(case, _READ, chosen)))
     records = records.rename(columns={"keys": "key", "store_timestamp": "time"}).assign(stage=_stages(records))
     ended = transactions.transactions(case, chosen & ds.field("op_offset").is_valid())
     ended = ended[["uniq_key", "keys", "op_time", "op_file", "op_offset"]].assign(stage="op", topic=names.OP_TOPIC)
@@ -180,7 +180,7 @@ def timeline(case: Case, frame: pd.DataFrame, also: Sequence[str] = ()) -> pd.Da
 
 def _stages(records: pd.DataFrame) -> np.ndarray:
     """Return what each record of a transaction is; None for a leaked retry and what waits for a delay."""
-    topic, target = records["topic"], records[transactions.TARGET]
+    topic, target = records["topic"].fillna(""), records[transactions.TARGET]
     half = (topic == names.HALF_TOPIC) & target.notna() & (target != names.HALF_TOPIC)
     renewed = records[list(transactions.RENEWED)].notna().any(axis=1)
     commit = (records["sys_flag"] & names.TRANSACTION_MASK) == names.TRANSACTION_COMMIT

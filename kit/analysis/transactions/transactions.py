@@ -138,7 +138,7 @@ def _hosts(case: Case) -> set[tuple[str, str]]:
     ):
         hosts = pc.utf8_slice_codeunits(batch["offset_msg_id"], 0, -16)
         seen = pa.table([batch["file"], hosts], ["file", "host"]).group_by(["file", "host"]).aggregate([])
-        pairs |= {(row["file"], row["host"]) for row in seen.to_pylist()}
+        pairs |= {(row["file"], row["host"]) for row in seen.to_pylist() if row["file"] and row["host"]}
     return pairs
 
 

@@ -153,7 +153,7 @@ def _too_large(case: Case) -> pd.DataFrame | None:
         return None
     found = [pd.DataFrame(columns=list(_READ))]
     for batch in scan.batches(case, (*_READ, "topic", "store_size", "body_size", "sys_flag", _TARGET), _WAITS):
-        rows = scan.frame(pa.Table.from_batches([batch])).dropna(subset=[_TARGET])
+        rows = scan.frame(scan.whole(pa.Table.from_batches([batch]))).dropna(subset=[_TARGET])
         names_ = pc.binary_length(pa.array(rows[_TARGET], pa.string())).to_numpy()
         delivered = rows["store_size"] - len(names.SCHEDULE_TOPIC) + names_
         why = sizes.refused(delivered, rows["body_size"], sizes.properties_bytes(rows), known)

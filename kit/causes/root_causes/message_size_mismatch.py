@@ -261,9 +261,10 @@ def _queue_step(case: Case, found: Seen) -> Step:
 
 def _stuck(found: Seen) -> int | None:
     """Return the half queue offset the check is at, or will be at."""
-    if found.records:
-        return int(min(row.queue_offset for row in found.over or found.records))
-    return int(found.risk["queue_offset"].min()) if found.risk is not None and len(found.risk) else None
+    at = [row.queue_offset for row in found.over or found.records]
+    if not at and found.risk is not None:
+        at = list(found.risk["queue_offset"])
+    return int(min(at)) if (at := [offset for offset in at if pd.notna(offset)]) else None
 
 
 def _volume_step(case: Case, found: Seen) -> Step:
