@@ -301,7 +301,7 @@ def _tables(case: Case, found: Seen) -> dict[str, Any]:
     first = next(iter(found.over or found.records), None)
     if first is None and found.risk is not None and len(found.risk):
         rows = sizes.with_ids(case, [str(found.risk["offset_msg_id"].iloc[0])])
-        first = _Half(rows.astype(object).to_dict("records")[0])
+        first = next((_Half(row) for row in rows.astype(object).to_dict("records")), None)
     if first is not None:
         first.properties = as_dict(first[TEXT])
         tables["size_fields"] = record_fields.stages(first, first.put_back_body, found.limits.limit)
