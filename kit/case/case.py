@@ -73,8 +73,9 @@ def open_case(
     ws.usable(Path(workspace) if workspace is not None else ws.default_base(), lang, shared=shared)
     elsewhere = str(evidence) if is_remote(str(evidence)) else None
     path = fetch(elsewhere, workspace) if elsewhere else Path(evidence)
-    if not path.exists():
-        raise FileNotFoundError(2, "No such file or folder", str(path))
+    # Nothing is what a shell makes of a variable that is not set; it does not mean the folder somebody happens to be in.
+    if not path.exists() or str(evidence) == "":
+        raise FileNotFoundError(2, "No such file or folder", str(evidence))
     base = ws.base(workspace, path)
     for zone in (tz_broker, tz_app):
         converter(zone)
@@ -254,12 +255,12 @@ class Case:
         if self.found.overlapping:
             same = Window.partitionBy("offset_msg_id").orderBy("file")
             kept = kept.withColumn("_copy", F.row_number().over(same)).where(F.col("_copy") == 1).drop("_copy")
-        return self._countable("messages", kept, "born_timestamp", "store_timestamp")
+        return self._countable("messages", kept)
 
     @property
     def ops(self) -> DataFrame:
         """Op records, one row for each half message they end."""
-        frame = self._countable("ops", self._frame("ops"), "store_timestamp")
+        frame = self._frame("ops")
         return frame.dropDuplicates(["offset_msg_id", "half_queue_offset"]) if self.found.overlapping else frame
 
     @property
@@ -365,15 +366,17 @@ class Case:
             folder = self.folder(name)
             frame = parquet(self.spark, folder, from_arrow_schema(spec.schema))
             kept = self._cut(frame, spec.time)
+            if name != "messages":  # whose times users see as they were stored
+                kept = self._countable(name, kept)
             with self._lock:
                 self._frames[name] = kept
         return kept
 
-    def _countable(self, name: str, frame: DataFrame, *columns: str) -> DataFrame:
+    def _countable(self, name: str, frame: DataFrame) -> DataFrame:
         """Leave out the times no nanoseconds can count: pandas, which all analyses end in, would raise."""
         from kit.case import tables
 
-        return tables.countable(self.folder(name), frame, columns)
+        return tables.countable(self.folder(name), frame, tables.times(name))
 
     def _cut(self, frame: DataFrame, column: str | None) -> DataFrame:
         from kit.case import tables

@@ -54,7 +54,7 @@ def rows(
 
 def text(batch: pa.RecordBatch) -> pa.Array:
     """Return the whole text of each entry: message and trace."""
-    return pc.binary_join_element_wise(batch["message"], batch["trace"], "\n", null_handling="skip")
+    return pc.binary_join_element_wise(batch["message"].fill_null(""), batch["trace"], "\n", null_handling="skip")
 
 
 def contains(whole: pa.Array, words: Sequence[str]) -> np.ndarray:

@@ -191,7 +191,9 @@ def event(case: Case, slug: str, columns: Sequence[str] = ("file", "line")) -> p
     """Return the entries with a known text as `case.event` does, as a frame: `columns`, and one for each value."""
     found = entries(case, [slug], list(dict.fromkeys([*columns, "message", "trace"])))
     known = BY_SLUG[slug]
-    texts = pc.binary_join_element_wise(found["message"], found["trace"], "\n", null_handling="skip").to_pylist()
+    texts = pc.binary_join_element_wise(
+        found["message"].fill_null(""), found["trace"], "\n", null_handling="skip"
+    ).to_pylist()
     hits = [known.compiled.search(text) for text in texts]
     frame = found.select(list(columns)).to_pandas()
     for name in known.groups:

@@ -109,7 +109,9 @@ def _versions(text: str) -> set[Version]:
 @per_case
 def _configs(case: Case) -> list[dict[str, Any]]:
     table = ds.dataset(case.folder("configs"), format="parquet").to_table(filter=ds.field("origin").isin(list(_RANK)))
-    return sorted(table.to_pylist(), key=lambda r: (_RANK[r["origin"]], r["backup"], r["file"], -r["line"]))
+    return sorted(
+        table.to_pylist(), key=lambda r: (_RANK[r["origin"]], bool(r["backup"]), r["file"], -(r["line"] or 0))
+    )
 
 
 def setting(case: Case, name: str) -> Setting:

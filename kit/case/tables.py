@@ -291,6 +291,11 @@ def between(frame: DataFrame, column: str | None, since: dt.datetime | None, unt
     return frame
 
 
+def times(name: str) -> list[str]:
+    """Return the columns of a table that hold times."""
+    return [field.name for field in specs()[name].schema if pa.types.is_timestamp(field.type)]
+
+
 def countable(folder: Path, frame: DataFrame, columns: Sequence[str]) -> DataFrame:
     """Set the times of a table in `folder` that are before 1678 or after 2261 to null; one without any stays as it is."""
     first, last = (EPOCH + dt.timedelta(milliseconds=ms) for ms in (NANO_FIRST_MS, NANO_LAST_MS))

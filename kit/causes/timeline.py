@@ -162,10 +162,14 @@ def _going_on(case: Case) -> list[tuple[Any, ...]]:
     return rows
 
 
+DAY: Final = 86_400_000
+"""Milliseconds; what is printed as a longer pause is none."""
+
+
 def _pauses(case: Case) -> list[tuple[Any, ...]]:
     """Return the longest pauses of the JVM that its log prints."""
     metrics = busy.host_metrics(case, ["pause_ms", "stopped_ms"])
-    long = metrics[(metrics["value"] >= busy.LONG_GC) & metrics["ts"].notna()]
+    long = metrics[metrics["value"].between(busy.LONG_GC, DAY) & metrics["ts"].notna()]
     longest = long.sort_values(["value", "file", "line"], ascending=[False, True, True]).head(LONG_PAUSE)
     rows = []
     for pause in longest.to_dict("records"):

@@ -45,8 +45,11 @@ class Evidence(click.ParamType):
         if is_remote(str(value)):
             return str(value)
         path = Path(value)
-        if not path.exists():
-            raise Refusal(NOT_THERE.say(path=clean(str(path))).render(ctx.params.get("lang", "en") if ctx else "en"))
+        # A variable that is not set gives an empty text, which does not mean the folder somebody happens to be in.
+        if not str(value) or not path.exists():
+            raise Refusal(
+                NOT_THERE.say(path=clean(str(value)) or '""').render(ctx.params.get("lang", "en") if ctx else "en")
+            )
         return path
 
 

@@ -51,6 +51,12 @@ def truncated(text: str | None, bits: int = 64) -> int | None:
     )
 
 
+def real(text: str | None) -> float | None:
+    """Return a printed decimal number; None for anything else, and for one beyond what can be counted."""
+    number = float(text) if text is not None and _NUMBER.fullmatch(text) else math.inf
+    return number if math.isfinite(number) else None
+
+
 def text(value: str) -> str:
     """Return a text that UTF-8 can hold: half of a surrogate pair, which JSON and Java's properties can spell, becomes its escape."""
     return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode()

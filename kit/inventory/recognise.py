@@ -126,7 +126,12 @@ def _zeros(file: EvidenceFile, handle: int) -> dict[str, Any]:
     """Name a file of zeros by its place: the store allocates files before it writes them."""
     for at in range(0, file.bytes, _STEP):
         if any(os.pread(handle, _STEP, at)):
-            return {"kind": "other", "zeros": False}
+            found = _text(file, os.pread(handle, _STEP, at).lstrip(b"\0")[:HEAD])
+            return (
+                {**found[1], "kind": found[0]}
+                if found and found[0] in ("log", "text")
+                else {"kind": "other", "zeros": False}
+            )
     place = consumequeue.sniff(bytes(8), file.file)
     if place:
         return {**place, "empty": True}
@@ -196,8 +201,10 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
     if head.startswith(delimited.PARQUET):
         found = business_tables.sniff(file.path, head, file.bytes)
         return ("rows", {"role": None}) if found is None else (found.pop("kind"), found)
+    # Who copies and truncates a log that its program goes on writing leaves a hole where it was.
+    head = head.lstrip(b"\0")
     codec = delimited.encoding(head)
-    if codec is None:
+    if codec is None or not head:
         return None
     small = configs.sniff(head, file.file)
     if small is not None:

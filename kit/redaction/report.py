@@ -119,14 +119,12 @@ def notebook(redactor: Redactor, book: nbformat.NotebookNode, parameters: Mappin
     """Replace originals in an executed notebook, in place. `parameters` are replaced already; HTML is drawn anew from
     the tables beside it.
     """
-    from papermill.translators import PythonTranslator
-
     about = book.metadata.get(notebooks.KIT, {})
     if about.get("failed"):
         about["failed"] = redactor.text(about["failed"])
     for cell in book.cells:
         if "injected-parameters" in cell.metadata.get("tags", ()):
-            cell.source = PythonTranslator.codify(parameters)
+            cell.source = notebooks.assigned(parameters)
         chart: dict[str, Any] | None = None
         for shown in cell.get("outputs", ()):
             chart = _output(redactor, shown, chart, lang) or chart

@@ -37,11 +37,12 @@ def open(  # noqa: A001
     *,
     solve: bool = False,
     cases: int | None = None,
+    draw: int = 1,
 ) -> Session:
     """Open a lab on its evidence and return it; results already in the workspace are used as they are.
 
-    `evidence`: as for `kit.open_case`; for a lab on several a list, or a folder of archives of which the `cases`
-    smallest are taken.
+    `evidence`: as for `kit.open_case`; for a lab on several a list, or a folder of archives of which `cases` are
+    drawn; another number of the `draw`, others.
     `solve`: questions without an answer are answered by the lab. Raise `LabError` (no such lab), `FileNotFoundError`.
     """
     from kit.notebook import inquiry
@@ -54,7 +55,7 @@ def open(  # noqa: A001
     if number not in known:
         raise LabError(NO_LAB.say(lab=str(lab)[:40], known=[str(n) for n in known]).render(lang))
     chosen = known[number]
-    paths = evidences(evidence, cases) if chosen.several else [inquiry.locate(evidence)]  # type: ignore[arg-type]
+    paths = evidences(evidence, cases, draw) if chosen.several else [inquiry.locate(evidence)]  # type: ignore[arg-type]
     session = Session(chosen, Bench(paths, workspace, lang, interactive, options), solve)
     _open.pop(number, None)
     _open[number] = session

@@ -165,18 +165,16 @@ def _inside(file: str) -> str:
     return file.rsplit("!/", 1)[-1]
 
 
-def evidences(said: str | Path | Sequence[str], most: int | None = None) -> list[Path]:
-    """Return the evidences of a lab on several: those named, or the `most` smallest archives of a folder, in an order
-    their names do not decide.
+def evidences(said: str | Path | Sequence[str], most: int | None = None, draw: int = 1) -> list[Path]:
+    """Return the evidences of a lab on several: those named, or `most` archives drawn from a folder and those below it.
 
-    The order is that of a hash of their content, so it is the same for everybody and gives nothing away. Raise
-    `FileNotFoundError`.
+    Neither names nor sizes decide: the order is that of a hash of number of the draw and content, so it is the same for
+    everybody and gives nothing away. Raise `FileNotFoundError`.
     """
     if not isinstance(said, str | Path):
         return [notebook.locate(one) for one in said]
     path = notebook.locate(said)
-    archives = [p for p in sorted(path.iterdir()) if p.name.endswith(ARCHIVES)] if path.is_dir() else []
+    archives = [p for p in path.rglob("*") if p.name.endswith(ARCHIVES) and p.is_file()] if path.is_dir() else []
     if not archives:
         return [path]
-    smallest = sorted(archives, key=lambda p: (p.stat().st_size, p.name))[:most]
-    return sorted(smallest, key=lambda p: hashlib.sha256(p.read_bytes()).hexdigest())
+    return sorted(archives, key=lambda p: hashlib.sha256(b"%d" % draw + p.read_bytes()).hexdigest())[:most]

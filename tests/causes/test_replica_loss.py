@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -81,7 +82,8 @@ def test_the_recordings(name: str, spark: SparkSession, tmp_path: Path) -> None:
     assert found.figures["acknowledged_missing"] == truth["acknowledged_missing_on_slave"]
     assert found.figures["replica_end_physical_offset"] == truth["slave_end_physical_offset"]
     assert (
-        round(found.figures["replica_last_store_timestamp"].timestamp() * 1000) == truth["slave_last_store_timestamp"]
+        round(found.figures["replica_last_store_timestamp"].replace(tzinfo=dt.UTC).timestamp() * 1000)
+        == truth["slave_last_store_timestamp"]
     )
     if name == "replica-loss":
         assert sorted(found.tables["missing_on_replica"]["key"]) == sorted(truth["keys_missing"])

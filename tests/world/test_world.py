@@ -15,6 +15,7 @@ import pyarrow.dataset as ds
 import pytest
 import recorded
 import strange
+import strange_exports
 import strange_pastes  # noqa: F401 - adds to strange.ALL
 import strange_values  # noqa: F401 - and so does this
 
@@ -168,10 +169,44 @@ def test_a_strange_name_of_the_whole(name: bytes, tmp_path: Path) -> None:
     assert case.line("rocketmq_client.log", 1).startswith("2026-11-20")
 
 
+@pytest.mark.parametrize(
+    "given", ["a%20b/{here}/x", "{here}", "{here}/x.log", "../{above}/{here}", "-rf/../{here}", "to the folder"]
+)
+def test_strange_ways_to_say_where(given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = tmp_path / "a b"
+    for folder in (here, tmp_path / "a%20b" / "a b" / "x", tmp_path / "-rf"):
+        strange.put(folder / "x.log", strange.LOG)
+    (tmp_path / "to the folder").symlink_to(here)
+    monkeypatch.chdir(tmp_path)
+    case = kit.open_case(given.format(here=here.name, above=tmp_path.name), tmp_path / "workspace")
+    case.eager = False
+    assert [(i.file, i.kind) for i in case.inventory.items] == [("x.log", "log")]
+    assert case.line("x.log", 1) == strange.LOG.splitlines()[0]
+
+
+def test_nothing_is_not_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    strange.put(tmp_path / "x.log", strange.LOG)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        kit.open_case("", tmp_path.parent / "workspace")
+
+
 def test_a_pipe_is_not_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     case = kit.open_case(tmp_path / "pipe", tmp_path / "workspace")
     assert [(r.file, r.reason) for r in case.inventory.refused] == [("pipe", "special")]
+
+
+@pytest.mark.parametrize("name", [name for name in strange.ALL if strange.ALL[name].kind == "exports"])
+def test_what_a_search_in_logs_is_saved_as_is_read_as_a_log(name: str, tmp_path: Path) -> None:
+    """Each holds 30 refused sends at known times, however it wraps them."""
+    case = kit.open_case(strange.fill(tmp_path / "evidence", [name])[name], tmp_path / "workspace")
+    case.eager = False
+    rows = ds.dataset(case.folder("logs"), format="parquet").to_table(["ts", "events"]).to_pylist()
+    refused = [row for row in rows if "flow-control" in row["events"]]
+    least = strange_exports.REFUSED - (name in strange_exports.FIRST_IS_LOST)
+    assert len(refused) == strange_exports.REFUSED
+    assert sum(row["ts"] is not None for row in refused) >= least
 
 
 @pytest.mark.parametrize("how", ["removed", "cut", "emptied", "grown", "replaced by a pipe"])

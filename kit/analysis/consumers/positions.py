@@ -15,6 +15,7 @@ import pyarrow.dataset as ds
 from kit.analysis.consumers import brokers
 from kit.case import scan
 from kit.case.memoize import per_case
+from kit.formats.values import real
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def admin_blocks(case: Case) -> list[dict[str, Any]]:
     arguments: dict[str, dict[str, str]] = {}
     call: dict[str, int] = {}
     for row in table.to_pylist():
-        file, name = row["file"], row["name"]
+        file, name = row["file"], row["name"] or ""
         if name.startswith("argument:"):
             if call.get(file) != row["line"]:
                 call[file], arguments[file] = row["line"], {}
@@ -191,12 +192,13 @@ def running(case: Case) -> list[dict[str, Any]]:
                 "rt": {},
             },
         )
-        if "#SubExpression" in block:
+        if "#SubExpression" in block and "#Topic" in block:
             info["subscriptions"][block["#Topic"]] = (block["#SubExpression"], block["line"])
         elif "commitOffset" in block:
             info["queues"].append(block)
-        elif "#Consume RT" in block:
-            info["rt"][block["#Topic"]] = (float(block["#Consume RT"]), block["line"])
+        elif "#Consume RT" in block and "#Topic" in block:
+            if (rt := real(block["#Consume RT"])) is not None:
+                info["rt"][block["#Topic"]] = (rt, block["line"])
         elif "#Consumer Offset" in block:
             info.setdefault("offsets", []).append(block)
         else:

@@ -272,7 +272,8 @@ def host_metrics(case: Case, names: list[str]) -> pd.DataFrame:
     table = ds.dataset(case.folder("metrics"), format="parquet").to_table(filter=ds.field("name").isin(names))
     found = table.to_pandas()
     first = found.groupby(["file", "subject", "name"], dropna=False).cumcount() == 0
-    return found[~(first & found["origin"].isin(["iostat", "vmstat"]))].reset_index(drop=True)
+    known = np.isfinite(found["value"].to_numpy(dtype="float64", na_value=np.nan))
+    return found[known & ~(first & found["origin"].isin(["iostat", "vmstat"]))].reset_index(drop=True)
 
 
 def _host(case: Case) -> list[Why]:

@@ -221,7 +221,7 @@ def halves(case: Case) -> DataFrame:
     body = F.col("body_size")
     if known.raw_put_backs and not (packed := rows.where(F.col("body_codec") != "none")).isEmpty():
         rows, body = rows.join(_raw(case, packed), "offset_msg_id", "left"), F.coalesce("raw_size", "body_size")
-    rest = F.col("store_size") - F.col("body_size")
+    rest = F.col("store_size").cast("long") - F.col("body_size")
     more, one = growth(known.check_max), growth(F.coalesce(check_times(), F.lit(0)) + 1)
     found = rows.withColumns(
         {
@@ -275,6 +275,7 @@ def _topics(case: Case) -> pd.DataFrame:
         )
     )
     found = grouped.where(F.col("topic").isNotNull()).orderBy("topic").limit(TOPICS).toPandas()
+    found = found.dropna(subset=["overhead", "properties"])
     safe = [
         _safe(int(over), int(props), known) for over, props in zip(found["overhead"], found["properties"], strict=True)
     ]

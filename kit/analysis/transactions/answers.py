@@ -227,9 +227,9 @@ def one_host(case: Case) -> bool:
     return len(hosts) < 2
 
 
-def host_of(address: str) -> str:
+def host_of(address: str | None) -> str:
     """Return the host of an address as `_host` does."""
-    return re.sub(r"^[/\[]+|\]+$", "", re.sub(r":\d+$", "", address)).lower()
+    return re.sub(r"^[/\[]+|\]+$", "", re.sub(r":\d+$", "", address or "")).lower()
 
 
 def _host(column: str) -> Column:

@@ -52,6 +52,18 @@ _RULES: Final[tuple[tuple[int, re.Pattern[bytes]], ...]] = (
         ),
     ),
     (
+        p.SYSLOG,  # RFC 5424
+        re.compile(
+            rb"<\d{1,3}>1 (?P<ts>\d{4}-\d\d-\d\dT\S{8,24}) \S{1,255} (?P<logger>\S{1,48}) \S{1,128} \S{1,32} (?:-|\[[^\]]{0,500}\]) ?"
+        ),
+    ),
+    (
+        p.LEVEL_FIRST,  # logfmt, as clients in Go write it
+        re.compile(
+            rb'(?:time|ts|timestamp)="?(?P<ts>\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d[^" ]{0,20})"? level=(?P<level>[a-zA-Z]{4,7}) (?:msg=)?'
+        ),
+    ),
+    (
         p.CHAT,
         re.compile(
             rb"\[(?P<ts>(?:\d{1,4}[-/]\d{1,2}[-/]\d{1,4},? )?\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?)\] ?(?P<logger>[^:\]\[]{1,80}): ?"
@@ -71,8 +83,25 @@ _RULES: Final[tuple[tuple[int, re.Pattern[bytes]], ...]] = (
     ),
 )
 
-_TIME: Final = ("@timestamp", "timestamp", "time", "ts", "datetime", "date", "asctime", "eventTime", "instant")
-_MESSAGE: Final = ("message", "msg", "log", "short_message", "content", "body")
+_TIME: Final = (
+    "@timestamp",
+    "timestamp",
+    "time",
+    "ts",
+    "datetime",
+    "asctime",
+    "eventTime",
+    "instant",
+    "__REALTIME_TIMESTAMP",
+    "__time__",
+    "_time",
+    "date",
+)
+_MESSAGE: Final = ("message", "msg", "log", "short_message", "content", "body", "MESSAGE", "line", "_raw")
+_WRAPPED: Final = ("_source", "result")
+"""Where Elasticsearch and Splunk put the entry in what a search is exported as."""
+_EPOCH: Final = re.compile(r"1\d{9,18}")
+_TRACE: Final = re.compile(rb"\s+(?:at |\.\.\. \d)|Caused by: ")
 _LEVELS: Final = ("level", "severity", "log.level", "levelname", "loglevel", "lvl")
 _THREAD: Final = ("thread_name", "thread", "threadName", "process.thread.name")
 _LOGGER: Final = ("logger_name", "logger", "loggerName", "log.logger", "class", "caller")
@@ -142,9 +171,15 @@ def when(text: str | int | float | None) -> tuple[int, int, int]:
     """Return (local ms since 1970 or `NO_TIME`, minutes east or `NO_ZONE`, printed milliseconds or -1) of a printed
     time.
     """
+    if isinstance(text, str) and _EPOCH.fullmatch(text):
+        text = int(text)
     if isinstance(text, int | float) and not isinstance(text, bool):
-        # Seconds, milliseconds or nanoseconds, by their size.
-        ms = instant(text * 1000 if abs(text) < 1e11 else text if abs(text) < 1e14 else text // 1_000_000)
+        # Seconds, milliseconds, microseconds or nanoseconds, by their size.
+        ms = instant(
+            text * 1000
+            if abs(text) < 1e11
+            else text // (1 if abs(text) < 1e14 else 1000 if abs(text) < 1e17 else 1_000_000)
+        )
         return (p.NO_TIME, p.NO_ZONE, -1) if ms is None else (ms, 0, ms % 1000)
     if not isinstance(text, str):
         return p.NO_TIME, p.NO_ZONE, -1
@@ -189,6 +224,7 @@ def _json(raw: bytes, mode: int, row: np.ndarray, extra_at: int) -> tuple[bytes,
             row[:] = -1
             row[p.KIND] = p.NONE
         return text, True
+    entry = next((entry[name] for name in _WRAPPED if isinstance(entry.get(name), dict)), entry)
     message, time = _first(entry, _MESSAGE), _first(entry, _TIME)
     if isinstance(time, dict):
         time = time.get("epochSecond")
@@ -196,6 +232,17 @@ def _json(raw: bytes, mode: int, row: np.ndarray, extra_at: int) -> tuple[bytes,
         return b"", False
     row[p.MS], row[p.ZONE], row[p.FRACTION] = when(time)
     stack = _first(entry, _STACK)
+    if stack is None and _first(entry, _LEVELS) is None:
+        # A collector that takes lines as they are: what it holds may be a line of a layout, or one of a stack trace.
+        text = message.rstrip("\r\n").encode("utf-8", "replace")
+        if _TRACE.match(text):
+            row[:] = -1
+            row[p.KIND] = p.NONE
+            return text, True
+        own = row.copy()
+        if _kernel(text, extra_at, mode, row) and row[p.KIND] != p.TIME_ONLY:
+            return text.replace(b"\n", b"\r"), True
+        row[:] = own
     out = bytearray()
     for column, value in (
         (p.TS0, time),

@@ -82,6 +82,8 @@ _SEND: Final = re.compile(
     r"SEND_OK|FLUSH_DISK_TIMEOUT|FLUSH_SLAVE_TIMEOUT|SLAVE_NOT_AVAILABLE|MQBrokerException|MQClientException|Remoting\w*Exception|(broker|system) busy"
 )
 _ERROR: Final = re.compile(r"\b\w+(Exception|Error)\b|CODE: ?\d+")
+_SENT: Final = re.compile(r"SEND_OK|succe|成功", re.IGNORECASE)
+_LOG_LINE: Final = re.compile(r"\W?\d{4}-\d\d-\d\d[ T]\d\d:\d\d|.*\n\s*at ")
 _HEX: Final = re.compile(r"[0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24})?$")
 
 
@@ -176,7 +178,7 @@ def guess(names: tuple[str, ...], sample: list[list[str | None]]) -> Columns | N
 def _role(at: dict[str, int], columns: list[_Column], *, sends: bool) -> str | None:
     ids = "uniq_key" in at or "offset_msg_id" in at
     if sends and "reconsume_times" not in at:
-        return "sends"
+        return None if _exported(at, columns) else "sends"
     if "reconsume_times" in at and (ids or "key" in at):
         return "deliveries"
     if ids and "cost_ms" in at:
@@ -193,6 +195,18 @@ def _role(at: dict[str, int], columns: list[_Column], *, sends: bool) -> str | N
     if "key" not in at:
         return None
     return "business" if "status" in at else "tx_log"
+
+
+def _exported(at: dict[str, int], columns: list[_Column]) -> bool:
+    """Tell what a search in logs was saved as from a ledger of sends: failures alone, and nothing that names a send, or whole
+    lines of a log in its cells.
+    """
+    if any(column.seen(_SENT) for column in columns):
+        return False
+    told = [columns[at[field]] for field in ("outcome", "error") if field in at]
+    if any(column.share(lambda v: bool(_LOG_LINE.match(v))) > 0.5 for column in told):
+        return True
+    return not {"key", "uniq_key", "offset_msg_id", "cost_ms"} & at.keys()
 
 
 class _Column:

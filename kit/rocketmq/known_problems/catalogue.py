@@ -9,6 +9,7 @@ from kit.rocketmq.known_problems import (
     consumers,
     delay,
     host,
+    lifecycle,
     network,
     other_clients,
     pop,
@@ -37,6 +38,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = tuple(
         network,
         access,
         other_clients,
+        lifecycle,
     )
     for each in module.PROBLEMS
 )
