@@ -64,6 +64,17 @@ LOOKS_LIKE = (
     ),
 )
 
+STOP: Final = T(
+    "In the listener, stop at an attempt of your own choosing: from getReconsumeTimes() = N on, store the message aside, raise an alarm and answer CONSUME_SUCCESS; or alarm on new records in the dead letter topic."
+)
+STOP_WHY: Final = T("Somebody hears of it after minutes, not after the 16th attempt some five hours later.")
+STOP_RISK: Final = T(
+    "What is stored aside is not processed until somebody does it; N below the length of an ordinary outage raises false alarms."
+)
+STOP_VERIFY: Final = T(
+    "Let one message fail on a test group: the alarm comes at attempt N, and no dead letter follows."
+)
+
 FIGURES: Final = {"dead_lettered": Figure(T("messages in dead-letter queues"))}
 
 
@@ -112,7 +123,10 @@ def examine(case: Case) -> Finding:
     elif logged:
         finding.summary = SUMMARY_LOG.say(count=logged.count)
     if count or logged:
-        finding.remedies = [Remedy(ACTION, WHY.say(count=count or logged.count), RISK, VERIFY)]
+        finding.remedies = [
+            Remedy(ACTION, WHY.say(count=count or logged.count), RISK, VERIFY),
+            Remedy(STOP, STOP_WHY, STOP_RISK, STOP_VERIFY),
+        ]
         if not case.has_source("client"):
             finding.missing.append(collect_next.client_log(collect_next.CONSUMER, WANT_CLIENT))
     elif not store:
