@@ -77,7 +77,7 @@ lab-test: env $(DEV) $(DEV) ## every scenario of the live lab on real brokers (n
 
 bench: env $(DEV) ## speed beside RocketMQ's decoder, DuckDB, polars, Spark; growth, memory
 	@$(PY) -c 'import duckdb, polars' 2>/dev/null || uv pip install -q --python $(PY) duckdb polars 2>/dev/null || $(PY) -m pip install -q duckdb polars || true
-	@for each in decode logs triage jobs growth; do echo "== $$each"; $(PY) -m benchmarks.$$each; done
+	@for each in explain decode logs triage jobs growth; do echo "== $$each"; $(PY) -m benchmarks.$$each; done
 
 cluster-test: env $(DEV) $(DEV) ## the same findings from a Spark standalone cluster and from object storage
 	@$(PY) -c 'import moto.server' 2>/dev/null || uv pip install -q --python $(PY) 'moto[server]' 2>/dev/null || $(PY) -m pip install -q 'moto[server]'
