@@ -51,8 +51,8 @@ lint: env $(DEV) ## formatter, ruff, mypy, import contracts, texts, stripped not
 test: env $(DEV) lint ## lint, types, unit tests, small recordings, notebooks
 	@$(PY) -m pytest -m "not recordings and not browser and not slow and not cluster and not lab"
 
-quick: env $(DEV) ## the tests that need no Spark, in under a minute: the loop while writing
-	@$(PY) -m pytest --no-spark -m "not spark and not recordings and not browser and not slow and not cluster and not lab"
+quick: env $(DEV) ## the tests that need no Spark and take no second each, on two workers: the loop while writing
+	@$(PY) -m pytest --no-spark -n 2 -m "not spark and not seconds and not recordings and not browser and not slow and not cluster and not lab"
 
 texts: env $(DEV) ## collect the sentences of the code into the catalogues; list what is not translated
 	@$(PY) tools/texts.py
@@ -77,7 +77,7 @@ lab-test: env $(DEV) $(DEV) ## every scenario of the live lab on real brokers (n
 
 bench: env $(DEV) ## speed beside RocketMQ's decoder, DuckDB, polars, Spark; growth, memory
 	@$(PY) -c 'import duckdb, polars' 2>/dev/null || uv pip install -q --python $(PY) duckdb polars 2>/dev/null || $(PY) -m pip install -q duckdb polars || true
-	@for each in decode logs triage jobs growth; do echo "== $$each"; $(PY) -m benchmarks.$$each; done
+	@for each in explain decode logs triage jobs growth; do echo "== $$each"; $(PY) -m benchmarks.$$each; done
 
 cluster-test: env $(DEV) $(DEV) ## the same findings from a Spark standalone cluster and from object storage
 	@$(PY) -c 'import moto.server' 2>/dev/null || uv pip install -q --python $(PY) 'moto[server]' 2>/dev/null || $(PY) -m pip install -q 'moto[server]'

@@ -143,6 +143,11 @@ QUOTED = ("ts", "file", "line", "message", "trace")
 """Columns of entries that are quoted."""
 
 
+def first_lines(case: Case, slug: str, most: int = 3, *, within: str | None = None) -> tuple[Ref, ...]:
+    """Quote the earliest entries with a known text, as `lines` does."""
+    return earliest(case, scan.frame(scan.entries(case, [slug], QUOTED)), most, within=within)
+
+
 def earliest(case: Case, entries: pd.DataFrame, most: int = 3, *, within: str | None = None) -> tuple[Ref, ...]:
     """Quote the earliest of some entries, as `lines` does of a Spark frame: a frame with the columns of `QUOTED`."""
     picked = entries.astype({"file": object}).sort_values(["ts", "file", "line"], na_position="first").head(most)
@@ -183,7 +188,7 @@ SHOWN = (
     "KEYS",
 )
 """Properties that a quoted record shows: those that make it a half message, a delayed one, a retry, or name it."""
-_PRINTED = (
+PRINTED = (
     "file",
     "physical_offset",
     "topic",
@@ -213,12 +218,16 @@ def records_where(case: Case, where: pc.Expression, most: int = 3) -> tuple[Ref,
 
 def records_at(case: Case, frame: pd.DataFrame, most: int = 3) -> tuple[Ref, ...]:
     """Quote the first records, by store time, of a frame with store_timestamp, file and physical_offset."""
-    places = frame[["store_timestamp", "file", "physical_offset"]].astype({"file": object})
+    places = (
+        frame[["store_timestamp", "file", "physical_offset"]]
+        .astype({"file": object})
+        .dropna(subset=["file", "physical_offset"])
+    )
     first = places.sort_values(["store_timestamp", "file", "physical_offset"]).head(most)
     if first.empty:
         return ()
     files, offsets = first["file"].unique().tolist(), first["physical_offset"].tolist()
-    rows = scan.records(case, _PRINTED, ds.field("physical_offset").isin(offsets) & ds.field("file").isin(files))
+    rows = scan.records(case, PRINTED, ds.field("physical_offset").isin(offsets) & ds.field("file").isin(files))
     by_place = {(row["file"], row["physical_offset"]): row for row in rows.to_pylist()}
     return tuple(record(by_place[file, offset]) for file, offset in zip(first["file"], offsets, strict=True))
 

@@ -336,11 +336,7 @@ class Case:
             options[needed] = self.folder(needed)
         tables.changed(name, self.found, Unread(str(part)))
         if name in tables.BY_SPARK:
-            if (
-                name != "ops"
-                and kit.spark.is_local(self.options.master, self.options.remote)
-                and tables.little(self.found)
-            ):
+            if kit.spark.is_local(self.options.master, self.options.remote) and tables.little(self.found):
                 return tables.here(name, self.found, options, part)
             return tables.frame(self.spark, name, self.found, options, part)
         return tables.tasks(name, self.found, options, part)

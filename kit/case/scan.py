@@ -5,9 +5,11 @@ For questions with a small answer: the records of one topic, the entries with on
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
@@ -15,18 +17,25 @@ import pyarrow.dataset as ds
 from kit.case.events import free
 from kit.case.memoize import once
 from kit.formats.commitlog.schema import LINEAGE, PROMOTED_COLUMNS
+from kit.formats.commitlog.strings import hashed
 from kit.formats.logs.schema import EVENT_FIELDS, SCHEMA
+from kit.formats.values import NANO_FIRST_MS, NANO_LAST_MS
 from kit.rocketmq.log_events.catalogue import BY_SLUG
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from kit.case.case import Case
+    from kit.rocketmq.log_events.event import Event
 
 CODED: Final = ("file", "topic", "store_host", "born_host", "source", "level", "logger", "thread", "layout")
 """Columns with few values: read as numbers and a list of the values."""
 
 
+AT_ONCE: Final = 8_000_000
+"""Records of a store up to which all messages are looked at together."""
+_MICROS: Final = pa.timestamp("us", "UTC")
+_WHOLE: Final = re.compile(r"[0-9]{1,9}")
 LOG_COLUMNS: Final = (*SCHEMA.names, *(field.name for field in EVENT_FIELDS))
 
 
@@ -96,7 +105,7 @@ def records(
     # Which file's copy counts is decided among all copies, not among those that `where` keeps.
     same = ds.field("offset_msg_id").isin(pc.unique(found["offset_msg_id"]))
     every = table(case, "messages", place, _and(once_each, same)).to_pandas()
-    first = every.astype({"file": object}).sort_values(["file", "physical_offset"]).drop_duplicates("offset_msg_id")
+    first = every.astype({"file": object}).sortvalues(["file", "physical_offset"]).drop_duplicates("offset_msg_id")
     kept = found.select(place).to_pandas().astype({"file": object})
     rows = kept.reset_index().merge(first, on=place)["index"]
     return found.take(pa.array(rows)).select(list(shown))
@@ -181,6 +190,19 @@ def _texts(logs: Any) -> Iterator[tuple[ds.ParquetFileFragment, frozenset[str]]]
             yield part, frozenset(pc.unique(pc.list_flatten(events)).to_pylist())
 
 
+def by_message(case: Case, columns: Sequence[str], where: pc.Expression | None = None) -> Iterator[pa.Table]:
+    """Yield what `records` returns, all records of one UNIQ_KEY together: of a large store one part of the messages after
+    another, each column in one piece.
+    """
+    parts = 1 + dataset(case, "messages").count_rows() // AT_ONCE
+    schema = dataset(case, "messages").schema.empty_table().select(list(columns)).schema
+    for part in range(parts):
+        every = batches(case, columns, where)
+        mine = (b.filter(pa.array(hashed(b["uniq_key"]) % np.uint64(parts) == part)) for b in every)
+        found = list(every if parts == 1 else mine)
+        yield whole(pa.Table.from_batches(found, schema).unify_dictionaries().combine_chunks())
+
+
 def entries(case: Case, slugs: Sequence[str], columns: Sequence[str], where: pc.Expression | None = None) -> pa.Table:
     """Return columns of the log entries that hold one of these known texts, batch by batch, so that no more is held than is found."""
     kept = list(hits(case, slugs, columns, where))
@@ -189,13 +211,119 @@ def entries(case: Case, slugs: Sequence[str], columns: Sequence[str], where: pc.
 
 def event(case: Case, slug: str, columns: Sequence[str] = ("file", "line")) -> pd.DataFrame:
     """Return the entries with a known text as `case.event` does, as a frame: `columns`, and one for each value."""
-    found = entries(case, [slug], list(dict.fromkeys([*columns, "message", "trace"])))
-    known = BY_SLUG[slug]
-    texts = pc.binary_join_element_wise(
+    return events(case, [slug], columns).drop_columns("event").to_pandas()
+
+
+def events(
+    case: Case, slugs: Sequence[str], columns: Sequence[str] = ("file", "line"), where: pc.Expression | None = None
+) -> pa.Table:
+    """Return the entries with any of these texts as `kit.case.events.select_any` does: `columns`, `event` (the first of
+    `slugs` that is in the entry) and one column for each value. Only what is found is held.
+    """
+    named = list(dict.fromkeys(free(g, [*LOG_COLUMNS, "event"]) for slug in slugs for g in BY_SLUG[slug].groups))
+    read = list(dict.fromkeys([*columns, "message", "trace", "events"]))
+    found = entries(case, slugs, read, where)
+    made: dict[str, np.ndarray] = {name: np.full(len(found), None, object) for name in ("event", *named)}
+    text = texts(found)
+    at = pc.list_parent_indices(found["events"].combine_chunks()).to_numpy()
+    listed = pc.list_flatten(found["events"].combine_chunks())
+    for slug in slugs:
+        rows = at[pc.equal(listed, slug).to_numpy(zero_copy_only=False)]
+        said = values(BY_SLUG[slug], text.take(pa.array(rows)))
+        for name, value in (("event", np.full(len(rows), slug, object)), *said):
+            column = made[name if name == "event" else free(name, [*LOG_COLUMNS, "event"])]
+            open_ = np.array([each is None for each in column[rows]], bool)
+            column[rows[open_]] = value[open_]
+    kept = found.select(list(columns))
+    for name, column in made.items():
+        kept = kept.append_column(name, pa.array(column, pa.string()))
+    return kept
+
+
+def texts(found: pa.Table) -> pa.Array:
+    """Return what log entries say: their message and the trace folded into them."""
+    return pc.binary_join_element_wise(
         found["message"].fill_null(""), found["trace"], "\n", null_handling="skip"
-    ).to_pylist()
-    hits = [known.compiled.search(text) for text in texts]
-    frame = found.select(list(columns)).to_pandas()
+    ).combine_chunks()
+
+
+def values(known: Event, texts: pa.Array) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield each value of a known text and what it is in these texts, None where it is not printed."""
+    try:
+        found = pc.extract_regex(texts, known.pattern)
+    except pa.ArrowInvalid:  # RE2 looks at nothing ahead, and counts to a thousand only
+        hits = [known.compiled.search(text) for text in texts.to_pylist()]
+        for name in known.groups:
+            yield name, np.array([(hit[name] or None) if hit else None for hit in hits], object)
+        return
     for name in known.groups:
-        frame[free(name, LOG_COLUMNS)] = [(hit[name] or None) if hit else None for hit in hits]
-    return frame
+        value = pc.struct_field(found, name)
+        yield name, pc.if_else(pc.equal(value, ""), None, value).to_numpy(zero_copy_only=False)
+
+
+def holds(events: pa.ChunkedArray, slug: str) -> np.ndarray:
+    """Tell of each entry whether it holds a known text."""
+    listed = events.combine_chunks()
+    held = np.zeros(len(listed), bool)
+    held[pc.list_parent_indices(listed).filter(pc.equal(pc.list_flatten(listed), slug)).to_numpy()] = True
+    return held
+
+
+def countable(table: pa.Table) -> pa.Table:
+    """Return rows without the times that no nanoseconds can count: null instead, in microseconds."""
+    first, last = (pa.scalar(ms * 1000, _MICROS) for ms in (NANO_FIRST_MS, NANO_LAST_MS))
+    for n, field in enumerate(table.schema):
+        if pa.types.is_timestamp(field.type):
+            known = table[n].cast(_MICROS)
+            fits = pc.and_(pc.greater_equal(known, first), pc.less_equal(known, last))
+            table = table.set_column(n, field.name, pc.if_else(fits, known, None))
+    return table
+
+
+def whole(table: pa.Table) -> pa.Table:
+    """Return rows with 0 for the numbers that are missing, and room for sums of the others."""
+    for n, field in enumerate(table.schema):
+        if pa.types.is_integer(field.type):
+            table = table.set_column(n, field.name, table[n].cast(pa.int64()).fill_null(0))
+    return table
+
+
+def frame(table: pa.Table) -> pd.DataFrame:
+    """Return rows as Spark's `toPandas` does: plain texts, naive UTC times in nanoseconds, null where none can count them."""
+    table = countable(table)
+    for n, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            table = table.set_column(n, field.name, table[n].cast(pa.string()))
+        elif field.type == _MICROS:
+            table = table.set_column(n, field.name, table[n].cast(pa.timestamp("ns", "UTC")).cast(pa.timestamp("ns")))
+    return table.to_pandas()
+
+
+def choose(when: Sequence[Any], then: Sequence[Any], otherwise: Any = None) -> Any:
+    """Return for each row the value of the first condition that holds."""
+    return np.select([np.asarray(each, bool) for each in when], list(then), otherwise)
+
+
+def none(values: Any) -> Any:
+    """Return a column or frame with None for whatever null pandas has in it."""
+    found = values.astype(object)
+    return found.where(found.notna(), None)
+
+
+def is_(column: pa.ChunkedArray, test: Callable[[str], bool]) -> np.ndarray:
+    """Tell of each row whether its value passes, False for null: the test is made once for each value of the column."""
+    return _mapped(column, test, default=False)
+
+
+def numbers(column: pa.ChunkedArray) -> np.ndarray:
+    """Return the whole numbers that texts hold, -1 where they hold none."""
+    return _mapped(column, lambda text: int(text) if _WHOLE.fullmatch(text) else -1, default=-1)
+
+
+def _mapped(column: pa.ChunkedArray, value: Callable[[str], Any], default: Any) -> np.ndarray:
+    coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    hits = [np.empty(0, type(default))]
+    for chunk in coded.chunks:
+        known = [default if text is None else value(text) for text in chunk.dictionary.to_pylist()]
+        hits.append(np.array([*known, default])[chunk.indices.fill_null(len(known)).to_numpy()])
+    return np.concatenate(hits)

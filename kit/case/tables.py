@@ -242,6 +242,14 @@ def here(name: str, found: Inventory, options: dict[str, Any], part: Path) -> li
     """Return the same tasks for this process: for little evidence Spark's Python workers take longer to start than to
     read.
     """
+    if name == "ops":
+        return [
+            partial(
+                _ended_here,
+                options["messages"],
+                [i.file for i in found.of_kind("commitlog", "dledger") if i.replica_of],
+            )
+        ]
     source, said = _source(name, found, options, part)
     kind = next(each for each in data_sources() if each.name() == source)
     reader: Any = kind(said).reader(None)  # type: ignore[arg-type]
@@ -323,6 +331,23 @@ def ended(ops: DataFrame) -> DataFrame:
     rows = ops.where(F.col("topic") == names.OP_TOPIC).withColumn("said", said)
     number = F.when(F.col("said").rlike(r"^\d{1,18}$"), F.col("said")).cast("long")
     return rows.withColumn("half_queue_offset", number).select(*OPS.names)
+
+
+def _ended_here(messages: Path, copies: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Yield what `ended` returns, without Spark."""
+    wanted = (ds.field("topic") == names.OP_TOPIC) & ~ds.field("file").isin(pa.array(copies, pa.string()))
+    columns = [name for name in OPS.names if name != "half_queue_offset"]
+    for batch in ds.dataset(messages, format="parquet").to_batches([*columns, "body"], filter=wanted):
+        text = pa.array(
+            [None if b is None else b.decode("ascii", "replace") for b in batch["body"].to_pylist()], pa.string()
+        )
+        said = pc.split_pattern(pc.utf8_rtrim(text, ","), ",")
+        listed = pc.list_flatten(said)
+        number = pc.if_else(pc.match_substring_regex(listed, r"^[0-9]{1,18}$"), listed, None).cast(pa.int64())
+        rows = batch.select(columns).take(pc.list_parent_indices(said))
+        yield pa.RecordBatch.from_arrays(
+            [number if name == "half_queue_offset" else rows[name] for name in OPS.names], schema=OPS
+        )
 
 
 def tasks(name: str, found: Inventory, options: dict[str, Any], part: Path) -> list[Task]:

@@ -17,6 +17,7 @@ import pyarrow.dataset as ds
 from kit.case import setup
 from kit.causes.findings import Finding, Missing
 from kit.i18n import Sentence, T
+from kit.rocketmq import names as rocketmq
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -51,6 +52,7 @@ BOTH = T("{hosts}, {when}")
 HOSTS: Final = 5
 """Hosts that a request names; of more, none: then it is a matter of a fleet, not of a list."""
 MARGIN: Final = dt.timedelta(minutes=5)
+OF_TOPIC: Final = " -t TOPIC"
 WINDOW: Final = " --since … --until …"
 NEXT_TIME: Final = "iostat -dxt 1 60 > iostat.txt; vmstat -t 1 60 > vmstat.txt"
 SAR: Final = "for f in {files}; do S_TIME_FORMAT=ISO LC_ALL=C sar -A -f $f; done > sar.txt 2>/dev/null"
@@ -129,9 +131,14 @@ def offset_copies(why: Sentence) -> Missing:
     return Missing(OFFSET_COPIES, why, command, "broker")
 
 
-def topic_route(why: Sentence) -> Missing:
+def topic_route(why: Sentence, topic: str | None = None) -> Missing:
+    """Ask for what the name server gives to clients; `topic` None: the one that `placed` finds."""
     command = "mqadmin clusterList -n NAMESRV:9876 > clusterList.txt; mqadmin topicRoute -n NAMESRV:9876 -t TOPIC > topicRoute.txt"
-    return Missing(ROUTE, why, command)
+    return Missing(ROUTE, why, _of_topic(command, topic))
+
+
+def _of_topic(command: str, topic: str | None) -> str:
+    return command if topic is None else command.replace(OF_TOPIC, f" -t {word(topic)}")
 
 
 def host_network(why: Sentence) -> Missing:
@@ -151,12 +158,9 @@ def cluster_list(why: Sentence) -> Missing:
     )
 
 
-def topic_list(why: Sentence) -> Missing:
-    return Missing(
-        TOPICS,
-        why,
-        "mqadmin topicList -n NAMESRV:9876 > topicList.txt; mqadmin topicRoute -n NAMESRV:9876 -t TOPIC > topicRoute.txt",
-    )
+def topic_list(why: Sentence, topic: str | None = None) -> Missing:
+    command = "mqadmin topicList -n NAMESRV:9876 > topicList.txt; mqadmin topicRoute -n NAMESRV:9876 -t TOPIC > topicRoute.txt"
+    return Missing(TOPICS, why, _of_topic(command, topic))
 
 
 def replica_store(why: Sentence) -> Missing:
@@ -224,10 +228,15 @@ def placed(case: Case, findings: Iterable[Finding]) -> None:
         else {}
     )
     names = _names(case, known.get("broker", [])) if known else {}
+    topic = _topic(case) if known else None
     for finding in every:
         window = finding.window or around
         finding.missing = [
-            attrs.evolve(m, where=_where(known.get(m.side or "", []), window), command=filled(m.command, names, window))
+            attrs.evolve(
+                m,
+                where=_where(known.get(m.side or "", []), window),
+                command=filled(_of_topic(m.command, topic), names, window),
+            )
             for m in finding.missing
         ]
 
@@ -254,6 +263,20 @@ def _names(case: Case, hosts: list[str]) -> dict[str, str]:
     if len(hosts) == 1:
         found |= {"BROKER_HOST": hosts[0], "BROKER:10911": f"{hosts[0]}:{_said(case, 'listenPort') or 10911}"}
     return {placeholder: value for placeholder, value in found.items() if value}
+
+
+def _topic(case: Case) -> str | None:
+    """Return the only topic of users whose records are here, None where there are several or none."""
+    seen: set[str] = set()
+    for batch in ds.dataset(case.folder("messages"), format="parquet").to_batches(columns=["topic"]):
+        seen |= {topic for topic in pc.unique(batch["topic"]).to_pylist() if topic and not _own(topic)}
+        if len(seen) > 1:
+            return None
+    return next(iter(seen), None)
+
+
+def _own(topic: str) -> bool:
+    return rocketmq.is_system_topic(topic) or topic.startswith((rocketmq.RETRY_PREFIX, rocketmq.DLQ_PREFIX))
 
 
 def _said(case: Case, name: str) -> str | None:

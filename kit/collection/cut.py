@@ -220,13 +220,10 @@ def _of_topic(case: Case, frame: DataFrame, topic: str) -> DataFrame:
     """
     from pyspark.sql import functions as F  # noqa: N812
 
-    from kit.analysis.messages import record_stage
     from kit.analysis.transactions import transactions
+    from kit.spark.properties import prop
 
-    target = [
-        F.col("topic"),
-        *(record_stage.prop(name) for name in (names.REAL_TOPIC, names.RETRY_TOPIC, "DLQ_ORIGIN_TOPIC")),
-    ]
+    target = [F.col("topic"), *(prop(name) for name in (names.REAL_TOPIC, names.RETRY_TOPIC, "DLQ_ORIGIN_TOPIC"))]
     meant = F.exists(F.array(*target), lambda name: name == topic)
     keys = frame.where(meant).where(F.col("uniq_key").isNotNull()).select("uniq_key").distinct()
     mine = frame.where(meant).unionByName(

@@ -80,7 +80,7 @@ def ignored(name: str, version: Version | None) -> bool:
         return False
     early = parameter.since is not None and version < Version.parse(parameter.since)
     late = parameter.until is not None and version > Version.parse(parameter.until)
-    return early or late
+    return early or late or not parameter.read
 
 
 def typed(name: str, text: str) -> Any:

@@ -32,10 +32,12 @@ class Parameter:
     default: Any = None
     since: str | None = None
     until: str | None = None
+    read: bool = True
+    """False: published guides set it, but no broker's getBrokerConfig has it."""
 
 
 def _p(
-    name: str, side: Side, unit: Unit, meaning: T, trade: T | None = None, default: Any = None, **more: str
+    name: str, side: Side, unit: Unit, meaning: T, trade: T | None = None, default: Any = None, **more: Any
 ) -> Parameter:
     return Parameter(name, side, unit, meaning, trade, default, **more)
 
@@ -123,6 +125,35 @@ PARAMETERS: Final[dict[str, Parameter]] = {p.name: p for p in (
     _p("flushConsumerOffsetInterval", "broker", "ms", T("consumerOffset.json is saved this often"), default=5000),
     _p("isolateLogEnable", "broker", "bool", T("a log folder for each broker"), default=False, since="4.9.3"),
     _p("autoMessageVersionOnTopicLen", "store", "bool", T("write version 2 records for topics above 127 characters"), default=True, since="5.1.0"),
+    # --- what published guides set as well
+    _p("rocketmqHome", "broker", "text", T("folder of the installation; often names the release")),
+    _p("brokerIP2", "broker", "text", T("address a slave replicates from"),
+       T("an address that slaves do not reach: no replication")),
+    _p("haListenPort", "store", "count", T("port a slave replicates from"), default=10912),
+    _p("storePathConsumeQueue", "store", "text", T("folder of the consume queues"), default="storePathRootDir/consumequeue", read=False),
+    _p("storePathIndex", "store", "text", T("folder of the index files"), default="storePathRootDir/index", read=False),
+    _p("storeCheckpoint", "store", "text", T("file of the flush times that recovery starts from"), default="storePathRootDir/checkpoint", read=False),
+    _p("abortFile", "store", "text", T("file that is there while the broker runs: left behind, the last stop was no clean one"), default="storePathRootDir/abort", read=False),
+    _p("mappedFileSizeConsumeQueue", "store", "bytes", T("size of a consume queue file: entries × 20"),
+       T("changed on an existing store, its files do not fit any more"), 6_000_000, since="4.5.2"),
+    _p("mapedFileSizeConsumeQueue", "store", "bytes", T("older spelling"), default=6_000_000, until="4.5.1"),
+    _p("destroyMapedFileIntervalForcibly", "store", "ms", T("how long a file that somebody still reads is kept after its deletion began"), default=120_000),
+    _p("redeleteHangedFileInterval", "store", "ms", T("how often deleting such a file is tried again"), default=120_000),
+    _p("deleteCommitLogFilesInterval", "store", "ms", T("pause between the deletions of two files"), default=100),
+    _p("flushCommitLogTimed", "store", "bool", T("flush at fixed times instead of when woken"),
+       T("larger, rarer writes; more in memory at a power cut")),
+    _p("flushConsumeQueueLeastPages", "store", "count", T("pages of 4 KiB before a consume queue is flushed"), default=2),
+    _p("flushConsumeQueueThoroughInterval", "store", "ms", T("time after which a consume queue is flushed whatever it holds"), default=60_000),
+    _p("flushIntervalConsumeQueue", "store", "ms", T("how often flushing the consume queues is looked at"), default=1000),
+    _p("accessMessageInMemoryMaxRatio", "store", "percent", T("share of memory within which a message counts as in memory"), default=40),
+    _p("pullMessageThreadPoolNums", "broker", "count", T("threads that answer pulls"),
+       T("more: more reads at once, which compete with writes for the disk")),
+    _p("queryMessageThreadPoolNums", "broker", "count", T("threads that answer queries by key or id")),
+    _p("adminBrokerThreadPoolNums", "broker", "count", T("threads that answer mqadmin"), default=16),
+    _p("pullThreadPoolQueueCapacity", "broker", "count", T("pulls that may wait"), default=100_000),
+    _p("waitTimeMillsInPullQueue", "broker", "ms", T("a pull that waited longer is refused: [TIMEOUT_CLEAN_QUEUE]"), default=5000),
+    _p("checkCRCOnRecover", "store", "bool", T("verify every record while recovering"),
+       T("off: a faster start, damage is met later"), True),
     # --- clients
     _p("clientMaxMessageSize", "client", "bytes", T("DefaultMQProducer.maxMessageSize: limit of the raw body")),
     _p("compressMsgBodyOverHowmuch", "client", "bytes", T("bodies from here on are compressed")),
@@ -135,5 +166,9 @@ PARAMETERS: Final[dict[str, Parameter]] = {p.name: p for p in (
     _p("consumeTimeout", "client", "count", T("minutes before a listener that does not return is sent back"), default=15),
 )}  # fmt: skip
 
-ALIASES: Final = {"mapedFileSizeCommitLog": "mappedFileSizeCommitLog", "haSlaveFallbehindMax": "haMaxGapNotInSync"}
+ALIASES: Final = {
+    "mapedFileSizeCommitLog": "mappedFileSizeCommitLog",
+    "mapedFileSizeConsumeQueue": "mappedFileSizeConsumeQueue",
+    "haSlaveFallbehindMax": "haMaxGapNotInSync",
+}
 """Old name → new name."""

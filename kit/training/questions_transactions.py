@@ -27,15 +27,13 @@ def facts(bench: Bench) -> dict[str, Any]:
     """Return the figures of the cause, counts of the store beside them, and what they are mistaken for."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    from kit.analysis.messages.record_stage import is_commit
-    from kit.analysis.transactions import transactions
-    from kit.rocketmq import names
+    from kit.rocketmq import names, stages
 
     figures = bench.figures(CAUSE)
     records = bench.case.records
-    commits = records.where(
-        is_commit() & (F.col("reconsume_times") == 0) & transactions.is_real(F.col("topic"))
-    ).count()
+    bit = F.col("sys_flag").bitwiseAND(names.TRANSACTION_MASK) == names.TRANSACTION_COMMIT
+    first = bit & (F.col("reconsume_times") == 0)
+    commits = records.where(first & F.col("stage").isin(stages.COMMIT, stages.DUE)).count()
     return {
         "halves": figures["half_messages"],
         "half_records": records.where(F.col("topic") == names.HALF_TOPIC).count(),

@@ -57,6 +57,7 @@ def test_what_settles_a_transaction_points_at_its_half_record(found: list[dict])
     assert all(halves[one["prepared"]]["items"]["UNIQ_KEY"] == one["items"]["UNIQ_KEY"] for one in committed)
 
 
+@pytest.mark.seconds
 def test_the_kernel_finds_the_same_records_and_nothing_wrong_with_them(files: list[Path], found: list[dict]) -> None:
     got = []
     for path in files:

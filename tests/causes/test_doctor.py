@@ -292,6 +292,7 @@ def test_text_of_the_evidence_cannot_act_on_a_terminal(tmp_path: Path) -> None:
     assert not set(done.stdout) & {"\x1b", "\u202e", "\x07", "\x9b"}
 
 
+@pytest.mark.seconds
 def test_configuration_needs_neither_java_nor_kernels(tmp_path: Path) -> None:
     code = "import sys\nfrom kit.cli.main import cli\ncli(['doctor', sys.argv[1]], standalone_mode=False)\nassert not {'pyspark', 'numba'} & set(sys.modules)"
     subprocess.run(

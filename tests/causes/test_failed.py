@@ -187,6 +187,7 @@ def test_a_second_copy_shows_its_own_path(evidence: Path) -> None:
     assert str(evidence) not in json.dumps(second)
 
 
+@pytest.mark.seconds
 def test_no_traceback_even_from_another_process(tmp_path: Path) -> None:
     """A full disk: /dev/full takes nothing."""
     (tmp_path / "broker.conf").write_text("brokerName=a\n")

@@ -207,13 +207,11 @@ def failure(service: str, local: str, checks: int, row: bool) -> str:
 def test_the_placement_model_has_every_path_of_the_recording(told: Case) -> None:
     """Of each placement: what the records show (row, commits, how the half message ended) is among the ends the model
     computes."""
-    rows = {
-        row.uniq_key for row in transactions.transactions(told).where("rows is not null").select("uniq_key").collect()
-    }
+    rows = set(transactions.rows(told)["uniq_key"])
     halves = {"committed": "ended", "rolled_back": "ended", "discarded": "discarded"}
     seen = set()
-    for one in paths.told(told).collect():
-        service = one["keys"][:2]
+    for one in paths.told(told).itertuples():
+        service = one.keys[:2]
         seen.add(
             (
                 service,
@@ -339,11 +337,7 @@ def scripted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Case, dict[str, 
 
 def test_every_state_is_told_apart(scripted: tuple[Case, dict[str, int]]) -> None:
     case, _ = scripted
-    states = {
-        row.keys: row.state
-        for row in transactions.transactions(case).select("uniq_key", "keys", "state").collect()
-        if row.uniq_key != key(11)
-    }
+    states = {row.keys: row.state for row in transactions.transactions(case).itertuples() if row.uniq_key != key(11)}
     assert states == {
         "K1": "committed",
         "K2a K2b": "committed",

@@ -28,6 +28,7 @@ def ten_gigabytes() -> bytes:
     return first + block * (10 * 1024 - 1)
 
 
+@pytest.mark.seconds
 def test_a_body_of_ten_gigabytes(tmp_path: Path) -> None:
     bomb = ten_gigabytes()
     assert len(bomb) < 16 * MIB

@@ -243,6 +243,7 @@ def test_truncated_archives_keep_what_stands_before(tmp_path: Path) -> None:
     assert {(r.file, r.reason) for r in result.refused} >= {("a.tar!/second", "damaged"), ("b.zip", "damaged")}
 
 
+@pytest.mark.seconds
 def test_empty_store_file_unpacks_without_using_disk(tmp_path: Path) -> None:
     """A commitlog honestly shrinks ten thousand to one: it is kept, as a file with holes."""
     size = 256 * 2**20
@@ -256,6 +257,7 @@ def test_empty_store_file_unpacks_without_using_disk(tmp_path: Path) -> None:
     assert result.refused == []
 
 
+@pytest.mark.seconds
 def test_explosive_member_is_refused_quickly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "RATIO_FREE", 64 * 2**20)
     bomb = io.BytesIO()

@@ -244,6 +244,7 @@ def test_live_imports_neither_causes_nor_report() -> None:
 # --- the notebook --------------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.seconds
 def test_the_notebook_says_how_to_make_what_is_not_there(tmp_path: Path) -> None:
     chosen = {
         "lang": "zh",

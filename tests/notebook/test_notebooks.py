@@ -141,6 +141,7 @@ def test_chosen_are_the_overview_and_those_of_causes_that_hold(tmp_path: Path) -
     assert [p.stem for p in notebooks.chosen(found, "c", where=tmp_path)] == ["10_a", "30_c"]
 
 
+@pytest.mark.seconds
 def test_execution_takes_parameters_speaks_the_language_and_goes_on_behind_a_failure(tmp_path: Path) -> None:
     first = new_code_cell('lang: str = "en"  # language', metadata={"tags": ["parameters"]})
     good = write(
@@ -242,6 +243,7 @@ def test_the_live_lab_shows_two_recordings_side_by_side(reports: list[Path], tmp
     assert "half-topic-blowup" in str(told.blocks) and "doubling_seconds" in str(told.blocks)
 
 
+@pytest.mark.seconds
 def test_two_at_once_leave_no_working_folder_behind(tmp_path: Path) -> None:
     cells = [
         nbformat.v4.new_code_cell("lang = 'en'", metadata={"tags": ["parameters"]}),

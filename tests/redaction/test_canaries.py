@@ -128,6 +128,6 @@ def test_no_canary_is_in_any_file_of_a_redacted_report(spark: SparkSession, tmp_
         text = path.read_text(encoding="utf-8")
         assert not [canary for canary in canaries if canary in text], path
     told = json.loads((tmp_path / "out" / "findings.json").read_text(encoding="utf-8"))
-    assert told["root_causes"] == plain["root_causes"] == [name]
+    assert told["root_causes"] == plain["root_causes"] and name in plain["root_causes"]
     # The canaries were there to be found.
     assert sum(canary in json.dumps(plain, ensure_ascii=False) for canary in canaries) >= 3

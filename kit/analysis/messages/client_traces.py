@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from pyspark.sql import functions as F  # noqa: N812
+import pyarrow as pa
+import pyarrow.dataset as ds
 
+from kit.case import scan
 from kit.case.memoize import per_case
+from kit.formats.commitlog.schema import TRACES
 from kit.inventory import mentions
 from kit.rocketmq import names
 
@@ -21,9 +24,11 @@ def topics(case: Case) -> list[str]:
     """Return the topics that clients write message traces to: RocketMQ's own, and those whose records are traces."""
     found = {names.TRACE_TOPIC}
     if case.has("traces"):
-        places = case.traces.select("file", "physical_offset").distinct()
-        every = case.messages.join(places, ["file", "physical_offset"], "left_semi").select("topic").distinct()
-        found |= {row.topic for row in every.collect()}
+        places = scan.frame(scan.table(case, "traces", ["file", "physical_offset"])).drop_duplicates()
+        at = pa.array(places["physical_offset"].unique(), pa.int64())
+        others = (ds.field("topic") != names.TRACE_TOPIC) & ds.field("physical_offset").isin(at)
+        every = scan.frame(scan.table(case, "messages", ["file", "physical_offset", "topic"], others))
+        found |= set(every.merge(places)["topic"])
     return sorted(found)
 
 
@@ -34,14 +39,16 @@ def entries(case: Case, keys: list[str], wanted: str, *, itself: bool) -> list[d
     """
     if not case.has("traces"):
         return []
-    mine = F.col("msg_id").isin(keys)
+    mine = ds.field("msg_id").isin(pa.array(keys, pa.string()))
     if itself:
         up = wanted.upper()
-        named = (F.col("uniq_key") == up) | (F.col("offset_msg_id") == up)
-        at = case.messages.where(F.col("topic").isin(topics(case)) & named).select("file", "physical_offset")
-        for row in at.limit(MOST_RECORDS).collect():
-            mine |= (F.col("file") == row.file) & (F.col("physical_offset") == row.physical_offset)
-    rows = case.traces.where(mine).orderBy("time", "file", "physical_offset").limit(mentions.MOST).toArrow().to_pylist()
+        named = (ds.field("uniq_key") == up) | (ds.field("offset_msg_id") == up)
+        of_traces = ds.field("topic").isin(topics(case)) & named
+        at = scan.table(case, "messages", ["file", "physical_offset"], of_traces).slice(0, MOST_RECORDS).to_pylist()
+        for row in at:
+            mine |= (ds.field("file") == row["file"]) & (ds.field("physical_offset") == row["physical_offset"])
+    found = scan.countable(scan.table(case, "traces", TRACES.names, mine))
+    rows = found.sort_by([("time", "ascending"), ("physical_offset", "ascending")]).slice(0, mentions.MOST).to_pylist()
     said = ("type", "group", "client_host", "time", "cost_ms", "success", "retry_times", "state", "request_id")
     kept = ("file", "physical_offset", *said, "topic", "tags", "keys", "store_host", "offset_msg_id")
     return [

@@ -8,21 +8,20 @@ ledger's retries are in.
 from __future__ import annotations
 
 import re
-from functools import reduce
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import Window
-from pyspark.sql import functions as F  # noqa: N812
+import pyarrow.dataset as ds
 
-from kit.analysis.messages import record_stage
-from kit.analysis.semi_join import among
+from kit.case import scan
 from kit.case.memoize import per_case
+from kit.formats.commitlog.schema import promoted
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-
     from kit.case.case import Case
 
 FAILURE: Final = re.compile(
@@ -36,23 +35,27 @@ SUCCESS: Final = re.compile(
     r"成功|完成|已处理|已发放|已消费|入账|发放",
     re.IGNORECASE,
 )
-ID: Final = r"(?<![0-9A-Za-z])([0-9A-F]{56}|[0-9A-F]{32}|01[0-9A-F]{32})(?![0-9A-Za-z])"
+LEDGERS: Final = (ds.field("role") == "deliveries") & (
+    ds.field("uniq_key").is_valid() | ds.field("offset_msg_id").is_valid()
+)
+"""Rows that say what a consumer did with a delivery, and name it by an id."""
+_ID: Final = re.compile(r"(?<![0-9A-Za-z])([0-9A-F]{56}|[0-9A-F]{32}|01[0-9A-F]{32})(?![0-9A-Za-z])")
 SAID_SUCCESS: Final = r"(?i)\b(granted|succeed\w*|success\w*|done|handled|processed|completed|finished|consumed|applied|credited|saved|consume ok)\b"
 SAID_SUCCESS_ZH: Final = ("成功", "完成", "已处理", "已发放", "已消费", "入账")
 SAID_FAILURE: Final = (
-    # Java tries every alternative at every letter: a look at the first letters before makes it three times as fast.
-    r"(?i)(?=[fewrtsidan])(?:fail|error|exception|will retry|retry later|reconsume.?later|timeout|timed out|reject|skip|ignor|duplicate|already|"
+    r"(?i)(?:fail|error|exception|will retry|retry later|reconsume.?later|timeout|timed out|reject|skip|ignor|duplicate|already|"
     r"rolled? ?back|not (?:ok|done|processed))"
 )
 SAID_FAILURE_ZH: Final = ("失败", "异常", "错误", "稍后", "超时", "跳过", "忽略", "重复", "回滚", "未")
 MOST_RESULTS: Final = 50
 """A column with more different texts is no result."""
+_TYPES: Final[dict[str, Any]] = {"time": "datetime64[ns]", "line": "int32", "reconsume_times": float}
 _ALL: Final = pc.CountOptions(mode="all")
 GROUP_COLUMN: Final = r"(?i)group|消费组|消费者组"
 
 
 @per_case
-def deliveries(case: Case) -> DataFrame:
+def deliveries(case: Case) -> pd.DataFrame:
     """Return one row per delivery that a consumer wrote down, joined to the record delivered where the evidence has it.
 
     Columns file, line, consumer (group, else the ledger's file), uniq_key, key, offset_msg_id, reconsume_times, result,
@@ -61,7 +64,7 @@ def deliveries(case: Case) -> DataFrame:
     """
     by_ledger = bool(results(case))
     rows = _ledger_rows(case) if by_ledger else _log_rows(case)
-    return _joined(case, rows, "ledger" if by_ledger else "log").persist()
+    return _joined(case, rows).assign(by="ledger" if by_ledger else "log")
 
 
 @per_case
@@ -69,45 +72,35 @@ def results(case: Case) -> dict[str | None, int]:
     """Return how many deliveries of the ledgers ended with each result; empty where there is no ledger that names
     messages by their ids.
     """
-    import pyarrow.dataset as ds
-
-    named = ds.field("uniq_key").is_valid() | ds.field("offset_msg_id").is_valid()
-    table = ds.dataset(case.folder("rows"), format="parquet").to_table(
-        ["status"], filter=(ds.field("role") == "deliveries") & named
+    counted = (
+        scan.table(case, "rows", ["status"], LEDGERS)
+        .group_by("status")
+        .aggregate([("status", "count", _ALL)])
+        .to_pylist()
     )
-    counted = table.group_by("status").aggregate([("status", "count", _ALL)]).to_pylist()
     return {row["status"]: row["status_count"] for row in counted}
 
 
-def ledgers(case: Case) -> DataFrame:
-    """Return the rows of `rows` that say what a consumer did with a delivery, and name it by an id."""
-    return case.rows.where(
-        (F.col("role") == "deliveries") & (F.col("uniq_key").isNotNull() | F.col("offset_msg_id").isNotNull())
-    )
+def _ledger_rows(case: Case) -> pd.DataFrame:
+    columns = ("file", "line", "uniq_key", "key", "offset_msg_id", "reconsume_times", "status", "time", "cells")
+    table = scan.table(case, "rows", columns, LEDGERS)
+    said = results(case)
+    total = sum(said.values())
+    known = {status: verdict(status, n / total) for status, n in said.items() if status}
+    rows = scan.frame(table.drop_columns("cells")).rename(columns={"status": "result"})
+    success = rows["result"].map(known if len(said) <= MOST_RESULTS else {}).astype(object)
+    return rows.assign(declared=pd.Series(_declared(table["cells"]), rows.index, object), success=scan.none(success))
 
 
-def _ledger_rows(case: Case) -> DataFrame:
-    rows = ledgers(case)
-    groups = F.map_filter("cells", lambda name, _: F.rlike(name, F.lit(GROUP_COLUMN)))
-    said = rows.withColumn("declared", F.try_element_at(F.map_values(groups), F.lit(1)))
-    said_ = results(case)
-    success = F.lit(None).cast("boolean")
-    for status in sorted(filter(None, said_)) if len(said_) <= MOST_RESULTS else ():
-        success = F.when(
-            F.col("status") == status, F.lit(verdict(status, said_[status] / sum(said_.values())))
-        ).otherwise(success)
-    columns = (
-        "file",
-        "line",
-        "declared",
-        "uniq_key",
-        "key",
-        "offset_msg_id",
-        "reconsume_times",
-        F.col("status").alias("result"),
-        "time",
-    )
-    return said.withColumn("success", success).select(*columns, "success")
+def _declared(cells: pa.ChunkedArray) -> list[str | None]:
+    """Return what the first column named like a group says in each row."""
+    found: list[str | None] = []
+    for chunk in cells.chunks:
+        at = chunk.offsets.to_numpy()
+        hits = np.flatnonzero(pc.match_substring_regex(chunk.keys, GROUP_COLUMN).to_numpy(zero_copy_only=False))
+        first = np.append(hits, np.iinfo(np.int64).max)[np.searchsorted(hits, at[:-1])]
+        found += chunk.items.take(pa.array(first, mask=first >= at[1:])).to_pylist()
+    return found
 
 
 def verdict(result: str, share: float = 0.0) -> bool | None:
@@ -121,129 +114,120 @@ def verdict(result: str, share: float = 0.0) -> bool | None:
     return True if share > 0.5 else None
 
 
-def _log_rows(case: Case) -> DataFrame:
+def _log_rows(case: Case) -> pd.DataFrame:
     """Return what application logs say about deliveries: lines that name an id and say how it ended. Senders' lines are
     left out.
     """
-    text = F.col("message")
-    lines = case.entries.where(
-        (F.col("source") == "app") & F.rlike(text, F.lit(ID)) & ~F.array_contains("events", "send-result")
-    )
-    found = F.regexp_extract_all(text, F.lit(ID), F.lit(1))
-    times = F.nullif(F.regexp_extract(text, r"(?i)reconsume_?times?\W{0,3}(\d{1,3})", 1), F.lit("")).cast("int")
-    bad = F.col("level").isin("ERROR", "WARN", "FATAL", "WARNING") | _said(text, SAID_FAILURE, SAID_FAILURE_ZH)
-    success = F.when(bad, F.lit(False)).when(_said(text, SAID_SUCCESS, SAID_SUCCESS_ZH), F.lit(True))
-    # The expressions are worked out once for a line, not for each id in it; and kept, because the ids are looked up
-    # before they are joined.
-    said = lines.select(
-        "file", "line", "ts", times.alias("times"), success.alias("success"), F.array_distinct(found).alias("ids")
-    )
-    each = said.select("file", "line", "ts", "times", "success", F.explode("ids").alias("id")).persist()
-    if not case.has("messages"):
-        return each.limit(0).select(
-            "file",
-            "line",
-            F.lit(None).cast("string").alias("declared"),
-            *_blank(),
-            F.col("ts").alias("time"),
-            "success",
-        )
-    wanted = each.select("id")
-    named = case.records.where(F.col("uniq_key").isNotNull()).select("uniq_key", "offset_msg_id")
-    ids = among(named, "offset_msg_id", wanted).select(
-        F.col("offset_msg_id").alias("id"), F.col("uniq_key").alias("of_offset")
-    )
-    keys = (
-        among(named, "uniq_key", wanted)
-        .select(F.col("uniq_key").alias("id"))
-        .distinct()
-        .withColumn("of_key", F.col("id"))
-    )
-    both = each.join(ids, "id", "left").join(keys, "id", "left")
-    per_line = both.groupBy("file", "line").agg(
-        F.first("ts", ignorenulls=True).alias("time"),
-        F.first("times", ignorenulls=True).alias("reconsume_times"),
-        F.first("success").alias("success"),
-        F.coalesce(F.max("of_key"), F.max("of_offset")).alias("uniq_key"),
-        F.max(F.when(F.col("of_offset").isNotNull(), F.col("id"))).alias("offset_msg_id"),
-    )
-    told = per_line.where(F.col("uniq_key").isNotNull()).persist()
-    result = F.when(F.col("success"), "OK").when(~F.col("success"), "FAIL")
-    return told.select(
+    columns = [
         "file",
         "line",
-        F.lit(None).cast("string").alias("declared"),
-        "uniq_key",
-        F.lit(None).cast("string").alias("key"),
-        "offset_msg_id",
-        "reconsume_times",
-        result.alias("result"),
         "time",
-        "success",
-    )
-
-
-def _said(text: Column, pattern: str, words: tuple[str, ...]) -> Column:
-    """Tell whether a text holds the pattern or one of the words."""
-    return reduce(lambda found, word: found | F.contains(text, F.lit(word)), words, F.rlike(text, F.lit(pattern)))
-
-
-def _blank() -> list[Column]:
-    types = {
-        "uniq_key": "string",
-        "key": "string",
-        "offset_msg_id": "string",
-        "reconsume_times": "int",
-        "result": "string",
-    }
-    return [F.lit(None).cast(kind).alias(name) for name, kind in types.items()]
-
-
-def _joined(case: Case, rows: DataFrame, by: str) -> DataFrame:
-    """Put the record delivered beside each delivery, and work out who the consumer is."""
-    copy = F.lit(None).cast("string")
-    if case.has("messages"):
-        records = among(case.records, "offset_msg_id", rows.select("offset_msg_id")).select(
-            F.col("offset_msg_id"),
-            F.col("uniq_key").alias("their_key"),
-            "topic",
-            F.col("reconsume_times").alias("their_times"),
-            record_stage.prop(names.ORIGIN_MESSAGE_ID).alias("their_origin"),
-            F.col("consumer_group").alias("their_group"),
-        )
-        rows = rows.join(records, "offset_msg_id", "left")
-    else:
-        rows = rows.select(
-            "*",
-            *(copy.alias(n) for n in ("their_key", "topic", "their_origin", "their_group")),
-            F.lit(None).cast("int").alias("their_times"),
-        )
-    of_file = Window.partitionBy("file")
-    groups = F.collect_set("their_group").over(of_file)
-    consumer = F.coalesce("declared", F.when(F.size(groups) == 1, F.element_at(groups, 1)), F.col("file"))
-    times = F.coalesce("reconsume_times", "their_times")
-    return rows.select(
-        "file",
-        "line",
-        consumer.alias("consumer"),
-        F.coalesce("uniq_key", "their_key").alias("uniq_key"),
+        "declared",
+        "uniq_key",
         "key",
         "offset_msg_id",
-        times.alias("reconsume_times"),
+        "reconsume_times",
         "result",
         "success",
-        "time",
-        (
-            F.coalesce(times > 0, F.lit(False))
-            | F.coalesce(F.startswith("topic", F.lit(names.RETRY_PREFIX)), F.lit(False))
-        ).alias("retry"),
-        F.coalesce("their_origin", F.when(F.coalesce(times, F.lit(0)) == 0, F.col("offset_msg_id"))).alias("origin"),
-        "topic",
-        F.lit(by).alias("by"),
+    ]
+    each = _said_ids(case) if case.has("messages") else pd.DataFrame()
+    if each.empty:
+        return pd.DataFrame({name: pd.Series(dtype=_TYPES.get(name, object)) for name in columns})
+    ids = pa.array(each["id"].unique(), pa.string())
+    key = ds.field("uniq_key")
+    copies = scan.records(case, ("offset_msg_id", "uniq_key"), key.is_valid() & ds.field("offset_msg_id").isin(ids))
+    of_offset = dict(zip(copies["offset_msg_id"].to_pylist(), copies["uniq_key"].to_pylist(), strict=True))
+    keys = set(pc.unique(scan.records(case, ("uniq_key",), key.isin(ids))["uniq_key"]).to_pylist())
+    each = each.assign(
+        of_key=each["id"].where(each["id"].isin(keys)),
+        of_offset=each["id"].map(of_offset),
+        offset_msg_id=each["id"].where(each["id"].isin(list(of_offset))),
     )
+    each = each[each["of_key"].notna() | each["of_offset"].notna()]
+    lines = each.groupby(["file", "line"], sort=False)
+    told = lines[["ts", "times", "success"]].first()
+    # Of several ids of one kind the greatest counts.
+    for name in ("of_key", "of_offset", "offset_msg_id"):
+        told[name] = each.dropna(subset=[name]).groupby(["file", "line"])[name].max()
+    told = told.reset_index().rename(columns={"ts": "time", "times": "reconsume_times"})
+    told["uniq_key"] = told["of_key"].where(told["of_key"].notna(), told["of_offset"])
+    told["success"] = scan.none(told["success"])
+    result = told["success"].map({True: "OK", False: "FAIL"})
+    return told.assign(declared=None, key=None, result=scan.none(result))[columns]
 
 
-def twice(case: Case) -> DataFrame:
+def _said_ids(case: Case) -> pd.DataFrame:
+    """Return the ids that application logs name: file, line, ts, times (retries), success, id."""
+    found = []
+    columns = ("file", "line", "ts", "level", "message", "events")
+    text = ds.field("message")
+    mine = (scan.text("source") == "app") & pc.match_substring_regex(text, "[0-9A-F]{32}")
+    for batch in scan.batches_of(case, "logs", columns, mine):
+        rows = pa.Table.from_batches([batch])
+        rows = rows.filter(pa.array(~scan.holds(rows["events"], "send-result")))
+        message = rows["message"].combine_chunks()
+        ids = [list(dict.fromkeys(_ID.findall(each))) for each in message.to_pylist()]
+        retries = pc.struct_field(pc.extract_regex(message, r"(?i)reconsume_?times?\W{0,3}(?P<n>\d{1,3})"), "n")
+        level = scan.is_(rows["level"], lambda name: name in ("ERROR", "WARN", "FATAL", "WARNING"))
+        bad = level | _said(message, SAID_FAILURE, SAID_FAILURE_ZH)
+        good = _said(message, SAID_SUCCESS, SAID_SUCCESS_ZH)
+        said = scan.frame(rows.select(["file", "line", "ts"])).assign(
+            times=retries.cast(pa.int32()).to_pandas(),
+            success=scan.choose([bad, good], [False, True], None),
+            id=pd.Series(ids, dtype=object),
+        )
+        found.append(said.explode("id").dropna(subset=["id"]))
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+
+
+def _said(text: pa.Array, pattern: str, words: tuple[str, ...]) -> np.ndarray:
+    """Tell whether each text holds the pattern or one of the words."""
+    said = pc.match_substring_regex(text, "|".join((pattern, *words)))
+    return said.fill_null(fill_value=False).to_numpy(zero_copy_only=False)
+
+
+def _joined(case: Case, rows: pd.DataFrame) -> pd.DataFrame:
+    """Put the record delivered beside each delivery, and work out who the consumer is."""
+    origin = promoted(names.ORIGIN_MESSAGE_ID)
+    theirs = {
+        "offset_msg_id": "offset_msg_id",
+        "uniq_key": "their_key",
+        "topic": "topic",
+        "reconsume_times": "their_times",
+        origin: "their_origin",
+        "consumer_group": "their_group",
+    }
+    if case.has("messages"):
+        ids = pa.array(rows["offset_msg_id"].dropna().unique(), pa.string())
+        records = scan.frame(scan.records(case, list(theirs), ds.field("offset_msg_id").isin(ids))).rename(
+            columns=theirs
+        )
+        rows = rows.merge(records, "left", "offset_msg_id")
+    else:
+        rows = rows.assign(**dict.fromkeys(list(theirs.values())[1:]))
+    told = rows.groupby("file")["their_group"].agg(["nunique", "first"])
+    groups = told["first"].where(told["nunique"] == 1)
+    times = rows["reconsume_times"].astype(float)
+    times = times.where(times.notna(), rows["their_times"].astype(float))
+    retry = (times > 0) | rows["topic"].map(lambda t: isinstance(t, str) and t.startswith(names.RETRY_PREFIX)).astype(
+        bool
+    )
+    first = rows["offset_msg_id"].where(times.fillna(0) == 0)
+    return rows.assign(
+        consumer=_either(rows["declared"], _either(rows["file"].map(groups), rows["file"])),
+        uniq_key=_either(rows["uniq_key"], rows["their_key"]),
+        reconsume_times=times.astype("Int64"),
+        retry=retry,
+        origin=_either(rows["their_origin"], first),
+    ).drop(columns=["declared", "their_key", "their_times", "their_origin", "their_group"])
+
+
+def _either(one: pd.Series[Any], other: pd.Series[Any]) -> pd.Series[Any]:
+    either: pd.Series[Any] = scan.none(one.where(one.notna(), other))
+    return either
+
+
+def twice(case: Case) -> pd.DataFrame:
     """Return messages one consumer handled with success more than once, the later time from a retry copy: another
     offset id, the same UNIQ_KEY.
 
@@ -252,23 +236,24 @@ def twice(case: Case) -> DataFrame:
     `same` (False where the retry is one of another stored message: the producer sent it twice; null where the records
     do not tell).
     """
-    good = deliveries(case).where(F.col("success") & F.col("uniq_key").isNotNull())
-    mine = Window.partitionBy("consumer", "uniq_key").orderBy(
-        F.coalesce("reconsume_times", F.lit(0)), "time", "file", "line"
-    )
-    first = F.first(F.struct("file", "line", "offset_msg_id", "time", "reconsume_times", "origin")).over(mine)
-    later = good.withColumn("before", first).where(
-        F.col("retry") & (F.coalesce("reconsume_times", F.lit(1)) > F.coalesce("before.reconsume_times", F.lit(0)))
-    )
-    same = F.col("origin") == F.col("before.origin")
-    once = F.row_number().over(Window.partitionBy("consumer", "uniq_key").orderBy("time", "file", "line"))
-    told = later.withColumn("same", same).withColumn("nth", once).where(F.col("nth") == 1)
-    columns = ("file", "line", "offset_msg_id", "time", "reconsume_times", "same")
-    return told.select("consumer", "uniq_key", *_first_columns(F.col("before")), *columns).orderBy("time", "uniq_key")
-
-
-def _first_columns(before: Column) -> list[Column]:
-    return [before.getField(name).alias(f"first_{name}") for name in ("file", "line", "offset_msg_id", "time")]
+    every = deliveries(case)
+    good = every[every["success"].eq(True) & every["uniq_key"].notna()]
+    good = good.assign(level=good["reconsume_times"].fillna(0).astype(int))
+    same, place = ["consumer", "uniq_key"], ["time", "file", "line"]
+    first = good.sort_values(["level", *place], na_position="first").drop_duplicates(same)
+    firsts = first[[*same, "file", "line", "offset_msg_id", "time", "level", "origin"]]
+    named = {name: f"first_{name}" for name in ("file", "line", "offset_msg_id", "time", "level", "origin")}
+    later = good.merge(firsts.rename(columns=named), on=same)
+    level = later["reconsume_times"].fillna(1).astype(int)
+    later = later[later["retry"] & (level > later["first_level"])]
+    either = later["origin"].isna() | later["first_origin"].isna()
+    equal = (later["origin"] == later["first_origin"]).astype(object)
+    later = later.assign(same=scan.none(equal.where(~either))).sort_values(place, na_position="first")
+    columns = [*same, "first_file", "first_line", "first_offset_msg_id", "first_time"]
+    columns += ["file", "line", "offset_msg_id", "time", "reconsume_times", "same"]
+    return later.drop_duplicates(same).sort_values(["time", "uniq_key"], na_position="first", ignore_index=True)[
+        columns
+    ]
 
 
 @per_case
@@ -282,4 +267,4 @@ def known(case: Case) -> int:
             if len(said) <= MOST_RESULTS
             else 0
         )
-    return deliveries(case).where(F.col("success").isNotNull()).count() if case.has_source("app") else 0
+    return int(deliveries(case)["success"].notna().sum()) if case.has_source("app") else 0

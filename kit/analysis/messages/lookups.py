@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
-from pyspark.sql import functions as F  # noqa: N812
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
 
 from kit.analysis import refs
+from kit.case import scan
 from kit.case.memoize import per_case
 from kit.rocketmq import ids
 
@@ -149,16 +152,20 @@ def lookups(case: Case) -> list[Lookup]:
 
 def _lines(case: Case) -> Iterable[tuple[str, int, str]]:
     """Yield the physical lines of the entries that show a look-up."""
-    entries = case.entries
-    mine = F.arrays_overlap("events", F.array(*[F.lit(slug) for slug in (*EVENTS, "mqadmin-command")]))
     # Connections fail for many reasons; only behind a command does it belong to a look-up.
-    mine = mine | (F.col("source").isin("mqadmin", "text") & F.array_contains("events", "client-connect-failed"))
-    rows = entries.where(mine).orderBy("file", "line").limit(MOST).select("file", "line", "message", "trace").collect()
-    for row in rows:
-        if FALLBACK in (row.message or ""):
+    columns = ("file", "line", "message", "trace")
+    of_tool = scan.text("source").isin(["mqadmin", "text"])
+    parts = [
+        scan.entries(case, (*EVENTS, "mqadmin-command"), columns),
+        scan.entries(case, ("client-connect-failed",), columns, of_tool),
+    ]
+    every = scan.frame(pa.concat_tables([part.cast(parts[0].schema) for part in parts]))
+    rows = every.drop_duplicates(["file", "line"]).sort_values(["file", "line"]).head(MOST)
+    for each in rows.to_dict("records"):
+        if FALLBACK in (each["message"] or ""):
             continue
-        for offset, text in enumerate("\n".join(filter(None, (row.message, row.trace))).split("\n")):
-            yield row.file, row.line + offset, text
+        for offset, text in enumerate("\n".join(filter(None, (each["message"], each["trace"]))).split("\n")):
+            yield str(each["file"]), int(each["line"]) + offset, text
 
 
 def _judged(case: Case, seen: list[Lookup]) -> list[Lookup]:
@@ -202,17 +209,13 @@ def kinds(case: Case, texts: set[str]) -> dict[str, ids.Kind]:
     said: dict[str, ids.Kind] = {}
     hosts: set[str] = set()
     if case.has("messages"):
-        mine = (
-            case.records.where(F.col("uniq_key").isin(wanted) | F.col("offset_msg_id").isin(wanted))
-            .select("uniq_key", "offset_msg_id")
-            .distinct()
-            .collect()
-        )
-        said |= {row.uniq_key: "uniq" for row in mine if row.uniq_key in texts} | {
-            row.offset_msg_id: "offset" for row in mine if row.offset_msg_id in texts
-        }
+        mine = ds.field("uniq_key").isin(wanted) | ds.field("offset_msg_id").isin(wanted)
+        rows = scan.records(case, ("uniq_key", "offset_msg_id"), mine)
+        said |= {key: "uniq" for key in pc.unique(rows["uniq_key"]).to_pylist() if key in texts}
+        said |= {id_: "offset" for id_ in pc.unique(rows["offset_msg_id"]).to_pylist() if id_ in texts}
         if set(wanted) - set(said):
-            hosts = {row.store_host for row in case.records.select("store_host").distinct().limit(64).collect()}
+            for batch in scan.batches(case, ("store_host",)):
+                hosts |= set(pc.unique(batch["store_host"]).to_pylist())
     for text in wanted:
         if text not in said:
             kind, sure = ids.classify(text, hosts)
@@ -230,8 +233,9 @@ def _is_producers(case: Case, address: str) -> bool:
         return False
     if not case.has("messages"):
         return False
-    mine: Any = F.startswith(F.col("uniq_key"), F.lit(prefix)) & (F.length("uniq_key") == len(prefix) + 16)
-    return not case.records.where(mine).limit(1).isEmpty()
+    key = ds.field("uniq_key")
+    mine = pc.starts_with(key, prefix) & (pc.utf8_length(key) == len(prefix) + 16)
+    return any(batch.num_rows for batch in scan.batches(case, ("uniq_key",), mine))
 
 
 def ref(case: Case, lookup: Lookup) -> tuple[Ref, ...]:

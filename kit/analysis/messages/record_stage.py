@@ -7,20 +7,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
-from pyspark.sql import Window
-from pyspark.sql import functions as F  # noqa: N812
 
 from kit.case import scan, setup
+from kit.case.memoize import per_case
+from kit.formats.commitlog.schema import promoted
 from kit.formats.commitlog.strings import hashed
 from kit.formats.values import NANO_LAST_MS
 from kit.i18n import T
 from kit.rocketmq import names
 from kit.rocketmq.stages import CHECK_BACK, COMMIT, DISCARDED, DLQ, DUE, HALF, LEAKED, OP, ORIGINAL, RETRY, SCHEDULE
-from kit.spark.properties import prop
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from collections.abc import Iterator
 
     from kit.case.case import Case
 
@@ -38,20 +40,12 @@ STAGES: Final[dict[str, T]] = {
     LEAKED: T("a retry that became a half message"),
 }
 """Stage → what it means."""
+_STEPS: Final = ("sent back", RETRY, "given up")
+"""Steps of the retry funnel in their order; `dlq` comes behind."""
+LONGEST_PATH: Final = 60
+"""Steps of a journey that are told."""
 LONGEST_DELAY: Final = 100 * 86_400
 """Seconds. A level beyond is no delay anybody waits for, and could lead out of the times that can be shown."""
-
-
-def is_commit() -> Column:
-    """Whether the commit bit is set: on the committed record and on every later copy of it."""
-    return F.col("sys_flag").bitwiseAND(names.TRANSACTION_MASK) == names.TRANSACTION_COMMIT
-
-
-def staged(case: Case) -> DataFrame:
-    """Return every record once, with `stage` (one of `STAGES`; a retry's number is its `reconsume_times`) and
-    `consumer_group` (of a retry or dead letter, on its way through the delay too; null for others).
-    """
-    return case.records
 
 
 def identities(case: Case) -> tuple[int, int]:
@@ -62,42 +56,63 @@ def identities(case: Case) -> tuple[int, int]:
     return len(counts), int((counts > 1).sum())
 
 
-def copies(case: Case) -> DataFrame:
+def copies(case: Case) -> pd.DataFrame:
     """Return how many copies each stage holds: topic, stage, reconsume_times, records, messages, first, last."""
-    counted = (
-        staged(case)
-        .groupBy("topic", "stage", "reconsume_times")
-        .agg(
-            F.count("*").alias("records"),
-            F.count_distinct("uniq_key").alias("messages"),
-            F.min("store_timestamp").alias("first"),
-            F.max("store_timestamp").alias("last"),
-        )
-    )
-    return counted.orderBy("first", "topic", "stage", "reconsume_times")
+    by = ["topic", "stage", "reconsume_times"]
+    sums = [
+        ("uniq_key", "count", pc.CountOptions("all")),
+        ("uniq_key", "count_distinct", pc.CountOptions("only_valid")),
+    ]
+    parts = []
+    for rows in scan.by_message(case, (*by, "uniq_key", "store_timestamp")):
+        plain = {name: rows[name].cast(pa.string()) for name in by[:2]}
+        table = pa.table({**plain, **{name: rows[name] for name in (by[2], "uniq_key", "store_timestamp")}})
+        spans = [("store_timestamp", "min"), ("store_timestamp", "max")]
+        parts.append(scan.frame(table.group_by(by).aggregate([*sums, *spans])))
+    named = {"records": "uniq_key_count", "messages": "uniq_key_count_distinct"}
+    spans_ = {"first": ("store_timestamp_min", "min"), "last": ("store_timestamp_max", "max")}
+    summed = {name: (column, "sum") for name, column in named.items()}
+    counted = pd.concat(parts).groupby(by, dropna=False).agg(**summed, **spans_).reset_index()
+    return counted.sort_values(["first", *by], na_position="first", ignore_index=True)
 
 
-def journeys(case: Case) -> DataFrame:
+def journeys(case: Case) -> pd.DataFrame:
     """Return how often each journey was taken: `path` (stages in store order, joined by ` > `), `messages`, `example`
     (a UNIQ_KEY).
     """
-    every = staged(case)
-    step = F.when(
-        F.col("stage") == RETRY, F.concat_ws(" ", F.col("stage"), F.col("reconsume_times").cast("string"))
-    ).otherwise(F.col("stage"))
-    ordered = F.array_sort(F.collect_list(F.struct("store_timestamp", "physical_offset", step.alias("step"))))
-    per_key = every.where(F.col("uniq_key").isNotNull()).groupBy("uniq_key").agg(ordered.alias("steps"))
-    paths = per_key.select(
-        "uniq_key", F.array_join(F.slice(F.col("steps").getField("step"), 1, 60), " > ").alias("path")
-    )
-    return (
-        paths.groupBy("path")
-        .agg(F.count("*").alias("messages"), F.min("uniq_key").alias("example"))
-        .orderBy(F.desc("messages"), "path")
-    )
+    found: dict[str, tuple[int, str]] = {}
+    columns = ("uniq_key", "stage", "reconsume_times", "store_timestamp", "physical_offset")
+    for rows in scan.by_message(case, columns, ds.field("uniq_key").is_valid()):
+        for path, messages, example in _paths(rows):
+            before, first = found.get(path, (0, example))
+            found[path] = before + messages, min(first, example)
+    ordered = sorted(found.items(), key=lambda item: (-item[1][0], item[0]))
+    return pd.DataFrame([(path, *said) for path, said in ordered], columns=["path", "messages", "example"])
 
 
-def funnel(case: Case) -> DataFrame:
+def _paths(rows: pa.Table) -> Iterator[tuple[str, int, str]]:
+    """Yield each journey of these messages, how many took it, and the least of their UNIQ_KEYs."""
+    coded = rows["uniq_key"].combine_chunks().dictionary_encode()
+    key, names_ = coded.indices.to_numpy(), coded.dictionary.to_pylist()
+    stage = rows["stage"].cast(pa.string()).to_pylist()
+    times = rows["reconsume_times"].to_pylist()
+    said = [f"{RETRY} {n}" if each == RETRY else each for each, n in zip(stage, times, strict=True)]
+    step, steps = pd.factorize(np.array(said, object))
+    order = np.lexsort((rows["physical_offset"].to_numpy(), rows["store_timestamp"].cast(pa.int64()).to_numpy(), key))
+    key, step = key[order], step[order]
+    nth = np.arange(len(key)) - np.searchsorted(key, key)
+    # The journeys so far, numbered: those of the next step are the pairs of one and the step.
+    path, told = np.zeros(len(names_), np.int64), [""]
+    for at in range(min(LONGEST_PATH, int(nth.max(initial=-1)) + 1)):
+        mine = nth == at
+        pairs, numbers = np.unique(path[key[mine]] * len(steps) + step[mine], return_inverse=True)
+        path[key[mine]] = len(told) + numbers
+        told += [" > ".join(filter(None, (told[n // len(steps)], steps[n % len(steps)]))) for n in pairs.tolist()]
+    by_path = pd.DataFrame({"path": path, "key": names_}).groupby("path")["key"].agg(["size", "min"])
+    yield from ((told[n], int(size), least) for n, size, least in by_path.itertuples())
+
+
+def funnel(case: Case) -> pd.DataFrame:
     """Return the retry funnel: consumer_group, level (1 …, the reconsumeTimes), step (`sent back`, `retry`, `dlq`),
     messages, seconds.
 
@@ -105,68 +120,74 @@ def funnel(case: Case) -> DataFrame:
     `seconds`: median time from the
     message's copy before (the failed delivery's record for `sent back`) to this one.
     """
-    every = staged(case)
-    mine = Window.partitionBy("uniq_key").orderBy("store_timestamp", "physical_offset")
-    before = F.lag("store_timestamp").over(mine)
-    timed = every.where(F.col("uniq_key").isNotNull()).withColumn(
-        "seconds", _seconds(F.col("store_timestamp")) - _seconds(before)
+    target = promoted(names.REAL_TOPIC)
+    retried = scan.records(case, ("uniq_key",), ds.field("consumer_group").is_valid() & ds.field("uniq_key").is_valid())
+    columns = ("uniq_key", "stage", "consumer_group", "reconsume_times", target, "store_timestamp", "physical_offset")
+    mine = ds.field("uniq_key").isin(pc.unique(retried["uniq_key"]))
+    rows = scan.frame(scan.records(case, columns, mine)).sort_values(["uniq_key", "store_timestamp", "physical_offset"])
+    rows["seconds"] = rows.groupby("uniq_key")["store_timestamp"].diff().dt.total_seconds()
+    rows = rows[rows["consumer_group"].notna()].rename(columns={"reconsume_times": "level"})
+    to_dlq = rows[target].fillna("").str.startswith(names.DLQ_PREFIX).astype(bool)
+    rows["step"] = scan.choose(
+        [(rows["stage"] == SCHEDULE) & to_dlq, rows["stage"] == SCHEDULE], ["given up", "sent back"], rows["stage"]
     )
-    to_dlq = F.startswith(F.coalesce(prop(names.REAL_TOPIC), F.lit("")), F.lit(names.DLQ_PREFIX))
-    step = F.when(F.col("stage") == SCHEDULE, F.when(to_dlq, "given up").otherwise("sent back")).otherwise(
-        F.col("stage")
+    grouped = rows.groupby(["consumer_group", "level", "step"])
+    counted = grouped.agg(messages=("uniq_key", "nunique"), seconds=("seconds", "median")).reset_index()
+    rank = counted["step"].map({step: n for n, step in enumerate(_STEPS)}).fillna(len(_STEPS))
+    counted["seconds"] = counted["seconds"].round(3)
+    return (
+        counted.assign(rank=rank)
+        .sort_values(["consumer_group", "level", "rank"], ignore_index=True)
+        .drop(columns="rank")
     )
-    rows = timed.where(F.col("consumer_group").isNotNull()).groupBy(
-        "consumer_group", F.col("reconsume_times").alias("level"), step.alias("step")
-    )
-    counted = rows.agg(F.count_distinct("uniq_key").alias("messages"), F.round(F.median("seconds"), 3).alias("seconds"))
-    rank = (
-        F.when(F.col("step") == "sent back", 0)
-        .when(F.col("step") == RETRY, 1)
-        .when(F.col("step") == "given up", 2)
-        .otherwise(3)
-    )
-    return counted.orderBy("consumer_group", "level", rank)
 
 
-def never_came(case: Case, grace_seconds: float = 2.0) -> DataFrame:
+def never_came(case: Case, grace_seconds: float = 2.0) -> pd.DataFrame:
     """Return copies whose next step never came although its time was over when the evidence ends.
 
     Columns uniq_key, offset_msg_id, file, physical_offset, store_timestamp, stage, target (the topic it should have
     reached), due. Covers what
     waits for a delay: delayed messages, retries and dead letters on their way.
     """
-    waiting = due(case, staged(case).where((F.col("stage") == SCHEDULE) & F.col("uniq_key").isNotNull()))
-    waiting = waiting.withColumn("target", prop(names.REAL_TOPIC))
+    target, out = promoted(names.REAL_TOPIC), promoted("TIMER_OUT_MS")
+    shown = ("uniq_key", "offset_msg_id", "file", "physical_offset", "store_timestamp", "stage")
+    more = (target, out, "topic", "queue_id", "reconsume_times")
+    waits = (ds.field("stage") == SCHEDULE) & ds.field("uniq_key").is_valid()
+    waiting = scan.frame(scan.records(case, (*shown, *more), waits)).rename(columns={target: "target"})
+    waiting["due"] = due(case, waiting)
     same = ["uniq_key", "target", "reconsume_times"]
-    nth = F.row_number().over(Window.partitionBy(*same).orderBy("store_timestamp", "physical_offset"))
-    came = staged(case).where(F.col("uniq_key").isNotNull() & F.col("stage").isin(DUE, RETRY, DLQ, ORIGINAL, COMMIT))
-    arrived = came.groupBy("uniq_key", F.col("topic").alias("target"), "reconsume_times").agg(
-        F.count("*").alias("arrived")
+    waiting = waiting.sort_values(["store_timestamp", "physical_offset"])
+    waiting["nth"] = waiting.groupby(same, dropna=False).cumcount()
+    keys = pa.array(waiting["uniq_key"].unique(), pa.string())
+    came = ds.field("stage").isin([DUE, RETRY, DLQ, ORIGINAL, COMMIT]) & ds.field("uniq_key").isin(keys)
+    arrived = scan.frame(scan.records(case, ("uniq_key", "topic", "reconsume_times"), came))
+    counts = arrived.groupby(["uniq_key", "topic", "reconsume_times"]).size().rename("arrived")
+    waiting = waiting.join(counts.rename_axis(same), on=same)
+    end = last_stored(case)
+    late = (waiting["nth"] >= waiting["arrived"].fillna(0)) & (
+        waiting["due"] + pd.Timedelta(seconds=grace_seconds) < end
     )
-    end = case.records.agg(F.max("store_timestamp").alias("end"))
-    open_ = (
-        waiting.withColumn("nth", nth)
-        .join(arrived, same, "left")
-        .where(F.col("nth") > F.coalesce("arrived", F.lit(0)))
-        .crossJoin(F.broadcast(end))
-    )
-    late = open_.where(F.col("due") + F.make_dt_interval(secs=F.lit(grace_seconds)) < F.col("end"))
-    return late.select(
-        "uniq_key", "offset_msg_id", "file", "physical_offset", "store_timestamp", "stage", "target", "due"
-    ).orderBy("due", "offset_msg_id")
+    return waiting[late].sort_values(["due", "offset_msg_id"], ignore_index=True)[[*shown, "target", "due"]]
 
 
-def due(case: Case, scheduled: DataFrame) -> DataFrame:
-    """Add `due`: when the delay of a schedule record is over, by its level (the queue) and the broker's
-    messageDelayLevel; null where unknown.
+@per_case
+def last_stored(case: Case) -> pd.Timestamp:
+    """Return when the last record was stored (naive UTC), NaT where there is none."""
+    ends = [pc.max(batch["store_timestamp"]) for batch in scan.batches(case, ("store_timestamp",))]
+    times = scan.frame(pa.table({"end": pa.array([end.as_py() for end in ends], pa.timestamp("us", "UTC"))}))
+    return times["end"].max()
+
+
+def due(case: Case, scheduled: pd.DataFrame) -> pd.Series[pd.Timestamp]:
+    """Return when the delay of schedule records is over, by its level (the queue) and the broker's messageDelayLevel; NaT where
+    unknown. Columns topic, queue_id, store_timestamp and TIMER_OUT_MS of them are needed.
     """
-    levels = delay_levels(case)
-    table = F.create_map(*[F.lit(x) for pair in levels.items() for x in pair])
-    level = F.col("queue_id") + 1
-    out = prop("TIMER_OUT_MS").try_cast("long")
-    wheel = F.when(out.between(0, NANO_LAST_MS), F.timestamp_millis(out))
-    after = F.col("store_timestamp") + F.make_dt_interval(secs=F.try_element_at(table, level).cast("double"))
-    return scheduled.withColumn("due", F.when(F.col("topic") == names.TIMER_TOPIC, wheel).otherwise(after))
+    seconds = (scheduled["queue_id"] + 1).map(delay_levels(case))
+    out = scheduled[promoted("TIMER_OUT_MS")]
+    wheel = pd.to_numeric(out.where(out.str.fullmatch(r"[0-9]{1,13}", na=False).astype(bool)))
+    wheel = pd.to_datetime(wheel.where(wheel <= NANO_LAST_MS), unit="ms").astype("datetime64[ns]")
+    after = scheduled["store_timestamp"] + pd.to_timedelta(seconds.astype(float), unit="s")
+    return wheel.where(scheduled["topic"] == names.TIMER_TOPIC, after)
 
 
 def delay_levels(case: Case) -> dict[int, int]:
@@ -177,7 +198,3 @@ def delay_levels(case: Case) -> dict[int, int]:
     except ValueError:
         return names.delay_seconds()
     return {level: seconds for level, seconds in levels.items() if seconds <= LONGEST_DELAY}
-
-
-def _seconds(column: Column) -> Column:
-    return F.unix_millis(column) / 1000

@@ -8,22 +8,27 @@ by broker and half-queue offset.
 from __future__ import annotations
 
 import datetime as dt
+import itertools
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from pyspark.sql import functions as F  # noqa: N812
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
 
 from kit.analysis.messages import client_traces, deliveries, lineage, record_stage
+from kit.analysis.transactions import transactions
+from kit.case import scan, tables
 from kit.case.memoize import per_case
-from kit.formats.commitlog.schema import TEXT, as_dict
+from kit.formats.commitlog.schema import TEXT, as_dict, promoted
 from kit.formats.printed_times import shown as iso_utc
 from kit.i18n import T
 from kit.inventory import mentions
 from kit.rocketmq import ids, names
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-
     from kit.case.case import Case
 
 MOST_RECORDS: Final = 100_000
@@ -58,6 +63,10 @@ _FIELDS: Final = (
     "tags",
     "consumer_group",
 )
+
+
+_ORIGIN: Final = promoted(names.ORIGIN_MESSAGE_ID)
+_LINKS: Final = ("uniq_key", "offset_msg_id", "keys", "sys_flag", "prepared_transaction_offset", _ORIGIN)
 
 
 def trace(case: Case, id: str) -> dict[str, Any]:  # noqa: A002 - the public name of the argument
@@ -102,8 +111,9 @@ def example(case: Case) -> str | None:
     """Return the UNIQ_KEY of the message with the longest journey; None where no record has one."""
     if not case.has("messages"):
         return None
-    longest = record_stage.journeys(case).orderBy(F.desc(F.length("path")), "example").first()
-    return longest.example if longest else None
+    every = record_stage.journeys(case)
+    longest = every.assign(n=-every["path"].str.len()).sort_values(["n", "example"]) if len(every) else every
+    return str(longest["example"].iloc[0]) if len(longest) else None
 
 
 def lives(case: Case, keys: Sequence[str], most: int = 300) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -112,8 +122,7 @@ def lives(case: Case, keys: Sequence[str], most: int = 300) -> tuple[list[dict[s
 
     At most `most` of each of a message.
     """
-    case.spark  # noqa: B018 - a column needs a session
-    rows = _fetch(case, F.col("uniq_key").isin(list(keys))) if keys else []
+    rows = _fetch(case, ds.field("uniq_key").isin(list(keys))) if keys else []
     rows.sort(key=lineage.store_order)
     done = [(key, lineage.told([r for r in rows if r["uniq_key"] == key][:most])) for key in keys]
     handed = _handled(case, list(keys), [r for _, mine in done for r in mine], "") if keys else []
@@ -140,48 +149,58 @@ def _kind(wanted: str, found: list[dict[str, Any]], keys: list[str]) -> str:
 def _records(case: Case, wanted: str) -> list[dict[str, Any]]:
     """Return the copies in store order, each with `link`: what joined it where it has no UNIQ_KEY."""
     # The KEYS of a trace record are the ids and keys of the messages it is about: it is no copy of any of them.
-    every = record_stage.staged(case)
-    every = every.where((F.col("stage") != record_stage.OP) & ~F.col("topic").isin(client_traces.topics(case)))
-    loose_id = F.when(F.col("uniq_key").isNull(), F.col("offset_msg_id")).alias("offset_msg_id")
-    start = (
-        every.where(_names(wanted)).select("uniq_key", loose_id).distinct().limit(MOST_RECORDS).toArrow().to_pylist()
-    )
+    copies = ds.field("stage") != record_stage.OP
+    copies &= ~ds.field("topic").isin(client_traces.topics(case))
+    start = [row for row in _named(case, wanted, copies) if _names(row, wanted)][:MOST_RECORDS]
     keys = {row["uniq_key"] for row in start if row["uniq_key"]}
     loose = {row["offset_msg_id"] for row in start if not row["uniq_key"]}
     if not start:
         half = _ended_by(case, wanted.upper())
         keys, loose = {r["uniq_key"] for r in half if r["uniq_key"]}, {r["offset_msg_id"] for r in half}
     rows = (
-        _fetch(case, F.col("uniq_key").isin(sorted(keys)) | F.col("offset_msg_id").isin(sorted(loose)))
+        _fetch(case, ds.field("uniq_key").isin(_texts_of(keys)) | ds.field("offset_msg_id").isin(_texts_of(loose)))
         if keys or loose
         else []
     )
     known = {row["offset_msg_id"]: {**row, "link": None} for row in rows}
     linked = _linked(case, known) if known else {}
     if linked:
-        more = _fetch(case, F.col("offset_msg_id").isin(sorted(linked)))
+        more = _fetch(case, ds.field("offset_msg_id").isin(_texts_of(linked)))
         known |= {row["offset_msg_id"]: {**row, "link": linked[row["offset_msg_id"]]} for row in more}
     return sorted(known.values(), key=lineage.store_order)[:MOST_RECORDS]
 
 
-def _names(wanted: str) -> Column:
-    """Tell the records an id or key names: by UNIQ_KEY, offset id, key, or as the copy they were made from."""
+def _texts_of(values: Iterable[str]) -> pa.Array:
+    return pa.array(sorted(values), pa.string())
+
+
+def _named(case: Case, wanted: str, copies: pc.Expression) -> Iterable[dict[str, Any]]:
+    """Yield the records that an id or key may name: by UNIQ_KEY, offset id, key, or as the copy they were made from."""
     up = wanted.upper()
-    return (
-        F.col("uniq_key").isin(wanted, up)
-        | (F.col("offset_msg_id") == up)
-        | F.array_contains(F.split("keys", r"\s+"), wanted)
-        | (record_stage.prop(names.ORIGIN_MESSAGE_ID) == up)
-        | (record_stage.is_commit() & (_half_id() == up))
+    mine = (
+        ds.field("uniq_key").isin([wanted, up])
+        | (ds.field("offset_msg_id") == up)
+        | pc.match_substring(ds.field("keys"), wanted)
+        | (ds.field(_ORIGIN) == up)
     )
+    if re.fullmatch(r"[0-9A-F]{32,}", up) and 0 < (offset := int(up[-16:], 16)) < 1 << 63:
+        mine |= (ds.field("prepared_transaction_offset") == offset) & pc.starts_with(
+            ds.field("offset_msg_id"), up[:-16]
+        )
+    for batch in scan.batches(case, _LINKS, copies & mine):
+        yield from scan.whole(pa.Table.from_batches([batch])).to_pylist()
 
 
-def _half_id() -> Column:
-    """Return the offset id of the half record that a commit was made from."""
-    head = F.substring(F.col("offset_msg_id"), F.lit(1), F.length("offset_msg_id") - 16)
-    return F.when(
-        F.col("prepared_transaction_offset") > 0, F.concat(head, F.lpad(F.hex("prepared_transaction_offset"), 16, "0"))
-    )
+def _names(row: dict[str, Any], wanted: str) -> bool:
+    up = wanted.upper()
+    by_id = {row["uniq_key"], row["offset_msg_id"], row[_ORIGIN], _half_id(row)}
+    return up in by_id or row["uniq_key"] == wanted or wanted in re.split(r"\s+", row["keys"] or "", flags=re.ASCII)
+
+
+def _half_id(row: dict[str, Any]) -> str | None:
+    """Return the offset id of the half record that a commit was made from; None for other records."""
+    committed = (row["sys_flag"] & names.TRANSACTION_MASK) == names.TRANSACTION_COMMIT
+    return lineage.half_id(row) if committed and row["prepared_transaction_offset"] > 0 else None
 
 
 def _linked(case: Case, known: dict[str, dict[str, Any]]) -> dict[str, str]:
@@ -214,37 +233,48 @@ def _keyless(case: Case) -> list[dict[str, Any]]:
     """Return the records without a UNIQ_KEY (op records apart) with what they name: few, or a client that writes
     none.
     """
-    mine = record_stage.staged(case).where(F.col("uniq_key").isNull() & (F.col("stage") != record_stage.OP))
-    columns = (
-        "offset_msg_id",
-        record_stage.prop(names.ORIGIN_MESSAGE_ID).alias("origin"),
-        F.when(record_stage.is_commit(), _half_id()).alias("half"),
+    mine = ds.field("uniq_key").is_null() & (ds.field("stage") != record_stage.OP)
+    rows = itertools.chain.from_iterable(
+        scan.whole(pa.Table.from_batches([batch])).to_pylist() for batch in scan.batches(case, _LINKS, mine)
     )
-    return mine.select(*columns).limit(MOST_KEYLESS).toArrow().to_pylist()
+    kept = itertools.islice(rows, MOST_KEYLESS)
+    return [{"offset_msg_id": r["offset_msg_id"], "origin": r[_ORIGIN], "half": _half_id(r)} for r in kept]
 
 
-def _fetch(case: Case, condition: Column) -> list[dict[str, Any]]:
-    prop = record_stage.prop
-    rows = record_stage.due(
-        case,
-        record_stage.staged(case)
-        .where(condition & (F.col("stage") != record_stage.OP))
-        .orderBy("store_timestamp")
-        .limit(MOST_RECORDS),
+def _fetch(case: Case, condition: pc.Expression) -> list[dict[str, Any]]:
+    more = {
+        "real_topic": names.REAL_TOPIC,
+        "check_times": names.CHECK_TIMES,
+        "delay_level": names.DELAY,
+        "origin_message_id": names.ORIGIN_MESSAGE_ID,
+        "resent": names.MIN_OFFSET,
+        "timer": "TIMER_OUT_MS",
+    }
+    columns = {name: ds.field(name) for name in (*_FIELDS, TEXT)} | {n: ds.field(promoted(p)) for n, p in more.items()}
+    found = scan.countable(
+        scan.records(
+            case, columns, condition & ds.field("stage").isin([s for s in record_stage.STAGES if s != record_stage.OP])
+        )
     )
-    resent = prop(names.MIN_OFFSET).isNotNull()
-    more = (
-        prop(names.REAL_TOPIC).alias("real_topic"),
-        prop(names.CHECK_TIMES).try_cast("int").alias("check_times"),
-        prop(names.DELAY).try_cast("int").alias("delay_level"),
-        prop(names.ORIGIN_MESSAGE_ID).alias("origin_message_id"),
-        resent.alias("resent"),
-        F.when(F.col("stage") == record_stage.SCHEDULE, F.col("due")).alias("due"),
-        F.col(TEXT).alias("properties"),
-    )
-    return [
-        {**row, "properties": as_dict(row["properties"])} for row in rows.select(*_FIELDS, *more).toArrow().to_pylist()
-    ]
+    found = found.sort_by("store_timestamp").slice(0, MOST_RECORDS)
+    timed = scan.frame(found.select(["topic", "queue_id", "store_timestamp", "timer"]))
+    due = record_stage.due(case, timed.rename(columns={"timer": promoted("TIMER_OUT_MS")}))
+    rows = found.drop_columns("timer").to_pylist()
+    for row, at in zip(rows, due, strict=True):
+        row |= {name: _whole(row[name]) for name in ("check_times", "delay_level")}
+        waits = row["stage"] == record_stage.SCHEDULE and pd.notna(at)
+        row |= {"resent": row["resent"] is not None, "due": _utc(at) if waits else None}
+        row["properties"] = as_dict(row.pop(TEXT))
+    return rows
+
+
+def _whole(text: str | None) -> int | None:
+    return int(text) if text is not None and re.fullmatch(r"[0-9]{1,9}", text) else None
+
+
+def _utc(at: pd.Timestamp) -> dt.datetime | None:
+    """Return a naive UTC time of a frame as the rows of Arrow have it."""
+    return None if pd.isna(at) else at.tz_localize(dt.UTC).to_pydatetime()
 
 
 def _ops(case: Case, halves: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -253,27 +283,12 @@ def _ops(case: Case, halves: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """
     if not halves:
         return []
-    from kit.analysis.transactions import transactions
-
-    hosts = {h["store_host"] for h in halves}
-    same = (
-        case.records.where(F.col("store_host").isin(sorted(hosts)))
-        .select("store_host", transactions.owner(case).alias("broker"))
-        .distinct()
-    )
-    brokers = {row.store_host: row.broker for row in same.collect()}
-    mine = {(brokers[h["store_host"]], h["queue_offset"]): h for h in halves}
-    offsets = [offset for _, offset in mine]
-    said = case.ops.where((F.col("queue_id") == 0) & F.col("half_queue_offset").between(min(offsets), max(offsets)))
-    rows = (
-        said.withColumn("broker", transactions.owner(case))
-        .orderBy("store_timestamp", "physical_offset")
-        .toArrow()
-        .to_pylist()
-    )
+    brokers = transactions.brokers(case, pa.chunked_array([[h["offset_msg_id"] for h in halves]], pa.string()))
+    mine = {(broker, h["queue_offset"]): h for broker, h in zip(brokers.tolist(), halves, strict=True)}
+    said = ds.field("half_queue_offset").isin(sorted({offset for _, offset in mine}))
     found = []
-    for row in rows:
-        half = mine.get((row["broker"], row["half_queue_offset"]))
+    for broker, row in _op_records(case, said):
+        half = mine.get((broker, row["half_queue_offset"]))
         if half is not None:
             kept = {
                 name: row[name]
@@ -297,23 +312,26 @@ def _ops(case: Case, halves: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
+def _op_records(case: Case, where: pc.Expression) -> list[tuple[int, dict[str, Any]]]:
+    """Return the op records that `where` keeps, each once and in store order, with the number of their broker."""
+    said = scan.countable(scan.table(case, "ops", tables.OPS.names, where & (ds.field("queue_id") == 0)))
+    said = said.sort_by([("store_timestamp", "ascending"), ("physical_offset", "ascending")])
+    brokers = transactions.brokers(case, said["offset_msg_id"]).tolist()
+    once = {
+        (r["offset_msg_id"], r["half_queue_offset"]): (b, r) for b, r in zip(brokers, said.to_pylist(), strict=True)
+    }
+    return list(once.values())
+
+
 def _ended_by(case: Case, op_id: str) -> list[dict[str, Any]]:
     """Return the half records that the op record with this id ended."""
-    said = case.ops.where((F.col("offset_msg_id") == op_id) & (F.col("queue_id") == 0))
-    if said.limit(1).isEmpty():
+    ended = {(b, r["half_queue_offset"]) for b, r in _op_records(case, ds.field("offset_msg_id") == op_id)}
+    if not ended:
         return []
-    from kit.analysis.transactions import transactions
-
-    ended = said.withColumn("broker", transactions.owner(case)).select(
-        "broker", F.col("half_queue_offset").alias("queue_offset")
-    )
-    return (
-        transactions.halves(case)
-        .join(ended, ["broker", "queue_offset"], "left_semi")
-        .select("uniq_key", "offset_msg_id")
-        .toArrow()
-        .to_pylist()
-    )
+    at = ds.field("queue_offset").isin(sorted({offset for _, offset in ended if offset is not None}))
+    rows = scan.records(case, ("uniq_key", "offset_msg_id", "queue_offset"), transactions.HALF & at)
+    brokers = transactions.brokers(case, rows["offset_msg_id"]).tolist()
+    return [r for b, r in zip(brokers, rows.to_pylist(), strict=True) if (b, r["queue_offset"]) in ended]
 
 
 def _keys_elsewhere(case: Case, wanted: str) -> list[str]:
@@ -322,13 +340,9 @@ def _keys_elsewhere(case: Case, wanted: str) -> list[str]:
     found: list[str] = []
     for table in ("rows", "sends"):
         if case.has(table):
-            frame: DataFrame = getattr(case, table)
-            mine = frame.where((F.col("uniq_key") == up) | (F.col("offset_msg_id") == up) | (F.col("key") == wanted))
-            found += [
-                row.uniq_key
-                for row in mine.select("uniq_key").distinct().orderBy("uniq_key").limit(200).collect()
-                if row.uniq_key
-            ]
+            mine = (ds.field("uniq_key") == up) | (ds.field("offset_msg_id") == up) | (ds.field("key") == wanted)
+            keys = pc.unique(scan.table(case, table, ["uniq_key"], mine)["uniq_key"]).to_pylist()
+            found += sorted(filter(None, keys))[:200]
     if found:
         return list(dict.fromkeys(found))
     try:
@@ -342,11 +356,12 @@ def _handled(case: Case, keys: list[str], records: list[dict[str, Any]], wanted:
     if not case.has("rows") and not case.has_source("app"):
         return []
     copies = sorted({r["offset_msg_id"] for r in records if r["uniq_key"] is None})[:MOST_LINKED]
-    mine = deliveries.deliveries(case).where(
-        F.col("uniq_key").isin(keys) | F.col("offset_msg_id").isin([*copies, wanted.upper()])
-    )
-    names_ = ("file", "line", "consumer", "uniq_key", "offset_msg_id", "reconsume_times", "result", "success", "time")
-    return mine.select(*names_).orderBy("time", "file", "line").limit(MOST_RECORDS).toArrow().to_pylist()
+    every = deliveries.deliveries(case)
+    mine = every[every["uniq_key"].isin(keys) | every["offset_msg_id"].isin([*copies, wanted.upper()])]
+    names_ = ["file", "line", "consumer", "uniq_key", "offset_msg_id", "reconsume_times", "result", "success", "time"]
+    rows = mine.sort_values(["time", "file", "line"], na_position="first").head(MOST_RECORDS)[names_].astype(object)
+    listed: list[dict[str, Any]] = scan.none(rows).to_dict("records")
+    return [{**row, "time": None if row["time"] is None else _utc(row["time"])} for row in listed]
 
 
 def _words(wanted: str, keys: list[str], records: list[dict[str, Any]], ops: list[dict[str, Any]]) -> set[str]:
@@ -371,7 +386,7 @@ def _gaps(
         # What follows is not listed, so nothing can be said to be missing.
         found = [lineage.gap("cut", None, count=MOST_RECORDS)]
     else:
-        end = case.records.agg(F.max("store_timestamp").alias("end")).toArrow().to_pylist()[0]["end"]
+        end = _utc(record_stage.last_stored(case))
         found = (
             lineage.gaps(records, ops, end)
             + list(_never_handled(case, records, told, end))
@@ -385,16 +400,12 @@ def _gaps(
 @per_case
 def _covered(case: Case) -> set[str]:
     """Return the topics of which consumers wrote down their deliveries."""
-    rows = (
-        deliveries.deliveries(case).where(F.col("by") == "ledger").select("topic").distinct().collect()
-        if case.has("rows")
-        else []
-    )
-    return {row.topic for row in rows}
+    every = deliveries.deliveries(case) if case.has("rows") else None
+    return set() if every is None else set(every.loc[every["by"] == "ledger", "topic"].dropna())
 
 
 def _never_handled(
-    case: Case, records: list[dict[str, Any]], told: list[dict[str, Any]], end: dt.datetime
+    case: Case, records: list[dict[str, Any]], told: list[dict[str, Any]], end: dt.datetime | None
 ) -> Iterable[dict[str, Any]]:
     """Name copies in topics whose consumers wrote down their deliveries, but not this one."""
     seen = {row["offset_msg_id"] for row in told}
@@ -409,7 +420,7 @@ def _never_handled(
     covered = _covered(case)
     for record in visible:
         stored = record["store_timestamp"]
-        if record["topic"] in covered and stored is not None and stored + dt.timedelta(seconds=2) < end:
+        if record["topic"] in covered and stored and end and stored + dt.timedelta(seconds=2) < end:
             yield lineage.gap("never-handled", record)
 
 

@@ -13,19 +13,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
+import numpy as np
 import pandas as pd
-from pyspark.sql import functions as F  # noqa: N812
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from kit.analysis import refs
 from kit.analysis.sends import attempts
-from kit.case import events
+from kit.case import scan
 from kit.case.memoize import once
 from kit.inventory.references import Ref
 from kit.rocketmq import names, versions
+from kit.rocketmq.log_events.catalogue import BY_SLUG
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
-
     from kit.case.case import Case
 
 SIZE: Final = ("message-size-exceeded", "message-body-size-exceeded", "properties-too-long")
@@ -70,60 +71,75 @@ def _told(case: Case) -> pd.DataFrame:
     slugs = (*SIZE, *FAILED)
     if not refs.seen(case, *slugs):
         return pd.DataFrame(columns=pd.Index(COLUMNS))
-    thread = F.coalesce("thread", F.lit(""))
-    writer: Column = F.when(F.array_contains("events", "put-back-failed"), "put_back").when(
-        F.array_contains("events", "schedule-put-failed"), "schedule"
+    alike = _alike(case, slugs)
+    text = pa.array(alike["message"], pa.string())
+    held = {slug: np.array([slug in said for said in alike["events"]], bool) for slug in slugs}
+    alike["event"] = scan.choose([held[slug] for slug in slugs], slugs, None)
+    wanted = dict.fromkeys(("total", "body", "limit", "length", "msg_id", "status", "topic"), slugs)
+    for name in wanted:
+        alike[name] = None
+        for slug in slugs:
+            if name in BY_SLUG[slug].groups and held[slug].any():
+                value: Any = dict(scan.values(BY_SLUG[slug], text))[name]
+                alike[name] = alike[name].where(alike[name].notna() | ~held[slug], value)
+    numbers = ["total", "body", "limit", "length"]
+    alike[numbers] = (
+        alike[numbers]
+        .apply(lambda c: pd.to_numeric(c.where(c.str.fullmatch(r"[0-9]{1,18}", na=False).astype(bool))))
+        .astype("Int64")
     )
-    for name, wrote in names.WRITERS.items():
-        writer = writer.when(F.contains(thread, F.lit(name)), wrote)
-    mine = case.entries.where(F.arrays_overlap("events", F.array(*map(F.lit, slugs))))
-    alike = mine.groupBy("file", "source", writer.alias("writer"), "message", "events").agg(
-        F.count("*").alias("n"),
-        F.min("ts").alias("first"),
-        F.max("ts").alias("last"),
-        F.min("line").alias("line"),
-        F.max("line").alias("last_line"),
-    )
-    single = F.coalesce(F.col("writer") != "send", F.lit(True))  # of sends only the sum and the largest
-    parsed = alike.withColumn("trace", F.lit(None).cast("string")).select(
-        "file",
-        "source",
-        "writer",
-        "n",
-        "first",
-        "last",
-        "line",
-        "last_line",
-        F.coalesce(*(F.when(F.array_contains("events", slug), slug) for slug in slugs)).alias("event"),
-        F.coalesce(events.value("put-back-failed", "msg_id"), events.value("schedule-put-failed", "msg_id")).alias(
-            "msg_id"
-        ),
-        _number(SIZE[:2], "total").alias("total"),
-        _number(SIZE[:2], "body").alias("body"),
-        _number(SIZE[:2], "limit").alias("limit"),
-        _number(SIZE[2:], "length").alias("length"),
-        events.value("schedule-put-failed", "status").alias("status"),
-        F.coalesce(events.value("put-back-failed", "topic"), events.value("schedule-put-failed", "topic")).alias(
-            "topic"
-        ),
-    )
+    single = alike["writer"] != "send"  # of sends only the sum and the largest
     by = ["file", "source", "writer", "event", "msg_id", "limit", "status", "topic"]
-    sized = [F.when(single, F.col(name)).alias(f"_{name}") for name in ("total", "body", "length")]
-    counted = parsed.groupBy(*by, *sized).agg(
-        *(F.max(name).alias(name) for name in ("total", "body", "length")),
-        F.sum("n").alias("count"),
-        F.min("first").alias("first"),
-        F.max("last").alias("last"),
-        F.min("line").alias("line"),
-        F.max("last_line").alias("last_line"),
+    sized = [alike[name].where(single).rename(f"_{name}") for name in ("total", "body", "length")]
+    counted = alike.groupby([*by, *sized], dropna=False).agg(
+        **{name: (name, "max") for name in ("total", "body", "length")},
+        count=("n", "sum"),
+        first=("first", "min"),
+        last=("last", "max"),
+        line=("line", "min"),
+        last_line=("last_line", "max"),
     )
-    found = counted.orderBy(F.desc("count"), "file", "line").limit(MOST).select(*COLUMNS).toPandas()
+    found = counted.reset_index(by).sort_values(["count", "file", "line"], ascending=[False, True, True]).head(MOST)
+    found = found[list(COLUMNS)].astype(dict.fromkeys(("source", "writer", "msg_id", "status", "topic"), object))
+    for name in ("source", "writer", "msg_id", "status", "topic"):
+        found[name] = scan.none(found[name])
     found = found.sort_values(["first", "file", "line"], ignore_index=True, na_position="last")
-    return found.astype(dict.fromkeys(("total", "body", "limit", "length"), "Int64"))
+    return found.astype(dict.fromkeys(numbers, "Int64"))
 
 
-def _number(slugs: tuple[str, ...], name: str) -> Column:
-    return F.coalesce(*(events.value(slug, name) for slug in slugs)).try_cast("long")
+def _alike(case: Case, slugs: tuple[str, ...]) -> pd.DataFrame:
+    """Return the entries with these texts that say the same, counted: file, source, writer, message, events (texts they hold), n,
+    first, last, line, last_line.
+    """
+    wanted = pa.array(slugs)
+    sums = [("n", "sum"), ("first", "min"), ("last", "max"), ("line", "min"), ("last_line", "max")]
+    by = ["file", "source", "writer", "message", "events"]
+    parts: list[pa.Table] = []
+    for batch in scan.batches_of(case, "logs", ("file", "source", "thread", "message", "ts", "line", "events")):
+        listed = batch["events"]
+        hits = pc.is_in(pc.list_flatten(listed), value_set=wanted)
+        if not pc.any(hits).as_py():
+            continue
+        rows = pa.Table.from_batches([batch.take(pc.unique(pc.list_parent_indices(listed).filter(hits)))])
+        said = pc.binary_join(rows["events"], " ")
+        thread, none = rows["thread"].cast(pa.string()), pa.nulls(len(rows), pa.string())
+        writer: Any = none
+        for name, wrote in reversed([*names.WRITERS.items()]):
+            writer = pc.if_else(pc.fill_null(pc.match_substring(thread, name), fill_value=False), wrote, writer)
+        for slug, wrote in reversed([*FAILED.items()]):
+            writer = pc.if_else(pc.match_substring(said, slug), wrote, writer)
+        plain = {name: rows[name].cast(pa.string()) for name in ("file", "source", "message")}
+        spans = {"first": rows["ts"], "last": rows["ts"], "line": rows["line"], "last_line": rows["line"]}
+        part = pa.table({**plain, "writer": writer, "events": said, "n": pa.repeat(1, len(rows)), **spans})
+        parts.append(_summed(part, by, sums))
+        if len(parts) > 64:
+            parts = [_summed(pa.concat_tables(parts), by, sums)]
+    return scan.frame(_summed(pa.concat_tables(parts), by, sums)).assign(events=lambda f: f["events"].str.split(" "))
+
+
+def _summed(table: pa.Table, by: list[str], sums: list[tuple[str, str]]) -> pa.Table:
+    grouped = table.group_by(by).aggregate(sums).select([*by, *("_".join(s) for s in sums)])
+    return grouped.rename_columns([*by, *(name for name, _ in sums)])
 
 
 def for_size(rows: pd.DataFrame, writer: str | None) -> pd.DataFrame:
@@ -247,11 +263,12 @@ def _answers(case: Case, slug: str) -> pd.DataFrame:
     columns = ["file", "line", "ts", "source", "thread", "logger", "attempt"]
     if not refs.seen(case, slug):
         return pd.DataFrame(columns=pd.Index(columns)).astype({"attempt": bool})
-    topic = events.value("send-attempt-failed", "topic")
-    fits = topic.isNull() | (F.length(topic) <= int(versions.rule("brokerTopicMax", versions.OLDEST)))
-    attempt = F.array_contains("events", "send-attempt-failed").alias("attempt")
-    rows = case.entries.where(F.array_contains("events", slug) & fits).select(*columns[:-1], attempt)
-    return rows.limit(ANSWERS).toPandas().sort_values(["file", "line"], ignore_index=True)
+    rows = scan.entries(case, [slug], (*columns[:-1], "message", "trace", "events"))
+    attempt = scan.holds(rows["events"], "send-attempt-failed")
+    topic = pd.Series(dict(scan.values(BY_SLUG["send-attempt-failed"], scan.texts(rows)))["topic"], dtype=object)
+    fits = ~attempt | topic.isna() | (topic.str.len() <= int(versions.rule("brokerTopicMax", versions.OLDEST)))
+    told = scan.frame(rows.select(columns[:-1])).assign(attempt=attempt)
+    return told[fits].sort_values(["file", "line"], ignore_index=True).head(ANSWERS)
 
 
 def _sends(answers: pd.DataFrame) -> int:

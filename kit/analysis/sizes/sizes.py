@@ -1,7 +1,7 @@
 """Half messages against the size limit: which fit at every put-back until the check limit, and which will be refused
 and make the check loop.
 
-The arithmetic is that of `kit.rocketmq.size`, here as Spark columns over half records: a put-back adds
+The arithmetic is that of `kit.rocketmq.size`, here over columns of half records: a put-back adds
 TRANSACTION_CHECK_TIMES (26 bytes, 27 from the tenth on),
 within an immunity age TRAN_PREPARED_QUEUE_OFFSET as well (reference §4.5, §6.3). Brokers up to 4.5.2 put a compressed
 body back uncompressed.
@@ -9,25 +9,27 @@ body back uncompressed.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import reduce
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
+import numpy as np
 import pandas as pd
-from pyspark.sql import functions as F  # noqa: N812
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
 
 from kit.analysis import refs
 from kit.analysis.sizes import refusals
 from kit.analysis.transactions import transactions
-from kit.case import setup
-from kit.case.memoize import once
-from kit.formats.commitlog.schema import TEXT
+from kit.case import scan, setup
+from kit.case.memoize import once, per_case
+from kit.formats.commitlog.schema import TEXT, promoted
 from kit.rocketmq import binary_format, names, size
 from kit.rocketmq.versions import NEWEST, OLDEST, Version, rule
-from kit.spark.properties import prop
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-
     from kit.case.case import Case
     from kit.inventory.references import Ref
 
@@ -36,6 +38,12 @@ OPEN: Final = ("pending", "discarded")
 CHART_ROWS: Final = 4_000
 TOPICS: Final = 5_000
 IDS: Final = 1_000
+_READ: Final = (
+    *("uniq_key", "file", "physical_offset", "store_timestamp", "topic", "queue_offset", "sys_flag"),
+    *("store_size", "body_size", "body_codec", "offset_msg_id", transactions.TARGET),
+    *map(promoted, (names.CHECK_TIMES, names.CHECK_IMMUNITY, names.PREPARED_QUEUE_OFFSET)),
+)
+_PRINTED: Final = tuple(name for name in (*refs.PRINTED, TEXT) if name not in _READ)
 
 
 @attrs.frozen
@@ -141,111 +149,117 @@ def _writer(case: Case) -> Version | None:
     """
     if not case.has("messages"):
         return None
-    some = transactions.halves(case).where(~F.col("renewed")).limit(IDS)
-    stated = F.octet_length(TEXT) + 1
-    row: Any = some.agg(
-        F.count("*").alias("n"),
-        F.count_if(prop(names.CLUSTER).isNotNull()).alias("cluster"),
-        F.count_if(prop(names.MSG_REGION).isNotNull()).alias("region"),
-        F.count_if(prop(names.TRANSACTION_ID).isNotNull()).alias("id"),
-        F.count_if(stated == properties_bytes()).alias("trailing"),
-    ).collect()[0]
-    if not row.n:
+    marks = (TEXT, *map(promoted, (names.CLUSTER, names.MSG_REGION, names.TRANSACTION_ID)))
+    rows = next(_halves(case, ~_renewed(), marks), None)
+    if rows is None:
         return None
-    if row.region:
-        return Version(5, 1, 0) if row.id else Version(5, 0, 0)
-    if not row.cluster:
+    some = rows.head(IDS)
+    if some[promoted(names.MSG_REGION)].notna().any():
+        return Version(5, 1, 0) if some[promoted(names.TRANSACTION_ID)].notna().any() else Version(5, 0, 0)
+    if not some[promoted(names.CLUSTER)].notna().any():
         return Version(4, 5, 2)
-    return Version(4, 6, 0) if row.trailing else None
+    return Version(4, 6, 0) if (_octets(some[TEXT]) + 1 == properties_bytes(some)).any() else None
 
 
-# --- the arithmetic of kit.rocketmq.size as columns
+def _renewed() -> pc.Expression:
+    return reduce(lambda a, b: a | b, [ds.field(name).is_valid() for name in transactions.RENEWED])
+
+
+# --- the arithmetic of kit.rocketmq.size over columns
 # ---------------------------------------------------------------------------------
 
 
-def properties_bytes() -> Column:
+def _octets(texts: pd.Series[str]) -> np.ndarray:
+    return pc.binary_length(pa.array(texts, pa.string())).fill_null(0).to_numpy()
+
+
+def _digits(numbers: Any) -> np.ndarray:
+    """Return how long whole numbers are in print."""
+    return 1 + np.searchsorted(10 ** np.arange(1, 19), numbers, side="right")
+
+
+def properties_bytes(rows: pd.DataFrame) -> pd.Series[int]:
     """Return the bytes of the stored property string of a version 1 record: what its other fields leave."""
-    host = F.when(F.col("sys_flag").bitwiseAND(binary_format.BORN_HOST_V6) != 0, size.HOST[True]).otherwise(
-        size.HOST[False]
-    )
-    store = F.when(F.col("sys_flag").bitwiseAND(binary_format.STORE_HOST_V6) != 0, size.HOST[True]).otherwise(
-        size.HOST[False]
+    hosts = sum(
+        np.where(rows["sys_flag"] & flag != 0, size.HOST[True], size.HOST[False])
+        for flag in (binary_format.BORN_HOST_V6, binary_format.STORE_HOST_V6)
     )
     # Length fields: 4 of the body, 1 of the topic, 2 of the properties.
-    return F.col("store_size") - F.col("body_size") - F.octet_length("topic") - (size.HEADER + 4 + 1 + 2) - host - store
+    return rows["store_size"] - rows["body_size"] - _octets(rows["topic"]) - (size.HEADER + 4 + 1 + 2) - hosts
 
 
-def check_times() -> Column:
-    return prop(names.CHECK_TIMES).try_cast("int")
-
-
-def growth(until: Column | int) -> Column:
+def growth(rows: pd.DataFrame, until: Any) -> np.ndarray:
     """Return what the put-back with check count `until` has more than the half record at hand:
     `kit.rocketmq.size.growth`.
     """
-    times = check_times()
-    last = F.greatest(F.lit(until) if isinstance(until, int) else until, F.coalesce(times, F.lit(0)))
-    digits = F.length(last.cast("string"))
-    counted = F.when(times.isNull(), F.lit(len(names.CHECK_TIMES) + 2) + digits).otherwise(
-        digits - F.length(times.cast("string"))
-    )
-    immune = prop(names.CHECK_IMMUNITY).isNotNull() & prop(names.PREPARED_QUEUE_OFFSET).isNull()
-    first = F.lit(len(names.PREPARED_QUEUE_OFFSET) + 2 + len("false") - len("true")) + F.length(
-        F.col("queue_offset").cast("string")
-    )
-    return counted + F.when(immune, first).otherwise(0)
+    times = rows["check_times"].to_numpy()
+    digits = _digits(np.maximum(until, np.maximum(times, 0)))
+    counted = np.where(times < 0, len(names.CHECK_TIMES) + 2 + digits, digits - _digits(times))
+    immune = rows[promoted(names.CHECK_IMMUNITY)].notna() & rows[promoted(names.PREPARED_QUEUE_OFFSET)].isna()
+    first = len(names.PREPARED_QUEUE_OFFSET) + 2 + len("false") - len("true") + _digits(rows["queue_offset"])
+    return counted + np.where(immune, first, 0)
 
 
-def refused(record: Column, body: Column, properties: Column, known: Limits) -> Column:
-    """Return why the broker would refuse such a record (`total`, `body`, `dledger`, `properties`), null where it takes
-    it: `kit.rocketmq.size.refusals`.
+def refused(record: Any, body: Any, properties: Any, known: Limits) -> np.ndarray:
+    """Return why the broker would refuse such records (`total`, `body`, `dledger`, `properties`), None where it takes
+    them: `kit.rocketmq.size.refusals`.
     """
-    why = F.when(properties > known.properties, "properties")
+    why = {"properties": properties > known.properties}
     if known.limit is not None:
         how = known.how or "total"
         if how != "body":
-            why = why.when(record > known.limit + (size.TOTAL_SLACK if how == "body+64k" else 0), "total")
+            why["total"] = record > known.limit + (size.TOTAL_SLACK if how == "body+64k" else 0)
         if how != "total":
-            why = why.when(body > known.limit, "body")
-    return why.when(record > size.DLEDGER_MAX_RECORD, "dledger") if known.dledger else why
+            why["body"] = body > known.limit
+    if known.dledger:
+        why["dledger"] = record > size.DLEDGER_MAX_RECORD
+    return scan.choose(list(why.values()), list(why), None)
 
 
-def halves(case: Case) -> DataFrame:
-    """Return the half records with what their put-backs come to: columns of `transactions.halves` plus `real_topic`,
-    `next_size`, `last_size` (bytes of
+def _halves(case: Case, where: pc.Expression | None, more: tuple[str, ...]) -> Iterator[pd.DataFrame]:
+    """Yield the half records that `where` keeps, as many at once as are read at once: `_READ`, `more` and check_times (-1: none)."""
+    mine = transactions.HALF if where is None else transactions.HALF & where
+    for batch in scan.batches(case, (*_READ, *more), mine):
+        if batch.num_rows:
+            rows = scan.whole(pa.Table.from_batches([batch]))
+            yield scan.frame(rows).assign(check_times=scan.numbers(rows[promoted(names.CHECK_TIMES)]))
+
+
+def halves(case: Case, where: pc.Expression | None = None, more: tuple[str, ...] = ()) -> Iterator[pd.DataFrame]:
+    """Yield the half records that `where` keeps with what their put-backs come to: `_READ` and the columns `more`, plus
+    check_times, `real_topic`, `next_size`, `last_size` (bytes of
     the next put-back and of the largest until the check limit), `overhead` (of the latter, without the body),
     `next_refused`, `refused` (why, or null).
     """
     known = limits(case)
-    rows = transactions.halves(case)
-    body = F.col("body_size")
-    if known.raw_put_backs and not (packed := rows.where(F.col("body_codec") != "none")).isEmpty():
-        rows, body = rows.join(_raw(case, packed), "offset_msg_id", "left"), F.coalesce("raw_size", "body_size")
-    rest = F.col("store_size").cast("long") - F.col("body_size")
-    more, one = growth(known.check_max), growth(F.coalesce(check_times(), F.lit(0)) + 1)
-    found = rows.withColumns(
-        {
-            "real_topic": prop(names.REAL_TOPIC),
-            "overhead": rest + more,
-            "last_size": rest + body + more,
-            "next_size": rest + body + one,
-            "put_back_body": body,
-            "last_properties": properties_bytes() + more,
-            "next_refused": refused(rest + body + one, body, properties_bytes() + one, known),
-        }
-    )
-    return found.withColumn(
-        "refused", refused(F.col("last_size"), F.col("put_back_body"), F.col("last_properties"), known)
-    )
+    for rows in _halves(case, where, more):
+        body = rows["body_size"]
+        if known.raw_put_backs and (rows["body_codec"] != "none").any():
+            body = rows["offset_msg_id"].map(_raw(case)).fillna(body).astype("int64")
+        rest, written = rows["store_size"] - rows["body_size"], properties_bytes(rows)
+        grown, one = growth(rows, known.check_max), growth(rows, np.maximum(rows["check_times"], 0) + 1)
+        yield rows.assign(
+            real_topic=rows[transactions.TARGET],
+            overhead=rest + grown,
+            last_size=rest + body + grown,
+            next_size=rest + body + one,
+            put_back_body=body,
+            last_properties=written + grown,
+            next_refused=refused(rest + body + one, body, written + one, known),
+            refused=refused(rest + body + grown, body, written + grown, known),
+        )
 
 
-def _raw(case: Case, packed: DataFrame) -> DataFrame:
-    """Return the length of compressed half bodies as a put-back of 4.3.0-4.5.2 writes them: offset_msg_id, raw_size
-    (null where undecodable).
+@per_case
+def _raw(case: Case) -> dict[str, int]:
+    """Return the length of compressed half bodies as a put-back of 4.3.0-4.5.2 writes them, by offset id; undecodable ones
+    are not among them.
     """
+    from pyspark.sql import functions as F  # noqa: N812
+
     bodies = case.read_messages(body=True).where((F.col("topic") == names.HALF_TOPIC) & (F.col("body_codec") != "none"))
-    mine = bodies.select("offset_msg_id", F.length("body").alias("raw_size")).dropDuplicates(["offset_msg_id"])
-    return mine.join(packed.select("offset_msg_id"), "offset_msg_id", "left_semi")
+    sized = bodies.select("offset_msg_id", F.length("body").alias("raw_size")).where("raw_size is not null").toArrow()
+    return dict(zip(sized["offset_msg_id"].to_pylist(), sized["raw_size"].to_pylist(), strict=True))
 
 
 # --- results ---------------------------------------------------------------------------------------------------------------
@@ -264,18 +278,14 @@ def _topics(case: Case) -> pd.DataFrame:
     if not case.has("messages"):
         return pd.DataFrame(columns=pd.Index([*columns, "safe_body"]))
     known = limits(case)
-    grouped = (
-        halves(case)
-        .groupBy(F.col("real_topic").alias("topic"))
-        .agg(
-            F.count("*").alias("half_records"),
-            F.max("overhead").alias("overhead"),
-            F.max("last_properties").alias("properties"),
-            F.count("refused").alias("refused"),
-        )
+    named = {"half_records": ("overhead", "size"), "overhead": ("overhead", "max")}
+    named |= {"properties": ("last_properties", "max"), "refused": ("refused", "count")}
+    parts = [rows.groupby("real_topic").agg(**named) for rows in halves(case)]
+    every = pd.concat(parts) if parts else pd.DataFrame(columns=columns[1:], index=pd.Index([], name="real_topic"))
+    grouped = every.groupby(level=0).agg(
+        {"half_records": "sum", "overhead": "max", "properties": "max", "refused": "sum"}
     )
-    found = grouped.where(F.col("topic").isNotNull()).orderBy("topic").limit(TOPICS).toPandas()
-    found = found.dropna(subset=["overhead", "properties"])
+    found = grouped.astype("int64").rename_axis("topic").reset_index().head(TOPICS)
     safe = [
         _safe(int(over), int(props), known) for over, props in zip(found["overhead"], found["properties"], strict=True)
     ]
@@ -322,19 +332,23 @@ def _at_risk(case: Case) -> pd.DataFrame | None:
         return pd.DataFrame(columns=pd.Index(columns)) if known.limit is not None else None
     if known.how is None:
         return None
-    states = transactions.accounts(case).where(F.col("state").isin(*OPEN)).select("uniq_key", "state")
-    mine = halves(case).where(F.col("refused").isNotNull()).join(states, "uniq_key")
-    last = mine.groupBy("uniq_key").agg(
-        F.max_by(
-            F.struct(*(F.col(c).alias(c) for c in columns[1:] if c != "topic"), F.col("real_topic").alias("topic")),
-            F.struct("store_timestamp", "physical_offset"),
-        ).alias("r")
-    )
-    found = last.select("uniq_key", "r.*").orderBy("queue_offset", "uniq_key").limit(100 * CHART_ROWS).toPandas()
+    parts = [rows[rows["refused"].notna()] for rows in halves(case)]
+    mine = pd.concat(parts, ignore_index=True).sort_values(["store_timestamp", "physical_offset"])
+    last = mine.drop_duplicates("uniq_key", keep="last").drop(columns="topic").rename(columns={"real_topic": "topic"})
+    states = open_keys(case, list(last["uniq_key"]))
+    found = last[last["uniq_key"].isin(states)].assign(state=lambda rows: rows["uniq_key"].map(states))
+    found = found.sort_values(["queue_offset", "uniq_key"], ignore_index=True).head(100 * CHART_ROWS)
     return found[columns]
 
 
-def looping(case: Case) -> tuple[DataFrame | None, int | None]:
+def open_keys(case: Case, keys: list[str]) -> dict[str, str]:
+    """Return those of these transactions that neither a commit nor an op record ended: {UNIQ_KEY: state}."""
+    mine = ds.field("state").isin(OPEN) & ds.field("uniq_key").isin(pa.array(keys, pa.string()))
+    found = transactions.accounts(case).filter(mine)
+    return dict(zip(found["uniq_key"].to_pylist(), found["state"].to_pylist(), strict=True))
+
+
+def looping(case: Case) -> tuple[pd.DataFrame | None, int | None]:
     """Return the half records whose put-back the log shows refused (columns of `halves`), and how many; (None, None)
     where no log names them.
 
@@ -345,25 +359,28 @@ def looping(case: Case) -> tuple[DataFrame | None, int | None]:
     return once(case, "looping halves", lambda: _looping(case))
 
 
-def _looping(case: Case) -> tuple[DataFrame | None, int | None]:
+def _looping(case: Case) -> tuple[pd.DataFrame | None, int | None]:
     rows = refusals.told(case)
     ids = sorted(rows.loc[rows["event"] == "put-back-failed", "msg_id"].dropna().str.upper().unique())
     if ids:
-        return (halves(case).where(F.col("offset_msg_id").isin(ids[:IDS])) if case.has("messages") else None), len(ids)
+        return (with_ids(case, ids[:IDS]) if case.has("messages") else None), len(ids)
     printed = refusals.for_size(rows, "put_back")[["total", "body"]].dropna().drop_duplicates().head(IDS)
     if printed.empty or not case.has("messages"):
         return None, None
-    pairs = case.spark.createDataFrame(
-        [(int(t), int(b)) for t, b in printed.itertuples(index=False, name=None)], "total long, body long"
-    )
-    states = transactions.accounts(case).select("uniq_key", F.col("state").isin(*OPEN).alias("open"))
-    like = (
-        halves(case)
-        .join(pairs, (F.col("next_size") == F.col("total")) & (F.col("put_back_body") == F.col("body")))
-        .join(states, "uniq_key", "left")
-    )
-    first = like.groupBy("total", "body").agg(
-        F.min_by("offset_msg_id", F.struct(~F.coalesce("open", F.lit(False)), "queue_offset")).alias("id")
-    )
-    found = sorted({row.id for row in first.collect()})
-    return (halves(case).where(F.col("offset_msg_id").isin(found)), len(found)) if found else (None, None)
+    wanted = printed.astype("int64").rename(columns={"total": "next_size", "body": "put_back_body"})
+    columns = ["next_size", "put_back_body", "queue_offset", "offset_msg_id", "uniq_key"]
+    like = pd.concat([rows[columns].merge(wanted) for rows in halves(case)] or [pd.DataFrame(columns=columns)])
+    ended = ~like["uniq_key"].isin(open_keys(case, list(like["uniq_key"].unique())))
+    first = like.assign(ended=ended).sort_values(["ended", "queue_offset"]).drop_duplicates(columns[:2])
+    found = sorted(first["offset_msg_id"].unique())
+    return (with_ids(case, found), len(found)) if found else (None, None)
+
+
+def with_ids(case: Case, ids: list[str]) -> pd.DataFrame:
+    """Return the half records with these offset ids, in the order of the half queue: `halves` with what `refs.record` quotes and
+    their properties.
+    """
+    found = [*halves(case, ds.field("offset_msg_id").isin(ids), _PRINTED)] or [
+        pd.DataFrame(columns=[*_READ, *_PRINTED])
+    ]
+    return pd.concat(found).sort_values(["queue_offset", "offset_msg_id"], ignore_index=True)

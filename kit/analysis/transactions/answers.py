@@ -10,24 +10,21 @@ client/impl/producer/DefaultMQProducerImpl.
 from __future__ import annotations
 
 import re
-from functools import reduce
 from typing import TYPE_CHECKING, Final
 
+import pandas as pd
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
-from pyspark.sql import Window
-from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
 from kit.analysis.transactions import transactions
-from kit.case import events, scan
+from kit.case import scan
 from kit.case.memoize import once
 from kit.formats.commitlog.schema import promoted
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-
     from kit.case.case import Case
 
 SAID: Final = {
@@ -50,51 +47,59 @@ _PRODUCING: Final = (
     "end-transaction-failed",
 )
 """Texts that only a transaction producer's client prints."""
+_WORD: Final = re.compile(r"[\w-]+")
+_SHORTEST: Final = 4
+"""Characters of a key that is looked for in texts."""
 _FOLLOWS: Final = 60
 """Lines after an exception within which the client prints the message it belongs to (the folded trace is not
 counted)."""
 
 
-def answers(case: Case) -> DataFrame | None:
+def answers(case: Case) -> pd.DataFrame | None:
     """Return every answer the broker logged, None if absent; kept for the case.
 
     Columns uniq_key, ts, file, line, said (COMMIT, ROLLBACK, UNKNOWN), from_check, address (`ip:port` of who answered),
     commit_log_offset (of the record
     named), exception (bool: the remark mentions one in the local transaction).
     """
-    return once(case, "answers", lambda: _answers(case).persist() if refs.seen(case, *SAID) else None)
+    return once(case, "answers", lambda: _answers(case) if refs.seen(case, *SAID) else None)
 
 
-def _answers(case: Case) -> DataFrame:
-    told = events.select_any(case.entries, tuple(SAID)).where(F.col("msg_id").isNotNull())
-    said = F.create_map(*[F.lit(x) for pair in SAID.items() for x in pair])
-    return told.select(
-        F.upper("msg_id").alias("uniq_key"),
-        "ts",
-        "file",
-        "line",
-        F.try_element_at(said, F.col("event")).alias("said"),
-        F.col("event").isin(*BY_CHECK).alias("from_check"),
-        "address",
-        F.col("commit_log_offset").try_cast("long").alias("commit_log_offset"),
-        F.array_contains("events", LOCAL).alias("exception"),
+def _answers(case: Case) -> pd.DataFrame:
+    found = scan.events(case, tuple(SAID), ("ts", "file", "line", "events"))
+    found = found.filter(pc.field("msg_id").is_valid())
+    marked = scan.holds(found["events"], LOCAL)
+    offset = pc.if_else(
+        pc.match_substring_regex(found["commit_log_offset"], r"^\d{1,18}$"), found["commit_log_offset"], None
     )
+    told = scan.frame(found.select(["ts", "file", "line", "event", "address"]))
+    return told.assign(
+        uniq_key=found["msg_id"].to_pandas().str.upper(),
+        said=told["event"].map(SAID),
+        from_check=told["event"].isin(BY_CHECK),
+        commit_log_offset=offset.cast(pa.int64()).to_pandas(),
+        exception=marked,
+    ).drop(columns="event")
 
 
-def per_transaction(case: Case) -> DataFrame | None:
-    """Return the answers of each transaction: uniq_key, `first_answer` (the producer's own, not to a check),
-    `check_answers` (array, in log order).
-
-    Both of (ts, file, line, said, address, exception).
+def per_transaction(case: Case) -> pd.DataFrame | None:
+    """Return the answers of each transaction, by uniq_key: first_said, first_exception, first_file and first_line (of the
+    producer's own answer, not to a check), last_check (its last answer to one), unknown (checks answered UNKNOWN), unsure_file
+    and unsure_line (of the first of these).
     """
     found = answers(case)
     if found is None:
         return None
-    place = F.struct("ts", "file", "line", "said", "address", "exception")
-    return found.groupBy("uniq_key").agg(
-        F.min(F.when(~F.col("from_check"), place)).alias("first_answer"),
-        F.slice(F.array_sort(F.collect_list(F.when(F.col("from_check"), place))), 1, 64).alias("check_answers"),
-    )
+    found = found.sort_values(["ts", "file", "line"], na_position="first")
+    own = found[~found["from_check"]].drop_duplicates("uniq_key").set_index("uniq_key")
+    checks = found[found["from_check"]]
+    unsure = checks[checks["said"] == "UNKNOWN"]
+    first = unsure.drop_duplicates("uniq_key").set_index("uniq_key")
+    told = pd.DataFrame(index=pd.Index(found["uniq_key"].unique(), name="uniq_key"))
+    told = told.join(own[["said", "exception", "file", "line"]].add_prefix("first_"))
+    last = checks.drop_duplicates("uniq_key", keep="last").set_index("uniq_key")["said"].rename("last_check")
+    counted = unsure.groupby("uniq_key").size().rename("unknown")
+    return told.join(last).join(counted).join(first[["file", "line"]].add_prefix("unsure_"))
 
 
 def exception_count(case: Case) -> int | None:
@@ -113,7 +118,7 @@ def exception_count(case: Case) -> int | None:
     return 0 if (own & (started["source"] == "client") & (started["role"] == "producer")).any() else None
 
 
-def local_errors(case: Case) -> DataFrame | None:
+def local_errors(case: Case) -> pd.DataFrame | None:
     """Return exceptions of local transactions by transaction: uniq_key, how (`exception`), ts, file, line.
 
     From the client's log (4.x prints the message in an entry of its own behind the exception) and from the remarks in
@@ -124,37 +129,40 @@ def local_errors(case: Case) -> DataFrame | None:
         frames.append(_client_exceptions(case))
     found = answers(case)
     if found is not None:
-        frames.append(found.where("exception").select("uniq_key", "ts", "file", "line"))
-    if not frames:
-        return None
-    return reduce(lambda a, b: a.unionByName(b), frames).withColumn("how", F.lit("exception"))
+        frames.append(found.loc[found["exception"], ["uniq_key", "ts", "file", "line"]])
+    return pd.concat(frames).assign(how="exception") if frames else None
 
 
-def _client_exceptions(case: Case) -> DataFrame:
-    told = events.select_any(case.entries, (LOCAL, PRINTED)).where(~F.col("source").isin("transaction", "broker"))
-    order = Window.partitionBy("file").orderBy("line")
-    key = F.upper("msg_id")
-    told = told.withColumn("after", F.lead(F.struct("event", "line", key.alias("key"))).over(order))
-    near = (F.col("after.event") == PRINTED) & (F.col("after.line") <= F.col("line") + F.col("lines") + _FOLLOWS)
-    found = F.coalesce(key, F.when(near, F.col("after.key")))
-    return (
-        told.where(F.col("event") == LOCAL)
-        .select(found.alias("uniq_key"), "ts", "file", "line")
-        .where(F.col("uniq_key").isNotNull())
+def _client_exceptions(case: Case) -> pd.DataFrame:
+    found = scan.frame(
+        scan.events(case, (LOCAL, PRINTED), ("file", "line", "ts", "lines", "source")).select(
+            ["file", "line", "ts", "lines", "source", "event", "msg_id"]
+        )
     )
+    told = found[~found["source"].isin(["transaction", "broker"]) & found["source"].notna()].sort_values(
+        ["file", "line"]
+    )
+    key = told["msg_id"].str.upper()
+    after = pd.DataFrame({"event": told["event"], "line": told["line"], "key": key}).groupby(told["file"]).shift(-1)
+    near = (after["event"] == PRINTED) & (after["line"] <= told["line"] + told["lines"] + _FOLLOWS)
+    told = told.assign(uniq_key=key.where(key.notna(), after["key"].where(near)))
+    return told[(told["event"] == LOCAL) & told["uniq_key"].notna()][["uniq_key", "ts", "file", "line"]]
 
 
-def bad_results(case: Case) -> DataFrame | None:
+def bad_results(case: Case) -> pd.DataFrame | None:
     """Return send results that are not SEND_OK: uniq_key, how (the status), ts, file, line. The client then rolls back
     by itself.
     """
     if not refs.seen(case, "send-result"):
         return None
-    results = case.event("send-result").where((F.col("status") != "SEND_OK") & F.col("msg_id").isNotNull())
-    return results.select(F.upper("msg_id").alias("uniq_key"), F.col("status").alias("how"), "ts", "file", "line")
+    ok = pc.match_substring(ds.field("message"), "SEND_OK")
+    found = scan.events(case, ["send-result"], ("ts", "file", "line"), ~ok | ok.is_null())
+    bad = found.filter((pc.field("status") != "SEND_OK") & pc.field("msg_id").is_valid())
+    told = scan.frame(bad.select(["ts", "file", "line", "status", "msg_id"])).rename(columns={"status": "how"})
+    return told.assign(uniq_key=told.pop("msg_id").str.upper())
 
 
-def logged_errors(case: Case, keys: DataFrame) -> DataFrame | None:
+def logged_errors(case: Case, keys: pd.DataFrame) -> pd.DataFrame | None:
     """Return errors that producing applications logged with one of these business keys: uniq_key, how (`error`), ts,
     file, line.
 
@@ -164,31 +172,30 @@ def logged_errors(case: Case, keys: DataFrame) -> DataFrame | None:
     """
     if not any(case.has_source(source) for source in _APPLICATION):
         return None
-    word = r"([\p{L}\p{N}_-]+)"
-    files = [file for file, _ in refs.seen(case, "send-result").places]
-    text = F.concat_ws("\n", "message", "trace")
-    listener = reduce(lambda a, b: a | b, [F.contains(text, F.lit(name)) for name in _LOCAL_CODE])
-    bad = F.upper(F.coalesce("level", F.lit(""))).isin("ERROR", "FATAL", "SEVERE") | F.contains(
-        text, F.lit("Exception")
-    )
-    told = case.entries.where(
-        F.col("source").isin(*_APPLICATION)
-        & bad
-        & (F.col("file").isin(files) | listener)
-        & ~F.contains(text, F.lit("consumeMessage"))
-    )
-    every = F.array_distinct(F.regexp_extract_all(F.substring(text, 1, 20_000), F.lit(word)))
-    words = told.select("ts", "file", "line", text.alias("text"), F.explode(every).alias("word"))
-    tokens = F.regexp_extract_all("key", F.lit(word))
-    longest = F.array_max(F.transform(tokens, lambda t: F.struct(F.length(t).alias("n"), t.alias("word"))))
-    anchored = keys.withColumn("word", longest["word"]).where(F.length("key") >= 4)
-    met = words.join(anchored, "word").where(F.contains("text", F.col("key")))
-    return met.select("uniq_key", F.lit("error").alias("how"), "ts", "file", "line").distinct()
+    files = {file for file, _ in refs.seen(case, "send-result").places}
+    anchored: dict[str, list[str]] = {}
+    for key in keys["key"].dropna().unique():
+        if len(key) >= _SHORTEST and (words := _WORD.findall(key)):
+            anchored.setdefault(max(words, key=lambda word: (len(word), word)), []).append(key)
+    bad = pc.utf8_upper(scan.text("level")).isin(["ERROR", "FATAL", "SEVERE"])
+    thrown = pc.match_substring(ds.field("message"), "Exception") | pc.match_substring(ds.field("trace"), "Exception")
+    mine = scan.text("source").isin(_APPLICATION) & (bad | thrown)
+    met = []
+    for batch in scan.batches_of(case, "logs", ("ts", "file", "line", "message", "trace"), mine):
+        for row in batch.to_pylist():
+            text = "\n".join(filter(None, (row["message"], row["trace"])))
+            if "consumeMessage" in text or not (row["file"] in files or any(name in text for name in _LOCAL_CODE)):
+                continue
+            for word in set(_WORD.findall(text[:20_000])) & anchored.keys():
+                met += [(key, row["ts"], row["file"], row["line"]) for key in anchored[word] if key in text]
+    found = pd.DataFrame(met, columns=["key", "ts", "file", "line"]).drop_duplicates()
+    found["ts"] = pd.to_datetime(found["ts"], utc=True).dt.tz_localize(None)
+    return found.merge(keys[["uniq_key", "key"]], on="key").drop(columns="key").assign(how="error")
 
 
-def group_answers(case: Case) -> DataFrame | None:
-    """Return each check answer beside the host its transaction was born on: columns of `answers`, born_host,
-    producer_group, foreign.
+def group_answers(case: Case) -> pd.DataFrame | None:
+    """Return each check answer beside its transaction: columns of `answers`, those of `transactions.accounts` that do not
+    have the same names, foreign.
 
     `foreign`: the answering address is another host than the one that wrote the half message (ports differ after a
     reconnect).
@@ -196,10 +203,9 @@ def group_answers(case: Case) -> DataFrame | None:
     found = answers(case)
     if found is None:
         return None
-    born = transactions.transactions(case).select("uniq_key", "born_host", "producer_group")
-    return (
-        found.where("from_check").join(born, "uniq_key").withColumn("foreign", _host("address") != _host("born_host"))
-    )
+    told = found[found["from_check"]].merge(transactions.transactions(case), on="uniq_key")
+    asked, born = (told[name].map(host_of, na_action="ignore") for name in ("address", "born_host"))
+    return told.assign(foreign=(asked != born) & asked.notna() & born.notna())
 
 
 def one_host(case: Case) -> bool:
@@ -213,25 +219,12 @@ def one_host(case: Case) -> bool:
         a for batch in scan.batches(case, ("born_host",), half) for a in pc.unique(batch["born_host"]).to_pylist()
     }
     hosts = {host_of(address) for address in addresses}
-    if len(hosts) < 2:
-        # Only the addresses: all the other values of these lines cost a regular expression each.
-        hosts |= {
-            row.host
-            for row in _answers(case)
-            .where("from_check")
-            .select(_host("address").alias("host"))
-            .distinct()
-            .limit(2)
-            .collect()
-        }
+    found = answers(case) if len(hosts) < 2 else None
+    if found is not None:
+        hosts |= {host_of(address) for address in found.loc[found["from_check"], "address"].dropna().unique()}
     return len(hosts) < 2
 
 
 def host_of(address: str | None) -> str:
-    """Return the host of an address as `_host` does."""
-    return re.sub(r"^[/\[]+|\]+$", "", re.sub(r":\d+$", "", address or "")).lower()
-
-
-def _host(column: str) -> Column:
     """Return the host of an address: without port, brackets and zeros that IPv6 may or may not spell out."""
-    return F.lower(F.regexp_replace(F.regexp_replace(F.col(column), r":\d+$", ""), r"^[/\[]+|\]+$", ""))
+    return re.sub(r"^[/\[]+|\]+$", "", re.sub(r":\d+$", "", address or "")).lower()

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
-from pyspark.sql import functions as F  # noqa: N812
 
+from kit.case import scan
 from kit.case.memoize import once
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from kit.case.case import Case
-
-ROW = "key string, file string, line int, status string"
 
 
 def present(case: Case) -> bool:
@@ -32,28 +31,36 @@ def present(case: Case) -> bool:
     return rows > 0
 
 
-def by_key(case: Case) -> DataFrame:
-    """Return the business rows, each key once: key, `row` (key, file, line, status), named (the UNIQ_KEY the row holds,
-    if any).
+def by_key(case: Case) -> pd.DataFrame:
+    """Return the business rows, each key once: key, file, line, status, named (the UNIQ_KEY a row of it holds, if any)."""
+    return once(case, "business rows by key", lambda: _by_key(case))
+
+
+def _by_key(case: Case) -> pd.DataFrame:
+    mine = (ds.field("role") == "business") & ds.field("key").is_valid()
+    rows = scan.frame(scan.table(case, "rows", ["key", "file", "line", "status", "uniq_key"], mine))
+    first = rows.sort_values(["key", "file", "line", "status"], na_position="first").drop_duplicates("key")
+    named = rows.dropna(subset="uniq_key").sort_values("uniq_key").drop_duplicates("key").set_index("key")["uniq_key"]
+    return first.drop(columns="uniq_key").assign(named=first["key"].map(named)).reset_index(drop=True)
+
+
+def rows_of(case: Case, transactions: pa.Table) -> pd.DataFrame:
+    """Return the business rows of transactions (a table with uniq_key and keys): uniq_key, key, file, line, status, in this
+    order.
     """
-    found = case.rows.where((F.col("role") == "business") & F.col("key").isNotNull())
-    return found.groupBy("key").agg(
-        F.min(F.struct("key", "file", "line", "status")).alias("row"), F.min("uniq_key").alias("named")
-    )
-
-
-def join(case: Case, transactions: DataFrame) -> DataFrame:
-    """Add `rows` (array of key, file, line, status; null if absent) to a frame with uniq_key and keys."""
     if not present(case):
-        return transactions.withColumn(
-            "rows", F.lit(None).cast(f"array<struct<{ROW.replace(' ', ':').replace(',:', ',')}>>")
-        )
+        return pd.DataFrame(columns=["uniq_key", "key", "file", "line", "status"], dtype=object)
     table = by_key(case)
-    tokens = transactions.select("uniq_key", F.explode(F.array_distinct(F.split("keys", r"\s+"))).alias("key"))
-    linked = (
-        tokens.join(table, "key")
-        .select("uniq_key", "row")
-        .unionByName(table.where("named is not null").select(F.col("named").alias("uniq_key"), "row"))
-    )
-    per_key = linked.groupBy("uniq_key").agg(F.array_sort(F.collect_set("row")).alias("rows"))
-    return transactions.join(per_key, "uniq_key", "left")
+    linked = tokens(transactions).merge(table.drop(columns="named"), on="key")
+    named = table.dropna(subset="named").rename(columns={"named": "uniq_key"})
+    named = named[named["uniq_key"].isin(transactions["uniq_key"].to_pandas())]
+    order = ["uniq_key", "key", "file", "line", "status"]
+    return pd.concat([linked, named])[order].drop_duplicates().sort_values(order, ignore_index=True)
+
+
+def tokens(transactions: pa.Table) -> pd.DataFrame:
+    """Return each of a transaction's KEYS once: uniq_key, key."""
+    listed = pc.split_pattern_regex(transactions["keys"], r"\s+").combine_chunks()
+    at = pc.list_parent_indices(listed)
+    found = pa.table({"uniq_key": transactions["uniq_key"].take(at), "key": pc.list_flatten(listed)})
+    return scan.frame(found).drop_duplicates()

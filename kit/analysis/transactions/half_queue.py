@@ -10,12 +10,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
+import pyarrow as pa
 import pyarrow.dataset as ds
-from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
 from kit.analysis.sizes import sizes
 from kit.analysis.transactions import transactions
+from kit.case import scan
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
@@ -46,38 +47,36 @@ def saved_refs(case: Case) -> tuple[Ref, ...]:
 
 def waiting(case: Case, behind: int) -> int:
     """Return how many open transactions have their last half record behind this offset of the half queue."""
-    return (
-        transactions.accounts(case)
-        .where((F.col("state") == "pending") & (F.col("last_half.queue_offset") > behind))
-        .count()
-    )
+    mine = (ds.field("state") == "pending") & (ds.field("last_queue") > behind)
+    return int(transactions.accounts(case).filter(mine).num_rows)
 
 
 def timeline(case: Case) -> pd.DataFrame:
     """Return the half queue over time: columns ts, offset, line: `checked` (where a round of checks began), `stored`
     (end of the queue).
     """
-    checked: Any = None
+    parts = []
     if refs.seen(case, "check-position"):
-        printed = case.event("check-position").where((F.col("topic") == names.HALF_TOPIC) & F.col("ts").isNotNull())
-        offset = F.col("half_offset").try_cast("long").alias("offset")
-        checked = (
-            printed.select("ts", offset)
-            .where(F.col("offset").isNotNull())
-            .orderBy("ts", "offset")
-            .limit(ROWS)
-            .toPandas()
-            .assign(line="checked")
-        )
-    stored: Any = None
+        printed = scan.frame(scan.events(case, ["check-position"], ("ts",)).select(["ts", "topic", "half_offset"]))
+        mine = printed[
+            (printed["topic"] == names.HALF_TOPIC)
+            & printed["half_offset"].str.fullmatch(r"[0-9]{1,18}", na=False).astype(bool)
+        ]
+        checked = mine.assign(offset=mine["half_offset"].astype("int64"))[["ts", "offset"]].dropna()
+        parts.append(checked.sort_values(["ts", "offset"]).head(ROWS).assign(line="checked"))
     if case.has("messages"):
-        each = case.records.where(F.col("topic") == names.HALF_TOPIC).groupBy(
-            F.date_trunc("second", "store_timestamp").alias("ts")
-        )
-        ends = each.agg(F.try_add(F.max("queue_offset"), F.lit(1)).alias("offset"))
-        stored = ends.orderBy("ts").limit(ROWS).toPandas().assign(line="stored")
-    parts = [part for part in (checked, stored) if part is not None]
+        parts.append(_ends(case).head(ROWS).assign(line="stored"))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=pd.Index(["ts", "offset", "line"]))
+
+
+def _ends(case: Case) -> pd.DataFrame:
+    """Return the end of the half queue in each second in which something was stored in it: ts, offset."""
+    kept = []
+    for batch in scan.batches(case, ("store_timestamp", "queue_offset"), ds.field("topic") == names.HALF_TOPIC):
+        rows = scan.frame(pa.Table.from_batches([batch])).dropna()
+        kept.append(rows["queue_offset"].groupby(rows["store_timestamp"].dt.floor("s")).max() + 1)
+    every = pd.concat(kept) if kept else pd.Series(dtype="int64", index=pd.DatetimeIndex([]))
+    return every.groupby(level=0).max().rename_axis("ts").rename("offset").reset_index()
 
 
 def near_limit(case: Case) -> pd.DataFrame:
@@ -87,18 +86,15 @@ def near_limit(case: Case) -> pd.DataFrame:
     """
     known = sizes.limits(case)
     found, _ = sizes.looping(case)
-    stuck = (
-        [row.offset_msg_id for row in found.select("offset_msg_id").limit(sizes.IDS).collect()]
-        if found is not None
-        else []
-    )
-    states = transactions.accounts(case).select("uniq_key", F.col("state").isin(*sizes.OPEN).alias("open"))
-    fate = F.when(F.col("offset_msg_id").isin(stuck), "refused").when(~F.coalesce("open", F.lit(False)), "ended")
-    fate = fate.when(F.col("refused").isNotNull(), "at_risk").otherwise("fits")
-    rows = (
-        sizes.halves(case)
-        .join(states, "uniq_key", "left")
-        .select("queue_offset", "store_size", "last_size", fate.alias("fate"), "offset_msg_id")
-    )
-    frame = rows.orderBy(F.desc("store_size"), "queue_offset").limit(sizes.CHART_ROWS).toPandas()
+    stuck = list(found["offset_msg_id"].head(sizes.IDS)) if found is not None else []
+    columns = ["queue_offset", "store_size", "last_size", "offset_msg_id", "refused", "uniq_key"]
+    order: Any = {"by": ["store_size", "queue_offset"], "ascending": [False, True]}
+    largest = pd.DataFrame(columns=columns)
+    for rows in sizes.halves(case):
+        largest = pd.concat([largest, rows[columns]] if len(largest) else [rows[columns]])
+        largest = largest.sort_values(**order).head(sizes.CHART_ROWS)
+    open_ = largest["uniq_key"].isin(sizes.open_keys(case, list(largest["uniq_key"])))
+    fates = [largest["offset_msg_id"].isin(stuck), ~open_, largest["refused"].notna()]
+    frame = largest.assign(fate=scan.choose(fates, ["refused", "ended", "at_risk"], "fits").astype(object))
+    frame = frame[["queue_offset", "store_size", "last_size", "fate", "offset_msg_id"]].reset_index(drop=True)
     return frame.assign(limit=pd.array([known.limit] * len(frame), dtype="Int64"))

@@ -7,17 +7,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import pandas as pd
-from pyspark.sql import functions as F  # noqa: N812
+import pyarrow as pa
+import pyarrow.dataset as ds
 
-from kit.analysis.messages.record_stage import is_commit
 from kit.analysis.transactions import answers, transactions
+from kit.case import scan
 from kit.case.memoize import once
+from kit.formats.commitlog.strings import hashed
 from kit.rocketmq import names
-from kit.spark.properties import prop
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    import pyarrow.compute as pc
 
     from kit.case.case import Case
 
@@ -26,51 +28,47 @@ ORDER: Final = {"half": 0, "check": 1, "commit": 3, "op": 4, "discard": 5, "retr
 """What follows what within one second; answers are at 2, behind the check that asked and before what they cause."""
 MOST_PATHS: Final = 200
 TIMELINE_ROWS: Final = 4_000
+_READ: Final = (
+    "uniq_key",
+    "keys",
+    "store_timestamp",
+    "file",
+    "physical_offset",
+    "topic",
+    "sys_flag",
+    transactions.TARGET,
+    *transactions.RENEWED,
+)
 
 
-def told(case: Case) -> DataFrame:
-    """Return every transaction with the columns of its path.
+def told(case: Case, where: pc.Expression | None = None) -> pd.DataFrame:
+    """Return every transaction (that `where` keeps) with the columns of its path.
 
     local: what the producer answered by itself (`COMMIT`, `ROLLBACK`, `UNKNOWN`, `exception`, `none`: no answer is
     known to have come) · checks (int) ·
     last_check (`COMMIT`, `ROLLBACK`, `UNKNOWN`, null: no answer seen) · state · commits (2: twice or more) · consumer
     (`dead letter`, `retried`, null).
     """
-    mine = transactions.transactions(case)
+    mine = transactions.transactions(case, where)
     found = answers.per_transaction(case)
-    if found is None:
-        none = F.lit(None)
-        said = mine.withColumn("first_answer", none).withColumn("check_answers", none)
-        logged, asked, thrown = F.lit(None).cast("string"), F.lit(None).cast("string"), F.lit(None).cast("boolean")
-    else:
-        said = mine.join(found, "uniq_key", "left")
-        logged, thrown = F.col("first_answer.said"), F.col("first_answer.exception")
-        asked = F.try_element_at("check_answers", F.lit(-1))["said"]
-    original = F.col("half.physical_offset")
-    committed = F.exists("commit_records", lambda c: c["half_offset"] == original)
-    renewed = F.exists("commit_records", lambda c: c["half_offset"] != original)
-    local = (
-        F.when(thrown, "exception")
-        .when(logged.isNotNull(), logged)
-        .when(committed, "COMMIT")
+    columns = ["first_said", "first_exception", "last_check"]
+    said = found[columns] if found is not None else pd.DataFrame(columns=columns, dtype=object)
+    mine = mine.join(said, on="uniq_key")
+    rolled, of_original = mine["state"] == "rolled_back", mine["op_half"] == mine["half_offset"]
+    checks = mine["check_times"].fillna(0).astype(int)
+    local = scan.choose(
         # An op record on the original without a commit: the producer's own rollback, or its answer to an unlogged
         # check.
-        .when((F.col("state") == "rolled_back") & (F.col("op.half_offset") == original), "ROLLBACK")
-        .otherwise("none")
+        [mine["first_exception"].eq(True), mine["first_said"].notna(), mine["of_original"], rolled & of_original],
+        ["exception", mine["first_said"], "COMMIT", "ROLLBACK"],
+        "none",
     )
-    ended = F.when(renewed, "COMMIT").when(
-        (F.col("state") == "rolled_back") & (F.col("op.half_offset") != original), "ROLLBACK"
+    ended = scan.choose([mine["of_copy"], rolled & ~of_original], ["COMMIT", "ROLLBACK"], mine["last_check"])
+    consumer = scan.choose([mine["dead"], mine["reconsumed"] > 0], ["dead letter", "retried"], None)
+    last = scan.none(pd.Series(ended, mine.index, object).where(checks > 0))
+    return mine[["uniq_key", "keys", "producer_group", "half_time", "state"]].assign(
+        local=local, checks=checks, last_check=last, commits=mine["commits"].clip(upper=2), consumer=consumer
     )
-    checks = F.coalesce("check_times", F.lit(0))
-    consumer = F.when(F.col("dead").isNotNull(), "dead letter").when(F.col("reconsumed") > 0, "retried")
-    last = F.when(checks > 0, F.coalesce(ended, asked))
-    twice = F.least("commits", F.lit(2))
-    path = _named(local=local, checks=checks, last_check=last, commits=twice, consumer=consumer)
-    return said.select("uniq_key", "keys", "producer_group", "half", "state", *path)
-
-
-def _named(**columns: Column) -> list[Column]:
-    return [column.alias(name) for name, column in columns.items()]
 
 
 def paths(case: Case) -> pd.DataFrame:
@@ -81,20 +79,18 @@ def paths(case: Case) -> pd.DataFrame:
 
 
 def _paths(case: Case) -> pd.DataFrame:
-    stored = F.struct("half.store_timestamp", "uniq_key")
-    mixed = F.struct(F.xxhash64("uniq_key").alias("n"), "uniq_key")
-    grouped = (
-        told(case)
-        .groupBy(*STEPS, "producer_group")
-        .agg(
-            F.count("*").alias("transactions"),
-            F.min(stored).alias("a"),
-            F.max(stored).alias("b"),
-            F.min(mixed).alias("c"),
-        )
-    )
-    examples = F.array_distinct(F.array("a.uniq_key", "c.uniq_key", "b.uniq_key")).alias("examples")
-    frame = grouped.select(*STEPS, "producer_group", "transactions", examples).toPandas()
+    every = told(case)
+    every["mixed"] = hashed(pa.array(every["uniq_key"], pa.string()))
+    same = [*STEPS, "producer_group"]
+    every = every.sort_values(["half_time", "uniq_key"])
+    grouped = every.groupby(same, dropna=False, sort=False)
+    frame = grouped.agg(
+        transactions=("uniq_key", "size"), a=("uniq_key", "first"), c=("mixed", "idxmin"), b=("uniq_key", "last")
+    ).reset_index()
+    middle = every["uniq_key"].loc[frame.pop("c")].to_list()
+    chosen = zip(frame.pop("a"), middle, frame.pop("b"), strict=True)
+    frame["examples"] = [list(dict.fromkeys(keys)) for keys in chosen]
+    frame = frame.assign(**{name: scan.none(frame[name]) for name in ("last_check", "consumer", "producer_group")})
     frame["path"] = [describe({str(k): v for k, v in row.items()}) for row in frame.to_dict("records")]
     return frame.sort_values(
         ["transactions", "path", "producer_group"], ascending=[False, True, True], ignore_index=True
@@ -144,51 +140,30 @@ def timeline(case: Case, frame: pd.DataFrame, also: Sequence[str] = ()) -> pd.Da
     first = pd.DataFrame({"path": each["path"], "uniq_key": each["examples"]})
     more = [key for key in also if key not in set(first["uniq_key"])]
     if more:
-        rows = told(case).where(F.col("uniq_key").isin(more)).select("uniq_key", *STEPS).orderBy("uniq_key").toPandas()
+        rows = told(case, ds.field("uniq_key").isin(more)).sort_values("uniq_key")
         rows["path"] = [describe({str(k): v for k, v in row.items()}) for row in rows.to_dict("records")]
         first = pd.concat([first, rows[["path", "uniq_key"]]], ignore_index=True)
     first = first.drop_duplicates("uniq_key")
+    columns = ["path", "uniq_key", "key", "stage", "time", "seconds", "file", "physical_offset", "line", "topic"]
     if first.empty:
-        return pd.DataFrame(
-            columns=["path", "uniq_key", "key", "stage", "time", "seconds", "file", "physical_offset", "line", "topic"]
-        )
-    chosen = F.broadcast(case.spark.createDataFrame(first[["uniq_key"]]))
-    records = case.records.join(chosen, "uniq_key", "left_semi").select(
-        "uniq_key",
-        F.col("keys").alias("key"),
-        _stage().alias("stage"),
-        F.col("store_timestamp").alias("time"),
-        "file",
-        "physical_offset",
-        "topic",
-        F.lit(None).cast("int").alias("line"),
-    )
-    ended = (
-        transactions.transactions(case)
-        .join(chosen, "uniq_key", "left_semi")
-        .where("op is not null")
-        .select(
-            "uniq_key",
-            "keys",
-            F.lit("op"),
-            "op.store_timestamp",
-            "op.file",
-            "op.physical_offset",
-            F.lit(names.OP_TOPIC),
-            F.lit(None).cast("int"),
-        )
-    )
-    every = records.where("stage is not null").union(ended)
+        return pd.DataFrame(columns=columns)
+    chosen = ds.field("uniq_key").isin(list(first["uniq_key"]))
+    records = scan.frame(scan.whole(scan.records(case, _READ, chosen)))
+    records = records.rename(columns={"keys": "key", "store_timestamp": "time"}).assign(stage=_stages(records))
+    ended = transactions.transactions(case, chosen & ds.field("op_offset").is_valid())
+    ended = ended[["uniq_key", "keys", "op_time", "op_file", "op_offset"]].assign(stage="op", topic=names.OP_TOPIC)
+    ended.columns = pd.Index(["uniq_key", "key", "time", "file", "physical_offset", "stage", "topic"])
+    every = [records[records["stage"].notna()], ended]
     said = answers.answers(case)
     if said is not None:
-        who = F.concat(F.lit("answer "), F.when(F.col("exception"), "exception").otherwise(F.col("said")))
-        no = F.lit(None).cast("long")
-        every = every.union(
-            said.join(chosen, "uniq_key", "left_semi").select(
-                "uniq_key", F.lit(None).cast("string"), who, "ts", "file", no, F.lit(""), "line"
-            )
+        said = said[said["uniq_key"].isin(first["uniq_key"])]
+        who = "answer " + said["said"].mask(said["exception"], "exception")
+        every.append(
+            said[["uniq_key", "ts", "file", "line"]].rename(columns={"ts": "time"}).assign(stage=who, topic="")
         )
-    rows = every.orderBy("time", "physical_offset", "line").limit(TIMELINE_ROWS).toPandas().merge(first, on="uniq_key")
+    rows = pd.concat([part for part in every if len(part)], ignore_index=True).reindex(columns=columns[1:])
+    rows = rows.sort_values(["time", "physical_offset", "line"], na_position="first").head(TIMELINE_ROWS)
+    rows = rows.merge(first, on="uniq_key")
     start = rows[rows["stage"] == "half"].groupby("uniq_key")["time"].min()
     rows["seconds"] = (rows["time"] - rows["uniq_key"].map(start)).dt.total_seconds().round(3).clip(lower=0)
     rows["key"] = rows["uniq_key"].map(rows.dropna(subset=["key"]).groupby("uniq_key")["key"].first())
@@ -200,21 +175,25 @@ def timeline(case: Case, frame: pd.DataFrame, also: Sequence[str] = ()) -> pd.Da
         rank=rows["stage"].map(lambda stage: ORDER.get(stage, 2)),
     )
     rows = rows.sort_values(["place", "uniq_key", "second", "rank", "time"], kind="stable", ignore_index=True)
-    told_rows: pd.DataFrame = rows[
-        ["path", "uniq_key", "key", "stage", "time", "seconds", "file", "physical_offset", "line", "topic"]
-    ]
-    return told_rows
+    return rows[columns]
 
 
-def _stage() -> Column:
-    """Return what a record of a transaction is; null for a leaked retry and what waits for a delay."""
-    topic, half = F.col("topic"), transactions.is_half()
-    return (
-        F.when(half & transactions.is_renewed(), "check")
-        .when(half, "half")
-        .when(topic == names.DISCARD_TOPIC, "discard")
-        .when(F.startswith(topic, F.lit(names.DLQ_PREFIX)), "dead letter")
-        .when(F.startswith(topic, F.lit(names.RETRY_PREFIX)), "retry")
-        .when(is_commit() & transactions.is_real(topic), "commit")
-        .when(prop(names.REAL_TOPIC).isNull(), "stored")
+def _stages(records: pd.DataFrame) -> np.ndarray:
+    """Return what each record of a transaction is; None for a leaked retry and what waits for a delay."""
+    topic, target = records["topic"].fillna(""), records[transactions.TARGET]
+    half = (topic == names.HALF_TOPIC) & target.notna() & (target != names.HALF_TOPIC)
+    renewed = records[list(transactions.RENEWED)].notna().any(axis=1)
+    commit = (records["sys_flag"] & names.TRANSACTION_MASK) == names.TRANSACTION_COMMIT
+    return scan.choose(
+        [
+            half & renewed,
+            half,
+            topic == names.DISCARD_TOPIC,
+            topic.str.startswith(names.DLQ_PREFIX),
+            topic.str.startswith(names.RETRY_PREFIX),
+            commit & topic.map(transactions.is_real),
+            target.isna(),
+        ],
+        ["check", "half", "discard", "dead letter", "retry", "commit", "stored"],
+        None,
     )

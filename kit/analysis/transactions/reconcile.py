@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import TYPE_CHECKING, Final
 
 import attrs
+import numpy as np
 import pandas as pd
-from pyspark.sql import functions as F  # noqa: N812
+import pyarrow.dataset as ds
 
 from kit.analysis.transactions import answers, business, transactions
+from kit.case import scan
 from kit.case.memoize import once
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-
     from kit.case.case import Case
 
 UNDONE: Final = r"(?i)cancel|clos|fail|reject|refus|roll|void|invalid|abort|delet|expire|timeout|denied|error|取消|关闭|失败|拒绝|作废|回滚|无效|删除|超时"
@@ -69,24 +68,17 @@ def counts(case: Case) -> Counts:
 
 
 def _counts(case: Case) -> Counts:
-    ours = transactions.transactions(case).select("state", F.explode("rows.key").alias("key"))
-    found = ours.groupBy("key").agg(
-        F.bool_or(F.col("state") == "committed").alias("committed"),
-        F.bool_or(F.col("state") == "pending").alias("pending"),
+    states = transactions.transactions(case, ds.field("with_row"))[["uniq_key", "state"]]
+    found = transactions.rows(case)[["uniq_key", "key"]].merge(states, on="uniq_key")
+    keys = business.by_key(case)["key"]
+    committed, pending = (keys.isin(found.loc[found["state"] == state, "key"]) for state in ("committed", "pending"))
+    return Counts(
+        len(keys),
+        int(keys.isin(found["key"]).sum()),
+        int((~committed).sum()),
+        int((~committed & pending).sum()),
+        transactions.summary(case).total("without_row"),
     )
-    row = (
-        business.by_key(case)
-        .select("key")
-        .join(found, "key", "left")
-        .agg(
-            F.count("*").alias("rows"),
-            F.count("committed").alias("joined"),
-            F.count_if(~F.coalesce("committed", F.lit(False))).alias("missing"),
-            F.count_if(~F.col("committed") & F.col("pending")).alias("pending"),
-        )
-        .collect()[0]
-    )
-    return Counts(row.rows, row.joined, row.missing, row.pending, transactions.summary(case).total("without_row"))
 
 
 def inconsistent(case: Case) -> pd.DataFrame:
@@ -127,110 +119,83 @@ def _disagreeing(case: Case) -> pd.DataFrame:
     A message without a row counts where rows of its producer group are in the evidence; `covered` whether it lies
     between messages that have theirs.
     """
-    mine, state, stored = transactions.transactions(case), F.col("state"), F.col("half.store_timestamp")
     spans = {group.name: group.covered for group in transactions.summary(case).groups if group.covered}
     if not spans:
         return pd.DataFrame()
-    standing = F.filter("rows", lambda row: ~F.coalesce(F.rlike(row["status"], F.lit(UNDONE)), F.lit(False)))
-    ours = reduce(lambda a, b: a | b, [(_of(name)) & stored.between(*span) for name, span in spans.items()])
-    known = reduce(lambda a, b: a | b, [_of(name) for name in spans])
-    row_alone = state.isin("rolled_back", "discarded") & (F.size(standing) > 0)
-    kind = F.when(row_alone, "row_without_message").when(
-        (state == "committed") & F.col("rows").isNull() & known, "message_without_row"
+    state = ds.field("state")
+    known = scan.text("producer_group").isin([name for name in spans if name is not None])
+    if None in spans:
+        known |= ds.field("producer_group").is_null()
+    alone = state.isin(["rolled_back", "discarded"]) & ds.field("with_row")
+    frame = transactions.transactions(case, alone | ((state == "committed") & ~ds.field("with_row") & known))
+    rows = transactions.rows(case)
+    rows = rows[~rows["status"].fillna("").str.contains(UNDONE).astype(bool)].drop_duplicates("uniq_key")
+    frame = frame.merge(rows.add_prefix("row_").rename(columns={"row_uniq_key": "uniq_key"}), "left", "uniq_key")
+    row_alone = frame["state"] != "committed"
+    frame = frame[~row_alone | frame["row_key"].notna()].reset_index(drop=True)
+    row_alone = frame["state"] != "committed"
+    ends = {"committed": "commit", "rolled_back": "op", "discarded": "discard"}
+    end = {name: frame["half_file"].where(pd.Series(data=False, index=frame.index)) for name in ("file", "offset")}
+    for name in end:
+        for said, prefix in ends.items():
+            end[name] = end[name].mask(frame["state"] == said, frame[f"{prefix}_{name}"])
+    first, last = (
+        pd.to_datetime(frame["producer_group"].map({name: span[n] for name, span in spans.items()})) for n in (0, 1)
     )
-    end = (
-        F.when(state == "committed", F.try_element_at("commit_records", F.lit(1)).dropFields("half_offset"))
-        .when(state == "rolled_back", F.col("op").dropFields("half_offset"))
-        .otherwise(F.col("discard"))
+    first_key = frame["keys"].str.split(r"\s+", n=1, regex=True).str[0]
+    shown = pd.DataFrame(
+        {
+            "kind": np.where(row_alone, "row_without_message", "message_without_row"),
+            "key": frame["row_key"].where(frame["row_key"].notna(), first_key),
+            **{name: frame[name] for name in ("uniq_key", "state", "topic", "producer_group")},
+            **{name: frame[name] for name in ("row_file", "row_line", "row_status", "half_file")},
+            "half_physical_offset": frame["half_offset"],
+            "end_file": end["file"],
+            "end_physical_offset": end["offset"],
+            "stored": frame["half_time"],
+            "covered": row_alone | frame["half_time"].between(first, last),
+        }
     )
-    row = F.try_element_at(standing, F.lit(1))
-    shown = (
-        mine.withColumn("kind", kind)
-        .where("kind is not null")
-        .select(
-            "kind",
-            F.coalesce(row["key"], F.split("keys", r"\s+")[0]).alias("key"),
-            "uniq_key",
-            "state",
-            "topic",
-            "producer_group",
-            row["file"].alias("row_file"),
-            row["line"].alias("row_line"),
-            row["status"].alias("row_status"),
-            F.col("half.file").alias("half_file"),
-            F.col("half.physical_offset").alias("half_physical_offset"),
-            end["file"].alias("end_file"),
-            end["physical_offset"].alias("end_physical_offset"),
-            stored.alias("stored"),
-            (row_alone | ours).alias("covered"),
-        )
-    )
-    frame = shown.orderBy("stored", "uniq_key").limit(SHOWN).toPandas()
-    return _unless_done(case, frame) if (frame["kind"] == "row_without_message").any() else frame
-
-
-def _of(group: str | None) -> Column:
-    return F.col("producer_group").isNull() if group is None else F.col("producer_group") == group
+    shown = shown.sort_values(["stored", "uniq_key"], ignore_index=True).head(SHOWN)
+    return _unless_done(case, shown) if row_alone.any() else shown
 
 
 def _unless_done(case: Case, frame: pd.DataFrame) -> pd.DataFrame:
     """Leave out rows whose key another, committed transaction has: the attempt that failed was repeated."""
-    keys = case.spark.createDataFrame(frame[["key"]].dropna().drop_duplicates(), "key string")
-    committed = transactions.transactions(case).where((F.col("state") == "committed") & F.col("rows").isNotNull())
-    done = (
-        committed.select(F.explode("rows.key").alias("key"))
-        .join(F.broadcast(keys), "key", "left_semi")
-        .distinct()
-        .toPandas()["key"]
-    )
+    committed = transactions.transactions(case, (ds.field("state") == "committed") & ds.field("with_row"))["uniq_key"]
+    rows = transactions.rows(case)
+    done = rows.loc[rows["uniq_key"].isin(committed), "key"]
     return frame[(frame["kind"] != "row_without_message") | ~frame["key"].isin(done)]
 
 
 def _causes(case: Case, wrong: pd.DataFrame) -> pd.DataFrame | None:
     """Return what caused each disagreement: uniq_key, cause, evidence_file, evidence_line, all_causes."""
-    state = F.broadcast(
-        case.spark.createDataFrame(wrong[["uniq_key", "kind", "key"]], "uniq_key string, kind string, key string")
-    )
     found = [
         f
         for f in (
             answers.local_errors(case),
-            answers.logged_errors(case, state.select("uniq_key", "key")),
+            answers.logged_errors(case, wrong[["uniq_key", "key"]]),
             answers.bad_results(case),
         )
         if f is not None
     ]
     said = answers.answers(case)
     if said is not None:
-        fits: Column = F.when(F.col("kind") == "row_without_message", F.col("said") != "ROLLBACK").otherwise(
-            F.col("said") != "COMMIT"
-        )
-        how = F.when(F.col("said") == "ROLLBACK", "rollback_answer").otherwise("commit_answer")
-        found.append(said.join(state, "uniq_key").where(~fits).withColumn("how", how))
+        mine = said.merge(wrong[["uniq_key", "kind"]], on="uniq_key")
+        right = np.where(mine["kind"] == "row_without_message", "ROLLBACK", "COMMIT")
+        how = np.where(mine["said"] == "ROLLBACK", "rollback_answer", "commit_answer")
+        found.append(mine.assign(how=how)[mine["said"] == right])
     if not found:
         return None
-    every: DataFrame = reduce(
-        lambda a, b: a.unionByName(b), [f.select("uniq_key", "how", "ts", "file", "line") for f in found]
-    )
-    rank = F.coalesce(
-        F.nullif(F.array_position(F.array(*map(F.lit, CAUSES)), F.col("how")), F.lit(0)),
-        F.lit(CAUSES.index("send_status") + 1),
-    )
-    mine = (
-        every.join(state.select("uniq_key"), "uniq_key", "left_semi")
-        .groupBy("uniq_key")
-        .agg(
-            F.min(F.struct(rank.alias("rank"), "ts", "file", "line", "how")).alias("why"),
-            F.array_sort(F.collect_set("how")).alias("all"),
-        )
-    )
-    return mine.select(
-        "uniq_key",
-        F.col("why.how").alias("cause"),
-        F.col("why.file").alias("evidence_file"),
-        F.col("why.line").alias("evidence_line"),
-        F.array_join("all", " + ").alias("all_causes"),
-    ).toPandas()
+    every = pd.concat([f[["uniq_key", "how", "ts", "file", "line"]] for f in found])
+    every = every[every["uniq_key"].isin(wrong["uniq_key"])]
+    ranks = {cause: n for n, cause in enumerate(CAUSES)}
+    every["rank"] = every["how"].map(lambda how: ranks.get(how, CAUSES.index("send_status")))
+    every = every.sort_values(["rank", "ts", "file", "line"], na_position="first")
+    told = every.drop_duplicates("uniq_key")[["uniq_key", "how", "file", "line"]]
+    told = told.rename(columns={"how": "cause", "file": "evidence_file", "line": "evidence_line"})
+    every_how = every.groupby("uniq_key")["how"].agg(lambda how: " + ".join(sorted(set(how))))
+    return told.assign(all_causes=told["uniq_key"].map(every_how))
 
 
 def totals(frame: pd.DataFrame) -> dict[tuple[str, str], int]:
@@ -254,11 +219,15 @@ def fates(case: Case) -> pd.DataFrame:
     """
     if not case.has("rows"):
         return pd.DataFrame(columns=["file", "role", "status", "state", "rows"])
-    order = F.create_map(*[F.lit(x) for n, state in enumerate(transactions.STATES) for x in (state, n)])
-    tokens = transactions.transactions(case).select(F.explode(F.split("keys", r"\s+")).alias("key"), "state")
-    best = tokens.groupBy("key").agg(F.min_by("state", F.try_element_at(order, F.col("state"))).alias("state"))
-    told = case.rows.where(F.col("role").isin("business", "tx_log") & F.col("key").isNotNull()).join(
-        best, "key", "left"
+    columns = ["file", "role", "status", "state", "rows"]
+    shown = ds.field("role").isin(["business", "tx_log"]) & ds.field("key").is_valid()
+    rows = scan.frame(scan.table(case, "rows", ["file", "role", "status", "key"], shown))
+    every = transactions.accounts(case).filter(ds.field("state").is_valid()).select(["uniq_key", "keys", "state"])
+    order = pd.CategoricalDtype(list(transactions.STATES), ordered=True)
+    states = scan.frame(every.select(["uniq_key", "state"])).astype({"state": order})
+    best = business.tokens(every).merge(states, on="uniq_key").groupby("key")["state"].min()
+    told = rows.assign(state=rows["key"].map(best).astype(object))
+    counted = told.groupby(columns[:4], dropna=False).size().rename("rows").reset_index()
+    return counted.sort_values(["role", *columns[:1], *columns[2:4]], na_position="first", ignore_index=True).head(
+        2_000
     )
-    grouped = told.groupBy("file", "role", "status", "state").agg(F.count("*").alias("rows"))
-    return grouped.orderBy("role", "file", "status", "state").limit(2_000).toPandas()

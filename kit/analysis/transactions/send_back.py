@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
-from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
 from kit.case import scan, setup
@@ -97,7 +96,7 @@ def _examine(case: Case) -> SendBack:
     lengths = _printed_lengths(case) if too_long else Counter()
     reason, length = _reason(case, reasons, list(groups), lengths)
     again = refs.seen(case, "send-back-resend-failed")
-    quoted = refs.lines(case, case.event("send-back-exception"), 2, within="CODE:") if refused else ()
+    quoted = refs.first_lines(case, "send-back-exception", 2, within="CODE:") if refused else ()
     if reason == "name-too-long" and too_long:
         why = refs.quote(case, too_long, 2)
     else:
@@ -118,26 +117,18 @@ def _examine(case: Case) -> SendBack:
 
 def _answers(case: Case) -> list[tuple[str | None, str, int]]:
     """Return (group, reason, entries) of the exceptions behind the client's "sendMessageBack Exception"."""
-    said = F.concat_ws("\n", "message", "trace")
-    answer: Any = F.lit("other")
-    for text, reason in reversed(_ANSWERS):
-        answer = F.when(F.contains(said, F.lit(text)), reason).otherwise(answer)
+    rows = scan.events(case, ["send-back-exception"], ("message", "trace"))
     # 5.1.0 and later print the group elsewhere in the line.
-    group = F.coalesce("group", "group_5").alias("group")
-    rows = (
-        case.event("send-back-exception").groupBy(group, answer.alias("answer")).agg(F.count("*").alias("n")).collect()
-    )
-    return sorted(((row.group, row.answer, row.n) for row in rows), key=lambda r: (-r[2], str(r)))
+    groups = pc.coalesce(rows["group"], rows["group_5"]).to_pylist()
+    found: Counter[tuple[str | None, str]] = Counter()
+    for group, text in zip(groups, scan.texts(rows).to_pylist(), strict=True):
+        found[group, next((reason for said, reason in _ANSWERS if said in text), "other")] += 1
+    return sorted(((*pair, n) for pair, n in found.items()), key=lambda r: (-r[2], str(r)))
 
 
 def _printed_lengths(case: Case) -> Counter[int]:
-    rows = (
-        case.event("topic-too-long")
-        .groupBy(F.col("length").try_cast("int").alias("length"))
-        .agg(F.count("*").alias("n"))
-        .collect()
-    )
-    return Counter({row.length: row.n for row in rows if row.length})
+    lengths = scan.numbers(scan.events(case, ["topic-too-long"])["length"])
+    return Counter(length for length in lengths.tolist() if length > 0)
 
 
 def _reason(

@@ -14,26 +14,41 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
-from kit.analysis.messages.record_stage import is_commit
-from kit.case import setup
-from kit.case.memoize import once
-from kit.rocketmq import names, versions
-from kit.spark.properties import prop
+from kit.analysis.transactions import business
+from kit.case import scan, setup
+from kit.case.memoize import once, per_case
+from kit.formats.commitlog.schema import promoted
+from kit.rocketmq import names, stages, versions
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column
 
     from kit.case.case import Case
 
 STATES: Final = ("committed", "rolled_back", "discarded", "pending")
-MOST: Final = 64
-"""Commits of one transaction that are kept one by one; a message in a carousel has thousands."""
+_READ: Final = (
+    "uniq_key",
+    "file",
+    "physical_offset",
+    "store_timestamp",
+    "topic",
+    "queue_offset",
+    "sys_flag",
+    "reconsume_times",
+    "prepared_transaction_offset",
+    "offset_msg_id",
+    "born_host",
+    "keys",
+    *map(promoted, (names.REAL_TOPIC, names.PGROUP, names.CLUSTER, names.CHECK_IMMUNITY, *stages.RENEWED)),
+)
 
 
 @attrs.frozen
@@ -85,20 +100,18 @@ class Summary:
         return found if self.knows_discarded else found | {"discarded": None}
 
 
-def is_half() -> Column:
-    """Whether a record is a half message or a put-back copy of one; leaked retries are not."""
-    return (F.col("topic") == names.HALF_TOPIC) & (prop(names.REAL_TOPIC) != names.HALF_TOPIC)
+TARGET: Final = promoted(names.REAL_TOPIC)
+HALF: Final = (
+    (ds.field("topic") == names.HALF_TOPIC) & (ds.field(TARGET) != names.HALF_TOPIC) & ds.field("uniq_key").is_valid()
+)
+"""Half messages and put-back copies of them, as a condition for `scan.records`; leaked retries are not among them."""
+RENEWED: Final = tuple(map(promoted, stages.RENEWED))
+"""Columns of which a half record that a check or the immunity time wrote has one."""
 
 
-def is_renewed() -> Column:
-    """Whether a half record is a copy that a check or the immunity time made."""
-    return prop(names.CHECK_TIMES).isNotNull() | prop(names.PREPARED_QUEUE_OFFSET).isNotNull()
-
-
-def is_real(topic: Column) -> Column:
-    """Whether a topic is one that producers send to."""
-    internal = F.startswith(topic, F.lit(names.RETRY_PREFIX)) | F.startswith(topic, F.lit(names.DLQ_PREFIX))
-    return ~topic.isin(*sorted(names.SYSTEM_TOPICS)) & ~internal
+def is_real(topic: str) -> bool:
+    """Tell whether a topic is one that producers send to."""
+    return topic not in names.SYSTEM_TOPICS and not topic.startswith((names.RETRY_PREFIX, names.DLQ_PREFIX))
 
 
 def _host() -> Column:
@@ -125,7 +138,7 @@ def _hosts(case: Case) -> set[tuple[str, str]]:
     ):
         hosts = pc.utf8_slice_codeunits(batch["offset_msg_id"], 0, -16)
         seen = pa.table([batch["file"], hosts], ["file", "host"]).group_by(["file", "host"]).aggregate([])
-        pairs |= {(row["file"], row["host"]) for row in seen.to_pylist()}
+        pairs |= {(row["file"], row["host"]) for row in seen.to_pylist() if row["file"] and row["host"]}
     return pairs
 
 
@@ -153,146 +166,180 @@ def owner(case: Case) -> Column:
     return F.coalesce(F.try_element_at(table, _host()), _host())
 
 
-def halves(case: Case) -> DataFrame:
-    """Return every half record of a transaction: columns of `messages` plus `broker` and `renewed`."""
-    return (
-        case.records.where(is_half() & F.col("uniq_key").isNotNull())
-        .withColumn("broker", owner(case))
-        .withColumn("renewed", is_renewed())
-    )
+def brokers(case: Case, ids: pa.ChunkedArray) -> np.ndarray:
+    """Return a number for the broker whose queue each record is in, by its offset id; -1 where that is null."""
+    known = owners(case)
+    numbers = {name: n for n, name in enumerate(sorted(set(known.values())))}
+    coded = pc.utf8_slice_codeunits(ids, 0, -16).combine_chunks().dictionary_encode()
+    of = [numbers.setdefault(known.get(h, h), len(numbers)) for h in coded.dictionary.to_pylist()]
+    return np.array([*of, -1], np.int64)[coded.indices.fill_null(len(of)).to_numpy()]
 
 
-def ended(case: Case) -> DataFrame:
-    """Return the transactions an op record names: uniq_key, `op` (the first: store_timestamp, physical_offset, file,
-    half_offset), ops (half records ended).
-    """
-    said = case.ops.where((F.col("queue_id") == 0) & F.col("half_queue_offset").isNotNull()).withColumn(
-        "broker", owner(case)
-    )
-    named = said.select(
-        "broker",
-        F.col("half_queue_offset").alias("queue_offset"),
-        F.struct("store_timestamp", "physical_offset", "file").alias("op"),
-    )
-    found = (
-        halves(case)
-        .select("uniq_key", "broker", "queue_offset", F.col("physical_offset").alias("half_offset"))
-        .join(named, ["broker", "queue_offset"])
-    )
-    first = F.min(F.struct("op.store_timestamp", "op.physical_offset", "op.file", "half_offset"))
-    return found.groupBy("uniq_key").agg(first.alias("op"), F.count_distinct("half_offset").alias("ops"))
-
-
-def accounts(case: Case) -> DataFrame:
+def accounts(case: Case) -> pa.Table:
     """Return one row per transaction (and per dead letter that is not one: its `state` is null); kept for the case.
 
-    Columns uniq_key, keys, topic, producer_group, born_host, `half`, `renewed_half` (the first put-back copy) and
-    `last_half` (store_timestamp,
-    physical_offset, file, queue_offset),
-    half_records, check_times (null before the first check), `op`, ops, commits, `commit_records` (array of
-    store_timestamp, physical_offset, file,
-    half_offset: the half record it commits), `discard`, `dead`, reconsumed, cluster and immune (bool: those properties
-    are set), state,
-    `rows` (array of key, file, line, status; null where it has no business row).
+    Columns uniq_key, keys, topic, producer_group, born_host, cluster and immune (bool: those properties are set) of the half
+    message; `half_…`, `last_…` (its last copy), `op_…`, `commit_…`, `second_…` (commit), `discard_…`: time, file and offset
+    (physical) of the first such record, for half records also queue; renewed_offset (of the first put-back copy), half_records,
+    check_times (null before the first check), op_half (offset of the half record it ends), ops (half records ended), commits,
+    named_first and named_last (least and greatest offset of a half record that a commit names), named_commit (offset of the
+    first commit of the former), of_original and of_copy (bool: a commit names the original, or a copy), dead (bool),
+    reconsumed, state, with_row (bool: a business row belongs to it).
     """
-    return once(case, "transactions", lambda: _accounts(case).persist())
+    return once(case, "transactions", lambda: _with_rows(case))
 
 
-def transactions(case: Case) -> DataFrame:
-    """Return `accounts` without dead letters that are no transactions."""
-    return accounts(case).where(F.col("state").isNotNull())
+def _with_rows(case: Case) -> pa.Table:
+    found = _accounts(case)
+    linked = pa.array(rows(case)["uniq_key"].unique(), pa.string())
+    return found.append_column("with_row", pc.is_in(found["uniq_key"], value_set=linked))
 
 
-def _per_key(case: Case) -> DataFrame:
-    place = F.struct("store_timestamp", "physical_offset", "file")
-    half_place = F.struct("store_timestamp", "physical_offset", "file", "queue_offset")
-    half, topic, target = is_half(), F.col("topic"), prop(names.REAL_TOPIC)
-    original = half & ~is_renewed()
-    commit = is_commit() & is_real(topic)
+def rows(case: Case) -> pd.DataFrame:
+    """Return the business rows of transactions: uniq_key, key, file, line, status, in this order."""
+    return once(case, "transaction rows", lambda: business.rows_of(case, _accounts(case)))
+
+
+def transactions(case: Case, where: pc.Expression | None = None) -> pd.DataFrame:
+    """Return the rows of `accounts` that are transactions and that `where` keeps, as a frame."""
+    mine = ds.field("state").is_valid()
+    return scan.frame(accounts(case).filter(mine if where is None else mine & where))
+
+
+@per_case
+def _accounts(case: Case) -> pa.Table:
+    mine = ds.field("uniq_key").is_valid() & (
+        (ds.field(promoted(names.TRAN_MSG)) == "true") | pc.starts_with(scan.text("topic"), names.DLQ_PREFIX)
+    )
+    ended, given_up = _ended(case), _discarded_by_log(case)
+    made = [_told(case, rows, ended, given_up) for rows in scan.by_message(case, _READ, mine)]
+    return pa.concat_tables(made).unify_dictionaries()
+
+
+def _ended(case: Case) -> pd.DataFrame:
+    """Return what op records end: broker, queue (offset in the half queue), at (row of the second), and the op records."""
+    wanted = ("store_timestamp", "physical_offset", "file", "offset_msg_id", "half_queue_offset")
+    ops = scan.table(case, "ops", wanted, (ds.field("queue_id") == 0) & ds.field("half_queue_offset").is_valid())
+    found = scan.frame(ops.drop_columns(["offset_msg_id", "half_queue_offset"]))
+    found = found.rename(columns={"store_timestamp": "op_time", "physical_offset": "op_offset", "file": "op_file"})
+    found = found.assign(broker=brokers(case, ops["offset_msg_id"]), queue=ops["half_queue_offset"].to_numpy())
+    return found.sort_values(["op_time", "op_offset", "op_file"]).drop_duplicates(["broker", "queue"])
+
+
+def _told(case: Case, rows: pa.Table, ended: pd.DataFrame, given_up: pa.Array | None) -> pa.Table:
+    """Return the accounts of some messages from all of their records."""
+    coded = rows["uniq_key"].combine_chunks().dictionary_encode()
+    key, count = coded.indices.to_numpy(), len(coded.dictionary)
+    at = {name: rows[name].to_numpy() for name in ("physical_offset", "queue_offset", "prepared_transaction_offset")}
+    offset, prepared = at["physical_offset"], at["prepared_transaction_offset"]
+    times = rows["store_timestamp"].cast(pa.int64()).fill_null(np.iinfo(np.int64).min).to_numpy()
+    order = np.lexsort((offset, times))
+    in_half = scan.is_(rows["topic"], lambda t: t == names.HALF_TOPIC)
+    half = in_half & scan.is_(rows[TARGET], lambda t: t != names.HALF_TOPIC)
+    renewed = half & np.logical_or.reduce([rows[name].is_valid().to_numpy() for name in RENEWED])
+    waits = scan.is_(rows["topic"], lambda t: t == names.SCHEDULE_TOPIC)
+    bit = (rows["sys_flag"].to_numpy() & names.TRANSACTION_MASK) == names.TRANSACTION_COMMIT
+    commit = bit & scan.is_(rows["topic"], is_real)
     # A commit with a delay waits in SCHEDULE first; it is on its way to its topic.
-    waiting = is_commit() & (topic == names.SCHEDULE_TOPIC) & is_real(target) & (F.col("reconsume_times") == 0)
-    discard = (topic == names.DISCARD_TOPIC) | ((topic == names.SCHEDULE_TOPIC) & (target == names.DISCARD_TOPIC))
-    committed = F.struct(
-        "store_timestamp", "physical_offset", "file", F.col("prepared_transaction_offset").alias("half_offset")
-    )
-    said = F.struct(
-        "store_timestamp",
-        prop(names.KEYS).alias("keys"),
-        target.alias("topic"),
-        prop(names.PGROUP).alias("group"),
-        "born_host",
-        prop(names.CLUSTER).isNotNull().alias("cluster"),
-        prop(names.CHECK_IMMUNITY).isNotNull().alias("immune"),
-    )
-    dead = F.startswith(topic, F.lit(names.DLQ_PREFIX))
-    # TRAN_MSG stays on every copy of a transactional message.
-    mine = case.records.where(F.col("uniq_key").isNotNull() & ((prop(names.TRAN_MSG) == "true") | dead))
-    return mine.groupBy("uniq_key").agg(
-        F.min(F.when(original, half_place)).alias("half"),
-        F.max(F.when(half, half_place)).alias("last_half"),
-        F.min(F.when(half & is_renewed(), half_place)).alias("renewed_half"),
-        F.min(F.when(original, said)).alias("said"),
-        F.count_if(half).cast("int").alias("half_records"),
-        F.max(F.when(half, prop(names.CHECK_TIMES).try_cast("int"))).alias("check_times"),
-        F.array_sort(F.slice(F.collect_list(F.when(commit, committed)), 1, MOST)).alias("commit_records"),
-        F.count_if(commit).cast("int").alias("commits"),
-        F.bool_or(waiting).alias("commit_waits"),
-        F.min(F.when(discard, place)).alias("discard"),
-        F.min(F.when(dead, place)).alias("dead"),
-        F.max("reconsume_times").alias("reconsumed"),
-    )
+    times_consumed = rows["reconsume_times"].to_numpy()
+    waiting = bit & waits & scan.is_(rows[TARGET], is_real) & (times_consumed == 0)
+    discard = scan.is_(rows["topic"], lambda t: t == names.DISCARD_TOPIC)
+    discard |= waits & scan.is_(rows[TARGET], lambda t: t == names.DISCARD_TOPIC)
+    dead = scan.is_(rows["topic"], lambda t: t.startswith(names.DLQ_PREFIX))
 
+    def first(mask: np.ndarray, among: np.ndarray = order) -> np.ndarray:
+        """Return the row of each message that comes first among those of the mask, -1 where it has none."""
+        chosen = among[mask[among]][::-1]
+        found = np.full(count, -1)
+        found[key[chosen]] = chosen
+        return found
 
-def _accounts(case: Case) -> DataFrame:
-    from kit.analysis.transactions import business
+    def any_(mask: np.ndarray) -> np.ndarray:
+        return np.bincount(key[mask], minlength=count) > 0
 
-    joined = _per_key(case).join(ended(case), "uniq_key", "left")
-    given_up = _discarded_by_log(case)
-    logged = F.lit(False)
+    def best(mask: np.ndarray, values: np.ndarray, *, least: bool = False) -> np.ndarray:
+        most = np.iinfo(np.int64).max
+        found = np.full(count, most if least else -1)
+        (np.minimum if least else np.maximum).at(found, key[mask], values[mask])
+        return found
+
+    def taken(name: str, which: np.ndarray) -> pa.Array:
+        return rows[name].take(pa.array(which, mask=which < 0)).combine_chunks()
+
+    def place(name: str, which: np.ndarray, *more: str) -> dict[str, pa.Array]:
+        fields = {"time": "store_timestamp", "offset": "physical_offset", "file": "file", "queue": "queue_offset"}
+        return {f"{name}_{field}": taken(fields[field], which) for field in ("time", "offset", "file", *more)}
+
+    original = first(half & ~renewed)
+    one = first(commit)
+    repeated = commit.copy()
+    repeated[one[one >= 0]] = False
+    discarded, commits = first(discard), np.bincount(key[commit], minlength=count)
+    named = best(commit, prepared, least=True)
+    own = np.where(original >= 0, offset[original], -1)
+    checks = scan.numbers(rows[promoted(names.CHECK_TIMES)])
+    checked = best(half & (checks >= 0), checks)
+    ops = _ops(brokers(case, rows["offset_msg_id"]), at["queue_offset"], half, key, offset, ended).reindex(range(count))
+    logged = np.zeros(count, bool)
     if given_up is not None:
-        joined, logged = joined.join(given_up, "uniq_key", "left"), F.coalesce("discard_logged", F.lit(False))
-    state = F.when(
-        F.col("half").isNotNull(),
-        F.when((F.col("commits") > 0) | F.col("commit_waits"), "committed")
-        .when(F.col("op").isNotNull(), "rolled_back")
-        .when(F.col("discard").isNotNull() | logged, "discarded")
-        .otherwise("pending"),
+        logged = any_(half & pc.is_in(rows["offset_msg_id"], value_set=given_up).to_numpy())
+    state = scan.choose(
+        [original < 0, (commits > 0) | any_(waiting), ops["ops"].notna(), (discarded >= 0) | logged],
+        [None, *STATES[:3]],
+        STATES[3],
     )
-    return business.join(
-        case,
-        joined.select(
-            "uniq_key",
-            "said.keys",
-            "said.topic",
-            F.col("said.group").alias("producer_group"),
-            "said.born_host",
-            "half",
-            "renewed_half",
-            "last_half",
-            "half_records",
-            "check_times",
-            "op",
-            F.coalesce("ops", F.lit(0)).alias("ops"),
-            "commits",
-            "commit_records",
-            "discard",
-            "dead",
-            "reconsumed",
-            "said.cluster",
-            "said.immune",
-            state.alias("state"),
-        ),
+    texts = {"keys": "keys", "topic": TARGET, "producer_group": promoted(names.PGROUP), "born_host": "born_host"}
+    of = {name: taken(column, original) for name, column in texts.items()}
+    flags = {"cluster": names.CLUSTER, "immune": names.CHECK_IMMUNITY}
+    is_set = {name: taken(promoted(prop), original).is_valid() for name, prop in flags.items()}
+    op_time = pa.array(ops["op_time"], pa.timestamp("us"), from_pandas=True).cast(pa.timestamp("us", "UTC"))
+    return pa.table(
+        {
+            "uniq_key": coded.dictionary,
+            **of,
+            **place("half", original, "queue"),
+            "renewed_offset": taken("physical_offset", first(renewed)),
+            **place("last", first(half, order[::-1]), "queue"),
+            "half_records": np.bincount(key[half], minlength=count),
+            "check_times": pa.array(checked, mask=checked < 0),
+            "op_time": op_time,
+            **{name: pa.array(ops[name], pa.int64(), from_pandas=True) for name in ("op_offset", "op_half")},
+            "op_file": pa.array(ops["op_file"], pa.string(), from_pandas=True),
+            "ops": ops["ops"].fillna(0).to_numpy(np.int64),
+            "commits": commits,
+            **place("commit", one),
+            **place("second", first(repeated)),
+            "named_first": named,
+            "named_last": best(commit, prepared),
+            "named_commit": taken("physical_offset", first(commit & (prepared == named[key]))),
+            "of_original": any_(commit & (prepared == own[key])),
+            "of_copy": any_(commit & (prepared != own[key])),
+            **place("discard", discarded),
+            "dead": any_(dead),
+            "reconsumed": best(np.ones(len(key), bool), times_consumed),
+            **is_set,
+            "state": pa.array(state, pa.string()),
+        }
     )
 
 
-def _discarded_by_log(case: Case) -> DataFrame | None:
-    """Return the UNIQ_KEYs whose last half copy the log says was discarded; None where the version keeps the message
-    itself (4.5.2+).
+def _ops(
+    broker: np.ndarray, queue: np.ndarray, half: np.ndarray, key: np.ndarray, offset: np.ndarray, ended: pd.DataFrame
+) -> pd.DataFrame:
+    """Return the first op record of each message, by number: columns of `_ended`, op_half, ops."""
+    halves = pd.DataFrame({"broker": broker[half], "queue": queue[half], "key": key[half], "op_half": offset[half]})
+    found = halves.merge(ended, on=["broker", "queue"])
+    first = found.sort_values(["op_time", "op_offset", "op_file", "op_half"]).drop_duplicates("key").set_index("key")
+    return first.assign(ops=found.groupby("key")["op_half"].nunique())
+
+
+def _discarded_by_log(case: Case) -> pa.Array | None:
+    """Return the offset ids of the half copies the log says were discarded; None where the version keeps the message itself
+    (4.5.2+).
     """
     if keeps_discarded(case) or not refs.seen(case, "check-discard"):
         return None
-    named = case.event("check-discard").select(F.col("msg_id").alias("offset_msg_id")).distinct()
-    return halves(case).join(named, "offset_msg_id").select("uniq_key", F.lit(True).alias("discard_logged")).distinct()
+    return pc.unique(scan.events(case, ["check-discard"])["msg_id"]).drop_null()
 
 
 def keeps_discarded(case: Case) -> bool:
@@ -307,43 +354,44 @@ def summary(case: Case) -> Summary:
 
 
 def _summary(case: Case) -> Summary:
-    state, stored, rows = F.col("state"), F.col("half.store_timestamp"), F.col("rows")
-    found = (
-        accounts(case)
-        .groupBy("producer_group")
-        .agg(
-            F.count("state").alias("half_messages"),
-            *(F.count_if(state == name).alias(name) for name in STATES),
-            F.count_if(state.isNotNull() & (F.col("commits") > 1)).alias("committed_twice"),
-            F.count_if(F.col("check_times") > 0).alias("checked"),
-            F.coalesce(F.sum(F.when(state.isNotNull(), F.col("half_records") - 1)), F.lit(0)).alias("renewed"),
-            F.count_if((state == "committed") & rows.isNull()).alias("without_row"),
-            F.min(stored).alias("first"),
-            F.max("last_half.store_timestamp").alias("last"),
-            F.min(F.when(rows.isNotNull(), stored)).alias("covered_from"),
-            F.max(F.when(rows.isNotNull(), stored)).alias("covered_until"),
-            F.count("dead").alias("dead"),
-            F.bool_or("cluster").alias("cluster"),
-            F.count_if("immune").alias("immune"),
-        )
-        .orderBy("producer_group")
-        .collect()
-    )
-    names_ = [a.name for a in attrs.fields(Group) if a.name not in ("name", "covered")]
+    every = accounts(case)
+    state = every["state"].combine_chunks()
+    is_ = {name: pc.fill_null(pc.equal(state, name), fill_value=False) for name in STATES}
+    covered = pc.if_else(every["with_row"], every["half_time"], None)
+    counted = {
+        "half_messages": pc.is_valid(state),
+        **is_,
+        "committed_twice": pc.and_(pc.is_valid(state), pc.greater(every["commits"], 1)),
+        "checked": pc.fill_null(pc.greater(every["check_times"], 0), fill_value=False),
+        "renewed": pc.if_else(pc.is_valid(state), pc.subtract(every["half_records"], 1), 0),
+        "without_row": pc.and_(is_["committed"], pc.invert(every["with_row"])),
+        "immune": every["immune"],
+        "dead": every["dead"],
+        "cluster": every["cluster"],
+    }
+    sums = {name: column.cast(pa.int64()) for name, column in counted.items()}
+    spans = {"first": every["half_time"], "last": every["last_time"], "from": covered, "until": covered}
+    grouped = pa.table({"name": every["producer_group"], **sums, **spans}).group_by("name")
+    over = zip(spans, ("min", "max", "min", "max"), strict=True)
+    found = grouped.aggregate([*((name, "sum") for name in sums), *over])
+    rows = scan.frame(found).sort_values("name", na_position="first").astype(object).to_dict("records")
+    numbers = [a.name for a in attrs.fields(Group) if a.name not in ("name", "covered", "first", "last")]
     groups = [
         Group(
-            name=r.producer_group,
-            covered=(r.covered_from, r.covered_until) if r.covered_from else None,
-            **{n: r[n] for n in names_},
+            name=r["name"] if isinstance(r["name"], str) else None,
+            covered=(r["from_min"], r["until_max"]) if pd.notna(r["from_min"]) else None,
+            first=r["first_min"],
+            last=r["last_max"],
+            **{name: int(r[f"{name}_sum"]) for name in numbers},
         )
-        for r in found
-        if r.half_messages
+        for r in rows
+        if r["half_messages_sum"]
     ]
     # CLUSTER is stored by 4.6.0 and later, which all keep what they give up.
     knows = (
         not groups
         or keeps_discarded(case)
-        or any(r.discarded or r.cluster for r in found)
+        or any(r["discarded_sum"] or r["cluster_sum"] for r in rows)
         or case.has_source("transaction")
     )
-    return Summary(tuple(groups), sum(r.dead for r in found), knows)
+    return Summary(tuple(groups), int(sum(r["dead_sum"] for r in rows)), knows)

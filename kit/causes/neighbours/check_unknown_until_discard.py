@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from pyspark.sql import functions as F  # noqa: N812
+import pandas as pd
+import pyarrow.dataset as ds
 
 from kit.analysis import refs
 from kit.analysis.transactions import answers, transactions
@@ -21,8 +22,6 @@ from kit.i18n import T
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from kit.case.case import Case
 
 SLUG = "check-unknown-until-discard"
@@ -133,51 +132,32 @@ def _discarded(case: Case) -> pd.DataFrame:
     """Return the discarded transactions (100,000 at most): key, uniq_key, stored, time, file, physical_offset,
     check_times, unknown (answers), thrown, …
     """
-    mine = transactions.transactions(case).where(F.col("state") == "discarded")
+    mine = transactions.transactions(case, ds.field("state") == "discarded")
+    columns = ["unknown", "first_exception", "unsure_file", "unsure_line", "first_file", "first_line"]
     told = answers.per_transaction(case)
-    if told is None:
-        said = (
-            mine.withColumn("unknown", F.lit(0))
-            .withColumn("thrown", F.lit(False))
-            .withColumn("line_at", F.lit(None))
-            .withColumn("first_answer", F.lit(None))
-        )
-        place = [
-            F.lit(None).cast(kind).alias(name)
-            for name, kind in (
-                ("log_file", "string"),
-                ("log_line", "int"),
-                ("first_file", "string"),
-                ("first_line", "int"),
-            )
-        ]
-    else:
-        mine = mine.join(told, "uniq_key", "left")
-        unsure = F.filter("check_answers", lambda a: a["said"] == "UNKNOWN")
-        said = mine.withColumn("unknown", F.coalesce(F.size(F.when(F.size(unsure) > 0, unsure)), F.lit(0))).withColumn(
-            "unsure", F.try_element_at(unsure, F.lit(1))
-        )
-        said = said.withColumn("thrown", F.coalesce("first_answer.exception", F.lit(False)))
-        place = [
-            F.col("unsure.file").alias("log_file"),
-            F.col("unsure.line").alias("log_line"),
-            F.col("first_answer.file").alias("first_file"),
-            F.col("first_answer.line").alias("first_line"),
-        ]
-    end = F.coalesce("discard", F.col("last_half").dropFields("queue_offset"))
-    frame = said.select(
-        F.col("keys").alias("key"),
-        "uniq_key",
-        F.col("half.store_timestamp").alias("stored"),
-        end["store_timestamp"].alias("time"),
-        end["file"].alias("file"),
-        end["physical_offset"].alias("physical_offset"),
-        "check_times",
-        "unknown",
-        "thrown",
-        *place,
+    said = mine.join(told[columns] if told is not None else pd.DataFrame(columns=columns), on="uniq_key")
+    places = {
+        name: said[f"discard_{name}"].where(said["discard_offset"].notna(), said[f"last_{name}"])
+        for name in ("time", "file", "offset")
+    }
+    frame = pd.DataFrame(
+        {
+            "key": said["keys"],
+            "uniq_key": said["uniq_key"],
+            "stored": said["half_time"],
+            "time": places["time"],
+            "file": places["file"],
+            "physical_offset": places["offset"],
+            "check_times": said["check_times"],
+            "unknown": said["unknown"].fillna(0).astype(int),
+            "thrown": said["first_exception"].eq(True),
+            "log_file": said["unsure_file"],
+            "log_line": said["unsure_line"],
+            "first_file": said["first_file"],
+            "first_line": said["first_line"],
+        }
     )
-    return frame.orderBy("stored", "uniq_key").limit(100_000).toPandas()
+    return frame.sort_values(["stored", "uniq_key"], ignore_index=True).head(100_000)
 
 
 def _records(frame: pd.DataFrame) -> tuple[Ref, ...]:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
-from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
 from kit.analysis.messages import record_stage
@@ -24,7 +23,6 @@ from kit.rocketmq import names
 
 if TYPE_CHECKING:
     import pandas as pd
-    from pyspark.sql import DataFrame
 
     from kit.case.case import Case
 
@@ -51,6 +49,7 @@ RISK = T(
 )
 VERIFY = T("The dead letter topic stops growing, and the business rows of these keys are there.")
 
+_LETTERS = ds.field("stage") == record_stage.DLQ
 _WAITS = (ds.field("stage") == record_stage.SCHEDULE) & pc.starts_with(
     scan.text(promoted(names.REAL_TOPIC)), names.DLQ_PREFIX
 )
@@ -63,6 +62,17 @@ LOOKS_LIKE = (
         "check-unknown-until-discard",
         T("discarded by the broker's checks, in TRANS_CHECK_MAX_TIME_TOPIC, before any consumer saw it"),
     ),
+)
+
+STOP: Final = T(
+    "In the listener, stop at an attempt of your own choosing: from getReconsumeTimes() = N on, store the message aside, raise an alarm and answer CONSUME_SUCCESS; or alarm on new records in the dead letter topic."
+)
+STOP_WHY: Final = T("Somebody hears of it after minutes, not after the 16th attempt some five hours later.")
+STOP_RISK: Final = T(
+    "What is stored aside is not processed until somebody does it; N below the length of an ordinary outage raises false alarms."
+)
+STOP_VERIFY: Final = T(
+    "Let one message fail on a test group: the alarm comes at attempt N, and no dead letter follows."
 )
 
 FIGURES: Final = {"dead_lettered": Figure(T("messages in dead-letter queues"))}
@@ -87,7 +97,7 @@ def examine(case: Case) -> Finding:
                 IN_DLQ.say(records=int(frame["records"].sum()), count=count, groups=_groups(frame)),
                 "deciding",
                 True,
-                refs.records_where(case, ds.field("stage") == record_stage.DLQ),
+                refs.records_where(case, _LETTERS),
                 id="in-dead-letter-queue",
             )
         ]
@@ -106,14 +116,17 @@ def examine(case: Case) -> Finding:
         finding.summary = SUMMARY.say(count=count, groups=_groups(frame))
         finding.window = (frame["first"].min().to_pydatetime(), frame["last"].max().to_pydatetime())
         finding.tables = {
-            "dead_letters": _listed(dead_letters(case)),
+            "dead_letters": _listed(case),
             "dead_letter_groups": frame.drop(columns="waiting"),
-            "dead_letter_funnel": record_stage.funnel(case).limit(5_000).toPandas(),
+            "dead_letter_funnel": record_stage.funnel(case).head(5_000),
         }
     elif logged:
         finding.summary = SUMMARY_LOG.say(count=logged.count)
     if count or logged:
-        finding.remedies = [Remedy(ACTION, WHY.say(count=count or logged.count), RISK, VERIFY)]
+        finding.remedies = [
+            Remedy(ACTION, WHY.say(count=count or logged.count), RISK, VERIFY),
+            Remedy(STOP, STOP_WHY, STOP_RISK, STOP_VERIFY),
+        ]
         if not case.has_source("client"):
             finding.missing.append(collect_next.client_log(collect_next.CONSUMER, WANT_CLIENT))
     elif not store:
@@ -121,17 +134,12 @@ def examine(case: Case) -> Finding:
     return finding
 
 
-def dead_letters(case: Case) -> DataFrame:
-    """Return the records in dead letter topics, with the columns of `messages`."""
-    return record_stage.staged(case).where(F.col("stage") == record_stage.DLQ)
-
-
 def _by_group(case: Case) -> pd.DataFrame:
     """Count dead letters by group, and what waits for a delay in front of a dead letter topic (`waiting`: more than
     have arrived).
     """
     columns = ("consumer_group", "stage", "uniq_key", "offset_msg_id", "reconsume_times", "store_timestamp")
-    mine = (ds.field("stage") == record_stage.DLQ) | _WAITS
+    mine = _LETTERS | _WAITS
     letters = scan.records(case, columns, mine).to_pandas().astype({"consumer_group": object, "stage": object})
     letters["message"] = letters["uniq_key"].fillna(letters["offset_msg_id"])
     letters["store_timestamp"] = letters["store_timestamp"].dt.tz_localize(None)
@@ -156,9 +164,9 @@ def _groups(frame: pd.DataFrame) -> list[str]:
     return [str(group) for group in frame["consumer_group"].head(5)] + (["…"] if len(frame) > 5 else [])
 
 
-def _listed(letters: DataFrame) -> pd.DataFrame:
-    origin = record_stage.prop(names.ORIGIN_MESSAGE_ID).alias("origin_message_id")
-    came_from = record_stage.prop(names.RETRY_TOPIC).alias("retry_topic")
+def _listed(case: Case) -> pd.DataFrame:
+    """Return the first records in dead letter topics."""
+    origin = {promoted(names.RETRY_TOPIC): "retry_topic", promoted(names.ORIGIN_MESSAGE_ID): "origin_message_id"}
     columns = (
         "consumer_group",
         "uniq_key",
@@ -171,27 +179,24 @@ def _listed(letters: DataFrame) -> pd.DataFrame:
         "file",
         "physical_offset",
     )
-    return (
-        letters.select(*columns, came_from, origin)
-        .orderBy("store_timestamp", "physical_offset")
-        .limit(5_000)
-        .toPandas()
-    )
+    letters = scan.frame(scan.records(case, (*columns, *origin), _LETTERS)).rename(columns=origin)
+    return letters.sort_values(["store_timestamp", "physical_offset"], ignore_index=True).head(5_000)
 
 
 def _on_the_way(case: Case) -> Step:
     """Return that messages wait for a delay in front of a dead letter topic, where brokers before 4.9.2 send them."""
-    every = record_stage.staged(case)
-    to_dlq = F.startswith(F.coalesce(record_stage.prop(names.REAL_TOPIC), F.lit("")), F.lit(names.DLQ_PREFIX))
-    late = every.where((F.col("stage") == record_stage.SCHEDULE) & to_dlq & F.col("uniq_key").isNotNull())
-    arrived = dead_letters(case).select("uniq_key", "consumer_group").distinct()
-    open_ = late.join(arrived, ["uniq_key", "consumer_group"], "left_anti")
-    count = open_.select("uniq_key").distinct().count()
+    same = ["uniq_key", "consumer_group"]
+    keyed = ds.field("uniq_key").is_valid()
+    late = scan.frame(scan.records(case, (*same, "file", "physical_offset", "store_timestamp"), _WAITS & keyed))
+    arrived = scan.frame(scan.records(case, same, _LETTERS & keyed)).drop_duplicates().dropna()
+    both = late.merge(arrived.assign(arrived=True), "left", same)
+    open_ = both[both["arrived"].isna()]
+    count = int(open_["uniq_key"].nunique())
     return Step(
         ON_THE_WAY.say(count=count) if count else NONE_WAITS,
         "supporting",
         True if count else None,
-        refs.records(open_, 2) if count else (),
+        refs.records_at(case, open_, 2) if count else (),
         id="on-the-way",
     )
 

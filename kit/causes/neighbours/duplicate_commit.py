@@ -12,18 +12,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from pyspark.sql import functions as F  # noqa: N812
+import pandas as pd
+import pyarrow.dataset as ds
 
 from kit.analysis.transactions import transactions
-from kit.case import setup
+from kit.case import scan, setup
 from kit.causes import collect_next
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from kit.case.case import Case
 
 SLUG = "duplicate-commit"
@@ -113,31 +112,24 @@ def twice(case: Case) -> pd.DataFrame:
     that copy), `same_half` (all
     commits name one half record).
     """
-    first, second = (F.try_element_at("commit_records", F.lit(n)) for n in (1, 2))
-    named = F.transform("commit_records", lambda c: c["half_offset"])
-    oldest, newest = F.array_min(named), F.array_max(named)
-    of_oldest = F.filter(
-        "commit_records",
-        lambda c: c["half_offset"] == F.array_min(F.transform("commit_records", lambda d: d["half_offset"])),
+    mine = transactions.transactions(case, ds.field("commits") > 1)
+    before = mine["named_commit"] < mine["renewed_offset"]
+    same = mine["named_first"] == mine["named_last"]
+    places = {
+        f"{which}_{name}": mine[f"{prefix}_{column}"]
+        for which, prefix in (("first", "commit"), ("second", "second"))
+        for name, column in (("time", "time"), ("file", "file"), ("physical_offset", "offset"))
+    }
+    frame = pd.DataFrame(
+        {
+            "key": mine["keys"],
+            **{name: mine[name] for name in ("uniq_key", "topic", "commits")},
+            "way": scan.choose([same, before], ["same_half", "late_op"], "late_commit").astype(object),
+            "checks": mine["check_times"],
+            **places,
+        }
     )
-    before = F.try_element_at(of_oldest, F.lit(1))["physical_offset"] < F.col("renewed_half.physical_offset")
-    way = F.when(oldest == newest, "same_half").when(before, "late_op").otherwise("late_commit")
-    mine = transactions.transactions(case).where(F.col("commits") > 1)
-    columns = [
-        part[name].alias(f"{which}_{alias}")
-        for which, part in (("first", first), ("second", second))
-        for name, alias in (("store_timestamp", "time"), ("file", "file"), ("physical_offset", "physical_offset"))
-    ]
-    frame = mine.select(
-        F.col("keys").alias("key"),
-        "uniq_key",
-        "topic",
-        "commits",
-        way.alias("way"),
-        F.col("check_times").alias("checks"),
-        *columns,
-    )
-    return frame.orderBy("first_time", "uniq_key").limit(100_000).toPandas()
+    return frame.sort_values(["first_time", "uniq_key"], ignore_index=True).head(100_000)
 
 
 def _refs(frame: pd.DataFrame) -> tuple[Ref, ...]:

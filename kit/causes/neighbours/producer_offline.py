@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pyspark.sql import functions as F  # noqa: N812
+import pyarrow.compute as pc
 
 from kit.analysis import refs
 from kit.analysis.transactions import transactions
+from kit.case import scan
 from kit.causes import collect_next
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
@@ -129,9 +130,5 @@ def examine(case: Case) -> Finding:
 
 
 def _groups(case: Case) -> list[str]:
-    slugs = ("producer-table-empty", "producer-list-empty")
-    found = [case.event(slug).select("group") for slug in slugs if refs.seen(case, slug)]
-    every = found[0].union(found[1]) if len(found) > 1 else found[0]
-    return [
-        row.group for row in every.where(F.col("group").isNotNull()).distinct().orderBy("group").limit(50).collect()
-    ]
+    found = scan.events(case, ("producer-table-empty", "producer-list-empty"))
+    return sorted(pc.unique(found["group"]).drop_null().to_pylist())[:50]

@@ -10,26 +10,31 @@ Source: store/schedule/ScheduleMessageService (4.x), broker/schedule/ScheduleMes
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from functools import reduce
+from typing import TYPE_CHECKING, Final
 
 import pandas as pd
-from pyspark.sql import functions as F  # noqa: N812
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
 
 from kit.analysis import refs
 from kit.analysis.sizes import refusals, sizes
+from kit.case import scan
 from kit.causes import collect_next
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
+from kit.formats.commitlog.schema import promoted
 from kit.i18n import T
 from kit.rocketmq import names
-from kit.spark.properties import prop
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from kit.case.case import Case
 
 SLUG = "schedule-blocked"
 KIND: Kind = "neighbour"
+_WAITS: Final = ds.field("topic") == names.SCHEDULE_TOPIC
+_TARGET: Final = promoted(names.REAL_TOPIC)
+_READ: Final = ("file", "physical_offset", "store_timestamp", "queue_id", "queue_offset", "offset_msg_id")
 FOR_SIZE: Final = ("MESSAGE_ILLEGAL", "PROPERTIES_SIZE_EXCEEDED")
 """store/PutMessageStatus of a record that is too large."""
 AGAIN: Final = 5
@@ -72,7 +77,7 @@ def examine(case: Case) -> Finding:
     failed, named = _again(rows), refusals.for_size(rows, "schedule")
     happened = bool(len(failed) or len(named))
     too_large = _too_large(case)
-    count = too_large.count() if too_large is not None else None
+    count = len(too_large) if too_large is not None else None
     blocked = _blocked(case, failed, too_large if count else None)
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     lines = max(int(failed["count"].sum()), int(named["count"].sum()))
@@ -91,25 +96,25 @@ def examine(case: Case) -> Finding:
             TOO_LARGE.say(count=count, limit=sizes.limits(case).limit),
             "supporting",
             True if count else None,
-            refs.records(too_large) if too_large is not None and count else (),
+            refs.records_at(case, too_large) if too_large is not None and count else (),
             id="too-large",
         ),
     ]
-    waiting = _waiting(case, blocked) if blocked else None
-    if blocked:
+    waiting = _waiting(case, blocked) if len(blocked) else None
+    if len(blocked):
         finding.steps.append(
             Step(
                 BEHIND.say(waiting=waiting),
                 "supporting",
                 True if waiting else None,
-                tuple(refs.record(row) for row in blocked[:3]),
+                refs.records_at(case, blocked),
                 id="waiting-behind",
             )
         )
-    levels = sorted({row.queue_id + 1 for row in blocked})
+    levels = sorted({int(queue) + 1 for queue in blocked["queue_id"]})
     finding.figures = {
         "failed_deliveries": lines if looked else None,
-        "blocked_levels": levels if blocked or looked else None,
+        "blocked_levels": levels if levels or looked else None,
         "waiting_behind": waiting,
         "undeliverable_records": count,
     }
@@ -139,37 +144,35 @@ def _again(rows: pd.DataFrame) -> pd.DataFrame:
     return mine[again | (mine["msg_id"].notna() & (by_id > 1))]
 
 
-def _too_large(case: Case) -> DataFrame | None:
-    """Return the waiting records that the broker would refuse under their real topic; None where that cannot be
+def _too_large(case: Case) -> pd.DataFrame | None:
+    """Return the waiting records that the broker would refuse under their real topic (`_READ`); None where that cannot be
     known.
     """
     known = sizes.limits(case)
     if not case.has("messages") or known.limit is None or known.how is None:
         return None
-    waiting = case.records.where(F.col("topic") == names.SCHEDULE_TOPIC)
-    delivered = F.col("store_size") - F.octet_length("topic") + F.octet_length(prop(names.REAL_TOPIC))
-    return waiting.where(sizes.refused(delivered, F.col("body_size"), sizes.properties_bytes(), known).isNotNull())
+    found = [pd.DataFrame(columns=list(_READ))]
+    for batch in scan.batches(case, (*_READ, "topic", "store_size", "body_size", "sys_flag", _TARGET), _WAITS):
+        rows = scan.frame(scan.whole(pa.Table.from_batches([batch]))).dropna(subset=[_TARGET])
+        names_ = pc.binary_length(pa.array(rows[_TARGET], pa.string())).to_numpy()
+        delivered = rows["store_size"] - len(names.SCHEDULE_TOPIC) + names_
+        why = sizes.refused(delivered, rows["body_size"], sizes.properties_bytes(rows), known)
+        found.append(rows[pd.notna(why)][list(_READ)])
+    return pd.concat(found[1:] or found, ignore_index=True)
 
 
-def _blocked(case: Case, failed: pd.DataFrame, too_large: DataFrame | None) -> list[Any]:
+def _blocked(case: Case, failed: pd.DataFrame, too_large: pd.DataFrame | None) -> pd.DataFrame:
     """Return the first record of each level that cannot be delivered: those the log names, else those that are too
     large.
     """
     ids = sorted(failed["msg_id"].dropna().str.upper().unique())[: sizes.IDS]
-    if not case.has("messages") or not (ids or too_large is not None):
-        return []
-    rows = (
-        case.records.where((F.col("topic") == names.SCHEDULE_TOPIC) & F.col("offset_msg_id").isin(ids))
-        if ids
-        else too_large
-    )
-    assert rows is not None
-    found = rows.orderBy("queue_id", "queue_offset").limit(sizes.IDS).collect()
-    return list({row.queue_id: row for row in reversed(found)}.values())
+    rows = pd.DataFrame(columns=list(_READ)) if too_large is None else too_large
+    if case.has("messages") and ids:
+        rows = scan.frame(scan.records(case, _READ, _WAITS & ds.field("offset_msg_id").isin(ids)))
+    return rows.sort_values(["queue_id", "queue_offset"]).drop_duplicates("queue_id")
 
 
-def _waiting(case: Case, blocked: list[Any]) -> int:
-    behind = F.lit(False)
-    for row in blocked:
-        behind = behind | ((F.col("queue_id") == row.queue_id) & (F.col("queue_offset") > row.queue_offset))
-    return case.records.where((F.col("topic") == names.SCHEDULE_TOPIC) & behind).count()
+def _waiting(case: Case, blocked: pd.DataFrame) -> int:
+    places = zip(blocked["queue_id"], blocked["queue_offset"], strict=True)
+    behind = [(ds.field("queue_id") == int(queue)) & (ds.field("queue_offset") > int(at)) for queue, at in places]
+    return len(scan.records(case, ("queue_id",), _WAITS & reduce(lambda a, b: a | b, behind)))

@@ -13,10 +13,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from pyspark.sql import functions as F  # noqa: N812
-
 from kit.analysis import refs
-from kit.analysis.transactions import answers, transactions
+from kit.analysis.transactions import answers
 from kit.causes import collect_next
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
@@ -113,35 +111,22 @@ def _foreign(case: Case) -> pd.DataFrame:
     """Return the check answers of foreign hosts (100,000 at most): columns of `answers.group_answers`, key, row_stands,
     committed, wrong.
     """
-    told = answers.group_answers(case)
-    assert told is not None
-    known = transactions.transactions(case).select(
-        "uniq_key",
-        F.col("keys").alias("key"),
-        F.col("rows").isNotNull().alias("row_stands"),
-        (F.col("state") == "committed").alias("committed"),
-        F.col("half.file").alias("half_file"),
-        F.col("half.physical_offset").alias("half_physical_offset"),
-    )
-    every = told.join(known, "uniq_key").withColumn(
-        "bad", (F.col("said") == "ROLLBACK") & (F.col("row_stands") | F.col("committed"))
-    )
-    home, away, commits = ~F.col("foreign"), F.col("foreign"), F.col("said") == "COMMIT"
-    by_group = every.groupBy("producer_group").agg(
-        F.count_if(home).alias("home"),
-        F.count_if(home & F.col("bad")).alias("home_bad"),
-        F.count_if(home & ~commits).alias("home_others"),
-        F.count_if(away).alias("away"),
-        F.count_if(away & commits).alias("away_commits"),
-    )
+    every = answers.group_answers(case)
+    assert every is not None
+    renamed = {"keys": "key", "with_row": "row_stands", "half_offset": "half_physical_offset"}
+    every = every.rename(columns=renamed).assign(committed=every["state"] == "committed")
+    every["bad"] = (every["said"] == "ROLLBACK") & (every["row_stands"] | every["committed"])
+    away, commits, group = every["foreign"], every["said"] == "COMMIT", every["producer_group"]
+
+    def count(which: Any) -> Any:
+        """Return how many such answers the group of each answer has."""
+        return group.map(which.groupby(group).sum()).fillna(0)
+
+    home = count(~away)
     # Where its own hosts answer wrongly too, the application is at fault, not the group.
-    unlike = (F.col("home") > 0) & (F.col("home_bad") == 0)
-    apart = (F.col("home") > 0) & (F.col("home_others") == 0) & (F.col("away_commits") == 0) & (F.col("away") >= ENOUGH)
-    joined = (
-        every.where(away)
-        .join(by_group, "producer_group")
-        .withColumn("wrong", (F.col("bad") & unlike) | (~commits & apart))
-    )
+    unlike = (home > 0) & (count(~away & every["bad"]) == 0)
+    apart = (home > 0) & (count(~away & ~commits) == 0) & (count(away & commits) == 0) & (count(away) >= ENOUGH)
+    every["wrong"] = (every["bad"] & unlike) | (~commits & apart)
     columns = [
         "uniq_key",
         "key",
@@ -156,12 +141,8 @@ def _foreign(case: Case) -> pd.DataFrame:
         "file",
         "line",
     ]
-    return (
-        joined.select(*columns, "half_file", "half_physical_offset")
-        .orderBy("ts", "file", "line")
-        .limit(100_000)
-        .toPandas()
-    )
+    shown = every.loc[away & group.notna(), [*columns, "half_file", "half_physical_offset"]]
+    return shown.sort_values(["ts", "file", "line"], ignore_index=True).head(100_000)
 
 
 def _hosts(frame: pd.DataFrame) -> list[str]:

@@ -80,7 +80,7 @@ def examine(case: Case) -> Finding:
         finding.steps.append(
             Step(ANSWERED.say(count=worst.sends + worst.asked), "supporting", True, quoted, id="no-route-answer")
         )
-        finding.missing = [collect_next.topic_list(WANT_TOPICS)]
+        finding.missing = [collect_next.topic_list(WANT_TOPICS, worst.topic)]
     if worst.like:
         finding.steps.append(Step(LIKE.say(like=worst.like), "supporting", None, id="similar-name"))
     setting = setup.setting(case, "autoCreateTopicEnable")

@@ -11,19 +11,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pyspark.sql import functions as F  # noqa: N812
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
 
 from kit.analysis import refs
 from kit.analysis.transactions import transactions
-from kit.case import setup
+from kit.case import scan, setup
 from kit.causes import collect_next
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
+from kit.formats.commitlog.schema import promoted
 from kit.i18n import T
 from kit.rocketmq import names
-from kit.spark.properties import prop
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    import pandas as pd
 
     from kit.case.case import Case
 
@@ -73,34 +74,26 @@ def examine(case: Case) -> Finding:
         return finding
     # Only what a check renewed can be broken; in most stores that is nothing.
     found = _changed(case) if transactions.summary(case).total("renewed") and _may_have_fault(case) else None
-    row = (
-        found.agg(
-            F.count("*").alias("copies"),
-            F.count_distinct("uniq_key").alias("messages"),
-            F.count_if("again").alias("again"),
-        ).collect()[0]
-        if found is not None
-        else None
-    )
-    if found is None or row is None or not row.copies:
+    if found is None or found.empty:
         finding.steps = [
             Step(NO_COPIES, "deciding", False, id="other-body"),
             Step(NOT_BROKEN, "deciding", None, id="rounds-broken"),
         ]
         finding.figures = {"messages": 0, "copies": 0}
         return finding
-    broken = bool(row.again or errors)
-    quoted = refs.records(found.where("again"), 2) if row.again else refs.quote(case, errors, 2)
+    copies, messages, again = len(found), int(found["uniq_key"].nunique()), int(found["again"].sum())
+    broken = bool(again or errors)
+    quoted = refs.records_at(case, found[found["again"]], 2) if again else refs.quote(case, errors, 2)
     finding.steps = [
         Step(
-            COPIES.say(copies=row.copies, messages=row.messages),
+            COPIES.say(copies=copies, messages=messages),
             "deciding",
             True,
-            refs.records(found, 2),
+            refs.records_at(case, found, 2),
             id="other-body",
         ),
         Step(
-            BROKEN.say(errors=errors.count, again=row.again) if broken else NOT_BROKEN,
+            BROKEN.say(errors=errors.count, again=again) if broken else NOT_BROKEN,
             "deciding",
             True if broken else None,
             quoted if broken else (),
@@ -113,8 +106,8 @@ def examine(case: Case) -> Finding:
             id="faulty-release",
         ),
     ]
-    finding.figures = {"messages": row.messages, "copies": row.copies}
-    finding.summary = SUMMARY.say(messages=row.messages)
+    finding.figures = {"messages": messages, "copies": copies}
+    finding.summary = SUMMARY.say(messages=messages)
     finding.remedies = [Remedy(ACTION, WHY, RISK, VERIFY)]
     return finding
 
@@ -126,22 +119,17 @@ def _may_have_fault(case: Case) -> bool:
     return not known or any(versions.rule("decompressesOnPutBack", version) for version in known)
 
 
-def _changed(case: Case) -> DataFrame:
-    """Return the put-back copies, still flagged as compressed, whose stored body differs from the original's: columns
-    of `messages` plus `again`.
+def _changed(case: Case) -> pd.DataFrame:
+    """Return the put-back copies, still flagged as compressed, whose stored body differs from the original's: place, time,
+    uniq_key and `again` (its check count was written before).
     """
-    flagged = transactions.halves(case).where(F.col("sys_flag").bitwiseAND(COMPRESSED) != 0)
-    original = (
-        flagged.where(~F.col("renewed"))
-        .groupBy("uniq_key")
-        .agg(F.min("body_crc").alias("crc"), F.min("body_size").alias("size"))
-    )
-    copies = flagged.where("renewed").join(original, "uniq_key")
-    from pyspark.sql import Window
-
-    nth = F.row_number().over(Window.partitionBy("uniq_key", prop(names.CHECK_TIMES)).orderBy("physical_offset"))
-    return (
-        copies.where((F.col("body_crc") != F.col("crc")) | (F.col("body_size") != F.col("size")))
-        .withColumn("again", nth > 1)
-        .drop("crc", "size")
-    )
+    flagged = transactions.HALF & (pc.bit_wise_and(ds.field("sys_flag"), COMPRESSED) != 0)
+    count = promoted(names.CHECK_TIMES)
+    columns = ("uniq_key", "file", "physical_offset", "store_timestamp", "body_crc", "body_size", count)
+    rows = scan.records(case, (*columns, *(name for name in transactions.RENEWED if name != count)), flagged)
+    frame = scan.frame(rows).sort_values("physical_offset")
+    renewed = frame[list(transactions.RENEWED)].notna().any(axis=1)
+    first = frame[~renewed].groupby("uniq_key")[["body_crc", "body_size"]].min()
+    copies = frame[renewed].join(first, on="uniq_key", how="inner", rsuffix="_was")
+    copies["again"] = copies.duplicated(["uniq_key", count])
+    return copies[(copies["body_crc"] != copies["body_crc_was"]) | (copies["body_size"] != copies["body_size_was"])]

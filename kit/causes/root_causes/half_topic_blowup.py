@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
-from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
 from kit.analysis.transactions import answers, leaks, send_back
@@ -194,9 +193,8 @@ def _answer_step(case: Case, leak: Leak | None) -> Step:
         return Step(Claim.ANSWERED_UNKNOWN, "supporting", None)
     every = leaks.leaked(case)
     named = every[every["topic"] == names.SCHEDULE_TOPIC]["physical_offset"]
-    commits = said.where(F.col("from_check") & (F.col("said") == "COMMIT"))
-    fitting = commits.select("ts", "file", "line", "commit_log_offset").toPandas()
-    fitting = fitting[fitting["commit_log_offset"].isin(named)].sort_values(["ts", "file", "line"])
+    commits = said[said["from_check"] & (said["said"] == "COMMIT")]
+    fitting = commits[commits["commit_log_offset"].isin(named)].sort_values(["ts", "file", "line"])
     quoted = tuple(
         Ref(file, case.line(file, line), line=line)
         for file, line in fitting[["file", "line"]].head(1).itertuples(index=False)

@@ -12,13 +12,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
-import numpy as np
-from pyspark.sql import functions as F  # noqa: N812
+import pyarrow.dataset as ds
 
 from kit.analysis import refs
 from kit.analysis.messages import deliveries as handled
 from kit.analysis.messages import lookups, pasted_ids, record_stage
-from kit.case import setup
+from kit.case import scan, setup
 from kit.causes import collect_next
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, named
 from kit.causes.root_causes._message_identity_texts import Claim, Fix, Text
@@ -137,17 +136,9 @@ def _twice(case: Case) -> Twice | None:
     """Return what took effect twice; None where nothing says how deliveries ended."""
     if not (case.has("rows") or case.has_source("app")) or not handled.known(case):
         return None
-    found = handled.twice(case)
-    frame = found.limit(MOST_ROWS + 1).toPandas()
-    mine = frame[frame["same"].map(lambda same: same is not False and same is not np.False_)]
-    if len(frame) <= MOST_ROWS:
-        return Twice(frame["uniq_key"].nunique(), mine["uniq_key"].nunique(), mine)
-    counts = found.agg(
-        F.count_distinct("uniq_key").alias("keys"),
-        F.count_distinct(F.when(F.coalesce("same", F.lit(True)), F.col("uniq_key"))).alias("same"),
-    )
-    row = counts.collect()[0]
-    return Twice(int(row.keys), int(row.same), mine.head(MOST_ROWS))
+    frame = handled.twice(case)
+    mine = frame[~frame["same"].eq(False)]
+    return Twice(frame["uniq_key"].nunique(), mine["uniq_key"].nunique(), mine.head(MOST_ROWS))
 
 
 def _nothing() -> pd.DataFrame:
@@ -186,9 +177,7 @@ def _twice_refs(case: Case, frame: pd.DataFrame) -> tuple[Ref, ...]:
                 quoted.append(Ref(file, case.line(file, line), line=line))
     copies = [one for row in rows for one in (row["first_offset_msg_id"], row["offset_msg_id"]) if isinstance(one, str)]
     records = (
-        refs.records(case.records.where(F.col("offset_msg_id").isin(copies)), 4)
-        if copies and case.has("messages")
-        else ()
+        refs.records_where(case, ds.field("offset_msg_id").isin(copies), 4) if copies and case.has("messages") else ()
     )
     return (*quoted, *records)
 
@@ -200,19 +189,19 @@ def _dedup_step(case: Case, *, effect: bool) -> Step:
     said = refs.seen(case, "dedup-key")
     if not said or not effect:
         return Step(Claim.DEDUP_UNKNOWN, "supporting", None)
-    lines = case.event("dedup-key").where(F.col("id").isNotNull())
-    named = {row.id.upper() for row in lines.select("id").distinct().limit(MOST_ROWS).collect()}
+    lines = scan.frame(scan.events(case, ["dedup-key"], refs.QUOTED))
+    said_ids = lines["id"].str.upper()
+    named = set(said_ids.dropna().unique()[:MOST_ROWS])
     offsets = {text for text, kind in lookups.kinds(case, named).items() if kind == "offset"}
-    mine = lines.where(F.upper("id").isin(sorted(offsets)))
-    count = mine.count() if offsets else 0
+    mine = lines[said_ids.isin(offsets)]
     return Step(
-        Claim.DEDUP.say(count=count), "supporting", True if count else None, refs.lines(case, mine, 2) if count else ()
+        Claim.DEDUP.say(count=len(mine)), "supporting", True if len(mine) else None, refs.earliest(case, mine, 2)
     )
 
 
 def _several_refs(case: Case, twice: Twice | None) -> tuple[Ref, ...]:
     key = twice.frame["uniq_key"].iloc[0] if twice and len(twice.frame) else None
-    return refs.records(case.records.where(F.col("uniq_key") == key), 4) if key else ()
+    return refs.records_where(case, ds.field("uniq_key") == key, 4) if key else ()
 
 
 def _tell(
@@ -247,10 +236,10 @@ def _tables(case: Case, twice: Twice | None, wrong: list[lookups.Lookup]) -> dic
     if not case.has("messages"):
         return tables
     tables |= {
-        "identity_copies": record_stage.copies(case).limit(MOST_ROWS).toPandas(),
-        "identity_journeys": record_stage.journeys(case).limit(200).toPandas(),
-        "identity_funnel": record_stage.funnel(case).limit(MOST_ROWS).toPandas(),
-        "identity_never_came": record_stage.never_came(case).limit(MOST_ROWS).toPandas(),
+        "identity_copies": record_stage.copies(case).head(MOST_ROWS),
+        "identity_journeys": record_stage.journeys(case).head(200),
+        "identity_funnel": record_stage.funnel(case).head(MOST_ROWS),
+        "identity_never_came": record_stage.never_came(case).head(MOST_ROWS),
     }
     examples = (
         list(twice.frame["uniq_key"].head(3))

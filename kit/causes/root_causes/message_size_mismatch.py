@@ -11,12 +11,10 @@ put-back, all releases).
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import pandas as pd
-from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
 from kit.analysis.sizes import refusals, sizes, what_if
@@ -97,6 +95,14 @@ class Seen:
         return [row for row in self.records if row.next_refused is not None]
 
 
+class _Half(dict[Any, Any]):
+    """A row of `sizes.halves`: by name, as an attribute too; what it does not have is None."""
+
+    def __init__(self, row: dict[Any, Any]) -> None:
+        super().__init__({name: None if value is pd.NA or value != value else value for name, value in row.items()})
+        self.__dict__ = self
+
+
 def examine(case: Case) -> Finding:
     """Say whether put-backs were refused for their size, which will be, and what the largest safe body is."""
     finding = Finding(SLUG, KIND, Text.TITLE, Text.NONE.say())
@@ -140,9 +146,7 @@ def examine(case: Case) -> Finding:
 def _seen(case: Case) -> Seen:
     rows = refusals.told(case)
     stuck, count = sizes.looping(case)
-    records: list[Any] = (
-        stuck.orderBy("queue_offset", "offset_msg_id").limit(SHOWN).collect() if stuck is not None else []
-    )
+    records = [_Half(row) for row in stuck.head(SHOWN).astype(object).to_dict("records")] if stuck is not None else []
     failed = rows[rows["event"] == "put-back-failed"]
     return Seen(
         sizes.limits(case),
@@ -230,8 +234,7 @@ def _risk_step(case: Case, found: Seen) -> Step:
     claim = Claim.AT_RISK.say(count=found.at_risk, check_max=last, first=size.growth(1), last=size.growth(last))
     if found.risk is None or found.risk.empty:
         return Step(claim, "supporting", None)
-    ids = list(found.risk["offset_msg_id"].head(3))
-    return Step(claim, "supporting", True, refs.records(case.records.where(F.col("offset_msg_id").isin(ids))))
+    return Step(claim, "supporting", True, refs.records_at(case, found.risk.head(3)))
 
 
 def _tied_step(found: Seen) -> Step:
@@ -258,9 +261,10 @@ def _queue_step(case: Case, found: Seen) -> Step:
 
 def _stuck(found: Seen) -> int | None:
     """Return the half queue offset the check is at, or will be at."""
-    if found.records:
-        return int(min(row.queue_offset for row in found.over or found.records))
-    return int(found.risk["queue_offset"].min()) if found.risk is not None and len(found.risk) else None
+    at = [row.queue_offset for row in found.over or found.records]
+    if not at and found.risk is not None:
+        at = list(found.risk["queue_offset"])
+    return int(min(at)) if (at := [offset for offset in at if pd.notna(offset)]) else None
 
 
 def _volume_step(case: Case, found: Seen) -> Step:
@@ -296,9 +300,10 @@ def _tables(case: Case, found: Seen) -> dict[str, Any]:
         tables["size_at_risk"] = found.risk.head(sizes.CHART_ROWS)
     first = next(iter(found.over or found.records), None)
     if first is None and found.risk is not None and len(found.risk):
-        first = sizes.halves(case).where(F.col("offset_msg_id") == str(found.risk["offset_msg_id"].iloc[0])).first()
+        rows = sizes.with_ids(case, [str(found.risk["offset_msg_id"].iloc[0])])
+        first = next((_Half(row) for row in rows.astype(object).to_dict("records")), None)
     if first is not None:
-        first = SimpleNamespace(**first.asDict(), properties=as_dict(first[TEXT]))
+        first.properties = as_dict(first[TEXT])
         tables["size_fields"] = record_fields.stages(first, first.put_back_body, found.limits.limit)
         safe = dict(zip(found.topics["topic"], found.topics["safe_body"], strict=True))
         tables["size_what_if"] = what_if.start(first, found.limits, safe.get(first.real_topic))
