@@ -51,7 +51,7 @@ lint: env $(DEV) ## formatter, ruff, mypy, import contracts, texts, stripped not
 test: env $(DEV) lint ## lint, types, unit tests, small recordings, notebooks
 	@$(PY) -m pytest -m "not recordings and not browser and not slow and not cluster and not lab"
 
-quick: env $(DEV) ## the tests that need no Spark, in under a minute: the loop while writing
+quick: env $(DEV) ## the tests that need no Spark and take no second each, on two workers: the loop while writing
 	@$(PY) -m pytest --no-spark -n 2 -m "not spark and not seconds and not recordings and not browser and not slow and not cluster and not lab"
 
 texts: env $(DEV) ## collect the sentences of the code into the catalogues; list what is not translated

@@ -19,6 +19,7 @@ from kit.evidence import workspace as ws
 from kit.evidence.files import EvidenceFile, Refused, refusal
 from kit.evidence.opening import open_evidence
 from kit.formats import printed_times
+from kit.formats.values import instant
 from kit.inventory.model import Item
 
 if TYPE_CHECKING:
@@ -187,12 +188,18 @@ def _look(file: EvidenceFile, *, hashes: bool) -> Item | Refused:
             last,
             source=source,
             detail=detail,
-            modified=None if file.modified is None else dt.datetime.fromtimestamp(file.modified, dt.UTC),
+            modified=_moment(file.modified),
         )
         msgspec.json.encode(item)  # what cannot be kept would take the whole inventory with it
     except Exception as error:
         return refusal(file.file, error)
     return item
+
+
+def _moment(seconds: float | None) -> dt.datetime | None:
+    """Return a file's time of change, None for one that no clock showed."""
+    known = None if seconds is None else instant(seconds * 1000)
+    return None if seconds is None or known is None else dt.datetime.fromtimestamp(seconds, dt.UTC)
 
 
 def _sha256(path: Path) -> str:

@@ -119,12 +119,14 @@ def notebook(redactor: Redactor, book: nbformat.NotebookNode, parameters: Mappin
     """Replace originals in an executed notebook, in place. `parameters` are replaced already; HTML is drawn anew from
     the tables beside it.
     """
+    from papermill.translators import PythonTranslator
+
     about = book.metadata.get(notebooks.KIT, {})
     if about.get("failed"):
         about["failed"] = redactor.text(about["failed"])
     for cell in book.cells:
         if "injected-parameters" in cell.metadata.get("tags", ()):
-            cell.source = notebooks.assigned(parameters)
+            cell.source = PythonTranslator.codify(parameters)
         chart: dict[str, Any] | None = None
         for shown in cell.get("outputs", ()):
             chart = _output(redactor, shown, chart, lang) or chart

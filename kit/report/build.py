@@ -63,13 +63,13 @@ def run(case: Case, out: Path, *, cause: str = "auto") -> Path:
     from kit.report import write
 
     started = dt.datetime.now(dt.UTC)
-    with output.into(out, "report", case.lang) as folder, results.one_run(), notebooks.ready() as runner:
+    with output.into(out, "report", case.lang) as folder, results.one_run():
         findings = kit.triage(case)
         case.progress.begin("writing")
         write.findings(findings, folder / "findings.json")
         write.tables(case, folder / "tables")
         chosen = notebooks.chosen(findings, cause)
-        executed = notebooks.execute(chosen, folder / "notebooks", parameters(case), case.failures, runner)
+        executed = notebooks.execute(chosen, folder / "notebooks", parameters(case), case.failures)
         notebooks.neutral(executed, neutral(case))
         at, options = places(case, out), declared(case, cause)
         build(findings, evidence_tables(case), executed, folder, case.lang, options, started, at, case.failures)

@@ -7,11 +7,9 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
-import os
-import subprocess
-import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,11 +29,12 @@ from kit.report.notebook_format import nbformat
 KIT: Final = "rmq-kit"
 """Name of the kit's own entry in the metadata of notebooks, cells and outputs."""
 
-LOADED: Final = ("IPython.core.interactiveshell", "kit.notebook", "kit.charts", "kit.causes.triage")
-"""What every notebook of a report imports."""
-INJECTED: Final = "injected-parameters"
-"""The tag of the cell that sets what a notebook is run with."""
+GO_ON: Final = "raises-exception"
+"""The tag with which Jupyter runs a notebook on after a cell that failed."""
 BROKEN = T("This part could not be shown ({type}).")
+PAPERMILL_NOTE: Final = "papermill-error-cell-tag"
+AT_ONCE: Final = 2
+CELL_SECONDS: Final = 600
 
 
 def folder() -> Path:
@@ -77,83 +76,70 @@ def localise(notebook: nbformat.NotebookNode, lang: Lang) -> nbformat.NotebookNo
     return spoken
 
 
-@contextlib.contextmanager
-def ready() -> Iterator[subprocess.Popen[str]]:
-    """Start what runs notebooks (`kit.report.runner`): it imports what they need while the results are worked out."""
-    # Nothing a user has beside the evidence may be taken for a module.
-    with tempfile.TemporaryDirectory(prefix="rmq-kit-") as scratch:
-        command = [sys.executable, "-m", "kit.report.runner", *LOADED]
-        package = str(Path(next(iter(kit.__path__))).resolve().parent)
-        path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=scratch,
-            env={**os.environ, "PYTHONPATH": path},
-        )
-        try:
-            with process:
-                yield process
-        finally:
-            process.kill()
-
-
 def execute(
-    paths: Iterable[Path],
-    out: Path,
-    parameters: Mapping[str, Any],
-    failures: list[Failure] | None = None,
-    runner: subprocess.Popen[str] | None = None,
+    paths: Iterable[Path], out: Path, parameters: Mapping[str, Any], failures: list[Failure] | None = None
 ) -> list[Path]:
     """Run notebooks with `parameters` (with `lang` among them), at most two at once; return the executed copies in
-    `out`. `runner`: as from `ready`.
+    `out`.
 
-    A cell that fails is replaced by one sentence and the others go on; a notebook whose process dies is kept as far as
-    it came. What failed is added to `failures`, and the metadata say so, for the report.
+    A cell that fails is replaced by one sentence and the others go on; a notebook whose kernel dies is kept as far as it
+    came. What failed is added to `failures`, and the metadata say so, for the report.
     """
     out.mkdir(parents=True, exist_ok=True)
-    targets = [out.resolve() / path.name for path in paths]
-    for path, target in zip(paths, targets, strict=True):
-        nbformat.write(injected(localise(read(path), parameters["lang"]), parameters), target)
-    with contextlib.nullcontext(runner) if runner else ready() as process:
-        said, _ = process.communicate(json.dumps([str(target) for target in targets]) + "\n")
-    ended = {int(number): int(status) for number, _, status in (line.partition(" ") for line in said.splitlines())}
-    for number, target in enumerate(targets):
-        broken = _settled(target, ended.get(number), parameters["lang"])
-        if failures is not None:
-            failures += broken
-    return targets
+    jobs = [(path.resolve(), out.resolve() / path.name) for path in paths]
+    chosen = dict(parameters)
+    from papermill.iorw import local_file_io_cwd
+
+    # A kernel looks for modules in its working folder first: never the user's, which may hold the evidence. Papermill
+    # keeps one such folder for the whole
+    # process and each run puts back what it found: two at once would leave behind a folder that is gone, so it is set
+    # around both.
+    with (
+        tempfile.TemporaryDirectory(prefix="rmq-kit-") as scratch,
+        contextlib.chdir(scratch),
+        local_file_io_cwd(scratch),
+        ThreadPoolExecutor(AT_ONCE) as pool,
+    ):
+        done = list(pool.map(lambda job: _execute(job[0], job[1], chosen), jobs))
+    if failures is not None:
+        failures += [failure for _, broken in done for failure in broken]
+    return [path for path, _ in done]
 
 
-def _settled(target: Path, ended: int | None, lang: Lang) -> list[Failure]:
-    """Put an executed notebook in order, and return what failed in it. `ended`: how its process did, 0 for well."""
+def _execute(path: Path, target: Path, parameters: Mapping[str, Any]) -> tuple[Path, list[Failure]]:
+    import papermill
+
+    spoken = localise(read(path), parameters["lang"])
+    for cell in spoken.cells:
+        cell.metadata.setdefault("tags", []).append(GO_ON)
+    died: list[Failure] = []
+    source = Path(path.name)
+    nbformat.write(spoken, source)
+    nbformat.write(spoken, target)
+    try:
+        papermill.execute_notebook(
+            source,
+            target,
+            dict(parameters),
+            kernel_name="python3",
+            progress_bar=False,
+            execution_timeout=CELL_SECONDS,
+            extra_arguments=["--log-level=ERROR", "--HistoryManager.enabled=False"],
+        )
+    except papermill.PapermillExecutionError:
+        pass  # of a cell, and the others went on
+    except Exception as error:  # a kernel can die in more ways than papermill has names for
+        died.append(Failure.of(path.stem, error))
     done = read(target)
     settle(done)
-    failures = replaced(done, target.stem, lang)
+    failures = [*died, *replaced(done, path.stem, parameters["lang"])]
     about = done.metadata.setdefault(KIT, {})
-    if ended != 0:
-        died = Failure.of(target.stem, ChildProcessError(f"the notebook's process ended with {ended}"))
-        failures.insert(0, died)
-        about["failed"] = died.type
+    if died:
+        about["failed"] = died[0].type
     elif failures:
         about["parts_failed"] = len(failures)
     nbformat.write(done, target)
-    return failures
-
-
-def injected(notebook: nbformat.NotebookNode, parameters: Mapping[str, Any]) -> nbformat.NotebookNode:
-    """Put a cell with parameters behind the one that has their defaults, or first."""
-    tagged = (number for number, cell in enumerate(notebook.cells, 1) if "parameters" in cell.metadata.get("tags", ()))
-    cell = nbformat.v4.new_code_cell(assigned(parameters), metadata={"tags": [INJECTED]})
-    notebook.cells.insert(next(tagged, 0), cell)
-    return notebook
-
-
-def assigned(parameters: Mapping[str, Any]) -> str:
-    """Return parameters as the Python source of their cell."""
-    return "# Parameters\n" + "".join(f"{name} = {value!r}\n" for name, value in parameters.items())
+    return target, failures
 
 
 def replaced(notebook: nbformat.NotebookNode, name: str, lang: Lang) -> list[Failure]:
@@ -174,20 +160,30 @@ def neutral(paths: Iterable[Path], parameters: Mapping[str, Any]) -> None:
     """Write into executed notebooks the parameters that a reader starts from, so that they are the same whatever
     workspace they ran in. `parameters` as given to `execute`, without its places.
     """
+    from papermill.translators import PythonTranslator
+
     for path in paths:
         notebook = read(path)
         for cell in notebook.cells:
-            if INJECTED in cell.metadata.get("tags", ()):
-                cell.source = assigned(parameters)
+            if "injected-parameters" in cell.metadata.get("tags", ()):
+                cell.source = PythonTranslator.codify(dict(parameters))
         nbformat.write(notebook, path)
 
 
 def settle(notebook: nbformat.NotebookNode) -> None:
-    """Take out what differs from run to run."""
+    """Take out what differs from run to run: times, papermill's record of paths and durations."""
+    notebook.metadata.pop("papermill", None)
+    notebook.cells = [cell for cell in notebook.cells if PAPERMILL_NOTE not in cell.metadata.get("tags", ())]
     for number, cell in enumerate(notebook.cells):
         if cell.cell_type == "code":
             cell.outputs = _joined(cell.outputs)
-        if INJECTED in cell.metadata.get("tags", ()):
+        if GO_ON in cell.metadata.get("tags", ()):
+            cell.metadata.tags.remove(GO_ON)
+            if not cell.metadata.tags:
+                del cell.metadata["tags"]
+        for name in ("papermill", "execution"):
+            cell.metadata.pop(name, None)
+        if "injected-parameters" in cell.metadata.get("tags", ()):
             cell["id"] = f"injected-{number}"
 
 

@@ -43,7 +43,10 @@ def test_a_recording(name: str) -> None:
     confirmed = {f["cause"] for f in found["findings"] if f["verdict"] == "confirmed"}
     assert set(label.get("neighbours", ())) <= confirmed, confirmed
     if not label["root_causes"] and not label.get("neighbours"):
-        assert confirmed == set(), "a healthy system has nothing confirmed"
+        # Where the master was killed, the sender's own ledger has sends that timed out.
+        failed = label.get("truth", {}).get("other_outcomes", {})
+        timed_out = {"client-timeout"} if "RemotingTooMuchRequestException" in failed else set()
+        assert confirmed == timed_out, "a healthy system has nothing confirmed"
     assert recorded.check_references(found, case.path) or not confirmed
     for finding in found["findings"]:
         if finding["verdict"] == "insufficient_evidence":

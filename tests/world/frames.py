@@ -96,8 +96,8 @@ def shaped(table: pa.Table, shape: str, chance: random.Random) -> pa.Table:
 def real(case: kit.Case) -> dict[str, pa.Table]:
     """Return every table of a case as it is."""
     found = {}
-    for name, spec in tables.specs().items():
-        found[name] = ds.dataset(case.folder(name), format="parquet").to_table().cast(spec.schema)
+    for name in tables.specs():
+        found[name] = ds.dataset(case.folder(name), format="parquet").to_table()
     return found
 
 

@@ -184,6 +184,17 @@ def test_strange_ways_to_say_where(given: str, tmp_path: Path, monkeypatch: pyte
     assert case.line("x.log", 1) == strange.LOG.splitlines()[0]
 
 
+@pytest.mark.parametrize("seconds", [-9_300_000_000, 16_725_225_600, 10**11])
+def test_a_file_changed_in_a_strange_year_is_read(seconds: int, tmp_path: Path) -> None:
+    strange.put(tmp_path / "evidence" / "x.log", strange.LOG)
+    os.utime(tmp_path / "evidence" / "x.log", (seconds, seconds))
+    case = kit.open_case(tmp_path / "evidence", tmp_path / "workspace")
+    case.eager = False
+    [item] = case.inventory.items
+    # Some file systems keep another year than they are told.
+    assert item.kind == "log" and (item.modified is None or 1678 <= item.modified.year < 2262)
+
+
 def test_nothing_is_not_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     strange.put(tmp_path / "x.log", strange.LOG)
     monkeypatch.chdir(tmp_path)

@@ -193,7 +193,7 @@ def _progress(case: Case) -> list[dict[str, Any]]:
     found = []
     for block in blocks.values():
         numbers = [offset_moves.number(block.get(name)) for name in ("#QID", "#Consumer Offset", "#Diff")]
-        if None not in numbers and "#LastTime" in block and block["file"] in groups:
+        if None not in numbers and "#LastTime" in block and block.get("#Topic") and block["file"] in groups:
             queue, offset, diff = numbers
             found.append(
                 {

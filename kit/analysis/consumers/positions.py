@@ -26,6 +26,7 @@ COLUMNS: Final = ("time", "source", "file", "line", "group", "topic", "broker", 
 """`source`: copy, progress or status; `time`: naive UTC, NaT where nothing shows it; `offset`: the next to be handled, <NA> for a queue the group has none for;
 `end`, `begin`: the queue's max and min offset then, <NA> where not known."""
 KEYS: Final = ["group", "topic", "broker", "queue_id"]
+_OF_QUEUE: Final = ("#Topic", "#Broker Name", "#QID")
 PRESERVED: Final = 120.0
 """Seconds a file may have been changed behind the last time it prints, if its time of change is that of the system it was taken from."""
 OWN_COPY: Final = 60.0
@@ -144,7 +145,8 @@ def admin_blocks(case: Case) -> list[dict[str, Any]]:
             },
         )
         block[name] = row["value"]
-    return list(blocks.values())
+    # A row that was cut says of no queue where its consumer is.
+    return [b for b in blocks.values() if "#Consumer Offset" not in b or all(b.get(name) for name in _OF_QUEUE)]
 
 
 def _progress(case: Case) -> pd.DataFrame:
@@ -195,7 +197,7 @@ def running(case: Case) -> list[dict[str, Any]]:
         if "#SubExpression" in block and "#Topic" in block:
             info["subscriptions"][block["#Topic"]] = (block["#SubExpression"], block["line"])
         elif "commitOffset" in block:
-            info["queues"].append(block)
+            info["queues"] += [block] if all(block.get(name) for name in _OF_QUEUE) else []
         elif "#Consume RT" in block and "#Topic" in block:
             if (rt := real(block["#Consume RT"])) is not None:
                 info["rt"][block["#Topic"]] = (rt, block["line"])
@@ -377,7 +379,7 @@ def topics(case: Case) -> list[str]:
     rows = ds.dataset(case.folder("offsets"), format="parquet").to_table(["topic", "group"], filter=wanted).to_pylist()
     found = {row["topic"] for row in rows if of_users(row["group"] or "")}
     found |= {b["#Topic"] for b in admin_blocks(case) if "#Consumer Offset" in b and "#Topic" in b}
-    return sorted(found)
+    return sorted(found - {None})
 
 
 def _absent(frame: pd.DataFrame, ends: pd.DataFrame) -> pd.DataFrame:
@@ -396,6 +398,7 @@ def _absent(frame: pd.DataFrame, ends: pd.DataFrame) -> pd.DataFrame:
 
 def _with_ends(case: Case, frame: pd.DataFrame, ends: pd.DataFrame) -> pd.DataFrame:
     """Fill in the ends that a position does not bring along: of the records stored before its time; for the store's own file, of all its records."""
+    ends = ends.dropna(subset=["end", "begin"])
     if ends.empty:
         return frame
     frame = frame.copy()

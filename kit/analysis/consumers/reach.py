@@ -192,8 +192,9 @@ def advertised(case: Case) -> list[Advertised]:
     """Return the addresses that clients are given for brokers: routes, registrations, clusterList, brokerIP1; each with the line that says so."""
     found: dict[str, Advertised] = {}
 
-    def add(address: str, file: str, line: int, text: str) -> None:
-        found.setdefault(address.lstrip("/"), Advertised(address.lstrip("/"), file, line, text))
+    def add(address: str | None, file: str, line: int, text: str) -> None:
+        if address:
+            found.setdefault(address.lstrip("/"), Advertised(address.lstrip("/"), file, line, text))
 
     table = (
         ds.dataset(case.folder("admin"), format="parquet")

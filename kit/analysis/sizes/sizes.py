@@ -333,10 +333,10 @@ def _at_risk(case: Case) -> pd.DataFrame | None:
     if known.how is None:
         return None
     parts = [rows[rows["refused"].notna()] for rows in halves(case)]
-    mine = pd.concat(parts).sort_values(["store_timestamp", "physical_offset"])
+    mine = pd.concat(parts, ignore_index=True).sort_values(["store_timestamp", "physical_offset"])
     last = mine.drop_duplicates("uniq_key", keep="last").drop(columns="topic").rename(columns={"real_topic": "topic"})
     states = open_keys(case, list(last["uniq_key"]))
-    found = last[last["uniq_key"].isin(states)].assign(state=last["uniq_key"].map(states))
+    found = last[last["uniq_key"].isin(states)].assign(state=lambda rows: rows["uniq_key"].map(states))
     found = found.sort_values(["queue_offset", "uniq_key"], ignore_index=True).head(100 * CHART_ROWS)
     return found[columns]
 
