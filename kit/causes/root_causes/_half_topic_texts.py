@@ -57,7 +57,7 @@ class Claim:
     NOT_LEAKED = T("A half or schedule record names the half topic itself as its target, with TRAN_MSG and DELAY set.")
     DIVERTED = T(
         "Each check puts the leaked message back and its answer commits it; the surviving DELAY diverts the commit as well, "
-        "so one becomes two ({commits} commits diverted, {records} records descend from them)."
+        "so one becomes two ({commits} commits diverted, {records} half, scheduled and discarded records descend from them)."
     )
     DIVERTED_PRINTED = T(
         "{lines} log lines print such half messages with the commit bit set: commits were diverted back into the half topic."
@@ -105,7 +105,7 @@ class Fix:
         "Shorten the consumer group's name (or split its tags over several groups) so that %RETRY% + group stays within 127 characters."
     )
     SPLIT_WHY = T(
-        "The send-back is accepted, so nothing leaks ({count} records here) and the retries reach the consumer."
+        "The send-back is accepted, so nothing leaks (here {count} half, scheduled and discarded records together) and the retries reach the consumer."
     )
     SPLIT_RISK = T(
         "A new group starts at its own offset: set it before switching, or messages are skipped or consumed again."
@@ -114,13 +114,17 @@ class Fix:
         "Let one message fail: a record must appear in %RETRY% + group and the log must show no sendMessageBack Exception."
     )
     CLIENT = T("Upgrade the consumers to client 4.6.1 or newer.")
-    CLIENT_WHY = T("It clears TRAN_MSG before re-sending, so none of the {count} leaked records would exist.")
+    CLIENT_WHY = T(
+        "It clears TRAN_MSG before re-sending, so none of the {count} leaked records (half, scheduled and discarded ones together) would exist."
+    )
     CLIENT_RISK = T(
         "It does not make the retries arrive: with the same group name they stay in the consumer's memory and are tried every 5 s."
     )
     CLIENT_VERIFY = T("broker.log shows the group with version=335 or higher; the half topic stops growing.")
     ROLLBACK = T("In the check listener, answer ROLLBACK (not COMMIT) for a topic without a handler.")
-    ROLLBACK_WHY = T("It ends the doubling: the {count} records that descend from commits would not exist.")
+    ROLLBACK_WHY = T(
+        "It ends the doubling: the {count} records (half, scheduled and discarded ones together) that descend from commits would not exist."
+    )
     ROLLBACK_RISK = T(
         "Leaked messages are still put back once per round until the check limit, because their op messages "
         "go to a queue the checker never reads; the retries stay lost."
