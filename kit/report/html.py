@@ -258,7 +258,9 @@ def _figures(figures: Mapping[str, Any], lang: Lang) -> tuple[list[dict[str, str
             if rows:
                 tables.append(Table(pd.DataFrame(rows).astype(object), label, lang=lang).as_dict())
         elif isinstance(value, list):
-            cards.append({"value": f"{len(value):,}", "label": label})
+            # Reasons are read, not counted.
+            if not any("why" in item for item in value if isinstance(item, Mapping)):
+                cards.append({"value": f"{len(value):,}", "label": label})
             if value and all(isinstance(item, Mapping) for item in value):
                 tables.append(Table(pd.DataFrame(value).astype(object), label, lang=lang).as_dict())
         else:

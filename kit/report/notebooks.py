@@ -254,10 +254,27 @@ def _shown(output: Mapping[str, Any]) -> dict[str, Any] | None:
     return {"kind": "text", "text": clean(text)} if text else None
 
 
+def _blank(figure: Mapping[str, Any]) -> bool:
+    """Tell whether a figure has nothing to draw: its sentence says so, and empty axes would only take room."""
+
+    def drawn(trace: Mapping[str, Any]) -> bool:
+        inner = [trace.get(name) for name in ("x", "y", "z", "values", "text")]
+        inner += [trace.get(name, {}).get("value") for name in ("link", "node") if isinstance(trace.get(name), Mapping)]
+        # plotly writes arrays of numbers as {"dtype", "bdata"}.
+        arrays = [values.get("bdata") if isinstance(values, Mapping) else values for values in inner]
+        return any(values is not None and len(values) > 0 for values in arrays)
+
+    layout = figure.get("layout", {})
+    marks = [mark for name in ("shapes", "annotations", "images") for mark in layout.get(name, ())]
+    return not marks and not any(map(drawn, figure.get("data", ())))
+
+
 def embed(figure: Mapping[str, Any]) -> Markup:
     """Return a figure as JSON that may be in a `<script>` data block: no `<` in it, so nothing can close the
-    block.
+    block. "" where it has nothing to draw.
     """
+    if _blank(figure):
+        return Markup("")
     kept = {"data": figure.get("data", []), "layout": figure.get("layout", {})}
     text = json.dumps(kept, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))

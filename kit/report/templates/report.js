@@ -53,7 +53,9 @@
   function draw(box, width) {
     const canvas = box.querySelector(".canvas");
     const spec = JSON.parse(box.querySelector("script[type='application/json']").textContent);
-    if (!spec.data.some((trace) => trace.type === "sankey")) box.classList.add("folds");
+    // Flows and cells with words in them need their width: they scroll.
+    const rigid = (trace) => trace.type === "sankey" || (trace.type === "heatmap" && trace.texttemplate);
+    if (!spec.data.some(rigid)) box.classList.add("folds");
     const room = width || canvas.clientWidth;
     if (!room) return;
     for (const trace of spec.data) {
