@@ -77,8 +77,6 @@ def _of(slugs: tuple[str, ...], rows: list[dict[str, Any]]) -> Seen:
 @per_case
 def _summary(case: Case) -> list[dict[str, Any]]:
     """One row per known text and file, worked out once per case."""
-    # Whoever looks at what was seen goes on with columns of Spark, which need its session.
-    case.spark  # noqa: B018
     parts = []
     for batch in scan.batches_of(case, "logs", ("file", "source", "ts", "line", "events")):
         at = pc.list_parent_indices(batch["events"])

@@ -108,7 +108,7 @@ class Case:
         self.progress = Progress()
         """Who listens while tables are built and causes examined."""
         self.eager = True
-        """Whether Spark starts while an evidence is looked at for the first time: nearly everything needs it next."""
+        """Whether Spark starts while a big evidence is looked at for the first time: its tables are read by Spark next."""
         self._base = workspace
         self._lock = threading.RLock()
         self._spark: Future[SparkSession] | None = None
@@ -134,7 +134,7 @@ class Case:
 
             # What is found needs no Java; who asks for a table next learns that it is missing.
             with contextlib.suppress(JavaMissing):
-                self.warm()
+                self.warm_if_big()
         self.uses(inv.spool(self.path, self._base))
         found = inv.take(self.path, self._base, shared=self._shared)
         for said in self.options.rows:
@@ -380,6 +380,21 @@ class Case:
         return tables.between(frame, column, self.options.since, self.options.until)
 
     # --- Spark -----------------------------------------------------------------------------------------------------------
+
+    def warm_if_big(self) -> None:
+        """Start Spark in the background where the evidence is read by it; smaller ones only check that Java is there.
+
+        Reading and examining up to `tables.LITTLE` bytes takes this process less time than Spark's start takes; it starts when
+        somebody asks for a DataFrame. Raise `JavaMissing`.
+        """
+        import kit.spark
+        from kit.case import tables
+        from kit.evidence import files as evidence
+
+        if self._shared or evidence.weight(self.path) > tables.LITTLE:
+            self.warm()
+        else:
+            kit.spark.require_java(self.options.master, self.options.remote)
 
     def warm(self) -> None:
         """Start Spark in the background; what needs it waits. Raise `JavaMissing` where it could not start."""

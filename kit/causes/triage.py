@@ -53,11 +53,9 @@ def triage(case: Case, lang: Lang | None = None) -> dict[str, Any]:
 
 def _triage(case: Case, lang: Lang | None) -> dict[str, Any]:
     case.progress.begin("reading")
-    case.warm()
+    case.warm_if_big()
     with contextlib.suppress(Exception):  # whoever needs the table meets the error again
         case.build("messages", "logs")
-    with contextlib.suppress(Exception):
-        case.spark  # noqa: B018 - a cause's columns need the session, not only its questions
     findings = _ask(case)
     try:
         collect_next.placed(case, findings)

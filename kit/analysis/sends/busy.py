@@ -362,33 +362,24 @@ def unanswered(case: Case, found: list[stalls.Stall], most: int = 2) -> tuple[in
     Their half message was stored in a stall or a second around it. The END_TRANSACTION is one-way: cleaned from its
     queue, it leaves no error.
     """
-    from pyspark.sql import functions as F  # noqa: N812
-
     from kit.analysis.transactions import transactions
     from kit.rocketmq import names
 
     half = ds.field("topic") == names.HALF_TOPIC
     if not found or not any(batch.num_rows for batch in scan.batches(case, ["queue_id"], half, repeated=True)):
         return 0, ()
-    within = F.lit(False)
+    columns = ["uniq_key", "state", "check_times", "half_time", "half_file", "half_offset"]
+    every = scan.frame(transactions.accounts(case).select(columns))
+    met = pd.Series(False, every.index)
+    second = pd.Timedelta(seconds=1)
     for stall in found[:100]:
-        early, late = (dt.datetime.fromtimestamp(ms(t) / 1000, dt.UTC) for t in (stall.start, stall.end))
-        second = dt.timedelta(seconds=1)
-        within |= F.col("half.store_timestamp").between(F.lit(early - second), F.lit(late + second))
-    open_ = (F.col("state") == "pending") | F.col("check_times").isNotNull()
-    mine = (
-        transactions.accounts(case)
-        .where(open_ & within)
-        .select("uniq_key", "state", "check_times", "half")
-        .limit(10_000)
-        .toPandas()
-    )
-    mine = mine.sort_values("uniq_key")
-    said = [
-        f"UNIQ_KEY={key}, TRANSACTION_CHECK_TIMES={checks}, {state}"
-        for key, state, checks in mine[["uniq_key", "state", "check_times"]].values
-    ]
-    places = [(half["file"], half["physical_offset"]) for half in mine["half"].head(most)]
+        met |= every["half_time"].between(pd.Timestamp(stall.start) - second, pd.Timestamp(stall.end) + second)
+    mine = every[met & ((every["state"] == "pending") | every["check_times"].notna())].sort_values("uniq_key")
     return len(mine), tuple(
-        Ref(file, text, physical_offset=int(at)) for (file, at), text in zip(places, said, strict=False)
+        Ref(
+            str(row["half_file"]),
+            f"UNIQ_KEY={row['uniq_key']}, TRANSACTION_CHECK_TIMES={row['check_times']}, {row['state']}",
+            physical_offset=int(row["half_offset"]),
+        )
+        for row in mine.head(most).to_dict("records")
     )
