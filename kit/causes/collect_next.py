@@ -230,7 +230,7 @@ def placed(case: Case, findings: Iterable[Finding]) -> None:
     names = _names(case, known.get("broker", [])) if known else {}
     topic = _topic(case) if known else None
     for finding in every:
-        window = finding.window or around
+        window = widened(finding.window or around)
         finding.missing = [
             attrs.evolve(
                 m,
@@ -241,12 +241,20 @@ def placed(case: Case, findings: Iterable[Finding]) -> None:
         ]
 
 
+def widened(window: tuple[dt.datetime, dt.datetime] | None) -> tuple[dt.datetime, dt.datetime] | None:
+    """Return the time to look at: some minutes more on either side; None for the edges of the calendar, where no host has logs."""
+    try:
+        return (window[0] - MARGIN, window[1] + MARGIN) if window else None
+    except OverflowError:
+        return None
+
+
 def filled(command: str, names: Mapping[str, str], window: tuple[dt.datetime, dt.datetime] | None) -> str:
     """Return a command with what is known put in for its placeholders (`names`: placeholder → value, quoted here), and
     for the time of `window` (UTC), where there is one.
     """
     if window is not None:
-        start, end = window[0] - MARGIN, window[1] + MARGIN
+        start, end = window
         days = sorted({f"{at:%d}" for at in (start, end)})
         kept = " ".join(f"/var/log/sa/sa{day} /var/log/sysstat/sa{day}" for day in days)
         command = command.replace(NEXT_TIME, SAR.format(files=kept))
@@ -288,9 +296,7 @@ def _where(hosts: list[str], window: tuple[dt.datetime, dt.datetime] | None) -> 
     on = ON.say(hosts=hosts) if 0 < len(hosts) <= HOSTS else None
     if window is None:
         return on
-    start, end = (
-        (at + margin).strftime("%Y-%m-%d %H:%M") for at, margin in zip(window, (-MARGIN, MARGIN), strict=True)
-    )
+    start, end = (f"{at:%Y-%m-%d %H:%M}" for at in window)
     when = WHEN.say(start=start, end=end)
     return BOTH.say(hosts=on, when=when) if on else when
 

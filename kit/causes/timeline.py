@@ -92,10 +92,12 @@ def table(case: Case, findings: Sequence[Finding]) -> pd.DataFrame:
 
 
 def typed(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of the timeline with all its columns in their types; further columns are kept."""
+    """Return rows of the timeline with all its columns in their types; further columns are kept. A time that nanoseconds
+    cannot count is null.
+    """
     full = frame.reindex(columns=list(dict.fromkeys([*COLUMNS, *frame.columns])))
     for name in ("at", "until"):
-        full[name] = pd.to_datetime(full[name], utc=True)
+        full[name] = pd.to_datetime(full[name], utc=True, errors="coerce")
     return full.astype({"count": "Int64", "line": "Int64", "physical_offset": "Int64", "decides": bool})
 
 

@@ -100,10 +100,20 @@ def execute(
         local_file_io_cwd(scratch),
         ThreadPoolExecutor(AT_ONCE) as pool,
     ):
+        _resolve()
         done = list(pool.map(lambda job: _execute(job[0], job[1], chosen), jobs))
     if failures is not None:
         failures += [failure for _, broken in done for failure in broken]
     return [path for path, _ in done]
+
+
+def _resolve() -> None:
+    """Let traitlets import the classes that Jupyter's clients name: it does so for the first one made, and two threads
+    that make theirs at once can find the name half replaced.
+    """
+    from nbclient import NotebookClient
+
+    NotebookClient(nbformat.v4.new_notebook(), kernel_name="python3").create_kernel_manager()
 
 
 def _execute(path: Path, target: Path, parameters: Mapping[str, Any]) -> tuple[Path, list[Failure]]:

@@ -15,14 +15,14 @@ WINDOW = (dt.datetime(2024, 5, 14, 23, 58, tzinfo=dt.UTC), dt.datetime(2024, 5, 
 def test_the_store_is_cut_to_the_window_with_a_check_of_free_space() -> None:
     wanted = collect_next.commitlog(WHY).command
     assert "tar " not in wanted and "rmq-kit collect" in wanted and "--max-gb" in wanted
-    told = collect_next.filled(wanted, {}, WINDOW)
+    told = collect_next.filled(wanted, {}, collect_next.widened(WINDOW))
     assert "--since 2024-05-14T23:53Z --until 2024-05-15T00:25Z" in told
     assert "since" not in collect_next.filled(wanted, {}, None)
 
 
 def test_a_past_time_asks_for_what_the_host_kept_of_it() -> None:
     wanted = collect_next.host_metrics(WHY).command
-    told = collect_next.filled(wanted, {}, WINDOW)
+    told = collect_next.filled(wanted, {}, collect_next.widened(WINDOW))
     assert "sar -A -f" in told and "sa14" in told and "sa15" in told and "iostat" not in told and "gc" in told
     assert "iostat -dxt 1 60" in collect_next.filled(wanted, {}, None)
 

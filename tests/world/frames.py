@@ -66,7 +66,7 @@ def extremes(kind: pa.DataType) -> list[Any]:
     if pa.types.is_binary(kind):
         return [b"", b"\xff", b"17,18,", b"9" * 30]
     if pa.types.is_list(kind):
-        return [[], ["no-such-text"]]
+        return [[], ["no-such-text"] if pa.types.is_string(kind.value_type) else extremes(kind.value_type)]
     if pa.types.is_map(kind):
         return [[], [("", "")], [("x", None)]]
     raise TypeError(kind)

@@ -15,7 +15,7 @@ import pyarrow.dataset as ds
 from kit.analysis.consumers import brokers
 from kit.case import scan
 from kit.case.memoize import per_case
-from kit.formats.values import real
+from kit.formats.values import NANO_FIRST_MS, NANO_LAST_MS, real
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
@@ -326,7 +326,9 @@ def curve(case: Case) -> pd.DataFrame:
     frame = scan.extremes(case, by, asked, mine).to_pandas(integer_object_nulls=True)
     if frame.empty:
         return empty
-    frame["time"] = pd.to_datetime(frame["time"].astype("Int64") * step, unit="s")
+    seconds = frame["time"].astype("Int64") * step
+    counted = seconds.between(NANO_FIRST_MS // 1000 + step, NANO_LAST_MS // 1000 - step)
+    frame["time"] = pd.to_datetime(seconds.where(counted), unit="s")
     frame["root"] = [_FILE.sub("", file) for file in frame["file"]]
     frame["end"], frame["begin"] = _end(frame["queue_offset_max"]), frame["queue_offset_min"].astype("Int64")
     # One broker, or a root nobody names: whatever is consumed is of this broker.

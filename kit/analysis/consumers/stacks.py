@@ -92,7 +92,11 @@ def consuming(case: Case) -> list[Consuming]:
         named = CONSUMING.match(row["thread"] or "")
         if not named:
             continue
-        own = [(frame, line) for frame, line in zip(row["frames"], row["frame_lines"], strict=True) if is_own(frame)]
+        own = [
+            (frame, line)
+            for frame, line in zip(row["frames"] or (), row["frame_lines"] or (), strict=False)
+            if is_own(frame)
+        ]
         found.append(
             Consuming(
                 row["file"], row["dump"], naive(row["time"]), named["group"], row["thread"], row["state"], row["line"],

@@ -24,6 +24,7 @@ from kit.analysis import refs
 from kit.analysis.sends import attempts, own_load, sends, stalls
 from kit.case import said, scan, setup
 from kit.case.memoize import once
+from kit.formats.values import NANO_FIRST_MS, NANO_LAST_MS
 from kit.i18n import Sentence, T
 from kit.inventory.references import Ref
 
@@ -316,6 +317,8 @@ def window(ledger: sends.Ledger, found: list[stalls.Stall]) -> tuple[dt.datetime
     """Return from the first failed send or stall to the last (naive UTC)."""
     under_way = intervals(ledger)
     edges = [(s.start, s.end) for s in found]
+    # A ledger may hold any number for a time.
+    under_way = under_way[((under_way > NANO_FIRST_MS) & (under_way < NANO_LAST_MS)).all(axis=1)]
     if len(under_way):
         low, high = (
             dt.datetime.fromtimestamp(t / 1000, dt.UTC).replace(tzinfo=None)

@@ -19,11 +19,13 @@ import attrs
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from kit.analysis.messages.originals import NEW, which
 from kit.case import scan
 from kit.case.memoize import once
+from kit.formats.values import NANO_FIRST_MS, NANO_LAST_MS
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
@@ -119,13 +121,14 @@ def _stamped(case: Case) -> pd.DataFrame:
     ruled out as an original by its fixed fields), original.
     """
     columns = ("store_host", "born_host", "store_timestamp", "born_timestamp")
-    mine = {name: ds.field(name) for name in columns} | {"new": NEW, "original": which(case)}
+    fixed = {"new": NEW, "original": which(case)}
+    mine = {name: ds.field(name) for name in columns} | {name: pc.coalesce(it, False) for name, it in fixed.items()}
     table = scan.records(case, mine, ds.field("store_timestamp").is_valid()).unify_dictionaries()
     frame = table.to_pandas(split_blocks=True, self_destruct=True)
     for name in ("store", "born"):
         times = frame.pop(f"{name}_timestamp")
         frame["stored" if name == "store" else name] = (times.astype("int64") // 1000).where(times.notna())
-    return frame.astype({"stored": "int64"})
+    return frame[frame["stored"].between(NANO_FIRST_MS, NANO_LAST_MS)].astype({"stored": "int64"})
 
 
 def _clocks(new: pd.DataFrame) -> pd.DataFrame:

@@ -221,7 +221,9 @@ def _hashes(batch: pa.RecordBatch, listed: bool) -> tuple[list[np.ndarray], list
     """
     body = np.zeros(batch.num_rows, np.uint64)
     for name in BODY:
-        body = body * np.uint64(1_000_003) + batch[name].to_numpy(zero_copy_only=False).astype(np.int64).view(np.uint64)
+        body = body * np.uint64(1_000_003) + pc.fill_null(batch[name], -1).to_numpy(zero_copy_only=False).astype(
+            np.int64
+        ).view(np.uint64)
     topic = pc.coalesce(batch[_TARGET].cast(pa.string()), batch["topic"].cast(pa.string()))
     rows, found = [], []
     for name, seed in (("uniq_key", hashed(topic, body)), ("keys", body + np.uint64(1)))[: 2 if listed else 1]:
