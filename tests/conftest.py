@@ -59,6 +59,7 @@ def own_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("TZ", "Pacific/Chatham")
         time.tzset()
         patch.setenv("LC_ALL", "C.UTF-8")
+        patch.setenv("COLUMNS", "160")
         before = os.umask(0o022)
         yield
         os.umask(before)

@@ -17,7 +17,6 @@ import pyarrow.dataset as ds
 from kit.case.events import free
 from kit.case.memoize import once
 from kit.formats.commitlog.schema import LINEAGE, PROMOTED_COLUMNS
-from kit.formats.commitlog.strings import hashed
 from kit.formats.logs.schema import EVENT_FIELDS, SCHEMA
 from kit.formats.values import NANO_FIRST_MS, NANO_LAST_MS
 from kit.rocketmq.log_events.catalogue import BY_SLUG
@@ -194,6 +193,8 @@ def by_message(case: Case, columns: Sequence[str], where: pc.Expression | None =
     """Yield what `records` returns, all records of one UNIQ_KEY together: of a large store one part of the messages after
     another, each column in one piece.
     """
+    from kit.formats.commitlog.strings import hashed  # compiled code, which configuration alone does without
+
     parts = 1 + dataset(case, "messages").count_rows() // AT_ONCE
     schema = dataset(case, "messages").schema.empty_table().select(list(columns)).schema
     for part in range(parts):

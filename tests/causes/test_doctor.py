@@ -51,7 +51,7 @@ def group(length: int, *brokers: str, client: str | None = None) -> Hazard | Non
 
 
 def run(*arguments: str | Path) -> Result:
-    return CliRunner(env={"COLUMNS": "160"}).invoke(cli, ["doctor", *map(str, arguments)])
+    return CliRunner().invoke(cli, ["doctor", *map(str, arguments)])
 
 
 # --- names: %RETRY% has 7 characters, %DLQ% 5
