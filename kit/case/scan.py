@@ -104,7 +104,7 @@ def records(
     # Which file's copy counts is decided among all copies, not among those that `where` keeps.
     same = ds.field("offset_msg_id").isin(pc.unique(found["offset_msg_id"]))
     every = table(case, "messages", place, _and(once_each, same)).to_pandas()
-    first = every.astype({"file": object}).sortvalues(["file", "physical_offset"]).drop_duplicates("offset_msg_id")
+    first = every.astype({"file": object}).sort_values(["file", "physical_offset"]).drop_duplicates("offset_msg_id")
     kept = found.select(place).to_pandas().astype({"file": object})
     rows = kept.reset_index().merge(first, on=place)["index"]
     return found.take(pa.array(rows)).select(list(shown))

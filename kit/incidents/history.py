@@ -46,8 +46,10 @@ NAMES_SHOWN: Final = 4
 
 def start(folder: str | Path, lang: Lang = "en") -> History:
     """Read every findings.json below a folder; anything but a folder is among what could not be read."""
+    from kit.notebook.inquiry import locate
+
     try:
-        return History(reading.read(folder), lang)
+        return History(reading.read(locate(str(folder))), lang)
     except (FileNotFoundError, NotADirectoryError):
         return History(reading.Incidents([], [NO_FOLDER.say(path=str(folder))]), lang)
 

@@ -11,7 +11,7 @@ from kit.case.bug_report import Failure
 from kit.report import build, notebooks
 
 ALL = sorted(notebooks.folder().glob("*.ipynb"))
-PATHS = [path for path in ALL if not path.stem.startswith("8") and path.stem != "92_incidents"]
+PATHS = [path for path in ALL if not path.stem.startswith("8")]
 
 pytestmark = [pytest.mark.recordings, pytest.mark.spark]
 
@@ -45,5 +45,5 @@ def test_a_page_of_them_all_has_no_failure_banner(executed: dict[str, Path], tmp
 
 
 def test_labs_are_played_in_their_own_tests() -> None:
-    played = {path.stem[:2] for path in ALL} - {path.stem[:2] for path in PATHS} - {"92"}
+    played = {path.stem[:2] for path in ALL} - {path.stem[:2] for path in PATHS}
     assert played and all(number.startswith("8") for number in played)
