@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -34,6 +34,9 @@ CODED: Final = ("file", "topic", "store_host", "born_host", "source", "level", "
 AT_ONCE: Final = 8_000_000
 """Records of a store up to which all messages are looked at together."""
 _MICROS: Final = pa.timestamp("us", "UTC")
+FIRST_COUNTED: Final = NANO_FIRST_MS * 1000
+LAST_COUNTED: Final = NANO_LAST_MS * 1000
+Rows = TypeVar("Rows", pa.Table, pa.RecordBatch)
 _WHOLE: Final = re.compile(r"[0-9]{1,9}")
 LOG_COLUMNS: Final = (*SCHEMA.names, *(field.name for field in EVENT_FIELDS))
 
@@ -54,9 +57,11 @@ def _dataset(case: Case, name: str) -> ds.Dataset:
 def table(
     case: Case, name: str, columns: Sequence[str] | dict[str, pc.Expression], where: pc.Expression | None = None
 ) -> pa.Table:
-    """Return columns of the rows that `where` keeps, within the times of the case. Rows are in no order that may be relied on."""
-    return dataset(case, name).to_table(
-        columns if isinstance(columns, dict) else list(columns), filter=_and(_times(case, name), where)
+    """Return columns of the rows that `where` keeps, within the times of the case, `countable`. Rows are in no order that may be relied on."""
+    return countable(
+        dataset(case, name).to_table(
+            columns if isinstance(columns, dict) else list(columns), filter=_and(_times(case, name), where)
+        )
     )
 
 
@@ -84,9 +89,12 @@ def text(column: str) -> pc.Expression:
 def batches_of(
     case: Case, name: str, columns: Sequence[str] | dict[str, pc.Expression], where: pc.Expression | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """Yield columns of a table batch by batch, within the times of the case."""
-    return dataset(case, name).to_batches(
-        columns if isinstance(columns, dict) else list(columns), filter=_and(_times(case, name), where)
+    """Yield columns of a table batch by batch, within the times of the case, `countable`."""
+    return map(
+        countable,
+        dataset(case, name).to_batches(
+            columns if isinstance(columns, dict) else list(columns), filter=_and(_times(case, name), where)
+        ),
     )
 
 
@@ -174,7 +182,7 @@ def hits(
         held = pc.is_in(pc.list_flatten(events), value_set=values)
         rows = pc.unique(pc.list_parent_indices(events).filter(held))
         if len(rows):
-            yield batch.take(rows).select(list(columns))
+            yield countable(batch.take(rows).select(list(columns)))
 
 
 def _parts(case: Case) -> list[tuple[ds.ParquetFileFragment, frozenset[str]]]:
@@ -270,15 +278,17 @@ def holds(events: pa.ChunkedArray, slug: str) -> np.ndarray:
     return held
 
 
-def countable(table: pa.Table) -> pa.Table:
-    """Return rows without the times that no nanoseconds can count: null instead, in microseconds."""
-    first, last = (pa.scalar(ms * 1000, _MICROS) for ms in (NANO_FIRST_MS, NANO_LAST_MS))
-    for n, field in enumerate(table.schema):
-        if pa.types.is_timestamp(field.type):
-            known = table[n].cast(_MICROS)
-            fits = pc.and_(pc.greater_equal(known, first), pc.less_equal(known, last))
-            table = table.set_column(n, field.name, pc.if_else(fits, known, None))
-    return table
+def countable(rows: Rows) -> Rows:
+    """Return a table or batch without the times that no nanoseconds can count: pandas raises on them, so they are null instead."""
+    for n, field in enumerate(rows.schema):
+        if not pa.types.is_timestamp(field.type) or field.type.unit != _MICROS.unit:
+            continue
+        counted = rows[n].cast(pa.int64())
+        least, most = pc.min_max(counted).as_py().values()
+        if least is not None and (least < FIRST_COUNTED or most > LAST_COUNTED):
+            fits = pc.and_(pc.greater_equal(counted, FIRST_COUNTED), pc.less_equal(counted, LAST_COUNTED))
+            rows = rows.set_column(n, field, pc.if_else(fits, rows[n], None))
+    return rows
 
 
 def whole(table: pa.Table) -> pa.Table:
