@@ -48,8 +48,8 @@ lint: env $(DEV) ## formatter, ruff, mypy, import contracts, texts, stripped not
 	@$(PY) -m mypy --cache-dir=/dev/null
 	@$(VENV)/bin/nbstripout --verify $(NB)/*.ipynb
 
-test: env $(DEV) lint ## lint, types, unit tests, small recordings, notebooks
-	@$(PY) -m pytest -m "not recordings and not browser and not slow and not cluster and not lab"
+test: env $(DEV) lint ## lint, types, unit tests, small recordings, notebooks; on two workers, each with one Spark session
+	@$(PY) -m pytest -n 2 --dist loadfile -m "not recordings and not browser and not slow and not cluster and not lab"
 
 quick: env $(DEV) ## the tests that need no Spark and take no second each, on two workers: the loop while writing
 	@$(PY) -m pytest --no-spark -n 2 -m "not spark and not seconds and not recordings and not browser and not slow and not cluster and not lab"

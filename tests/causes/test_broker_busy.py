@@ -196,23 +196,27 @@ def test_nothing_failed(spark: SparkSession, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "kind"),
+    ("text", "kind", "others"),
     [
         (
             "alice: this since noon\nMQBrokerException: CODE: 2  DESC: [REJECTREQUEST]system busy, start flow control for a while",
             "REJECTREQUEST",
+            "insufficient_evidence",
         ),
         (
             '{"level":"error","msg":"send fail","err":"CODE: 1  DESC: [PC_SYNCHRONIZED]broker busy, start fl…"}',
             "PC_SYNCHRONIZED",
+            "insufficient_evidence",
         ),
+        # A line in a layout is a line of an application's log, which would hold the others as well.
         (
             'time="2024-05-14T10:00:00" level=error msg="send error" error="CODE: 2, DESC: [PCBUSY_CLEAN_QUEUE]broker busy"',
             "PCBUSY_CLEAN_QUEUE",
+            "ruled_out",
         ),
     ],
 )
-def test_a_pasted_line_is_enough(spark: SparkSession, tmp_path: Path, text: str, kind: str) -> None:
+def test_a_pasted_line_is_enough(spark: SparkSession, tmp_path: Path, text: str, kind: str, others: str) -> None:
     write_log(tmp_path / "evidence" / "chat.txt", text.split("\n"))
     case, found = ask(tmp_path / "evidence")
     assert found.verdict == "confirmed"
@@ -220,7 +224,7 @@ def test_a_pasted_line_is_enough(spark: SparkSession, tmp_path: Path, text: str,
     assert found.figures["lost"] is None
     assert found.figures["explanations"] == []
     assert [module.examine(case).verdict for module in (client_timeout, disk_full, broker_not_available)] == [
-        "insufficient_evidence"
+        others
     ] * 3
 
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 import pandas as pd
 
-from kit.analysis.messages import pasted_ids
 from kit.analysis.sends import attempts
 from kit.analysis.sends.stored import copies_of, covered, parts, stored_twice
 from kit.case import scan
@@ -106,11 +105,7 @@ def _ledger(case: Case) -> Ledger:
         sends_failed=_distinct(failed),
         errors_by_kind=None if unknown else errors,
         kind_unknown=unknown,
-        whole=listed
-        or (
-            not pasted_ids.is_paste(case)
-            and (attempts.has_producer_log(case) or not told_by.isdisjoint({"app", "client"}))
-        ),
+        whole=listed or attempts.has_producer_log(case) or not told_by.isdisjoint({"app", "client"}),
         failed=failed.assign(originals=None, brokers=None),
         answered_not_ok=not_ok,
     )
