@@ -28,13 +28,21 @@ def port() -> int:
         return int(sock.getsockname()[1])
 
 
+def pinned(path: Path) -> Path:
+    """Write the locked versions without their hashes: with them pip wants every requirement named with its own."""
+    lines = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
+    pins = [line.split(" \\")[0] for line in lines if line[:1].isalnum()]
+    path.write_text("\n".join(pins) + "\n", encoding="utf-8")
+    return path
+
+
 def ship(folder: Path) -> Path:
     """Build the environment that is sent to the executors: the kit's wheel and what the readers need, nothing else.
     Return the archive."""
     env, archive = folder / "env", folder / "rmq-kit-env.tar.gz"
     wheels = folder / "wheels"
     uv = shutil.which("uv")
-    pins = ["-c", str(ROOT / "requirements.lock")]
+    pins = ["-c", str(pinned(folder / "pins.txt"))]
     if uv:
         subprocess.run([uv, "build", "-q", "--wheel", "-o", wheels, ROOT], check=True)
         subprocess.run([uv, "venv", "-q", "--python", sys.executable, env], check=True)
