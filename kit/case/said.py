@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -46,28 +45,15 @@ def rows(
     where message or trace holds one of the words; `values`: false for entries alone. Raise `KeyError` for a slug that is not in the catalogue.
     """
     for batch in scan.hits(case, slugs, list(dict.fromkeys([*columns, "message", "trace", "events"])), where):
-        whole = text(batch)
+        whole = scan.texts(batch)
         shown = {name: plain(batch[name]) for name in columns}
         shown |= {name: pa.array(contains(whole, words)) for name, words in (marks or {}).items()}
         yield pa.table(shown | (_values(batch["events"], whole, slugs, [*columns, "event"]) if values else {}))
 
 
-def text(batch: pa.RecordBatch) -> pa.Array:
-    """Return the whole text of each entry: message and trace."""
-    return pc.binary_join_element_wise(batch["message"].fill_null(""), batch["trace"], "\n", null_handling="skip")
-
-
 def contains(whole: pa.Array, words: Sequence[str]) -> np.ndarray:
     """Tell for each text whether one of these words is in it."""
     found: np.ndarray = pc.match_substring_regex(whole, "|".join(map(re.escape, words))).to_numpy(zero_copy_only=False)
-    return found
-
-
-def holds(events: pa.Array, slugs: Sequence[str]) -> np.ndarray:
-    """Tell for each entry whether one of these known texts is in it."""
-    found = np.zeros(len(events), bool)
-    said = pc.is_in(pc.list_flatten(events), value_set=pa.array(slugs))
-    found[pc.list_parent_indices(events).filter(said).to_numpy(zero_copy_only=False)] = True
     return found
 
 
@@ -92,42 +78,17 @@ def _values(events: pa.Array, text: pa.Array, slugs: Sequence[str], taken: Seque
         if not len(at):
             continue
         values = {"event": np.full(len(at), slug, object)}
-        values |= {free(name, taken): each for name, each in _taken(slug, text.take(pa.array(at))).items()}
+        values |= {free(name, taken): each for name, each in scan.values(BY_SLUG[slug], text.take(pa.array(at)))}
         for name, each in values.items():
             known = found[name][at]
             found[name][at] = np.where(pd.isna(known), each, known)
     return {name: pa.array(each, pa.string()) for name, each in found.items()}
 
 
-@cache
-def _fast(slug: str) -> bool:
-    """Tell whether Arrow's regular expressions take a text's pattern: they know no look-ahead and no long repetition."""
-    try:
-        pc.extract_regex(pa.array([""]), BY_SLUG[slug].pattern)
-    except pa.ArrowInvalid:
-        return False
-    return True
-
-
-def _taken(slug: str, text: pa.Array) -> dict[str, np.ndarray]:
-    """Return the values of one text in each entry, None where they are not printed."""
-    event = BY_SLUG[slug]
-    if event.groups and _fast(slug):
-        hits = pc.extract_regex(text, event.pattern)
-        there = hits.is_valid().to_numpy(zero_copy_only=False)
-        fields = {name: hits.field(name).to_numpy(zero_copy_only=False) for name in event.groups}
-        nothing: Any = None
-        return {name: np.where(there & (each != ""), each, nothing) for name, each in fields.items()}
-    matches = [event.compiled.search(each) for each in text.to_pylist()] if event.groups else []
-    return {
-        name: np.array([(match[name] or None) if match else None for match in matches], object) for name in event.groups
-    }
-
-
 def values(slug: str, text: pa.Array, here: np.ndarray) -> dict[str, np.ndarray]:
     """Return the values of one text in each entry that holds it, None in all others."""
     found = {name: np.full(len(text), None, object) for name in BY_SLUG[slug].groups}
-    for name, each in _taken(slug, text.filter(pa.array(here))).items():
+    for name, each in scan.values(BY_SLUG[slug], text.filter(pa.array(here))):
         found[name][here] = each
     return found
 
@@ -141,7 +102,7 @@ def frame(
     *,
     values: bool = True,
 ) -> pd.DataFrame:
-    """Return the rows of `rows` as a frame, times in naive UTC; with all its columns where there is none."""
+    """Return the rows of `rows` as a frame, times in naive UTC; with all its columns where no entry has one."""
     parts = list(rows(case, slugs, columns, where, marks, values=values))
     return _frame(pa.concat_tables(parts) if parts else _none(case, slugs, columns, marks))
 

@@ -249,15 +249,21 @@ def events(
     return kept
 
 
-def texts(found: pa.Table) -> pa.Array:
+def texts(found: pa.Table | pa.RecordBatch) -> pa.Array:
     """Return what log entries say: their message and the trace folded into them."""
-    return pc.binary_join_element_wise(
-        found["message"].fill_null(""), found["trace"], "\n", null_handling="skip"
-    ).combine_chunks()
+    return _whole(
+        pc.binary_join_element_wise(found["message"].fill_null(""), found["trace"], "\n", null_handling="skip")
+    )
+
+
+def _whole(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
 def values(known: Event, texts: pa.Array) -> Iterator[tuple[str, np.ndarray]]:
     """Yield each value of a known text and what it is in these texts, None where it is not printed."""
+    if not known.groups:
+        return
     try:
         found = pc.extract_regex(texts, known.pattern)
     except pa.ArrowInvalid:  # RE2 looks at nothing ahead, and counts to a thousand only
@@ -270,11 +276,12 @@ def values(known: Event, texts: pa.Array) -> Iterator[tuple[str, np.ndarray]]:
         yield name, pc.if_else(pc.equal(value, ""), None, value).to_numpy(zero_copy_only=False)
 
 
-def holds(events: pa.ChunkedArray, slug: str) -> np.ndarray:
-    """Tell of each entry whether it holds a known text."""
-    listed = events.combine_chunks()
+def holds(events: pa.Array | pa.ChunkedArray, slugs: Sequence[str]) -> np.ndarray:
+    """Tell of each entry whether it holds one of these known texts."""
+    listed = _whole(events)
     held = np.zeros(len(listed), bool)
-    held[pc.list_parent_indices(listed).filter(pc.equal(pc.list_flatten(listed), slug)).to_numpy()] = True
+    one = pc.is_in(pc.list_flatten(listed), value_set=pa.array(slugs))
+    held[pc.list_parent_indices(listed).filter(one).to_numpy(zero_copy_only=False)] = True
     return held
 
 

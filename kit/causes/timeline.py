@@ -165,7 +165,7 @@ def _going_on(case: Case) -> list[tuple[Any, ...]]:
 
 
 DAY: Final = 86_400_000
-"""Milliseconds; what is printed as a longer pause is none."""
+"""Milliseconds; no pause is longer than that."""
 
 
 def _pauses(case: Case) -> list[tuple[Any, ...]]:

@@ -62,7 +62,7 @@ class History:
         self.lang = lang
 
     def incident(self, name: str = "") -> Incident | None:
-        """Return an incident by its folder or its evidence; without a name the latest, None where there is none.
+        """Return an incident by its folder or its evidence; without a name the latest; None if there are no incidents.
 
         Raise `KeyError` with the names there are.
         """

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import attrs
 
+from kit.formats.printed_times import iso
 from kit.i18n import Said, T
 from kit.report.compare import is_findings
 
@@ -107,7 +108,6 @@ def _below(root: Path) -> Iterator[Path]:
 def _instants(times: list[Any]) -> Iterator[dt.datetime]:
     for time in times:
         try:
-            read = dt.datetime.fromisoformat(str(time).replace("Z", "+00:00"))
+            yield iso(str(time))
         except ValueError:
             continue
-        yield read if read.tzinfo else read.replace(tzinfo=dt.UTC)

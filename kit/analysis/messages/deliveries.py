@@ -164,7 +164,7 @@ def _said_ids(case: Case) -> pd.DataFrame:
     mine = (scan.text("source") == "app") & pc.match_substring_regex(text, "[0-9A-F]{32}")
     for batch in scan.batches_of(case, "logs", columns, mine):
         rows = pa.Table.from_batches([batch])
-        rows = rows.filter(pa.array(~scan.holds(rows["events"], "send-result")))
+        rows = rows.filter(pa.array(~scan.holds(rows["events"], ("send-result",))))
         message = rows["message"].combine_chunks()
         ids = [list(dict.fromkeys(_ID.findall(each))) for each in message.to_pylist()]
         retries = pc.struct_field(pc.extract_regex(message, r"(?i)reconsume_?times?\W{0,3}(?P<n>\d{1,3})"), "n")

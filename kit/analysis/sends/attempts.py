@@ -96,9 +96,9 @@ def _entries(case: Case) -> pd.DataFrame | None:
 
 def _failures(batch: pa.RecordBatch) -> pd.DataFrame:
     """Return what the entries of a batch say about failed sends: `COLUMNS` and from_send."""
-    text = said.text(batch)
-    has = {slug: said.holds(batch["events"], (slug,)) for slug in (ATTEMPT, PRINTED, REFUSED)}
-    failed, late = said.holds(batch["events"], FAILURES), said.holds(batch["events"], TIMEOUTS)
+    text = scan.texts(batch)
+    has = {slug: scan.holds(batch["events"], (slug,)) for slug in (ATTEMPT, PRINTED, REFUSED)}
+    failed, late = scan.holds(batch["events"], FAILURES), scan.holds(batch["events"], TIMEOUTS)
     message = has[PRINTED] & ~failed
     nothing: Any = None
     from_send = said.contains(text, (SEND_FRAMES,))

@@ -25,7 +25,6 @@ import pyarrow.dataset as ds
 from kit.analysis.messages.originals import NEW, which
 from kit.case import scan
 from kit.case.memoize import once
-from kit.formats.values import NANO_FIRST_MS, NANO_LAST_MS
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
@@ -128,7 +127,8 @@ def _stamped(case: Case) -> pd.DataFrame:
     for name in ("store", "born"):
         times = frame.pop(f"{name}_timestamp")
         frame["stored" if name == "store" else name] = (times.astype("int64") // 1000).where(times.notna())
-    return frame[frame["stored"].between(NANO_FIRST_MS, NANO_LAST_MS)].astype({"stored": "int64"})
+    # A time that no nanoseconds can count is null by now.
+    return frame.dropna(subset=["stored"]).astype({"stored": "int64"})
 
 
 def _clocks(new: pd.DataFrame) -> pd.DataFrame:

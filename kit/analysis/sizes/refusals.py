@@ -264,7 +264,7 @@ def _answers(case: Case, slug: str) -> pd.DataFrame:
     if not refs.seen(case, slug):
         return pd.DataFrame(columns=pd.Index(columns)).astype({"attempt": bool})
     rows = scan.entries(case, [slug], (*columns[:-1], "message", "trace", "events"))
-    attempt = scan.holds(rows["events"], "send-attempt-failed")
+    attempt = scan.holds(rows["events"], ("send-attempt-failed",))
     topic = pd.Series(dict(scan.values(BY_SLUG["send-attempt-failed"], scan.texts(rows)))["topic"], dtype=object)
     fits = ~attempt | topic.isna() | (topic.str.len() <= int(versions.rule("brokerTopicMax", versions.OLDEST)))
     told = scan.frame(rows.select(columns[:-1])).assign(attempt=attempt)

@@ -68,7 +68,7 @@ def answers(case: Case) -> pd.DataFrame | None:
 def _answers(case: Case) -> pd.DataFrame:
     found = scan.events(case, tuple(SAID), ("ts", "file", "line", "events"))
     found = found.filter(pc.field("msg_id").is_valid())
-    marked = scan.holds(found["events"], LOCAL)
+    marked = scan.holds(found["events"], (LOCAL,))
     offset = pc.if_else(
         pc.match_substring_regex(found["commit_log_offset"], r"^\d{1,18}$"), found["commit_log_offset"], None
     )
