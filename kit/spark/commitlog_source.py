@@ -16,6 +16,7 @@ from attrs import evolve, frozen
 from pyspark.sql.datasource import (
     DataSource,
     DataSourceReader,
+    DataSourceStreamReader,
     EqualTo,
     Filter,
     GreaterThan,
@@ -103,10 +104,20 @@ class CommitLogDataSource(DataSource):
         return ddl(fields)
 
     def reader(self, schema: Any) -> CommitLogReader:
+        return CommitLogReader(self.options, self._skipped(), self._wanted())
+
+    def streamReader(self, schema: Any) -> DataSourceStreamReader:  # noqa: N802
+        if self._skipped():
+            raise ValueError(
+                "What is no record shows only once nothing is written any more: read table=skipped as a batch."
+            )
+        from kit.spark.streaming import CommitLogStreamReader
+
+        return CommitLogStreamReader(self.options, self._wanted())
+
+    def _wanted(self) -> Wanted:
         topics = _listed(self.options.get("body_topics"))
-        return CommitLogReader(
-            self.options, self._skipped(), Wanted(self._columns(), body_topics=frozenset(topics) if topics else None)
-        )
+        return Wanted(self._columns(), body_topics=frozenset(topics) if topics else None)
 
     def _skipped(self) -> bool:
         table = self.options.get("table", "messages")

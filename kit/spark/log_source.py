@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import msgspec
-from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.types import StructType
 
 from kit.evidence.files import open_raw
@@ -51,6 +51,7 @@ class LogDataSource(DataSource):
 
     >>> spark.read.format("rocketmq.log").load("evidence/")                                  # doctest: +SKIP
     >>> spark.read.format("rocketmq.log").option("events", "true").load("transaction.log")   # doctest: +SKIP
+    >>> spark.readStream.format("rocketmq.log").load("logs/")   # options: `kit.spark.streaming` # doctest: +SKIP
     """
 
     @classmethod
@@ -64,6 +65,11 @@ class LogDataSource(DataSource):
 
     def reader(self, schema: StructType) -> DataSourceReader:
         return _Reader(dict(self.options))
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
+        from kit.spark.streaming import LogStreamReader
+
+        return LogStreamReader(self.options, _options(dict(self.options)))
 
 
 @attrs.frozen
