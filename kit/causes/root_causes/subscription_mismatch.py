@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
+from kit.analysis import noise
 from kit.analysis import refs as quoting
 from kit.analysis.consumers import facts, handled, lag, members, positions
 from kit.causes import collect_next
@@ -241,7 +242,8 @@ def _refused(case: Case, group: str | None) -> Step:
         if s.group and group in (None, s.group) and not s.values.get("topic", "").startswith("%RETRY%")
     ]
     count = sum(s.count for s in said)
-    if count < FLAPS:
+    # A start brings a few of these lines: alone they count where they go on.
+    if count < FLAPS or (group is None and "subscription-missing" not in noise.going_on(case)):
         return Step(NOT_REFUSED, "supporting", None, id="pulls-refused")
     claim = REFUSED.say(group=said[0].group, topic=sorted({s.values.get("topic") or "" for s in said}), count=count)
     return Step(claim, "supporting", True, tuple(s.ref(case) for s in said[:2]), id="pulls-refused")
