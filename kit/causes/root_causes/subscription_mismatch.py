@@ -17,6 +17,7 @@ from kit.analysis.consumers import facts, handled, lag, members, positions
 from kit.causes import collect_next
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
 from kit.i18n import T
+from kit.rocketmq import names
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -208,7 +209,7 @@ def _flapping(case: Case) -> dict[str, tuple[int, list[str], list[facts.Said]]]:
     found: dict[str, tuple[int, list[str], list[facts.Said]]] = {}
     by_group: dict[str, list[facts.Said]] = defaultdict(list)
     for said in facts.of(case, "subscription-replaced", "subscription-removed", "subscription-added"):
-        if said.group and positions.of_users(said.group) and not said.values.get("topic", "").startswith("%RETRY%"):
+        if said.group and names.of_users(said.group) and not said.values.get("topic", "").startswith("%RETRY%"):
             by_group[said.group].append(said)
     for group, lines in by_group.items():
         removed = [s for s in lines if s.event == "subscription-removed"]
