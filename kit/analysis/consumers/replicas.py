@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 ACKNOWLEDGED: Final = "SEND_OK"
 """client/producer/SendStatus: stored by the master, and by its slave where the master waits for it. FLUSH_SLAVE_TIMEOUT and SLAVE_NOT_AVAILABLE say it was not."""
 MOST: Final = 200_000
-GONE: Final = ("broker-lost", "ha-expired", "ha-closed", "ha-connect-failed", "slave-sync-failed")
 
 
 @attrs.frozen

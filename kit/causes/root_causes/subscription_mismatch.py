@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
+from kit.analysis import noise
 from kit.analysis import refs as quoting
 from kit.analysis.consumers import facts, handled, lag, members, positions
 from kit.causes import collect_next
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
 from kit.i18n import T
+from kit.rocketmq import names
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -207,7 +209,7 @@ def _flapping(case: Case) -> dict[str, tuple[int, list[str], list[facts.Said]]]:
     found: dict[str, tuple[int, list[str], list[facts.Said]]] = {}
     by_group: dict[str, list[facts.Said]] = defaultdict(list)
     for said in facts.of(case, "subscription-replaced", "subscription-removed", "subscription-added"):
-        if said.group and positions.of_users(said.group) and not said.values.get("topic", "").startswith("%RETRY%"):
+        if said.group and names.of_users(said.group) and not said.values.get("topic", "").startswith("%RETRY%"):
             by_group[said.group].append(said)
     for group, lines in by_group.items():
         removed = [s for s in lines if s.event == "subscription-removed"]
@@ -241,7 +243,8 @@ def _refused(case: Case, group: str | None) -> Step:
         if s.group and group in (None, s.group) and not s.values.get("topic", "").startswith("%RETRY%")
     ]
     count = sum(s.count for s in said)
-    if count < FLAPS:
+    # A start brings a few of these lines: alone they count where they go on.
+    if count < FLAPS or (group is None and "subscription-missing" not in noise.going_on(case)):
         return Step(NOT_REFUSED, "supporting", None, id="pulls-refused")
     claim = REFUSED.say(group=said[0].group, topic=sorted({s.values.get("topic") or "" for s in said}), count=count)
     return Step(claim, "supporting", True, tuple(s.ref(case) for s in said[:2]), id="pulls-refused")
