@@ -46,16 +46,6 @@ its letters are those that client/Validators allows, so that a bracket behind it
 _SIZE_LIMIT: Final = re.compile(r"the message body size over max value, MAX: (?P<limit>\d+)")
 _GROUP_CELLS: Final = ("consumerGroup", "#Group")
 _TOPIC_CELLS: Final = ("#Topic", "topicName", "Topic")
-_OWN: Final = (
-    names.SYSTEM_GROUP_PREFIX,
-    "TOOLS_CONSUMER",
-    "SELF_TEST",
-    "FILTERSRV",
-    "__MONITOR",
-    "CID_ONS",
-    names.SCHEDULE_GROUP,
-    names.INNER_PRODUCER_GROUP,
-)
 
 
 @attrs.frozen
@@ -213,7 +203,7 @@ def groups(named: Iterable[Group]) -> tuple[Group, ...]:
     """Return each consumer group of users once: the first place that names it, the oldest client."""
     kept: dict[str, Group] = {}
     for group in named:
-        if not group.name or group.name.startswith(_OWN) or group.name == names.ADMIN_GROUP:
+        if not names.of_users(group.name):
             continue
         before = kept.get(group.name)
         clients = [c for c in (group.client, before.client if before else None) if c]

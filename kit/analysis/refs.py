@@ -26,8 +26,6 @@ from kit.inventory import quotes
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from kit.case.case import Case
 
 
@@ -128,26 +126,20 @@ def quote(case: Case, where: Seen, most: int = 3) -> tuple[Ref, ...]:
     return tuple(Ref(file, case.line(file, line), line=line) for file, line in where.places[:most])
 
 
-def lines(case: Case, entries: DataFrame, most: int = 3, *, within: str | None = None) -> tuple[Ref, ...]:
-    """Quote the earliest entries of a frame with file, line, ts, message and trace.
-
-    With `within`, the quoted line is the first one of the entry that holds this text (a folded trace has many).
-    """
-    picked = entries.orderBy("ts", "file", "line").limit(most).select("file", "line", "message", "trace").collect()
-    return tuple(entry(case, row.file, row.line, row.message, row.trace, within) for row in picked)
-
-
 QUOTED = ("ts", "file", "line", "message", "trace")
 """Columns of entries that are quoted."""
 
 
 def first_lines(case: Case, slug: str, most: int = 3, *, within: str | None = None) -> tuple[Ref, ...]:
-    """Quote the earliest entries with a known text, as `lines` does."""
+    """Quote the earliest entries with a known text, as `earliest` does."""
     return earliest(case, scan.frame(scan.entries(case, [slug], QUOTED)), most, within=within)
 
 
 def earliest(case: Case, entries: pd.DataFrame, most: int = 3, *, within: str | None = None) -> tuple[Ref, ...]:
-    """Quote the earliest of some entries, as `lines` does of a Spark frame: a frame with the columns of `QUOTED`."""
+    """Quote the earliest of some entries, a frame with the columns of `QUOTED`.
+
+    With `within`, the quoted line is the first one of the entry that holds this text (a folded trace has many).
+    """
     picked = entries.astype({"file": object}).sort_values(["ts", "file", "line"], na_position="first").head(most)
     return tuple(
         entry(case, file, int(line), message, trace, within)
@@ -199,13 +191,6 @@ PRINTED = (
     "offset_msg_id",
     *map(promoted, SHOWN),
 )
-
-
-def records(frame: DataFrame, most: int = 3) -> tuple[Ref, ...]:
-    """Quote the first records, by store time, of a frame with the columns of `messages`."""
-    return tuple(
-        record(row) for row in frame.orderBy("store_timestamp", "file", "physical_offset").limit(most).collect()
-    )
 
 
 def records_where(case: Case, where: pc.Expression, most: int = 3) -> tuple[Ref, ...]:

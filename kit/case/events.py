@@ -46,29 +46,3 @@ def value(slug: str, name: str) -> Column:
     event = BY_SLUG[slug]
     found = F.regexp_extract(F.concat_ws("\n", "message", "trace"), event.java, event.groups.index(name) + 1)
     return F.when(F.array_contains("events", slug) & (found != ""), found)
-
-
-def select_any(logs: DataFrame, slugs: Sequence[str]) -> DataFrame:
-    """Return the rows of `logs` with any of these texts in one pass: `event` (the first of `slugs` that is in the
-    entry) and one column per value.
-
-    Values of the same name in several patterns share a column. Raise `KeyError` for a slug that is not in the
-    catalogue.
-    """
-    from pyspark.sql import functions as F  # noqa: N812
-
-    has = {slug: F.array_contains("events", slug) for slug in slugs}
-    text = F.concat_ws("\n", "message", "trace")
-    found = {name: [s for s in slugs if name in BY_SLUG[s].groups] for slug in slugs for name in BY_SLUG[slug].groups}
-    rows = logs.where(F.arrays_overlap("events", F.array(*map(F.lit, slugs))))
-    event = F.coalesce(*(F.when(has[slug], slug) for slug in slugs)).alias("event")
-    values = []
-    for name, among in found.items():
-        said = [
-            F.when(
-                has[s], F.nullif(F.regexp_extract(text, BY_SLUG[s].java, BY_SLUG[s].groups.index(name) + 1), F.lit(""))
-            )
-            for s in among
-        ]
-        values.append(F.coalesce(*said).alias(free(name, [*logs.columns, "event"])))
-    return rows.select("*", event, *values)

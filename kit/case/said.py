@@ -15,7 +15,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kit.case import scan
-from kit.case.events import free
 from kit.rocketmq.log_events.catalogue import BY_SLUG
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ def rows(
         whole = scan.texts(batch)
         shown = {name: plain(batch[name]) for name in columns}
         shown |= {name: pa.array(contains(whole, words)) for name, words in (marks or {}).items()}
-        yield pa.table(shown | (_values(batch["events"], whole, slugs, [*columns, "event"]) if values else {}))
+        yield pa.table(shown | (scan.said_in(batch["events"], whole, slugs, [*columns, "event"]) if values else {}))
 
 
 def contains(whole: pa.Array, words: Sequence[str]) -> np.ndarray:
@@ -66,23 +65,6 @@ def matched(texts: pa.Array, pattern: str) -> np.ndarray:
 
 def plain(column: pa.Array) -> pa.Array:
     return column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
-
-
-def _values(events: pa.Array, text: pa.Array, slugs: Sequence[str], taken: Sequence[str]) -> dict[str, pa.Array]:
-    """Return `event` and the values of each entry: of several texts with a value of one name the first that has it."""
-    parents, said = pc.list_parent_indices(events), pc.list_flatten(events)
-    names = dict.fromkeys(free(name, taken) for slug in slugs for name in BY_SLUG[slug].groups)
-    found = {name: np.full(len(text), None, object) for name in ("event", *names)}
-    for slug in slugs:
-        at = parents.filter(pc.equal(said, slug)).to_numpy(zero_copy_only=False)
-        if not len(at):
-            continue
-        values = {"event": np.full(len(at), slug, object)}
-        values |= {free(name, taken): each for name, each in scan.values(BY_SLUG[slug], text.take(pa.array(at)))}
-        for name, each in values.items():
-            known = found[name][at]
-            found[name][at] = np.where(pd.isna(known), each, known)
-    return {name: pa.array(each, pa.string()) for name, each in found.items()}
 
 
 def values(slug: str, text: pa.Array, here: np.ndarray) -> dict[str, np.ndarray]:
@@ -120,7 +102,7 @@ def _none(case: Case, slugs: Sequence[str], columns: Sequence[str], marks: Marks
     empty = {name: plain(kept[name].combine_chunks()) for name in columns}
     empty |= {name: pa.array([], pa.bool_()) for name in marks or {}}
     no_text = pa.array([], pa.string())
-    return pa.table(empty | _values(pa.array([], pa.list_(pa.string())), no_text, slugs, [*columns, "event"]))
+    return pa.table(empty | scan.said_in(pa.array([], pa.list_(pa.string())), no_text, slugs, [*columns, "event"]))
 
 
 def counted(

@@ -226,27 +226,32 @@ def event(case: Case, slug: str, columns: Sequence[str] = ("file", "line")) -> p
 def events(
     case: Case, slugs: Sequence[str], columns: Sequence[str] = ("file", "line"), where: pc.Expression | None = None
 ) -> pa.Table:
-    """Return the entries with any of these texts as `kit.case.events.select_any` does: `columns`, `event` (the first of
-    `slugs` that is in the entry) and one column for each value. Only what is found is held.
+    """Return the entries with any of these texts: `columns`, `event` (the first of `slugs` that is in the entry) and one
+    text for each value, `_said` behind a name that the logs have. Only what is found is held.
     """
-    named = list(dict.fromkeys(free(g, [*LOG_COLUMNS, "event"]) for slug in slugs for g in BY_SLUG[slug].groups))
-    read = list(dict.fromkeys([*columns, "message", "trace", "events"]))
-    found = entries(case, slugs, read, where)
-    made: dict[str, np.ndarray] = {name: np.full(len(found), None, object) for name in ("event", *named)}
-    text = texts(found)
-    at = pc.list_parent_indices(found["events"].combine_chunks()).to_numpy()
-    listed = pc.list_flatten(found["events"].combine_chunks())
-    for slug in slugs:
-        rows = at[pc.equal(listed, slug).to_numpy(zero_copy_only=False)]
-        said = values(BY_SLUG[slug], text.take(pa.array(rows)))
-        for name, value in (("event", np.full(len(rows), slug, object)), *said):
-            column = made[name if name == "event" else free(name, [*LOG_COLUMNS, "event"])]
-            open_ = np.array([each is None for each in column[rows]], bool)
-            column[rows[open_]] = value[open_]
+    found = entries(case, slugs, list(dict.fromkeys([*columns, "message", "trace", "events"])), where)
     kept = found.select(list(columns))
-    for name, column in made.items():
-        kept = kept.append_column(name, pa.array(column, pa.string()))
+    for name, column in said_in(_whole(found["events"]), texts(found), slugs, [*LOG_COLUMNS, "event"]).items():
+        kept = kept.append_column(name, column)
     return kept
+
+
+def said_in(listed: pa.Array, text: pa.Array, slugs: Sequence[str], taken: Sequence[str]) -> dict[str, pa.Array]:
+    """Return `event` (the first of `slugs` that is in the entry) and each value of entries with these `events` and
+    texts: of several texts with a value of one name the first that has it, `_said` behind a name that is `taken`.
+    """
+    parents, known = pc.list_parent_indices(listed), pc.list_flatten(listed)
+    names = dict.fromkeys(free(name, taken) for slug in slugs for name in BY_SLUG[slug].groups)
+    found = {name: np.full(len(text), None, object) for name in ("event", *names)}
+    for slug in slugs:
+        rows = parents.filter(pc.equal(known, slug)).to_numpy(zero_copy_only=False)
+        if not len(rows):
+            continue
+        printed = {free(name, taken): each for name, each in values(BY_SLUG[slug], text.take(pa.array(rows)))}
+        for name, each in ({"event": np.full(len(rows), slug, object)} | printed).items():
+            before = found[name][rows]
+            found[name][rows] = np.where([one is None for one in before], each, before)
+    return {name: pa.array(each, pa.string()) for name, each in found.items()}
 
 
 def texts(found: pa.Table | pa.RecordBatch) -> pa.Array:

@@ -48,6 +48,25 @@ SYSTEM_GROUP_PREFIX: Final = "CID_RMQ_SYS_"
 SCHEDULE_GROUP: Final = "SCHEDULE_CONSUMER"
 INNER_PRODUCER_GROUP: Final = "CLIENT_INNER_PRODUCER"
 ADMIN_GROUP: Final = "admin_ext_group"
+_OWN_GROUPS: Final = (
+    SYSTEM_GROUP_PREFIX,
+    "TOOLS_CONSUMER",
+    "SELF_TEST",
+    "FILTERSRV",
+    "__MONITOR",
+    "CID_ONS",
+    "%SYS",
+    SCHEDULE_GROUP,
+    INNER_PRODUCER_GROUP,
+    ADMIN_GROUP,
+)
+"""How the names of RocketMQ's own consumer groups begin (also broker/subscription/SubscriptionGroupManager)."""
+
+
+def of_users(group: str) -> bool:
+    """Tell whether a consumer group is one of users, not of RocketMQ itself."""
+    return bool(group) and not group.startswith(_OWN_GROUPS)
+
 
 # --- properties: common/message/MessageConst --------------------------------------------------------------------------
 KEYS: Final = "KEYS"
@@ -146,9 +165,6 @@ PROPERTIES: Final[dict[str, Property]] = {
         Property(CRC32, "5.2.0", T("CRC over the record, 20 bytes at the end of the properties, off by default"), "store/CommitLog"),
     )
 }  # fmt: skip
-
-CONSUMER_RESEND_MARKS: Final = (RECONSUME_TIME, MAX_RECONSUME_TIMES, MIN_OFFSET, MAX_OFFSET, CONSUME_START_TIME)
-"""Stored, these prove that a consumer client sent the record (the fallback of sendMessageBack)."""
 
 NAME_VALUE_SEPARATOR: Final = "\x01"
 PROPERTY_SEPARATOR: Final = "\x02"

@@ -16,6 +16,7 @@ from attrs import evolve, frozen
 from pyspark.sql.datasource import (
     DataSource,
     DataSourceReader,
+    DataSourceStreamReader,
     EqualTo,
     Filter,
     GreaterThan,
@@ -28,10 +29,12 @@ from pyspark.sql.datasource import (
 
 from kit.evidence.unread import Unread
 from kit.formats.commitlog.schema import FIELDS, SKIPPED, STORED, File, Wanted, schema
-from kit.spark.sources import KEPT, ddl, files_of, kept
+from kit.spark.sources import KEPT, ddl, files_of, kept, part_name
 
 CHUNK: Final = 64 << 20
 """Bytes of a file one task reads at most; files smaller than that share a task."""
+SHARED: Final = 8 << 20
+"""Bytes up to which files share a task even where there is little to read."""
 _KINDS: Final = ("commitlog", "dledger")
 
 
@@ -46,7 +49,7 @@ class Chunk(InputPartition):
 
 def plan(files: Sequence[File]) -> list[Chunk]:
     """Cut files into tasks of at most `CHUNK` bytes, at least some eight of them where there is enough to read."""
-    most = max(8 << 20, min(CHUNK, sum(file.used for file in files) // 8 + 1))
+    most = max(SHARED, min(CHUNK, sum(file.used for file in files) // 8 + 1))
     chunks: list[Chunk] = []
     held: list[tuple[File, int, int]] = []
     room = most
@@ -101,10 +104,20 @@ class CommitLogDataSource(DataSource):
         return ddl(fields)
 
     def reader(self, schema: Any) -> CommitLogReader:
+        return CommitLogReader(self.options, self._skipped(), self._wanted())
+
+    def streamReader(self, schema: Any) -> DataSourceStreamReader:  # noqa: N802
+        if self._skipped():
+            raise ValueError(
+                "What is no record shows only once nothing is written any more: read table=skipped as a batch."
+            )
+        from kit.spark.streaming import CommitLogStreamReader
+
+        return CommitLogStreamReader(self.options, self._wanted())
+
+    def _wanted(self) -> Wanted:
         topics = _listed(self.options.get("body_topics"))
-        return CommitLogReader(
-            self.options, self._skipped(), Wanted(self._columns(), body_topics=frozenset(topics) if topics else None)
-        )
+        return Wanted(self._columns(), body_topics=frozenset(topics) if topics else None)
 
     def _skipped(self) -> bool:
         table = self.options.get("table", "messages")
@@ -144,7 +157,9 @@ class CommitLogReader(DataSourceReader):
 
     def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
         folder = self.options.get("keep")
-        return kept(folder, repr(partition.ranges), self._read(partition)) if folder else self._read(partition)
+        return (
+            kept(folder, part_name(self.options, partition), self._read(partition)) if folder else self._read(partition)
+        )
 
     def _read(self, partition: Any) -> Iterator[pa.RecordBatch]:
         from kit.formats.commitlog.segments import messages, skipped

@@ -7,7 +7,8 @@ import tempfile
 import zlib
 from pathlib import Path
 
-from kit.formats.commitlog import batches, segments, trace_contexts
+from kit.evidence.files import open_raw
+from kit.formats.commitlog import batches, growing, segments, trace_contexts
 from kit.formats.commitlog.records import sniff
 from kit.formats.commitlog.schema import STORED
 from kit.formats.logs import entries  # noqa: F401 - its kernels and those it imports have explicit signatures: importing compiles them
@@ -45,6 +46,9 @@ def warm() -> None:
         list(segments.messages(file, 0, file.used, wanted))
         list(segments.messages(file, 0, file.used, batches.Wanted(STORED, body_topics=frozenset({"t"}))))
         list(segments.skipped(file, 0, file.used))
+        with open_raw(path) as stream:
+            growing.present_end(stream, file)
+            growing.records_end(stream, file, 0, file.length, is_last=True)
         list(trace_contexts.trace_rows(file, 0, file.used, frozenset({"t"})))
 
 

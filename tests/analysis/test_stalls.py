@@ -11,7 +11,9 @@ from busy_evidence import START, A, B, sent, traffic, write_store
 from stores import Record
 
 import kit
+from kit.analysis.messages import originals
 from kit.analysis.sends import stalls
+from kit.case import scan
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -74,9 +76,7 @@ def test_a_burst_goes_on_over_a_pause_whose_waiters_were_all_refused(spark: Spar
     assert burst.seconds == pytest.approx(1.6, abs=0.02)
 
 
-def test_half_messages_are_originals_but_commits_are_not(spark: SparkSession, tmp_path: Path) -> None:
-    from kit.analysis.messages.originals import originals
-
+def test_half_messages_are_originals_but_commits_are_not(tmp_path: Path) -> None:
     half = sent("X", 0, 1, topic=b"RMQ_SYS_TRANS_HALF_TOPIC", REAL_TOPIC="orders", TRAN_MSG="true")
     renewed = sent(
         "X", 0, 2, topic=b"RMQ_SYS_TRANS_HALF_TOPIC", REAL_TOPIC="orders", TRAN_MSG="true", TRANSACTION_CHECK_TIMES="1"
@@ -90,7 +90,8 @@ def test_half_messages_are_originals_but_commits_are_not(spark: SparkSession, tm
         tmp_path / "evidence" / "commitlog", [half, renewed, commit, delayed, delivered, trace, sent("Z", 0, 7, A)]
     )
     case = kit.open_case(tmp_path / "evidence", tmp_path / "ws")
-    assert sorted((r["keys"], r.topic) for r in originals(case).collect()) == [
+    written = scan.records(case, {name: scan.text(name) for name in ("keys", "topic")}, originals.which(case))
+    assert sorted(zip(*written.to_pydict().values(), strict=True)) == [
         ("X", "RMQ_SYS_TRANS_HALF_TOPIC"),
         ("Y", "SCHEDULE_TOPIC_XXXX"),
         ("Z", "orders"),

@@ -66,7 +66,6 @@ ONE: dict[str, tuple[Callable[[pd.DataFrame], Any], dict[str, st.SearchStrategy[
     "paired": (attempts.paired, ENTRIES),
     "printed periods": (busy_config.printed_periods, ENTRIES),
     "flow": (paths.flow, PATHS),
-    "totals": (reconcile.totals, WRONG),
     "finished": (reconcile.finished, WRONG),
     "for size": (lambda rows: [refusals.for_size(rows, writer) for writer in (None, "send")], REFUSED),
     "rate": (refusals.rate, REFUSED),

@@ -105,7 +105,7 @@ def connections(case: Case) -> list[Connection]:
                     said.file,
                 )
             )
-    return [c for c in found if positions.of_users(c.group)]
+    return [c for c in found if names.of_users(c.group)]
 
 
 @per_case
@@ -177,7 +177,7 @@ def subscriptions(case: Case) -> list[Subscription]:
                         said.ref(case),
                     )
                 )
-    return [s for s in found if positions.of_users(s.group)]
+    return [s for s in found if names.of_users(s.group)]
 
 
 @per_case
@@ -277,7 +277,7 @@ def holdings(case: Case) -> list[Holding]:
                     )
                 )
                 held.add((said.place, said.group, queue))
-    return [h for h in found if positions.of_users(h.group)]
+    return [h for h in found if names.of_users(h.group)]
 
 
 def holders_at_end(case: Case, group: str) -> dict[Queue, set[str]]:

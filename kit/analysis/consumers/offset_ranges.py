@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from kit.analysis import refs
-from kit.analysis.consumers import facts, handled, offset_lines, offset_moves, positions
+from kit.analysis.consumers import facts, handled, offset_lines, offset_moves
 from kit.case import scan
 from kit.case.memoize import per_case
 from kit.inventory.references import Ref
@@ -251,7 +251,7 @@ def unseen_starts(case: Case) -> list[Start]:
     shown = set(offset_lines.of(case, "pull-started")["group"].dropna())
     found = []
     for group in sorted(set(offset_moves.created(case)) - shown):
-        policy = start_policy(case, group) if positions.of_users(group) else None
+        policy = start_policy(case, group) if names.of_users(group) else None
         if policy is None or policy[0] == FROM_FIRST:
             continue
         topics = [topic for topic in _subscribed(case, group) if not topic.startswith(names.RETRY_PREFIX)]

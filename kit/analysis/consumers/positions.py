@@ -33,23 +33,8 @@ OWN_COPY: Final = 60.0
 """Seconds a store's own consumerOffset.json may be older than its last record: it is saved every 5 s (flushConsumerOffsetInterval), and at the stop."""
 BUCKETS: Final = 7_200
 TOPICS: Final = 500
-_OWN: Final = (
-    names.SYSTEM_GROUP_PREFIX,
-    "TOOLS_CONSUMER",
-    "SELF_TEST",
-    "FILTERSRV",
-    "__MONITOR",
-    "CID_ONS",
-    "%SYS",
-    names.ADMIN_GROUP,
-)
 _FILE: Final = re.compile(r"(?:^|/)(?:commitlog/)?[^/]*$")
 _EPOCH: Final = re.compile(r"(?:^|/)(1[4-9]\d{11})/[^/]+$")
-
-
-def of_users(group: str) -> bool:
-    """Tell whether a group is one of users, not of RocketMQ itself."""
-    return bool(group) and not group.startswith(_OWN)
 
 
 @per_case
@@ -58,7 +43,7 @@ def every(case: Case) -> pd.DataFrame:
     begin without an offset).
     """
     frame = _together(_copies(case), _progress(case), _status(case))
-    frame = frame[frame["group"].map(of_users).astype(bool)]
+    frame = frame[frame["group"].map(names.of_users).astype(bool)]
     if frame.empty:
         return frame.assign(lag=pd.array([], dtype="Int64"))
     ends = curve(case)
@@ -379,7 +364,7 @@ def topics(case: Case) -> list[str]:
     """Return the topics that users' groups consume, by offsets, outputs and running info."""
     wanted = (ds.field("kind") == "consumer") & ~ds.field("backup")
     rows = ds.dataset(case.folder("offsets"), format="parquet").to_table(["topic", "group"], filter=wanted).to_pylist()
-    found = {row["topic"] for row in rows if of_users(row["group"] or "")}
+    found = {row["topic"] for row in rows if names.of_users(row["group"] or "")}
     found |= {b["#Topic"] for b in admin_blocks(case) if "#Consumer Offset" in b and "#Topic" in b}
     return sorted(found - {None})
 

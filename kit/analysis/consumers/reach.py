@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 Known = Literal["loopback", "bridge", "link-local"]
 
-VIP: Final = 2
-"""A client with vipChannelEnabled connects to listenPort − 2 (`MixAll.brokerVIPChannel`)."""
 PORT: Final = 10911
 MOST: Final = 20_000
 BRIDGE: Final = re.compile(

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from kit.analysis.messages import record_stage
-from kit.i18n import Said, Sentence, T
+from kit.i18n import T
 from kit.rocketmq import names
 
 Record = dict[str, Any]
@@ -279,7 +279,3 @@ def _transaction(mine: list[Record], ops: list[Record]) -> Iterable[dict[str, An
 
 def _when(at: dt.datetime | None) -> str | None:
     return None if at is None else at.isoformat(sep=" ", timespec="milliseconds").replace("+00:00", " UTC")
-
-
-def rendered(sentence: Sentence | Said | str, lang: Any) -> str:
-    return sentence if isinstance(sentence, str) else sentence.render(lang)

@@ -14,14 +14,11 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
-from pyspark.sql import functions as F  # noqa: N812
 
 from kit.case import scan, setup
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-
     from kit.case.case import Case
 
 NEW: Final = (
@@ -34,19 +31,9 @@ NEW: Final = (
 """What the fixed fields alone cannot rule out as an original; RocketMQ's own messages among it."""
 
 
-def is_original(trace_topics: tuple[str, ...] = ()) -> Column:
-    """Tell originals, as a condition on the columns of `records`. `trace_topics`: further names of message trace topics."""
-    return F.col("original") & ~F.col("topic").isin(*trace_topics)
-
-
 def which(case: Case) -> pc.Expression:
     """Tell originals, as a condition for `scan.records`."""
     return ds.field("original") & ~ds.field("topic").isin(pa.array(trace_topics(case), pa.string()))
-
-
-def originals(case: Case) -> DataFrame:
-    """Return the originals of the case, each once (columns of `messages`)."""
-    return case.records.where(is_original(trace_topics(case)))
 
 
 def trace_topics(case: Case) -> tuple[str, ...]:

@@ -25,7 +25,6 @@ from kit.case import scan, tables
 from kit.case.memoize import per_case
 from kit.formats.commitlog.schema import TEXT, as_dict, promoted
 from kit.formats.printed_times import shown as iso_utc
-from kit.i18n import T
 from kit.inventory import mentions
 from kit.rocketmq import ids, names
 
@@ -37,12 +36,6 @@ MOST_RECORDS: Final = 100_000
 MOST_LINKED: Final = 1_000
 MOST_KEYLESS: Final = 200_000
 TEXTS: Final = ("log", "text", "mqadmin", "rows", "sends")
-KINDS: Final[dict[str, T]] = {
-    "uniq": T("UNIQ_KEY: one id for all copies"),
-    "offset": T("offset id: the id of one copy"),
-    "grpc": T("UNIQ_KEY of a gRPC client"),
-    "key": T("business key"),
-}
 _FIELDS: Final = (
     "uniq_key",
     "file",

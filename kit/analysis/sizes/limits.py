@@ -54,16 +54,10 @@ def _retries(case: Case) -> list[tuple[Any, ...]]:
     told = {
         (r["subject"], r["value"]): r
         for r in sorted(found, key=lambda r: (r["subject"] or "", r["file"], r["line"]))
-        if not _internal(r["subject"])
+        if names.of_users(r["subject"] or "")
     }
     rows: list[tuple[Any, ...]] = [
         (f"retryMaxTimes {group}", value, "", "evidence", row["file"], row["line"])
         for (group, value), row in told.items()
     ]
     return rows[:50] or [("retryMaxTimes", "16", "", "default", None, None)]
-
-
-def _internal(group: str | None) -> bool:
-    return group is None or group.startswith(
-        (names.SYSTEM_GROUP_PREFIX, "TOOLS_CONSUMER", "SELF_TEST", "FILTERSRV", "__MONITOR", "CID_ONS", "CID_ONSAPI")
-    )

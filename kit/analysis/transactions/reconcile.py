@@ -198,14 +198,6 @@ def _causes(case: Case, wrong: pd.DataFrame) -> pd.DataFrame | None:
     return told.assign(all_causes=told["uniq_key"].map(every_how))
 
 
-def totals(frame: pd.DataFrame) -> dict[tuple[str, str], int]:
-    """Return how many inconsistent transactions of each kind and cause are in the frame of `inconsistent`: {(kind,
-    cause or ""): count}.
-    """
-    counted = frame.assign(cause=frame["cause"].fillna("")).groupby(["kind", "cause"]).size().reset_index(name="n")
-    return {(str(row["kind"]), str(row["cause"])): int(row["n"]) for row in counted.to_dict("records")}
-
-
 def finished(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of `inconsistent` whose transaction was ended by somebody: discarded ones are a neighbour's
     matter.

@@ -165,7 +165,7 @@ def _back_lines(case: Case) -> dict[str, list[facts.Said]]:
     """Return, by group, the lines of offsets that went back in a queue that two addresses write."""
     by_queue: dict[tuple[str, Any], list[facts.Said]] = defaultdict(list)
     for said in facts.of(case, "consumer-offset-back"):
-        if said.group and positions.of_users(said.group):
+        if said.group and names.of_users(said.group):
             by_queue[said.group, said.queue].append(said)
     found: dict[str, list[facts.Said]] = defaultdict(list)
     for (group, _), lines in by_queue.items():
@@ -196,7 +196,7 @@ def _same_shares(case: Case) -> list[tuple[facts.Said, facts.Said]]:
         topic = said.values.get("topic", "")
         if (
             said.group
-            and positions.of_users(said.group)
+            and names.of_users(said.group)
             and not topic.startswith(names.RETRY_PREFIX)
             and (positions.number(said.values.get("clients")) or 2) > 1
         ):

@@ -11,12 +11,15 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
+from kit.analysis import noise
 from kit.analysis import refs as quoting
 from kit.analysis.consumers import facts, handled, lag, members, positions
 from kit.causes import collect_next
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
 from kit.causes.root_causes import _untouched_queues as untouched
 from kit.i18n import T
+from kit.rocketmq import names
+from kit.rocketmq.log_events import passing
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -25,6 +28,10 @@ SLUG = "subscription-mismatch"
 KIND: Kind = "root_cause"
 FLAPS = 2
 """Times a topic, or an expression, has to come back into the broker's table: a deployment replaces it once."""
+
+PICKED = 5
+"""Refused pulls in an excerpt without any start or stop of a consumer from which on they are worth a look."""
+STARTS: Final = passing.BY_SLUG["subscription-missing"].starts
 
 TITLE = T("Clients of one consumer group subscribe differently")
 SUMMARY_FRONT = T(
@@ -215,7 +222,7 @@ def _flapping(case: Case) -> dict[str, tuple[int, list[str], list[facts.Said]]]:
     found: dict[str, tuple[int, list[str], list[facts.Said]]] = {}
     by_group: dict[str, list[facts.Said]] = defaultdict(list)
     for said in facts.of(case, "subscription-replaced", "subscription-removed", "subscription-added"):
-        if said.group and positions.of_users(said.group) and not said.values.get("topic", "").startswith("%RETRY%"):
+        if said.group and names.of_users(said.group) and not said.values.get("topic", "").startswith("%RETRY%"):
             by_group[said.group].append(said)
     for group, lines in by_group.items():
         removed = [s for s in lines if s.event == "subscription-removed"]
@@ -249,7 +256,9 @@ def _refused(case: Case, group: str | None) -> Step:
         if (group is None or s.group in (group, None)) and not s.values.get("topic", "").startswith("%RETRY%")
     ]
     count = sum(s.count for s in said)
-    if count < FLAPS:
+    # A start brings a few of these lines: alone they count where they go on, or in lines somebody picked out of a log.
+    on = "subscription-missing" in noise.going_on(case) or (count >= PICKED and not quoting.seen(case, *STARTS))
+    if count < FLAPS or (group is None and not on):
         return Step(NOT_REFUSED, "supporting", None, id="pulls-refused")
     topics = sorted({s.values["topic"] for s in said if s.values.get("topic")})
     named = next((s.group for s in said if s.group), None)

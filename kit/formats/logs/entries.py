@@ -61,10 +61,13 @@ def batches(piece: Piece, options: Options) -> Iterator[pa.RecordBatch]:
     """Yield the entries of a piece, about one batch for each 8 MiB of text."""
     with open_raw(piece.path) as file:
         size = file.seek(0, io.SEEK_END)
-        at, line = _align(file, piece, size)
-        skipping = piece.start > 0
+        skipping = piece.start > 0 and piece.line is None
+        if piece.line is None:
+            at, line = _align(file, piece, size)
+        else:
+            at, line, size = piece.start, piece.line, min(size, piece.end)
         while at < size and not (skipping and at >= piece.end):
-            raw = read(file, at, WINDOW)
+            raw = read(file, at, min(WINDOW, size - at))
             if not raw.size:
                 return
             whole = at + raw.size >= size

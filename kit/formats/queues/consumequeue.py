@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 import re
 import struct
 from collections.abc import Iterator
@@ -59,6 +61,8 @@ SCHEMA: Final = pa.schema(
 """One row a unit in use. Topic and queue come from the path and are null without it; `kind` is `plain`, `batch` or
 `ext`."""
 BATCH_UNITS: Final = 65_536
+SNIFFED: Final = 65_536
+"""Bytes that tell the kind of a file."""
 
 
 def place(file: str) -> tuple[str, str, int, int] | None:
@@ -151,26 +155,34 @@ def _ext(buf: np.ndarray) -> bool:
     return seen > 0
 
 
-def units(file: str, path: str) -> Iterator[pa.RecordBatch]:
-    """Yield the used units of one consume queue file; filler and unused space are left out.
+def units(file: str, path: str, start: int = 0, stop: int | None = None) -> Iterator[pa.RecordBatch]:
+    """Yield the used units of one consume queue file, those in `[start, stop)` of its bytes; filler and unused space are
+    left out.
 
     `problem` says `size` or `offset` where a unit cannot point at a record, `order` where it points before its
     predecessor.
     """
     with open_raw(path) as stream:
-        buf = buffers.whole(stream)
+        if stop is None:
+            buf = buffers.whole(stream)
+        else:
+            # The first bytes tell the kind, the unit before `start` whether order is kept.
+            buf = buffers.space(stop)
+            buffers.read(stream, buf, 0, min(stop, SNIFFED))
+            buffers.read(stream, buf, max(0, min(start - BATCH.itemsize, stop)), stop)
     known = place(file)
-    found = sniff(buf[:65536], file)
+    found = sniff(buf[:SNIFFED], file)
     kind = known[0] if known else (found["unit"] if found else "plain")
     name = PurePosixPath(file.replace("\\", "/")).name
     base = known[3] if known else f.first_offset(name)
     if kind == "ext":
-        yield from _ext_units(file, buf, known)
+        yield from _ext_units(file, buf, known, start)
         return
     dtype = BATCH if kind == "batch" else PLAIN
     table = _units(buf, dtype)
-    last = np.int64(-1)
-    for first in range(0, len(table), BATCH_UNITS):
+    begin = start // dtype.itemsize
+    last = np.int64(table[begin - 1]["physical_offset"]) if begin else np.int64(-1)
+    for first in range(begin, len(table), BATCH_UNITS):
         part = table[first : first + BATCH_UNITS]
         offset, size, code = (part[name].astype(np.int64) for name in ("physical_offset", "size", "tags_code"))
         used = ((size != 0) | (offset != 0)) & ~((size == f.CQ_PREFILL_SIZE) & (offset == 0))
@@ -218,9 +230,42 @@ def _batch_of(
     return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
 
 
-def _ext_units(file: str, buf: np.ndarray, known: tuple[str, str, int, int] | None) -> Iterator[pa.RecordBatch]:
+def used(stream: io.FileIO, file: str, begin: int = 0) -> int:
+    """Return where the used units behind `begin` end in a queue file that is still written.
+
+    Units are written one behind the other, so the end is found by halving; the first ones of a new queue may be filler.
+    """
+    size = os.fstat(stream.fileno()).st_size
+    known = place(file)
+    found = sniff(os.pread(stream.fileno(), SNIFFED, 0), file)
+    kind = known[0] if known else (found["unit"] if found else "plain")
+    if kind == "ext":
+        return _ext_end(stream, begin, size)
+    unit = (BATCH if kind == "batch" else PLAIN).itemsize
+    low, high = begin // unit, size // unit
+    while low < high:
+        # Mostly a few units are new, so the steps grow from there.
+        middle = low
+        step = 1
+        while middle < high and any(os.pread(stream.fileno(), unit, middle * unit)):
+            low, middle, step = middle + 1, middle + 1 + step, step * 2
+        high = min(high, middle)
+    return low * unit
+
+
+def _ext_end(stream: io.FileIO, at: int, size: int) -> int:
+    while at + f.EXT_MIN_UNIT <= size:
+        length = int.from_bytes(os.pread(stream.fileno(), 2, at), "big", signed=True)
+        if length < f.EXT_MIN_UNIT or at + length > size:
+            break
+        at += length
+    return at
+
+
+def _ext_units(
+    file: str, buf: np.ndarray, known: tuple[str, str, int, int] | None, at: int = 0
+) -> Iterator[pa.RecordBatch]:
     read = struct.Struct(">hqqh")
-    at = 0
     held: list[tuple[int, int, str]] = []
     while at + f.EXT_MIN_UNIT <= len(buf):
         size, code, _, bits = read.unpack(buf[at : at + f.EXT_MIN_UNIT].tobytes())

@@ -1,0 +1,223 @@
+"""Files that grow, roll, are packed, cut off and deleted while somebody reads them: which of their bytes were read.
+
+A file is followed by what it holds, not by its name: device and inode find it again, the hash of its first bytes and of
+those before the place reached say that it is the same. A log that was renamed, copied or packed goes on where it was
+left; one that was cut off begins anew. Nothing here knows what the bytes mean.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Final
+
+import attrs
+import msgspec
+
+from kit.evidence import streams
+from kit.evidence.files import EvidenceFile, open_raw, walk
+
+HEAD: Final = 1024
+"""Bytes at the beginning of a file that tell it from others: a log's first lines carry their times, a record its offset."""
+MARK: Final = 64
+"""Bytes before the place reached that tell whether what was read is still there."""
+FORGET: Final = 600.0
+"""Seconds after which a file that is gone is forgotten: until then a packed copy of it is known by its first bytes."""
+UNREAD: Final = -1
+"""`Place.at` of a packed file that was there before anybody began to read."""
+PACKED: Final = 8 << 30
+"""Bytes of text at most that a packed file is unpacked to."""
+
+
+class Place(msgspec.Struct, omit_defaults=True):
+    """How far one file was read. `name` is relative to root number `root`.
+
+    `at`, `line`: bytes read (of the text inside, where the file is packed) and the number of the line that begins
+    there; `begin`, `first`: the same before the last step, so that the step can be read again; `head` is the hash of the
+    first `heads` bytes, `mark` that of the last `MARK` bytes before `at`; `size`, `changed`: as last looked at, of packed
+    files; `gone`: when it was missed first, in seconds since 1970.
+    """
+
+    name: str
+    root: int = 0
+    at: int = 0
+    line: int = 1
+    begin: int = 0
+    first: int = 1
+    heads: int = 0
+    head: str = ""
+    mark: str = ""
+    size: int = 0
+    changed: int = 0
+    gone: float = 0.0
+
+
+State = dict[str, Place]
+"""By device and inode, as `device:inode`."""
+
+
+@attrs.frozen
+class Found:
+    """A file as it is now: the key of its place, and the place where it was known before (or taken over from a file
+    with the same bytes). `is_new`: nothing of it was read by anybody.
+    """
+
+    key: str
+    file: EvidenceFile
+    place: Place
+    is_new: bool
+    is_packed: bool
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+def is_packed(head: bytes) -> bool:
+    """Tell whether a file is packed in a way in which single logs are, or a text that is not in bytes of ASCII."""
+    return head.startswith((streams.GZIP, streams.ZSTD, *streams.BZIP2, streams.XZ)) or streams.wide(head) is not None
+
+
+@contextlib.contextmanager
+def text(path: Path | str) -> Iterator[Path]:
+    """Hand out a path with the text of a file: its own, or that of a temporary file where it is packed.
+
+    Raise `OSError`, also where it breaks off: somebody may still be packing it.
+    """
+    with open_raw(path) as file:
+        if not is_packed(os.pread(file.fileno(), streams.HEAD, 0)):
+            yield Path(path)
+            return
+        with tempfile.NamedTemporaryFile(prefix="rmq-kit-") as out:
+            _unpack(file, out)
+            out.flush()
+            yield Path(out.name)
+
+
+def _unpack(file: io.FileIO, out: IO[bytes]) -> None:
+    source = streams.Peek(file)
+    head = source.peek(streams.HEAD)
+    encoding = streams.wide(head)
+    reader: streams.Readable
+    if encoding:
+        reader = streams.Utf8(source, encoding)
+    elif head.startswith(streams.GZIP):
+        reader = streams.Gunzip(source)
+    else:
+        reader = streams.Unzstd(source) if head.startswith(streams.ZSTD) else streams.Unpack(source)
+    size = 0
+    try:
+        while data := reader.read(streams.CHUNK):
+            size += len(data)
+            if size > PACKED:
+                raise OSError(f"unpacks to more than {PACKED >> 30} GiB")
+            out.write(data)
+    except (EOFError, ValueError) as error:
+        raise OSError(str(error)) from error
+
+
+def holds(file: io.FileIO, place: Place) -> bool:
+    """Tell whether a file's text begins as `place` says and is the same just before the place reached."""
+    if not place.heads or digest(os.pread(file.fileno(), place.heads, 0)) != place.head:
+        return False
+    size = min(MARK, place.at)
+    return digest(os.pread(file.fileno(), size, place.at - size)) == place.mark
+
+
+def marked(file: io.FileIO, place: Place) -> Place:
+    """Return a place with the hashes of what was read up to it."""
+    heads, size = min(HEAD, place.at), min(MARK, place.at)
+    return msgspec.structs.replace(
+        place,
+        heads=heads,
+        head=digest(os.pread(file.fileno(), heads, 0)),
+        mark=digest(os.pread(file.fileno(), size, place.at - size)),
+    )
+
+
+def look(
+    roots: Sequence[Path], before: State, now: float, is_asked: Callable[[str], bool]
+) -> tuple[list[Found], State]:
+    """Return the files below `roots` whose names are asked for, each with its place, and the places of those that are
+    gone for less than `FORGET` seconds. What cannot be read at the moment is left for the next look.
+    """
+    found: list[Found] = []
+    for root, folder in enumerate(roots):
+        with contextlib.suppress(OSError):
+            for name, path, info in walk(folder)[0]:
+                if not is_asked(name) or not info.st_size:
+                    continue
+                key = f"{info.st_dev}:{info.st_ino}"
+                with contextlib.suppress(OSError):
+                    found.append(_found(root, name, path, info, before.get(key), before, key))
+    here = {each.key for each in found}
+    gone = {
+        key: msgspec.structs.replace(place, gone=place.gone or now, begin=place.at, first=place.line)
+        for key, place in before.items()
+        if key not in here and place.at > 0 and now - (place.gone or now) < FORGET
+    }
+    return found, gone
+
+
+def _found(
+    root: int, name: str, path: Path, info: os.stat_result, known: Place | None, before: State, key: str
+) -> Found:
+    file = EvidenceFile(name, path, info.st_size, modified=info.st_mtime)
+    here = {"name": name, "root": root, "gone": 0.0}
+    if known is not None and known.size == info.st_size and known.changed == info.st_mtime_ns:
+        return Found(key, file, _resting(known, **here), False, True)
+    with open_raw(path) as opened:
+        packed = is_packed(os.pread(opened.fileno(), streams.HEAD, 0))
+        if known is not None and not packed and not known.size:
+            if not known.at or (info.st_size >= known.at and holds(opened, known)):
+                return Found(key, file, _resting(known, **here), False, False)
+            if info.st_size < known.at and _begins(opened, known, info.st_size):
+                return Found(key, file, _cut(opened, known, info.st_size, here), False, False)
+    if not packed:
+        with open_raw(path) as opened:
+            place = _taken_over(opened, before, here)
+        return Found(key, file, place or Place(name, root), place is None, False)
+    with text(path) as plain, open_raw(plain) as opened:
+        place = _taken_over(opened, before, here)
+        file = attrs.evolve(file, bytes=os.fstat(opened.fileno()).st_size, packed=True)
+    stamp = {"size": info.st_size, "changed": info.st_mtime_ns}
+    return Found(key, file, msgspec.structs.replace(place or Place(name, root), **stamp), place is None, True)
+
+
+def _resting(place: Place, **here: object) -> Place:
+    return msgspec.structs.replace(place, begin=place.at, first=place.line, **here)
+
+
+def _begins(file: io.FileIO, place: Place, size: int) -> bool:
+    """Tell whether a file that became shorter begins as before."""
+    return bool(place.heads) and size >= place.heads and digest(os.pread(file.fileno(), place.heads, 0)) == place.head
+
+
+def _cut(file: io.FileIO, place: Place, size: int, here: dict[str, object]) -> Place:
+    """Return the place in a file that lost its end: what comes next is new."""
+    data = os.pread(file.fileno(), size, 0)
+    place = msgspec.structs.replace(place, at=size, line=data.count(b"\n") + 1)
+    return marked(file, _resting(place, **here))
+
+
+def _taken_over(file: io.FileIO, before: State, here: dict[str, object]) -> Place | None:
+    """Return the place of the file whose text this one has, however it came to another inode; None where nobody read it.
+
+    A copy that is still being written is shorter than what was read: it waits until it is longer.
+    """
+    size = os.fstat(file.fileno()).st_size
+    heads: dict[int, str] = {}
+    best: Place | None = None
+    for place in before.values():
+        if not place.heads or place.heads > size or (best is not None and best.at >= place.at):
+            continue
+        if place.heads not in heads:
+            heads[place.heads] = digest(os.pread(file.fileno(), place.heads, 0))
+        if heads[place.heads] == place.head and (size < place.at or holds(file, place)):
+            best = place
+    return None if best is None else _resting(msgspec.structs.replace(best, size=0, changed=0), **here)

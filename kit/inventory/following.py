@@ -1,0 +1,258 @@
+"""Growing files of one kind, step by step: which whole entries, records or units are new since the step before.
+
+Each step is a stretch of each file, so that a step can be read again after a crash: a state says where the step began
+and where it ended. What reads the stretches (Spark's tasks, or a loop in this process) needs nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import itertools
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+
+import attrs
+import msgspec
+
+from kit.evidence import growing
+from kit.evidence.files import EvidenceFile, open_raw, walk
+from kit.evidence.growing import Found, Place, State
+from kit.rocketmq import binary_format as f
+
+LOGS: Final = ("log", "text", "mqadmin")
+STORES: Final = ("commitlog", "dledger")
+QUEUES: Final = ("consumequeue",)
+QUIET: Final = 1.0
+"""Seconds without a new byte after which the last entry of a log is taken for whole."""
+UNFINISHED: Final = 30.0
+"""Seconds without a new byte after which a last line without line feed is taken for whole."""
+MOST: Final = 256 << 20
+"""Bytes of one step."""
+_QUEUE_FOLDERS: Final = frozenset({"consumequeue", "batchconsumequeue", "consumequeue_ext"})
+_NEVER: Final = frozenset({"index", "timerwheel", "timerlog", "abort", "lock", "checkpoint"})
+
+
+class Stretch(msgspec.Struct, frozen=True):
+    """What one step reads of one file: the bytes `[place.begin, place.at)` of its text, and what kernels need to know.
+
+    `base`, `entry_head`: of a commit log (`kit.formats.commitlog.schema.File`).
+    """
+
+    root: str
+    place: Place
+    kind: str
+    source: str = "text"
+    encoding: str | None = None
+    seconds_twice: bool | None = None
+    base: int = 0
+    entry_head: int = 0
+
+
+@contextlib.contextmanager
+def text(stretch: Stretch) -> Iterator[str]:
+    """Hand out a path with the text of a stretch, under whatever name its file has now. Raise `OSError` where it is gone."""
+    root, place = Path(stretch.root), stretch.place
+    path = root if root.is_file() else root / place.name
+    for candidate in itertools.chain((path,), (other for _, other, info in _others(root) if other != path)):
+        try:
+            with growing.text(candidate) as plain:
+                with open_raw(plain) as stream:
+                    fits = growing.holds(stream, place)
+                if fits:
+                    yield str(plain)
+                    return
+        except OSError:
+            continue
+    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+
+
+def _others(root: Path) -> Iterator[tuple[str, Path, os.stat_result]]:
+    yield from walk(root)[0] if root.exists() else ()
+
+
+@attrs.define
+class Follower:
+    """Follows the files of some kinds below some folders (or single files).
+
+    `start`: `earliest` reads what is there at the first step, `latest` only what comes behind it; `since`: with
+    `earliest`, only files changed after that moment; `clock`: seconds since 1970.
+    """
+
+    roots: Sequence[Path]
+    kinds: tuple[str, ...]
+    start: str = "earliest"
+    since: float = 0.0
+    most: int = MOST
+    clock: Callable[[], float] = time.time
+    _known: dict[str, tuple[int, str, dict[str, Any]]] = attrs.field(init=False, factory=dict)
+    _quiet: dict[str, tuple[int, float]] = attrs.field(init=False, factory=dict)
+    _bases: dict[str, tuple[int, int]] = attrs.field(init=False, factory=dict)
+
+    def step(self, before: State, *, first: bool) -> State:
+        """Return the places behind what is whole now. `first`: nobody has followed these files before."""
+        now, left = self.clock(), self.most
+        found, after = growing.look(self.roots, before, now, self._is_asked)
+        last = _last_of(found)
+        for each in sorted(found, key=lambda one: (one.file.modified or 0.0, one.file.file)):
+            place = each.place
+            # What was cut off or taken away in this moment shows at the next look.
+            with contextlib.suppress(OSError):
+                if self._kind(each.key, each.file)[0] not in self.kinds:
+                    continue
+                if first and (self.start == "latest" or (each.file.modified or now) < self.since):
+                    place = self._at_end(each, each.key in last)
+                elif left > 0:
+                    place = self._advanced(each, now, left, each.key in last)
+            left -= place.at - place.begin
+            after[each.key] = place
+        for known in (self._known, self._quiet, self._bases):
+            for key in known.keys() - after.keys():
+                known.pop(key)
+        return after
+
+    def stretches(self, state: State) -> list[Stretch]:
+        """Return what the step that led to `state` has to read."""
+        every = [(key, place) for key, place in state.items() if place.at > place.begin >= 0 and not place.gone]
+        return [self._stretch(key, place) for key, place in every]
+
+    def _kind(self, key: str, file: EvidenceFile) -> tuple[str, dict[str, Any]]:
+        """Return kind and details of a file; asked again as long as its first bytes are still coming."""
+        from kit.inventory.recognise import HEAD, recognise
+
+        known = self._known.get(key)
+        if known is None or (known[0] < HEAD and file.bytes >= 2 * known[0]):
+            from kit.inventory.sniff import SAMPLE, seconds_twice
+
+            with growing.text(file.path) as plain:
+                kind, detail = recognise(attrs.evolve(file, path=plain))
+                if kind in LOGS:
+                    with open_raw(plain) as stream:
+                        detail["seconds_twice"] = seconds_twice(os.pread(stream.fileno(), SAMPLE, 0))
+            known = self._known[key] = (file.bytes, kind or "", detail)
+        return known[1], known[2]
+
+    def _is_asked(self, name: str) -> bool:
+        """Leave out what cannot be of the kinds followed, before anything is opened."""
+        folders = set(PurePosixPath(name).parts[:-1])
+        if self.kinds == QUEUES:
+            return bool(folders & _QUEUE_FOLDERS)
+        return not folders & (_QUEUE_FOLDERS | _NEVER)
+
+    def _advanced(self, found: Found, now: float, most: int, is_last: bool) -> Place:
+        place = found.place
+        if place.at == growing.UNREAD or (found.is_packed and place.at >= found.file.bytes):
+            return place
+        kind, detail = self._kind(found.key, found.file)
+        with growing.text(found.file.path) as plain, open_raw(plain) as stream:
+            if kind in LOGS:
+                end = self._log_end(stream, found, detail, now, most)
+                return _moved(stream, place, end, line=place.line + logs().count_lines(stream, place.at, end))
+            if kind in STORES:
+                file = self._store_file(found.key, found.file.file, stream)
+                end = stores().records_end(stream, file, place.at, most, is_last=is_last)
+            else:
+                end = queues().used(stream, found.file.file, place.at)
+            return _moved(stream, place, end)
+
+    def _at_end(self, found: Found, is_last: bool) -> Place:
+        """Return the place behind everything that is in a file now, as if it had been read."""
+        place = found.place
+        if found.is_packed:
+            return msgspec.structs.replace(place, at=growing.UNREAD, begin=growing.UNREAD)
+        kind, _ = self._kind(found.key, found.file)
+        with open_raw(found.file.path) as stream:
+            if kind in LOGS:
+                end = logs().line_end(stream, 0, os.fstat(stream.fileno()).st_size)
+                place = _moved(stream, place, end, line=1 + logs().count_lines(stream, 0, end))
+            elif kind in STORES:
+                file = self._store_file(found.key, found.file.file, stream)
+                place = _moved(stream, place, stores().present_end(stream, file) if is_last else file.length)
+            else:
+                place = _moved(stream, place, queues().used(stream, found.file.file))
+        return msgspec.structs.replace(place, begin=place.at, first=place.line)
+
+    def _log_end(self, stream: io.FileIO, found: Found, detail: dict[str, Any], now: float, most: int) -> int:
+        begin, size = found.place.at, os.fstat(stream.fileno()).st_size
+        seen, since = self._quiet.get(found.key, (-1, 0.0))
+        if seen != size:
+            # Of a file met for the first time only its own time says how long it has been quiet.
+            since = now if seen >= 0 else min(now, found.file.modified or now)
+            self._quiet[found.key] = (size, since)
+        end = min(size, begin + most)
+        if end == size and (found.is_packed or now - since >= UNFINISHED):
+            return end
+        if end == size and now - since >= QUIET:
+            return logs().line_end(stream, begin, end)
+        if detail.get("source") == "mqadmin":
+            return begin
+        from kit.formats.logs.log_table import Piece
+
+        mode = Piece("", "", 0, 0, source=detail.get("source") or "text").mode
+        whole = logs().last_entry(stream, begin, end, mode)
+        # An entry that fills a whole step is handed on in parts.
+        return whole if whole > begin or end == size else logs().line_end(stream, begin, end)
+
+    def _store_file(self, key: str, name: str, stream: io.FileIO) -> Any:
+        from kit.formats.commitlog.schema import File
+
+        length = os.fstat(stream.fileno()).st_size
+        if key not in self._bases:
+            known = stores().base_of(stream)
+            if known is None:
+                return File(name, "", length, length, f.first_offset(PurePosixPath(name).name) or 0, 0)
+            self._bases[key] = known
+        return File(name, "", length, length, *self._bases[key])
+
+    def _stretch(self, key: str, place: Place) -> Stretch:
+        root = self.roots[place.root]
+        known: dict[str, Any] = {"root": str(root), "place": place, "kind": ""}
+        # A step that is read again after a crash may find its file gone: whoever reads it says so.
+        with contextlib.suppress(OSError), text(Stretch(str(root), place, "")) as plain, open_raw(plain) as stream:
+            size = os.fstat(stream.fileno()).st_size
+            kind, detail = self._kind(key, EvidenceFile(place.name, Path(plain), size))
+            known["kind"] = kind
+            if kind in LOGS:
+                known |= {name: detail.get(name) for name in ("encoding", "seconds_twice")}
+                known["source"] = detail.get("source") or "text"
+            elif kind in STORES:
+                file = self._store_file(key, place.name, stream)
+                known |= {"base": file.base, "entry_head": file.head}
+        return Stretch(**known)
+
+
+def _moved(stream: io.FileIO, place: Place, end: int, line: int = 1) -> Place:
+    """Return `place` with what is before `end` read."""
+    return place if end <= place.at else growing.marked(stream, msgspec.structs.replace(place, at=end, line=line))
+
+
+def _last_of(found: Sequence[Found]) -> set[str]:
+    """Return the keys of those files that are the last of their folder: only these are still written."""
+    last: dict[tuple[int, str], tuple[str, str]] = {}
+    for each in found:
+        folder = (each.place.root, str(PurePosixPath(each.file.file).parent))
+        last[folder] = max(last.get(folder, ("", "")), (each.file.file, each.key))
+    return {key for _, key in last.values()}
+
+
+def logs() -> Any:
+    """Return the module with the kernels for logs: who follows stores alone need not load them, nor the other way."""
+    from kit.formats.logs import growing as module
+
+    return module
+
+
+def stores() -> Any:
+    from kit.formats.commitlog import growing as module
+
+    return module
+
+
+def queues() -> Any:
+    from kit.formats.queues import consumequeue as module
+
+    return module

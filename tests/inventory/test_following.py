@@ -1,0 +1,329 @@
+"""Files that grow, roll, are packed, cut off and deleted under a follower: each entry, record and unit once."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+import struct
+from pathlib import Path
+
+import attrs
+import pytest
+from stores import Record, store
+
+from kit.evidence.growing import FORGET, State
+from kit.formats.commitlog.schema import FIELDS, Wanted
+from kit.formats.logs.log_table import Options
+from kit.inventory.following import LOGS, QUEUES, STORES, Follower
+from kit.spark import streaming
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_795_300_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@attrs.define
+class Tail:
+    """A follower driven by hand, and everything it has read."""
+
+    root: Path
+    kinds: tuple[str, ...] = LOGS
+    start: str = "earliest"
+    most: int = 1 << 30
+    state: State = attrs.field(factory=dict)
+    clock: Clock = attrs.field(factory=Clock)
+    rows: list[dict] = attrs.field(factory=list)
+    steps: int = 0
+    follower: Follower = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.restart()
+
+    def restart(self) -> None:
+        """A new process with the places that were kept."""
+        self.follower = Follower([self.root], self.kinds, self.start, most=self.most, clock=self.clock)
+
+    def step(self, seconds: float = 0.1) -> list[dict]:
+        self.clock.now += seconds
+        self.state = self.follower.step(self.state, first=not self.steps)
+        self.steps += 1
+        new = [row for stretch in self.follower.stretches(self.state) for row in self.read(stretch)]
+        self.rows += new
+        return new
+
+    def read(self, stretch) -> list[dict]:
+        if stretch.kind in LOGS:
+            found = streaming.log_entries(stretch, Options(events=True))
+        elif stretch.kind in STORES:
+            found = streaming.messages(stretch, Wanted(tuple(name for name in FIELDS if name != "body")))
+        else:
+            found = streaming.units(stretch)
+        return [row for batch in found for row in batch.to_pylist()]
+
+    @property
+    def messages(self) -> list[str]:
+        return [row["message"] for row in self.rows]
+
+
+def line(second: int, text: str) -> str:
+    return f"2026-11-22 08:00:{second:02d} WARN SendMessageThread_1 - {text}\n"
+
+
+def append(path: Path, text: str, at: float) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a", encoding="utf-8", newline="") as file:
+        file.write(text)
+    os.utime(path, (at, at))
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> tuple[Tail, Path]:
+    tail = Tail(tmp_path / "logs")
+    path = tmp_path / "logs" / "store.log"
+    append(path, line(0, "first"), tail.clock.now)
+    return tail, path
+
+
+def test_an_entry_is_whole_when_the_next_begins_or_after_a_quiet_second(log) -> None:
+    tail, path = log
+    assert tail.step() == []
+    append(path, "\tat org.Example.run\n" + line(1, "second"), tail.clock.now)
+    (first,) = tail.step()
+    assert (first["message"], first["trace"], first["line"], first["lines"]) == ("first", "\tat org.Example.run", 1, 2)
+    assert tail.step(0.5) == []
+    (second,) = tail.step(1.0)
+    assert (second["message"], second["line"]) == ("second", 3)
+    assert tail.step(60) == []
+
+
+def test_half_a_line_waits(log) -> None:
+    tail, path = log
+    append(path, "2026-11-22 08:00:0", tail.clock.now)
+    tail.step()
+    tail.step(2)
+    assert tail.messages == ["first"]
+    append(path, line(2, "whole")[len("2026-11-22 08:00:0") :], tail.clock.now)
+    tail.step()
+    tail.step(2)
+    assert tail.messages == ["first", "whole"]
+
+
+def test_a_rolled_log_goes_on_under_its_new_name(log) -> None:
+    tail, path = log
+    tail.step()
+    append(path, line(1, "before"), tail.clock.now)
+    tail.step()
+    append(path, line(2, "last before"), tail.clock.now)
+    path.rename(path.with_name("store.1.log"))
+    append(path, line(3, "after"), tail.clock.now)
+    tail.step()
+    tail.step(2)
+    assert sorted(tail.messages) == ["after", "before", "first", "last before"]
+
+
+@pytest.mark.parametrize("kind", ["gz", "copied"])
+def test_a_packed_or_copied_log_is_read_from_where_it_was_left(log, kind: str) -> None:
+    tail, path = log
+    append(path, "".join(line(n, f"number {n}") for n in range(1, 40)), tail.clock.now)
+    tail.step()
+    append(path, line(41, "unread when it was rolled"), tail.clock.now)
+    content = path.read_bytes()
+    if kind == "gz":
+        (path.parent / "store.1.log.gz").write_bytes(gzip.compress(content))
+        path.unlink()
+    else:
+        (path.parent / "store.log.1").write_bytes(content)
+        path.write_bytes(b"")
+    append(path, line(42, "new file"), tail.clock.now)
+    for _ in range(4):
+        tail.step(2)
+    expected = ["first", *(f"number {n}" for n in range(1, 40)), "new file", "unread when it was rolled"]
+    assert sorted(tail.messages) == sorted(expected)
+
+
+def test_a_rolled_file_that_was_never_seen_is_read_from_its_beginning(log) -> None:
+    tail, path = log
+    tail.step(2)
+    (path.parent / "store.2.log.gz").write_bytes(gzip.compress(line(5, "rolled between two looks").encode()))
+    tail.step()
+    assert tail.messages == ["first", "rolled between two looks"]
+    tail.step(5)
+    assert len(tail.messages) == 2
+
+
+def test_a_packed_file_that_is_still_written_waits(log) -> None:
+    tail, path = log
+    packed = gzip.compress("".join(line(n % 60, f"entry {n}") for n in range(5000)).encode())
+    target = path.parent / "store.3.log.gz"
+    target.write_bytes(packed[: len(packed) // 2])
+    tail.step(2)
+    assert tail.messages == ["first"]
+    target.write_bytes(packed)
+    tail.step(2)
+    assert len(tail.messages) == 5001
+
+
+def test_a_log_that_was_cut_off_begins_anew(log) -> None:
+    tail, path = log
+    tail.step(2)
+    path.write_text(line(7, "anew"), encoding="utf-8")
+    tail.step(2)
+    tail.step(2)
+    assert tail.messages == ["first", "anew"]
+    assert tail.rows[-1]["line"] == 1
+
+
+def test_a_deleted_log_is_forgotten_in_time_and_its_successor_is_read(log) -> None:
+    tail, path = log
+    tail.step(2)
+    path.unlink()
+    tail.step()
+    assert len(tail.state) == 1
+    tail.step(FORGET + 1)
+    assert tail.state == {}
+    append(path, line(9, "successor"), tail.clock.now)
+    tail.step(2)
+    tail.step(2)
+    assert tail.messages == ["first", "successor"]
+
+
+def test_latest_leaves_out_what_is_there_and_keeps_line_numbers(tmp_path: Path) -> None:
+    tail = Tail(tmp_path, start="latest")
+    append(tmp_path / "broker.log", line(0, "old") * 7, tail.clock.now)
+    (tmp_path / "broker.1.log.gz").write_bytes(gzip.compress(line(1, "older").encode()))
+    tail.step()
+    append(tmp_path / "broker.log", line(2, "new"), tail.clock.now)
+    tail.step()
+    tail.step(2)
+    assert [(row["message"], row["line"]) for row in tail.rows] == [("new", 8)]
+
+
+def test_a_new_process_reads_the_step_again_or_goes_on(log) -> None:
+    tail, path = log
+    append(path, "".join(line(n, f"number {n}") for n in range(1, 9)), tail.clock.now)
+    new = tail.step(2)
+    path.rename(path.with_name("renamed.log"))
+    tail.restart()
+    again = [row for stretch in tail.follower.stretches(tail.state) for row in tail.read(stretch)]
+    assert [row["message"] for row in again] == [row["message"] for row in new]
+    append(path.with_name("renamed.log"), line(10, "later"), tail.clock.now)
+    tail.step(2)
+    tail.step(2)
+    assert tail.messages[-1] == "later"
+    assert len(tail.messages) == 10
+
+
+def test_steps_are_bounded(log) -> None:
+    tail, path = log
+    append(path, "".join(line(n % 60, f"number {n}") for n in range(1000)), tail.clock.now)
+    tail.most = 4096
+    tail.restart()
+    sizes = [len(tail.step(2)) for _ in range(30)]
+    assert max(sizes) <= 4096 // len(line(0, "number 0")) + 1
+    assert len(tail.messages) == 1001
+    assert [row["line"] for row in tail.rows] == list(range(1, 1002))
+
+
+def test_an_interleaved_writer_and_roller_lose_and_double_nothing(tmp_path: Path) -> None:
+    tail = Tail(tmp_path / "logs")
+    path = tmp_path / "logs" / "store.log"
+    written = []
+    for n in range(400):
+        text = f"entry {n}"
+        written.append(text)
+        append(path, line(n % 60, text) + ("\tat some.Trace\n" if n % 7 == 0 else ""), tail.clock.now)
+        if n % 50 == 49:
+            rolled = path.with_name(f"store.{n}.log")
+            path.rename(rolled)
+            if n % 100 == 99:
+                rolled.with_name(rolled.name + ".gz").write_bytes(gzip.compress(rolled.read_bytes()))
+                rolled.unlink()
+        if n % 3 == 0:
+            tail.step(0.4)
+        if n % 37 == 0:
+            tail.restart()
+    for _ in range(3):
+        tail.step(2)
+    assert sorted(tail.messages) == sorted(written)
+    assert [row["trace"] for row in tail.rows if row["message"] == "entry 7"] == ["\tat some.Trace"]
+
+
+def records(count: int) -> list[Record]:
+    return [Record(topic=b"orders", body=b"x" * (50 + n), numbers=(0, 0, n, 0, 0)) for n in range(count)]
+
+
+def preallocated(folder: Path, base: int, size: int) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{base:020d}"
+    with path.open("wb") as file:
+        file.truncate(size)
+    return path
+
+
+def test_commitlog_records_come_once_as_they_are_written(tmp_path: Path) -> None:
+    tail = Tail(tmp_path, kinds=STORES)
+    size = 1 << 20
+    path = preallocated(tmp_path / "commitlog", 0, size)
+    data = store(records(40)).data
+    tail.step()
+    assert tail.rows == []
+    cut = len(data) // 2
+    for start, stop in ((0, cut), (cut, cut + 3), (cut + 3, len(data))):
+        with path.open("r+b") as file:
+            file.seek(start)
+            file.write(data[start:stop])
+        tail.step()
+    assert [row["queue_offset"] for row in tail.rows] == list(range(40))
+    # The file ends with filler; the next one begins where it ends.
+    with path.open("r+b") as file:
+        file.seek(len(data))
+        file.write(struct.pack(">iI", size - len(data), 0xCBD43194))
+    second = store(records(3), base=size).data
+    new = preallocated(tmp_path / "commitlog", size, size)
+    tail.step()
+    with new.open("r+b") as file:
+        file.write(second)
+    tail.restart()
+    tail.step()
+    tail.step()
+    assert len(tail.rows) == 43
+    assert tail.rows[-1]["physical_offset"] > size
+    shutil.rmtree(tmp_path / "commitlog")
+    assert tail.step() == []
+
+
+def test_latest_begins_behind_the_records_that_are_there(tmp_path: Path) -> None:
+    tail = Tail(tmp_path, kinds=STORES, start="latest")
+    data = store(records(30)).data
+    path = preallocated(tmp_path / "commitlog", 0, 64 << 20)
+    most = len(store(records(29)).data)
+    with path.open("r+b") as file:
+        file.write(data[:most])
+    tail.step()
+    with path.open("r+b") as file:
+        file.seek(most)
+        file.write(data[most:])
+    tail.step()
+    assert [row["queue_offset"] for row in tail.rows] == [29]
+
+
+def test_queue_units_come_once(tmp_path: Path) -> None:
+    tail = Tail(tmp_path, kinds=QUEUES)
+    folder = tmp_path / "store" / "consumequeue" / "orders" / "2"
+    path = preallocated(folder, 0, 6_000_00)
+    units = [struct.pack(">qiq", 100 * n, 100, 7) for n in range(1, 1001)]
+    done = 0
+    for stop in (1, 2, 700, 700, 1000):
+        with path.open("r+b") as file:
+            file.seek(20 * done)
+            file.write(b"".join(units[done:stop]))
+        done = stop
+        tail.step()
+    assert [row["logical_offset"] for row in tail.rows] == list(range(1000))
+    assert {row["topic"] for row in tail.rows} == {"orders"}
+    assert {row["problem"] for row in tail.rows} == {None}
