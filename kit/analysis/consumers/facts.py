@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SLUGS: Final = (
     "client-created", "heartbeat-data", "queues-assigned", "queues-assigned-go", "queue-taken", "queue-left", "pull-started", "pull-held-back", "pull-held-back-cpp",
-    "pull-offset-illegal", "pull-offset-fixed", "pull-failed", "queue-lock-failed", "orderly-not-done", "consume-exception", "consume-null", "expired-sent-back",
+    "pull-offset-illegal", "pull-offset-fixed", "queue-lock-failed", "orderly-not-done", "consume-exception", "consume-null", "expired-sent-back",
     "consumer-stopped", "consumer-connected", "consumer-disconnected", "consumer-registered", "consumer-offset-back", "subscription-replaced", "subscription-removed",
     "subscription-added", "subscription-missing", "subscription-not-latest", "consumer-offset-saved", "consumer-group-changed",
 )  # fmt: skip

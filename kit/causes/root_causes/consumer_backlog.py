@@ -35,6 +35,8 @@ GREW = T(
 )
 NOT_GREW = T("The lag of a group grew in all queues of a topic while its offsets went on.")
 SHRANK = T("The lag of {name} shrank again, from {before} to {after} messages: a burst that the group works off.")
+MAYBE_LAGS = T("{name} lags in all queues at one moment; whether the lag grows is not shown.")
+ONE_LOOK = T("{name} lags {lag} messages behind at one moment, in all {queues} queues.")
 SHARED = T("{threads} of {of} consuming threads of group {group} are in {frame}.")
 SERIAL = T(
     "{threads} of {of} consuming threads of group {group} are in {frame}; all but one wait for the same monitor: the listener is serial."
@@ -101,6 +103,12 @@ def examine(case: Case) -> Finding:
     threads = stacks.of_group(case, group, frozenset(handled.places(case, group))) if group else []
     shared = stacks.shared(case, threads)
     finding.steps = [_grew(case, pairs, worst), _reason(case, worst, group, shared), _others(case, pairs, worst)]
+    once = next((p for p in pairs if p.behind_everywhere), None) if worst is None else None
+    if once is not None:
+        claim = ONE_LOOK.say(name=once.name, lag=once.lag, queues=len(once.queues))
+        refs = lag.refs(case, once.group, once.topic, most=1)
+        finding.steps.append(Step(claim, "supporting", True, refs, id="lags-everywhere"))
+        group = group or once.group
     finding.figures = _figures(
         pairs, worst, _best(shared) if worst else _best(stacks.shared(case, stacks.consuming(case)))
     )
@@ -109,7 +117,7 @@ def examine(case: Case) -> Finding:
         finding.window = _window(worst)
         _tell(finding, worst, shared)
     elif finding.verdict == "suspected":
-        finding.summary = MAYBE
+        finding.summary = MAYBE if finding.steps[1].holds else MAYBE_LAGS.say(name=once.name) if once else MAYBE
     if finding.verdict != "ruled_out":
         finding.missing = _missing(case, finding, group)
     return finding
