@@ -114,7 +114,7 @@ class Selection:
             column = next((each for each in columns if each in frame), None)
             if wanted and column is not None:
                 each = [[v] if isinstance(v, str) or v is None else v for v in frame[column]]
-                left &= [not wanted.isdisjoint(values) for values in each]
+                left &= pd.Series([not wanted.isdisjoint(values) for values in each], frame.index, bool)
         return frame[left.astype(bool)]
 
     def cut(self, case: Case, out: str = "DIR") -> str:
