@@ -34,6 +34,7 @@ MESSAGES: Final = T("{n} messages: {keys}")
 RECORDS: Final = T("{n} copies, in store order")
 OPS: Final = T("ended by {n} op records")
 HANDLED: Final = T("{n} deliveries that consumers wrote down")
+CONSUMERS: Final = T("Who could have consumed it")
 TRACES: Final = T("{n} message trace entries of clients")
 MENTIONS: Final = T("{n} places mention it")
 GAPS: Final = T("what is missing")
@@ -89,6 +90,9 @@ def life(told: dict[str, Any], lang: Lang) -> str:
             for h in told["handled"]
         )
         lines += [f"  {at}  {result:<8}  {who}  {copy}  {place}" for at, result, who, copy, place in done]
+    if told["consumers"]:
+        lines += ["", CONSUMERS.in_(lang)]
+        lines += [f"  {c['group'] or '–'}  {c['topic'] or '–'}  {c['text']}" for c in told["consumers"][:SHOWN_RECORDS]]
     if told["traces"]:
         lines += ["", TRACES.say(n=len(told["traces"])).render(lang)]
         lines += [f"  {t['file']}@{t['physical_offset']}  {t['text']}" for t in told["traces"][:SHOWN_MENTIONS]]

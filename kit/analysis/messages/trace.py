@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
+from kit.analysis.consumers import fates
 from kit.analysis.messages import client_traces, deliveries, lineage, record_stage
 from kit.analysis.transactions import transactions
 from kit.case import scan, tables
@@ -66,10 +67,11 @@ def trace(case: Case, id: str) -> dict[str, Any]:  # noqa: A002 - the public nam
     """Tell the life of the message with this UNIQ_KEY, offset id of any copy, or business key (then of every message
     that has it).
 
-    Return {"id", "kind" (`uniq`, `offset`, `grpc`, `key`), "uniq_keys", "records", "ops", "handled", "traces",
+    Return {"id", "kind" (`uniq`, `offset`, `grpc`, `key`), "uniq_keys", "records", "ops", "handled", "consumers", "traces",
     "mentions", "gaps"}. `records` are the copies in store
     order, each with `stage`, `why` and `copied_from`; `ops` the op records that ended its half messages; `traces` what
-    clients wrote about it into the message trace topic. An id that is nowhere gives empty lists.
+    clients wrote about it into the message trace topic; `consumers` what became of it in each group that could have
+    consumed it, with the `fate` and why (`kit.analysis.consumers.fates`). An id that is nowhere gives empty lists.
     Times are ISO 8601 in UTC. Texts are in the case's language.
     """
     wanted = id.strip()
@@ -94,6 +96,7 @@ def trace(case: Case, id: str) -> dict[str, Any]:  # noqa: A002 - the public nam
         "records": [_shown(r, case.lang) for r in done],
         "ops": [_shown(op, case.lang) for op in ops],
         "handled": [_shown(h, case.lang) for h in told],
+        "consumers": _consumers(case, [r for r in done if r["uniq_key"] in (None, *keys)], told, [*keys, wanted]),
         "traces": [_shown(t, case.lang) for t in traces],
         "mentions": [{"file": m.file, "line": m.line, "text": m.text, "word": m.word} for m in texts],
         "gaps": [_shown(g, case.lang) for g in missing],
@@ -355,6 +358,24 @@ def _handled(case: Case, keys: list[str], records: list[dict[str, Any]], wanted:
     rows = mine.sort_values(["time", "file", "line"], na_position="first").head(MOST_RECORDS)[names_].astype(object)
     listed: list[dict[str, Any]] = scan.none(rows).to_dict("records")
     return [{**row, "time": None if row["time"] is None else _utc(row["time"])} for row in listed]
+
+
+def _consumers(
+    case: Case, records: list[dict[str, Any]], told: list[dict[str, Any]], sent: list[str]
+) -> list[dict[str, Any]]:
+    return [
+        {
+            "group": one.group,
+            "topic": one.topic,
+            "queue_id": one.queue_id,
+            "queue_offset": one.queue_offset,
+            "offset_msg_id": one.offset_msg_id,
+            "fate": one.fate,
+            "text": one.why.render(case.lang),
+            "evidence": [ref.as_dict() for ref in one.evidence],
+        }
+        for one in fates.of(case, records, told, sent)
+    ]
 
 
 def _words(wanted: str, keys: list[str], records: list[dict[str, Any]], ops: list[dict[str, Any]]) -> set[str]:
