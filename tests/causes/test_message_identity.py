@@ -311,7 +311,8 @@ def test_misread_addresses_name_the_producer(case: Case) -> None:
 @pytest.mark.recordings
 @pytest.mark.parametrize("name", [n for n in recorded.NAMES if n != NAME])
 def test_no_other_recording_confirms_it(name: str) -> None:
-    assert message_identity.examine(recorded.case(name)).verdict in ("ruled_out", "insufficient_evidence")
+    case = recorded.case(name)
+    assert message_identity.examine(case).verdict in ("ruled_out", "insufficient_evidence")
     named = "dead-letter" in recorded.label(name).get("neighbours", [])
     assert (dead_letter.examine(case).verdict == "confirmed") is named
 

@@ -23,6 +23,7 @@ SLUGS: Final = (
     "pull-offset-illegal", "pull-offset-fixed", "queue-lock-failed", "orderly-not-done", "consume-exception", "consume-null", "expired-sent-back",
     "consumer-stopped", "consumer-connected", "consumer-disconnected", "consumer-registered", "consumer-offset-back", "subscription-replaced", "subscription-removed",
     "subscription-added", "subscription-missing", "subscription-not-latest", "consumer-offset-saved", "consumer-group-changed",
+    "receive-held-back", "grpc-consumer-created", "group-falls-behind",
 )  # fmt: skip
 SAME: Final = (
     "file",
@@ -59,6 +60,7 @@ NUMBERS: Final = (
     "requested",
     "stored",
     "reconsume_times",
+    "behind_ms",
 )
 SECOND: Final = {name: f"{name}_2" for name in ("group", "topic", "broker", "queue_id", "address")}
 """What patterns with two places for a value call the second one."""
@@ -113,6 +115,11 @@ def every(case: Case) -> list[Said]:
     for name, other in SECOND.items():
         if other in found:
             found[name] = found[name].where(found[name].notna(), found[other]) if name in found else found[other]
+    own = found["event"] == "grpc-consumer-created"
+    groups = dict(zip(found.loc[own, "client_id"], found.loc[own, "group"], strict=True))
+    if groups:
+        # A gRPC client names its group once, at its start.
+        found["group"] = found["group"].where(found["group"].notna(), found["client_id"].map(groups))
     return sorted(_statements(found), key=lambda s: (s.first or dt.datetime.max, s.file, s.line))  # noqa: DTZ901 - both naive UTC
 
 
