@@ -1,21 +1,26 @@
-"""Harmless texts in the logs of a case, counted: what was seen, how often, and why nobody needs to follow it. Needs no
-Spark once the logs are read.
+"""Harmless texts in the logs of a case, counted: what was seen, how often, and why nobody needs to follow it; and those of
+a start or stop that go on and so are a symptom. Needs no Spark once the logs are read.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
+import attrs
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
+from kit.case import said, scan
 from kit.case.memoize import per_case
-from kit.i18n import Lang, T
-from kit.rocketmq.log_events.benign import BY_SLUG, STARTS
+from kit.i18n import Lang, Sentence, T
+from kit.rocketmq.log_events import passing
+from kit.rocketmq.log_events.benign import BY_SLUG
+from kit.rocketmq.log_events.passing import Passing
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -30,12 +35,11 @@ SHOWN: Final = {
     "why": T("harmless because"),
 }
 """Columns that readers see."""
-AROUND: Final = 60
-"""s around a start or stop: two heartbeats (heartbeatBrokerInterval, 30 s)."""
-GOES_ON: Final = 120
-"""s from which what should pass goes on."""
-MINUTES: Final = 3
-"""Distinct minutes in which it has to come."""
+ALL_NEAR = T("{why}; here all {n} are within {around} s of a start or stop")
+NOT_LONG = T(
+    "{why}; here {outside} of {n} are further than {around} s from any, too few or for too short a time to be more"
+)
+NO_TIMES = T("{why}; no times are known here, so whether it went on is not known")
 COLUMNS: Final = ("text", "count", "first", "file", "line", "why", "slug")
 
 
@@ -64,39 +68,141 @@ def seen(case: Case, lang: Lang | None = None) -> pd.DataFrame:
     frame["text"] = case.lines(
         [(str(file), int(line)) for file, line in zip(frame["file"], frame["line"], strict=True)]
     )
-    frame["why"] = [BY_SLUG[str(slug)].why.in_(lang or case.lang) for slug in frame["slug"]]
+    frame["why"] = [_why(case, str(slug)).render(lang or case.lang) for slug in frame["slug"]]
     shown = frame[list(COLUMNS)].astype({"line": "Int64"})
     return shown.sort_values(["count", "slug"], ascending=[False, True], ignore_index=True)
 
 
-@per_case
-def going_on(case: Case) -> dict[str, tuple[dt.datetime, dt.datetime]]:
-    """Return the texts that are harmless around a start or stop and go on here without one, with their first and last
-    time (UTC): {slug: (first, last)}. Judged by how long they go on, in how many minutes they come, and how far from the
-    next start or stop, never by the text alone.
+def _why(case: Case, slug: str) -> Sentence:
+    why = BY_SLUG[slug].why.say()
+    judged = _judged(case).get(slug)
+    if judged is None:
+        return why
+    if not judged.timed:
+        return NO_TIMES.say(why=why)
+    said_with = {"why": why, "n": judged.timed, "around": judged.text.around}
+    return NOT_LONG.say(outside=judged.outside, **said_with) if judged.outside else ALL_NEAR.say(**said_with)
+
+
+@attrs.frozen
+class Judged:
+    """A text of a start or stop in a case: `timed` (entries with a time), of these `outside` the starts and stops of its own
+    group. Where it goes on, `first` and `last` (naive UTC), `groups` and `place` (file, line) are those of what goes on.
     """
-    passing = [noise.slug for noise in BY_SLUG.values() if noise.passing]
-    seconds: dict[str, set[int]] = {slug: set() for slug in (*passing, *STARTS)}
-    for batch in _batches(case):
-        parents, events = pc.list_parent_indices(batch["events"]), pc.list_flatten(batch["events"])
-        mine = pc.is_in(events, value_set=pa.array(list(seconds), pa.string()))
-        times = pc.floor_temporal(batch["ts"].take(parents.filter(mine)), unit="second").cast(pa.timestamp("s", "UTC"))
-        pairs = pa.table({"event": events.filter(mine), "at": times.cast(pa.int64())}).drop_null()
-        for pair in pairs.group_by(["event", "at"]).aggregate([]).to_pylist():
-            seconds[pair["event"]].add(pair["at"])
-    starts = np.array(sorted(set().union(*(seconds[slug] for slug in STARTS))), dtype="int64")
+
+    text: Passing
+    timed: int = 0
+    outside: int = 0
+    first: dt.datetime | None = None
+    last: dt.datetime | None = None
+    groups: tuple[str, ...] = ()
+    place: tuple[str, int] | None = None
+
+    @property
+    def goes_on(self) -> bool:
+        return self.place is not None
+
+
+def going_on(case: Case) -> dict[str, Judged]:
+    """Return the texts of `passing` that go on here without a start or stop: judged by how often and how long they come
+    and how far from the next start or stop, never by the text alone.
+    """
+    return {slug: judged for slug, judged in _judged(case).items() if judged.goes_on}
+
+
+@per_case
+def _judged(case: Case) -> dict[str, Judged]:
+    """Return each text of `passing` that is in the logs."""
+    seen = _seconds(case)
+    if not (slugs := set(seen["event"]) & set(passing.BY_SLUG)):
+        return {}
     found = {}
-    for slug in passing:
-        at = np.array(sorted(seconds[slug]), dtype="int64")
-        if len(starts) and len(at):
-            near = np.searchsorted(starts, at)
-            before = np.abs(at - starts[np.maximum(near - 1, 0)])
-            behind = np.abs(starts[np.minimum(near, len(starts) - 1)] - at)
-            at = at[np.minimum(before, behind) > AROUND]
-        if len(at) and at[-1] - at[0] >= GOES_ON and len(np.unique(at // 60)) >= MINUTES:
-            first, last = (dt.datetime.fromtimestamp(int(t), dt.UTC) for t in (at[0], at[-1]))
-            found[slug] = (first, last)
+    for slug in sorted(slugs):
+        text = passing.BY_SLUG[slug]
+        starts = seen[seen["event"].isin(text.starts) & (seen["second"] >= 0)]
+        parts = [
+            _of_group(text, str(group), own, starts)
+            for group, own in seen[seen["event"] == slug].groupby("group", sort=True)
+        ]
+        found[slug] = _together(text, parts)
     return found
+
+
+def _of_group(text: Passing, group: str, own: pd.DataFrame, starts: pd.DataFrame) -> Judged:
+    """Judge one text of one group; `own`, `starts`: rows of `_seconds`."""
+    own = own[own["second"] >= 0].sort_values(["second", "file", "line"])
+    timed = int(own["n"].sum())
+    # A start that names another group is not this one's.
+    mine = starts if not group else starts[starts["group"].isin(["", group])]
+    moments = np.unique(mine["second"].to_numpy(dtype="int64"))
+    at = own["second"].to_numpy(dtype="int64")
+    if len(moments) and len(at):
+        near = np.searchsorted(moments, at)
+        behind = np.abs(at - moments[np.maximum(near - 1, 0)])
+        ahead = np.abs(moments[np.minimum(near, len(moments) - 1)] - at)
+        own = own[np.minimum(behind, ahead) > text.around]
+        at = own["second"].to_numpy(dtype="int64")
+    outside = int(own["n"].sum())
+    long = len(at) > 0 and at[-1] - at[0] >= text.lasts and len(np.unique(at // 60)) >= text.minutes
+    if not long or outside < text.least:
+        return Judged(text, timed, outside)
+    first, last = (dt.datetime.fromtimestamp(int(t), dt.UTC).replace(tzinfo=None) for t in (at[0], at[-1]))
+    place = (str(own["file"].iloc[0]), int(own["line"].iloc[0]))
+    return Judged(text, timed, outside, first, last, (group,) if group else (), place)
+
+
+def _together(text: Passing, parts: list[Judged]) -> Judged:
+    """Return one text of all groups: what goes on where it does for one of them, else how much there is of it."""
+    on = [part for part in parts if part.goes_on]
+    timed, outside = sum(part.timed for part in parts), sum(part.outside for part in on or parts)
+    if not on:
+        return Judged(text, timed, outside)
+    return Judged(
+        text,
+        timed,
+        outside,
+        min(part.first for part in on if part.first),
+        max(part.last for part in on if part.last),
+        tuple(group for part in on for group in part.groups),
+        min(on, key=lambda part: part.first or dt.datetime.max).place,  # noqa: DTZ901 - both naive UTC
+    )
+
+
+def _seconds(case: Case) -> pd.DataFrame:
+    """Return how often each text of `passing`, and each start and stop, came in each second: event, group ("" where none is
+    named), second (Unix time, -1 without), file, n (entries), line (the first).
+    """
+    columns = ["event", "group", "second", "file", "n", "line"]
+    parts = [part for table in _timed(case) for part in [_by_second(table)] if len(part)]
+    if not parts:
+        return pd.DataFrame(columns=pd.Index(columns))
+    every = pd.concat(parts)
+    return every.groupby(columns[:4], as_index=False, sort=True).agg(n=("n", "sum"), line=("line", "min"))
+
+
+def _timed(case: Case) -> Iterator[pa.Table]:
+    if not case.found.of_kind("log", "text", "mqadmin"):
+        return
+    if not any(scan.hits(case, tuple(passing.BY_SLUG), ("line",))):
+        return
+    yield from said.rows(case, [*passing.BY_SLUG, *passing.STARTS], ("file", "line", "ts"))
+
+
+def _by_second(table: pa.Table) -> pd.DataFrame:
+    names = [name for name in ("group", "group_2") if name in table.column_names]
+    group = pc.coalesce(*(table[name] for name in names), "") if names else pa.repeat("", len(table))
+    second = pc.floor_temporal(table["ts"], unit="second").cast(pa.timestamp("s", "UTC")).cast(pa.int64())
+    kept = pa.table(
+        {
+            "event": table["event"],
+            "group": group,
+            "second": pc.fill_null(second, -1),
+            "file": table["file"],
+            "line": table["line"],
+        }
+    )
+    counted = kept.group_by(["event", "group", "second", "file"]).aggregate([("line", "count"), ("line", "min")])
+    return counted.rename_columns({"line_count": "n", "line_min": "line"}).to_pandas()
 
 
 def _batches(case: Case) -> Any:

@@ -8,7 +8,7 @@ import json
 import threading
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -336,6 +336,8 @@ class Case:
             options[needed] = self.folder(needed)
         tables.changed(name, self.found, Unread(str(part)))
         if name in tables.BY_SPARK:
+            if not public:
+                options["adopt"] = partial(self.workspace.adopt_parts, name, part)
             if kit.spark.is_local(self.options.master, self.options.remote) and tables.little(self.found):
                 return tables.here(name, self.found, options, part)
             return tables.frame(self.spark, name, self.found, options, part)

@@ -11,7 +11,7 @@ import datetime as dt
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -44,12 +44,22 @@ from kit.inventory.model import Item
 from kit.rocketmq import names
 from kit.spark import log_source
 from kit.spark.sessions import parquet, uri
-from kit.spark.sources import KEPT, data_sources, parquet_writer
+from kit.spark.sources import KEPT, data_sources, parquet_writer, part_name, places
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-Task = Callable[[], Iterable[pa.RecordBatch]]
+Adopt = Callable[[Collection[str]], None]
+
+
+@attrs.frozen
+class Task:
+    """Something to read. `name` says what (`kit.spark.sources.part_name`), None for what is read anew each time."""
+
+    read: Callable[[], Iterable[pa.RecordBatch]]
+    name: str | None = None
+
+
 THREADS: Final = min(4, os.cpu_count() or 2)
 MAX_OUTPUT: Final = 256 << 20
 """Bytes of an application's output in which thread dumps (`kill -3`) are looked for."""
@@ -171,15 +181,20 @@ def fill(part: Path, schema: pa.Schema, found: DataFrame | Sequence[Task]) -> No
 
 
 def _write_one(folder: Path, number: int, schema: pa.Schema, task: Task) -> None:
+    path, none = places(folder, task.name or f"{number:05}")
+    if path.exists() or none.exists():
+        return
     writer: pq.ParquetWriter | None = None
     try:
-        for batch in task():
+        for batch in task.read():
             if batch.num_rows and (rows := _fitting(batch, schema, folder)) is not None:
-                writer = writer or parquet_writer(folder / f"part-{number:05}.parquet", rows.schema)
+                writer = writer or parquet_writer(path, rows.schema)
                 writer.write_batch(rows)
     finally:
         if writer is not None:
             writer.close()
+    if writer is None and task.name:
+        none.touch()
 
 
 def _fitting(batch: pa.RecordBatch, schema: pa.Schema, folder: Path) -> pa.RecordBatch | None:
@@ -234,8 +249,10 @@ def frame(spark: SparkSession, name: str, found: Inventory, options: dict[str, A
         messages = parquet(spark, options["messages"], from_arrow_schema(specs()["messages"].schema))
         return ended(messages.where(~F.col("file").isin(copies)))
     source, said = _source(name, found, options, part)
-    keep = {"keep": str(part.resolve())} if name in ("messages", "skipped", "logs") else {}
-    return spark.read.format(source).options(**said, **keep).load()
+    if name not in ("messages", "skipped", "logs"):
+        return spark.read.format(source).options(**said).load()
+    _planned(source, said, options)
+    return spark.read.format(source).options(**said, keep=str(part.resolve())).load()
 
 
 def here(name: str, found: Inventory, options: dict[str, Any], part: Path) -> list[Task]:
@@ -243,17 +260,20 @@ def here(name: str, found: Inventory, options: dict[str, Any], part: Path) -> li
     read.
     """
     if name == "ops":
-        return [
-            partial(
-                _ended_here,
-                options["messages"],
-                [i.file for i in found.of_kind("commitlog", "dledger") if i.replica_of],
-            )
-        ]
+        copies = [i.file for i in found.of_kind("commitlog", "dledger") if i.replica_of]
+        return [Task(partial(_ended_here, options["messages"], copies))]
     source, said = _source(name, found, options, part)
+    return _planned(source, said, options)
+
+
+def _planned(source: str, said: dict[str, str], options: dict[str, Any]) -> list[Task]:
+    """Return the tasks of a data source; what other evidence in the cache has read of the same bytes is linked (`adopt`)."""
     kind = next(each for each in data_sources() if each.name() == source)
     reader: Any = kind(said).reader(None)  # type: ignore[arg-type]
-    return [partial(reader.read, each) for each in reader.partitions()]
+    planned = [Task(partial(reader.read, each), part_name(said, each)) for each in reader.partitions()]
+    if adopt := options.get("adopt"):
+        adopt([task.name for task in planned])
+    return planned
 
 
 def little(found: Inventory) -> bool:
@@ -265,7 +285,8 @@ def _source(name: str, found: Inventory, options: dict[str, Any], part: Path) ->
     """Return the data source of a table and its options; files that cannot be read are noted in `part`."""
     unread = Unread(str(part.resolve()))
     source, said = _asked(name, found, options, unread)
-    return source, {**said, "unread": str(unread.folder)}
+    digests = {str(item.path): item.sha256 for item in found.items if item.kind in READS[name] and item.sha256}
+    return source, {**said, "unread": str(unread.folder), "digests": json.dumps(digests)}
 
 
 def _asked(name: str, found: Inventory, options: dict[str, Any], unread: Unread) -> tuple[str, dict[str, str]]:
@@ -356,12 +377,12 @@ def tasks(name: str, found: Inventory, options: dict[str, Any], part: Path) -> l
     """
     unread = Unread(str(part))
     made: list[Task] = [
-        partial(unread.through, item.file, partial(_read, name, item, options)) for item in _of_table(name, found)
+        Task(partial(unread.through, item.file, partial(_read, name, item, options))) for item in _of_table(name, found)
     ]
     if name == "configs":
         outputs = found.of_kind("mqadmin", replicas=False)
-        made += [partial(unread.through, item.file, partial(_printed_config, item)) for item in outputs]
-        made.append(partial(_dumped_configs, options["logs"]))
+        made += [Task(partial(unread.through, item.file, partial(_printed_config, item))) for item in outputs]
+        made.append(Task(partial(_dumped_configs, options["logs"])))
     return made
 
 

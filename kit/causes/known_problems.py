@@ -2,19 +2,23 @@
 
 What is not seen is not a finding: the catalogue has hundreds of entries, and a log that is not there shows nothing. Texts
 that a cause module judges are left to it. A healthy system prints many of these lines at start and stop: an entry counts
-from its own number and duration on. In a paste, where nobody copies a line for nothing, one is enough to suspect it.
+from its own number and duration on, and those that every start or stop brings only where they go on without one
+(`kit.rocketmq.log_events.passing`). In a paste, where nobody copies a line for nothing, one of the others is enough to
+suspect it.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kit.analysis import refs
+from kit.analysis import noise, refs
 from kit.analysis.messages import pasted_ids
 from kit.case import setup
 from kit.causes.findings import Figure, Finding, Remedy, Role, Step
 from kit.i18n import Sentence, T
+from kit.inventory.references import Ref
 from kit.rocketmq.known_problems import upstream
+from kit.rocketmq.known_problems.catalogue import PROBLEMS
 from kit.rocketmq.known_problems.problem import Problem
 from kit.rocketmq.log_events.catalogue import PROBLEM, SEARCHED
 from kit.rocketmq.versions import Version
@@ -26,7 +30,14 @@ FIGURES: Final = {"entries": Figure(T("log entries"))}
 
 SUMMARY = T("{meaning} Log entries that say so: {n}.")
 SEEN = T("The logs say so; entries: {n}.")
+GOES_ON = T("{meaning} Here it goes on: {n} log entries further than {around} s from every start and stop.")
+OF_GROUPS = T(
+    "{meaning} Here it goes on for {groups}: {n} log entries further than {around} s from every start and stop."
+)
+SPAN = T("It goes on for {minutes} minutes: {n} entries, {near} more around starts and stops, which are harmless.")
 HAS_IT = T("Release {version} is among those with this fault ({releases}).")
+GROUPS: Final = 5
+"""Groups that a sentence names."""
 FROM_TO = T("{since} to {until}")
 VERIFY = T("The line is no longer printed.")
 
@@ -43,6 +54,7 @@ def examine(case: Case) -> list[Finding]:
         enough = seen.count >= problem.least and lasted >= problem.lasts
         if enough or paste:
             found.append((seen.count, _finding(case, problem, seen, certain=enough and problem.verdict == "confirmed")))
+    found += [(judged.outside, _going_on(case, judged, problem)) for problem, judged in _symptoms(case)]
     return [finding for _, finding in sorted(found, key=lambda each: (-each[0], each[1].cause))]
 
 
@@ -58,6 +70,41 @@ def _finding(case: Case, problem: Problem, seen: refs.Seen, *, certain: bool) ->
     finding.figures = {"entries": seen.count}
     if seen.first and seen.last:
         finding.window = (seen.first, seen.last)
+    return _with_remedy(finding, problem)
+
+
+def _symptoms(case: Case) -> list[tuple[Problem, noise.Judged]]:
+    """Return the problems of which a text goes on that should pass, each with the text that does so most."""
+    on = noise.going_on(case)
+    most = {
+        problem.slug: max(
+            (on[slug] for slug in problem.passing if slug in on), key=lambda each: each.outside, default=None
+        )
+        for problem in PROBLEMS
+    }
+    return [(problem, judged) for problem in PROBLEMS if (judged := most[problem.slug]) is not None]
+
+
+def _going_on(case: Case, judged: noise.Judged, problem: Problem) -> Finding:
+    words = {"meaning": problem.meaning, "n": judged.outside, "around": judged.text.around}
+    groups = ", ".join(judged.groups[:GROUPS])
+    summary = OF_GROUPS.say(groups=groups, **words) if groups else GOES_ON.say(**words)
+    finding = Finding(problem.slug, "neighbour", problem.title, summary)
+    if judged.first and judged.last and judged.place:
+        file, line = judged.place
+        span = SPAN.say(
+            minutes=round((judged.last - judged.first).total_seconds() / 60),
+            n=judged.outside,
+            near=judged.timed - judged.outside,
+        )
+        quoted = (Ref(file, case.line(file, line), line=line),)
+        finding.steps = [Step(span, "supporting", True, quoted, id="goes-on")]
+        finding.window = (judged.first, judged.last)
+    finding.figures = {"entries": judged.outside}
+    return _with_remedy(finding, problem)
+
+
+def _with_remedy(finding: Finding, problem: Problem) -> Finding:
     if problem.remedy is not None and problem.risk is not None:
         finding.remedies = [Remedy(problem.remedy, problem.decides or problem.next, problem.risk, VERIFY)]
     return finding

@@ -27,10 +27,7 @@ if TYPE_CHECKING:
 COLUMNS: Final = ("at", "until", "lane", "en", "zh", "count", "file", "line", "physical_offset", "decides")
 TABLE: Final = "timeline"
 MOST_OF_A_KIND: Final = 40
-GOING_ON: Final[dict[str, T]] = {
-    "consumer-group-missing": T("Pulls of a group the broker does not know, without a start or stop"),
-    "subscription-not-latest": T("Pulls with an outdated subscription, without a start or stop"),
-}
+GOING_ON = T("{what}, without a start or stop")
 LONG_PAUSE: Final = 10
 """Pauses of the JVM shown, the longest ones."""
 
@@ -157,10 +154,11 @@ def _spans(case: Case) -> list[tuple[Any, ...]]:
 def _going_on(case: Case) -> list[tuple[Any, ...]]:
     """Return what is harmless around a start or stop and goes on here without one."""
     rows = []
-    for slug, (first, last) in noise.going_on(case).items():
-        seen = refs.seen(case, slug)
-        ref = Ref(seen.places[0][0], "", line=seen.places[0][1]) if seen.places else None
-        rows.append(_row(first, "consumers", GOING_ON[slug], ref, until=last))
+    for judged in noise.going_on(case).values():
+        if judged.first and judged.place:
+            ref = Ref(judged.place[0], "", line=judged.place[1])
+            said_so = GOING_ON.say(what=judged.text.what)
+            rows.append(_row(judged.first, judged.text.lane, said_so, ref, until=judged.last, count=judged.outside))
     return rows
 
 

@@ -15,6 +15,7 @@ from kit.i18n import Lang, T
 COPIES = T("Every copy of {id}, in store order")
 DELIVERIES = T("What consumers did with it")
 MENTIONS = T("Where it is mentioned")
+CONSUMERS = T("Who could have consumed it")
 GAPS = T("What is missing", "life")
 CALLS = T("Which id each call hands the programmer")
 HEADS = {
@@ -31,6 +32,9 @@ HEADS = {
     "file": T("file"),
     "line": T("line @ byte"),
     "text": T("text"),
+    "group": T("consumer group"),
+    "queue_id": T("queue"),
+    "queue_offset": T("queue offset"),
     "call": T("call"),
     "which": T("kind", "life"),
     "id": T("answers here"),
@@ -84,6 +88,20 @@ def mentions(life: dict[str, Any], lang: Lang = "en") -> Table:
     rows = [{**m, "line": str(m["line"])} for m in life["mentions"]]
     rows += [{**t, "line": f"@ {t['physical_offset']}"} for t in life["traces"]]
     return _table(rows, ["file", "line", "text"], MENTIONS.render(lang), lang)
+
+
+def consumers(life: dict[str, Any], lang: Lang = "en") -> Table:
+    """Return what became of each copy in every group that could have consumed it."""
+    rows = [{**c, "file": next((e["file"] for e in c["evidence"]), None), "line": _line(c)} for c in life["consumers"]]
+    return _table(
+        rows, ["group", "topic", "queue_id", "queue_offset", "text", "file", "line"], CONSUMERS.render(lang), lang
+    )
+
+
+def _line(told: dict[str, Any]) -> str:
+    """Return the line of the first reference of what became of a copy."""
+    first: dict[str, Any] = next(iter(told["evidence"]), {})
+    return str(first["line"]) if "line" in first else f"@ {first['physical_offset']}" if first else ""
 
 
 def gaps(life: dict[str, Any], lang: Lang = "en") -> Table:

@@ -15,7 +15,7 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from pathlib import Path
 from typing import IO, Any, Final
@@ -141,7 +141,8 @@ class Workspace:
             try:
                 yield part
                 (part / DONE).write_text(
-                    "".join(f"{file.name}\n" for file in sorted(part.glob("*.parquet"))), encoding="utf-8"
+                    "".join(f"{file.name}\n" for at in ("*.parquet", ".part-*.none") for file in sorted(part.glob(at))),
+                    encoding="utf-8",
                 )
                 if not self.shared:
                     disk.seal(part)
@@ -170,6 +171,20 @@ class Workspace:
                 continue
             return True
         return False
+
+    def adopt_parts(self, name: str, part: Path, wanted: Collection[str]) -> None:
+        """Link into `part` what tables of this kind in the cache hold under the names `wanted` (`kit.spark.sources.part_name`).
+
+        So evidence that grew by a file reads that file only.
+        """
+        files = {called for each in wanted for called in (f"part-{each}.parquet", f".part-{each}.none")}
+        for done in sorted(self.folder.parent.glob(f"*/tables/{name}-*/{DONE}")):
+            if not files or any(done.parent.glob(f"{PREFIX}*")):
+                continue  # what could not be read there may be readable here
+            with contextlib.suppress(OSError):  # cleaned meanwhile
+                for called in files.intersection(path.name for path in done.parent.iterdir()):
+                    _link(done.parent / called, part / called)
+                    files.discard(called)
 
     def read_json(self, name: str) -> Any | None:
         """Return a kept JSON value, None if absent or unreadable."""

@@ -19,7 +19,7 @@ from kit.rocketmq.known_problems import matching, upstream
 from kit.rocketmq.known_problems.catalogue import BY_SLUG
 from kit.rocketmq.known_problems.problem import Problem
 from kit.rocketmq.known_problems.windows import Windows
-from kit.rocketmq.log_events import benign
+from kit.rocketmq.log_events import benign, passing
 from kit.rocketmq.log_events.catalogue import EVENTS
 from kit.rocketmq.log_events.event import Event
 from kit.rocketmq.log_events.meanings import MEANINGS
@@ -33,6 +33,8 @@ NOT_KNOWN = T(
     "The kit does not know this line; it is not one of RocketMQ's own WARN or ERROR texts, nor a code, id or setting."
 )
 HARMLESS = T("Known benign: {why}.")
+PASSES = T("Known benign around a start or stop: {why}. A symptom where it goes on without one.")
+ON = T("How often does it come, for how long, and what started or stopped at that time?")
 PRINTED = T("RocketMQ prints this in {cls} ({how}); the catalogue has no entry for it.")
 ORDINARY = T("An ordinary line of {where}: nothing is wrong.")
 WATCHED = T("A line of {where} that the kit's causes look at; what it shows depends on the lines around it.")
@@ -171,7 +173,8 @@ def _title(event: Event) -> str:
 
 def _meaning(event: Event, lang: Lang) -> tuple[str, str]:
     if event.slug in benign.BY_SLUG:
-        return HARMLESS.say(why=benign.BY_SLUG[event.slug].why).render(lang), NOTHING.in_(lang)
+        said, following = (PASSES, ON) if event.slug in passing.BY_SLUG else (HARMLESS, NOTHING)
+        return said.say(why=benign.BY_SLUG[event.slug].why).render(lang), following.in_(lang)
     if event.slug in MEANINGS:
         return MEANINGS[event.slug].in_(lang), (NOTHING if event.harmless else LOOK).in_(lang)
     said = ORDINARY if event.harmless else WATCHED

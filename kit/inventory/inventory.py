@@ -20,6 +20,7 @@ from kit.evidence.files import EvidenceFile, Refused, refusal
 from kit.evidence.opening import open_evidence
 from kit.formats import printed_times
 from kit.formats.values import instant
+from kit.inventory.digests import Digests
 from kit.inventory.model import Item
 
 if TYPE_CHECKING:
@@ -130,8 +131,11 @@ def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
 
     opened = open_evidence(root, spool)
     refused = list(opened.refused)
+    digests = Digests(root, spool.parents[1]) if hashes else None
     with ThreadPoolExecutor(min(4, os.cpu_count() or 2)) as pool:
-        looked = list(pool.map(lambda f: _look(f, hashes=hashes), opened.files))
+        looked = list(pool.map(lambda f: _look(f, digests), opened.files))
+    if digests is not None:
+        digests.keep()
     items: list[Item] = []
     unknown: list[str] = []
     for found in looked:
@@ -166,14 +170,14 @@ def _content_key(names: Iterable[tuple[str, str]], refused: Iterable[Refused]) -
     return digest.hexdigest()
 
 
-def _look(file: EvidenceFile, *, hashes: bool) -> Item | Refused:
+def _look(file: EvidenceFile, digests: Digests | None) -> Item | Refused:
     """Recognise and hash one file; kind "" where nothing fits."""
     # Kernels take a second to load, and a second look at the same evidence needs none.
     from kit.inventory import recognise, spans
 
     try:
         kind, detail = recognise.recognise(file)
-        sha = file.sha256 or (_sha256(file.path) if hashes else None)
+        sha = file.sha256 or (digests.of(Path(file.path)) if digests else None)
         if file.text_sha256 and file.text_sha256 != file.sha256:
             detail["text_sha256"] = file.text_sha256
         first, last = spans.of(file, kind, detail)
@@ -200,14 +204,6 @@ def _moment(seconds: float | None) -> dt.datetime | None:
     """Return a file's time of change, None for one that no clock showed."""
     known = None if seconds is None else instant(seconds * 1000)
     return None if seconds is None or known is None else dt.datetime.fromtimestamp(seconds, dt.UTC)
-
-
-def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    with ev.open_readonly(path) as stream:
-        while data := stream.read(1 << 20):
-            digest.update(data)
-    return digest.hexdigest()
 
 
 def log_files(path: Path | str) -> list[LogFile]:

@@ -20,6 +20,7 @@ from kit.i18n import Lang, T
 
 if TYPE_CHECKING:
     from kit.case.case import Case
+    from kit.explorer import Explorer, Selection
 
 R = TypeVar("R")
 
@@ -101,15 +102,20 @@ class Inquiry:
         return results.table(self.case, name)
 
     @_or_sentence
-    def rows(self, name: str, most: int = 10) -> Table:
+    def rows(self, name: str, most: int = 10, selection: Selection | None = None) -> Table:
         """Return the first rows of a result table, safe to look at; an empty one where this evidence gave none."""
-        return Table(self.table(name), clean(name), lang=self.lang, max_rows=most)
+        return Table(self._left(name, selection), clean(name), lang=self.lang, max_rows=most)
 
-    def draw(self, chart: Callable[..., Chart], name: str) -> Chart | Table | Undrawn:
-        """Draw a result table; say so if it is absent."""
+    def _left(self, name: str, selection: Selection | None) -> pd.DataFrame:
+        return self.table(name) if selection is None else selection.keep(self.table(name))
+
+    def draw(
+        self, chart: Callable[..., Chart], name: str, selection: Selection | None = None
+    ) -> Chart | Table | Undrawn:
+        """Draw a result table, or the rows of it that a selection leaves; say so if it is absent."""
         if name not in results.names(self.case):
             return Table(pd.DataFrame(), NO_TABLE.say(name=name).render(self.lang), lang=self.lang)
-        return self._drawn(chart, self.table(name), name)
+        return self._drawn(chart, self._left(name, selection), name)
 
     def _drawn(self, chart: Callable[..., Any], frame: pd.DataFrame, name: str) -> Any:
         try:
@@ -117,7 +123,7 @@ class Inquiry:
         except Exception as error:
             return undrawn(error, Table(frame, clean(name), lang=self.lang))
 
-    def explore(self, chart: Callable[..., Chart], name: str, by: str) -> Any:
+    def pick(self, chart: Callable[..., Chart], name: str, by: str) -> Any:
         """Draw a table for one value of its column `by`: a picker when interactive, else the first value."""
         frame = self.table(name)
         values = list(frame[by].dropna().unique()) if by in frame else []
@@ -131,6 +137,12 @@ class Inquiry:
             lambda value: self._drawn(chart, frame[frame[by] == value], name),
             value=ipywidgets.Dropdown(options=[(clean(v, 60), v) for v in values], description=PICK.render(self.lang)),
         )
+
+    def explore(self, **narrowed: Any) -> Explorer:
+        """Return the linked views over everything, narrowed by the arguments of `kit.explore`."""
+        from kit.explorer import explore
+
+        return explore(self.case, **{"interactive": self.interactive, **narrowed})
 
     @_or_sentence
     def verdicts(self) -> Table:

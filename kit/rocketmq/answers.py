@@ -128,7 +128,7 @@ CODES: Final[dict[int, Answer]] = {
         "CONSUMER_NOT_ONLINE",
         T("No consumer of the group is connected to the broker that was asked."),
         T("Is the group's name right, and is it running?"),
-        "admin-command-failed",
+        "group-not-online",
     ),
     207: Answer("CONSUME_MSG_TIMEOUT", T("A consumer asked to consume one message directly did not answer."), _TEXT),
     208: Answer(

@@ -29,10 +29,12 @@ from pyspark.sql.datasource import (
 
 from kit.evidence.unread import Unread
 from kit.formats.commitlog.schema import FIELDS, SKIPPED, STORED, File, Wanted, schema
-from kit.spark.sources import KEPT, ddl, files_of, kept, plain
+from kit.spark.sources import KEPT, ddl, files_of, kept, part_name, plain
 
 CHUNK: Final = 64 << 20
 """Bytes of a file one task reads at most; files smaller than that share a task."""
+SHARED: Final = 8 << 20
+"""Bytes up to which files share a task even where there is little to read."""
 _KINDS: Final = ("commitlog", "dledger")
 
 
@@ -47,7 +49,7 @@ class Chunk(InputPartition):
 
 def plan(files: Sequence[File]) -> list[Chunk]:
     """Cut files into tasks of at most `CHUNK` bytes, at least some eight of them where there is enough to read."""
-    most = max(8 << 20, min(CHUNK, sum(file.used for file in files) // 8 + 1))
+    most = max(SHARED, min(CHUNK, sum(file.used for file in files) // 8 + 1))
     chunks: list[Chunk] = []
     held: list[tuple[File, int, int]] = []
     room = most
@@ -156,7 +158,7 @@ class CommitLogReader(DataSourceReader):
     def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
         folder = self.options.get("keep")
         rows = self._read(partition)
-        return kept(folder, repr(partition.ranges), rows) if folder else map(plain, rows)
+        return kept(folder, part_name(self.options, partition), rows) if folder else map(plain, rows)
 
     def _read(self, partition: Any) -> Iterator[pa.RecordBatch]:
         from kit.formats.commitlog.segments import messages, skipped

@@ -17,7 +17,7 @@ from kit.evidence.files import open_raw
 from kit.evidence.unread import Unread
 from kit.formats.logs.log_file import LogFile
 from kit.formats.printed_times import zone
-from kit.spark.sources import KEPT, ddl, kept
+from kit.spark.sources import KEPT, ddl, kept, part_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -72,12 +72,11 @@ class LogDataSource(DataSource):
         return LogStreamReader(self.options, _options(dict(self.options)))
 
 
+@attrs.frozen
 class _Partition(InputPartition):
     """What one task reads: the fields of `Piece`s, so that planning needs no kernel."""
 
-    def __init__(self, pieces: tuple[dict[str, Any], ...]) -> None:
-        super().__init__(None)
-        self.pieces = pieces
+    pieces: tuple[dict[str, Any], ...]
 
 
 class _Reader(DataSourceReader):
@@ -95,7 +94,9 @@ class _Reader(DataSourceReader):
         if not isinstance(partition, _Partition):
             return iter(())  # Without any partition Spark asks for the whole, as None.
         folder = self.options.get("keep")
-        return kept(folder, repr(partition.pieces), self._read(partition)) if folder else self._read(partition)
+        return (
+            kept(folder, part_name(self.options, partition), self._read(partition)) if folder else self._read(partition)
+        )
 
     def _read(self, partition: _Partition) -> Iterator[pa.RecordBatch]:
         from kit.formats.logs.entries import Piece, batches
@@ -164,8 +165,9 @@ def pieces(file: LogFile, chunk: int = CHUNK) -> Iterator[Piece]:
             yield attrs.evolve(one, start=start, end=min(size, start + chunk), before=before)
 
 
-def grouped(all_pieces: Iterator[Piece], limit: int = CHUNK // 2) -> Iterator[tuple[Piece, ...]]:
-    """Yield groups of pieces of at most `limit` bytes; a bigger one stands alone."""
+def grouped(all_pieces: Iterator[Piece], limit: int | None = None) -> Iterator[tuple[Piece, ...]]:
+    """Yield groups of pieces of at most `limit` bytes (default: half of `CHUNK`); a bigger one stands alone."""
+    limit = CHUNK // 2 if limit is None else limit
     group: list[Piece] = []
     size = 0
     for piece in all_pieces:

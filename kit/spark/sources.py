@@ -12,12 +12,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import attrs
 import pyarrow as pa
 import pyarrow.parquet as pq
 from attrs import frozen
 from pyspark.sql.datasource import DataSource, InputPartition
 
 from kit.evidence.unread import Unread
+from kit.evidence.workspace import READING, code_hash
 from kit.formats.arrow_types import STRING_MAP, TIMESTAMP
 
 _SQL: Final = {
@@ -30,6 +32,8 @@ _SQL: Final = {
     STRING_MAP: "map<string,string>",
 }
 _SHARE: Final = 32 << 20
+_PLACES: Final = ("path", "files", "pieces", "keep", "unread", "mode", "digests")
+"""Options that say where something is, not what is read of it."""
 _SOURCES: Final = (
     ("commitlog_source", "CommitLogDataSource"),
     ("log_source", "LogDataSource"),
@@ -55,15 +59,43 @@ def parquet_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
     return pq.ParquetWriter(path, schema, compression="snappy", store_schema=False)
 
 
-def kept(folder: str, task: str, found: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def part_name(options: Any, task: InputPartition) -> str:
+    """Return the name of what a task reads: the same for the same bytes read by the same code, wherever they are.
+
+    Option `digests` (JSON {path: SHA-256}) says what the files hold; a file that is not in it goes by its path.
+    """
+    digests = json.loads(options.get("digests") or "{}")
+    said = sorted((key, value) for key, value in options.items() if key.lower() not in _PLACES)
+    read = [code_hash(*READING, "case/tables.py"), said, _by_content(attrs.asdict(task), digests)]  # type: ignore[arg-type]
+    return hashlib.sha256(json.dumps(read, default=str).encode()).hexdigest()[:24]
+
+
+def _by_content(value: Any, digests: dict[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _by_content(each, digests) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_by_content(each, digests) for each in value]
+    return digests.get(value, value) if isinstance(value, str) else value
+
+
+def places(folder: Path, name: str) -> tuple[Path, Path]:
+    """Return where the rows of a task of this name are, and the marker of one that found none."""
+    return folder / f"part-{name}.parquet", folder / f".part-{name}.none"
+
+
+def kept(folder: str, name: str, found: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Write a task's rows as one Parquet file into `folder`, and yield its path and row count (nothing where there are
     no rows).
 
-    The rows stay columns all the way: nothing of them goes through the JVM. The name comes from what the task reads, so
-    a repeated task
-    writes the same file again, and it appears whole or not at all.
+    The rows stay columns all the way: nothing of them goes through the JVM. What is there under the task's name is not
+    read again, and a file appears whole or not at all.
     """
-    path = Path(folder, f"part-{hashlib.sha256(task.encode()).hexdigest()[:16]}.parquet")
+    path, none = places(Path(folder), name)
+    if path.exists():
+        rows = pq.read_metadata(path).num_rows
+        yield pa.RecordBatch.from_pylist([{"path": str(path), "rows": rows}], schema=KEPT)
+    if path.exists() or none.exists():
+        return
     # Workers on several hosts may have one process and thread number.
     part = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}-{secrets.token_hex(4)}.part")
     writer: pq.ParquetWriter | None = None
@@ -79,7 +111,9 @@ def kept(folder: str, task: str, found: Iterable[pa.RecordBatch]) -> Iterator[pa
             part.replace(path)
     finally:
         part.unlink(missing_ok=True)
-    if writer is not None:
+    if writer is None:
+        none.touch()
+    else:
         yield pa.RecordBatch.from_pylist([{"path": str(path), "rows": rows}], schema=KEPT)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import recorded
@@ -11,12 +11,17 @@ from busy_evidence import clock, sent, write_log, write_store
 
 import kit
 from kit.analysis import noise
+from kit.causes import known_problems, timeline
 from kit.formats.logs.literal_matcher import known_texts, ordered
+from kit.rocketmq.known_problems.catalogue import PROBLEMS
+from kit.rocketmq.log_events import passing
 from kit.rocketmq.log_events.benign import NOISE
 from kit.rocketmq.log_events.catalogue import BY_SLUG, slugs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from kit.case.case import Case
 
 HALF = "RMQ_SYS_TRANS_HALF_TOPIC"
 QUEUE = f"MessageQueue [topic={HALF}, brokerName=broker-a, queueId=0]"
@@ -140,34 +145,99 @@ def test_noise_alone_speaks_for_no_cause(spark: SparkSession, tmp_path: Path) ->
     assert set(noise.seen(case, "zh")["why"]).isdisjoint(set(frame["why"]))
 
 
-def pulls(folder: Path, minutes: int, connected: bool) -> Path:
-    """A broker.log in which pulls have no known group every 20 s; with `connected`, a consumer connects each minute."""
-    said = [
-        (20_000 * n, text)
-        for n in range(3 * minutes)
-        for text in (
-            "WARN PullMessageThread_1 - the consumer's group info not exist, group: orders",
-            *(
-                [
-                    "INFO ClientManageThread_1 - new consumer connected, group: orders CONSUME_PASSIVELY CLUSTERING channel: x"
-                ]
-                if connected and n % 3 == 0
-                else []
-            ),
-        )
-    ]
-    write_log(folder / "broker" / "logs" / "broker.log", [f"{clock(ms)[:19]} {text}" for ms, text in said])
-    return folder
+REFUSED_PULL = "WARN PullMessageThread_1 - the consumer's group info not exist, group: orders"
+NOT_LATEST = "WARN PullMessageThread_1 - The broker's subscription is not latest, group: orders *"
+NOT_ONLINE = "ERROR exporter - CODE: 206  DESC: the consumer group[orders] not online"
+CONNECTED = (
+    "INFO ClientManageThread_1 - new consumer connected, group: {} CONSUME_PASSIVELY CLUSTERING channel: ClientChannelInfo "
+    "[channel=[id: 0x1, L:/10.20.29.11:10911 - R:/10.20.29.21:35364], clientId=10.20.29.21@1, language=JAVA, version=335, "
+    "lastUpdateTimestamp=1715652000000]"
+)
+STATISTICS = "INFO BrokerControllerScheduledThread1 - dispatch behind commit log 0 bytes"
+TEXTS = {
+    REFUSED_PULL: "consumer-group-missing",
+    NOT_LATEST: "subscription-not-latest",
+    NOT_ONLINE: "no-consumer-online",
+}
 
 
-@pytest.mark.parametrize(("minutes", "connected", "harmless"), [(1, False, True), (10, False, False), (10, True, True)])
-def test_what_should_pass_is_a_symptom_where_it_goes_on(
-    tmp_path: Path, minutes: int, connected: bool, harmless: bool
-) -> None:
-    case = kit.open_case(pulls(tmp_path / "evidence", minutes, connected), tmp_path / "ws")
+def broker_log(folder: Path, text: str, every: int, minutes: float, starts: str = "") -> Case:
+    """Open a case whose broker.log has a text every so many seconds; with `starts`, a consumer of that group connects each minute."""
+    said = [(1000 * at, text) for at in range(0, int(60 * minutes), every)]
+    said += [(30_000 * n, STATISTICS) for n in range(20)]
+    if starts:
+        said += [(60_000 * n, CONNECTED.format(starts)) for n in range(int(minutes) + 1)]
+    write_log(
+        folder / "e" / "broker" / "logs" / "broker.log", [f"{clock(ms)[:19]} {text}" for ms, text in sorted(said)]
+    )
+    case = kit.open_case(folder / "e", folder / "ws")
     case.eager = False
-    assert ("consumer-group-missing" in set(noise.seen(case)["slug"])) is harmless
-    assert set(noise.going_on(case)) == (set() if harmless else {"consumer-group-missing"})
+    return case
+
+
+def symptoms(case: Case) -> dict[str, Any]:
+    return {finding.cause: finding for finding in known_problems.examine(case)}
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_three_lines_at_a_start_are_harmless_and_it_is_said_so(tmp_path: Path, text: str) -> None:
+    case = broker_log(tmp_path, text, 5, 0.25, starts="orders")
+    row = noise.seen(case).set_index("slug").loc[TEXTS[text]]
+    assert row["count"] == 3
+    assert "all 3 are within 60 s of a start or stop" in row["why"]
+    assert symptoms(case) == {} and noise.going_on(case) == {}
+    assert "3" in noise.seen(case, "zh").set_index("slug").loc[TEXTS[text], "why"]
+
+
+@pytest.mark.parametrize(
+    ("text", "slug"),
+    [(REFUSED_PULL, "group-not-connected"), (NOT_LATEST, "subscription-changing"), (NOT_ONLINE, "group-not-online")],
+)
+def test_hundreds_in_an_hour_without_a_restart_are_a_symptom(tmp_path: Path, text: str, slug: str) -> None:
+    case = broker_log(tmp_path, text, 10, 60)
+    assert TEXTS[text] not in set(noise.seen(case)["slug"])
+    finding = symptoms(case)[slug]
+    assert (finding.verdict, finding.figures) == ("suspected", {"entries": 360})
+    assert "360 log entries" in finding.summary.render("en") and "orders" in finding.summary.render("en")
+    (step,) = finding.steps
+    assert [(ref.file, ref.text.endswith(text[-20:])) for ref in step.evidence] == [("broker/logs/broker.log", True)]
+    (lane,) = timeline.table(case, [])[lambda rows: rows["en"].str.endswith("without a start or stop")].to_dict(
+        "records"
+    )
+    assert (lane["lane"], lane["count"], lane["line"]) == ("consumers", 360, step.evidence[0].line)
+    # 2024-05-14 10:00:00 GMT+8, the last one 10 s before an hour is over
+    assert finding.window is not None
+    assert [str(time) for time in finding.window] == ["2024-05-14 02:00:00", "2024-05-14 02:59:50"]
+
+
+def test_starts_of_a_group_excuse_its_own_lines_only(tmp_path: Path) -> None:
+    own = broker_log(tmp_path / "own", REFUSED_PULL, 10, 60, starts="orders")
+    assert symptoms(own) == {}
+    other = broker_log(tmp_path / "other", REFUSED_PULL, 10, 60, starts="points")
+    assert symptoms(other)["group-not-connected"].figures == {"entries": 360}
+
+
+@pytest.mark.parametrize(("every", "minutes"), [(1, 1.5), (120, 60)])
+def test_a_short_burst_and_a_rare_line_are_not_enough(tmp_path: Path, every: int, minutes: float) -> None:
+    case = broker_log(tmp_path, REFUSED_PULL, every, minutes, starts="")
+    # 90 lines in a minute and a half are over before the broker forgets a silent client; 30 in an hour are a symptom.
+    assert bool(noise.going_on(case)) is (minutes == 60)
+
+
+def test_lines_without_times_are_not_judged(tmp_path: Path) -> None:
+    (tmp_path / "paste.txt").write_text(f"{REFUSED_PULL.partition(' - ')[2]}\n" * 300)
+    case = kit.open_case(tmp_path / "paste.txt", tmp_path / "ws")
+    case.eager = False
+    assert symptoms(case) == {}
+    assert "no times are known" in noise.seen(case).set_index("slug").loc["consumer-group-missing", "why"]
+
+
+def test_every_text_that_passes_has_a_problem_it_shows_where_it_goes_on() -> None:
+    shown = [slug for problem in PROBLEMS for slug in problem.passing]
+    assert sorted(shown) == sorted(passing.BY_SLUG)
+    # A missing subscription is subscription-mismatch's own sign: what that cause quotes is not listed as harmless.
+    assert set(passing.BY_SLUG) - {one.slug for one in NOISE} == {"subscription-missing"}
+    assert set(passing.STARTS) <= set(BY_SLUG)
 
 
 def test_no_logs_no_noise(tmp_path: Path) -> None:

@@ -52,6 +52,20 @@ def evidence(
     return kit.open_case(folder, folder.parent / "ws")
 
 
+def test_four_acknowledged_records_behind_the_end(spark: SparkSession, tmp_path: Path) -> None:
+    """Every send took 3 ms: a small number in a sender's ledger is no count of deliveries."""
+    found = replica_loss.examine(evidence(tmp_path / "e", behind=4))
+    assert (found.verdict, found.figures["acknowledged"], found.figures["acknowledged_missing"]) == ("confirmed", 14, 4)
+    assert sorted(found.tables["missing_on_replica"]["key"]) == ["K10", "K11", "K12", "K13"]
+
+
+@pytest.mark.parametrize("behind", [0, 4])
+def test_without_a_ledger_or_a_lost_master_it_is_open(behind: int, spark: SparkSession, tmp_path: Path) -> None:
+    assert replica_loss.examine(evidence(tmp_path / "a", behind=behind, ledger=False)).verdict == "suspected"
+    found = replica_loss.examine(evidence(tmp_path / "b", behind=behind, cluster=False))
+    assert found.verdict == ("suspected" if behind else "ruled_out")
+
+
 def test_the_store_of_a_master_is_no_replica(spark: SparkSession, tmp_path: Path) -> None:
     found = replica_loss.examine(evidence(tmp_path / "e", behind=4, role="ASYNC_MASTER", cluster=False))
     assert (found.verdict, found.figures["acknowledged_missing"]) == ("ruled_out", None)

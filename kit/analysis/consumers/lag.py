@@ -110,6 +110,26 @@ class Pair:
         """Whether its positions tell if there is a backlog: by two looks, or because it lags nowhere."""
         return all(q.looks > 1 or q.last_lag <= SMALL for q in self.queues)
 
+    @property
+    def behind_everywhere(self) -> bool:
+        """Whether the only look at it shows much waiting in every queue, in each of which something was handled: whether that grows takes a second look."""
+        return bool(self.queues) and all(
+            q.looks == 1 and q.last_lag > SMALL and not q.never_handled for q in self.queues
+        )
+
+    @property
+    def held_up(self) -> Course | None:
+        """The one queue in which the only look shows much waiting while all others are at their end, None where it is not so."""
+        waiting = [q for q in self.queues if q.last_lag > LEAST]
+        only = waiting[0] if len(waiting) == 1 < len(self.queues) else None
+        return only if only and only.looks == 1 and only.last_lag > SMALL and not only.never_handled else None
+
+    @property
+    def untouched(self) -> tuple[Course, ...]:
+        """The queues of which the only look shows that nothing was ever handled although much waits, while another queue is at its end."""
+        idle = tuple(q for q in self.queues if q.looks == 1 and q.never_handled and q.last_lag > SMALL)
+        return idle if any(q.last_lag <= LEAST and not q.never_handled for q in self.queues) else ()
+
     def per_queue(self) -> dict[str, int]:
         """Return {queue id: lag}; of several brokers the id follows the broker's name."""
         several = len({q.broker for q in self.queues}) > 1

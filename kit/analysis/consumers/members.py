@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from bisect import bisect_left
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
@@ -87,12 +88,14 @@ def connections(case: Case) -> list[Connection]:
                     True,
                 )
             )
-    gone: dict[tuple[str, str], list[dt.datetime | None]] = defaultdict(list)
-    for said in facts.of(case, "consumer-disconnected"):
-        gone[said.file, said.values.get("address", "")].append(said.first)
+    gone: dict[tuple[str, str], list[dt.datetime]] = defaultdict(list)
+    for said in facts.of(case, "consumer-disconnected"):  # in order of time
+        if said.first is not None:
+            gone[said.file, said.values.get("address", "")].append(said.first)
     for said in facts.of(case, "consumer-connected"):
         address = said.values.get("address", "")
-        ends = sorted(t for t in gone[said.file, address] if t and said.first and t >= said.first)
+        ends = gone[said.file, address]
+        after = len(ends) if said.first is None else bisect_left(ends, said.first)
         if said.group:
             found.append(
                 Connection(
@@ -100,7 +103,7 @@ def connections(case: Case) -> list[Connection]:
                     said.values.get("client_id", ""),
                     address,
                     said.first,
-                    ends[0] if ends else None,
+                    ends[after] if after < len(ends) else None,
                     said.ref(case),
                     said.file,
                 )
@@ -182,8 +185,9 @@ def subscriptions(case: Case) -> list[Subscription]:
 
 @per_case
 def _last_times(case: Case) -> dict[str, dt.datetime | None]:
-    """Return the last time in each client log: until then its client was there."""
-    last = {item.file: item.last for item in case.inventory.items if item.last is not None}
+    """Return the last time in each client log, up to the next second: until then its client was there."""
+    second = dt.timedelta(seconds=1)
+    last = {item.file: item.last + second for item in case.inventory.items if item.last is not None}
     return {
         file: time.astimezone(dt.UTC).replace(tzinfo=None) if time and time.tzinfo else time
         for file, time in last.items()
@@ -299,6 +303,24 @@ def status_queues(case: Case, group: str) -> dict[str, set[Queue]]:
                 if b.get("droped") != "true" and (queue := positions.number(b["#QID"])) is not None
             }
     return found
+
+
+def unowned(case: Case, group: str, topic: str, queue_id: int) -> bool:
+    """Tell whether the evidence shows that no client of a group holds a queue, although it shows who holds others of the topic."""
+    known = _shown_held(case, group, topic)
+    return bool(known) and all((topic, queue_id) not in held for held in known)
+
+
+def owned(case: Case, group: str, topic: str, queue_id: int) -> bool:
+    """Tell whether a client of a group is shown to hold a queue."""
+    return any((topic, queue_id) in held for held in _shown_held(case, group, topic))
+
+
+def _shown_held(case: Case, group: str, topic: str) -> list[set[tuple[str, int]]]:
+    """Return the queues (topic, queue id) that a group's clients hold, by client logs and by running info files, where these show any of the topic."""
+    logs = {(q[0], q[2]) for q, places in holders_at_end(case, group).items() if places}
+    status = {(q[0], q[2]) for held in status_queues(case, group).values() for q in held}
+    return [held for held in (logs, status) if any(name == topic for name, _ in held)]
 
 
 def window(firsts: list[dt.datetime | None], case: Case) -> tuple[dt.datetime, dt.datetime] | None:

@@ -287,7 +287,14 @@ def copy_times(case: Case) -> dict[str, pd.Timestamp]:
     """Return {copy of consumerOffset.json: when it was taken}, where that is known."""
     known = positions.every(case)
     timed = known[(known["source"] == "copy") & known["time"].notna()]
-    return {str(file): pd.Timestamp(at) for file, at in timed.groupby("file")["time"].min().items()}
+    found = {str(file): pd.Timestamp(at) for file, at in timed.groupby("file")["time"].min().items()}
+    # A copy in which no group has an offset yet has no positions.
+    if positions.preserved(case):
+        for item in case.found.of_kind("store_json"):
+            copy = item.detail.get("name") == "consumerOffset" and not item.detail.get("backup")
+            if copy and item.modified is not None and item.file not in set(known["file"]):
+                found[item.file] = pd.Timestamp(positions.naive(item.modified) or item.modified)
+    return found
 
 
 @per_case

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from kit.analysis import refs
-from kit.analysis.consumers import handled, offset_lines, offset_moves
+from kit.analysis.consumers import facts, handled, offset_lines, offset_moves
 from kit.case import scan
 from kit.case.memoize import per_case
 from kit.inventory.references import Ref
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 NOTABLE: Final = 10
 """Messages a queue has to go back by before one line about it is worth a hint: a restart repeats what was not committed yet."""
+FROM_FIRST: Final = "CONSUME_FROM_FIRST_OFFSET"
+"""common/consumer/ConsumeFromWhere"""
 _POLICY: Final = re.compile(r"consumeFromWhere=(\w+)")
 
 
@@ -59,7 +61,19 @@ class Behind:
     topic: str
     queue_id: int
     offset: int
-    first: int
+    first: int | None
+    """The first offset still stored, None where nothing says it."""
+    ref: Ref
+
+
+@attrs.frozen
+class Start:
+    """A group that the broker had just created while no log shows where it began. `skips`: the first offset of a topic of its where that is above 0, so that a start from the end skips."""
+
+    group: str
+    policy: str
+    topic: str
+    skips: int | None
     ref: Ref
 
 
@@ -172,7 +186,7 @@ def behind_the_first(case: Case) -> list[Behind]:
     for row in _progress(case):
         if row["#LastTime"] == "N/A" and row["offset"] > 0 and row["diff"] > 0:
             first = offset_moves.first_stored(case, row["topic"]).get(row["queue"])
-            if first is not None and first > row["offset"]:
+            if first is None or first > row["offset"]:
                 ref = Ref(row["file"], case.line(row["file"], row["line"]), line=row["line"])
                 found.append(Behind(row["group"], row["topic"], row["queue"], row["offset"], first, ref))
     return found
@@ -226,6 +240,30 @@ def once_back(case: Case) -> pd.DataFrame:
             [(g, t) in calm for g, t in zip(rows["group"], rows["topic"], strict=True)], index=rows.index, dtype=bool
         )
     ]
+
+
+@per_case
+def unseen_starts(case: Case) -> list[Start]:
+    """Return the new groups of which no client log shows the first pulls, and that do not begin with the first message.
+
+    CONSUME_FROM_LAST_OFFSET, the default, begins at the end of a queue whose first message is deleted (`ConsumerManageProcessor.queryConsumerOffset`).
+    """
+    shown = set(offset_lines.of(case, "pull-started")["group"].dropna())
+    found = []
+    for group in sorted(set(offset_moves.created(case)) - shown):
+        policy = start_policy(case, group) if names.of_users(group) else None
+        if policy is None or policy[0] == FROM_FIRST:
+            continue
+        topics = [topic for topic in _subscribed(case, group) if not topic.startswith(names.RETRY_PREFIX)]
+        first = {topic: min(offset_moves.first_stored(case, topic).values(), default=0) for topic in topics}
+        topic = max(sorted(first), key=lambda name: first[name], default="")
+        found.append(Start(group, policy[0], topic, first.get(topic) or None, policy[1]))
+    return found
+
+
+def _subscribed(case: Case, group: str) -> set[str]:
+    said = facts.of(case, "consumer-registered", group=group)
+    return {topic for s in said for topic in facts.subscriptions(s.values.get("data", "")).get(group, {})}
 
 
 @per_case

@@ -16,6 +16,7 @@ import pandas as pd
 import pyarrow.dataset as ds
 
 from kit.analysis import refs
+from kit.analysis.consumers import replicas
 from kit.case import said, scan
 from kit.case.memoize import per_case
 from kit.rocketmq import names
@@ -124,7 +125,10 @@ def connects(case: Case) -> pd.DataFrame:
 
 @per_case
 def tried(case: Case) -> list[Tried]:
-    """Return which broker addresses the logs of clients and applications say were tried: without those of mqadmin, of brokers, and name servers."""
+    """Return which broker addresses the logs of clients and applications say were tried: without those of mqadmin, of brokers, and name servers.
+
+    Where a connect failed also those that answered the senders (`source` sends).
+    """
     servers, tools = name_servers(case), _tools(case)
     brokers = {host(a.address) for a in advertised(case)}
     found = []
@@ -144,10 +148,34 @@ def tried(case: Case) -> list[Tried]:
             str(file), source, str(address), int(bad["n"].sum()), int(good["n"].sum()), int(bad["line"].min()) if len(bad) else None,
             int(good["line"].min()) if len(good) else None, None if pd.isna(first) else first, None if pd.isna(last) else last,
         ))  # fmt: skip
+    return found + (_answered(case) if any(one.failed for one in found) else [])
+
+
+def _answered(case: Case) -> list[Tried]:
+    """Return the addresses whose brokers answered SEND_OK, by the offset ids in send ledgers: whoever wrote these reached them."""
+    if not case.has("sends"):
+        return []
+    rows = replicas.answered(case, (replicas.ACKNOWLEDGED,), ["file", "line", "offset_msg_id"])
+    rows = rows[rows["offset_msg_id"].notna()].sort_values(["file", "line"])
+    first = rows.assign(host=rows["offset_msg_id"].str[:-16]).groupby(["file", "host"], observed=True)
+    found = []
+    for file, line, text, count in first.agg(line=("line", "first"), id=("offset_msg_id", "first"), n=("line", "size")).reset_index()[["file", "line", "id", "n"]].head(MOST).to_numpy():  # fmt: skip
+        if (place := replicas.of_id(text)) is not None:
+            found.append(Tried(str(file), "sends", place[0], 0, int(count), None, int(line), None, None))
     return found
 
 
 NAME_SERVER_PORT: Final = 9876
+
+
+def inner_of_failed_lists(case: Case) -> tuple[str, int, str, int] | None:
+    """Return (address, lines, file, line) of a loopback or container address that consumers failed to ask for the members of their group."""
+    found = said.counted(case, ("consumer-list-failed",), by=("address",))
+    inner = found[[known_as(str(a)) is not None or is_docker_default(str(a)) for a in found["address"]]]
+    if inner.empty:
+        return None
+    row = inner.sort_values(["n", "file", "line"], ascending=[False, True, True]).iloc[0]
+    return str(row["address"]), int(row["n"]), str(row["file"]), int(row["line"])
 
 
 @per_case
@@ -291,9 +319,13 @@ def clients(case: Case) -> dict[str, str]:
 
 @per_case
 def client_logs(case: Case) -> bool:
-    """Tell whether the log of a client is there, mqadmin's apart: it would show a connect that failed."""
+    """Tell whether the log of a client is there, mqadmin's and mere excerpts apart: it would show a connect that failed.
+
+    A log that is whole begins with its client's start, and has a connect of some kind.
+    """
     tools = _tools(case)
-    return any(i.source == "client" and i.file not in tools for i in case.found.items)
+    whole = {file for file, _ in refs.seen(case, "client-created", "client-started", "client-connect").places}
+    return any(i.source == "client" and i.file not in tools and i.file in whole for i in case.found.items)
 
 
 def client_hosts(case: Case) -> list[str]:

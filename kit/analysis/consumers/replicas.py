@@ -24,6 +24,17 @@ if TYPE_CHECKING:
 ACKNOWLEDGED: Final = "SEND_OK"
 """client/producer/SendStatus: stored by the master, and by its slave where the master waits for it. FLUSH_SLAVE_TIMEOUT and SLAVE_NOT_AVAILABLE say it was not."""
 MOST: Final = 200_000
+SLAVES_OWN: Final = (
+    "ha-read-failed",
+    "ha-expired",
+    "ha-closed",
+    "ha-connect-failed",
+    "ha-offset-mismatch",
+    "slave-sync-failed",
+    "slave-master-known",
+    "offset-not-corrected",
+)
+"""Lines of store/ha/HAClient, of broker/slave/SlaveSynchronize, and of pulls that only a slave leaves uncorrected."""
 
 
 @attrs.frozen
@@ -94,9 +105,7 @@ def ledger(case: Case) -> Ledger | None:
     if not known or not case.has("sends"):
         return None
     rows = (
-        _answered(case, (ACKNOWLEDGED,), ["key", "uniq_key", "offset_msg_id", "start", "file", "line"])
-        .head(MOST)
-        .copy()
+        answered(case, (ACKNOWLEDGED,), ["key", "uniq_key", "offset_msg_id", "start", "file", "line"]).head(MOST).copy()
     )
     rows["start"] = pd.to_datetime(rows["start"], utc=True).dt.tz_localize(None)
     place = [of_id(text) for text in rows["offset_msg_id"]]
@@ -140,7 +149,7 @@ def _stored(case: Case) -> set[str]:
     return found
 
 
-def _answered(case: Case, answers: tuple[str, ...], columns: list[str]) -> pd.DataFrame:
+def answered(case: Case, answers: tuple[str, ...], columns: list[str]) -> pd.DataFrame:
     """Return columns of the sends that were answered so."""
     rows = scan.table(case, "sends", [*columns, "outcome"]).to_pandas()
     said = rows["outcome"].fillna("").str.strip(" ").str.upper()
@@ -227,6 +236,12 @@ def master_gone(case: Case) -> tuple[Ref, ...]:
     return tuple(found[:4])
 
 
+@per_case
+def told_by_a_slave(case: Case) -> bool:
+    """Tell whether lines that only a slave writes, or a list of brokers in which one has no master, are there: then it is about a replica."""
+    return bool(refs.seen(case, *SLAVES_OWN)) or bool(_absent_in_cluster_list(case))
+
+
 def _absent_in_cluster_list(case: Case) -> list[Ref]:
     """Quote the first row of each clusterList output in which a broker has slaves and no master."""
     by_file: dict[str, list[dict[str, Any]]] = {}
@@ -268,7 +283,7 @@ def behind(case: Case, end: int) -> int | None:
     """Return how many acknowledged records of the ledgers lie at or behind a physical offset; None where no ledger names them by offset id."""
     if not case.has("sends"):
         return None
-    ids = _answered(case, (ACKNOWLEDGED,), ["offset_msg_id"])["offset_msg_id"].dropna().head(MOST)
+    ids = answered(case, (ACKNOWLEDGED,), ["offset_msg_id"])["offset_msg_id"].dropna().head(MOST)
     places = [place for text in ids if (place := of_id(text))]
     return sum(place[1] >= end for place in places) if len({place[0] for place in places}) == 1 else None
 
@@ -278,7 +293,7 @@ def answered_alone(case: Case) -> int:
     """Return how many sends were answered that the master stored them without its slave."""
     if not case.has("sends"):
         return 0
-    return len(_answered(case, ("FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVAILABLE"), ["line"]))
+    return len(answered(case, ("FLUSH_SLAVE_TIMEOUT", "SLAVE_NOT_AVAILABLE"), ["line"]))
 
 
 @per_case

@@ -184,8 +184,9 @@ def due(case: Case, scheduled: pd.DataFrame) -> pd.Series[pd.Timestamp]:
     """
     seconds = (scheduled["queue_id"] + 1).map(delay_levels(case))
     out = scheduled[promoted("TIMER_OUT_MS")]
-    wheel = pd.to_numeric(out.where(out.str.fullmatch(r"[0-9]{1,13}", na=False).astype(bool)))
-    wheel = pd.to_datetime(wheel.where(wheel <= NANO_LAST_MS), unit="ms").astype("datetime64[ns]")
+    numbers = pd.to_numeric(out.where(out.str.fullmatch(r"[0-9]{1,13}", na=False).astype(bool))).astype("Int64")
+    # As Int64: of floats with NaN among them pandas rounds memory it never wrote, and at times raises FloatingPointError.
+    wheel = pd.to_datetime(numbers.where(numbers <= NANO_LAST_MS), unit="ms").astype("datetime64[ns]")
     after = scheduled["store_timestamp"] + pd.to_timedelta(seconds.astype(float), unit="s")
     return wheel.where(scheduled["topic"] == names.TIMER_TOPIC, after)
 

@@ -70,6 +70,12 @@ class Claim:
     IN_FRONT_OF_FIRST = T(
         "{messages} messages in front of the offset of group {group} on {topic} are no longer stored: it will jump when it returns, or has."
     )
+    IN_FRONT_DELETED = T(
+        "The message in front of the offset of group {group} is no longer stored in {queues} queues of {topic} (#LastTime N/A), although messages wait: what follows it may be deleted too."
+    )
+    NEW_FROM_LAST = T(
+        "Group {group} was new and says {policy}, and {topic} no longer began at 0 (first offset {first}): it began at the end of the queues, unless its offsets had been set."
+    )
     WENT_BACK = T("{queues} queues went back once, by {messages} messages together.")
     STARTS_LATE = T(
         "Group {group} begins to pull {queues} queues of {topic} behind their first message; whether it had an offset before is not shown."

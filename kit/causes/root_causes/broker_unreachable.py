@@ -46,6 +46,9 @@ INSTEAD = T(
 NOT_SHOWN = T("Which address of the broker can be reached is not shown.")
 NO_OTHER = T("The broker's host has no other address than {address}: the address is right, something between is not.")
 ADVERTISED = T("The broker advertises {address}.")
+LIST = T(
+    "Consumers cannot ask the broker {address} for the members of their group ({count} lines): an address that other hosts hardly reach."
+)
 DOCKER = T("{address} lies in 172.17.0.0/16, the default bridge network of Docker.")
 TIMED_OUT = T(
     'Sends ended in "sendDefaultImpl call timeout" without an answer of a broker ({count} lines): the connect attempt used up their time.'
@@ -246,6 +249,10 @@ def _supporting(case: Case, target: Target | None) -> list[Step]:
         steps.append(
             Step(TIMED_OUT.say(count=late.count), "supporting", True, refs.quote(case, late, 2), id="call-timeout")
         )
+    if target is None and (inner := reach.inner_of_failed_lists(case)):
+        address, count, file, line = inner
+        shown = (_line(case, file, line),)
+        steps.append(Step(LIST.say(address=address, count=count), "supporting", True, shown, id="no-consumer-list"))
     alone = refs.seen(case, "no-consumer-list")
     if alone and never:
         steps.append(

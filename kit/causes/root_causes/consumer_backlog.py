@@ -7,6 +7,7 @@ control of that group (client/impl/consumer/DefaultMQPushConsumerImpl.pullMessag
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis.consumers import facts, handled, lag, positions, stacks
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 SLUG = "consumer-backlog"
 KIND: Kind = "root_cause"
 
+FAR = 60_000
+"""ms by which the pulls of a group have to be behind: one that keeps up is less than a second."""
+
 TITLE = T("A consumer group is too slow for its topic")
 SUMMARY = T(
     "Group {group} lags {lag} messages behind on topic {topic} and falls {rate} messages further behind every second."
@@ -36,6 +40,8 @@ GREW = T(
 )
 NOT_GREW = T("The lag of a group grew in all queues of a topic while its offsets went on.")
 SHRANK = T("The lag of {name} shrank again, from {before} to {after} messages: a burst that the group works off.")
+MAYBE_LAGS = T("{name} lags in all queues at one moment; whether the lag grows is not shown.")
+ONE_LOOK = T("{name} lags {lag} messages behind at one moment, in all {queues} queues.")
 SHARED = T("{threads} of {of} consuming threads of group {group} are in {frame}.")
 SERIAL = T(
     "{threads} of {of} consuming threads of group {group} are in {frame}; all but one wait for the same monitor: the listener is serial."
@@ -48,6 +54,12 @@ HELD_BACK = T(
 )
 HELD_BACK_SOME = T(
     "A client holds its pulls back because too many messages wait in memory ({count} lines, each for 1,000 refusals)."
+)
+CACHE_FULL = T(
+    "A gRPC client receives no more because its cache of messages is full ({count} lines): its listener is slower than what arrives."
+)
+BEHIND = T(
+    "By the broker's statistics, pulls of group {group} on {topic} were up to {seconds} s behind the newest message, in {queues} queues."
 )
 NO_REASON = T("Most consuming threads are in the same frame, the listener takes long, or pulls are held back.")
 OTHERS = T("Group {group} keeps up on the same topic: the broker delivers.")
@@ -106,6 +118,13 @@ def examine(case: Case) -> Finding:
     threads = stacks.of_group(case, group, frozenset(handled.places(case, group))) if group else []
     shared = stacks.shared(case, threads)
     finding.steps = [_grew(case, pairs, worst), _reason(case, worst, group, shared), _others(case, pairs, worst)]
+    finding.steps += _statistics(case, worst)
+    once = next((p for p in pairs if p.behind_everywhere), None) if worst is None else None
+    if once is not None:
+        claim = ONE_LOOK.say(name=once.name, lag=once.lag, queues=len(once.queues))
+        refs = lag.refs(case, once.group, once.topic, most=1)
+        finding.steps.append(Step(claim, "supporting", True, refs, id="lags-everywhere"))
+        group = group or once.group
     finding.figures = _figures(
         pairs, worst, _best(shared) if worst else _best(stacks.shared(case, stacks.consuming(case)))
     )
@@ -114,7 +133,7 @@ def examine(case: Case) -> Finding:
         finding.window = _window(worst)
         _tell(finding, worst, shared)
     elif finding.verdict == "suspected":
-        finding.summary = MAYBE
+        finding.summary = MAYBE if finding.steps[1].holds else MAYBE_LAGS.say(name=once.name) if once else MAYBE
     if finding.verdict != "ruled_out":
         finding.missing = _missing(case, finding, group)
     return finding
@@ -141,6 +160,20 @@ def _grew(case: Case, pairs: list[lag.Pair], worst: lag.Pair | None) -> Step:
     return Step(NOT_GREW, "deciding", False if known else None, id="lag-grows")
 
 
+def _statistics(case: Case, worst: lag.Pair | None) -> list[Step]:
+    """Return the step that pulls were far behind, where stats.log says so: of the group that lags, else of any."""
+    far: dict[tuple[str, str], list[facts.Said]] = defaultdict(list)
+    for said in facts.of(case, "group-falls-behind", group=worst.group if worst else None):
+        if said.group and said.highest.get("behind_ms", 0) >= FAR and not said.values["topic"].startswith("%"):
+            far[said.group, said.values["topic"]].append(said)
+    if not far:
+        return []
+    (group, topic), lines = max(far.items(), key=lambda each: (len(each[1]), each[0]))
+    most = max(said.highest["behind_ms"] for said in lines)
+    claim = BEHIND.say(group=group, topic=topic, seconds=most // 1000, queues=len({said.queue for said in lines}))
+    return [Step(claim, "supporting", True, tuple(said.ref(case) for said in lines[:2]), id="statistics")]
+
+
 def _reason(case: Case, worst: lag.Pair | None, group: str | None, shared: list[stacks.Shared]) -> Step:
     """Return why the group is slow: the frame its threads share, the listener's time, or that its pulls are held back."""
     best = _best(shared)
@@ -160,6 +193,8 @@ def _reason(case: Case, worst: lag.Pair | None, group: str | None, shared: list[
     if held:
         count = sum(said.count for said in held)
         claim = HELD_BACK.say(group=group, count=count) if group else HELD_BACK_SOME.say(count=count)
+        if all(said.event == "receive-held-back" for said in held):
+            claim = CACHE_FULL.say(count=count)
         return Step(claim, "deciding", True, lines, id="slow-listener")
     return Step(NO_REASON, "deciding", None, id="slow-listener")
 
@@ -192,7 +227,9 @@ def _slow(case: Case, worst: lag.Pair) -> tuple[Any, Ref] | None:
 def _held_back(case: Case, group: str | None) -> list[facts.Said]:
     """Return the lines of pulls held back, of one group where one is known; those of a single queue that is are another cause's."""
     said = [
-        s for s in facts.of(case, "pull-held-back", "pull-held-back-cpp") if group is None or s.group in (group, None)
+        s
+        for s in facts.of(case, "pull-held-back", "pull-held-back-cpp", "receive-held-back")
+        if group is None or s.group in (group, None)
     ]
     still = [
         s

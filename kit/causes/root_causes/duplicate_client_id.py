@@ -14,6 +14,7 @@ from kit.analysis.consumers import facts, handled, lag, members, positions
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
+from kit.causes.root_causes import _untouched_queues as untouched
 from kit.i18n import T
 from kit.inventory.references import Ref
 from kit.rocketmq import names
@@ -33,6 +34,7 @@ SUMMARY = T(
 SUMMARY_PLAIN = T("Client id {ids} is used by {count} connections of group {group} at the same time.")
 NONE = T("Every connection of a consumer group has a client id of its own.")
 MAYBE = T("Two processes of group {group} seem to pull the same queues.")
+MAYBE_IDLE = T("Queues are pulled by nobody; whether two processes have one client id is not shown.")
 TWICE = T("Client id {id} has {count} connections in group {group} at the same time: {addresses}.")
 NOT_TWICE = T("One client id has two connections of a group at the same time.")
 LISTED = T("consumerStatus lists client id {id} of group {group} twice.")
@@ -106,6 +108,7 @@ def examine(case: Case) -> Finding:
         Step(HANDLED_TWICE.say(count=doubled[0]), "supporting", True, doubled[1], id="handled-twice")
         if doubled and doubled[0]
         else Step(NOT_HANDLED_TWICE, "supporting", None, id="handled-twice"),
+        *untouched.steps(case, named),
     ]  # fmt: skip
     finding.figures = {
         "group": named,
@@ -117,8 +120,10 @@ def examine(case: Case) -> Finding:
     if named is not None:
         finding.window = members.window([c.first for pair in twice.get(named, []) for c in pair], case)
         _tell(case, finding, named, twice.get(named, []), several, nobody, doubled[0] if doubled else None)
+    elif finding.verdict == "suspected":
+        finding.summary = MAYBE_IDLE
     if finding.verdict != "ruled_out":
-        finding.missing = _missing(case, finding, named, doubled is None)
+        finding.missing = _missing(case, finding, named or untouched.group(case), doubled is None)
     return finding
 
 
@@ -285,14 +290,16 @@ def _words(queues: dict[str, list[int]]) -> str:
 
 
 def _client_ids(case: Case, group: str) -> list[str] | None:
-    """Return the client id of every connection of a group: of the last list of them, else of those the broker's log shows open."""
+    """Return the client id of every connection of a group: of the last list of them, else of those the broker's log shows open or to have shared one id."""
     mine = [c for c in members.connections(case) if c.group == group]
     listed = [c for c in mine if c.listed]
     if listed:
         last = max(listed, key=lambda c: (str(c.first), c.file)).file
         return sorted(c.client_id for c in listed if c.file == last)
+    # Of connections that were open beside each other, one may have been closed since.
+    beside = {c.address: c.client_id for pair in members.twice_connected(case).get(group, []) for c in pair}
     open_ = {c.address: c.client_id for c in mine if c.last is None} or {c.address: c.client_id for c in mine}
-    return sorted(open_.values()) or None
+    return sorted((open_ | beside).values()) or None
 
 
 def _tell(

@@ -57,7 +57,7 @@ def examine(case: Case) -> Finding:
     worst = jumps[0] if jumps else None
     hints = _hints(case, worst)
     finding = Finding(SLUG, KIND, Text.TITLE, Text.NONE if worst is None else _summary(worst))
-    finding.steps = [_moved(case, worst), _range(case, worst), *hints]
+    finding.steps = [_moved(case, worst, hinted=any(s.holds for s in hints)), _range(case, worst), *hints]
     finding.figures = _figures(worst, looked=finding.steps[0].holds is False)
     finding.missing = _missing(case, worst, suspicious=any(s.holds for s in hints))
     if worst is not None:
@@ -78,17 +78,20 @@ def _summary(jump: Jump) -> Any:
     return Text.SUMMARY[jump.kind].say(**said)
 
 
-def _moved(case: Case, jump: Jump | None) -> Step:
+def _moved(case: Case, jump: Jump | None, *, hinted: bool) -> Step:
     if jump is None:
-        return Step(Claim.NOT_MOVED, "deciding", False if _would_show(case) else None, id="moved")
+        return Step(Claim.NOT_MOVED, "deciding", False if _would_show(case) and not hinted else None, id="moved")
     claim = Claim.MOVED[jump.kind].say(group=jump.group, topic=jump.topic, queues=len(jump.moves))
     return Step(claim, "deciding", True, _quotes(case, jump), id="moved")
 
 
 def _would_show(case: Case) -> bool:
-    """Tell whether a jump would be seen: a consumer's client log prints the first offset of each queue, the broker's log every correction and reset."""
+    """Tell whether a jump would be seen: a consumer's client log prints the first offset of each queue, the broker's log every correction and reset.
+
+    Where a group began that is new is in its clients' logs alone.
+    """
     if case.has_source("broker"):
-        return True
+        return not offset_ranges.unseen_starts(case)
     return bool(refs.seen(case, "pull-started")) and not len(offset_ranges.loose_starts(case))
 
 
@@ -143,8 +146,12 @@ def _hints(case: Case, jump: Jump | None) -> list[Step]:
         )
     behind = offset_ranges.behind_the_first(case)
     if behind:
-        claim = Claim.IN_FRONT_OF_FIRST.say(
-            messages=sum(b.first - b.offset for b in behind), group=behind[0].group, topic=behind[0].topic
+        named = {"group": behind[0].group, "topic": behind[0].topic}
+        known = [b.first - b.offset for b in behind if b.first is not None]
+        claim = (
+            Claim.IN_FRONT_OF_FIRST.say(messages=sum(known), **named)
+            if len(known) == len(behind)
+            else Claim.IN_FRONT_DELETED.say(queues=len(behind), **named)
         )
         steps.append(Step(claim, "supporting", True, tuple(b.ref for b in behind[:2]), id="deleted-in-front"))
     back = offset_ranges.once_back(case)
@@ -155,6 +162,10 @@ def _hints(case: Case, jump: Jump | None) -> list[Step]:
                 claim, "supporting", True, refs.quote(case, refs.seen(case, "consumer-offset-back"), 2), id="went-back"
             )
         )
+    new = next((s for s in offset_ranges.unseen_starts(case) if s.skips), None) if jump is None else None
+    if new is not None:
+        claim = Claim.NEW_FROM_LAST.say(group=new.group, policy=new.policy, topic=new.topic, first=new.skips)
+        steps.append(Step(claim, "supporting", True, (new.ref,), id="starts-late"))
     late = offset_ranges.loose_starts(case) if jump is None else None
     if late is not None and len(late):
         places = _places(late, 2)

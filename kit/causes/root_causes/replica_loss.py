@@ -47,6 +47,9 @@ BEYOND = T(
     "Offsets of groups lie beyond the replica's end in {queues} queues, by up to {most} messages: records that were consumed are missing."
 )
 NOT_CORRECTED = T("Consumers asked the replica for offsets it does not have ({count} answers in its log).")
+OVERFLOW = T(
+    "Consumers asked a broker for offsets beyond the end of its queues ({count} lines): it lacks records that they consumed elsewhere or before."
+)
 READ_REFUSED = T("The replica refuses pulls with [REJECTREQUEST]system busy: slaveReadEnable is off; nothing is busy.")
 OTHER_ANSWERS = T(
     "Some sends were answered FLUSH_SLAVE_TIMEOUT or SLAVE_NOT_AVAILABLE: stored by the master alone, and not acknowledged as safe ({count})."
@@ -123,7 +126,7 @@ FIXES = (
 def examine(case: Case) -> Finding:
     """Say which acknowledged messages the surviving replica lacks."""
     compared = replicas.ledger(case)
-    slave = bool(replicas.slaves(case))
+    slave = bool(replicas.slaves(case)) or replicas.told_by_a_slave(case)
     beyond = replicas.beyond(case) if slave else []
     gone = replicas.master_gone(case) if slave else ()
     applies = slave or bool(replicas.master_gone(case))
@@ -212,6 +215,11 @@ def _supporting(case: Case, beyond: list[replicas.Beyond], *, slave: bool) -> li
                 refs.quote(case, asked, 1),
                 id="pulls-beyond-end",
             )
+        )
+    over = refs.seen(case, "offset-overflow")
+    if over and not asked:
+        steps.append(
+            Step(OVERFLOW.say(count=over.count), "supporting", True, refs.quote(case, over, 1), id="pulls-beyond-end")
         )
     reported = replicas.reported_end(case)
     if reported is not None and not replicas.ends(case):

@@ -11,13 +11,16 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
+from kit.analysis import noise
 from kit.analysis import refs as quoting
 from kit.analysis.consumers import facts, handled, lag, members, positions
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
+from kit.causes.root_causes import _untouched_queues as untouched
 from kit.i18n import T
 from kit.rocketmq import names
+from kit.rocketmq.log_events import passing
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -26,6 +29,10 @@ SLUG = "subscription-mismatch"
 KIND: Kind = "root_cause"
 FLAPS = 2
 """Times a topic, or an expression, has to come back into the broker's table: a deployment replaces it once."""
+
+PICKED = 5
+"""Refused pulls in an excerpt without any start or stop of a consumer from which on they are worth a look."""
+STARTS: Final = passing.BY_SLUG["subscription-missing"].starts
 
 TITLE = T("Clients of one consumer group subscribe differently")
 SUMMARY_FRONT = T(
@@ -39,6 +46,9 @@ NONE = T("All clients of a group subscribe alike.")
 MAYBE = T(
     "The broker's subscription of group {group} keeps changing; two clients with different subscriptions are not shown."
 )
+MAYBE_ANY = T(
+    "Pulls are refused, or queues are pulled by nobody; two clients with different subscriptions are not shown."
+)
 DIFFERENT = T("Client {one} of group {group} subscribes to {first}, client {other} to {second}, at the same time.")
 NOT_DIFFERENT = T("Two clients of one group subscribe differently at the same time.")
 GONE = T("{behind} messages of {topics} lie behind the group's offset and no client of it handled them.")
@@ -50,6 +60,7 @@ UNKNOWN_EFFECT = T("Messages of a subscribed topic were handled by nobody, or qu
 FLAPPING = T("The broker's subscription of group {group} keeps changing: {what} ({count} lines).")
 NOT_FLAPPING = T("The broker's subscription of a group keeps changing.")
 REFUSED = T("The broker refuses pulls of group {group}: it has no subscription to topic {topic} ({count} lines).")
+REFUSED_SOME = T("The broker refuses pulls of a group: it has no subscription to their topic ({count} lines).")
 NOT_REFUSED = T("The broker refuses pulls because the subscription of the group lacks the topic.")
 WARNED = T("consumerStatus says that clients of the group subscribe differently.")
 NOT_WARNED = T(
@@ -122,16 +133,17 @@ def examine(case: Case) -> Finding:
         _flap_step(case, flaps, named),
         _refused(case, named),
         _warned(case),
+        *untouched.steps(case, group),
     ]
     finding.figures = _figures(case, named, different.get(group or "", []), found)
     if group is not None:
         _tell(finding, group, found)
         finding.tables = _tables(case, group, found)
         finding.window = members.window([s.first for pair in different[group] for s in pair], case)
-    elif named and finding.verdict == "suspected":
-        finding.summary = MAYBE.say(group=named)
+    elif finding.verdict == "suspected":
+        finding.summary = MAYBE.say(group=named) if named else MAYBE_ANY
     if finding.verdict != "ruled_out":
-        finding.missing = _missing(case, finding, named)
+        finding.missing = _missing(case, finding, named or untouched.group(case))
     return finding
 
 
@@ -165,7 +177,9 @@ def _all_alike(case: Case) -> bool:
     connected: dict[str, set[str]] = defaultdict(set)
     for connection in members.connections(case):
         connected[connection.group].add(connection.client_id)
-    return bool(by_group) and all(clients <= by_group.get(group, set()) for group, clients in connected.items())
+    several = bool(connected) or any(len(clients) > 1 for clients in by_group.values())
+    # The one client whose log is there may not be the only one of its group.
+    return several and all(clients <= by_group.get(group, set()) for group, clients in connected.items())
 
 
 def _words(topics: dict[str, str]) -> str:
@@ -250,12 +264,17 @@ def _refused(case: Case, group: str | None) -> Step:
     said = [
         s
         for s in facts.of(case, "subscription-missing")
-        if s.group and group in (None, s.group) and not s.values.get("topic", "").startswith("%RETRY%")
+        if (group is None or s.group in (group, None)) and not s.values.get("topic", "").startswith("%RETRY%")
     ]
     count = sum(s.count for s in said)
-    if count < FLAPS:
+    # A start brings a few of these lines: alone they count where they go on, or in lines somebody picked out of a log.
+    on = "subscription-missing" in noise.going_on(case) or (count >= PICKED and not quoting.seen(case, *STARTS))
+    if count < FLAPS or (group is None and not on):
         return Step(NOT_REFUSED, "supporting", None, id="pulls-refused")
-    claim = REFUSED.say(group=said[0].group, topic=sorted({s.values.get("topic") or "" for s in said}), count=count)
+    topics = sorted({s.values["topic"] for s in said if s.values.get("topic")})
+    named = next((s.group for s in said if s.group), None)
+    # What a client prints of the answer names neither its group nor the topic.
+    claim = REFUSED.say(group=named, topic=topics, count=count) if named else REFUSED_SOME.say(count=count)
     return Step(claim, "supporting", True, tuple(s.ref(case) for s in said[:2]), id="pulls-refused")
 
 

@@ -81,6 +81,9 @@ _STATUS_WORD: Final = re.compile(
 _SEND: Final = re.compile(
     r"SEND_OK|FLUSH_DISK_TIMEOUT|FLUSH_SLAVE_TIMEOUT|SLAVE_NOT_AVAILABLE|MQBrokerException|MQClientException|Remoting\w*Exception|(broker|system) busy"
 )
+_ANSWERED: Final = re.compile(r"SEND_OK|FLUSH_DISK_TIMEOUT|FLUSH_SLAVE_TIMEOUT|SLAVE_NOT_AVAILABLE")
+"""client/producer/SendStatus: what only a sender is answered."""
+_DELIVERED_AGAIN: Final = re.compile(r"reconsume|redeliver|重投|重复投递", re.IGNORECASE)
 _ERROR: Final = re.compile(r"\b\w+(Exception|Error)\b|CODE: ?\d+")
 _SENT: Final = re.compile(r"SEND_OK|succe|成功", re.IGNORECASE)
 _LOG_LINE: Final = re.compile(r"\W?\d{4}-\d\d-\d\d[ T]\d\d:\d\d|.*\n\s*at ")
@@ -152,10 +155,16 @@ def guess(names: tuple[str, ...], sample: list[list[str | None]]) -> Columns | N
         free.difference_update(first_hand)
     take("outcome", lambda c: 1.0 if c.seen(_SEND) and c.distinct <= max(50, c.n // 5) else 0.0)
     sends = "outcome" in at or any(columns[i].seen(_SEND) for i in free)
-    take(
-        "reconsume_times",
-        lambda c: c.small_counts if "uniq_key" in at or "offset_msg_id" in at or c.hints("reconsume_times") else 0,
-    )
+    answered = any(columns[i].seen(_ANSWERED) for i in (*free, *at.values()))
+
+    def retries(column: _Column) -> float:
+        """A sender counts milliseconds and attempts, which may all be small; only a consumer is delivered to again."""
+        if column.hints("cost_ms") or (answered and not _DELIVERED_AGAIN.search(column.name)):
+            return 0.0
+        named = "uniq_key" in at or "offset_msg_id" in at or column.hints("reconsume_times")
+        return column.small_counts if named else 0.0
+
+    take("reconsume_times", retries)
     take("cost_ms", lambda c: 0.5 if c.ints > 0.95 and (c.hints("cost_ms") or sends) and not c.hints("key") else 0.0)
     take("error", lambda c: 0.5 if c.seen(_ERROR) and c.spaced else 0.0)
     keys = sorted((i for i in free if columns[i].key_score > 0.5), key=lambda i: (-columns[i].key_score, i))

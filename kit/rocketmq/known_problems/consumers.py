@@ -63,8 +63,23 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         remedy=T("Let heartbeats through; use the same group and topic in all members."),
         risk=T("None."),
         verdict="suspected",
-        least=20,
-        lasts=120.0,
+        passing=("consumer-group-missing", "subscription-missing"),
+    ),
+    problem(
+        "group-not-online",
+        T("Nobody of a consumer group is connected"),
+        ("the consumer group[{}] not online", "No Any Consumer online in the consumer group"),
+        T(
+            "Somebody asked the broker for a group of which no consumer is connected. Between its stop and its next start that is normal."
+        ),
+        T("Does the group run, with this name, and is it connected to this broker? consumerConnection says who is."),
+        "broker/processor/AdminBrokerProcessor, proxy/ConsumerManagerActivity",
+        unlike=T("a few while the group is being restarted are normal"),
+        remedy=T("Start the group's consumers, or stop what asks for a group that is no longer used."),
+        risk=T("None."),
+        verdict="suspected",
+        passing=("no-consumer-online",),
+        example="CODE: 206  DESC: the consumer group[points] not online",
     ),
     problem(
         "subscription-changing",
@@ -83,6 +98,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         "broker/client/ConsumerGroupInfo, broker/processor/PullMessageProcessor",
         cause="subscription-mismatch",
         verdict="suspected",
+        passing=("subscription-not-latest",),
         unlike=T("during a rolling restart a few are normal"),
     ),
     problem(

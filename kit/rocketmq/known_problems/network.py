@@ -108,6 +108,24 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         unlike=T("a client that ends leaves one of them"),
     ),
     problem(
+        "answer-undeliverable",
+        T("Answers find no client"),
+        ("processRequestWrapper response to", "Failed to write response[request code:"),
+        T(
+            "The client had closed its connection before the broker answered. Where it stopped, that was a waiting pull; a send answered 0 is stored."
+        ),
+        T(
+            "Which clients, and do they stop? If they run on: their time-outs, their network and load balancers between."
+        ),
+        "remoting/netty/NettyRemotingAbstract",
+        remedy=T("Find out why clients that run on close their connections; handle what they sent as unknown."),
+        risk=T("None."),
+        verdict="suspected",
+        passing=("response-lost",),
+        unlike=T("a client that stops leaves one for each waiting pull"),
+        example="processRequestWrapper response to /10.20.29.21:35364 failed",
+    ),
+    problem(
         "event-queue-full",
         T("Connection events were dropped"),
         ("so drop this event", "event queue size[{}] enough"),

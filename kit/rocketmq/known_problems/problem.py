@@ -27,6 +27,7 @@ class Problem:
     `texts` are pieces of log lines, answers or exceptions; `{}` stands for a printed value. `classes` are `module/Class` whose remaining WARN and ERROR
     lines belong here as well. `verdict`: what seeing a text shows (None: routine, explained but never reported); it is reported from `least` entries on
     that span at least `lasts` seconds. `unless`: a regular expression of entries that are normal. `cause`: the cause module that judges these texts.
+    `passing`: known texts of `kit.rocketmq.log_events.passing`; it is reported where one of these goes on, whatever `cause` says.
     `since`, `until`: first and last release with the fault ("" = no bound known); `fixed`: by which change. `printed`: where, for texts of no RocketMQ class.
     """
 
@@ -46,6 +47,7 @@ class Problem:
     lasts: float = 0.0
     unless: str = ""
     cause: str = ""
+    passing: tuple[str, ...] = ()
     since: str = ""
     until: str = ""
     fixed: str = ""
@@ -54,8 +56,8 @@ class Problem:
 
     @property
     def reported(self) -> bool:
-        """Tell whether seeing it makes a finding of its own."""
-        return self.verdict is not None and not self.cause
+        """Tell whether its texts, seen often and long enough, make a finding of its own."""
+        return self.verdict is not None and not self.cause and not self.passing
 
     @cached_property
     def needles(self) -> tuple[str, ...]:

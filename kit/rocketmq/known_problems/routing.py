@@ -460,12 +460,10 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "getResponseCommand return null",
             "No topic in this broker",
             "No subscription group in this broker",
-            "the consumer group[{}] not online",
             "the producer group[{}] not exist",
             "consumeStats, topic config not exist",
             "The stats <{}> <{}> not exist",
             "THe consumer group <{}> not exist",
-            "No Any Consumer online in the consumer group",
         ),
         T(
             "mqadmin, the dashboard or an exporter asked for something the broker does not have: a topic, a group without consumers, statistics that are not kept."

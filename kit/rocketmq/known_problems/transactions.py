@@ -307,14 +307,29 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "No new message. GetMessageStatus=",
             "No matched message. GetMessageStatus=",
             "Offset illegal. GetMessageStatus=",
-            "Get message from store return null. topic=",
-            "check msgOffset={} with opOffset={} failed, pullResult is null",
             "The miss op offset=",
         ),
         T("Each check round ends with such a line when half or op queue are read to the end."),
         T("Nothing, unless messages wait in the half topic all the same."),
         f"{_SERVICE}.check",
         unlike=T("no message is lost and no queue is stuck"),
+    ),
+    problem(
+        "half-queue-unread",
+        T("The check of half messages gets nothing from the store"),
+        (
+            "Get message from store return null. topic=",
+            "check msgOffset={} with opOffset={} failed, pullResult is null",
+        ),
+        T(
+            "The store gave the check no answer. While a broker stops that is normal: the store is closed before the check is. Otherwise the queue files of the half or op topic cannot be read."
+        ),
+        T("Is `message store has shutdown` beside it in store.log? If not: errors of the consume queue in store.log."),
+        f"{_SERVICE}.check, broker/transaction/queue/TransactionalMessageBridge.getMessage",
+        unlike=T("every stop of a broker prints it once or twice"),
+        verdict="suspected",
+        passing=("half-store-null", "check-pull-null"),
+        example="Get message from store return null. topic=RMQ_SYS_TRANS_HALF_TOPIC, groupId=CID_RMQ_SYS_TRANS, requestOffset=12",
     ),
     problem(
         "transaction-metrics",

@@ -17,18 +17,17 @@ from kit.i18n import T
 
 @attrs.frozen
 class Noise:
-    """`slug`: the text in the catalogue; `why` it is harmless; `reference`: class or log it comes from. `passing`: only
-    around a start or stop of a client or broker; where it goes on it is a symptom.
+    """`slug`: the text in the catalogue; `why` it is harmless; `reference`: class or log it comes from. Those that are so
+    only around a start or stop are in `kit.rocketmq.log_events.passing` as well.
     """
 
     slug: str
     why: T
     reference: str
-    passing: bool = False
 
 
 _STOP: Final = T("every broker stop prints it: a thread comes once more to a store that is already closed")  # fmt: skip
-_STOP_READ: Final = T("every broker stop prints it, beside `message store has shutdown` in store.log; without a stop beside it, look again")  # fmt: skip
+_STOP_READ: Final = T("every broker stop prints it, beside `message store has shutdown` in store.log")  # fmt: skip
 _CONSUMER: Final = T("a consumer that starts or stops: its pulls come before its heartbeat, or after its last one")  # fmt: skip
 _READ_ALL: Final = T("the half or op queue is read to its end: every check round ends so")
 
@@ -44,9 +43,10 @@ NOISE: Final[tuple[Noise, ...]] = (
           "store/AllocateMappedFileService.shutdown"),
     Noise("unregister-broker-failed", T("the name server was gone before the broker stopped"), "broker/out/BrokerOuterAPI"),
     # Clients that come and go.
-    Noise("consumer-group-missing", _CONSUMER, "broker/processor/PullMessageProcessor", passing=True),
-    Noise("subscription-not-latest", _CONSUMER, "broker/processor/PullMessageProcessor", passing=True),
-    Noise("response-lost", T("the client was gone before the answer: mostly a waiting pull of a consumer that stopped; a send answered 0 is stored"), "remoting/netty/NettyRemotingAbstract"),
+    Noise("consumer-group-missing", _CONSUMER, "broker/processor/PullMessageProcessor"),
+    Noise("subscription-not-latest", T("a consumer of the group starts with another subscription, as in a deployment; its next heartbeat makes it the broker's"), "broker/processor/PullMessageProcessor"),
+    Noise("no-consumer-online", T("somebody asked for the group while nobody of it was connected: between its stop and its next start"), "broker/processor/AdminBrokerProcessor"),
+    Noise("response-lost", T("the client was gone before the answer: a waiting pull of a consumer that stopped; a send answered 0 is stored"), "remoting/netty/NettyRemotingAbstract"),
     # Transactions.
     Noise("op-pull-nothing", T("no op record since the last round: every round says so while no transaction ends"),
           "broker/transaction/queue/TransactionalMessageServiceImpl.fillOpRemoveMap"),
@@ -63,14 +63,3 @@ NOISE: Final[tuple[Noise, ...]] = (
 )  # fmt: skip
 
 BY_SLUG: Final = {noise.slug: noise for noise in NOISE}
-
-STARTS: Final = (
-    "consumer-connected",
-    "producer-connected",
-    "client-started",
-    "broker-boot",
-    "consumer-group-changed",
-    "producer-unregistered",
-    "store-shutdown",
-)
-"""Texts of a start or stop, around which what is `passing` is harmless."""

@@ -144,5 +144,5 @@ EVENTS: Final[tuple[Event, ...]] = (
     event("admin-tool", "[admin_ext_group]", r"the adminExt \[admin_ext_group\] (?P<what>start|shutdown) OK", "client", "INFO", "tools/admin/DefaultMQAdminExtImpl", "the adminExt [admin_ext_group] start OK", harmless=True),
     event("query-no-message", "query message by id finished, but no message", _CODE + "query message by id finished, but no message", "mqadmin text app", "ERROR", "client/impl/MQAdminImpl",
           "CODE: 208  DESC: query message by id finished, but no message."),
-    event("no-consumer-online", "CODE: 206 ", r"CODE: ?206 {1,2}DESC: ?(?P<desc>.{0,300})", "mqadmin client app", "ERROR", "common/protocol/ResponseCode.CONSUMER_NOT_ONLINE", "CODE: 206  DESC: the consumer group[points] not online"),
+    event("no-consumer-online", "CODE: 206 ", r"CODE: ?206 {1,2}DESC: ?(?:the consumer group\[(?P<group>[^\]]*)\])?(?P<desc>.{0,300})", "mqadmin client app", "ERROR", "common/protocol/ResponseCode.CONSUMER_NOT_ONLINE", "CODE: 206  DESC: the consumer group[points] not online", harmless=None),
 )  # fmt: skip

@@ -70,6 +70,6 @@ EVENTS: Final[tuple[Event, ...]] = (
           f"subscription changed, group: points remove topic orders {_ALL}", harmless=None, confirm=r"group: \S+ remove topic "),
     event("subscription-added", "subscription changed, add new topic, group: ", r"add new topic, group: (?P<group>\S+) SubscriptionData \[(?:classFilterMode=\w+, )?topic=(?P<topic>[^,]*), subString=(?P<new>.{0,2000}?), tagsSet=", "broker", "INFO",
           f"{_GROUP_INFO}.updateSubscription", f"subscription changed, add new topic, group: points {_ALL}", harmless=True),
-    event("subscription-missing", "the consumer's subscription not exist", r"subscription not exist(?:, group: (?P<group>[^,\s]+), topic: ?(?P<topic>\S+))?", "broker client", "WARN", "broker/processor/PullMessageProcessor",
+    event("subscription-missing", ("the consumer's subscription not exist", "find the consumer's subscription failed"), r"subscription not exist(?:, group: (?P<group>[^,\s]+), topic: ?(?P<topic>\S+))?", "broker client", "WARN", "broker/processor/PullMessageProcessor",
           "the consumer's subscription not exist, group: points, topic:orders", harmless=None),
 )  # fmt: skip

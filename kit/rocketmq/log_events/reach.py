@@ -17,6 +17,8 @@ EVENTS: Final[tuple[Event, ...]] = (
           "doRebalance, points, but the topic[orders] not exist."),
     event("no-consumer-list", ", get consumer id list failed", r"doRebalance, (?P<group>\S+) (?P<topic>\S+), get consumer id list failed", "client", "WARN", "client/impl/consumer/RebalanceImpl.rebalanceByTopic",
           "doRebalance, points orders, get consumer id list failed", harmless=None),
+    event("consumer-list-failed", "getConsumerIdListByGroup exception, ", r"ByGroup exception, (?P<address>\S+) (?P<group>\S+)", "client", "WARN", "client/impl/factory/MQClientInstance.findConsumerIdList",
+          "getConsumerIdListByGroup exception, 172.17.0.3:10911 points", harmless=None),
     event("access-denied", ("AclException: ", "rocketmq.auth.authentication.exception.", "rocketmq.auth.authorization.exception."),
           r"(?:Acl|Authentication|Authorization)Exception: (?P<reason>(?:Check signature failed for accessKey=(?P<access_key>[^,\s]+)|No acl config for (?P<unknown_key>[^,\s]+)|No (?:default )?permission for (?P<resource_type>topic|group):(?P<resource>[^,\s]+)|[^\n]{0,200}))",
           "client app remoting broker broker_default text", "WARN ERROR", "acl/plain/PlainPermissionManager (4.4.0+), auth/authentication and auth/authorization (5.3.0+)",

@@ -86,9 +86,9 @@ EVENTS: Final[tuple[Event, ...]] = (
           "broker/transaction/AbstractTransactionalMessageCheckListener.resolveHalfMsg", "Send check message error!"),
     event("half-store-null", "Get message from store return null. topic=",
           r"topic=(?P<topic>[^,]*), groupId=(?P<group>[^,]*), requestOffset=(?P<offset>-?\d+)", "transaction", "ERROR", f"{_BRIDGE}.getMessage",
-          f"Get message from store return null. topic={_HALF}, groupId=CID_RMQ_SYS_TRANS, requestOffset=12", harmless=True),
+          f"Get message from store return null. topic={_HALF}, groupId=CID_RMQ_SYS_TRANS, requestOffset=12", harmless=None),
     event("check-pull-null", "failed, pullResult is null", rf"The queue={QUEUE} check msgOffset=(?P<half_offset>-?\d+) with opOffset=(?P<op_offset>-?\d+) failed",
-          "transaction", "ERROR", f"{_SERVICE}.check", f"The queue={_QUEUE} check msgOffset=4 with opOffset=2 failed, pullResult is null", harmless=True),
+          "transaction", "ERROR", f"{_SERVICE}.check", f"The queue={_QUEUE} check msgOffset=4 with opOffset=2 failed, pullResult is null", harmless=None),
     event("op-batch-start", "transaction op batch thread!", r"(?P<what>Start|End) transaction op batch thread", "transaction", "INFO",
           "broker/transaction/queue/TransactionalOpBatchService.run", "Start transaction op batch thread!", since="5.1.0", harmless=True),
     event("check-round-limit", "process time reach max=", r"Queue=\{?(?:MessageQueue \[topic=(?P<topic>[^,\]]*), brokerName=(?P<broker>[^,\]]*), queueId=(?P<queue_id>\d+)\])?\}? "

@@ -1,0 +1,301 @@
+"""What became of one message in each consumer group that could have consumed it, and why where nobody did.
+
+From what is known of the case anyway: subscriptions, offsets, who holds which queue, jumps, ledgers, where a replica ends. No Spark.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import attrs
+import pandas as pd
+import pyarrow.dataset as ds
+
+from kit.analysis.consumers import brokers, handled, lag, members, offset_moves, positions, replicas
+from kit.case import scan
+from kit.case.memoize import per_case
+from kit.i18n import Sentence, T
+from kit.inventory.references import Ref
+from kit.rocketmq import names, stages
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+Fate = Literal[
+    "consumed", "failed", "filtered", "skipped", "not-handled", "passed",
+    "holds-queue", "behind-stuck", "queue-of-nobody", "not-reached", "later", "unknown", "deleted", "lost-with-master",
+]  # fmt: skip
+WHY: Final[dict[str, T]] = {
+    "consumed": T("Group {group} handled it (deliveries in its ledgers: {count})."),
+    "failed": T("Group {group} was given it and did not succeed (deliveries in its ledgers: {count})."),
+    "filtered": T("Passed over: no client of group {group} subscribes to tag {tag} (subscribed: {expressions})."),
+    "filtered-differing": T(
+        "Passed over: clients of group {group} subscribe differently ({expressions}). The broker keeps one of these for all of them, and tag {tag} was filtered."
+    ),
+    "skipped-deleted-before-consumed": T(
+        "Skipped: deleted before group {group} came to it; its offset in queue {queue} jumped from {start} to {end}."
+    ),
+    "skipped-deleted": T(
+        "Skipped: deleted before group {group} came to it. Its ledgers do not have it, and its offsets jumped in queues {queues}."
+    ),
+    "skipped-skip": T("Skipped: the offset of group {group} in queue {queue} was moved ahead from {start} to {end}."),
+    "skipped-first-start": T(
+        "Skipped: group {group} was new and began queue {queue} at offset {end}, behind this message."
+    ),
+    "not-handled": T("The offset of group {group} ({offset}) has passed it, and none of its ledgers has it."),
+    "passed": T(
+        "The offset of group {group} ({offset}) has passed it: as far as offsets show it was delivered. No ledger says more."
+    ),
+    "holds-queue": T("Not finished: it is the message at which queue {queue} stays for group {group}."),
+    "behind-stuck": T("Waits behind the message at offset {offset}, at which queue {queue} stays for group {group}."),
+    "queue-of-nobody": T(
+        "Waits in front of the offset of group {group} ({offset}) in queue {queue}, which no client of the group pulls."
+    ),
+    "not-reached": T("Not reached yet: group {group} is at offset {offset}, with {before} messages in front of it."),
+    "later": T("Stored after the last known offset of group {group} ({offset})."),
+    "unknown": T("Where group {group} is in queue {queue} is not in the evidence."),
+    "deleted": T(
+        "Its record is no longer stored: it was in front of the first byte of the commitlog that is left ({begin})."
+    ),
+    "lost-with-master": T(
+        "Answered SEND_OK and on the lost master only: its record lies behind the end of the surviving replica ({end})."
+    ),
+}
+VISIBLE: Final = (stages.ORIGINAL, stages.COMMIT, stages.DUE, stages.RETRY)
+"""Stages in which a copy can be consumed."""
+MOST: Final = 200
+"""Copies of which it is told."""
+_TAGS: Final = re.compile(r"[^'\"=<>()]*")
+
+
+@attrs.frozen
+class Told:
+    """What became of one copy in one group. `group`, `topic`, `queue_id`, `offset_msg_id` None where it is not about one."""
+
+    fate: Fate
+    why: Sentence
+    group: str | None = None
+    topic: str | None = None
+    queue_id: int | None = None
+    queue_offset: int | None = None
+    offset_msg_id: str | None = None
+    evidence: tuple[Ref, ...] = ()
+
+
+def of(case: Case, records: Sequence[dict[str, Any]], deliveries: Sequence[dict[str, Any]], sent: Sequence[str]) -> list[Told]:  # fmt: skip
+    """Return what became of the copies (rows with the columns of the records) of a message, and of sends of it that left none.
+
+    `deliveries`: what ledgers say of it (file, line, uniq_key, offset_msg_id, success); `sent`: its UNIQ_KEYs or keys.
+    """
+    visible = [r for r in records if r["stage"] in VISIBLE and not names.is_system_topic(r["topic"])]
+    found = [
+        _in_group(case, record, group, deliveries)
+        for record in visible[:MOST]
+        for group in groups(case, record["topic"])
+    ]
+    return found if records else [*_without_record(case, sent), *_handled_elsewhere(case, deliveries)]
+
+
+def groups(case: Case, topic: str) -> list[str]:
+    """Return the users' groups that could have consumed a topic: by offsets, subscriptions, or because it is their retry topic."""
+    if topic.startswith(names.RETRY_PREFIX):
+        return [topic.removeprefix(names.RETRY_PREFIX)]
+    return _groups(case).get(topic, [])
+
+
+@per_case
+def _groups(case: Case) -> dict[str, list[str]]:
+    every = positions.every(case)
+    pairs = set(zip(every["topic"], every["group"], strict=True))
+    pairs |= {(topic, s.group) for s in members.subscriptions(case) for topic in s.topics}
+    found: dict[str, list[str]] = {}
+    for topic, group in sorted(pairs):
+        found.setdefault(topic, []).append(group)
+    return found
+
+
+def _in_group(case: Case, record: dict[str, Any], group: str, deliveries: Sequence[dict[str, Any]]) -> Told:
+    topic, queue, offset = record["topic"], record["queue_id"], record["queue_offset"]
+
+    def told(fate: Fate, refs: Iterable[Ref] = (), say: str | None = None, **values: Any) -> Told:
+        why = WHY[say or fate].say(**{"group": group, "queue": queue, **values})
+        return Told(fate, why, group, topic, queue, offset, record["offset_msg_id"], tuple(refs))
+
+    known = _position(case, record, group)
+    mine = [h for h in deliveries if _is_of(h, record) and _belongs(case, h, group, topic)]
+    # A result that is no known word is one that ended it where the group's offset went on.
+    done = [h for h in mine if h["success"] or (h["success"] is None and (known is None or offset < known[0]))]
+    refs = [Ref(h["file"], case.line(h["file"], h["line"]), line=h["line"]) for h in (done or mine)[:2]]
+    if done:
+        return told("consumed", refs, count=len(done))
+    if known is None:
+        return told("failed", refs, count=len(mine)) if mine else told("unknown")
+    at, end, ref = known
+    stuck = next((s for s in lag.stuck(case) if (s.group, s.topic, s.queue_id, s.offset) == (group, topic, queue, at)), None)  # fmt: skip
+    if stuck is not None and offset == at and mine:
+        return told("holds-queue", (*refs, *lag.refs(case, group, topic, queue)), offset=at)
+    if mine:
+        return told("failed", refs, count=len(mine))
+    if offset < at:
+        return _behind(case, record, group, at, told, ref)
+    if _nobodys(case, group, record):
+        return told("queue-of-nobody", ref, offset=at)
+    if stuck is not None:
+        looks = lag.refs(case, group, topic, queue)
+        return told("holds-queue" if offset == at else "behind-stuck", looks, offset=at)
+    if end is not None and offset >= end:
+        return told("later", ref, offset=at)
+    return told("not-reached", ref, offset=at, before=offset - at)
+
+
+def _behind(case: Case, record: dict[str, Any], group: str, at: int, told: Any, ref: tuple[Ref, ...]) -> Told:
+    """Say why a copy behind the group's offset was not handled."""
+    topic, queue, offset = record["topic"], record["queue_id"], record["queue_offset"]
+    for move in _moves(case):
+        if (move.group, move.topic, move.queue_id) == (group, topic, queue) and move.kind != "reset" and (move.start or 0) <= offset < move.end:  # fmt: skip
+            line = (Ref(move.file, case.line(move.file, move.line), line=move.line),)
+            return told("skipped", line, f"skipped-{move.kind}", start=move.start, end=move.end)
+    complete = handled.ledgers(case, group) is not None
+    expressions = _expressions(case, group, topic)
+    fits = {text: matches(text, record["tags"]) for text in expressions}
+    refused = [text for text, fit in fits.items() if fit is False]
+    if refused and (len(refused) == len(fits) or complete):
+        say = "filtered" if len(refused) == len(fits) else "filtered-differing"
+        refs = [expressions[text] for text in (*refused, *fits)][:2]
+        return told("filtered", dict.fromkeys(refs), say, tag=record["tags"] or "–", expressions=sorted(fits))
+    return told("not-handled" if complete else "passed", ref, offset=at)
+
+
+def matches(expression: str, tag: str | None) -> bool | None:
+    """Tell whether a tag expression lets a tag through (`FilterAPI.buildSubscriptionData`: `*`, or tags joined by `||`); None for an SQL92 expression."""
+    text = expression.strip()
+    if text in ("", "*"):
+        return True
+    if not _TAGS.fullmatch(text) or re.search(r"(?i)\b(?:is|in|and|or|between|not)\b", text):
+        return None
+    return (tag or "") in {part.strip() for part in text.split("||")}
+
+
+def _expressions(case: Case, group: str, topic: str) -> dict[str, Ref]:
+    """Return {expression: a line that says it} of the clients of a group that subscribe to a topic."""
+    found: dict[str, Ref] = {}
+    for each in members.subscriptions(case):
+        if each.group == group and topic in each.topics:
+            found.setdefault(each.topics[topic], each.ref)
+    return found
+
+
+@per_case
+def _moves(case: Case) -> list[offset_moves.Move]:
+    return offset_moves.moves(case)
+
+
+def _position(case: Case, record: dict[str, Any], group: str) -> tuple[int, int | None, tuple[Ref, ...]] | None:
+    """Return (offset, end of the queue then, the line) of the last known position of a group in a copy's queue."""
+    last = handled.last_positions(case, group, record["topic"])
+    last = last[last["queue_id"] == record["queue_id"]]
+    broker = brokers.of_file(case, record["file"])
+    if broker is not None and last["broker"].nunique() > 1:
+        last = last[last["broker"] == broker.name]
+    if last.empty:
+        return None
+    row = last.iloc[-1]
+    at = next((int(row[name]) for name in ("offset", "begin") if pd.notna(row[name])), 0)
+    refs = (Ref(row["file"], case.line(row["file"], int(row["line"])), line=int(row["line"])),) if pd.notna(row["line"]) else ()  # fmt: skip
+    return at, None if pd.isna(row["end"]) else int(row["end"]), refs
+
+
+def _nobodys(case: Case, group: str, record: dict[str, Any]) -> bool:
+    """Tell whether no client of a group pulls a copy's queue: by who holds the others, else because nothing of it was ever handled while others go on."""
+    topic, queue = record["topic"], record["queue_id"]
+    if members.unowned(case, group, topic, queue):
+        return True
+    pair = next((p for p in lag.pairs(case) if (p.group, p.topic) == (group, topic)), None)
+    if pair is None or members.owned(case, group, topic, queue):
+        return False
+    idle = {q.queue_id for q in (*pair.untouched, *(q for q in pair.queues if q.stands and q.never_handled))}
+    return queue in idle and any(q.advanced > 0 for q in pair.queues)
+
+
+def _is_of(row: dict[str, Any], record: dict[str, Any]) -> bool:
+    if row["offset_msg_id"]:
+        return bool(row["offset_msg_id"] == record["offset_msg_id"])
+    return record["stage"] != stages.RETRY and row["uniq_key"] is not None and row["uniq_key"] == record["uniq_key"]
+
+
+def _belongs(case: Case, row: dict[str, Any], group: str, topic: str) -> bool:
+    """Tell whether a ledger is one of a group: it names it, or only this one of the topic's groups consumes on its host."""
+    if row.get("consumer") == group:
+        return True
+    place = str(PurePosixPath(row["file"]).parent)
+    here = [each for each in groups(case, topic) if place in _places(case).get(each, ())]
+    return here == [group]
+
+
+@per_case
+def _places(case: Case) -> dict[str, set[str]]:
+    every = {group for found in _groups(case).values() for group in found}
+    return {group: handled.places(case, group) for group in sorted(every)}
+
+
+# --- without a record ----------------------------------------------------------------------------------------------------
+
+
+def _without_record(case: Case, sent: Sequence[str]) -> Iterable[Told]:
+    """Yield what the senders' ledgers say of a message that no store has: deleted since, or lost with its master."""
+    if not case.has("sends") or not sent:
+        return
+    columns = ["file", "line", "outcome", "offset_msg_id"]
+    mine = ds.field("uniq_key").isin(list(sent)) | ds.field("key").isin(list(sent))
+    rows = scan.table(case, "sends", columns, mine & ds.field("offset_msg_id").is_valid()).slice(0, MOST).to_pylist()
+    for row in rows:
+        place = replicas.of_id(row["offset_msg_id"])
+        end = replicas.ends(case).get(place[0]) if place else None
+        if place is None or end is None or (row["outcome"] or "").strip().upper() != replicas.ACKNOWLEDGED:
+            continue
+        ref = (Ref(row["file"], case.line(row["file"], row["line"]), line=row["line"]), end.ref)
+        begin = _begins(case).get(place[0])
+        if place[1] >= end.end and replicas.slaves(case) and not replicas.master_stored(case):
+            yield Told("lost-with-master", WHY["lost-with-master"].say(end=end.end), offset_msg_id=row["offset_msg_id"], evidence=ref)  # fmt: skip
+        elif begin is not None and place[1] < begin:
+            yield Told("deleted", WHY["deleted"].say(begin=begin), offset_msg_id=row["offset_msg_id"], evidence=ref[:1])
+            yield from _jumped_over(case, row["offset_msg_id"], ref[:1])
+
+
+@per_case
+def _begins(case: Case) -> dict[str, int]:
+    """Return {store host: the physical offset of its first record}."""
+    right = ds.field("problem").is_null() & ds.field("store_host").is_valid()
+    rows = scan.extremes(case, ["store_host"], [("physical_offset", "min")], right).to_pylist()
+    return {row["store_host"]: row["physical_offset_min"] for row in rows}
+
+
+def _jumped_over(case: Case, copy: str, ref: tuple[Ref, ...]) -> Iterable[Told]:
+    """Yield the groups whose offset jumped over deleted messages, where there is one topic only it can have been in and their ledgers lack it."""
+    jumped = [m for m in _moves(case) if m.kind == "deleted-before-consumed"]
+    topics = {topic for topic in _groups(case) if not topic.startswith(names.RETRY_PREFIX)}
+    for group in sorted({m.group for m in jumped if topics == {m.topic}}):
+        done = handled.rows(case, group)
+        if done is not None and copy not in set(done["offset_msg_id"].to_pylist()):
+            moves = [m for m in jumped if m.group == group]
+            line = Ref(moves[0].file, case.line(moves[0].file, moves[0].line), line=moves[0].line)
+            queues = sorted({m.queue_id for m in moves if m.queue_id is not None})
+            why = WHY["skipped-deleted"].say(group=group, queues=queues)
+            yield Told("skipped", why, group, moves[0].topic, offset_msg_id=copy, evidence=(*ref, line))
+
+
+def _handled_elsewhere(case: Case, deliveries: Sequence[dict[str, Any]]) -> Iterable[Told]:
+    """Yield the groups whose ledgers have a message that no store has any more."""
+    by_group: dict[str, list[dict[str, Any]]] = {}
+    for row in deliveries:
+        place = str(PurePosixPath(row["file"]).parent)
+        here = [group for group, places in _places(case).items() if place in places]
+        if len(here) == 1 and row["success"] is not False:
+            by_group.setdefault(here[0], []).append(row)
+    for group, rows in sorted(by_group.items()):
+        refs = tuple(Ref(r["file"], case.line(r["file"], r["line"]), line=r["line"]) for r in rows[:2])
+        why = WHY["consumed"].say(group=group, count=len(rows))
+        yield Told("consumed", why, group, offset_msg_id=rows[0]["offset_msg_id"], evidence=refs)

@@ -1,0 +1,153 @@
+"""What shows the message at which a queue stays: its attempts, the thread that has it, the consumer's memory, or pulls held back at it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, Literal
+
+import attrs
+
+from kit.analysis.consumers import facts, handled, lag, members, positions, stacks
+from kit.causes.root_causes import _consumer_stuck_texts as text
+from kit.inventory.references import Ref
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+Why = Literal["suspended", "endless", "deadlock"]
+
+
+@attrs.frozen
+class Message:
+    """What shows the message that blocks a queue. `shown`: None where nothing does, False where the queue has no owner."""
+
+    shown: bool | None
+    claim: Any
+    refs: tuple[Ref, ...] = ()
+    why: Why | None = None
+    frame: str | None = None
+    said: facts.Said | None = None
+
+
+def one_full(case: Case) -> dict[str, Any] | None:
+    """Return the only process queue of a topic in which many messages wait while the client's others hold few, None where there is none."""
+    for info in positions.running(case):
+        by_topic: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        for row in info["queues"]:
+            by_topic[row["#Topic"]].append(row)
+        for rows in by_topic.values():
+            full = [row for row in rows if (positions.number(row.get("cachedMsgCount")) or 0) > lag.LEAST]
+            if len(full) == 1 < len(rows) and (positions.number(full[0]["cachedMsgCount"]) or 0) > lag.SMALL:
+                return full[0]
+    return None
+
+
+def same_minimum(case: Case) -> facts.Said | None:
+    """Return the pulls of a queue that were held back several times at the same first message, None if absent."""
+    held = [
+        s
+        for s in facts.of(case, "pull-held-back")
+        if s.count > 1 and "min_offset" in s.lowest and s.lowest["min_offset"] == s.highest["min_offset"]
+    ]
+    return max(held, key=lambda s: s.count, default=None)
+
+
+def in_work(case: Case, queue: lag.Stuck) -> Message:
+    """Return what shows the message at the offset where a queue is."""
+    mine = (queue.topic, queue.queue_id)
+    attempts = [
+        s
+        for s in facts.of(case, "orderly-not-done", group=queue.group)
+        if s.queue and (s.queue[0], s.queue[2]) == mine and s.values.get("queue_offset") == str(queue.offset)
+    ]
+    threads = stacks.of_group(case, queue.group, frozenset(handled.places(case, queue.group)))
+    if attempts:
+        said = max(attempts, key=lambda s: s.count)
+        count, times = sum(s.count for s in attempts), said.highest.get("reconsume_times")
+        return Message(
+            True,
+            text.ATTEMPTED.say(group=queue.group, offset=queue.offset, count=count, times=times),
+            (said.ref(case), said.ref(case, last=True)),
+            "suspended",
+            said=said,
+        )
+    if locked := deadlocked(threads):
+        return Message(
+            True,
+            text.DEADLOCK.say(count=len(locked), frame=frame(locked[0])),
+            thread_refs(case, locked),
+            "deadlock",
+            frame(locked[0]),
+        )
+    standing = stacks.standing(threads)
+    if standing and len({t.thread for t, _ in standing}) * 2 <= len({t.thread for t in threads}):
+        first, last = standing[0]
+        claim = text.THREAD.say(thread=first.thread, frame=frame(first), first=first.file, last=last.file)
+        return Message(True, claim, thread_refs(case, [first, last]), "endless", frame(first))
+    if memory := _memory(case, queue):
+        claim = text.HELD.say(count=memory["cachedMsgCount"], offset=queue.offset)
+        why: Why | None = (
+            "suspended"
+            if memory.get("locked") == "true" and _ordered(case, queue.group)
+            else "endless"
+            if standing
+            else None
+        )
+        return Message(
+            True,
+            claim,
+            (Ref(memory["file"], case.line(memory["file"], memory["line"]), line=memory["line"]),),
+            why,
+            frame(standing[0][0]) if standing else None,
+        )
+    still = same_minimum(case)
+    if (
+        still is not None
+        and still.queue
+        and (still.queue[0], still.queue[2]) == mine
+        and still.lowest["min_offset"] == queue.offset
+    ):
+        return Message(
+            True,
+            text.SPANNING.say(offset=queue.offset, count=still.count),
+            (still.ref(case), still.ref(case, last=True)),
+            "endless" if standing else None,
+        )
+    if members.unowned(case, queue.group, queue.topic, queue.queue_id):
+        return Message(False, text.NO_OWNER)
+    return Message(None, text.NO_MESSAGE)
+
+
+def deadlocked(threads: list[stacks.Consuming]) -> list[stacks.Consuming]:
+    return [t for t in threads if t.deadlocked]
+
+
+def frame(thread: stacks.Consuming) -> str | None:
+    return stacks.method(thread.own[0]) if thread.own else None
+
+
+def thread_refs(case: Case, threads: list[stacks.Consuming]) -> tuple[Ref, ...]:
+    places = dict.fromkeys((t.file, t.lines[0] if t.lines else t.line) for t in threads)
+    return tuple(Ref(file, case.line(file, line), line=line) for file, line in list(places)[:3])
+
+
+def _memory(case: Case, queue: lag.Stuck) -> dict[str, Any] | None:
+    """Return the process queue (consumerStatus) that begins with the message a queue is at, None where none does."""
+    for info in positions.running(case):
+        for row in info["queues"] if info["group"] == queue.group else ():
+            there = (row["#Topic"], positions.number(row["#QID"])) == (queue.topic, queue.queue_id)
+            if (
+                there
+                and row.get("cachedMsgMinOffset") == str(queue.offset)
+                and (positions.number(row.get("cachedMsgCount")) or 0) > 0
+            ):
+                return row
+    return None
+
+
+def _ordered(case: Case, group: str) -> bool:
+    return any(
+        info["properties"].get("PROP_CONSUMEORDERLY") == "true"
+        for info in positions.running(case)
+        if info["group"] == group
+    )

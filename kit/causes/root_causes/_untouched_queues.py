@@ -1,0 +1,34 @@
+"""The step that several causes share where all there is is one look at a group: some queues go on, of others nothing was ever handled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kit.analysis.consumers import lag
+from kit.causes.findings import Step
+from kit.i18n import T
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+UNTOUCHED: Final = T(
+    "Group {group} handled nothing of queues {queues} of {topic}, where {messages} messages wait, while its other queues are at their end: nobody seems to pull them."
+)
+
+
+def group(case: Case) -> str | None:
+    """Return the group that this is shown of, the one with the most messages waiting; None where it is shown of none."""
+    return next((pair.group for pair in lag.pairs(case) if pair.untouched), None)
+
+
+def steps(case: Case, of: str | None) -> list[Step]:
+    """Return the supporting step of a group (of any where `of` is None); nothing where no such queue is shown."""
+    for pair in lag.pairs(case):
+        if (idle := pair.untouched) and of in (None, pair.group):
+            queues = [q.queue_id for q in idle]
+            claim = UNTOUCHED.say(
+                group=pair.group, queues=queues, topic=pair.topic, messages=sum(q.last_lag for q in idle)
+            )
+            refs = lag.refs(case, pair.group, pair.topic, queues[0], most=1)
+            return [Step(claim, "supporting", True, refs, id="queues-untouched")]
+    return []

@@ -1,0 +1,56 @@
+"""How many rows there were when, in colours of a kind: what the explorer shows where nobody can point at it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from kit.charts import GREEN, GREY, PALETTE, Chart, escape, figure
+from kit.i18n import Lang, T
+
+TITLE = T("{what} over time")
+READING = T("{rows} {what} from {first} to {last}, most of them in the step that begins at {peak}.")
+NOTHING = T("No {what} with a time.")
+ALT = T(
+    "Stacked bars of {what} over time, one colour for each kind; lines mark moments the causes know. The numbers are in the table."
+)
+HEADS = {"ts": T("step begins (UTC)"), "by": T("kind"), "rows": T("number")}
+MOST_MOMENTS = 60
+
+
+def over_time(
+    frame: pd.DataFrame, moments: pd.DataFrame, what: str, colours: Mapping[str, str], lang: Lang = "en"
+) -> Chart:
+    """Chart counts over time. `frame`: ts (naive UTC, begin of the step), by, rows; `moments`: ts, what; `colours`: of values
+    of `by` whose colour means something.
+    """
+    names = {name: head.in_(lang) for name, head in HEADS.items()}
+    title = TITLE.say(what=what).render(lang)
+    if frame.empty:
+        said = NOTHING.say(what=what).render(lang)
+        return Chart(figure(), frame, said, said, title, names, lang)
+    kinds = frame.groupby(frame["by"].fillna("–"))["rows"].sum().sort_values(ascending=False).index
+    spare = iter([*PALETTE, *[GREY] * len(kinds)])
+    bars = [
+        go.Bar(x=part["ts"], y=part["rows"], name=escape(kind), marker={"color": colours.get(kind) or next(spare)})
+        for kind in kinds
+        for part in [frame[frame["by"].fillna("–") == kind]]
+    ]
+    chart = figure(*bars, height=300, barmode="stack", bargap=0)
+    for at, said in moments.head(MOST_MOMENTS).itertuples(index=False, name=None):
+        chart.add_vline(x=at, line={"color": GREEN, "width": 1, "dash": "dot"})
+        chart.add_scatter(
+            x=[at], y=[0], mode="markers", showlegend=False, hovertemplate=f"{escape(said, 100)}<extra></extra>",
+            marker={"color": GREEN, "symbol": "diamond", "size": 7},
+        )  # fmt: skip
+    steps = frame.groupby("ts")["rows"].sum()
+    reading = READING.say(
+        rows=int(frame["rows"].sum()),
+        what=what,
+        first=f"{steps.index.min():%Y-%m-%d %H:%M:%S}",
+        last=f"{steps.index.max():%Y-%m-%d %H:%M:%S}",
+        peak=f"{steps.idxmax():%Y-%m-%d %H:%M:%S}",
+    )
+    return Chart(chart, frame, reading.render(lang), ALT.say(what=what).render(lang), title, names, lang)

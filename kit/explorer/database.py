@@ -1,0 +1,201 @@
+"""What the explorer asks: narrow copies of the logs and records of a case, in order of time, as views of a small DuckDB.
+
+They are tables of the workspace like others: written once, cut by the times of the case, each record once. DuckDB keeps to
+`MEMORY` and puts what does not fit into the workspace.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pandas as pd
+
+from kit.analysis.consumers import positions
+from kit.causes import results, timeline
+from kit.charts import clean
+from kit.evidence import disk
+from kit.evidence import workspace as ws
+from kit.explorer.selection import Part, quoted
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from kit.case.case import Case
+
+MEMORY: Final = "1GB"
+LONGEST: Final = 500
+"""Characters of an entry's text in the explorer; the whole of it is in `Explorer.entries`."""
+MOST_NAMES: Final = 400
+"""Names of topics or groups looked for in log texts, those with most records first."""
+FIRST, LAST = "TIMESTAMP '1971-01-01'", "TIMESTAMP '2262-01-01'"
+"""Times outside are damage: they would leave the timeline one bar wide."""
+_LAG: Final = {"ts": "TIMESTAMP", "topic": "VARCHAR", "group": "VARCHAR", "lag": "BIGINT"}
+_MOMENTS: Final = {"ts": "TIMESTAMP", "lane": "VARCHAR", "what": "VARCHAR"}
+_NAME: Final = re.compile(r"[%|\w-]{3,255}", re.ASCII)
+_ACTING: Final = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\x{ad}\x{61c}\x{180e}\x{200b}-\x{200f}\x{2028}-\x{202e}\x{2060}-\x{206f}\x{feff}\x{fff9}-\x{fffb}]"
+"""Characters that `clean` spells out; most texts have none."""
+_SAID_TOPIC: Final = r"(?i)\btopic(?:name)?[\"']?\s*[=:]\s*[\[\"']?([%|\w-]{1,255})"
+_SAID_GROUP: Final = r"(?i)\b(?:consumer|producer)?group(?:name)?[\"']?\s*[=:]\s*[\[\"']?([%|\w-]{1,255})"
+_ADDRESS: Final = r"\b(\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})\b"
+
+
+class Database:
+    """The views `entries`, `records`, `lag`, `metrics`, `moments` of one case; `entries` and `records` without what
+    `narrow` leaves out. Closed with the value.
+    """
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        scratch = case.workspace.folder / "tmp"
+        disk.private(scratch)
+        self._scratch = tempfile.TemporaryDirectory(prefix="explorer-", dir=scratch)
+        self.con = connect(Path(self._scratch.name))
+        self.folders: dict[Part, Path] = {"records": _kept(case, "records", self.con)}
+        self.folders["entries"] = _kept(case, "entries", self.con)
+        self._small("lag", _LAG, _lag(case))
+        self._small("moments", _MOMENTS, _moments(case))
+        self.con.execute(f"CREATE VIEW metrics AS SELECT * FROM ({_metrics(case)})")
+
+    def narrow(self, entries: str = "true", records: str = "true") -> None:
+        """Make the views of entries and records those rows that satisfy these conditions."""
+        for part, where in (("entries", entries), ("records", records)):
+            source = parquet(self.folders[part])  # type: ignore[index]
+            self.con.execute(f"CREATE OR REPLACE VIEW {part} AS SELECT * FROM {source} WHERE {where}")
+
+    def count(self, name: str) -> int:
+        """Return the rows of a view."""
+        found = self.con.execute(f"SELECT count(*) FROM {name}").fetchone()
+        return int(found[0]) if found else 0
+
+    def values(self, part: Part, column: str, where: str = "true", most: int = 1000) -> list[str]:
+        """Return the values of a column, the most frequent first, those of a list one by one."""
+        each = "unnest(events)" if column == "events" else f'"{column}"'
+        asked = f"SELECT v FROM (SELECT {each} AS v FROM {part} WHERE {where}) WHERE v IS NOT NULL GROUP BY v ORDER BY count(*) DESC, v LIMIT {most}"
+        return [row[0] for row in self.con.execute(asked).fetchall()]
+
+    def _small(self, name: str, columns: dict[str, str], frame: Any) -> None:
+        """Hold columns of a small result of the causes."""
+        typed = ", ".join(f'"{each}" {kind}' for each, kind in columns.items())
+        self.con.execute(f"CREATE TABLE {name} ({typed})")
+        if not frame.empty:
+            self.con.register("given", frame[list(columns)])
+            self.con.execute(f"INSERT INTO {name} SELECT * FROM given")
+            self.con.unregister("given")
+
+
+def connect(scratch: Path) -> duckdb.DuckDBPyConnection:
+    """Return a database in memory that spills into `scratch`, fetches no extension and asks nobody."""
+    import duckdb
+
+    con = duckdb.connect(
+        config={
+            "memory_limit": MEMORY,
+            "temp_directory": str(scratch),
+            "autoinstall_known_extensions": "false",
+            "allow_community_extensions": "false",
+        }
+    )
+    con.create_function("spelled", lambda text: clean(text), ["VARCHAR"], "VARCHAR")  # type: ignore[arg-type,list-item]
+    return con
+
+
+def parquet(folder: Path) -> str:
+    """Return a folder of Parquet files as a source of SQL."""
+    return f"read_parquet({quoted(str(folder / '*.parquet'))})"
+
+
+def _kept(case: Case, part: Part, con: duckdb.DuckDBPyConnection) -> Path:
+    """Return the folder of the explorer's table of entries or records, written where it is not there yet."""
+    base = case.folder("logs" if part == "entries" else "messages")
+    copies = sorted(i.file for i in case.found.of_kind("commitlog", "dledger") if i.replica_of)
+    # A table that is read again, because a file can be read now, keeps its name but not its time.
+    said = [base.name, (base / ws.DONE).stat().st_mtime_ns, copies, case.options.digest(), ws.code_hash("explorer")]
+    key = f"explorer_{part}-{hashlib.sha256(repr(said).encode()).hexdigest()[:12]}"
+    with case.workspace.writing(key) as folder:
+        if folder is not None:
+            asked = _entries(case, base, con) if part == "entries" else _records(case, base, copies)
+            into = quoted(str(folder / "part-00000.parquet"))
+            con.execute(f"COPY (SELECT * FROM ({asked}) ORDER BY ts) TO {into} (FORMAT parquet)")
+    made = case.workspace.table(key)
+    assert made is not None
+    return made
+
+
+def _records(case: Case, base: Path, copies: Sequence[str]) -> str:
+    mine = f"file NOT IN ({', '.join(map(quoted, copies))})" if copies else "true"
+    id_ = "coalesce(offset_msg_id, concat(file, physical_offset))"
+    once = f"QUALIFY row_number() OVER (PARTITION BY {id_} ORDER BY file, physical_offset) = 1"
+    return f"""
+        SELECT {_at("store_timestamp")} AS ts, {_safe("topic")} AS topic, stage,
+          {_safe("coalesce(consumer_group, property_PGROUP)")} AS "group", regexp_replace(born_host, ':[0-9]+$', '') AS host,
+          queue_id, queue_offset, uniq_key, {_safe("keys")} AS keys, {_safe("tags")} AS tags, store_size, body_size,
+          reconsume_times, offset_msg_id, file, physical_offset
+        FROM {parquet(base)} WHERE {mine} AND {_cut(case, "store_timestamp")} {once if case.found.overlapping else ""}"""
+
+
+def _entries(case: Case, base: Path, con: duckdb.DuckDBPyConnection) -> str:
+    records = parquet(_kept(case, "records", con))
+    text = "concat_ws(' ', message, trace)"
+
+    def named(column: str, said: str) -> str:
+        asked = f'SELECT "{column}" FROM {records} WHERE "{column}" IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC LIMIT {MOST_NAMES}'
+        known = [re.escape(name) for (name,) in con.execute(asked).fetchall() if _NAME.fullmatch(name)]
+        among = rf"(?:^|[^%|\w-])({'|'.join(sorted(known, key=len, reverse=True))})(?:$|[^%|\w-])"
+        parts = [
+            f"nullif(regexp_extract({text}, {quoted(each)}, 1), '')" for each in ([among] if known else []) + [said]
+        ]
+        return f"coalesce({', '.join(parts)})"
+
+    return f"""
+        SELECT {_at("ts")} AS ts, level, source, {_safe("thread")} AS thread, {_safe("logger")} AS logger, events,
+          {named("topic", _SAID_TOPIC)} AS topic, {named("group", _SAID_GROUP)} AS "group",
+          nullif(regexp_extract(message, {quoted(_ADDRESS)}, 1), '') AS host, file, line,
+          {_safe(f"substr(message, 1, {LONGEST})")} AS message
+        FROM {parquet(base)} WHERE {_cut(case, "ts")}"""
+
+
+def _lag(case: Case) -> pd.DataFrame:
+    """Return the messages each group was behind in a topic, all queues together, at each look."""
+    looks = positions.every(case).rename(columns={"time": "ts"})
+    return looks.groupby(["ts", "topic", "group"])["lag"].sum(min_count=1).dropna().reset_index()
+
+
+def _moments(case: Case) -> Any:
+    """Return the moments the causes know of, with naive times; none before a triage."""
+    frame = results.table(case, timeline.TABLE)
+    if frame.empty:
+        return frame
+    at = pd.to_datetime(frame["at"], utc=True).dt.tz_localize(None)
+    return frame.assign(ts=at, what=frame[case.lang].map(clean))[frame["at"].notna()]
+
+
+def _metrics(case: Case) -> str:
+    return f"""
+        SELECT {_at("ts")} AS ts, file, concat_ws(' ', origin, subject, name) AS metric, value
+        FROM {parquet(case.folder("metrics"))} WHERE ts IS NOT NULL AND {_cut(case, "ts")}"""
+
+
+def _at(column: str) -> str:
+    """Return an instant without its zone, UTC; null where it is damage."""
+    at = f"make_timestamp(epoch_us({column}))"
+    return f"CASE WHEN {at} BETWEEN {FIRST} AND {LAST} THEN {at} END"
+
+
+def _safe(column: str) -> str:
+    """Return a text of the evidence in which nothing acts on who reads it."""
+    return f"CASE WHEN regexp_matches({column}, {quoted(_ACTING)}) THEN spelled({column}) ELSE {column} END"
+
+
+def _cut(case: Case, column: str) -> str:
+    """Return the condition of the case's own times: rows without a time stay."""
+    said = [
+        f"epoch_us({column}) {sign} {round(at.timestamp() * 1e6)}"
+        for at, sign in ((case.options.since, ">="), (case.options.until, "<="))
+        if at is not None
+    ]
+    return f"({column} IS NULL OR ({' AND '.join(said)}))" if said else "true"

@@ -1,0 +1,139 @@
+"""What an investigator has narrowed an evidence down to: a span of time and values, as one value that passes for a filter."""
+
+from __future__ import annotations
+
+import datetime as dt
+import shlex
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import attrs
+import pandas as pd
+
+from kit.case.options import instant
+from kit.charts import clean
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+Part = Literal["entries", "records"]
+COLUMNS: Final[Mapping[Part, Mapping[str, str]]] = {
+    "entries": {
+        "topics": "topic",
+        "groups": "group",
+        "hosts": "host",
+        "levels": "level",
+        "sources": "source",
+        "threads": "thread",
+        "events": "events",
+    },
+    "records": {"topics": "topic", "groups": "group", "hosts": "host", "stages": "stage"},
+}
+"""Which column of entries and of records each field of a selection looks at; one that is not there narrows nothing."""
+_TIMES: Final = ("ts", "at", "store_timestamp", "time", "start", "born_timestamp")
+_NAMED: Final[Mapping[str, tuple[str, ...]]] = {
+    "topics": ("topic",),
+    "groups": ("group", "consumer_group"),
+    "hosts": ("host",),
+    "levels": ("level",),
+    "sources": ("source",),
+    "threads": ("thread",),
+    "events": ("events", "event"),
+    "stages": ("stage",),
+}
+
+
+def _texts(value: str | Iterable[str] | None) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(dict.fromkeys(value or ()))
+
+
+def _instant(said: str | dt.datetime | None) -> dt.datetime | None:
+    at = instant(said or None)
+    return None if at is None else at.astimezone(dt.UTC)
+
+
+@attrs.frozen
+class Selection:
+    """What is left: between two instants (either may be open) and with one of these values; without values all are left.
+
+    `topics`, `groups` and `hosts` of a log entry are those it names; `events` are slugs of known texts, `stages` those of
+    `kit.rocketmq.stages`. A time without an offset is in UTC.
+    """
+
+    since: dt.datetime | None = attrs.field(default=None, converter=_instant)
+    until: dt.datetime | None = attrs.field(default=None, converter=_instant)
+    topics: tuple[str, ...] = attrs.field(default=(), converter=_texts)
+    groups: tuple[str, ...] = attrs.field(default=(), converter=_texts)
+    hosts: tuple[str, ...] = attrs.field(default=(), converter=_texts)
+    levels: tuple[str, ...] = attrs.field(default=(), converter=_texts)
+    sources: tuple[str, ...] = attrs.field(default=(), converter=_texts)
+    threads: tuple[str, ...] = attrs.field(default=(), converter=_texts)
+    events: tuple[str, ...] = attrs.field(default=(), converter=_texts)
+    stages: tuple[str, ...] = attrs.field(default=(), converter=_texts)
+
+    def __and__(self, other: Selection) -> Selection:
+        """Return what both leave; of values, those of `other` where it has any."""
+        since = max(filter(None, (self.since, other.since)), default=None)
+        until = min(filter(None, (self.until, other.until)), default=None)
+        return Selection(since, until, **{name: getattr(other, name) or getattr(self, name) for name in VALUES})
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what is set, as the arguments that give this selection again: times as ISO texts, values as lists."""
+        times = {name: at.isoformat() for name in ("since", "until") if (at := getattr(self, name))}
+        return times | {name: list(values) for name in VALUES if (values := getattr(self, name))}
+
+    def options(self) -> dict[str, str]:
+        """Return the times as options of a case or a command: `notebook.start(…, options=…)`, `kit.open_case(…, **…)`."""
+        return {name: value for name, value in self.as_dict().items() if name in ("since", "until")}
+
+    def where(self, part: Part) -> str:
+        """Return the condition in DuckDB's SQL for the explorer's view of entries or records; values are quoted."""
+        said = [
+            f"ts {sign} make_timestamp({round(at.timestamp() * 1e6)})"
+            for at, sign in ((self.since, ">="), (self.until, "<="))
+            if at is not None
+        ]
+        for name, column in COLUMNS[part].items():
+            if values := getattr(self, name):
+                listed = ", ".join(map(quoted, values))
+                said.append(f"list_has_any(events, [{listed}])" if name == "events" else f'"{column}" IN ({listed})')
+        return " AND ".join(said) or "true"
+
+    def keep(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of any table of the kit that are left: its first column of times and those named like a field
+        are looked at.
+        """
+        left = pd.Series(True, index=frame.index)
+        time = next((name for name in _TIMES if name in frame and len(frame)), None)
+        if time is not None:
+            at = pd.to_datetime(frame[time], utc=True, errors="coerce")
+            left &= (at >= self.since) if self.since else True
+            left &= (at <= self.until) if self.until else True
+        for name, columns in _NAMED.items():
+            wanted = set(getattr(self, name))
+            column = next((each for each in columns if each in frame), None)
+            if wanted and column is not None:
+                each = [[v] if isinstance(v, str) or v is None else v for v in frame[column]]
+                left &= pd.Series([not wanted.isdisjoint(values) for values in each], frame.index, bool)
+        return frame[left.astype(bool)]
+
+    def cut(self, case: Case, out: str = "DIR") -> str:
+        """Return the command line that copies what the times and the topic leave of the evidence into a folder, quoted for a
+        POSIX shell. `rmq-kit cut` takes one topic; several are left out, which keeps more.
+        """
+        chosen = {**case.options.declared(), **self.options()}
+        if len(self.topics) == 1:
+            chosen["topic"] = self.topics[0]
+        words = ["rmq-kit", "cut", shlex.quote(case.name), "--out", shlex.quote(out)]
+        for name, value in chosen.items():
+            for one in value if isinstance(value, list) else [value]:
+                words += [f"--{name.replace('_', '-')}", shlex.quote(str(one))]
+        return clean(" ".join(words))
+
+
+VALUES: Final = tuple(field.name for field in attrs.fields(Selection) if field.name not in ("since", "until"))
+
+
+def quoted(text: str) -> str:
+    """Return a text as a literal of DuckDB, in which only the quote itself means anything."""
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,134 @@
+"""What became of single messages in each group, against what the recordings' ledgers and stores show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import recorded
+
+import kit
+from kit.analysis.consumers import fates
+from kit.charts import life
+from kit.report import console
+
+STEP = 70
+"""Every so many messages of a kind are asked about."""
+
+
+@pytest.mark.parametrize(
+    ("expression", "tag", "fits"),
+    [
+        ("*", None, True), ("", "A", True), ("A", "A", True), ("A", "B", False), ("A || B", "B", True), ("A||B", "C", False),
+        ("A", None, False), ("AA", "A", False), ("a > 5 AND b IS NOT NULL", "A", None), ("TAGS in ('A')", "A", None),
+    ],
+)  # fmt: skip
+def test_a_tag_and_an_expression(expression: str, tag: str | None, fits: bool | None) -> None:
+    assert fates.matches(expression, tag) is fits
+
+
+def told(name: str, key: str) -> dict[str | None, str]:
+    """{group: fate} of the message with a key."""
+    return {each["group"]: each["fate"] for each in kit.trace(recorded.case(name), key)["consumers"]}
+
+
+def truth(name: str) -> dict[str, Any]:
+    return recorded.label(name)["truth"]
+
+
+def ledger(name: str, member: str) -> list[str]:
+    return list(dict.fromkeys(row["keys"] for row in recorded.rows(name, f"evidence/{member}")))
+
+
+pytestmark = pytest.mark.seconds
+
+
+@pytest.mark.parametrize(
+    ("name", "where", "fate"),
+    [
+        ("subscription-mismatch", "in_front_of_the_offset", "queue-of-nobody"),
+        ("subscription-mismatch-tags", "behind_the_offset", "filtered"),
+        ("duplicate-client-id", "in_front_of_the_offset", "queue-of-nobody"),
+    ],
+)
+def test_messages_that_nobody_handled(name: str, where: str, fate: str) -> None:
+    group = truth(name)["group"]
+    for topic in truth(name)["per_topic"].values():
+        for key in topic[f"keys_{where}"][::STEP]:
+            assert told(name, key) == {group: fate}, key
+
+
+@pytest.mark.parametrize("name", ["subscription-mismatch", "subscription-mismatch-tags", "duplicate-client-id"])
+def test_messages_that_somebody_handled(name: str) -> None:
+    group = truth(name)["group"]
+    files = [member for member in recorded.members(name) if member.endswith((
+        "p/points.csv", "q/points.csv", "p/sms.csv", "q/sms.csv"))]  # fmt: skip
+    for file in files:
+        for key in ledger(name, file.removeprefix("evidence/"))[::STEP]:
+            assert told(name, key) == {group: "consumed"}, key
+
+
+def test_deleted_before_one_group_came_and_handled_by_the_other() -> None:
+    said = truth("offset-jump")
+    first, last = said["keys_never_handled_first_last"]
+    for key in (first, f"IN{(int(first[2:]) + int(last[2:])) // 2:07}", last):
+        assert told("offset-jump", key) == {
+            None: "deleted", said["group"]: "skipped", said["healthy_group"]: "consumed",
+        }  # fmt: skip
+    before, behind = f"IN{int(first[2:]) - 1:07}", f"IN{int(last[2:]) + 1:07}"
+    assert told("offset-jump", before)[said["group"]] == "consumed"
+    assert told("offset-jump", behind) == {said["group"]: "consumed", said["healthy_group"]: "consumed"}
+
+
+def test_what_a_first_start_passed_over() -> None:
+    """Queue offsets below the start: what is still stored of them was skipped, what comes after was handled."""
+    said = truth("offset-first-start")
+    keys = ledger("offset-first-start", "c/reports.csv")
+    records = [r for r in recorded.truth("offset-first-start") if r["topic"] == "order-done"]
+    starts = {int(queue): at for queue, at in said["topics"]["order-done"]["start_offset"].items()}
+    skipped = [r["properties"]["KEYS"] for r in records if r["queue_offset"] < starts[r["queue_id"]]]
+    assert len(skipped) == sum(said["topics"]["order-done"]["still_in_store_when_skipped"].values())
+    assert {told("offset-first-start", key)[said["group"]] for key in skipped[::STEP]} == {"skipped"}
+    assert {told("offset-first-start", key)[said["group"]] for key in keys[:3]} == {"consumed"}
+
+
+def test_a_message_handled_again_after_a_reset_has_two_deliveries() -> None:
+    said = truth("offset-reset")
+    times: dict[str, int] = {}
+    for row in recorded.rows("offset-reset", "evidence/c/wallet.csv"):
+        times[row["keys"]] = times.get(row["keys"], 0) + 1
+    twice = [key for key, count in times.items() if count == 2]
+    assert len(twice) == said["handled_again"]
+    case = recorded.case("offset-reset")
+    (mine,) = (c for c in kit.trace(case, twice[5])["consumers"] if c["group"] == said["group"])
+    assert (mine["fate"], len(mine["evidence"])) == ("consumed", 2)
+
+
+def test_the_message_that_holds_its_queue_and_one_behind_it() -> None:
+    said = truth("consumer-stuck")
+    assert told("consumer-stuck", said["uniq_key"]) == {said["group"]: "holds-queue", said["healthy_group"]: "consumed"}
+    handled = set(ledger("consumer-stuck", "c/ledger.csv"))
+    waiting = [key for key in ledger("consumer-stuck", "a/audit.csv") if key not in handled]
+    for key in waiting[::150]:
+        assert told("consumer-stuck", key) == {said["group"]: "behind-stuck", said["healthy_group"]: "consumed"}
+
+
+def test_a_backlog_is_not_reached_yet() -> None:
+    said = truth("consumer-backlog")
+    handled = set(ledger("consumer-backlog", "c/points.csv"))
+    waiting = [key for key in ledger("consumer-backlog", "a/audit.csv") if key not in handled]
+    case = recorded.case("consumer-backlog")
+    trace = kit.trace(case, waiting[-1])
+    (mine,) = (c for c in trace["consumers"] if c["group"] == said["group"])
+    before = mine["queue_offset"] - said["end"]["lag_per_queue"][str(mine["queue_id"])]["offset"]
+    assert mine["fate"] == "not-reached" and f"{before:,} messages" in mine["text"]
+    assert mine["text"] in console.life(trace, "en")
+    shown = life.consumers(trace).frame
+    assert list(shown["group"]) == [c["group"] for c in trace["consumers"]]
+
+
+def test_acknowledged_and_only_on_the_lost_master() -> None:
+    said = truth("replica-loss")
+    for key in said["keys_missing"][::500]:
+        assert told("replica-loss", key) == {None: "lost-with-master", said["group"]: "consumed"}
+    assert None not in told("replica-loss", "DC0000001")

@@ -1,0 +1,125 @@
+"""Investigating by pointing, in a real JupyterLab: what is brushed or clicked narrows everything else and is a value in
+Python."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import recorded
+from jupyterlab_server import book, of_cells, opened, run_all, run_cell, serving
+
+import kit
+
+pytestmark = [pytest.mark.browser, pytest.mark.spark]
+
+IMAGE = "<img src=x onerror=document.title='taken'>"
+FOLLOWS = 3000
+"""Milliseconds in which everything follows on a machine that runs other tests as well; docs/explore.md says how long it takes
+on one that does not."""
+FIRST_CELLS = "() => [...document.querySelectorAll('.mosaic-widget table')].map(t => t.tBodies[0].rows[0]?.cells[0].innerText ?? '')"
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Return the address of a JupyterLab with notebooks on a triaged recording and on hostile evidence."""
+    folder = tmp_path_factory.mktemp("workbench")
+    evidence, workspace = str(recorded.archive("half-topic-blowup")), str(folder / "workspace")
+    kit.triage(kit.open_case(evidence, workspace))
+    hostile = folder / "hostile"
+    hostile.mkdir()
+    lines = [f"2026-11-20 23:19:{n:02},566 WARN [{IMAGE}] o.a.Order - {IMAGE} topic={IMAGE[1:4]}{n}" for n in range(60)]
+    (hostile / f"app {IMAGE.replace('/', ' ')}.log").write_text("\n".join(lines) + "\n")
+    books = {
+        "05_explore": book("05_explore", evidence=evidence, workspace=workspace),
+        "hostile": of_cells(f"import kit\nkit.explore(kit.open_case({str(hostile)!r}, {workspace!r}))"),
+    }
+    with serving(folder, **books) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def exploring(browser: Any, lab: str) -> Iterator[Any]:
+    """The notebook 05_explore after it ran, its widget drawn."""
+    page = opened(browser, lab, "05_explore")
+    run_all(page)
+    drawn(page)
+    yield page
+    page.context.close()
+
+
+def drawn(page: Any) -> None:
+    page.wait_for_function("() => document.querySelectorAll('.mosaic-widget table tbody tr').length > 40")
+    page.wait_for_timeout(500)
+    assert page.locator(".mosaic-widget .error").count() == 0
+
+
+def brush(page: Any, plot: int, begin: float, end: float) -> None:
+    """Drag over a timeline, from and to parts of its width."""
+    box = page.locator(".mosaic-widget svg:has(g.interval-x)").nth(plot).bounding_box()
+    x, y = lambda part: box["x"] + 60 + part * (box["width"] - 80), box["y"] + box["height"] / 2
+    page.mouse.move(x(begin), y)
+    page.mouse.down()
+    page.mouse.move(x(end), y, steps=4)
+    page.mouse.up()
+
+
+def follows(page: Any, before: list[str]) -> list[str]:
+    """Wait until both tables show something else and are quiet; return their first cells."""
+    page.wait_for_function(f"before => ({FIRST_CELLS})().every((t, n) => t !== before[n])", arg=before, timeout=FOLLOWS)
+    page.wait_for_timeout(700)
+    return list(page.evaluate(FIRST_CELLS))
+
+
+def times(text: str) -> list[str]:
+    return re.findall(
+        r"(\d\d:\d\d:\d\d)", re.sub(r"datetime\.datetime\(2026, 11, 20, (\d+), (\d+), (\d+)[^)]*\)", r"\1:\2:\3", text)
+    )
+
+
+def test_what_is_brushed_and_clicked_is_followed_by_all_and_is_a_value(exploring: Any) -> None:
+    page = exploring
+    before = page.evaluate(FIRST_CELLS)
+    assert len(before) == 2
+    brush(page, 0, 0.6, 0.8)
+    shown = follows(page, before)
+    said = run_cell(page, 2)
+    since, until = re.findall(r"14, 3(\d), (\d+)", said)[:2]
+    begin, end = (f"14:3{minute}:{int(second):02}" for minute, second in (since, until))
+    assert all(begin <= cell[11:19] <= end for cell in shown)
+    assert "since=None" not in said and "levels=()" in said
+
+    # A bar of the first chart beside the timeline: a level.
+    bar = page.locator(".mosaic-widget svg:not(:has(g.interval-x)) g[data-index] rect").first
+    bar.click()
+    page.wait_for_timeout(1000)
+    levels = set(page.locator(".mosaic-widget table").first.locator("tbody tr td:nth-child(2)").all_inner_texts())
+    assert len(levels) == 1
+    assert f"levels=('{levels.pop()}',)" in run_cell(page, 2)
+    bar.click()
+
+    # A menu: every other view follows it too, and what is counted in Python is what is shown.
+    stage = page.locator(".mosaic-widget .input:has(label:text-is('stage')) select")
+    stage.select_option("leaked")
+    page.wait_for_timeout(1000)
+    stages = page.locator(".mosaic-widget table").nth(1).locator("tbody tr td:nth-child(2)").all_inner_texts()
+    assert set(stages) == {"leaked"}
+    assert "stages=('leaked',)" in run_cell(page, 2)
+    assert re.search(r"leaked\s+\d+", run_cell(page, 6))
+    assert "--since" in run_cell(page, 8) and page.locator(".mosaic-widget .error").count() == 0
+    stage.select_option("")
+
+
+def test_hostile_text_is_text_in_it(browser: Any, lab: str) -> None:
+    page = opened(browser, lab, "hostile")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    run_all(page)
+    drawn(page)
+    assert IMAGE in page.locator(".mosaic-widget table").first.inner_text()
+    assert page.locator(".mosaic-widget img").count() == 0 and page.title() != "taken"
+    # Nothing is asked from anywhere but the server of the notebook.
+    assert not [url for url in asked if not re.match(r"(http|ws)://127\.0\.0\.1[:/]|data:|blob:", url)]
+    page.context.close()

@@ -1,0 +1,121 @@
+"""Evidence that grew by a file: what was read before is linked, only the new file is read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow.dataset as ds
+import pytest
+from busy_evidence import sent, write_store
+
+import kit
+from kit.case import scan, tables
+from kit.evidence.workspace import Workspace
+from kit.spark import commitlog_source, log_source
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LINE = "2024-05-04 10:00:{:02} INFO main - start {}\n"
+
+
+def evidence(folder: Path, *, files: int, end: str = "") -> Path:
+    """Stores of several brokers and as many logs; `end`: what the last log ends with."""
+    for n in range(files):
+        records = [sent(f"H{n}M{m}", m * 10, m * 10 + 1) for m in range(50)]
+        for record in records:
+            record.store_host = bytes([10, 0, 1, n])
+        write_store(folder / f"host-{n}" / "commitlog", records)
+        text = "".join(LINE.format(m % 60, f"{n}-{m}") for m in range(400))
+        (folder / f"host-{n}" / "broker.log").write_text(text + (end if n == files - 1 else ""))
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def every_file_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commitlog_source, "SHARED", 4096)
+    monkeypatch.setattr(commitlog_source, "CHUNK", 1 << 15)
+    monkeypatch.setattr(log_source, "CHUNK", 1 << 14)
+
+
+def parts(case: kit.Case, table: str) -> dict[str, int]:
+    """Return the parts of a table by name, each with its number on disk: a linked file keeps it."""
+    return {path.name: path.stat().st_ino for path in case.folder(table).iterdir() if "part-" in path.name}
+
+
+def ids(case: kit.Case) -> list[str]:
+    return sorted(scan.records(case, ["keys"])["keys"].cast("string").to_pylist())
+
+
+def test_only_the_new_file_is_read(tmp_path: Path) -> None:
+    before = kit.open_case(evidence(tmp_path / "before", files=3), tmp_path / "ws")
+    kept = {name: parts(before, name) for name in ("messages", "skipped", "logs")}
+    grown = kit.open_case(evidence(tmp_path / "grown", files=4), tmp_path / "ws")
+    for name, old in kept.items():
+        new = parts(grown, name)
+        assert old and old.items() <= new.items(), name
+        assert len(new) > len(old), name
+    same_as_alone(tmp_path, grown)
+
+
+def test_spark_too_reads_only_the_new_file(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "LITTLE", 0)
+    wanted: dict[str, set[str]] = {}
+    adopt = Workspace.adopt_parts
+
+    def noted(place: Workspace, name: str, part: Path, names: Collection[str]) -> None:
+        wanted[name] = set(names)
+        adopt(place, name, part, names)
+
+    monkeypatch.setattr(Workspace, "adopt_parts", noted)
+    # Who plans what records are read from is a process of Spark's, which has its own sizes.
+    monkeypatch.setattr(commitlog_source, "SHARED", 8 << 20)
+    monkeypatch.setattr(commitlog_source, "CHUNK", 64 << 20)
+    before = kit.open_case(evidence(tmp_path / "before", files=3), tmp_path / "ws")
+    old = parts(before, "logs")
+    grown = kit.open_case(evidence(tmp_path / "grown", files=4), tmp_path / "ws")
+    assert old.items() < parts(grown, "logs").items()
+    for name in ("messages", "skipped", "logs"):
+        written = {each.removeprefix(".").removeprefix("part-").split(".")[0] for each in parts(grown, name)}
+        assert written - {"empty"} == wanted[name], name
+    same_as_alone(tmp_path, grown)
+
+
+def same_as_alone(tmp_path: Path, grown: kit.Case) -> None:
+    alone = kit.open_case(tmp_path / "grown", tmp_path / "another")
+    assert ids(grown) == ids(alone) == sorted(f"H{n}M{m}" for n in range(4) for m in range(50))
+    entries = [ds.dataset(case.folder("logs")).to_table(["file", "line", "message"]) for case in (grown, alone)]
+    order = [("file", "ascending"), ("line", "ascending")]
+    assert entries[0].sort_by(order).equals(entries[1].sort_by(order))
+    assert entries[0].num_rows == 4 * 400
+
+
+def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
+    before = kit.open_case(evidence(tmp_path / "before", files=2), tmp_path / "ws")
+    old = parts(before, "logs")
+    grown = kit.open_case(evidence(tmp_path / "grown", files=2, end=LINE.format(9, "once more")), tmp_path / "ws")
+    new = parts(grown, "logs")
+    assert old.keys() - new.keys() and old.keys() & new.keys()
+    assert ds.dataset(grown.folder("logs")).count_rows() == 801
+
+
+def test_what_could_not_be_read_whole_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from kit.formats.commitlog import segments
+
+    read = segments.messages
+
+    def breaks(file: object, start: int, stop: int, **options: object) -> object:
+        if "host-1" in file.file:  # type: ignore[attr-defined]
+            raise OSError(5, "Input/output error")
+        return read(file, start, stop, **options)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(segments, "messages", breaks)
+        before = kit.open_case(evidence(tmp_path / "before", files=2), tmp_path / "ws")
+        assert len(ids(before)) == 50
+    grown = kit.open_case(evidence(tmp_path / "grown", files=3), tmp_path / "ws")
+    assert len(ids(grown)) == 150

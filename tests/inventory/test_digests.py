@@ -1,0 +1,60 @@
+"""Digests of large files are kept while the file system says that a file is the same, and not longer."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+
+from kit.inventory import digests, inventory
+from kit.inventory.digests import LARGE, Digests
+
+
+def big(path: Path, letter: bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(letter * LARGE)
+    return path
+
+
+def test_a_file_is_hashed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    evidence = tmp_path / "evidence"
+    first = big(evidence / "a.log", b"a")
+    inventory.take(evidence, tmp_path / "cache")
+    hashed = []
+    read = digests.sha256
+    monkeypatch.setattr(digests, "sha256", lambda path: hashed.append(path.name) or read(path))
+    second = big(evidence / "b.log", b"b")
+    found = inventory.take(evidence, tmp_path / "cache")
+    assert hashed == ["b.log"]
+    for path in (first, second):
+        item = found.get(path.name)
+        assert item is not None
+        assert item.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_a_file_that_changed_is_hashed_again_even_with_its_old_time(tmp_path: Path) -> None:
+    spool = tmp_path / "cache"
+    spool.mkdir()
+    path = big(tmp_path / "evidence" / "a.log", b"a")
+    before = path.stat()
+    kept = Digests(path.parent, spool)
+    kept.of(path)
+    kept.keep()
+    path.write_bytes(b"z" * LARGE)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert Digests(path.parent, spool).of(path) == hashlib.sha256(b"z" * LARGE).hexdigest()
+
+
+def test_damaged_notes_are_as_none(tmp_path: Path) -> None:
+    spool = tmp_path / "cache"
+    spool.mkdir()
+    path = big(tmp_path / "evidence" / "a.log", b"a")
+    kept = Digests(path.parent, spool)
+    kept.of(path)
+    kept.keep()
+    (notes,) = spool.glob("*/digests.json")
+    for text in ("", "[1", '"x"', "[1, 2]"):
+        notes.write_text(text)
+        assert Digests(path.parent, spool).of(path) == hashlib.sha256(b"a" * LARGE).hexdigest()

@@ -1,0 +1,159 @@
+"""What operators ask about most, with one kind of evidence taken away at a time, and with ten lines alone: less is said, never something else."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import recorded
+
+import kit
+from kit import causes
+from kit.case.case import Case
+from kit.causes.findings import Finding
+
+KINDS = {
+    "client logs": ("*/rocketmq_client.log",),
+    "application logs": ("/?/*-*.log", "/?/invoice?.log"),
+    "broker logs": ("/broker/logs/*", "/slave/logs/*"),
+    "name server logs": ("/namesrv/*",),
+    "offset files": ("*consumerOffset*",),
+    "mqadmin output": ("*/mqadmin/*",),
+    "thread dumps": ("*jstack*",),
+    "stores": ("*/commitlog/*", "*/consumequeue/*", "*/index/*"),
+    "configuration": ("*/broker.conf", "*/getBrokerConfig*", "*/config/topics*", "*/config/subscription*"),
+    "ledgers": ("*.csv",),
+    "host": ("*/host/*",),
+}
+RECORDINGS = (
+    "consumer-backlog", "consumer-stuck", "subscription-mismatch", "subscription-mismatch-tags", "duplicate-client-id",
+    "offset-jump", "offset-first-start", "offset-reset", "replica-loss", "broker-unreachable",
+)  # fmt: skip
+LESS = {
+    ("subscription-mismatch-tags", "client logs"): "deliveries",
+    ("subscription-mismatch-tags", "stores"): "deliveries",
+    ("subscription-mismatch-tags", "ledgers"): "deliveries",
+    ("offset-first-start", "client logs"): "rocketmq_client",
+    ("replica-loss", "stores"): "commitlog",
+    ("replica-loss", "ledgers"): "SendResult",
+    ("broker-unreachable", "client logs"): "rocketmq_client",
+    ("broker-unreachable", "host"): "ip addr",
+}
+"""Where the rest does not decide: what has to be asked for. Everywhere else two other kinds of evidence say the same."""
+MOVING = {"lag", "lag_per_queue", "growth_per_second", "messages_behind"}
+"""Figures of the last look: with less evidence that is an earlier one."""
+
+
+def taken(name: str) -> list[Any]:
+    """Each kind of evidence that a recording has."""
+    shown = [f"/{member.removeprefix('evidence/')}" for member in recorded.members(name)]
+    return [(name, kind) for kind, patterns in KINDS.items() if any(fits(path, patterns) for path in shown)]
+
+
+def fits(path: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatch.fnmatch(path, pattern) for pattern in patterns)
+
+
+def asked(case: Case) -> dict[str, Finding]:
+    """Ask every root cause."""
+    return {cause.SLUG: cause.examine(case) for cause in causes.discover() if cause.KIND == "root_cause"}
+
+
+def confirmed(found: dict[str, Finding]) -> set[str]:
+    return {slug for slug, one in found.items() if one.verdict == "confirmed"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "kind"), [each for name in RECORDINGS for each in taken(name)])
+def test_less_evidence_says_less(name: str, kind: str, tmp_path: Path) -> None:
+    label = recorded.label(name)
+    (cause,) = label["root_causes"]
+    whole = asked(recorded.case(name))[cause]
+    evidence = recorded.unpack(name, tmp_path)
+    for path in list(evidence.rglob("*")):
+        if path.is_file() and fits(f"/{path.relative_to(evidence)}", KINDS[kind]):
+            path.unlink()
+    found = asked(kit.open_case(evidence, tmp_path / "workspace"))
+    assert confirmed(found) <= {cause, *label.get("also_allowed", ())}
+    mine = found[cause]
+    wanted = LESS.get((name, kind))
+    assert mine.verdict == ("confirmed" if wanted is None else "suspected"), mine.steps
+    assert wanted is None or any(wanted in missing.command for missing in mine.missing)
+    for figure, value in mine.figures.items():
+        if figure not in MOVING:
+            agrees(value, whole.figures[figure])
+
+
+def agrees(less: Any, whole: Any) -> None:
+    """Assert that a figure is what all the evidence says, or is not known, in each of its parts."""
+    if isinstance(less, dict) and isinstance(whole, dict):
+        for key, value in less.items():
+            agrees(value, whole[key])
+    else:
+        assert less is None or less == whole
+
+
+LOGS = (
+    ("consumer-backlog", "c/rocketmq_client.log", "so do flow control"),
+    ("consumer-stuck", "c/rocketmq_client.log", "Orderly return not OK"),
+    ("consumer-stuck", "c/rocketmq_client.log", "so do flow control"),
+    ("subscription-mismatch", "broker/logs/broker.log", "subscription not exist"),
+    ("subscription-mismatch", "broker/logs/broker.log", "subscription changed"),
+    ("subscription-mismatch", "p/rocketmq_client.log", "execute the pull request exception|CODE: 24"),
+    ("subscription-mismatch", "[pq]/rocketmq_client.log", "HeartbeatData"),
+    ("subscription-mismatch-tags", "broker/logs/broker.log", "subscription changed"),
+    ("subscription-mismatch-tags", "broker/logs/broker.log", "registerConsumer info changed"),
+    ("duplicate-client-id", "broker/logs/broker.log", "new consumer connected"),
+    ("duplicate-client-id", "broker/logs/broker.log", "update consumer offset less than store"),
+    ("offset-jump", "broker/logs/broker.log", "request offset too small"),
+    ("offset-jump", "broker/logs/broker.log", "correction offset"),
+    ("offset-jump", "c/rocketmq_client.log", "pull request offset illegal"),
+    ("offset-jump", "c/rocketmq_client.log", "fix the pull request offset"),
+    ("offset-first-start", "c/rocketmq_client.log", "add a new pull request"),
+    ("offset-reset", "broker/logs/broker.log", r"\[reset-offset\]"),
+    ("offset-reset", "broker/logs/broker.log", "update consumer offset less than store"),
+    ("offset-reset", "c/rocketmq_client.log", "invoke reset offset operation"),
+    ("replica-loss", "slave/logs/broker.log", "over flow badly"),
+    ("replica-loss", "slave/logs/broker.log", "none correction"),
+    ("replica-loss", "slave/logs/store.log", "HAClient"),
+    ("broker-unreachable", "[oc]/rocketmq_client.log", "createChannel"),
+    ("broker-unreachable", "c/rocketmq_client.log", "getConsumerIdListByGroup exception"),
+    ("broker-unreachable", "o/pay-service.log", "sendDefaultImpl call timeout"),
+)
+OUTPUTS = (
+    ("consumer-backlog", "consumerProgress-points-service-late"),
+    ("consumer-stuck", "consumerProgress-account-ledger-late"),
+    ("subscription-mismatch", "consumerProgress-late"),
+    ("subscription-mismatch-tags", r"consumerStatus-late\.txt"),
+    ("duplicate-client-id", "consumerConnection-late"),
+    ("duplicate-client-id", r"consumerStatus-late\.txt"),
+    ("duplicate-client-id", "consumerProgress-late"),
+    ("offset-jump", "consumerProgress-before"),
+    ("offset-reset", "resetOffsetByTime"),
+    ("replica-loss", "clusterList-late"),
+)
+
+
+def ten_lines(name: str, member: str, words: str = "") -> list[str]:
+    """The first ten lines of these files that have these words; of several files as many of each."""
+    files = [text.decode("utf-8", "replace") for path, text in sorted(recorded.members(name).items()) if re.search(member, path)]  # fmt: skip
+    fit = [[line for line in text.splitlines() if line.strip() and re.search(words, line)] for text in files]
+    return [line for lines in fit for line in lines[: 10 // len(fit)]]
+
+
+@pytest.mark.seconds
+@pytest.mark.parametrize(
+    ("name", "member", "words"), [*LOGS, *((name, f"mqadmin/{file}", "") for name, file in OUTPUTS)]
+)
+def test_ten_lines_still_name_it(name: str, member: str, words: str, tmp_path: Path) -> None:
+    lines = ten_lines(name, member, words)
+    assert lines
+    (tmp_path / "paste.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = asked(kit.open_case(tmp_path / "paste.txt", tmp_path / "workspace"))
+    (cause,) = recorded.label(name)["root_causes"]
+    assert found[cause].verdict in ("suspected", "confirmed"), found[cause].steps
+    assert confirmed(found) <= {cause}
+    assert found[cause].verdict == "confirmed" or found[cause].missing
