@@ -42,7 +42,7 @@ ALERTS: Final = (
     Alert("pull-offset-illegal", T("A consumer's offset is outside its queue and jumps to another place."), "corrected", severity="critical"),
     Alert("offset-reset-started", T("Somebody resets the offset of a group: messages will be skipped or handled again."), "reset-asked", by=("group",)),
     Alert("pull-started", T("A new group does not begin at the first message of a topic: what is there already is skipped."),
-          "starts-late", within=30, by=("group",), also="group-created", when=lambda values: values["offset"] not in (None, "0")),
+          "starts-late", within=10, by=("group",), also="group-created", when=lambda values: values["offset"] not in (None, "0")),
 )  # fmt: skip
 
 __all__ = ["KIND", "LOOKS_LIKE", "SLUG", "examine"]
