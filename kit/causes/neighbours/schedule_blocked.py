@@ -49,6 +49,7 @@ SUMMARY = T(
 FAILED = T(
     "The delivery of the same delayed message failed again and again: {count} failures, {for_size} of them for the size."
 )
+NOT_TOO_LARGE = T("Waiting records exceed the broker's limit under their real topic's name.")
 TOO_LARGE = T("{count} waiting records exceed the limit of {limit} bytes under their real topic's name.")
 BEHIND = T("{waiting} records wait behind it in the same level.")
 WANT = T("a failed delivery names its message there")
@@ -93,7 +94,7 @@ def examine(case: Case) -> Finding:
             id="delivery-failed",
         ),
         Step(
-            TOO_LARGE.say(count=count, limit=sizes.limits(case).limit),
+            TOO_LARGE.say(count=count, limit=sizes.limits(case).limit) if count else NOT_TOO_LARGE,
             "supporting",
             True if count else None,
             refs.records_at(case, too_large) if too_large is not None and count else (),

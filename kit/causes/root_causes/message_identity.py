@@ -100,7 +100,7 @@ def examine(case: Case) -> Finding:
         ),
         _dedup_step(case, effect=bool(twice and twice.same)),
         Step(
-            Claim.SEVERAL.say(several=several, keys=keys),
+            Claim.SEVERAL_OPEN.say() if several is None else Claim.SEVERAL.say(several=several, keys=keys),
             "supporting",
             True if effect and several else None,
             _several_refs(case, twice) if effect and several else (),

@@ -226,14 +226,16 @@ def _limit_step(found: Seen, shown: bool) -> Step:
 
 def _rejects_step(rejects: refusals.Rejects, shown: bool) -> Step:
     claim = Claim.REJECTED.say(count=rejects.by_broker, largest=rejects.largest)
-    return Step(claim, "supporting", True if shown and rejects.by_broker else None, rejects.broker_refs)
+    if not rejects.by_broker:
+        return Step(Claim.NOT_REJECTED, "supporting", None)
+    return Step(claim, "supporting", True if shown else None, rejects.broker_refs)
 
 
 def _risk_step(case: Case, found: Seen) -> Step:
     last = found.limits.check_max
-    claim = Claim.AT_RISK.say(count=found.at_risk, check_max=last, first=size.growth(1), last=size.growth(last))
     if found.risk is None or found.risk.empty:
-        return Step(claim, "supporting", None)
+        return Step(Claim.AT_RISK_OPEN, "supporting", None)
+    claim = Claim.AT_RISK.say(count=found.at_risk, check_max=last, first=size.growth(1), last=size.growth(last))
     return Step(claim, "supporting", True, refs.records_at(case, found.risk.head(3)))
 
 
