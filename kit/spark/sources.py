@@ -66,7 +66,7 @@ def part_name(options: Any, task: InputPartition) -> str:
     """
     digests = json.loads(options.get("digests") or "{}")
     said = sorted((key, value) for key, value in options.items() if key.lower() not in _PLACES)
-    read = [code_hash(*READING, "case/tables.py"), said, _by_content(attrs.asdict(task), digests)]  # type: ignore[arg-type]
+    read = [code_hash(*READING), said, _by_content(attrs.asdict(task), digests)]  # type: ignore[arg-type]
     return hashlib.sha256(json.dumps(read, default=str).encode()).hexdigest()[:24]
 
 
