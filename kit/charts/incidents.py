@@ -7,6 +7,7 @@ from typing import Final
 import pandas as pd
 import plotly.graph_objects as go
 
+from kit.causes.findings import VERDICTS
 from kit.charts import MAX_POINTS, ORANGE, VERMILLION, Chart, escape, figure
 from kit.i18n import Lang, T
 
@@ -16,7 +17,6 @@ ALT = T("One lane for each cause, one mark for each incident that had it; the sa
 NOTHING = T("No incident here has a cause and a time.")
 HEADS: Final = {"began": T("began (UTC)"), "name": T("incident"), "cause": T("cause"), "verdict": T("verdict")}
 MARKS: Final = {"confirmed": (VERMILLION, "circle"), "suspected": (ORANGE, "circle-open")}
-VERDICTS: Final = {"confirmed": T("confirmed"), "suspected": T("suspected")}
 
 
 def occurrences(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
