@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.causes.findings import VERDICTS
 from kit.charts import MAX_POINTS, ORANGE, VERMILLION, Chart, escape, figure
 from kit.i18n import Lang, T
 
@@ -19,8 +19,10 @@ HEADS: Final = {"began": T("began (UTC)"), "name": T("incident"), "cause": T("ca
 MARKS: Final = {"confirmed": (VERMILLION, "circle"), "suspected": (ORANGE, "circle-open")}
 
 
-def occurrences(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart the incidents. `frame`: began (UTC), name, cause (title), verdict (`confirmed`, `suspected`), one row a finding."""
+def occurrences(frame: pd.DataFrame, verdicts: Mapping[str, T], lang: Lang = "en") -> Chart:
+    """Chart the incidents. `frame`: began (UTC), name, cause (title), verdict (`confirmed`, `suspected`), one row a finding;
+    `verdicts`: how each verdict reads.
+    """
     names = {name: head.render(lang) for name, head in HEADS.items()}
     timed = frame.dropna(subset=["began"]).sort_values(["began", "name"], kind="stable").head(MAX_POINTS)
     if timed.empty:
@@ -35,7 +37,7 @@ def occurrences(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
                     x=part["began"],
                     y=[escape(cause, 48) for cause in part["cause"]],
                     mode="markers",
-                    name=VERDICTS[verdict].render(lang),
+                    name=verdicts[verdict].render(lang),
                     text=[escape(name, 60) for name in part["name"]],
                     marker={"color": colour, "symbol": symbol, "size": 12, "line": {"width": 2}},
                     hovertemplate="%{text}<br>%{x}<extra></extra>",
@@ -51,5 +53,5 @@ def occurrences(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         cause=str(counts.index[0]),
         count=int(counts.iloc[0]),
     )
-    table = timed[list(HEADS)].assign(verdict=[VERDICTS[verdict].render(lang) for verdict in timed["verdict"]])
+    table = timed[list(HEADS)].assign(verdict=[verdicts[verdict].render(lang) for verdict in timed["verdict"]])
     return Chart(chart, table, reading.render(lang), ALT.render(lang), TITLE.render(lang), names, lang, min_width=560)

@@ -29,7 +29,7 @@ from kit.charts.safe_text import clean
 from kit.charts.table import Table, cell, prose
 from kit.formats.printed_times import iso
 from kit.i18n import Lang, T
-from kit.report.labels import COLUMNS, GLOSSARY, KEYS, PAGE, VERDICTS, page
+from kit.report.labels import COLUMNS, GLOSSARY, INNER, KEYS, PAGE, VERDICTS, page
 from kit.report.notebooks import Story, embed
 
 FOUND: Final = ("confirmed", "suspected")
@@ -249,16 +249,20 @@ def _figures(figures: Mapping[str, Any], lang: Lang) -> tuple[list[dict[str, str
                 for key, inner in value.items()
             ]
             if rows:
-                tables.append(Table(pd.DataFrame(rows).astype(object), label, lang=lang).as_dict())
+                tables.append(Table(pd.DataFrame(rows).astype(object), label, _inner(lang), lang).as_dict())
         elif isinstance(value, list):
             # Reasons are read, not counted.
             if not any("why" in item for item in value if isinstance(item, Mapping)):
                 cards.append({"value": f"{len(value):,}", "label": label})
             if value and all(isinstance(item, Mapping) for item in value):
-                tables.append(Table(pd.DataFrame(value).astype(object), label, lang=lang).as_dict())
+                tables.append(Table(pd.DataFrame(value).astype(object), label, _inner(lang), lang).as_dict())
         else:
             cards.append({"value": cell(value)[0], "label": label})
     return cards, tables, unknown
+
+
+def _inner(lang: Lang) -> dict[str, str]:
+    return {name: text.in_(lang) for name, text in INNER.items()}
 
 
 def _window(window: Sequence[str] | None, lang: Lang) -> str | None:

@@ -119,6 +119,17 @@ KEYS: Final[dict[str, T]] = {
 }
 """What the keys of a figure that is a map are."""
 
+INNER: Final[dict[str, T]] = {
+    "start": T("start (UTC)"),
+    "seconds": T("seconds"),
+    "pauses": T("pauses"),
+    "stored": T("stored"),
+    "lost": T("lost"),
+    "why": T("why"),
+    "share": T("share of the failed sends"),
+}
+"""Headings of what is inside a figure."""
+
 SKIPPED: Final[dict[str, T]] = {
     "zero_tail": T("unwritten end of the file"),
     "blank": T("filler at the end of a file"),

@@ -70,7 +70,8 @@
     const room = width || canvas.clientWidth;
     if (!room) return;
     for (const trace of spec.data) {
-      if (trace.textfont || trace.type === "sankey") trace.textfont = Object.assign({}, trace.textfont, { color: colour("--ink") });
+      // Words in coloured cells have the colour that is read on these.
+      if ((trace.textfont && !wordy(trace)) || trace.type === "sankey") trace.textfont = Object.assign({}, trace.textfont, { color: colour("--ink") });
     }
     box.dataset.width = room;
     const layout = themed(spec, room);
