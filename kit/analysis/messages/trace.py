@@ -15,7 +15,9 @@ import pyarrow.dataset as ds
 from kit.analysis.consumers import fates
 from kit.analysis.messages import client_traces, copies, deliveries, lineage, record_stage
 from kit.case import scan
+from kit.case.failure import Failure
 from kit.case.memoize import per_case
+from kit.evidence import disk
 from kit.formats.printed_times import shown as iso_utc
 from kit.inventory import mentions
 from kit.rocketmq import ids
@@ -168,6 +170,14 @@ def _handled(case: Case, keys: list[str], records: list[dict[str, Any]], wanted:
 def _consumers(
     case: Case, records: list[dict[str, Any]], told: list[dict[str, Any]], sent: list[str]
 ) -> list[dict[str, Any]]:
+    try:
+        told_of = fates.of(case, records, told, sent)
+    except Exception as error:
+        # The journey is worth showing without it; the bug report says what broke.
+        if disk.is_full(error):
+            raise
+        case.failures.append(Failure.of("consumers", error))
+        told_of = []
     return [
         {
             "group": one.group,
@@ -179,7 +189,7 @@ def _consumers(
             "text": one.why.render(case.lang),
             "evidence": [ref.as_dict() for ref in one.evidence],
         }
-        for one in fates.of(case, records, told, sent)
+        for one in told_of
     ]
 
 

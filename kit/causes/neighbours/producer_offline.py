@@ -18,6 +18,7 @@ from kit.analysis import refs
 from kit.analysis.transactions import transactions
 from kit.case import scan
 from kit.causes import collect_next
+from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
 
@@ -68,6 +69,11 @@ FIGURES: Final = {
     "groups": Figure(T("producer groups that no producer was connected for")),
     "unreached_checks": Figure(T("checks that reached nobody")),
 }
+
+ALERTS: Final = (
+    Alert("check-channel-null", T("Checks of open transactions reach no producer."), "checks-unanswered", least=3, within=300, lasts=10),
+    Alert("producer-table-empty", T("No producer of the group is connected that could answer the broker's checks."), "no-connection", least=3, within=300, lasts=10),
+)  # fmt: skip
 
 
 def examine(case: Case) -> Finding:
