@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 import attrs
 
+from kit.case.memoize import once
 from kit.case.options import Options, instant
 from kit.case.progress import Progress
 from kit.evidence import disk
@@ -197,7 +198,8 @@ class Case:
         """Tell whether a table has any row."""
         import pyarrow.dataset as ds
 
-        return bool(ds.dataset(self.folder(TABLE_OF.get(table, table)), format="parquet").count_rows() > 0)
+        folder = self.folder(TABLE_OF.get(table, table))
+        return once(self, f"has {table}", lambda: bool(ds.dataset(folder, format="parquet").count_rows() > 0))
 
     def has_source(self, source: str) -> bool:
         """Tell whether there is a log of this source (`store`, `transaction`, `client`, …)."""
@@ -327,7 +329,7 @@ class Case:
 
     def _read(self, name: str, spec: tables.Spec, part: Path, *, public: bool = False) -> DataFrame | list[tables.Task]:
         import kit.spark
-        from kit.case import tables
+        from kit.case import small_tables, tables
 
         options: dict[str, Any] = {"tz_broker": self.options.tz_broker, "tz_app": self.options.tz_app, "public": public}
         if spec.zoned:
@@ -341,7 +343,7 @@ class Case:
             if kit.spark.is_local(self.options.master, self.options.remote) and tables.little(self.found):
                 return tables.here(name, self.found, options, part)
             return tables.frame(self.spark, name, self.found, options, part)
-        return tables.tasks(name, self.found, options, part)
+        return small_tables.tasks(name, self.found, options, part)
 
     def build(self, *names: str) -> None:
         """Build several tables at once."""

@@ -1,8 +1,7 @@
 """How each table of a case is built and kept as Parquet in the workspace.
 
-Records, logs, queues and indexes are read by the kit's Spark data sources, on whatever cluster the session has. The
-small files (configuration,
-tables of rows, mqadmin outputs, metrics) are read here: there is nothing to share out.
+Records, logs, queues and indexes are read by the kit's Spark data sources, on whatever cluster the session has; the
+small files by `kit.case.small_tables`.
 """
 
 from __future__ import annotations
@@ -25,22 +24,20 @@ import pyarrow.parquet as pq
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from kit.evidence.files import Refused, open_readonly
+from kit.evidence.files import Refused
 from kit.evidence.unread import Unread
 from kit.evidence.workspace import READING, Workspace, code_hash
 from kit.formats.commitlog import schema
 from kit.formats.logs import thread_dumps
 from kit.formats.logs.log_file import LogFile
-from kit.formats.printed_times import EPOCH, converter
+from kit.formats.printed_times import EPOCH
 from kit.formats.printed_times import zone as zone_minutes
 from kit.formats.queues import consumequeue, index
 from kit.formats.tables import business_tables as rows
 from kit.formats.tables import configs, host_network, metrics, mqadmin
 from kit.formats.values import NANO_FIRST_MS, NANO_LAST_MS
-from kit.formats.values import batch as fitted
 from kit.inventory import zones
 from kit.inventory.inventory import TEXTS, Inventory, as_log_files
-from kit.inventory.model import Item
 from kit.rocketmq import names
 from kit.spark import log_source
 from kit.spark.sessions import parquet, uri
@@ -61,10 +58,6 @@ class Task:
 
 
 THREADS: Final = min(4, os.cpu_count() or 2)
-MAX_OUTPUT: Final = 256 << 20
-"""Bytes of an application's output in which thread dumps (`kill -3`) are looked for."""
-MAX_CONFIG: Final = 64 << 20
-"""Bytes of a configuration file that are read: thousands of topics make some megabytes."""
 
 OPS: Final = pa.schema(
     [
@@ -98,7 +91,6 @@ READS: Final[dict[str, tuple[str, ...]]] = {
     "threads": ("thread_dump", "mqadmin", "log", "text"),
 }
 """Kinds of files each table is read from."""
-_DAMAGED_JSON: Final = (ValueError, KeyError, TypeError, AttributeError)
 BY_SPARK: Final = frozenset({"messages", "skipped", "ops", "traces", "consumequeue", "index", "logs"})
 NEEDS: Final[dict[str, tuple[str, ...]]] = {"configs": ("logs",), "ops": ("messages",)}
 """Tables that others are worked out from."""
@@ -145,7 +137,7 @@ def key(name: str, found: Inventory, options: str, settled: Mapping[str, zones.Z
     """
     items = [i for i in found.items if i.kind in READS[name]]
     said: list[Any] = [
-        code_hash(*READING, "case/tables.py"),
+        code_hash(*READING),
         [[i.file, i.sha256, i.kind, i.source, i.replica_of, i.detail] for i in items],
     ]
     if name in DATED:
@@ -371,141 +363,9 @@ def _ended_here(messages: Path, copies: Sequence[str]) -> Iterator[pa.RecordBatc
         )
 
 
-def tasks(name: str, found: Inventory, options: dict[str, Any], part: Path) -> list[Task]:
-    """Return what has to be read for a small table, a task for each file. `options`: tz_broker, tz_app, zones {file:
-    zone}, and the folders of tables it is made from. Files that cannot be read are noted in `part`.
-    """
-    unread = Unread(str(part))
-    made: list[Task] = [
-        Task(partial(unread.through, item.file, partial(_read, name, item, options))) for item in _of_table(name, found)
-    ]
-    if name == "configs":
-        outputs = found.of_kind("mqadmin", replicas=False)
-        made += [Task(partial(unread.through, item.file, partial(_printed_config, item))) for item in outputs]
-        made.append(Task(partial(_dumped_configs, options["logs"])))
-    return made
-
-
-def _of_table(name: str, found: Inventory) -> list[Item]:
-    """Return the files that a small table is read from."""
-    if name == "threads":
-        return [item for item in found.of_kind(*READS[name], replicas=False) if _may_dump(item)]
-    if name == "offsets":
-        # Of every copy: two equal ones of two times say that nothing moved.
-        dated = ("consumerOffset", "lmqConsumerOffset")
-        items = found.of_kind("store_json", "checkpoint")
-        return [item for item in items if item.replica_of is None or item.detail.get("name") in dated]
-    if name == "configs":
-        said = [item for item in found.of_kind("text", replicas=False) if item.detail.get("settings")]
-        return [*found.of_kind("broker_conf", "store_json", replicas=False), *said]
-    return list(found.of_kind("mqadmin" if name == "admin" else name, replicas=False))
-
-
-def _read(name: str, item: Item, options: dict[str, Any]) -> Iterable[pa.RecordBatch]:
-    """Read one file of a small table. Raise whatever its reader does."""
-    if name in ("rows", "sends"):
-        zone = options["zones"].get(item.file)
-        wanted = bool(item.detail.get("role"))
-        return rows.read(Path(item.path), item.file, item.detail, converter(zone)) if wanted else ()
-    if name == "admin":
-        return mqadmin.read([(item.file, item.path, item.modified)]).to_batches()
-    if name == "threads":
-        return _threads(item, options)
-    if name == "network":
-        return host_network.read([(item.file, item.path)]).to_batches()
-    if name == "metrics":
-        # Metrics are taken on a broker's host, whose zone need not be that of its logs.
-        minutes = zone_minutes(options.get("tz_broker") or options["zones"].get(item.file))
-        return metrics.read([(item.file, item.path)], minutes).to_batches()
-    try:
-        if name == "configs":
-            return _records(configs.CONFIGS, configs.configs(item.file, _bytes(item), item.detail, item.kind))
-        offsets = configs.offsets(item.file, _bytes(item), item.detail, item.kind)
-        return _records(configs.OFFSETS, ({**row, "time": item.modified} for row in offsets))
-    except _DAMAGED_JSON:
-        if item.kind == "store_json":  # `broken_configs` lists it
-            return ()
-        raise
-
-
 def _with_zone(file: LogFile, options: dict[str, Any]) -> LogFile:
     """Give a text file the zone settled for it; a declared one is in the options of all."""
     if not options.get("tz_app"):
         known = zone_minutes(options["zones"].get(file.file))
         file.zone_minutes = known if isinstance(known, int) else None
     return file
-
-
-def _records(schema: pa.Schema, found: Iterable[dict[str, Any]]) -> list[pa.RecordBatch]:
-    kept = list(found)
-    return [fitted(kept, schema)] if kept else []
-
-
-def _may_dump(item: Item) -> bool:
-    """Tell whether a file may hold thread dumps: one itself, a running info file, or the output of an application."""
-    if item.kind in ("thread_dump", "mqadmin"):
-        return True
-    return item.source in ("app", "text") and item.bytes <= MAX_OUTPUT
-
-
-def _threads(item: Item, options: dict[str, Any]) -> Iterable[pa.RecordBatch]:
-    zone = converter(options.get("tz_app") or options["zones"].get(item.file))
-    with open_readonly(item.path) as stream:
-        raw = stream.read(MAX_OUTPUT)
-    dumped = item.kind == "thread_dump" or thread_dumps.MARK in raw or (item.kind == "mqadmin" and b" TID: " in raw)
-    return thread_dumps.read(item.file, raw, zone) if dumped else ()
-
-
-def _bytes(item: Item) -> bytes:
-    with open_readonly(item.path) as stream:
-        return stream.read(MAX_CONFIG)
-
-
-def broken_configs(found: Inventory) -> list[str]:
-    """Return the configuration files that cannot be parsed."""
-    broken = []
-    for item in found.of_kind("store_json"):
-        try:
-            data = _bytes(item)
-            configs.parse_json(data.decode("utf-8-sig", "replace"))
-            for read in (configs.configs, configs.offsets):
-                read(item.file, data, item.detail, item.kind)
-        except OSError:
-            continue  # whoever reads its table says so
-        except Exception:
-            broken.append(item.file)
-    return broken
-
-
-def _printed_config(item: Item) -> Iterable[pa.RecordBatch]:
-    text = _bytes(item).decode(item.detail.get("encoding") or "utf-8", "replace")
-    return _records(configs.CONFIGS, configs.broker_config_output(item.file, text))
-
-
-def _dumped_configs(logs: Path) -> Iterable[pa.RecordBatch]:
-    return _records(configs.CONFIGS, _dumped(logs))
-
-
-def _dumped(logs: Path) -> Iterator[dict[str, Any]]:
-    # broker.log begins at every start with all settings, defaults included (BrokerStartup, BrokerController).
-    table = ds.dataset(logs, format="parquet")
-    dumped = (
-        pc.match_substring_regex(ds.field("message"), configs.DUMPED)
-        & (ds.field("source") == "broker")
-        & (ds.field("thread") == "main")
-    )
-    for row in (
-        table.to_table(["file", "line", "message"], filter=dumped)
-        .sort_by([("file", "ascending"), ("line", "ascending")])
-        .to_pylist()
-    ):
-        name, _, value = row["message"].partition("=")
-        yield {
-            "file": row["file"],
-            "line": row["line"],
-            "origin": "broker.log",
-            "subject": None,
-            "name": name,
-            "value": value,
-            "backup": False,
-        }

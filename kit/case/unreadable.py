@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 import pyarrow.dataset as ds
 
-from kit.case import tables, unknown_values
+from kit.case import small_tables, unknown_values
 from kit.i18n import T
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ def of(case: Case) -> list[Damage]:
         for r in skipped.to_pylist()
     ]
     lost += [
-        Damage(file, "corrupt", BROKEN_CONFIG.say(file=file).render(lang)) for file in tables.broken_configs(found)
+        Damage(file, "corrupt", BROKEN_CONFIG.say(file=file).render(lang))
+        for file in small_tables.broken_configs(found)
     ]
     lost += [
         Damage(file, "disagree", DISAGREE.say(file=file, other=other).render(lang)) for file, other in found.disagree

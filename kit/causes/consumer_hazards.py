@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from kit.analysis.consumers import facts, members
-from kit.analysis.deployment import Place
+from kit.analysis.consumers import ages, facts, members
+from kit.analysis.deployment import Known, Place
 from kit.causes.hazards import Hazard
 from kit.i18n import T
 from kit.inventory.inventory import TEXTS
@@ -25,6 +25,13 @@ LOW_PID_BECOMES: Final = T("another container with the same inner address gets t
 DIFFER: Final = T("clients of group {group} subscribe differently: {one} and {other}")
 DIFFER_BECOMES: Final = T("messages that some client subscribes to are handled by nobody")
 DIFFER_SET: Final = T("one consumer group for each subscription, or the same code in all processes of the group")
+OLD: Final = T(
+    "the next message of group {group} on {topic} is {hours} h older than the newest; files are kept {kept} h"
+)
+OLD_BECOMES: Final = T("what is deleted before the group comes to it is skipped, and nothing brings it back")
+OLD_SET: Final = T("a longer fileReservedTime until the group has caught up; an alarm on the age of its next message")
+NEAR: Final = 0.5
+"""Part of fileReservedTime from which on the age of a group's next message is worth a word."""
 CONTAINER: Final = re.compile(r"^(?:172\.1[7-9]\.|172\.2\d\.|10\.0\.2\.|192\.168\.)\S*@(?P<pid>\d{1,2})$")
 """Inner addresses of container networks, with a process id as small as those in a namespace of their own."""
 
@@ -52,6 +59,23 @@ def found(case: Case) -> Iterable[Hazard]:
         what = DIFFER.say(group=group, one=_words(one), other=_words(other))
         place = Place(one.ref.file, one.ref.line)
         yield Hazard("different-subscriptions", what, place, "subscription-mismatch", DIFFER_BECOMES, DIFFER_SET)
+
+
+def near_deletion(case: Case, seen: Known) -> list[Hazard]:
+    """Return the groups whose next message is at least half as old as files are kept: what is deleted before it is consumed is skipped."""
+    kept = min((h for broker in seen.brokers if (h := broker.settings.number("fileReservedTime"))), default=None)
+    return [
+        Hazard(
+            "near-deletion",
+            OLD.say(group=age.group, topic=age.topic, hours=round(age.hours, 1), kept=int(kept)),
+            Place(age.file, age.line),
+            "offset-jump",
+            OLD_BECOMES,
+            OLD_SET,
+        )
+        for age in (ages.ages(case) if kept else [])
+        if kept and age.hours >= NEAR * kept
+    ]
 
 
 def _words(subscription: members.Subscription) -> str:

@@ -15,7 +15,7 @@ import attrs
 
 from kit.analysis import deployment
 from kit.analysis.deployment import Broker, Group, Known, Place
-from kit.causes import consumer_hazards, hazards, release_advice, results
+from kit.causes import client_code, consumer_hazards, hazards, release_advice, results
 from kit.causes.hazards import Hazard
 from kit.causes.release_advice import Advice
 from kit.i18n import Lang, Sentence, T
@@ -99,8 +99,9 @@ def of_case(case: Case, version: Version | None = None) -> Checkup:
     """Examine everything of a case. Spark starts for a large evidence, and where transactions are stored: who answers
     whose checks is there.
     """
-    more = [*hazards.of_causes(case), *consumer_hazards.found(case)]
-    return checkup(deployment.from_case(case, version), more, release_advice.named(results.load(case)))
+    more = [*hazards.of_causes(case), *consumer_hazards.found(case), *client_code.found(case)]
+    more += consumer_hazards.near_deletion(case, seen := deployment.from_case(case, version))
+    return checkup(seen, more, release_advice.named(results.load(case)))
 
 
 def checkup(seen: Known, more: Iterable[Hazard] = (), causes: Collection[str] = ()) -> Checkup:

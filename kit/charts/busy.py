@@ -15,9 +15,8 @@ from kit.i18n import Lang, T
 from kit.rocketmq.busy_replay import OUTCOMES, what_if
 
 AXIS = T("One time axis: arrivals, failures, queues, host")
-AXIS_READING = T(
-    "{failed} sends failed; in the shaded times, {seconds} s together, nothing was stored although messages waited."
-)
+AXIS_READING = T("{failed} sends failed.")
+AXIS_STALLED = T("{failed} sends failed; in the shaded times nothing was stored although messages waited.")
 AXIS_ALT = T(
     "Five panels over one time axis: messages born and stored a second, failed sends by kind, size of the send queue, bytes written to disk, load of "
     "the host. "
@@ -142,7 +141,7 @@ def axis(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     chart.update_layout(legend={"y": 1.03, "traceorder": "normal"})
     shown = frame[frame[kinds].sum(axis=1).gt(0) | frame["stalled"]] if kinds else frame[frame["stalled"]]
     failed = int(frame[kinds].sum().sum()) if kinds else 0
-    said = AXIS_READING.say(failed=failed, seconds=round(float(frame["stalled"].sum()) * width / 1000, 1))
+    said = (AXIS_STALLED if frame["stalled"].any() else AXIS_READING).say(failed=failed)
     table = shown.drop(columns=["step_ms"]).reset_index(drop=True)
     return Chart(chart, table, said.render(lang), AXIS_ALT.render(lang), AXIS.render(lang), names, lang, min_width=640)
 
@@ -180,7 +179,11 @@ def outcome(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
             x=frame[column],
             orientation="h",
             name=names[column],
-            marker={"color": colour, "pattern": {"shape": shape}},
+            # White strokes, so that the number in the bar can be read.
+            marker={
+                "color": colour,
+                "pattern": {"shape": shape, "bgcolor": colour, "fgcolor": "#fff", "solidity": 0.2},
+            },
             text=[f"{n:,}" if n else "" for n in frame[column]],
             textposition="inside",
             insidetextanchor="middle",

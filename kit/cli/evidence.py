@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -134,11 +135,16 @@ def inventory(evidence: Path, **chosen: Any) -> None:
 
 @click.command()
 @click.argument("evidence", type=Evidence())
-@click.argument("id")
-@click.option("--json", "json_file", type=click.Path(path_type=Path), help="write the whole life here")
+@click.argument("ids", metavar="ID...", nargs=-1, required=True)
+@click.option(
+    "--json", "json_file", type=click.Path(path_type=Path), help="write the whole life here; of several ids a list"
+)
 @options
-def trace(evidence: Path, id: str, json_file: Path | None, **chosen: Any) -> None:  # noqa: A002
-    """Tell the life of one message: by UNIQ_KEY, offset message id or business key."""
+def trace(evidence: Path, ids: tuple[str, ...], json_file: Path | None, **chosen: Any) -> None:
+    """Tell the life of a message: by UNIQ_KEY, offset message id or business key.
+
+    Of several ids a line each is printed; `-` reads ids from the standard input, one a line.
+    """
     import json
 
     import kit
@@ -146,11 +152,14 @@ def trace(evidence: Path, id: str, json_file: Path | None, **chosen: Any) -> Non
 
     outside(evidence, json_file)
     case = open_case(evidence, **chosen)
-    life = kit.trace(case, id)
-    say(case, console.life(life, case.lang))
+    wanted = [one for each in ids for one in (sys.stdin.read().split("\n") if each == "-" else [each]) if one.strip()]
+    lives = kit.traces(case, wanted)
+    single = len(wanted) == 1
+    say(case, console.life(lives[0], case.lang) if single else console.lives(lives, case.lang))
     if json_file:
         json_file.parent.mkdir(parents=True, exist_ok=True)
-        json_file.write_text(json.dumps(life, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        said = json.dumps(lives[0] if single else lives, ensure_ascii=False, indent=1)
+        json_file.write_text(said + "\n", encoding="utf-8")
     leave(case)
 
 

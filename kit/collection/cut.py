@@ -170,7 +170,7 @@ def _place(out: Path, file: str, taken: set[Path]) -> Path:
 def _lives(case: Case, ids: Sequence[str]) -> list[dict[str, Any]]:
     from kit.analysis.messages import trace
 
-    return [trace.trace(case, one) for one in ids]
+    return trace.traces(case, ids) if ids else []
 
 
 def _offsets(case: Case, wish: Wish, lives: list[dict[str, Any]]) -> dict[str, cut_files.Longs]:

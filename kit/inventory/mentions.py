@@ -8,7 +8,7 @@ from __future__ import annotations
 import os.path
 import re
 from collections import defaultdict, deque
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
 import attrs
@@ -48,24 +48,37 @@ class Text:
     encoding: str | None = None
 
 
-def search(texts: Iterable[Text], words: Collection[str], most: int = MOST) -> tuple[list[Mention], dict[str, int]]:
+Found = tuple[list[Mention], dict[str, int]]
+"""Lines that hold a word, and how many each file has."""
+
+
+def search(texts: Iterable[Text], words: Collection[str], most: int = MOST) -> Found:
     """Return the lines that hold a word, at most `most` of a file (its first ones and its last), and how many lines
     each file has.
 
     Words stand alone: `SO1` is not found in `SO12`. Words shorter than `MIN_KEY` are left out.
     """
-    found: list[Mention] = []
-    counts: dict[str, int] = {}
-    wanted = sorted({word for word in words if len(word) >= MIN_KEY})
-    for text in texts:
+    return search_each(texts, {"": words}, most)[""]
+
+
+def search_each(texts: Iterable[Text], groups: Mapping[str, Collection[str]], most: int = MOST) -> dict[str, Found]:
+    """Return the same for several groups of words, with one look at each file."""
+    owners: dict[str, set[str]] = defaultdict(set)
+    for group, words in groups.items():
+        for word in words:
+            if len(word) >= MIN_KEY:
+                owners[word].add(group)
+    found: dict[str, Found] = {group: ([], {}) for group in groups}
+    wanted = patterns(sorted(owners))
+    for text in texts if wanted else ():
         try:
-            count, mentions = _search(text, wanted, most)
+            kept = _search(text, wanted, owners, most)
         except OSError:  # gone meanwhile; the table of logs says so
             continue
-        if count:
-            counts[text.file] = count
-            found += mentions
-    return found, counts
+        for group, (count, lines) in kept.items():
+            found[group][1][text.file] = count
+            found[group][0].extend(lines)
+    return found
 
 
 @attrs.frozen
@@ -106,22 +119,56 @@ def patterns(words: Iterable[str]) -> list[Pattern]:
     return made
 
 
-def _search(text: Text, words: list[str], most: int) -> tuple[int, list[Mention]]:
-    """Return how many lines of one file hold a word, and those that are kept."""
-    wanted = patterns(words)
-    first: list[tuple[int, bytes]] = []
-    last: deque[tuple[int, bytes]] = deque(maxlen=most // 4)
-    count, line = 0, 1
+class _Kept:
+    """The lines of one file that mention a group: the first and the last of them."""
+
+    def __init__(self, most: int) -> None:
+        self.count = 0
+        self._room = most - most // 4
+        self._first: list[Mention] = []
+        self._last: deque[Mention] = deque(maxlen=most // 4)
+
+    def add(self, mention: Mention) -> None:
+        (self._first if self.count < self._room else self._last).append(mention)
+        self.count += 1
+
+    def lines(self) -> tuple[int, list[Mention]]:
+        return self.count, [*self._first, *self._last]
+
+
+def _search(
+    text: Text, wanted: list[Pattern], owners: Mapping[str, set[str]], most: int
+) -> dict[str, tuple[int, list[Mention]]]:
+    """Return for each group how many lines of one file hold a word of it, and those that are kept."""
+    kept: defaultdict[str, _Kept] = defaultdict(lambda: _Kept(most))
+    alone = len({group for groups in owners.values() for group in groups}) == 1
+    line = 1
     for data in _windows(text):
         counted = 0
         for begin in _begins(data, wanted):
             line += data.count(b"\n", counted, begin)
             counted = begin
             end = data.find(b"\n", begin)
-            (first if count < most - most // 4 else last).append((line, data[begin : len(data) if end < 0 else end]))
-            count += 1
+            said = data[begin : len(data) if end < 0 else end]
+            words = _words(said, wanted, every=not alone)
+            for group in dict.fromkeys(group for word in words for group in sorted(owners[word])):
+                first = next(word for word in words if group in owners[word])
+                kept[group].add(_quoted(text, line, said, first))
         line += data.count(b"\n", counted)
-    return count, [_quoted(text, number, said, wanted) for number, said in (*first, *last)]
+    return {group: each.lines() for group, each in kept.items()}
+
+
+def _words(said: bytes, wanted: list[Pattern], *, every: bool) -> list[str]:
+    """Return the words of a line in their order; the first alone unless `every`."""
+    found: list[tuple[int, bytes]] = []
+    for pattern in wanted:
+        at = 0
+        while (match := pattern.search(said, at)) is not None:
+            found.append((match.start(), match.group()))
+            at = match.end()
+            if not every:
+                break
+    return [word.decode() for _, word in (sorted(found) if every else [min(found)])]
 
 
 def _windows(text: Text) -> Iterator[bytes]:
@@ -152,8 +199,7 @@ def _begins(data: bytes, wanted: list[Pattern]) -> list[int]:
     return sorted(found)
 
 
-def _quoted(text: Text, line: int, said: bytes, wanted: list[Pattern]) -> Mention:
-    first = min((m for pattern in wanted if (m := pattern.search(said))), key=lambda m: m.start())
+def _quoted(text: Text, line: int, said: bytes, word: str) -> Mention:
     encoding = "utf-8" if text.encoding in (None, "utf-16") else text.encoding
     shown = said[: 4 * MAX_TEXT].decode(encoding, "replace").rstrip("\r\n")
-    return Mention(text.file, line, shown[:MAX_TEXT], first.group().decode())
+    return Mention(text.file, line, shown[:MAX_TEXT], word)

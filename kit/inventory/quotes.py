@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import threading
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from kit.evidence.files import open_readonly
 from kit.inventory.inventory import Inventory
@@ -18,7 +21,10 @@ MAX_LINE: Final = 64 << 10
 MAX_SEARCH: Final = 64 << 20
 """Bytes of a file in which a text is looked for."""
 
-_CHUNK: Final = 4 << 20
+_BLOCK: Final = 128 << 10
+"""Bytes of a file of which the line feeds are counted together."""
+_FILES: Final = 4096
+"""Files whose lines are remembered."""
 
 
 def lines(found: Inventory, places: Iterable[tuple[str, int]]) -> list[str]:
@@ -94,23 +100,53 @@ def _each(found: Inventory, file: str, numbers: list[int]) -> Iterator[tuple[int
             yield number, text[number - 1].rstrip("\r")
         return
     with open_readonly(item.path) as stream:
-        line, at = 1, 0  # `at` is where `line` begins or lies
+        begins = _begins(stream)
         for number in numbers:
-            while line < number:
-                stream.seek(at)
-                data = stream.read(_CHUNK)
-                if not data:
-                    raise IndexError(number)
-                feeds = data.count(b"\n")
-                if line + feeds < number:
-                    line, at = line + feeds, at + len(data)
-                    continue
-                position = -1
-                for _ in range(number - line):
-                    position = data.index(b"\n", position + 1)
-                line, at = number, at + position + 1
+            if (at := begins.of(stream, number)) is None:
+                raise IndexError(number)
             stream.seek(at)
             data = stream.read(MAX_LINE)
             if not data and number > 1 and at >= item.bytes:
                 raise IndexError(number)
             yield number, data.split(b"\n", 1)[0].decode(encoding, "replace").rstrip("\r")
+
+
+class _Begins:
+    """Where the lines of one file begin, as far as somebody asked: how many line feeds are before each block of it."""
+
+    def __init__(self) -> None:
+        self._feeds = [0]
+        self._lock = threading.Lock()
+
+    def of(self, stream: IO[bytes], line: int) -> int | None:
+        """Return the position of a line (the first is 1), None behind the last line feed."""
+        with self._lock:
+            while self._feeds[-1] < line - 1:
+                stream.seek((len(self._feeds) - 1) * _BLOCK)
+                data = stream.read(_BLOCK)
+                if not data:
+                    return None
+                self._feeds.append(self._feeds[-1] + data.count(b"\n"))
+        # The line feed before it is in the last block that has fewer before it.
+        block = bisect_left(self._feeds, line - 1) - 1
+        if block < 0:
+            return 0
+        stream.seek(block * _BLOCK)
+        data, position = stream.read(_BLOCK), -1
+        for _ in range(line - 1 - self._feeds[block]):
+            position = data.find(b"\n", position + 1)
+            if position < 0:  # the file was cut meanwhile
+                return None
+        return block * _BLOCK + position + 1
+
+
+_known: dict[tuple[int, ...], _Begins] = {}
+
+
+def _begins(stream: IO[bytes]) -> _Begins:
+    """Return what is known of an open file, by what the file system says of it."""
+    said = os.fstat(stream.fileno())
+    key = (said.st_dev, said.st_ino, said.st_size, said.st_mtime_ns, said.st_ctime_ns)
+    if key not in _known and len(_known) >= _FILES:
+        _known.clear()
+    return _known.setdefault(key, _Begins())

@@ -8,6 +8,7 @@ import contextlib
 import json
 import shutil
 import signal
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -26,6 +27,7 @@ from kit.rocketmq.versions import Version
 
 EVIDENCE: Final = "evidence"
 RUN: Final = "run"
+SNAPSHOTS: Final = "snapshots"
 ABOUT: Final = "lab.json"
 WHOLE: Final = 180.0
 """Hard limit of a run in seconds, from the first process to the last: then the processes end by themselves."""
@@ -107,6 +109,7 @@ class _Live:
         self.probe = Probe(lab.store, lab.logs, [folder / app.folder for app in scenario.apps])
         self.hosts = {app.folder: self._start(app) for app in scenario.apps}
         self.over = threading.Event()
+        self.looks = list(scenario.looks)
 
     def _start(self, app: App, **more: str) -> Host:
         home = self.folder / app.folder
@@ -129,6 +132,9 @@ class _Live:
                 time.sleep(STEP)
                 self._keep()
                 now = time.monotonic()
+                if self.looks and now - began >= self.looks[0]:
+                    self.looks.pop(0)
+                    self._look(len(self.scenario.looks) - len(self.looks))
                 if (
                     done_at is None
                     and all(host.done() for host in self.hosts.values())
@@ -174,6 +180,27 @@ class _Live:
             crash = int(app.settings["crash"])
             self.hosts[app.folder] = self._start(app, first=str(crash + 1), crash="-1")
 
+    def _look(self, number: int) -> None:
+        """Do what somebody does who looks at consumers: copy the offsets, dump the threads where the JDK has jstack."""
+        offsets, copies = self.lab.store / "config" / "consumerOffset.json", self.lab.home / SNAPSHOTS
+        copies.mkdir(exist_ok=True)
+        if offsets.exists():
+            shutil.copy2(offsets, copies / f"consumerOffset-{number}.json")
+        tool = shutil.which("jstack", path=str(Path(self.processes.java).resolve().parent)) or shutil.which("jstack")
+        for app in self.scenario.apps if tool else ():
+            if app.role == "consumer":
+                with (
+                    (self.folder / app.folder / f"jstack-{number}.txt").open("wb") as out,
+                    contextlib.suppress(OSError, subprocess.TimeoutExpired),
+                ):
+                    subprocess.run(
+                        [str(tool), "-l", str(self.hosts[app.folder].process.pid)],
+                        stdout=out,
+                        stderr=subprocess.DEVNULL,
+                        timeout=20,
+                        check=False,
+                    )
+
     def _pause(self, began: float) -> None:
         for each in self.scenario.pauses:
             self.over.wait(max(0.0, began + each.at - time.monotonic()))
@@ -195,6 +222,11 @@ def _commands(lab: cluster.Cluster, scenario: Scenario, folder: Path) -> dict[st
             f"consumerProgress-{app.folder}.txt": ["consumerProgress", *names, "-g", app.settings["group"]]
             for app in scenario.apps
             if app.role == "consumer"
+        },
+        **{
+            f"consumerConnection-{app.folder}.txt": ["consumerConnection", *names, "-g", app.settings["group"]]
+            for app in scenario.apps
+            if app.role == "consumer" and scenario.looks
         },
     }
     if scenario.lookup is not None:
@@ -226,7 +258,8 @@ def _collect_apps(scenario: Scenario, folder: Path, evidence: Path) -> None:
         target = evidence / app.folder
         target.mkdir(parents=True)
         for path in (folder / app.folder).rglob("*"):
-            if path.is_file() and path.suffix in (".log", ".csv", ".gz") and path.stat().st_size:
+            kept = path.suffix in (".log", ".csv", ".gz") or path.name.startswith("jstack-")
+            if path.is_file() and kept and path.stat().st_size:
                 shutil.copy2(path, target / path.name)
 
 
@@ -238,8 +271,10 @@ def _collect_broker(home: Path, target: Path) -> None:
         (home / cluster.LOGS, "logs"),
         (home / "store", "store"),
         (home / "mqadmin", "mqadmin"),
+        (home / SNAPSHOTS, SNAPSHOTS),
     ):
-        source.rename(target / name)
+        if name != SNAPSHOTS or source.is_dir():
+            source.rename(target / name)
     (target / "store" / "lock").unlink(missing_ok=True)
     for path in [p for p in target.rglob("*.log") if not p.stat().st_size]:
         path.unlink()

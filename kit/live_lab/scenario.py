@@ -60,6 +60,8 @@ class Scenario:
     """Over then in any case, from the start of the applications."""
     store_limit: int = 400 << 20
     """Over as soon as the store takes this many bytes on disk."""
+    looks: tuple[float, ...] = ()
+    """Seconds after the applications started at which the offsets are copied and the consumers' threads are dumped."""
     lookup: str | None = None
     """The id somebody looks up with queryMsgById at the end: `uniq_key` or `offset`."""
     roots: tuple[str, ...] = ()

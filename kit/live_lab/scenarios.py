@@ -211,6 +211,75 @@ BUSY_FIXED: Final = BUSY.twin(
     pauses=(_STALLS[0], _STALLS[2]),
 )
 
+LOOKS: Final = (14.0, 27.0)
+"""A broker writes its offsets ten seconds after its start, then every five."""
+_FLOW: Final = STOCK.told(seconds="60", threads="1", pause="12")
+"""Sends to the end of the run, some 80 a second: what is read then is in the midst of it."""
+BACKLOG: Final = Scenario(
+    "consumer-backlog",
+    T("A listener whose call downstream grows from 1 to 400 ms: eight threads are too slow for what arrives"),
+    (AUDIT.told(work="400", slow_after="6", threshold="200"), App("o", "sender", _FLOW.settings)),
+    "4.9.4",
+    "4.9.4",
+    deadline=32,
+    looks=LOOKS,
+    roots=("consumer-backlog",),
+)
+BACKLOG_FIXED: Final = BACKLOG.twin(
+    "fixed",
+    T("The same with a time-out of 20 ms on the call"),
+    apps=(AUDIT.told(work="20", slow_after="6", threshold="200"), BACKLOG.apps[1]),
+)
+STUCK: Final = Scenario(
+    "consumer-stuck",
+    T("An ordered listener that answers SUSPEND_CURRENT_QUEUE_A_MOMENT for one message for ever"),
+    (AUDIT.told(suspends="150"), App("o", "sender", _FLOW.settings)),
+    "4.9.4",
+    "4.9.4",
+    deadline=32,
+    looks=LOOKS,
+    roots=("consumer-stuck",),
+)
+STUCK_FIXED: Final = STUCK.twin(
+    "fixed",
+    T("The same with a listener that puts the message aside and goes on"),
+    apps=(AUDIT.told(suspends="-1"), STUCK.apps[1]),
+)
+_TWO: Final = (AUDIT, App("q", "consumer", {**AUDIT.settings, "service": "stock-alarm", "table": "alarm"}))
+_TAGGED: Final = App(
+    "o", "sender", {**STOCK.settings, "seconds": "18", "threads": "1", "pause": "12", "tags": "IN,OUT"}
+)
+MISMATCH: Final = Scenario(
+    "subscription-mismatch",
+    T("Two services in one consumer group, one subscribes to tag IN, the other to tag OUT"),
+    (_TWO[0].told(expression="IN"), _TWO[1].told(expression="OUT"), _TAGGED),
+    "4.9.4",
+    "4.9.4",
+    settle=7,
+    looks=LOOKS,
+    roots=("subscription-mismatch",),
+)
+MISMATCH_FIXED: Final = MISMATCH.twin(
+    "fixed",
+    T("The same with a consumer group for each subscription"),
+    apps=(MISMATCH.apps[0], MISMATCH.apps[1].told(group="stock-alarm"), _TAGGED),
+)
+DUPLICATE: Final = Scenario(
+    "duplicate-client-id",
+    T("Two processes of one group with the same instanceName on one address: one client id"),
+    (_TWO[0].told(instance="audit"), _TWO[1].told(instance="audit"), App("o", "sender", _FLOW.settings)),
+    "4.9.4",
+    "4.9.4",
+    deadline=32,
+    looks=LOOKS,
+    roots=("duplicate-client-id",),
+)
+DUPLICATE_FIXED: Final = DUPLICATE.twin(
+    "fixed",
+    T("The same with an instanceName of its own for each process"),
+    apps=(_TWO[0].told(instance="audit-1"), _TWO[1].told(instance="audit-2"), DUPLICATE.apps[2]),
+)
+
 SCENARIOS: Final = (
     HEALTHY,
     BLOWUP,
@@ -223,6 +292,14 @@ SCENARIOS: Final = (
     IDENTITY_FIXED,
     BUSY,
     BUSY_FIXED,
+    BACKLOG,
+    BACKLOG_FIXED,
+    STUCK,
+    STUCK_FIXED,
+    MISMATCH,
+    MISMATCH_FIXED,
+    DUPLICATE,
+    DUPLICATE_FIXED,
 )
 FIXED: Final = "-fixed"
 NO_SUCH: Final = T("{name}: no such scenario; there are {known}")

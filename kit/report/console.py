@@ -32,6 +32,7 @@ FIELDS: Final[dict[str, T]] = {
 SENT: Final = T("sent {utc} UTC, if the producer's zone is {zone}")
 MESSAGES: Final = T("{n} messages: {keys}")
 RECORDS: Final = T("{n} copies, in store order")
+COPIES: Final = T("{n} copies")
 OPS: Final = T("ended by {n} op records")
 HANDLED: Final = T("{n} deliveries that consumers wrote down")
 CONSUMERS: Final = T("Who could have consumed it")
@@ -107,6 +108,22 @@ def life(told: dict[str, Any], lang: Lang) -> str:
         *(f"  {gap['text']}" for gap in told["gaps"][:SHOWN_MENTIONS]),
     ]
     return "\n".join(clean(line)[: 4 * WIDE] for line in lines)
+
+
+def lives(told: Iterable[dict[str, Any]], lang: Lang) -> str:
+    """Return a line for each of several messages: how many copies, where and when the last one is, what is missing."""
+    rows = list(told)
+    wide = max((len(each["id"]) for each in rows), default=0)
+    return "\n".join(clean(f"{each['id']:<{wide}}  {_brief(each, lang)}")[: 2 * WIDE] for each in rows)
+
+
+def _brief(told: dict[str, Any], lang: Lang) -> str:
+    if not told["records"]:
+        return " ".join(gap["text"] for gap in told["gaps"][:1]) or MENTIONS.say(n=len(told["mentions"])).render(lang)
+    last = told["records"][-1]
+    copies = COPIES.say(n=len(told["records"])).render(lang)
+    gaps = " ".join(gap["text"] for gap in told["gaps"] if gap["kind"] != "unquoted")
+    return f"{copies}  {_when(last['store_timestamp'])}  {last['stage']}  {last['topic']}  {gaps}"
 
 
 def _when(iso: str | None) -> str:

@@ -132,3 +132,14 @@ def test_acknowledged_and_only_on_the_lost_master() -> None:
     for key in said["keys_missing"][::500]:
         assert told("replica-loss", key) == {None: "lost-with-master", said["group"]: "consumed"}
     assert None not in told("replica-loss", "DC0000001")
+
+
+def test_what_breaks_here_does_not_cost_the_journey(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> None:
+        raise RuntimeError("no")
+
+    monkeypatch.setattr(fates, "of", broken)
+    case = recorded.case("consumer-stuck")
+    found = kit.trace(case, truth("consumer-stuck")["uniq_key"])
+    assert found["records"] and found["consumers"] == []
+    assert [failure.what for failure in case.failures] == ["consumers"]

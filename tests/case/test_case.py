@@ -15,7 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 import kit
 from kit.case import case as case_module
-from kit.case import setup, tables, unreadable
+from kit.case import setup, small_tables, tables, unreadable
 from kit.causes import results
 from kit.causes.consequences import harm
 from kit.causes.findings import Finding, Step
@@ -105,7 +105,7 @@ def test_a_file_more_leaves_the_other_tables(unpacked: Path, tmp_path: Path, mon
     monkeypatch.setattr(
         case_module.Case,
         "_read",
-        lambda self, name, spec, part: read.append(name) or tables.tasks(name, self.found, {"zones": {}}, part),
+        lambda self, name, spec, part: read.append(name) or small_tables.tasks(name, self.found, {"zones": {}}, part),
     )
     for name in names:
         folder = after.folder(name)
@@ -277,8 +277,8 @@ def test_damage_names_its_range(unpacked: Path, cache: Path, tmp_path: Path, tru
 
 def test_second_opening_reads_no_evidence(case: Case, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     counted = case.messages.count()
-    for reader in ("tasks", "frame"):
-        monkeypatch.setattr(tables, reader, None)
+    for module, reader in ((small_tables, "tasks"), (tables, "here"), (tables, "frame")):
+        monkeypatch.setattr(module, reader, None)
     again = kit.open_case(SAMPLE, cache)
     assert again.messages.count() == counted
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import shutil
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -12,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import recorded
+from click.testing import CliRunner
 from pyspark.sql import functions as F  # noqa: N812
 
 import kit
 from kit.analysis.messages import deliveries, lookups, record_stage
 from kit.causes.neighbours import dead_letter
 from kit.causes.root_causes import message_identity
+from kit.cli.main import cli
 from kit.rocketmq import ids, names
 from kit.rocketmq.ids import misread
 
@@ -122,6 +125,52 @@ def test_an_id_that_is_nowhere(case: Case) -> None:
     for asked in ("0A142C0B00002A9F00000000000004AB", "0A142C1500000C387F4466D0D88BFFFF", "no such key", ""):
         told = kit.trace(case, asked)
         assert told["records"] == [] and [gap["kind"] for gap in told["gaps"]][:1] == ["not-found"]
+
+
+def test_many_ids_at_once_are_told_as_one_by_one(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    from kit.inventory import mentions
+
+    truth = by_key()
+    keys = sorted(truth)[:40]
+    op = next(r["msg_id"] for r in recorded.truth(NAME) if r["topic"] == names.OP_TOPIC)
+    asked = [
+        *keys,
+        truth[keys[0]][-1]["msg_id"].lower(),
+        truth[keys[1]][0]["properties"]["KEYS"],
+        op,
+        "no such key",
+        "",
+    ]
+    alone = [kit.trace(case, each) for each in asked]
+    opened = []
+    windows = mentions._windows
+    monkeypatch.setattr(mentions, "_windows", lambda text: opened.append(text.file) or windows(text))
+    assert kit.traces(case, asked) == alone
+    assert len(opened) == len(set(opened)) > 0
+    assert [len(told["records"]) for told in alone[:40]] == [len(truth[key]) for key in keys]
+
+
+def test_the_command_takes_many_ids(folder: Path, tmp_path: Path) -> None:
+    keys = sorted(by_key())[:3]
+    run = CliRunner().invoke(
+        cli,
+        [
+            "trace",
+            str(folder),
+            "-",
+            "nowhere",
+            "--json",
+            str(tmp_path / "all.json"),
+            "--workspace",
+            str(tmp_path / "ws"),
+        ],
+        input="\n".join(keys) + "\n",
+    )
+    assert run.exit_code == 0, run.output
+    said = run.stdout.splitlines()
+    assert [line.split()[0] for line in said] == [*keys, "nowhere"]
+    assert all(f"{len(by_key()[key])} copies" in line for key, line in zip(keys, said, strict=False))
+    assert [each["id"] for each in json.loads((tmp_path / "all.json").read_text())] == [*keys, "nowhere"]
 
 
 def test_stages_count_every_record_once(case: Case) -> None:
@@ -262,7 +311,8 @@ def test_misread_addresses_name_the_producer(case: Case) -> None:
 @pytest.mark.recordings
 @pytest.mark.parametrize("name", [n for n in recorded.NAMES if n != NAME])
 def test_no_other_recording_confirms_it(name: str) -> None:
-    assert message_identity.examine(recorded.case(name)).verdict in ("ruled_out", "insufficient_evidence")
+    case = recorded.case(name)
+    assert message_identity.examine(case).verdict in ("ruled_out", "insufficient_evidence")
     named = "dead-letter" in recorded.label(name).get("neighbours", [])
     assert (dead_letter.examine(case).verdict == "confirmed") is named
 

@@ -44,8 +44,11 @@ def reading(seconds: float, half: int = 0, last: str = "") -> Reading:
 # ------------------------------------------------------------------------------------------------
 
 
-PLAYED = {"half-topic-blowup", "message-size-mismatch", "message-identity", "broker-busy", "transaction-consistency"}
-"""The documented root causes: those of consumers, offsets, reach and replicas are recorded, not played here."""
+PLAYED = {
+    "half-topic-blowup", "message-size-mismatch", "message-identity", "broker-busy", "transaction-consistency",
+    "consumer-backlog", "consumer-stuck", "subscription-mismatch", "duplicate-client-id",
+}  # fmt: skip
+"""The documented root causes and those of consumers: offsets, reach and replicas are recorded, not played here."""
 
 
 def test_every_documented_root_cause_has_an_incident_and_a_twin() -> None:
@@ -323,6 +326,19 @@ def test_every_scenario_is_diagnosed_as_what_it_is(name: str, tmp_path: Path) ->
         figures = next(f["figures"] for f in findings["findings"] if f["cause"] == name)
         assert figures["leaked_messages"] == 4 and figures["retry_topic_length"] == 149
         assert 1 < figures["doubling_seconds"] < 8
+    if name in ("subscription-mismatch", "duplicate-client-id"):
+        figures = next(f["figures"] for f in findings["findings"] if f["cause"] == name)
+        sent, audit, alarm = (ledger(tmp_path / name / path) for path in ("o/sends.csv", "c/audit.csv", "q/alarm.csv"))
+        if name == "subscription-mismatch":
+            assert figures["handled_by_nobody"] == {"stock-change": len(sent - audit - alarm)}
+        else:
+            assert figures["handled_twice"] == len(audit & alarm)
+
+
+def ledger(path: Path) -> set[str]:
+    """The keys of a ledger of a run: of the sender's, those that were answered SEND_OK."""
+    rows = pd.read_csv(path.parents[1] / run.EVIDENCE / path.parent.name / path.name, dtype=str)
+    return set(rows.loc[rows["outcome"] == "SEND_OK", "keys"] if "outcome" in rows else rows["keys"])
 
 
 @pytest.mark.lab

@@ -125,6 +125,7 @@ LOGS = (
 )
 OUTPUTS = (
     ("consumer-backlog", "consumerProgress-points-service-late"),
+    ("consumer-backlog", "consumerProgress-all"),
     ("consumer-stuck", "consumerProgress-account-ledger-late"),
     ("subscription-mismatch", "consumerProgress-late"),
     ("subscription-mismatch-tags", r"consumerStatus-late\.txt"),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
 import pandas as pd
@@ -22,6 +23,7 @@ SLUGS: Final = (
     "pull-offset-illegal", "pull-offset-fixed", "queue-lock-failed", "orderly-not-done", "consume-exception", "consume-null", "expired-sent-back",
     "consumer-stopped", "consumer-connected", "consumer-disconnected", "consumer-registered", "consumer-offset-back", "subscription-replaced", "subscription-removed",
     "subscription-added", "subscription-missing", "subscription-not-latest", "consumer-offset-saved", "consumer-group-changed",
+    "receive-held-back", "grpc-consumer-created", "group-falls-behind",
 )  # fmt: skip
 SAME: Final = (
     "file",
@@ -58,6 +60,7 @@ NUMBERS: Final = (
     "requested",
     "stored",
     "reconsume_times",
+    "behind_ms",
 )
 SECOND: Final = {name: f"{name}_2" for name in ("group", "topic", "broker", "queue_id", "address")}
 """What patterns with two places for a value call the second one."""
@@ -112,14 +115,30 @@ def every(case: Case) -> list[Said]:
     for name, other in SECOND.items():
         if other in found:
             found[name] = found[name].where(found[name].notna(), found[other]) if name in found else found[other]
-    return sorted(map(_said, found.to_dict("records")), key=lambda s: (s.first or dt.datetime.max, s.file, s.line))  # noqa: DTZ901 - both naive UTC
+    own = found["event"] == "grpc-consumer-created"
+    groups = dict(zip(found.loc[own, "client_id"], found.loc[own, "group"], strict=True))
+    if groups:
+        # A gRPC client names its group once, at its start.
+        found["group"] = found["group"].where(found["group"].notna(), found["client_id"].map(groups))
+    return sorted(_statements(found), key=lambda s: (s.first or dt.datetime.max, s.file, s.line))  # noqa: DTZ901 - both naive UTC
 
 
-def _said(row: dict[Any, Any]) -> Said:
-    values = {n: row[n] for n in SAME if row.get(n) is not None and n not in ("file", "source")}
-    low, high = ({n: int(row[f"{end}_{n}"]) for n in NUMBERS if row.get(f"{end}_{n}") is not None} for end in ("low", "high"))  # fmt: skip
-    first, last = (None if pd.isna(row[n]) else row[n].to_pydatetime() for n in ("first", "last"))
-    return Said(row["event"], row["file"], row["source"], values, row["n"], row["line"], row["last_line"], first, last, low, high)  # fmt: skip
+def _statements(found: pd.DataFrame) -> Iterator[Said]:
+    """Yield a statement for each row; column by column, since logs of a day have a hundred thousand of them."""
+    texts = {name: found[name].tolist() for name in SAME if name in found and name not in ("file", "source")}
+    ranges = [
+        {name: found[f"{end}_{name}"].tolist() for name in NUMBERS if f"{end}_{name}" in found}
+        for end in ("low", "high")
+    ]
+    times = [found[name].to_numpy("datetime64[us]").tolist() for name in ("first", "last")]  # NaT is None
+    plain = [found[name].tolist() for name in ("event", "file", "source", "n", "line", "last_line")]
+    for row, (event, file, source, n, line, last_line) in enumerate(zip(*plain, strict=True)):
+        values = {name: said for name, column in texts.items() if (said := column[row]) is not None}
+        low, high = (
+            {name: int(column[row]) for name, column in numbers.items() if column[row] is not None}
+            for numbers in ranges
+        )
+        yield Said(event, file, source, values, n, line, last_line, times[0][row], times[1][row], low, high)
 
 
 def of(case: Case, *slugs: str, group: str | None = None) -> list[Said]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from bisect import bisect_left
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
@@ -87,12 +88,14 @@ def connections(case: Case) -> list[Connection]:
                     True,
                 )
             )
-    gone: dict[tuple[str, str], list[dt.datetime | None]] = defaultdict(list)
-    for said in facts.of(case, "consumer-disconnected"):
-        gone[said.file, said.values.get("address", "")].append(said.first)
+    gone: dict[tuple[str, str], list[dt.datetime]] = defaultdict(list)
+    for said in facts.of(case, "consumer-disconnected"):  # in order of time
+        if said.first is not None:
+            gone[said.file, said.values.get("address", "")].append(said.first)
     for said in facts.of(case, "consumer-connected"):
         address = said.values.get("address", "")
-        ends = sorted(t for t in gone[said.file, address] if t and said.first and t >= said.first)
+        ends = gone[said.file, address]
+        after = len(ends) if said.first is None else bisect_left(ends, said.first)
         if said.group:
             found.append(
                 Connection(
@@ -100,7 +103,7 @@ def connections(case: Case) -> list[Connection]:
                     said.values.get("client_id", ""),
                     address,
                     said.first,
-                    ends[0] if ends else None,
+                    ends[after] if after < len(ends) else None,
                     said.ref(case),
                     said.file,
                 )

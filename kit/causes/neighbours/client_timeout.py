@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from kit.analysis import refs
 from kit.analysis.sends import attempts, busy, sends
 from kit.causes import collect_next
+from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
 
@@ -27,11 +28,14 @@ NONE = T("No send timed out at a client.")
 SUMMARY = T(
     "{count} sends ended with the client's own time-out; {stored} of them are stored nevertheless, {lost} are not."
 )
+SUMMARY_OPEN = T("{count} sends ended with the client's own time-out; what became of them is not in this evidence.")
 TIMED_OUT = T("{count} sends ended with a time-out of the client ({attempts} single attempts).")
+STORED_OPEN = T("Of them some are stored all the same: the answer was late, not the message.")
 STORED = T("{stored} of them are stored all the same: the answer was late, not the message.")
 LATE = T("{count} late answers came after the client had given up; each names a stored record.")
 WANT = T("it prints every time-out of a send")
 ACTION = T('Treat a time-out as "unknown": look the key up or send again, with consumers that tolerate a second copy.')
+WHY_OPEN = T("A time-out of the client says nothing about storage.")
 WHY = T("{stored} of {count} timed-out sends here are stored.")
 RISK = T("A resend of what is stored makes a second copy.")
 VERIFY = T("Each business key has one effect, whatever the number of copies.")
@@ -47,6 +51,11 @@ FIGURES: Final = {
     "timed_out_attempts": Figure(T("single attempts that timed out")),
     "timed_out_sends": Figure(T("sends that timed out")),
 }
+
+ALERTS: Final = (
+    Alert("client-call-timeout", T("Sends time out at the client without an answer."), "timed-out", least=5, within=120, lasts=5),
+    Alert("client-wait-timeout", T("Brokers answer requests too late or not at all."), "timed-out", least=5, within=120, lasts=5),
+)  # fmt: skip
 
 
 def examine(case: Case) -> Finding:
@@ -72,7 +81,7 @@ def examine(case: Case) -> Finding:
     if happened:
         finding.steps.append(
             Step(
-                STORED.say(stored=outcome["stored"] if outcome else None),
+                STORED.say(stored=outcome["stored"]) if outcome else STORED_OPEN,
                 "supporting",
                 True if outcome and outcome["stored"] else None,
                 id="stored-all-the-same",
@@ -87,12 +96,13 @@ def examine(case: Case) -> Finding:
                 id="late-answers",
             )
         )
-        finding.summary = SUMMARY.say(
-            count=count, stored=outcome["stored"] if outcome else None, lost=outcome["lost"] if outcome else None
+        why = WHY.say(stored=outcome["stored"], count=count) if outcome else WHY_OPEN.say()
+        finding.summary = (
+            SUMMARY.say(count=count, stored=outcome["stored"], lost=outcome["lost"])
+            if outcome
+            else SUMMARY_OPEN.say(count=count)
         )
-        finding.remedies = [
-            Remedy(ACTION, WHY.say(stored=outcome["stored"] if outcome else None, count=count), RISK, VERIFY)
-        ]
+        finding.remedies = [Remedy(ACTION, why, RISK, VERIFY)]
     elif not ledger.knows_kinds:
         finding.missing = [collect_next.client_log(collect_next.PRODUCER, WANT)]
     known = ledger.knows_kinds

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from kit.analysis.transactions import send_back
 from kit.causes import collect_next
+from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
 
@@ -28,6 +29,8 @@ SUMMARY = T("%RETRY% + group is {length} characters long ({limit} allowed): {cou
 NONE = T("No send-back was refused for the length of its retry topic.")
 LONG = T("%RETRY% + group is {length} characters long; the broker stores names up to {limit}.")
 REFUSED = T("The broker refused {count} send-backs for it.")
+NOT_LONG = T("%RETRY% + group is longer than the {limit} characters up to which the broker stores names.")
+NOT_REFUSED = T("The broker refused send-backs for it.")
 WANT = T("its sendMessageBack Exception names the group and the broker's answer")
 WANT_STORE_LOG = T("`putMessage message topic length too long` names the length")
 ACTION = T("Shorten the group's name, or split its tags over several groups.")
@@ -52,6 +55,10 @@ FIGURES: Final = {
     "refused_send_backs": Figure(T("send-backs refused by the broker")),
 }
 
+ALERTS: Final = (
+    Alert("topic-too-long", T("The broker refuses messages since the name of their topic is too long, as that of a retry topic can be."), "name-too-long"),
+)  # fmt: skip
+
 
 def examine(case: Case) -> Finding:
     """Say whether a retry topic's name was too long, and what that refused."""
@@ -62,14 +69,14 @@ def examine(case: Case) -> Finding:
     looked = case.has_source("client") or case.has_source("store")
     finding.steps = [
         Step(
-            LONG.say(length=back.retry_topic_length, limit=limit),
+            LONG.say(length=back.retry_topic_length, limit=limit) if happened else NOT_LONG.say(limit=limit),
             "deciding",
             True if happened else (False if looked else None),
             back.reason_refs,
             id="name-too-long",
         ),
         Step(
-            REFUSED.say(count=back.refusals if happened else None),
+            REFUSED.say(count=back.refusals) if happened else NOT_REFUSED,
             "deciding",
             True if happened else (False if looked else None),
             back.refs,

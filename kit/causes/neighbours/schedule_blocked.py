@@ -22,6 +22,7 @@ from kit.analysis import refs
 from kit.analysis.sizes import refusals, sizes
 from kit.case import scan
 from kit.causes import collect_next
+from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.formats.commitlog.schema import promoted
 from kit.i18n import T
@@ -49,6 +50,7 @@ SUMMARY = T(
 FAILED = T(
     "The delivery of the same delayed message failed again and again: {count} failures, {for_size} of them for the size."
 )
+NOT_TOO_LARGE = T("Waiting records exceed the broker's limit under their real topic's name.")
 TOO_LARGE = T("{count} waiting records exceed the limit of {limit} bytes under their real topic's name.")
 BEHIND = T("{waiting} records wait behind it in the same level.")
 WANT = T("a failed delivery names its message there")
@@ -69,6 +71,11 @@ FIGURES: Final = {
     "waiting_behind": Figure(T("records waiting behind in these levels")),
     "undeliverable_records": Figure(T("waiting records too large to be delivered")),
 }
+
+ALERTS: Final = (
+    Alert("schedule-put-failed", T("A delayed message that is due cannot be delivered; the others of its delay level wait behind it."),
+          "delivery-failed", least=3, within=120, lasts=5, severity="critical"),
+)  # fmt: skip
 
 
 def examine(case: Case) -> Finding:
@@ -93,7 +100,7 @@ def examine(case: Case) -> Finding:
             id="delivery-failed",
         ),
         Step(
-            TOO_LARGE.say(count=count, limit=sizes.limits(case).limit),
+            TOO_LARGE.say(count=count, limit=sizes.limits(case).limit) if count else NOT_TOO_LARGE,
             "supporting",
             True if count else None,
             refs.records_at(case, too_large) if too_large is not None and count else (),

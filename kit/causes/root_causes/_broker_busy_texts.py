@@ -40,7 +40,7 @@ class Claim:
     COUNTED = T("The broker itself counted {count} answers with code 2 (SYSTEM_BUSY).")
     SLOW = T("The store itself says that writes, flushes or new files took long ({count} log entries).")
     STALLED = T(
-        "The records show {count} stalls, {seconds} s together, in which nothing was stored while {waiters} messages waited."
+        "The records show {stalls} stalls ({count} pauses, {seconds} s together), in which nothing was stored while {waiters} messages waited."
     )
     STOOD = T("The broker stored nothing for {seconds} s while {waiters} messages waited")
     FIRST_LOST = T("First send that failed and is in no topic: {key}")
@@ -49,8 +49,12 @@ class Claim:
     TIMED_OUT = T(
         "Clients timed out waiting for an answer ({count} log entries): their own time-out, which says nothing about storage."
     )
-    OUTCOME = T("Of {failed} failed sends {stored} are stored and {lost} are in no topic of any broker: {by_kind}.")
-    BELIEF = T("every refusal was lost, what is stored in spite of an error was a client time-out")
+    OUTCOME = T(
+        "Of {failed} failed sends {stored} are stored and {lost} are in no topic of any broker (stored of failed: {by_kind})."
+    )
+    OUTCOME_OPEN = T("Failed sends are lost, or stored in spite of the error.")
+    TWICE_OPEN = T("Keys are stored more than once with the same body.")
+    BELIEF = T("{outcome} Every refusal was lost; what is stored in spite of an error was a client time-out.")
     TWICE = T("{keys} keys are stored more than once with the same body ({brokers} of them on several brokers).")
     WHY = T("Why, rank {rank}: {said} ({share} of the failed sends fall into it).")
     WHY_OPEN = T("Why, rank {rank}: {said}.")
@@ -70,8 +74,8 @@ class Fix:
         "Clients before 5.3.0 do not retry it: {count} sends here were thrown at the application, {lost} messages are lost."
     )
     RESEND_RISK = T(
-        'A resend after a time-out can store twice ({twice} keys here without any resend); without a pause it adds to the load. A second "bak" '
-        "topic makes duplicates of its own."
+        "A resend after a time-out can store twice ({twice} keys here without any resend); without a pause it adds to the load. Sent to a second topic "
+        "instead, it makes duplicates of its own."
     )
     RESEND_VERIFY = T("The ledger of the next incident shows no lost message.")
     LOST = T(

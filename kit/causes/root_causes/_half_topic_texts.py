@@ -104,6 +104,7 @@ class Fix:
     SPLIT = T(
         "Shorten the consumer group's name (or split its tags over several groups) so that %RETRY% + group stays within 127 characters."
     )
+    SPLIT_WHY_OPEN = T("The send-back is accepted, so nothing leaks and the retries reach the consumer.")
     SPLIT_WHY = T(
         "The send-back is accepted, so nothing leaks (here {count} half, scheduled and discarded records together) and the retries reach the consumer."
     )
@@ -114,6 +115,7 @@ class Fix:
         "Let one message fail: a record must appear in %RETRY% + group and the log must show no sendMessageBack Exception."
     )
     CLIENT = T("Upgrade the consumers to client 4.6.1 or newer.")
+    CLIENT_WHY_OPEN = T("It clears TRAN_MSG before re-sending, so no leaked record would exist.")
     CLIENT_WHY = T(
         "It clears TRAN_MSG before re-sending, so none of the {count} leaked records (half, scheduled and discarded ones together) would exist."
     )
@@ -122,6 +124,7 @@ class Fix:
     )
     CLIENT_VERIFY = T("broker.log shows the group with version=335 or higher; the half topic stops growing.")
     ROLLBACK = T("In the check listener, answer ROLLBACK (not COMMIT) for a topic without a handler.")
+    ROLLBACK_WHY_OPEN = T("It ends the doubling: no record that descends from a commit would exist.")
     ROLLBACK_WHY = T(
         "It ends the doubling: the {count} records (half, scheduled and discarded ones together) that descend from commits would not exist."
     )

@@ -17,10 +17,10 @@ class Text:
     )
     UNKNOWN = T("The evidence shows neither look-ups nor what consumers did with each delivery.")
     TWICE = T(
-        "{twice} messages were handled twice because their copies have different offset ids; {lookups} look-ups were given the wrong kind of id."
+        "{twice} messages were handled twice because their copies have different offset ids. Look-ups with the wrong kind of id: {lookups}."
     )
     LOOKED = T(
-        "{lookups} look-ups were given the other kind of id and found nothing; every copy of a message has an offset id of its own, UNIQ_KEY stays."
+        "Look-ups with the wrong kind of id, which found nothing: {lookups}. Every copy of a message has an offset id of its own, UNIQ_KEY stays."
     )
     WANT_STORE = T("the records say which offset ids belong to one message")
     WANT_LEDGER = T(
@@ -36,13 +36,14 @@ class Claim:
     LOOKUP_FAILED = T(
         "{failed} of {seen} look-ups failed because the id was of the other kind: queryMsgById takes an offset id, the others a UNIQ_KEY."
     )
-    LOOKUP_WRONG = T("{wrong} look-ups were given an id of the other kind; what came of it is not shown.")
+    LOOKUP_WRONG = T("Look-ups with an id of the other kind: {wrong}; what came of it is not shown.")
     TWICE = T(
         "{count} messages took effect a second time when their retry copy came: another offset id, the same UNIQ_KEY."
     )
     TWICE_UNKNOWN = T("A message took effect a second time when its retry copy came.")
     DEDUP_UNKNOWN = T("The consumer's own log names an offset id as what it deduplicates by.")
     DEDUP = T("The consumer's own log names an offset id as what it deduplicates by ({count} lines).")
+    SEVERAL_OPEN = T("Messages have several offset ids, one for each copy. That alone is normal.")
     SEVERAL = T("{several} of {keys} messages have several offset ids, one for each copy. That alone is normal.")
 
     MIXED = T("The paste holds ids of both kinds on different lines: {offsets} offset message ids, {keys} UNIQ_KEYs.")

@@ -34,6 +34,8 @@ class Claim:
 
     LIMIT = T("The broker allows {limit} bytes and measures {what} (release {version}).")
     REJECTED = T("At the edge: {count} sends were refused at once for their size, the largest {largest} bytes.")
+    NOT_REJECTED = T("At the edge: sends were refused at once for their size.")
+    AT_RISK_OPEN = T("Open transactions were accepted as half messages but exceed the limit at some put-back.")
     AT_RISK = T(
         "{count} open transactions were accepted as half messages but exceed the limit at some put-back until check {check_max}: a put-back adds "
         "{first} bytes, {last} in the end."

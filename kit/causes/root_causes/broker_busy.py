@@ -23,6 +23,7 @@ from kit.analysis.messages import pasted_ids
 from kit.analysis.sends import attempts, busy, busy_config, load_timeline, refused_pulls, sends, stalls
 from kit.case import setup
 from kit.causes import collect_next
+from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Moment, Remedy, Step, named
 from kit.causes.root_causes._broker_busy_texts import Claim, Fix, Text
 from kit.i18n import T
@@ -56,7 +57,7 @@ LOOKS_LIKE = (
 FIGURES: Final = {
     "errors_by_kind": Figure(T("failed sends, by kind")),
     "attempts_by_kind": Figure(T("single attempts, by kind")),
-    "stalls": Figure(T("pauses of the broker seen in the records")),
+    "stalls": Figure(T("stalls of the broker seen in the records")),
     "sends": Figure(T("sends", "labels")),
     "sends_failed": Figure(T("sends that threw")),
     "failed_but_stored": Figure(T("failed for the sender, yet stored")),
@@ -68,6 +69,13 @@ FIGURES: Final = {
     "explanations": Figure(T("explanations, best shown first")),
     "kind_unknown": Figure(T("failed sends whose error is not known")),
 }
+
+ALERTS: Final = (
+    Alert("flow-control", T("A broker refuses messages by flow control; most clients do not send them again."),
+          "refused", without=("pull-failed",)),
+    Alert("flow-control", T("A broker goes on refusing messages by flow control."),
+          "refused", least=20, within=120, severity="critical", without=("pull-failed",)),
+)  # fmt: skip
 
 
 CLIENT_TIMEOUT = 3000
@@ -141,8 +149,9 @@ def examine(case: Case) -> Finding:
 def _steps(case: Case, seen: Seen, whys: list[busy.Why]) -> list[Step]:
     """Return the steps; the first five are always there, in this order."""
     count, seconds = sum(s.pauses for s in seen.stalls), round(sum(s.stood for s in seen.stalls), 1)
+    waiters = sum(s.waiters for s in seen.stalls)
     behind = stalls.released(case, seen.stalls[:2]) if seen.stalls else ()
-    stalled = Claim.STALLED.say(count=count, seconds=seconds, waiters=sum(s.waiters for s in seen.stalls))
+    stalled = Claim.STALLED.say(stalls=len(seen.stalls), count=count, seconds=seconds, waiters=waiters)
     late = seen.late
     quoted = attempts.quotes(case, ("CLIENT_TIMEOUT",), 2) if seen.timed_out or len(late) else ()
     timed_out = quoted or refs.quote(case, seen.timed_out, 2) or busy.quoted_rows(case, late, 2)
@@ -200,16 +209,21 @@ def _would_show(seen: Seen) -> bool:
 
 def _outcome(case: Case, ledger: sends.Ledger) -> list[Step]:
     by_kind = ledger.outcome_by_kind or {}
-    words: list[Any] = [f"{kind} {n['stored']}/{n['stored'] + n['lost']}" for kind, n in by_kind.items()]
+    words = [f"{kind} {n['stored']}/{n['stored'] + n['lost']}" for kind, n in by_kind.items()]
     refused = [n for kind, n in by_kind.items() if kind in attempts.REFUSALS]
-    if refused and not any(n["stored"] for n in refused) and by_kind.get("CLIENT_TIMEOUT", {}).get("stored"):
-        words.append(Claim.BELIEF)
-    said = Claim.OUTCOME.say(
-        failed=ledger.sends_failed, stored=ledger.failed_but_stored, lost=ledger.lost, by_kind=words or None
-    )
+    late = by_kind.get("CLIENT_TIMEOUT", {}).get("stored")
     failed = bool(ledger.sends_failed) and ledger.lost is not None
+    said = Claim.OUTCOME_OPEN.say()
+    if failed:
+        said = Claim.OUTCOME.say(
+            failed=ledger.sends_failed, stored=ledger.failed_but_stored, lost=ledger.lost, by_kind=words or None
+        )
+        if refused and late and not any(n["stored"] for n in refused):
+            said = Claim.BELIEF.say(outcome=said)
     several = int(ledger.duplicated[ledger.duplicated["brokers"] > 1]["key"].nunique()) if ledger.stored_twice else 0
-    twice = Claim.TWICE.say(keys=ledger.stored_twice, brokers=several)
+    twice = (
+        Claim.TWICE.say(keys=ledger.stored_twice, brokers=several) if ledger.stored_twice else Claim.TWICE_OPEN.say()
+    )
     return [
         Step(
             said,

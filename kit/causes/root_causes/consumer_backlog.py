@@ -7,19 +7,27 @@ control of that group (client/impl/consumer/DefaultMQPushConsumerImpl.pullMessag
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis.consumers import facts, handled, lag, positions, stacks
 from kit.causes import collect_next
+from kit.causes.alerts import LAG_GROWS, Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
 from kit.i18n import T
 from kit.inventory.references import Ref
+from kit.rocketmq import names
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
 SLUG = "consumer-backlog"
 KIND: Kind = "root_cause"
+
+MUCH = 1_000
+"""Messages by which a group has to lag over all its queues for one look to count: pullThresholdForQueue, what one client keeps of one queue."""
+FAR = 60_000
+"""ms by which the pulls of a group have to be behind: one that keeps up is less than a second."""
 
 TITLE = T("A consumer group is too slow for its topic")
 SUMMARY = T(
@@ -35,6 +43,7 @@ GREW = T(
 )
 NOT_GREW = T("The lag of a group grew in all queues of a topic while its offsets went on.")
 SHRANK = T("The lag of {name} shrank again, from {before} to {after} messages: a burst that the group works off.")
+MAYBE_TOTAL = T("A group lags at one moment, or by the broker's statistics; whether the lag grows is not shown.")
 MAYBE_LAGS = T("{name} lags in all queues at one moment; whether the lag grows is not shown.")
 ONE_LOOK = T("{name} lags {lag} messages behind at one moment, in all {queues} queues.")
 SHARED = T("{threads} of {of} consuming threads of group {group} are in {frame}.")
@@ -50,6 +59,13 @@ HELD_BACK = T(
 HELD_BACK_SOME = T(
     "A client holds its pulls back because too many messages wait in memory ({count} lines, each for 1,000 refusals)."
 )
+CACHE_FULL = T(
+    "A gRPC client receives no more because its cache of messages is full ({count} lines): its listener is slower than what arrives."
+)
+BEHIND = T(
+    "By the broker's statistics, pulls of group {group} on {topic} were up to {seconds} s behind the newest message, in {queues} queues."
+)
+TOTAL = T("Group {group} lags {lag} messages behind at one moment, all its queues together.")
 NO_REASON = T("Most consuming threads are in the same frame, the listener takes long, or pulls are held back.")
 OTHERS = T("Group {group} keeps up on the same topic: the broker delivers.")
 NO_OTHERS = T("Another group on the same topic keeps up.")
@@ -92,6 +108,10 @@ FIGURES: Final = {
     "listener_threads": Figure(T("consuming threads that are there")),
 }
 
+ALERTS: Final = (
+    Alert(LAG_GROWS, T("A consumer group falls behind in all queues of a topic."), "lag-grows", by=("group", "topic"), grows=True),
+)  # fmt: skip
+
 
 def examine(case: Case) -> Finding:
     """Say whether a group falls behind, by how much, and in which call its threads are."""
@@ -103,6 +123,8 @@ def examine(case: Case) -> Finding:
     threads = stacks.of_group(case, group, frozenset(handled.places(case, group))) if group else []
     shared = stacks.shared(case, threads)
     finding.steps = [_grew(case, pairs, worst), _reason(case, worst, group, shared), _others(case, pairs, worst)]
+    finding.steps += _statistics(case, worst)
+    finding.steps += _totals(case) if not pairs else []
     once = next((p for p in pairs if p.behind_everywhere), None) if worst is None else None
     if once is not None:
         claim = ONE_LOOK.say(name=once.name, lag=once.lag, queues=len(once.queues))
@@ -117,7 +139,7 @@ def examine(case: Case) -> Finding:
         finding.window = _window(worst)
         _tell(finding, worst, shared)
     elif finding.verdict == "suspected":
-        finding.summary = MAYBE if finding.steps[1].holds else MAYBE_LAGS.say(name=once.name) if once else MAYBE
+        finding.summary = MAYBE if finding.steps[1].holds else MAYBE_LAGS.say(name=once.name) if once else MAYBE_TOTAL
     if finding.verdict != "ruled_out":
         finding.missing = _missing(case, finding, group)
     return finding
@@ -144,6 +166,35 @@ def _grew(case: Case, pairs: list[lag.Pair], worst: lag.Pair | None) -> Step:
     return Step(NOT_GREW, "deciding", False if known else None, id="lag-grows")
 
 
+def _statistics(case: Case, worst: lag.Pair | None) -> list[Step]:
+    """Return the step that pulls were far behind, where stats.log says so: of the group that lags, else of any."""
+    far: dict[tuple[str, str], list[facts.Said]] = defaultdict(list)
+    for said in facts.of(case, "group-falls-behind", group=worst.group if worst else None):
+        if said.group and said.highest.get("behind_ms", 0) >= FAR and not said.values["topic"].startswith("%"):
+            far[said.group, said.values["topic"]].append(said)
+    if not far:
+        return []
+    (group, topic), lines = max(far.items(), key=lambda each: (len(each[1]), each[0]))
+    most = max(said.highest["behind_ms"] for said in lines)
+    claim = BEHIND.say(group=group, topic=topic, seconds=most // 1000, queues=len({said.queue for said in lines}))
+    return [Step(claim, "supporting", True, tuple(said.ref(case) for said in lines[:2]), id="statistics")]
+
+
+def _totals(case: Case) -> list[Step]:
+    """Return the step that a group lags in all, where consumerProgress was asked for every group: without queues, at one moment."""
+    rows = [
+        b
+        for b in positions.admin_blocks(case)
+        if b["command"] == "consumerProgress" and names.of_users(b.get("#Group") or "")
+    ]
+    lags = [(positions.number(row.get("#Diff Total")) or 0, row) for row in rows]
+    most, row = max(lags, key=lambda each: each[0], default=(0, None))
+    if row is None or most < MUCH:
+        return []
+    ref = Ref(row["file"], case.line(row["file"], row["line"]), line=row["line"])
+    return [Step(TOTAL.say(group=row["#Group"], lag=most), "supporting", True, (ref,), id="lags-in-all")]
+
+
 def _reason(case: Case, worst: lag.Pair | None, group: str | None, shared: list[stacks.Shared]) -> Step:
     """Return why the group is slow: the frame its threads share, the listener's time, or that its pulls are held back."""
     best = _best(shared)
@@ -163,6 +214,8 @@ def _reason(case: Case, worst: lag.Pair | None, group: str | None, shared: list[
     if held:
         count = sum(said.count for said in held)
         claim = HELD_BACK.say(group=group, count=count) if group else HELD_BACK_SOME.say(count=count)
+        if all(said.event == "receive-held-back" for said in held):
+            claim = CACHE_FULL.say(count=count)
         return Step(claim, "deciding", True, lines, id="slow-listener")
     return Step(NO_REASON, "deciding", None, id="slow-listener")
 
@@ -195,7 +248,9 @@ def _slow(case: Case, worst: lag.Pair) -> tuple[Any, Ref] | None:
 def _held_back(case: Case, group: str | None) -> list[facts.Said]:
     """Return the lines of pulls held back, of one group where one is known; those of a single queue that is are another cause's."""
     said = [
-        s for s in facts.of(case, "pull-held-back", "pull-held-back-cpp") if group is None or s.group in (group, None)
+        s
+        for s in facts.of(case, "pull-held-back", "pull-held-back-cpp", "receive-held-back")
+        if group is None or s.group in (group, None)
     ]
     still = [
         s

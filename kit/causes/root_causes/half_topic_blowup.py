@@ -19,9 +19,10 @@ from kit.analysis import refs
 from kit.analysis.transactions import answers, leaks, send_back
 from kit.case import setup
 from kit.causes import collect_next
+from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Moment, Remedy, Step, named
 from kit.causes.root_causes._half_topic_texts import Claim, Fix, Text
-from kit.i18n import T
+from kit.i18n import Sentence, T
 from kit.inventory.references import Ref
 from kit.rocketmq import names
 
@@ -58,6 +59,12 @@ FIGURES: Final = {
     "max_check_times": Figure(T("checks of one message at most")),
     "retry_topic_length": Figure(T("characters in the retry topic's name (127 allowed)")),
 }
+
+ALERTS: Final = (
+    Alert("stage:leaked", T("A sent-back message was stored as a half message: the half topic doubles with every check round."),
+          "leaked", severity="critical", grows=True),
+    Alert("leaked-half-printed", T("The check of half messages prints one that came from a refused send-back."), "leaked", severity="critical", grows=True),
+)  # fmt: skip
 
 
 @attrs.frozen
@@ -171,7 +178,7 @@ def _diverted_step(case: Case, leak: Leak | None, printed: refs.Seen) -> Step:
     if leak is not None and (leak.half or leak.put_back):
         if leak.committed:
             return Step(
-                Claim.DIVERTED.say(commits=leak.commits, records=leak.committed),
+                Claim.DIVERTED.say(commits=leak.commits, records=_of_commits(leak)),
                 "deciding",
                 True,
                 refs.records_at(case, leaks.committed_again(case)),
@@ -257,13 +264,13 @@ def _fixes(leak: Leak) -> pd.DataFrame:
     import pandas as pd
 
     everything = leak.committed + leak.put_back + leak.discarded
-    twice = leak.counts[leak.counts["committed"]]["records"].sum()
+    twice = _of_commits(leak)
     return pd.DataFrame(
         [
             {
                 "fix": "rollback-unknown-topic",
-                "prevented": int(twice),
-                "left": int(everything - twice),
+                "prevented": twice,
+                "left": int(everything) - twice,
                 "retries_delivered": False,
             },
             {"fix": "client-4.6.1", "prevented": int(everything), "left": 0, "retries_delivered": False},
@@ -272,21 +279,26 @@ def _fixes(leak: Leak) -> pd.DataFrame:
     )
 
 
+def _of_commits(leak: Leak) -> int:
+    """Return how many leaked records descend from commits, those that were discarded in the end included."""
+    return int(leak.counts[leak.counts["committed"]]["records"].sum())
+
+
 def _remedies(leak: Leak | None, back: send_back.SendBack) -> list[Remedy]:
     """Return what contains it now, then the documented fixes; that of the name only where the name was the reason."""
-    fixes = _fixes(leak).set_index("fix") if leak else None
+    prevented = _fixes(leak).set_index("fix")["prevented"].to_dict() if leak else {}
 
-    def prevented(fix: str) -> Any:
-        return int(fixes["prevented"].to_dict()[fix]) if fixes is not None else None
+    def why(fix: str, counted: T, uncounted: T) -> Sentence:
+        return counted.say(count=prevented[fix]) if prevented.get(fix) else uncounted.say()
 
     made = [Remedy(Fix.CONTAIN, Fix.CONTAIN_WHY, Fix.CONTAIN_RISK, Fix.CONTAIN_VERIFY, undo=Fix.CONTAIN_UNDO)]
     if back.reason in (None, "name-too-long"):
-        split = Fix.SPLIT_WHY.say(count=prevented("split-tags"))
+        split = why("split-tags", Fix.SPLIT_WHY, Fix.SPLIT_WHY_OPEN)
         when = Fix.SPLIT_WHEN if back.reason is None else None
         made.append(Remedy(Fix.SPLIT, split, Fix.SPLIT_RISK, Fix.SPLIT_VERIFY, when, Fix.SPLIT_UNDO))
-    client = Fix.CLIENT_WHY.say(count=prevented("client-4.6.1"))
+    client = why("client-4.6.1", Fix.CLIENT_WHY, Fix.CLIENT_WHY_OPEN)
     made.append(Remedy(Fix.CLIENT, client, Fix.CLIENT_RISK, Fix.CLIENT_VERIFY, undo=Fix.CLIENT_UNDO))
-    answer = Fix.ROLLBACK_WHY.say(count=prevented("rollback-unknown-topic"))
+    answer = why("rollback-unknown-topic", Fix.ROLLBACK_WHY, Fix.ROLLBACK_WHY_OPEN)
     made.append(Remedy(Fix.ROLLBACK, answer, Fix.ROLLBACK_RISK, Fix.ROLLBACK_VERIFY, Fix.ROLLBACK_WHEN))
     made.append(Remedy(Fix.DELIVER, Fix.DELIVER_WHY, Fix.DELIVER_RISK, Fix.DELIVER_VERIFY))
     return made

@@ -20,6 +20,7 @@ from kit.analysis import refs
 from kit.analysis.sizes import refusals, sizes, what_if
 from kit.analysis.transactions import half_queue
 from kit.causes import collect_next
+from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, named
 from kit.causes.root_causes._message_size_mismatch_texts import MEASURES, UNKNOWN, Claim, Fix, Text
 from kit.formats.commitlog.schema import TEXT, as_dict
@@ -57,6 +58,13 @@ FIGURES: Final = {
     "direct_rejects": Figure(T("sends refused at once for their size")),
     "safe_body_bytes": Figure(T("largest safe body in bytes, by topic")),
 }
+
+ALERTS: Final = (
+    Alert("message-size-exceeded", T("A check puts a half message back and the broker refuses it for its size: the check repeats it without end."),
+          "put-back-refused", severity="critical", when=lambda values: "TransactionalMessageCheck" in (values["thread"] or ""), grows=True),
+    Alert("put-back-failed", T("The broker cannot put half messages back into the half topic: checks do not get past them."),
+          "put-back-failed", least=3, severity="critical", grows=True),
+)  # fmt: skip
 
 
 @attrs.frozen
@@ -226,14 +234,16 @@ def _limit_step(found: Seen, shown: bool) -> Step:
 
 def _rejects_step(rejects: refusals.Rejects, shown: bool) -> Step:
     claim = Claim.REJECTED.say(count=rejects.by_broker, largest=rejects.largest)
-    return Step(claim, "supporting", True if shown and rejects.by_broker else None, rejects.broker_refs)
+    if not rejects.by_broker:
+        return Step(Claim.NOT_REJECTED, "supporting", None)
+    return Step(claim, "supporting", True if shown else None, rejects.broker_refs)
 
 
 def _risk_step(case: Case, found: Seen) -> Step:
     last = found.limits.check_max
-    claim = Claim.AT_RISK.say(count=found.at_risk, check_max=last, first=size.growth(1), last=size.growth(last))
     if found.risk is None or found.risk.empty:
-        return Step(claim, "supporting", None)
+        return Step(Claim.AT_RISK_OPEN, "supporting", None)
+    claim = Claim.AT_RISK.say(count=found.at_risk, check_max=last, first=size.growth(1), last=size.growth(last))
     return Step(claim, "supporting", True, refs.records_at(case, found.risk.head(3)))
 
 

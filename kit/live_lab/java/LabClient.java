@@ -19,7 +19,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
+import org.apache.rocketmq.client.consumer.listener.ConsumeOrderlyStatus;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
+import org.apache.rocketmq.client.consumer.listener.MessageListenerOrderly;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.client.producer.LocalTransactionState;
 import org.apache.rocketmq.client.producer.SendResult;
@@ -158,7 +160,18 @@ public final class LabClient {
         consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
         consumer.setConsumeThreadMin(8);
         consumer.setConsumeThreadMax(8);
-        consumer.subscribe(text("topic"), "*");
+        consumer.setPullThresholdForQueue(number("threshold", 1000));
+        if (set.containsKey("instance")) {
+            consumer.setInstanceName(text("instance"));
+        }
+        consumer.subscribe(text("topic"), set.getOrDefault("expression", "*"));
+        if (set.containsKey("suspends")) {
+            consumer.registerMessageListener(inOrder(ledger, number("suspends", -1)));
+            consumer.start();
+            onEnd(consumer::shutdown);
+            return;
+        }
+        long slow = System.currentTimeMillis() + number("slow_after", 0) * 1000L;
         consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) -> {
             MessageExt msg = messages.get(0);
             String offsetId = msg instanceof MessageClientExt ? ((MessageClientExt) msg).getOffsetMsgId() : msg.getMsgId();
@@ -176,6 +189,7 @@ public final class LabClient {
                 say("INFO", "duplicate ignored, dedupKey=" + id + " keys=" + msg.getKeys(), null);
                 return ConsumeConcurrentlyStatus.CONSUME_SUCCESS;
             }
+            callDownstream(System.currentTimeMillis() < slow ? 1 : number("work", 0));
             ledger.add(msg.getKeys(), msg.getMsgId(), offsetId, msg.getReconsumeTimes(), "OK", now());
             String named = "none".equals(dedup) ? about + " offsetMsgId=" + offsetId : "dedupKey=" + id + " keys=" + msg.getKeys() + " points=120";
             say("INFO", "points granted, " + named + " reconsumeTimes=" + msg.getReconsumeTimes(), null);
@@ -185,6 +199,28 @@ public final class LabClient {
         consumer.start();
         onEnd(consumer::shutdown);
         say("INFO", text("service") + " started, consumerGroup=" + text("group"), null);
+    }
+
+    /** An ordered listener that never accepts one message: its queue waits for it. */
+    private MessageListenerOrderly inOrder(Table ledger, int refused) {
+        return (messages, context) -> {
+            MessageExt msg = messages.get(0);
+            String offsetId = msg instanceof MessageClientExt ? ((MessageClientExt) msg).getOffsetMsgId() : msg.getMsgId();
+            boolean never = Integer.parseInt(msg.getKeys().replaceAll("\\D", "")) % 10000 == refused;
+            ledger.add(msg.getKeys(), msg.getMsgId(), offsetId, msg.getReconsumeTimes(), never ? "FAIL" : "OK", now());
+            if (never) {
+                say("ERROR", "apply failed, keys=" + msg.getKeys() + " msgId=" + msg.getMsgId(), new IllegalStateException("unknown account " + msg.getKeys()));
+            }
+            return never ? ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT : ConsumeOrderlyStatus.SUCCESS;
+        };
+    }
+
+    private static void callDownstream(int milliseconds) {
+        try {
+            Thread.sleep(milliseconds);
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     // --- a service that sends under load --------------------------------------------------------------------------------------
@@ -202,7 +238,9 @@ public final class LabClient {
             Thread thread = new Thread(() -> {
                 while (System.currentTimeMillis() < end) {
                     String key = String.format("%s%07d", text("prefix"), next.incrementAndGet());
-                    Message msg = new Message(text("topic"), "STOCK", key, body(key, number("body", 200)));
+                    String[] tags = list("tags");
+                    String tag = tags.length == 0 ? "STOCK" : tags[Math.abs(key.hashCode()) % tags.length];
+                    Message msg = new Message(text("topic"), tag, key, body(key, number("body", 200)));
                     String start = now();
                     long began = System.nanoTime();
                     String outcome;

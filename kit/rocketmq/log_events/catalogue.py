@@ -7,7 +7,19 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from kit.rocketmq.known_problems.catalogue import PROBLEMS
-from kit.rocketmq.log_events import broker, client, consumer, lookup, noise, offsets, reach, replicas, transaction
+from kit.rocketmq.log_events import (
+    broker,
+    client,
+    consumer,
+    grpc_clients,
+    lookup,
+    noise,
+    offsets,
+    reach,
+    replicas,
+    stats,
+    transaction,
+)
 from kit.rocketmq.log_events.event import Event
 
 if TYPE_CHECKING:
@@ -17,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["BY_SLUG", "EVENTS", "Event", "literals", "slugs"]
 
 EVENTS: Final[tuple[Event, ...]] = (
-    *transaction.EVENTS, *broker.EVENTS, *client.EVENTS, *lookup.EVENTS, *consumer.EVENTS, *offsets.EVENTS, *reach.EVENTS, *replicas.EVENTS, *noise.EVENTS,
+    *transaction.EVENTS, *broker.EVENTS, *client.EVENTS, *lookup.EVENTS, *consumer.EVENTS, *offsets.EVENTS, *reach.EVENTS, *replicas.EVENTS, *noise.EVENTS, *grpc_clients.EVENTS, *stats.EVENTS,
 )  # fmt: skip
 BY_SLUG: Final = {event.slug: event for event in EVENTS}
 

@@ -1,0 +1,76 @@
+"""Lines of large files: each asked for in any order, over the borders of the blocks they are counted by."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from kit.inventory import inventory, quotes
+
+BLOCK = 512
+
+
+@pytest.fixture
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(quotes, "_BLOCK", BLOCK)
+    monkeypatch.setattr(quotes, "_known", {})
+    folder = tmp_path / "evidence"
+    folder.mkdir()
+    return folder / "broker.log"
+
+
+def written(path: Path, lines: list[str], end: str = "\n") -> inventory.Inventory:
+    path.write_text("\n".join(lines) + end)
+    return inventory.take(path.parent, path.parent.parent / "cache")
+
+
+@pytest.mark.parametrize("end", ["\n", ""])
+def test_lines_in_any_order(log: Path, end: str) -> None:
+    chosen = random.Random(7)
+    lines = [f"2024-05-04 10:00:00 INFO main - {n} " + "x" * chosen.choice([0, 3, 400, 1500]) for n in range(300)]
+    found = written(log, lines, end)
+    numbers = [*range(1, 301)]
+    chosen.shuffle(numbers)
+    for number in numbers:
+        assert quotes.lines(found, [("broker.log", number)]) == [lines[number - 1]]
+    assert quotes.lines(found, [("broker.log", n) for n in numbers]) == [lines[n - 1] for n in numbers]
+    with pytest.raises(IndexError):
+        quotes.lines(found, [("broker.log", 302)])
+
+
+def test_a_line_feed_that_ends_a_block(log: Path) -> None:
+    lines = ["2024-05-04 10:00:00 INFO main - first".ljust(BLOCK - 1, "."), "second", "", "fourth"]
+    found = written(log, lines)
+    for number in (4, 3, 2, 1):
+        assert quotes.lines(found, [("broker.log", number)]) == [lines[number - 1]]
+
+
+def test_a_file_is_counted_once(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = written(log, [f"2024-05-04 10:00:00 INFO main - {n}" for n in range(2000)])
+    quotes.lines(found, [("broker.log", 1900)])
+    (begins,) = quotes._known.values()
+    read: list[int] = []
+
+    class Stream:
+        def __init__(self, stream: object) -> None:
+            self.stream = stream
+
+        def seek(self, at: int) -> None:
+            self.stream.seek(at)  # type: ignore[attr-defined]
+
+        def read(self, size: int) -> bytes:
+            read.append(size)
+            return self.stream.read(size)  # type: ignore[attr-defined, no-any-return]
+
+    with log.open("rb") as stream:
+        assert begins.of(Stream(stream), 1000) is not None  # type: ignore[arg-type]
+    assert read == [BLOCK]
+
+
+def test_a_file_that_grew_is_counted_anew(log: Path) -> None:
+    lines = ["2024-05-04 10:00:00 INFO main - one", "2024-05-04 10:00:01 INFO main - two"]
+    quotes.lines(written(log, lines), [("broker.log", 2)])
+    more = ["2024-05-04 09:00:00 INFO main - zero", *lines]
+    assert quotes.lines(written(log, more), [("broker.log", 3)]) == [lines[1]]
