@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from kit.cli import doctor, evidence, lab, offline, postmortem
+from kit.cli import doctor, evidence, lab, offline, postmortem, watch
 from kit.cli.shared import BUG, Refusal, clean
 from kit.i18n import Lang, T
 
@@ -99,7 +99,14 @@ def cli() -> None:
     """
 
 
-for command in (*evidence.COMMANDS, *postmortem.COMMANDS, *doctor.COMMANDS, *offline.COMMANDS, *lab.COMMANDS):
+for command in (
+    *evidence.COMMANDS,
+    *postmortem.COMMANDS,
+    *doctor.COMMANDS,
+    *offline.COMMANDS,
+    *lab.COMMANDS,
+    *watch.COMMANDS,
+):
     cli.add_command(command)
 
 

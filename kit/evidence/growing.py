@@ -141,32 +141,46 @@ def marked(file: io.FileIO, place: Place) -> Place:
 
 
 def look(
-    roots: Sequence[Path], before: State, now: float, is_asked: Callable[[str], bool]
+    roots: Sequence[Path], before: State, now: float, is_asked: Callable[[str], bool], broken: dict[str, int] | None
 ) -> tuple[list[Found], State]:
     """Return the files below `roots` whose names are asked for, each with its place, and the places of those that are
     gone for less than `FORGET` seconds. What cannot be read at the moment is left for the next look.
+
+    `broken`: packed files that broke off, with the time of their last change: they are tried again once that is another;
+    None leaves packed files out.
     """
     found: list[Found] = []
+    here: set[str] = set()
     for root, folder in enumerate(roots):
         with contextlib.suppress(OSError):
             for name, path, info in walk(folder)[0]:
                 if not is_asked(name) or not info.st_size:
                     continue
                 key = f"{info.st_dev}:{info.st_ino}"
+                here.add(key)
                 with contextlib.suppress(OSError):
-                    found.append(_found(root, name, path, info, before.get(key), before, key))
-    here = {each.key for each in found}
+                    one = _found(root, name, path, info, before.get(key), before, key, broken)
+                    found += [one] if one is not None else []
     gone = {
         key: msgspec.structs.replace(place, gone=place.gone or now, begin=place.at, first=place.line)
         for key, place in before.items()
-        if key not in here and place.at > 0 and now - (place.gone or now) < FORGET
+        if key not in {each.key for each in found} and place.at > 0 and now - (place.gone or now) < FORGET
     }
+    for key in (broken or {}).keys() - here:
+        (broken or {}).pop(key)
     return found, gone
 
 
 def _found(
-    root: int, name: str, path: Path, info: os.stat_result, known: Place | None, before: State, key: str
-) -> Found:
+    root: int,
+    name: str,
+    path: Path,
+    info: os.stat_result,
+    known: Place | None,
+    before: State,
+    key: str,
+    broken: dict[str, int] | None,
+) -> Found | None:
     file = EvidenceFile(name, path, info.st_size, modified=info.st_mtime)
     here = {"name": name, "root": root, "gone": 0.0}
     if known is not None and known.size == info.st_size and known.changed == info.st_mtime_ns:
@@ -182,7 +196,11 @@ def _found(
         with open_raw(path) as opened:
             place = _taken_over(opened, before, here)
         return Found(key, file, place or Place(name, root), place is None, False)
+    if broken is None or broken.get(key) == info.st_mtime_ns:
+        return None
+    broken[key] = info.st_mtime_ns
     with text(path) as plain, open_raw(plain) as opened:
+        broken.pop(key)
         place = _taken_over(opened, before, here)
         file = attrs.evolve(file, bytes=os.fstat(opened.fileno()).st_size, packed=True)
     stamp = {"size": info.st_size, "changed": info.st_mtime_ns}

@@ -34,6 +34,8 @@ UNFINISHED: Final = 30.0
 MOST: Final = 256 << 20
 """Bytes of one step."""
 _QUEUE_FOLDERS: Final = frozenset({"consumequeue", "batchconsumequeue", "consumequeue_ext"})
+_GLANCE: Final = 4096
+"""Bytes without a zero that are no beginning of a store."""
 _NEVER: Final = frozenset({"index", "timerwheel", "timerlog", "abort", "lock", "checkpoint"})
 
 
@@ -92,17 +94,24 @@ class Follower:
     _known: dict[str, tuple[int, str, dict[str, Any]]] = attrs.field(init=False, factory=dict)
     _quiet: dict[str, tuple[int, float]] = attrs.field(init=False, factory=dict)
     _bases: dict[str, tuple[int, int]] = attrs.field(init=False, factory=dict)
+    _broken: dict[str, int] | None = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        # Logs are packed when they are rolled; stores are not.
+        self._broken = {} if self.kinds == LOGS else None
 
     def step(self, before: State, *, first: bool) -> State:
         """Return the places behind what is whole now. `first`: nobody has followed these files before."""
         now, left = self.clock(), self.most
-        found, after = growing.look(self.roots, before, now, self._is_asked)
+        found, after = growing.look(self.roots, before, now, self._is_asked, self._broken)
         last = _last_of(found)
         for each in sorted(found, key=lambda one: (one.file.modified or 0.0, one.file.file)):
             place = each.place
             # What was cut off or taken away in this moment shows at the next look.
             with contextlib.suppress(OSError):
                 if self._kind(each.key, each.file)[0] not in self.kinds:
+                    if each.is_packed:
+                        after[each.key] = _left(place)  # or it would be unpacked again
                     continue
                 if first and (self.start == "latest" or (each.file.modified or now) < self.since):
                     place = self._at_end(each, each.key in last)
@@ -110,8 +119,9 @@ class Follower:
                     place = self._advanced(each, now, left, each.key in last)
             left -= place.at - place.begin
             after[each.key] = place
+        here = {each.key for each in found}
         for known in (self._known, self._quiet, self._bases):
-            for key in known.keys() - after.keys():
+            for key in known.keys() - after.keys() - here:
                 known.pop(key)
         return after
 
@@ -128,11 +138,13 @@ class Follower:
         if known is None or (known[0] < HEAD and file.bytes >= 2 * known[0]):
             from kit.inventory.sniff import SAMPLE, seconds_twice
 
-            with growing.text(file.path) as plain:
-                kind, detail = recognise(attrs.evolve(file, path=plain))
+            with growing.text(file.path) as plain, open_raw(plain) as stream:
+                kind, detail = None, dict[str, Any]()
+                is_text = 0 not in os.pread(stream.fileno(), _GLANCE, 0)
+                if not is_text or self.kinds == LOGS:
+                    kind, detail = recognise(attrs.evolve(file, path=plain))
                 if kind in LOGS:
-                    with open_raw(plain) as stream:
-                        detail["seconds_twice"] = seconds_twice(os.pread(stream.fileno(), SAMPLE, 0))
+                    detail["seconds_twice"] = seconds_twice(os.pread(stream.fileno(), SAMPLE, 0))
             known = self._known[key] = (file.bytes, kind or "", detail)
         return known[1], known[2]
 
@@ -163,7 +175,7 @@ class Follower:
         """Return the place behind everything that is in a file now, as if it had been read."""
         place = found.place
         if found.is_packed:
-            return msgspec.structs.replace(place, at=growing.UNREAD, begin=growing.UNREAD)
+            return _left(place)
         kind, _ = self._kind(found.key, found.file)
         with open_raw(found.file.path) as stream:
             if kind in LOGS:
@@ -223,6 +235,10 @@ class Follower:
                 file = self._store_file(key, place.name, stream)
                 known |= {"base": file.base, "entry_head": file.head}
         return Stretch(**known)
+
+
+def _left(place: Place) -> Place:
+    return msgspec.structs.replace(place, at=growing.UNREAD, begin=growing.UNREAD)
 
 
 def _moved(stream: io.FileIO, place: Place, end: int, line: int = 1) -> Place:

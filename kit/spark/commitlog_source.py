@@ -29,7 +29,7 @@ from pyspark.sql.datasource import (
 
 from kit.evidence.unread import Unread
 from kit.formats.commitlog.schema import FIELDS, SKIPPED, STORED, File, Wanted, schema
-from kit.spark.sources import KEPT, ddl, files_of, kept, part_name
+from kit.spark.sources import KEPT, ddl, files_of, kept, part_name, plain
 
 CHUNK: Final = 64 << 20
 """Bytes of a file one task reads at most; files smaller than that share a task."""
@@ -157,9 +157,8 @@ class CommitLogReader(DataSourceReader):
 
     def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
         folder = self.options.get("keep")
-        return (
-            kept(folder, part_name(self.options, partition), self._read(partition)) if folder else self._read(partition)
-        )
+        rows = self._read(partition)
+        return kept(folder, part_name(self.options, partition), rows) if folder else map(plain, rows)
 
     def _read(self, partition: Any) -> Iterator[pa.RecordBatch]:
         from kit.formats.commitlog.segments import messages, skipped

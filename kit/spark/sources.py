@@ -119,7 +119,19 @@ def kept(folder: str, name: str, found: Iterable[pa.RecordBatch]) -> Iterator[pa
 
 def ddl(schema: pa.Schema) -> str:
     """Return an Arrow schema as Spark's SQL text."""
-    return ", ".join(f"`{field.name}` {_SQL[field.type]}" for field in schema)
+    return ", ".join(f"`{field.name}` {_SQL[_plain(field.type)]}" for field in schema)
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def plain(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a batch without dictionaries: the JVM is handed one after the other and would need each one's own."""
+    if not any(pa.types.is_dictionary(field.type) for field in batch.schema):
+        return batch
+    fields = [field.with_type(_plain(field.type)) for field in batch.schema]
+    return pa.RecordBatch.from_arrays([batch.column(f.name).cast(f.type) for f in fields], schema=pa.schema(fields))
 
 
 def files_of(options: Any, *kinds: str) -> list[dict[str, Any]]:

@@ -132,7 +132,9 @@ class CommitLogStreamReader(GrowingReader):
         self.wanted = wanted
 
     def rows(self, stretch: Stretch) -> Iterator[pa.RecordBatch]:
-        return messages(stretch, self.wanted)
+        from kit.spark.sources import plain
+
+        return map(plain, messages(stretch, self.wanted))
 
 
 class ConsumeQueueStreamReader(GrowingReader):

@@ -13,6 +13,7 @@ from kit.analysis.consumers import denials, reach
 from kit.analysis.sends import sends
 from kit.case import setup
 from kit.causes import collect_next
+from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
 
@@ -78,6 +79,10 @@ FIGURES: Final = {
     "denied": Figure(T("refusals by access control")),
     "reasons": Figure(T("whom it refused, by reason")),
 }
+
+ALERTS: Final = (
+    Alert("access-denied", T("Access control refuses requests of a client."), "denied", least=3, within=120),
+)  # fmt: skip
 
 
 def examine(case: Case) -> Finding:

@@ -17,6 +17,7 @@ from kit.analysis import refs
 from kit.analysis.transactions import answers, transactions
 from kit.case import setup
 from kit.causes import collect_next
+from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
 from kit.inventory.references import Ref
@@ -57,6 +58,11 @@ FIGURES: Final = {
     "answered_unknown": Figure(T("of the discarded were answered UNKNOW")),
     "check_limit": Figure(T("checks allowed")),
 }
+
+ALERTS: Final = (
+    Alert("stage:discarded", T("The broker discards transactions that were still open at their last check."), "discarded"),
+    Alert("check-discard", T("The broker discards transactions that were still open at their last check."), "discarded"),
+)  # fmt: skip
 
 
 def examine(case: Case) -> Finding:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from kit.analysis.sizes import refusals, sizes
 from kit.causes import collect_next
+from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
 
@@ -47,6 +48,10 @@ FIGURES: Final = {
     "refused_by_client": Figure(T("sends refused by the client itself for their size")),
     "largest_refused_record": Figure(T("bytes of the largest refused record")),
 }
+
+ALERTS: Final = (
+    Alert("message-illegal", T("A broker or client refuses messages for their size or properties when they are sent."), "refused-at-once"),
+)  # fmt: skip
 
 
 def examine(case: Case) -> Finding:

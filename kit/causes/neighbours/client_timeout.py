@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from kit.analysis import refs
 from kit.analysis.sends import attempts, busy, sends
 from kit.causes import collect_next
+from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
 
@@ -50,6 +51,11 @@ FIGURES: Final = {
     "timed_out_attempts": Figure(T("single attempts that timed out")),
     "timed_out_sends": Figure(T("sends that timed out")),
 }
+
+ALERTS: Final = (
+    Alert("client-call-timeout", T("Sends time out at the client without an answer."), "timed-out", least=5, within=120, lasts=5),
+    Alert("client-wait-timeout", T("Brokers answer requests too late or not at all."), "timed-out", least=5, within=120, lasts=5),
+)  # fmt: skip
 
 
 def examine(case: Case) -> Finding:

@@ -16,6 +16,7 @@ from kit.analysis import refs
 from kit.analysis.messages import record_stage
 from kit.case import scan
 from kit.causes import collect_next
+from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.formats.commitlog.schema import promoted
 from kit.i18n import T
@@ -76,6 +77,12 @@ STOP_VERIFY: Final = T(
 )
 
 FIGURES: Final = {"dead_lettered": Figure(T("messages in dead-letter queues"))}
+
+ALERTS: Final = (
+    Alert("stage:dlq", T("A consumer group stopped retrying messages: they are in its dead letter topic, and nobody consumes them there."),
+          "in-dead-letter-queue", by=("group",)),
+    Alert("dlq-sent", T("The broker moved messages to a dead letter topic."), "in-dead-letter-queue"),
+)  # fmt: skip
 
 
 def examine(case: Case) -> Finding:

@@ -15,6 +15,7 @@ from kit.analysis import refs
 from kit.analysis.sends import sends
 from kit.case import scan
 from kit.causes import collect_next
+from kit.causes.alerts import DISK_FULL, Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
 
@@ -48,6 +49,11 @@ FIGURES: Final = {
     "marked_full": Figure(T("times a disk was marked full")),
     "refused_answers": Figure(T("sends refused for it")),
 }
+
+ALERTS: Final = (
+    Alert("disk-full", T("The disk of a broker is full: it refuses messages."), "marked-full", severity="critical"),
+    Alert(DISK_FULL, T("The disk of a store fills up: near 90% the broker refuses messages."), "marked-full", by=("path",), severity="critical", steady=True),
+)  # fmt: skip
 
 
 def examine(case: Case) -> Finding:

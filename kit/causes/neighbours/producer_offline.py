@@ -18,6 +18,7 @@ from kit.analysis import refs
 from kit.analysis.transactions import transactions
 from kit.case import scan
 from kit.causes import collect_next
+from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
 
@@ -48,7 +49,7 @@ ACTION = T("Start a producer of group {groups} again before the check limit is r
 WHY = T("Any instance of the group can answer for transactions of another; each check is a new chance.")
 RISK = T("An instance that cannot see the rows must answer UNKNOW, not ROLLBACK.")
 VERIFY = T("transaction.log shows `Check producer[…]` lines and `channel is null` stops.")
-RESEND = T("Send the {discarded} given-up messages again from TRANS_CHECK_MAX_TIME_TOPIC, after a look at their rows.")
+RESEND = T("Send the {discarded} discarded messages again from TRANS_CHECK_MAX_TIME_TOPIC, after a look at their rows.")
 RESEND_WHY = T("Nothing else will deliver them.")
 RESEND_RISK = T("Some were to be rolled back: send only those whose row exists.")
 RESEND_VERIFY = T("rows_without_message is 0.")
@@ -68,6 +69,11 @@ FIGURES: Final = {
     "groups": Figure(T("producer groups that no producer was connected for")),
     "unreached_checks": Figure(T("checks that reached nobody")),
 }
+
+ALERTS: Final = (
+    Alert("check-channel-null", T("Checks of open transactions reach no producer."), "checks-unanswered", least=3, within=300, lasts=10),
+    Alert("producer-table-empty", T("No producer of the group is connected that could answer the broker's checks."), "no-connection", least=3, within=300, lasts=10),
+)  # fmt: skip
 
 
 def examine(case: Case) -> Finding:

@@ -18,6 +18,7 @@ import pyarrow.dataset as ds
 from kit.analysis import refs
 from kit.case import scan
 from kit.causes import collect_next
+from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
 from kit.rocketmq import names
@@ -67,6 +68,10 @@ FIGURES: Final = {
     "retries_dropped": Figure(T("retries dropped when their delay was over")),
     "retries_unconsumable": Figure(T("retries stored where no consumer reads them")),
 }
+
+ALERTS: Final = (
+    Alert("schedule-half-discard", T("The broker drops retries when they are due: no consumer gets them again."), "retries-lost", severity="critical"),
+)  # fmt: skip
 
 
 def examine(case: Case) -> Finding:

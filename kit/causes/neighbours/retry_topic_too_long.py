@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from kit.analysis.transactions import send_back
 from kit.causes import collect_next
+from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
 
@@ -53,6 +54,10 @@ FIGURES: Final = {
     "retry_topic_length": Figure(T("characters in the retry topic's name (127 allowed)")),
     "refused_send_backs": Figure(T("send-backs refused by the broker")),
 }
+
+ALERTS: Final = (
+    Alert("topic-too-long", T("The broker refuses messages since the name of their topic is too long, as that of a retry topic can be."), "name-too-long"),
+)  # fmt: skip
 
 
 def examine(case: Case) -> Finding:

@@ -22,6 +22,7 @@ from kit.analysis import refs
 from kit.analysis.sizes import refusals, sizes
 from kit.case import scan
 from kit.causes import collect_next
+from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.formats.commitlog.schema import promoted
 from kit.i18n import T
@@ -70,6 +71,11 @@ FIGURES: Final = {
     "waiting_behind": Figure(T("records waiting behind in these levels")),
     "undeliverable_records": Figure(T("waiting records too large to be delivered")),
 }
+
+ALERTS: Final = (
+    Alert("schedule-put-failed", T("A delayed message that is due cannot be delivered; the others of its delay level wait behind it."),
+          "delivery-failed", least=3, within=120, lasts=5, severity="critical"),
+)  # fmt: skip
 
 
 def examine(case: Case) -> Finding:

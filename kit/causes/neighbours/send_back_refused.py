@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from kit.analysis.transactions import send_back
 from kit.causes import collect_next
+from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
 
@@ -46,6 +47,10 @@ FIGURES: Final = {
     "refused_send_backs": Figure(T("send-backs refused by the broker")),
     "failed_resends": Figure(T("fresh copies that failed too")),
 }
+
+ALERTS: Final = (
+    Alert("send-back-exception", T("The broker refuses messages that a consumer sends back for a retry."), "send-back-refused"),
+)  # fmt: skip
 
 
 def examine(case: Case) -> Finding:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from kit.analysis.consumers import missing_topics, reach
 from kit.case import setup
 from kit.causes import collect_next
+from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
 
@@ -53,6 +54,10 @@ FIGURES: Final = {
     "topics": Figure(T("topics that do not exist, with the sends that asked for them")),
     "consumer_groups": Figure(T("consumer groups that subscribe to them")),
 }
+
+ALERTS: Final = (
+    Alert("no-route", T("Clients use a topic that no broker has."), "no-route", least=10, within=120, lasts=5),
+)  # fmt: skip
 
 
 def examine(case: Case) -> Finding:

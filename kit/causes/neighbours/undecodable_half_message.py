@@ -18,6 +18,7 @@ from kit.analysis import refs
 from kit.analysis.transactions import transactions
 from kit.case import scan, setup
 from kit.causes import collect_next
+from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.formats.commitlog.schema import promoted
 from kit.i18n import T
@@ -58,6 +59,10 @@ LOOKS_LIKE = (
 )
 
 FIGURES: Final = {"copies": Figure(T("records of them")), "messages": Figure(T("messages", "labels"))}
+
+ALERTS: Final = (
+    Alert("check-round-error", T("A half message stops the check round with an error, each time."), "rounds-broken", least=2, within=600),
+)  # fmt: skip
 
 
 def examine(case: Case) -> Finding:

@@ -23,6 +23,7 @@ from kit.analysis.messages import pasted_ids
 from kit.analysis.sends import attempts, busy, busy_config, load_timeline, refused_pulls, sends, stalls
 from kit.case import setup
 from kit.causes import collect_next
+from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Moment, Remedy, Step, named
 from kit.causes.root_causes._broker_busy_texts import Claim, Fix, Text
 from kit.i18n import T
@@ -68,6 +69,13 @@ FIGURES: Final = {
     "explanations": Figure(T("explanations, best shown first")),
     "kind_unknown": Figure(T("failed sends whose error is not known")),
 }
+
+ALERTS: Final = (
+    Alert("flow-control", T("A broker refuses messages by flow control; most clients do not send them again."),
+          "refused", without=("pull-failed",)),
+    Alert("flow-control", T("A broker goes on refusing messages by flow control."),
+          "refused", least=20, within=120, severity="critical", without=("pull-failed",)),
+)  # fmt: skip
 
 
 CLIENT_TIMEOUT = 3000

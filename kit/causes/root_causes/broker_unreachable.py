@@ -16,6 +16,7 @@ from kit.analysis import refs
 from kit.analysis.consumers import reach
 from kit.analysis.sends import attempts, sends
 from kit.causes import collect_next
+from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
 from kit.i18n import T
 from kit.inventory.references import Ref
@@ -74,6 +75,12 @@ FIGURES: Final = {
     "failed_sends": Figure(T("sends that failed for it")),
     "clients": Figure(T("clients that never reached the broker")),
 }
+
+ALERTS: Final = (
+    Alert("client-connect", T("A client cannot connect to an address that it was given and has not reached since the watch began."),
+          "connects-failed", least=5, within=120, lasts=10, by=("file", "address"), severity="critical",
+          when=lambda values: values["how"] != "success", clears=lambda values: values["how"] == "success"),
+)  # fmt: skip
 
 FIXES = (
     Remedy(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis.consumers import facts, handled, lag, positions, stacks
 from kit.causes import collect_next
+from kit.causes.alerts import LAG_GROWS, Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
 from kit.i18n import T
 from kit.inventory.references import Ref
@@ -106,6 +107,10 @@ FIGURES: Final = {
     "listener_frame": Figure(T("where the consuming threads are")),
     "listener_threads": Figure(T("consuming threads that are there")),
 }
+
+ALERTS: Final = (
+    Alert(LAG_GROWS, T("A consumer group falls behind in all queues of a topic."), "lag-grows", by=("group", "topic"), grows=True),
+)  # fmt: skip
 
 
 def examine(case: Case) -> Finding:

@@ -15,6 +15,7 @@ from kit.analysis import refs as quoting
 from kit.analysis.consumers import facts, handled, lag, positions, stacks
 from kit.case import scan
 from kit.causes import collect_next
+from kit.causes.alerts import QUEUE_STANDS, Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
 from kit.causes.root_causes import _consumer_stuck_texts as text
 from kit.causes.root_causes import _message_in_work as work
@@ -49,6 +50,13 @@ FIGURES: Final = {
     "messages_behind": Figure(T("messages behind the one that blocks the queue")),
     "topic": Figure(T("topic")),
 }
+
+ALERTS: Final = (
+    Alert(QUEUE_STANDS, T("The offset of one queue does not move while the group's other queues go on."),
+          "queue-stands", by=("group", "topic", "queue_id"), severity="critical", steady=True),
+    Alert("orderly-not-done", T("An ordered listener answers again and again that the same message is not done: its queue waits."),
+          "message-in-work", least=5, within=300, lasts=10, by=("group", "commit_log_offset")),
+)  # fmt: skip
 
 
 def examine(case: Case) -> Finding:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis.consumers import facts, handled, lag, members, positions
 from kit.causes import collect_next
+from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
 from kit.causes.root_causes import _untouched_queues as untouched
 from kit.i18n import T
@@ -81,6 +82,11 @@ FIGURES: Final = {
     "queues_of_nobody": Figure(T("queues pulled by nobody")),
     "handled_twice": Figure(T("messages handled by two processes")),
 }
+
+ALERTS: Final = (
+    Alert("consumer-offset-back", T("Two processes write the offset of one queue in turn: they have the same client id."),
+          "offsets-go-back", least=STREAM, within=120, by=("group", "topic", "queue_id"), differ="address", severity="critical"),
+)  # fmt: skip
 
 
 def examine(case: Case) -> Finding:

@@ -19,6 +19,7 @@ from kit.analysis import refs
 from kit.analysis.transactions import answers, leaks, send_back
 from kit.case import setup
 from kit.causes import collect_next
+from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Moment, Remedy, Step, named
 from kit.causes.root_causes._half_topic_texts import Claim, Fix, Text
 from kit.i18n import Sentence, T
@@ -58,6 +59,12 @@ FIGURES: Final = {
     "max_check_times": Figure(T("checks of one message at most")),
     "retry_topic_length": Figure(T("characters in the retry topic's name (127 allowed)")),
 }
+
+ALERTS: Final = (
+    Alert("stage:leaked", T("A sent-back message was stored as a half message: the half topic doubles with every check round."),
+          "leaked", severity="critical", grows=True),
+    Alert("leaked-half-printed", T("The check of half messages prints one that came from a refused send-back."), "leaked", severity="critical", grows=True),
+)  # fmt: skip
 
 
 @attrs.frozen

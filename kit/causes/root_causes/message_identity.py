@@ -19,6 +19,7 @@ from kit.analysis.messages import deliveries as handled
 from kit.analysis.messages import lookups, pasted_ids, record_stage
 from kit.case import scan, setup
 from kit.causes import collect_next
+from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, named
 from kit.causes.root_causes._message_identity_texts import Claim, Fix, Text
 from kit.i18n import T
@@ -52,6 +53,11 @@ FIGURES: Final = {
     "wrong_space_lookups": Figure(T("look-ups with the wrong kind of id")),
     "handled_twice_by_offset_id": Figure(T("messages handled twice because offset ids were compared"), "repeated"),
 }
+
+ALERTS: Final = (
+    Alert("lookup-failed", T("A message was looked up and not found: the id may be of the other kind."), "look-up-failed"),
+    Alert("query-no-message", T("A message was looked up by an id under which none is stored."), "look-up-failed"),
+)  # fmt: skip
 
 
 @attrs.frozen

@@ -20,6 +20,7 @@ from kit.analysis import refs
 from kit.analysis.sizes import refusals, sizes, what_if
 from kit.analysis.transactions import half_queue
 from kit.causes import collect_next
+from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, named
 from kit.causes.root_causes._message_size_mismatch_texts import MEASURES, UNKNOWN, Claim, Fix, Text
 from kit.formats.commitlog.schema import TEXT, as_dict
@@ -57,6 +58,13 @@ FIGURES: Final = {
     "direct_rejects": Figure(T("sends refused at once for their size")),
     "safe_body_bytes": Figure(T("largest safe body in bytes, by topic")),
 }
+
+ALERTS: Final = (
+    Alert("message-size-exceeded", T("A check puts a half message back and the broker refuses it for its size: the check repeats it without end."),
+          "put-back-refused", severity="critical", when=lambda values: "TransactionalMessageCheck" in (values["thread"] or ""), grows=True),
+    Alert("put-back-failed", T("The broker cannot put half messages back into the half topic: checks do not get past them."),
+          "put-back-failed", least=3, severity="critical", grows=True),
+)  # fmt: skip
 
 
 @attrs.frozen

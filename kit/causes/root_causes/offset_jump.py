@@ -14,6 +14,7 @@ import pandas as pd
 from kit.analysis import refs
 from kit.analysis.consumers import offset_lines, offset_moves, offset_ranges
 from kit.causes import collect_next
+from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
 from kit.causes.root_causes._offset_jump_texts import FIXES, LOOKS_LIKE, Claim, Text
 from kit.i18n import T
@@ -35,6 +36,14 @@ FIGURES: Final = {
     "handled_again": Figure(T("messages handled again"), "repeated"),
     "skipped_still_stored": Figure(T("of the skipped messages are still stored")),
 }
+
+ALERTS: Final = (
+    Alert("offset-too-small", T("A group asks for messages that clean-up has deleted; its offset jumps forward over them."), "corrected", severity="critical"),
+    Alert("pull-offset-illegal", T("A consumer's offset is outside its queue and jumps to another place."), "corrected", severity="critical"),
+    Alert("offset-reset-started", T("Somebody resets the offset of a group: messages will be skipped or handled again."), "reset-asked", by=("group",)),
+    Alert("pull-started", T("A new group does not begin at the first message of a topic: what is there already is skipped."),
+          "starts-late", within=10, by=("group",), also="group-created", when=lambda values: values["offset"] not in (None, "0")),
+)  # fmt: skip
 
 __all__ = ["KIND", "LOOKS_LIKE", "SLUG", "examine"]
 

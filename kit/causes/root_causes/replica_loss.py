@@ -14,6 +14,7 @@ import pandas as pd
 from kit.analysis import refs
 from kit.analysis.consumers import replicas
 from kit.causes import collect_next
+from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
 from kit.i18n import T
 from kit.inventory.references import Ref
@@ -76,6 +77,13 @@ FIGURES: Final = {
     "replica_end_physical_offset": Figure(T("bytes of commit log on the replica")),
     "replica_last_store_timestamp": Figure(T("time of the last record on the replica")),
 }
+
+ALERTS: Final = (
+    Alert("ha-closed", T("A slave does not hear from its master any more: what it lacks should the master be lost is not yet known."), "master-gone"),
+    Alert("slave-sync-failed", T("A slave cannot copy topics and offsets from its master."), "master-gone", least=3, within=120, lasts=3),
+    Alert("offset-not-corrected", T("Groups ask a slave for offsets that it does not have: it lacks messages which they consumed from the master."),
+          "pulls-beyond-end", least=10, severity="critical"),
+)  # fmt: skip
 
 RESEND_WHY = T(
     "The {missing} keys are listed in missing_on_replica.csv; many of them may have been consumed before the master died."

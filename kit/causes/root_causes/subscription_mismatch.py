@@ -15,6 +15,7 @@ from kit.analysis import noise
 from kit.analysis import refs as quoting
 from kit.analysis.consumers import facts, handled, lag, members, positions
 from kit.causes import collect_next
+from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
 from kit.causes.root_causes import _untouched_queues as untouched
 from kit.i18n import T
@@ -105,6 +106,16 @@ FIGURES: Final = {
     "behind_the_offset": Figure(T("of these behind the group's offset")),
     "in_front_of_the_offset": Figure(T("of these in front of the group's offset")),
 }
+
+ALERTS: Final = (
+    Alert("subscription-removed", T("Heartbeats of one group keep taking topics out of its subscription: its clients subscribe differently."),
+          "subscription-flaps", least=3, within=180, lasts=25, by=("group",), severity="critical"),
+    Alert("subscription-missing", T("Pulls of a group are refused, since another of its clients took the topic out of the subscription."),
+          "pulls-refused", least=20, within=120, lasts=10, severity="critical"),
+    Alert("subscription-replaced", T("The subscription of a group changes back and forth: its clients subscribe differently."),
+          "subscription-flaps", least=2, within=180, by=("group", "topic"), differ="new", severity="critical",
+          when=lambda values: values["old"] != values["new"]),
+)  # fmt: skip
 
 
 def examine(case: Case) -> Finding:

@@ -18,6 +18,7 @@ from kit.analysis.sizes import limits
 from kit.analysis.transactions import answers, pasted_checks, paths, reconcile, transactions
 from kit.analysis.transactions.reconcile import fates
 from kit.causes import collect_next
+from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, named
 from kit.causes.root_causes._transaction_texts import REASONS, Claim, Fix, Text
 from kit.i18n import T
@@ -55,6 +56,10 @@ FIGURES: Final = {
     "messages_without_row": Figure(T("messages without a business row"), "lost"),
     "exceptions_in_local_transaction": Figure(T("exceptions in local transactions")),
 }
+
+ALERTS: Final = (
+    Alert("local-transaction-exception", T("A local transaction ended in an exception: its business row and its message may disagree."), "exceptions"),
+)  # fmt: skip
 
 
 def examine(case: Case) -> Finding:

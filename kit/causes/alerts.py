@@ -1,0 +1,91 @@
+"""What rings while it happens: each cause module says in `ALERTS` which known texts and records are its first signs.
+
+A sign is the slug of a known log text, `problem:` and the slug of a known problem, `stage:` and the stage of a stored
+record, or what is worked out from offsets (`LAG_GROWS`, `QUEUE_STANDS`) and disks (`DISK_FULL`). Nothing here looks for a
+text: signs are what the readers of logs and stores found anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Final, Literal
+
+import attrs
+
+from kit import causes
+from kit.i18n import T
+from kit.rocketmq.known_problems.problem import Problem
+from kit.rocketmq.log_events.catalogue import PROBLEM, SEARCHED
+
+Severity = Literal["notice", "warning", "critical"]
+Values = Mapping[str, str | None]
+When = Callable[[Values], bool]
+
+STAGE: Final = "stage:"
+LAG_GROWS: Final = "lag:grows"
+"""Values: group, topic. The lag of a group grows in all queues of a topic while its offsets advance."""
+QUEUE_STANDS: Final = "lag:queue-stands"
+"""Values: group, topic, queue_id, offset. A queue's offset does not move while others of the topic do."""
+DISK_FULL: Final = "disk:full"
+"""Values: path. The disk of a store is so full that a broker refuses messages, or will be soon."""
+LONGEST: Final = 600.0
+"""Seconds in which the entries of a known problem must come at least."""
+
+
+@attrs.frozen
+class Alert:
+    """One sign of a cause, and from when on it rings.
+
+    It rings when `least` occurrences within `within` seconds span at least `lasts` seconds. `step` is the id of the
+    cause's step that it shows. `by`: values (of the text's pattern, or `file`) that must be the same; `differ`: a value of
+    which there must be two; `when`: which occurrences count, by their values (`thread` among them); `clears`: one for
+    which this holds shows that the others of its key mean nothing; `also`: a sign that must come with the same values of
+    `by` in the same time; `without`: known texts in whose entries it means something else; `grows`: the time in which it
+    doubles says something; `steady`: it is seen again and again without getting worse.
+    """
+
+    sign: str
+    says: T
+    step: str = ""
+    least: int = 1
+    within: float = 60.0
+    lasts: float = 0.0
+    severity: Severity = "warning"
+    by: tuple[str, ...] = ()
+    differ: str = ""
+    when: When | None = None
+    clears: When | None = None
+    also: str = ""
+    without: tuple[str, ...] = ()
+    grows: bool = False
+    steady: bool = False
+
+    @property
+    def needs_values(self) -> bool:
+        """Tell whether counting entries is not enough."""
+        return bool(self.by or self.differ or self.when or self.clears or self.also or self.without)
+
+
+@attrs.frozen
+class Rule:
+    """An alert and the cause it points to. `name` tells it from all others, across runs."""
+
+    cause: str
+    alert: Alert
+
+    @property
+    def name(self) -> str:
+        return f"{self.cause}/{self.alert.sign}/{self.alert.severity}"
+
+
+@cache
+def rules() -> tuple[Rule, ...]:
+    """Return what every cause declares, and a rule for each known problem: its own number of entries and duration."""
+    declared = [Rule(module.SLUG, alert) for module in causes.discover() for alert in getattr(module, "ALERTS", ())]
+    return (*declared, *(Rule(problem.slug, _of(problem)) for problem in SEARCHED))
+
+
+def _of(problem: Problem) -> Alert:
+    within = max(LONGEST, 2 * problem.lasts)
+    return Alert(PROBLEM + problem.slug, problem.title, "seen", problem.least, within, problem.lasts, "notice")

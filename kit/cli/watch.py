@@ -1,0 +1,156 @@
+"""The command `watch`: the same eyes while it happens."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from kit.cli.shared import Refusal, clean, in_language
+from kit.i18n import Lang, T
+
+RINGS: Final = 4
+"""Exit code of `--once` while something rings."""
+INSIDE = T("{path}: lies inside a folder that is watched, which is only read")
+NOT_BOTH = T("--capture copies what this process has just read: it goes without --master")
+NO_PATH = T("{path}: there is nothing")
+METRICS = T("metrics: {where}")
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--alerts", metavar="FILE|-", help="append alerts as JSON lines; - is standard output")
+@click.option(
+    "--prometheus",
+    metavar="PORT|FILE",
+    help="serve metrics on a port of loopback (ADDRESS:PORT for another), or write a text file",
+)
+@click.option(
+    "--hook", metavar="COMMAND", help="run for each alert, which it gets on standard input; no shell reads it"
+)
+@click.option(
+    "--capture", type=click.Path(path_type=Path), metavar="DIR", help="copy the evidence around each alert here"
+)
+@click.option("--once", is_flag=True, help="read what is new and end: with 4 while something rings, else with 0")
+@click.option(
+    "--from", "since", metavar="TIME", help="read what is there already, from this time on (default: only what is new)"
+)
+@click.option(
+    "--state",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="where to go on after a restart (default: the user's cache folder)",
+)
+@click.option(
+    "--every", type=click.FloatRange(0.2, 3600), default=2.0, show_default=True, help="seconds between two looks"
+)
+@click.option("--master", help="a Spark master, for many brokers (default: this process alone, without Java)")
+@click.option("--tz-broker", help="zone of broker logs, if not GMT+8")
+@click.option("--tz-app", help="zone of application logs")
+@in_language
+def watch(paths: tuple[Path, ...], lang: Lang, **chosen: Any) -> None:
+    """Follow growing logs and stores and say what rings.
+
+    PATH is a broker's home, a folder of logs, or one file; several may be given. Nothing there is ever written.
+
+    \b
+    Examples:
+      rmq-kit watch ~/logs/rocketmqlogs ~/store
+      rmq-kit watch /data/rocketmq --alerts alerts.jsonl --prometheus 9105
+      rmq-kit watch /data/rocketmq --once --state /var/lib/rmq-kit-watch || page-somebody
+    """
+    from kit.watch import keeping, run
+    from kit.watch.view import showing
+
+    for path in paths:
+        if not path.exists():
+            raise Refusal(NO_PATH.say(path=clean(str(path))).render(lang))
+    if chosen["master"] and chosen["capture"]:
+        raise Refusal(NOT_BOTH.render(lang))
+    folder = chosen["state"] or keeping.default(paths)
+    for place in (folder, chosen["capture"], _file(chosen["alerts"]), _file(chosen["prometheus"])):
+        _outside(place, paths, lang)
+    run.gently()
+    run.ends_on_signals()
+    with contextlib.suppress(run.Stopped), keeping.alone(folder, lang):
+        watching = _watch(paths, folder, lang, chosen)
+        outlets = _outlets(watching, chosen, lang)
+        with showing(watching, lang) as show:
+            if chosen["master"]:
+                from kit.watch import spark_engine
+
+                spark_engine.forever(
+                    watching, folder, outlets, show, chosen["every"], chosen["master"], once=chosen["once"]
+                )
+            else:
+                run.forever(watching, folder, outlets, show, chosen["every"], chosen["once"])
+        if chosen["once"] and run.rings(watching):
+            sys.exit(RINGS)
+
+
+def _watch(paths: tuple[Path, ...], folder: Path, lang: Lang, chosen: dict[str, Any]) -> Any:
+    from kit.case.options import instant
+    from kit.formats.logs.log_table import Options
+    from kit.formats.printed_times import zone
+    from kit.watch import keeping
+    from kit.watch.loop import Watch
+
+    try:
+        since = instant(chosen["since"])
+        zones = zone(chosen["tz_broker"]), zone(chosen["tz_app"])
+    except ValueError as error:
+        raise Refusal(clean(str(error))) from None
+    return Watch(
+        [path.resolve() for path in paths],
+        keeping.load(folder),
+        "earliest" if since else "latest",
+        since.timestamp() if since else 0.0,
+        lang,
+        options=Options(*zones, events=True),
+    )
+
+
+def _outlets(watching: Any, chosen: dict[str, Any], lang: Lang) -> list[Any]:
+    from kit.watch import out, run
+
+    found: list[Any] = []
+    if chosen["alerts"]:
+        found.append(out.lines(chosen["alerts"]))
+    if chosen["hook"]:
+        found.append(out.hook(shlex.split(chosen["hook"]), run.complain))
+    if chosen["capture"]:
+        from kit.watch.capture import capture
+
+        found.append(lambda alert: alert["state"] == "raised" and capture(watching, alert["id"], chosen["capture"]))
+    if chosen["prometheus"]:
+        from kit.watch import metrics
+
+        address, _, port = chosen["prometheus"].rpartition(":")
+        if port.isdigit():
+            at = metrics.serve(watching, int(port), address or metrics.LOOPBACK)
+            click.echo(METRICS.say(where=f"http://{address or metrics.LOOPBACK}:{at}/metrics").render(lang), err=True)
+        else:
+            watching.after.append(lambda: metrics.write(watching, Path(chosen["prometheus"])))
+    return found
+
+
+def _file(target: str | None) -> Path | None:
+    return None if not target or target == "-" or target.rpartition(":")[2].isdigit() else Path(target)
+
+
+def _outside(place: Path | None, paths: tuple[Path, ...], lang: Lang) -> None:
+    """Refuse to write into what is watched."""
+    if place is None:
+        return
+    there = place.resolve()
+    for path in paths:
+        here = path.resolve()
+        if there == here or here in there.parents:
+            raise Refusal(INSIDE.say(path=clean(str(place))).render(lang))
+
+
+COMMANDS = (watch,)

@@ -1,0 +1,1 @@
+"""Watching while it happens: growing files → signs → episodes → alerts."""

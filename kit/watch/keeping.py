@@ -1,0 +1,84 @@
+"""The folder of a watch: places, episodes and alerts not told yet, so that a new process goes on where one was killed.
+
+It holds only what the kit wrote, by its marker; one watch works in it at a time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from kit.case.output import BUSY, FOREIGN, LINK, NOT_FOLDER, UNWRITABLE, OutputRefused
+from kit.evidence import disk
+from kit.evidence.workspace import default_base
+from kit.i18n import Lang
+from kit.watch.loop import Kept
+
+MARKER: Final = ".rmq-kit-watch.json"
+STATE: Final = "state.json"
+CHECKPOINT: Final = "checkpoint"
+"""Spark's own folders, one a stream."""
+OWN: Final = frozenset({MARKER, STATE, CHECKPOINT})
+
+
+def default(roots: Sequence[Path]) -> Path:
+    """Return where the state of a watch over these folders is kept unless a folder is named."""
+    name = hashlib.sha256("\0".join(sorted(str(root.resolve()) for root in roots)).encode("utf-8", "surrogateescape"))
+    return default_base() / "watch" / name.hexdigest()[:16]
+
+
+@contextlib.contextmanager
+def alone(folder: Path, lang: Lang = "en") -> Iterator[None]:
+    """Make the folder and keep others out of it. Raise `OutputRefused` where it holds anything the kit did not write."""
+    if folder.is_symlink():
+        raise OutputRefused(LINK.say(path=str(folder)).render(lang))
+    if folder.exists() and not folder.is_dir():
+        raise OutputRefused(NOT_FOLDER.say(path=str(folder)).render(lang))
+    try:
+        disk.private(folder)
+        found = sorted(path.name for path in folder.iterdir())
+        marker = folder / MARKER
+        foreign = [name for name in found if name not in OWN and not name.startswith(f".{STATE}.")]
+        if foreign or (found and MARKER not in found):
+            raise OutputRefused(FOREIGN.say(path=str(folder), name=(foreign or found)[0]).render(lang))
+        file = open(marker, "a+", opener=lambda name, flags: os.open(name, flags, 0o600))  # noqa: SIM115
+    except OSError as error:
+        raise OutputRefused(UNWRITABLE.say(path=str(folder), why=error.strerror or str(error)).render(lang)) from None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise OutputRefused(BUSY.say(path=str(folder)).render(lang)) from None
+        file.truncate(0)
+        file.write(json.dumps({"written_by": "rmq-kit", "command": "watch", "pid": os.getpid()}))
+        file.flush()
+        yield
+
+
+def load(folder: Path) -> Kept:
+    """Return what was kept; what cannot be read (another version's, half of a disk's) begins anew."""
+    try:
+        return msgspec.json.decode((folder / STATE).read_bytes(), type=Kept)
+    except (OSError, msgspec.MsgspecError):
+        return Kept()
+
+
+def save(folder: Path, kept: Kept, *, durable: bool) -> None:
+    """Write what is kept, whole or not at all; `durable`: on disk before anything else happens, which alerts are worth."""
+    path = folder / STATE
+    part = disk.part_of(path)
+    handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with open(handle, "wb") as file:  # noqa: PTH123 - a handle
+        file.write(msgspec.json.encode(kept))
+        if durable:
+            file.flush()
+            os.fsync(file.fileno())
+    part.replace(path)

@@ -1,0 +1,199 @@
+"""How far groups are behind while it happens: saved offsets against the ends of the queues, sampled as offsets are saved.
+
+Offsets come from the broker's consumerOffset.json and from what consumers print when they save them; ends from the
+consume queues. A burst that drains is no backlog: lag counts as growing after `GROWS` seconds of growth in every queue.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import attrs
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kit.causes.alerts import LAG_GROWS, QUEUE_STANDS
+from kit.evidence.files import open_raw, walk
+from kit.formats.queues import consumequeue
+from kit.formats.tables import configs
+from kit.formats.values import integer
+from kit.rocketmq import names
+from kit.rocketmq.log_events.catalogue import BY_SLUG
+from kit.watch.signs import Ref, Sign
+
+SAVED: Final = "consumer-offset-saved"
+GROWS: Final = 60.0
+STANDS: Final = 30.0
+LEAST: Final = 500
+"""Messages from which on a lag is worth telling; more of them are a backlog wherever consumers work in batches."""
+SAMPLES: Final = 6
+"""Samples in that time at least: offsets are saved every 5 s (flushConsumerOffsetInterval, persistConsumerOffsetInterval)."""
+KEPT: Final = 1.5 * GROWS
+"""Seconds for which samples are kept."""
+GROUPS: Final = 500
+MOST: Final = 16 << 20
+"""Bytes of an offsets file that are read."""
+LINES: Final = 20_000
+"""Printed offsets of one batch that are looked at."""
+_OFFSETS: Final = "consumerOffset.json"
+
+
+class Followed(msgspec.Struct):
+    """Offsets of one group in one topic: now, and as sampled. A sample is (moment, {queue: (offset, end)}); `told`: the lag
+    that was counted as a sign already.
+    """
+
+    group: str
+    topic: str
+    offsets: dict[int, int] = {}
+    samples: list[tuple[float, dict[int, tuple[int, int]]]] = []
+    ref: Ref = Ref("")
+    is_new: bool = False
+    told: int = 0
+
+
+@attrs.define
+class Lags:
+    """The lag of every group in the stores below one folder. `groups` is kept between runs, by group and topic."""
+
+    root: Path
+    groups: dict[str, Followed]
+    ends: dict[tuple[str, int], int] = attrs.field(factory=dict)
+    _changed: dict[Path, int] = attrs.field(factory=dict)
+    _begun: dict[Path, int] = attrs.field(factory=dict)
+
+    def look(self) -> None:
+        """Read the ends of the queues and offsets that were saved since the last look."""
+        queues: dict[tuple[str, int], tuple[int, Path, str]] = {}
+        with contextlib.suppress(OSError):
+            for name, path, info in walk(self.root)[0]:
+                known = consumequeue.place(name)
+                if known is not None and known[0] == "plain":
+                    key = (known[1], known[2])
+                    queues[key] = max(queues.get(key, (-1, path, name)), (known[3], path, name))
+                elif path.name == _OFFSETS and self._changed.get(path) != info.st_mtime_ns and info.st_size <= MOST:
+                    self._changed[path] = info.st_mtime_ns
+                    self._offsets(name, path)
+        for key, (first, path, name) in queues.items():
+            with contextlib.suppress(OSError), open_raw(path) as stream:
+                begun = self._begun.get(path, 0)
+                end = consumequeue.used(stream, name, begun if begun <= os.fstat(stream.fileno()).st_size else 0)
+                self._begun[path] = end
+                self.ends[key] = (first + end) // consumequeue.PLAIN.itemsize
+
+    def _offsets(self, name: str, path: Path) -> None:
+        with open_raw(path) as stream:
+            data = stream.read(MOST)
+        # A broker is just writing it: the next look shows it whole.
+        with contextlib.suppress(ValueError):
+            for row in configs.offsets(name, data, {"name": "consumerOffset", "backup": False}, "config"):
+                ref = Ref(name, line=row["line"])
+                self._save(row["group"] or "", row["topic"], row["queue_id"], row["value"], ref)
+
+    def printed(self, batch: pa.RecordBatch) -> None:
+        """Take the offsets that consumers print when they save them."""
+        has = pc.list_parent_indices(batch.column("events")).filter(
+            pc.equal(pc.list_flatten(batch.column("events")), SAVED)
+        )
+        for row in has.slice(max(0, len(has) - LINES)).to_pylist():
+            text = batch.column("message")[row].as_py() or ""
+            said = BY_SLUG[SAVED].compiled.search(text)
+            if said:
+                ref = Ref(batch.column("file")[row].as_py(), line=batch.column("line")[row].as_py(), text=text[:300])
+                self._save(said["group"], said["topic"], integer(said["queue_id"]), integer(said["offset"]), ref)
+
+    def _save(self, group: str, topic: str, queue: int | None, offset: int | None, ref: Ref) -> None:
+        own = topic.startswith((names.RETRY_PREFIX, names.DLQ_PREFIX)) or topic in names.SYSTEM_TOPICS
+        if queue is None or offset is None or offset < 0 or own or not group:
+            return
+        key = f"{group}\x1f{topic}"
+        if key not in self.groups and len(self.groups) >= GROUPS:
+            return
+        followed = self.groups.setdefault(key, Followed(group, topic))
+        followed.offsets[queue] = offset
+        followed.ref, followed.is_new = ref, True
+
+    def signs(self, now: float) -> Iterator[Sign]:
+        """Sample what was saved, and yield what the samples show."""
+        for followed in self.groups.values():
+            group, topic = followed.group, followed.topic
+            if not followed.is_new:
+                continue
+            followed.is_new = False
+            sample = {
+                q: (at, end) for q, at in followed.offsets.items() if (end := self.ends.get((topic, q))) is not None
+            }
+            if not sample:
+                continue
+            followed.samples = [*(each for each in followed.samples if each[0] > now - KEPT), (now, sample)]
+            values: dict[str, str | None] = {"group": group, "topic": topic, "thread": None}
+            lag = grows(followed.samples)
+            if lag is not None:
+                more, followed.told = max(1, lag - followed.told), lag
+                text = f"{group} {topic}: {_total(_since(followed.samples, GROWS)[0][1])} → {lag}"
+                yield Sign(LAG_GROWS, int(now), more, msgspec.structs.replace(followed.ref, text=text), values)
+            else:
+                followed.told = 0
+            for queue, offset in stands(followed.samples):
+                text = f"{group} {topic} queue {queue}: {offset}, {sample[queue][1] - offset}"
+                own = {**values, "queue_id": str(queue), "offset": str(offset)}
+                yield Sign(QUEUE_STANDS, int(now), 1, msgspec.structs.replace(followed.ref, text=text), own)
+
+    def present(self) -> dict[tuple[str, str], int]:
+        """Return the lag of each group and topic as last sampled."""
+        every = [each for each in self.groups.values() if each.samples]
+        return {(each.group, each.topic): _total(each.samples[-1][1]) for each in every}
+
+
+Samples = list[tuple[float, dict[int, tuple[int, int]]]]
+
+
+def _total(sample: dict[int, tuple[int, int]]) -> int:
+    return sum(max(0, end - offset) for offset, end in sample.values())
+
+
+def _since(samples: Samples, seconds: float) -> Samples:
+    """Return the samples of the last `seconds`, with the one before so that they span as much."""
+    last = samples[-1][0]
+    inside = [n for n, (at, _) in enumerate(samples) if at > last - seconds]
+    return samples[max(0, inside[0] - 1) :]
+
+
+def grows(samples: Samples) -> int | None:
+    """Return the lag where it has grown for `GROWS` seconds in every queue although offsets advanced, else None."""
+    held = _since(samples, GROWS)
+    (began, first), (ended, last) = held[0], held[-1]
+    if ended - began < GROWS or len(held) < SAMPLES or set(first) != set(last):
+        return None
+    lags = [_total(sample) for _, sample in held]
+    offsets = [sum(offset for offset, _ in sample.values()) for _, sample in held]
+    steady = all(b >= a for a, b in itertools.pairwise(lags))
+    advance = all(b > a for a, b in itertools.pairwise(offsets))
+    everywhere = all(last[q][1] - last[q][0] > first[q][1] - first[q][0] for q in last)
+    # Twice as much within the time, or by as much as is worth telling.
+    much = lags[-1] >= LEAST and (lags[-1] >= 2 * lags[0] or lags[-1] - lags[0] >= LEAST)
+    return lags[-1] if steady and advance and everywhere and much else None
+
+
+def stands(samples: Samples) -> list[tuple[int, int]]:
+    """Return (queue, offset) of queues that did not move for `STANDS` seconds although they grew, while most others did.
+
+    Where half of the queues stand nobody pulls them, which is something else.
+    """
+    held = _since(samples, STANDS)
+    (began, first), (ended, last) = held[0], held[-1]
+    if ended - began < STANDS or len(held) < 4:
+        return []
+    still = [
+        (q, at)
+        for q, (at, end) in last.items()
+        if end > at and q in first and end > first[q][1] and all(q in s and s[q][0] == at for _, s in held)
+    ]
+    moved = [q for q, (at, _) in last.items() if q in first and at > first[q][0]]
+    return still if still and 2 * len(still) < len(last) and len(moved) > len(still) else []

@@ -1,0 +1,198 @@
+"""One step of the watch: what is new in the files, what rings. Driven by the command, by Spark, or by a test's own clock."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kit.causes.alerts import DISK_FULL
+from kit.evidence.growing import State as Places
+from kit.formats.commitlog.schema import Wanted
+from kit.formats.logs.log_table import Options
+from kit.i18n import Lang
+from kit.inventory.following import LOGS, STORES, Follower, Stretch
+from kit.spark import streaming
+from kit.watch import notes, signs
+from kit.watch.episodes import Episodes
+from kit.watch.lag import Followed, Lags
+from kit.watch.signs import RECORD_COLUMNS, Ref, Sign
+
+STEP: Final = 16 << 20
+"""Bytes of logs, and of stores, that one step reads at most."""
+WANTED: Final = Wanted(RECORD_COLUMNS)
+REFUSES: Final = 0.90
+"""Share of the disk from which on a broker refuses messages (store/DefaultMessageStore.CleanCommitLogService)."""
+NEAR: Final = 0.85
+"""Share from which on it deletes files before their time (diskSpaceCleanForciblyRatio)."""
+SOON: Final = 1800.0
+"""Seconds before a disk is full in which it is told."""
+RATE: Final = 60.0
+"""Seconds over which the growth of a disk is measured."""
+
+Disk = Callable[[Path], tuple[int, int]]
+"""Folder → (bytes of its disk, bytes free)."""
+
+
+def disk_of(path: Path) -> tuple[int, int]:
+    found = os.statvfs(path)
+    return found.f_blocks * found.f_frsize, found.f_bavail * found.f_frsize
+
+
+class Kept(msgspec.Struct):
+    """What a watch keeps between runs. `untold`: alerts that nobody was told when the process ended; `batches`: the last
+    micro-batch of each stream, with Spark.
+    """
+
+    logs: Places = {}
+    stores: Places = {}
+    steps: int = 0
+    episodes: Episodes = msgspec.field(default_factory=Episodes)
+    lags: dict[str, dict[str, Followed]] = {}
+    untold: list[dict[str, Any]] = []
+    batches: dict[str, int] = {}
+
+
+@attrs.define
+class Figures:
+    """What the last steps saw, for the terminal and for metrics: counters since the start."""
+
+    entries: int = 0
+    records: int = 0
+    read: int = 0
+    behind: bool = False
+    signs: Counter[str] = attrs.field(factory=Counter)
+    stages: Counter[str] = attrs.field(factory=Counter)
+    lag: dict[tuple[str, str], int] = attrs.field(factory=dict)
+    free: dict[str, int] = attrs.field(factory=dict)
+    full_in: float | None = None
+    seconds: float = 0.0
+
+
+@attrs.define
+class Watch:
+    """A watch over some folders. `start`: `latest`, or `earliest` to read what is there as well, from `since` on."""
+
+    roots: Sequence[Path]
+    kept: Kept = attrs.field(factory=Kept)
+    start: str = "latest"
+    since: float = 0.0
+    lang: Lang = "en"
+    clock: Callable[[], float] = time.time
+    disk: Disk = disk_of
+    options: Options = attrs.field(factory=lambda: Options(events=True))
+    figures: Figures = attrs.field(factory=Figures)
+    after: list[Callable[[], None]] = attrs.field(factory=list)
+    """Called after each step."""
+    lags: list[Lags] = attrs.field(init=False)
+    _logs: Follower = attrs.field(init=False)
+    _stores: Follower = attrs.field(init=False)
+    _free: list[tuple[float, int]] = attrs.field(init=False, factory=list)
+
+    def __attrs_post_init__(self) -> None:
+        self._logs, self._stores = (
+            Follower(self.roots, kinds, self.start, self.since, STEP, self.clock) for kinds in (LOGS, STORES)
+        )
+        self.lags = [Lags(root, self.kept.lags.setdefault(str(root), {})) for root in self.roots]
+
+    def step(self) -> list[dict[str, Any]]:
+        """Read what is new and return the alerts it gives. `kept` has moved on with them; save it before telling anybody."""
+        began, now, read = time.monotonic(), self.clock(), self.figures.read
+        first = not self.kept.steps
+        kept = self.kept
+        kept.logs = self._logs.step(kept.logs, first=first)
+        kept.stores = self._stores.step(kept.stores, first=first)
+        kept.steps += 1
+        found: list[Sign] = []
+        for each in self._logs.stretches(kept.logs):
+            for batch in self._read(each, streaming.log_entries(each, self.options)):
+                found += self.of_entries(batch, each.place.root)
+        for each in self._stores.stretches(kept.stores):
+            for batch in self._read(each, streaming.messages(each, WANTED)):
+                found += self.of_records(batch)
+        alerts = self.tell([*found, *self.measured()], now)
+        self.figures.seconds = time.monotonic() - began
+        self.figures.behind = self.figures.read - read > STEP // 2
+        pa.default_memory_pool().release_unused()
+        for call in self.after:
+            call()
+        return alerts
+
+    def of_entries(self, batch: pa.RecordBatch, root: int = 0) -> list[Sign]:
+        """Count log entries, take the offsets in them, and return their signs."""
+        self.figures.entries += batch.num_rows
+        self.lags[root].printed(batch)
+        return list(signs.of_entries(batch, self.clock(), self._since))
+
+    def of_records(self, batch: pa.RecordBatch) -> list[Sign]:
+        self.figures.records += batch.num_rows
+        for each in pc.value_counts(pc.cast(batch.column("stage"), pa.string())).to_pylist():
+            self.figures.stages[str(each["values"])] += each["counts"]
+        return list(signs.of_records(batch, self.clock(), self._since))
+
+    def measured(self) -> list[Sign]:
+        """Return the signs that are in no single entry: lag, and disks that fill up."""
+        now = self.clock()
+        found: list[Sign] = []
+        for lags in self.lags:
+            lags.look()
+            found += lags.signs(now)
+            self.figures.lag |= lags.present()
+        return [*found, *self._disks(now)]
+
+    def tell(self, found: Sequence[Sign], now: float) -> list[dict[str, Any]]:
+        """Feed signs to the episodes; return the alerts, which are noted in `kept` as not told yet."""
+        for sign in found:
+            self.figures.signs[sign.name] += sign.count
+        full_in = self.figures.full_in
+        alerts = [notes.note(ring, self.lang, full_in) for ring in self.kept.episodes.feed(found, now)]
+        self.kept.untold += alerts
+        return alerts
+
+    @property
+    def _since(self) -> float | None:
+        """Return from when on entries count, None while only new ones are read: these happened now."""
+        return self.since if self.start == "earliest" and self.kept.steps <= 1 else None
+
+    def _read(self, stretch: Stretch, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield batches; what breaks while one file is read ends that file only."""
+        self.figures.read += stretch.place.at - stretch.place.begin
+        try:
+            yield from batches
+        except Exception:
+            self.figures.signs["unreadable"] += 1
+
+    def _disks(self, now: float) -> list[Sign]:
+        """Measure the disks of stores; return a sign for each that is nearly full, or will be soon."""
+        found: list[Sign] = []
+        soonest: float | None = None
+        stores = {place.root for place in self.kept.stores.values() if not place.gone}
+        for root in sorted(stores):
+            folder = self.roots[root]
+            try:
+                size, free = self.disk(folder)
+            except OSError:
+                continue
+            self.figures.free[str(folder)] = free
+            left = free - size * (1 - REFUSES)
+            self._free = [*(each for each in self._free if each[0] > now - RATE - 1), (now, free)]
+            began, before = self._free[0]
+            rate = (before - free) / (now - began) if now - began >= RATE / 2 else 0.0
+            in_seconds = max(0.0, left) / rate if rate > 0 else None
+            soonest = min(filter(None, (soonest, in_seconds)), default=None)
+            soon = in_seconds is not None and in_seconds < SOON
+            if size and (1 - free / size >= NEAR or soon):
+                text = f"{folder}: {100 * (1 - free / size):.1f}%"
+                found.append(
+                    Sign(DISK_FULL, int(now), 1, Ref(str(folder), text=text), {"path": str(folder), "thread": None})
+                )
+        self.figures.full_in = soonest if soonest is not None and soonest < 86_400 else None
+        return found

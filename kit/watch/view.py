@@ -1,0 +1,133 @@
+"""What a person sees of a watch: one line every few seconds, or a table that redraws itself on a terminal."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from kit.i18n import Lang, T
+from kit.watch.loop import Figures, Watch
+
+TITLE: Final = T("rmq-kit watch")
+HALF: Final = T("half messages")
+LEAKED: Final = T("leaked into the half topic")
+PUT_BACK: Final = T("put-backs refused")
+UNANSWERED: Final = T("checks without answer")
+DISCARDED: Final = T("transactions discarded")
+DEAD: Final = T("dead letters")
+REFUSED: Final = T("sends refused (flow control)")
+RETRIES: Final = T("retries")
+LAG: Final = T("greatest lag")
+PROBLEMS: Final = T("known problems")
+OPEN: Final = T("alerts open")
+READ: Final = T("read, MiB")
+ALERT: Final = T("{time} {severity} {cause}: {summary} [{where}]")
+
+
+def _signs(*names: str) -> Callable[[Figures], int]:
+    return lambda figures: sum(figures.signs[name] for name in names)
+
+
+def _stages(*names: str) -> Callable[[Figures], int]:
+    return lambda figures: sum(figures.stages[name] for name in names)
+
+
+ROWS: Final[tuple[tuple[T, Callable[[Figures], int]], ...]] = (
+    (HALF, _stages("half", "check-back")),
+    (LEAKED, _stages("leaked")),
+    (PUT_BACK, _signs("put-back-failed", "message-size-exceeded")),
+    (UNANSWERED, _signs("check-channel-null", "producer-table-empty")),
+    (DISCARDED, _signs("check-discard")),
+    (DEAD, _stages("dlq")),
+    (REFUSED, _signs("flow-control")),
+    (RETRIES, _stages("retry")),
+    (LAG, lambda figures: max(figures.lag.values(), default=0)),
+    (PROBLEMS, lambda figures: sum(n for name, n in figures.signs.items() if name.startswith("problem:"))),
+    (READ, lambda figures: figures.read >> 20),
+)
+
+
+def shown(text: str) -> str:
+    """Return evidence text fit for a terminal: control and direction characters replaced."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def alert_line(alert: dict[str, Any], lang: Lang) -> str:
+    """Return an alert as one line."""
+    places = [f"{ref['file']}:{ref.get('line', ref.get('physical_offset'))}" for ref in alert["evidence"]]
+    values = {"severity": alert["severity"], "cause": alert["cause"], "summary": alert["summary"]}
+    return shown(ALERT.say(time=alert["time"][11:19], where=" ".join(places), **values).render(lang))
+
+
+class View:
+    """The figures now and at the line before."""
+
+    def __init__(self, watch: Watch, lang: Lang) -> None:
+        self.watch, self.lang = watch, lang
+        self.before = [0] * len(ROWS)
+        self.last: list[str] = []
+
+    def line(self) -> str:
+        """Return what there is now, with what came since the line before."""
+        now = [value(self.watch.figures) for _, value in ROWS]
+        parts = [
+            f"{name.in_(self.lang)} {count:,}" + (f" (+{count - old:,})" if count > old else "")
+            for (name, _), count, old in zip(ROWS, now, self.before, strict=True)
+            if count
+        ]
+        self.before = now
+        alerts = f"{OPEN.in_(self.lang)} {len(self.watch.kept.episodes.open)}"
+        moment = dt.datetime.fromtimestamp(self.watch.clock(), dt.UTC).strftime("%H:%M:%S")
+        return f"{moment} " + " · ".join([*parts, alerts])
+
+    def draw(self) -> Panel:
+        table = Table.grid(padding=(0, 2))
+        table.add_column()
+        table.add_column(justify="right")
+        for name, value in ROWS:
+            table.add_row(name.in_(self.lang), f"{value(self.watch.figures):,}")
+        episodes = [
+            Text(shown(f"{each.severity} {each.cause} {' '.join(each.key)}"), overflow="ellipsis", no_wrap=True)
+            for each in self.watch.kept.episodes.open.values()
+        ]
+        told = [Text(text, overflow="ellipsis", no_wrap=True) for text in self.last[-5:]]
+        return Panel(Group(table, *episodes[:10], *told), title=TITLE.in_(self.lang))
+
+
+@contextmanager
+def showing(
+    watch: Watch, lang: Lang, console: Console | None = None, every: float = 10.0
+) -> Iterator[Callable[[list[dict[str, Any]]], None]]:
+    """Hand out what is called after each step with its alerts: redraws a table on a terminal, else prints a line every
+    `every` seconds to stderr.
+    """
+    screen = console or Console(stderr=True)
+    view = View(watch, lang)
+    if screen.is_terminal:
+        with Live(view.draw(), console=screen, refresh_per_second=2) as drawn:
+
+            def redraw(alerts: list[dict[str, Any]]) -> None:
+                view.last += [alert_line(alert, lang) for alert in alerts]
+                view.last = view.last[-20:]
+                drawn.update(view.draw())
+
+            yield redraw
+        return
+    said = [-every]
+
+    def tell(alerts: list[dict[str, Any]]) -> None:
+        for alert in alerts:
+            screen.print(Text(alert_line(alert, lang)), soft_wrap=True)
+        if watch.clock() - said[0] >= every:
+            said[0] = watch.clock()
+            screen.print(Text(view.line()), soft_wrap=True)
+
+    yield tell

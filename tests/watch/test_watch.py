@@ -1,0 +1,335 @@
+"""Episodes, kept state, outlets and the command: what is told, once, whatever happens to the process."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kit.causes.alerts import DISK_FULL, LAG_GROWS, QUEUE_STANDS, STAGE, rules
+from kit.rocketmq import stages
+from kit.rocketmq.log_events.catalogue import BY_SLUG, PROBLEM
+from kit.watch import keeping, lag, metrics, out, run
+from kit.watch.capture import capture
+from kit.watch.episodes import CLEAR, Episodes
+from kit.watch.loop import Watch
+from kit.watch.signs import Ref, Sign
+
+BEGIN = 1_795_305_600
+
+
+class Clock:
+    now = float(BEGIN)
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def line(at: float, text: str, thread: str = "SendMessageThread_1") -> str:
+    """Return a line of a broker's log, whose times are in GMT+8."""
+    stamp = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(at + 8 * 3600))
+    return f"{stamp} WARN {thread} - {text}\n"
+
+
+LEAK = "putMessage message topic length too long 149"
+REFUSED = "sendMessageBack Exception, points"
+
+
+def write(path: Path, text: str, at: float) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a", encoding="utf-8") as file:
+        file.write(text)
+    os.utime(path, (at, at))
+
+
+def sign(name: str, at: float, count: int = 1, **values: str) -> Sign:
+    return Sign(name, int(at), count, Ref("broker.log", line=1), {"thread": None, "file": "broker.log", **values})
+
+
+# --- rules ---
+
+
+def test_every_rule_is_about_something_that_readers_find() -> None:
+    known = {STAGE + value for name, value in vars(stages).items() if name.isupper() and isinstance(value, str)}
+    known |= {LAG_GROWS, QUEUE_STANDS, DISK_FULL, *BY_SLUG}
+    for rule in rules():
+        if not rule.alert.sign.startswith(PROBLEM):
+            assert rule.alert.sign in known, rule
+            assert rule.alert.step, rule
+        values = {*BY_SLUG[rule.alert.sign].groups} if rule.alert.sign in BY_SLUG else set()
+        plain = {re.sub(r"_\d+$", "", name) for name in values} | {"file", "group", "topic", "queue_id", "path"}
+        assert {*rule.alert.by, *filter(None, [rule.alert.differ])} <= plain, rule
+    names = [rule.name for rule in rules()]
+    assert len(names) == len(set(names))
+
+
+# --- episodes ---
+
+
+def test_an_episode_rings_once_then_at_ten_times_as_much_then_when_it_is_over() -> None:
+    episodes = Episodes()
+    told = []
+    for second in range(400):
+        found = [sign("topic-too-long", BEGIN + second)] if second < 120 else []
+        told += [(second, ring.state) for ring in episodes.feed(found, BEGIN + second)]
+    # The 1st, the 10th, the 100th; the last one was in second 119.
+    assert told == [(0, "raised"), (9, "worse"), (99, "worse"), (119 + int(CLEAR), "cleared")]
+    assert [ring.state for ring in episodes.feed([sign("topic-too-long", BEGIN + 500)], BEGIN + 500)] == ["raised"]
+
+
+def test_a_number_counts_only_within_its_time_and_from_its_duration_on() -> None:
+    # no-route: 10 within 120 s that span 5 s.
+    burst = [sign("no-route", BEGIN, 50)]
+    assert Episodes().feed(burst, BEGIN) == []
+    slowly = Episodes()
+    assert [ring for n in range(20) for ring in slowly.feed([sign("no-route", BEGIN + 20 * n)], BEGIN + 20 * n)] == []
+    enough = [sign("no-route", BEGIN + n, 2) for n in range(6)]
+    assert [ring.state for ring in Episodes().feed(enough, BEGIN + 6)] == ["raised"]
+
+
+def test_places_are_told_apart_and_a_success_means_nothing_is_wrong() -> None:
+    def connects(address: str, how: str, *seconds: int) -> list[Sign]:
+        return [sign("client-connect", BEGIN + s, address=address, how=how) for s in seconds]
+
+    episodes = Episodes()
+    assert episodes.feed(connects("10.0.0.9:10911", "success", 0), BEGIN) == []
+    bad = range(1, 30, 3)
+    rings = episodes.feed(
+        [*connects("10.0.0.9:10911", "failed", *bad), *connects("172.17.0.2:10911", "timeout", *bad)], BEGIN + 30
+    )
+    assert [ring.episode.key for ring in rings] == [["broker.log", "172.17.0.2:10911"]]
+
+
+def test_a_sign_that_needs_another_waits_for_it() -> None:
+    pulls = [sign("pull-started", BEGIN, group="reports", offset="367")]
+    assert Episodes().feed(pulls, BEGIN) == []
+    created = [sign("group-created", BEGIN + 1, group="reports")]
+    for first, second in ((pulls, created), (created, pulls), ([], [*pulls, *created])):
+        episodes = Episodes()
+        assert episodes.feed(first, BEGIN) == []
+        assert [ring.episode.cause for ring in episodes.feed(second, BEGIN + 2)] == ["offset-jump"]
+    other = [sign("group-created", BEGIN, group="another"), *pulls]
+    assert Episodes().feed(other, BEGIN + 2) == []
+
+
+# --- lag ---
+
+
+def samples(*lags: tuple[int, ...], step: float = 5.0) -> list[tuple[float, dict[int, tuple[int, int]]]]:
+    """Return samples of queues whose offsets advance by 10 a sample, `lags` behind their ends."""
+    return [(n * step, {q: (10 * n, 10 * n + behind) for q, behind in enumerate(each)}) for n, each in enumerate(lags)]
+
+
+def test_lag_that_grows_for_a_minute_is_a_backlog_and_a_burst_is_none() -> None:
+    growing = [(50 * n, 50 * n) for n in range(1, 15)]
+    assert lag.grows(samples(*growing)) == 1400
+    assert lag.grows(samples(*growing[:10])) is None
+    assert lag.grows(samples(*growing[:8], *[(50 * n, 50 * n) for n in range(8, 0, -1)])) is None
+    one_queue = [(50 * n, 50) for n in range(1, 15)]
+    assert lag.grows(samples(*one_queue)) is None
+
+
+def test_one_queue_that_stands_is_told_and_half_of_them_are_not() -> None:
+    def sample(*standing: int) -> list[tuple[float, dict[int, tuple[int, int]]]]:
+        return [(5.0 * n, {q: (64 if q in standing else 100 * n, 100 * n + 9) for q in range(4)}) for n in range(1, 10)]
+
+    assert lag.stands(sample(2)) == [(2, 64)]
+    assert lag.stands(sample(1, 2)) == []
+    assert lag.stands(sample()) == []
+
+
+# --- state ---
+
+
+def whole_run(folder: Path, kill: set[int], moment: str) -> list[dict[str, Any]]:
+    """Watch one small incident, killed at `kill`'s steps: before the state is kept, before or while alerts are told."""
+    root, state, clock = folder / "logs", folder / "state", Clock()
+    alerts = folder / "alerts.jsonl"
+    write(root / "store.log", line(BEGIN, "started"), BEGIN)
+
+    class Killed(Exception):
+        pass
+
+    def fresh() -> Watch:
+        return Watch([root], keeping.load(state), clock=clock, disk=lambda _: (100, 50))
+
+    watch, outlet = fresh(), out.lines(str(alerts))
+    with keeping.alone(state):
+        for n in range(40):
+            clock.now = BEGIN + 2.0 * n
+            if n in (3, 9, 10, 11):
+                write(root / "store.log", line(clock.now, LEAK) * n, clock.now)
+            if n == 12:
+                (root / "store.log").rename(root / "store.1.log")
+            if n == 14:
+                packed = gzip.compress((root / "store.1.log").read_bytes())
+                (root / "store.1.log").unlink()
+                (root / "store.1.log.gz").write_bytes(packed)
+            if n in (6, 20):
+                write(root / "rocketmq_client.log", line(clock.now, REFUSED), clock.now)
+            try:
+                if n in kill and moment == "before keeping":
+                    watch.step()
+                    raise Killed
+                if n in kill and moment == "before telling":
+                    found = watch.step()
+                    keeping.save(state, watch.kept, durable=bool(found))
+                    raise Killed
+                if n in kill and moment == "while telling":
+
+                    def half(alert: dict[str, Any]) -> None:
+                        outlet(alert)
+                        raise Killed
+
+                    run.step(watch, state, [half])
+                    raise Killed
+                run.step(watch, state, [outlet])
+            except Killed:
+                watch = fresh()
+                run.told(watch, state, [outlet])
+        clock.now += 3 * CLEAR
+        run.step(watch, state, [outlet])
+    return [json.loads(text) for text in alerts.read_text().splitlines()]
+
+
+@pytest.mark.parametrize("moment", ["before keeping", "before telling", "while telling"])
+def test_a_watch_that_is_killed_neither_loses_nor_doubles_alerts(tmp_path: Path, moment: str) -> None:
+    def story(alerts: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+        def counted(alert: dict[str, Any]) -> int | None:
+            # A step that is made later may see more at once; in the end it is the same number.
+            return alert["figures"]["counts"].get("topic-too-long") if alert["state"] == "cleared" else None
+
+        return sorted((a["cause"], a["state"], a["severity"], counted(a) or 0) for a in alerts)
+
+    expected = story(whole_run(tmp_path / "whole", set(), ""))
+    assert [each[:2] for each in expected if each[0] == "retry-topic-too-long"] == [
+        ("retry-topic-too-long", "cleared"), ("retry-topic-too-long", "raised"), ("retry-topic-too-long", "worse"),
+    ]  # fmt: skip
+    for n in (*range(1, 24, 2), 10, 14, 39):
+        folder = tmp_path / str(n)
+        found = whole_run(folder, {n, n + 5}, moment)
+        assert story(found) == expected, n
+        assert len({alert["id"] for alert in found}) == len(found)
+
+
+def test_a_folder_with_foreign_files_is_refused_and_one_watch_works_in_it(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(ValueError, match=r"mine\.txt"), keeping.alone(tmp_path):
+        pass
+    state = tmp_path / "state"
+    with keeping.alone(state), pytest.raises(ValueError, match="another command"), keeping.alone(state):
+        pass
+    (state / keeping.STATE).write_text("{half")
+    assert keeping.load(state).steps == 0
+
+
+# --- outlets ---
+
+
+def test_alerts_are_appended_once_even_behind_half_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "alerts.jsonl"
+    path.write_text('{"id": "a", "time": "…"}\n{"id": "b", "ti')
+    tell = out.lines(str(path))
+    for name in ("a", "c", "c"):
+        tell({"id": name})
+    assert path.read_text().splitlines() == ['{"id": "a", "time": "…"}', '{"id": "b", "ti', '{"id": "c"}']
+
+
+def test_a_hook_gets_the_alert_on_standard_input_and_no_shell_reads_it(tmp_path: Path) -> None:
+    script = tmp_path / "hook.py"
+    script.write_text("import sys, pathlib\npathlib.Path(sys.argv[1]).write_bytes(sys.stdin.buffer.read())\n")
+    target, complaints = tmp_path / "got $(touch evil)", []
+    out.hook([sys.executable, str(script), str(target)], complaints.append)({"id": "1", "summary": "`x`; $(y)"})
+    assert json.loads(target.read_text()) == {"id": "1", "summary": "`x`; $(y)"}
+    assert not (tmp_path / "evil").exists()
+    out.hook([str(tmp_path / "no-such-command")], complaints.append)({"id": "2"})
+    assert len(complaints) == 1
+
+
+def incident(root: Path, clock: Clock) -> Watch:
+    """A watch that has just seen a refusal."""
+    write(root / "logs" / "store.log", line(BEGIN, "old") * 3, BEGIN)
+    write(root / "conf" / "broker.conf", "brokerName=broker-a\n", BEGIN)
+    watch = Watch([root], clock=clock, disk=lambda _: (100, 50))
+    watch.step()
+    write(root / "logs" / "store.log", line(BEGIN + 1, LEAK), BEGIN + 1)
+    clock.now += 4
+    (alert,) = watch.step()
+    assert (alert["cause"], alert["evidence"][0]["file"], alert["evidence"][0]["line"]) == (
+        "retry-topic-too-long", "logs/store.log", 4,
+    )  # fmt: skip
+    return watch
+
+
+def test_captures_hold_what_triage_opens(tmp_path: Path) -> None:
+    watch = incident(tmp_path / "broker", Clock())
+    folder = capture(watch, "alert: 1", tmp_path / "captures")
+    assert folder is not None
+    assert (folder / "logs" / "store.log").read_text().count("\n") == 4
+    assert (folder / "conf" / "broker.conf").exists()
+    assert capture(watch, "alert: 1", tmp_path / "captures") is None
+
+
+def test_metrics_name_what_rings(tmp_path: Path) -> None:
+    watch = incident(tmp_path / "broker", Clock())
+    metrics.write(watch, tmp_path / "watch.prom")
+    text = (tmp_path / "watch.prom").read_text()
+    assert 'rmq_kit_watch_alert{cause="retry-topic-too-long",place="",severity="warning"} 1.0' in text
+    assert 'rmq_kit_watch_signs_total{sign="topic-too-long"} 1.0' in text
+
+
+def test_a_disk_that_fills_up_rings_before_it_is_full(tmp_path: Path) -> None:
+    from stores import Record, store
+
+    path = tmp_path / "commitlog" / f"{0:020d}"
+    path.parent.mkdir()
+    path.write_bytes(store([Record(topic=b"orders", body=b"x")]).data + bytes(4096))
+    free, clock = [500.0], Clock()
+    watch = Watch([tmp_path], clock=clock, disk=lambda _: (1000, int(free[0])))
+    alerts = []
+    for _ in range(60):
+        alerts += watch.step()
+        clock.now += 2
+        free[0] -= 1  # half a unit a second; 400 units are left until 90%
+    (alert,) = alerts
+    assert (alert["cause"], alert["severity"]) == ("disk-full", "critical")
+    assert 700 <= alert["figures"]["disk_full_seconds"] <= 800
+
+
+# --- the command ---
+
+
+def command(*arguments: str, cwd: Path, **more: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "kit", "watch", *arguments],
+        capture_output=True, text=True, timeout=120, check=False, cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}, **more,
+    )  # fmt: skip
+
+
+@pytest.mark.seconds
+def test_the_command_for_a_cron_ends_with_4_while_something_rings(tmp_path: Path) -> None:
+    root, state = tmp_path / "logs", tmp_path / "state"
+    now = time.time()
+    write(root / "store.log", line(now - 60, LEAK), now - 60)
+    arguments = (str(root), "--once", "--state", str(state), "--alerts", "-")
+    first = command(*arguments, cwd=tmp_path)
+    assert (first.returncode, first.stdout) == (0, ""), first.stderr
+    write(root / "store.log", line(now - 10, LEAK), now - 10)
+    before = sorted((p.name, p.stat().st_mtime_ns) for p in root.iterdir())
+    second = command(*arguments, cwd=tmp_path)
+    assert second.returncode == 4, second.stderr
+    (alert,) = [json.loads(text) for text in second.stdout.splitlines()]
+    assert set(alert) >= {"time", "cause", "severity", "summary", "evidence", "figures"}
+    assert alert["evidence"][0]["line"] == 2
+    assert sorted((p.name, p.stat().st_mtime_ns) for p in root.iterdir()) == before
+    assert command(str(root), "--state", str(root / "state"), "--once", cwd=tmp_path).returncode == 2
+    assert command(str(tmp_path / "nothing"), "--once", cwd=tmp_path).returncode == 2
