@@ -81,7 +81,7 @@ def render(
     shown = confirmed or ([head] if head else [])
     each = max(1, HEAD_NUMBERS // max(1, len(shown)))
     when = _timeline(tables, lang, failures)
-    css, js = template_text("report.css"), template_text("report.js")
+    css, js = template_text("report.css"), scripts()
     plotly_js = get_plotlyjs()
     return _ENV.get_template("report.html.j2").render(
         lang_tag="zh-CN" if lang == "zh" else "en",
@@ -437,6 +437,11 @@ def command(findings: Mapping[str, Any], options: Mapping[str, Any], lang: Lang,
 
 def template_text(name: str) -> str:
     return resources.files("kit.report").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def scripts() -> str:
+    """Return what a page does by itself: its charts follow the window, its tables can be sorted and filtered."""
+    return template_text("report.js") + template_text("tables.js")
 
 
 def policy(css: str, *scripts: str) -> str:

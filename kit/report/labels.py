@@ -11,6 +11,7 @@ PAGE: Final[dict[str, T]] = {
     "kicker": T("RocketMQ incident report"),
     "skip": T("Skip to the report"),
     "contents": T("Contents"),
+    "filter": T("Filter these rows"),
     "redacted": T(
         "Names, addresses, keys and paths on this page are pseudonyms: the same original always has the same one. Times, sizes, offsets and hashes are real."
     ),
