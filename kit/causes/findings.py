@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import attrs
 
@@ -18,6 +18,14 @@ from kit.inventory.references import Ref
 Kind = Literal["root_cause", "neighbour", "hazard"]
 Role = Literal["deciding", "supporting"]
 Verdict = Literal["confirmed", "suspected", "ruled_out", "insufficient_evidence", "failed"]
+VERDICTS: Final[dict[str, T]] = {
+    "confirmed": T("confirmed"),
+    "suspected": T("suspected"),
+    "ruled_out": T("ruled out"),
+    "insufficient_evidence": T("not enough evidence"),
+    "failed": T("not examined"),
+}
+"""How each verdict reads, in the order in which findings are shown."""
 
 
 def _refs(found: Iterable[Ref]) -> tuple[Ref, ...]:

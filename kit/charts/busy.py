@@ -179,7 +179,11 @@ def outcome(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
             x=frame[column],
             orientation="h",
             name=names[column],
-            marker={"color": colour, "pattern": {"shape": shape}},
+            # White strokes, so that the number in the bar can be read.
+            marker={
+                "color": colour,
+                "pattern": {"shape": shape, "bgcolor": colour, "fgcolor": "#fff", "solidity": 0.2},
+            },
             text=[f"{n:,}" if n else "" for n in frame[column]],
             textposition="inside",
             insidetextanchor="middle",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 import pandas as pd
@@ -16,11 +17,12 @@ ALT = T("One lane for each cause, one mark for each incident that had it; the sa
 NOTHING = T("No incident here has a cause and a time.")
 HEADS: Final = {"began": T("began (UTC)"), "name": T("incident"), "cause": T("cause"), "verdict": T("verdict")}
 MARKS: Final = {"confirmed": (VERMILLION, "circle"), "suspected": (ORANGE, "circle-open")}
-VERDICTS: Final = {"confirmed": T("confirmed"), "suspected": T("suspected")}
 
 
-def occurrences(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart the incidents. `frame`: began (UTC), name, cause (title), verdict (`confirmed`, `suspected`), one row a finding."""
+def occurrences(frame: pd.DataFrame, verdicts: Mapping[str, T], lang: Lang = "en") -> Chart:
+    """Chart the incidents. `frame`: began (UTC), name, cause (title), verdict (`confirmed`, `suspected`), one row a finding;
+    `verdicts`: how each verdict reads.
+    """
     names = {name: head.render(lang) for name, head in HEADS.items()}
     timed = frame.dropna(subset=["began"]).sort_values(["began", "name"], kind="stable").head(MAX_POINTS)
     if timed.empty:
@@ -35,7 +37,7 @@ def occurrences(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
                     x=part["began"],
                     y=[escape(cause, 48) for cause in part["cause"]],
                     mode="markers",
-                    name=VERDICTS[verdict].render(lang),
+                    name=verdicts[verdict].render(lang),
                     text=[escape(name, 60) for name in part["name"]],
                     marker={"color": colour, "symbol": symbol, "size": 12, "line": {"width": 2}},
                     hovertemplate="%{text}<br>%{x}<extra></extra>",
@@ -51,5 +53,5 @@ def occurrences(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         cause=str(counts.index[0]),
         count=int(counts.iloc[0]),
     )
-    table = timed[list(HEADS)].assign(verdict=[VERDICTS[verdict].render(lang) for verdict in timed["verdict"]])
+    table = timed[list(HEADS)].assign(verdict=[verdicts[verdict].render(lang) for verdict in timed["verdict"]])
     return Chart(chart, table, reading.render(lang), ALT.render(lang), TITLE.render(lang), names, lang, min_width=560)

@@ -4,11 +4,13 @@ same JSON.
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 import attrs
 import pandas as pd
 from jinja2 import Environment, PackageLoader
+from markupsafe import Markup, escape
 
 from kit.charts.safe_text import clean
 from kit.i18n import Lang, T
@@ -23,7 +25,18 @@ MORE = T("The first {shown} of {total} rows; all of them are in the CSV files be
 BEHIND = T("The table behind the chart")
 UTC_NOTE = T("Times are UTC.")
 
+_QUOTED: Final = re.compile(r"`([^`\n]{1,200})`")
+
+
+def prose(text: str) -> Markup:
+    """Return a sentence with what is between backticks as code; all of it is escaped first, so nothing else becomes
+    markup.
+    """
+    return Markup(_QUOTED.sub(r"<code>\1</code>", str(escape(text))))
+
+
 _ENV: Final = Environment(loader=PackageLoader("kit.charts"), autoescape=True, trim_blocks=True, lstrip_blocks=True)
+_ENV.filters["prose"] = prose
 
 
 def cell(value: Any) -> tuple[str, str]:

@@ -35,7 +35,7 @@ NODES: Final = {
 
 TIMES = T("Transactions from their half message on, by path")
 TIMES_READING = T(
-    "{transactions} transactions on {paths} paths; the longest took {seconds} s from its half message to its last record."
+    "Transactions: {transactions}; different paths: {paths}. The longest took {seconds} s from its half message to its last record."
 )
 TIMES_ALT = T("One line for each transaction, one mark for each record or answer; the same rows are in the table.")
 AFTER = T("seconds after the half message")
@@ -212,8 +212,8 @@ def _bands(chart: go.Figure, first: pd.DataFrame, lanes: dict[str, int]) -> None
             x=1,
             xref="paper",
             xanchor="right",
-            y=min(at) - 0.05,
-            yanchor="middle",
+            y=min(at) - 0.5,
+            yanchor="top",
             showarrow=False,
             text=escape(path, 70),
             font={"size": 10},

@@ -58,7 +58,7 @@ def speaks(text: str) -> bool:
 def mixed(
     text: str, pasted: Sequence[Line] | None = None, found: Sequence[pasted_ids.PastedId] | None = None
 ) -> Mixed | None:
-    """Return the ids of both kinds that a paste holds against each other, None where there are none. `pasted`, `found`:
+    """Return the ids of both kinds that a paste holds against each other, None if it does not. `pasted`, `found`:
     its lines and ids, where they are known already.
 
     A line that prints both (a SendResult, a message) is normal, and so are two lines of RocketMQ's own logs: there the

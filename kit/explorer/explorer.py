@@ -186,7 +186,9 @@ class Explorer:
             con.execute(
                 f'CREATE TABLE menu_{name} AS SELECT {kind} AS "{column}" FROM (SELECT unnest(?) AS v)', [values]
             )
-        return themed()(spec.specification(self._content), con=con.cursor())
+        made = themed()(spec.specification(self._content), con=con.cursor())
+        made.explorer = self  # whose scratch folder lives as long as what is shown
+        return made
 
     def timeline(self, part: Part = "entries") -> Chart:
         """Chart the selected entries by level, or records by stage, over time."""

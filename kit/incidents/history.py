@@ -104,7 +104,7 @@ class History:
     def chart(self) -> Chart:
         """Return when which cause struck."""
         frame = self.rows
-        return incidents.occurrences(frame[frame["kind"] == "root_cause"], self.lang)
+        return incidents.occurrences(frame[frame["kind"] == "root_cause"], compare.VERDICTS, self.lang)
 
     def known_before(self) -> Table:
         """Return the confirmed root causes that an earlier incident had already, or pointed to: as a root cause, a suspicion or a hazard."""

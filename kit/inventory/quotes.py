@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Final
 
@@ -34,7 +35,7 @@ def lines(found: Inventory, places: Iterable[tuple[str, int]]) -> list[str]:
     by_file: dict[str, set[int]] = defaultdict(set)
     for file, line in wanted:
         by_file[file].add(line)
-    read = {file: _read(found, file, sorted(numbers)) for file, numbers in by_file.items()}
+    read = {file: dict(_each(found, file, sorted(numbers))) for file, numbers in by_file.items()}
     return [read[file][line] for file, line in wanted]
 
 
@@ -52,36 +53,52 @@ def first_with(found: Inventory, file: str, text: str) -> int | None:
     return None if at < 0 else whole.count("\n", 0, at) + 1
 
 
-def _rows(item: Item, numbers: list[int]) -> dict[int, str]:
-    """Return rows of a Parquet file, which has no lines, as `name=value, …`."""
+def around(found: Inventory, file: str, line: int, most: int) -> dict[int, str]:
+    """Return a line with up to `most` lines before and behind it, by number. Raise as `lines` does for the line itself."""
+    out: dict[int, str] = {}
+    with contextlib.suppress(IndexError):
+        out.update(
+            _each(found, file, list(range(max(1, line - most), line + most + 1)))
+        )  # keeps what it had at the end
+    if line not in out:
+        raise IndexError(line)
+    return out
+
+
+def _rows(item: Item, numbers: list[int]) -> Iterator[tuple[int, str]]:
+    """Yield rows of a Parquet file, which has no lines, as `name=value, …`."""
     from kit.formats.tables import delimited
 
     path, wanted = Path(item.path), set(numbers)
     names = delimited.parquet_names(path)
-    out = {
-        number: ", ".join(f"{name}={cell}" for name, cell in zip(names, cells, strict=False) if cell is not None)
-        for number, cells in delimited.rows(path, None, numbers[-1])
-        if number in wanted
-    }
-    if len(out) < len(wanted):
+    for number, cells in delimited.rows(path, None, numbers[-1]):
+        if number in wanted:
+            wanted.remove(number)
+            yield (
+                number,
+                ", ".join(f"{name}={cell}" for name, cell in zip(names, cells, strict=False) if cell is not None),
+            )
+    if wanted:
         raise IndexError(numbers[-1])
-    return out
 
 
-def _read(found: Inventory, file: str, numbers: list[int]) -> dict[int, str]:
+def _each(found: Inventory, file: str, numbers: list[int]) -> Iterator[tuple[int, str]]:
+    """Yield the lines with these numbers, which ascend."""
     item = found.get(file)
     if item is None:
         raise KeyError(file)
     if numbers[0] < 1:
         raise IndexError(numbers[0])
     if item.kind in ("rows", "sends") and item.detail.get("dialect") is None:
-        return _rows(item, numbers)
+        yield from _rows(item, numbers)
+        return
     encoding = item.detail.get("encoding") or (item.detail.get("dialect") or {}).get("encoding") or "utf-8"
     if encoding == "utf-16":
         with open_readonly(item.path) as stream:
             text = stream.read().decode("utf-16", "replace").split("\n")
-        return {n: text[n - 1].rstrip("\r") for n in numbers}
-    out: dict[int, str] = {}
+        for number in numbers:
+            yield number, text[number - 1].rstrip("\r")
+        return
     with open_readonly(item.path) as stream:
         begins = _begins(stream)
         for number in numbers:
@@ -91,8 +108,7 @@ def _read(found: Inventory, file: str, numbers: list[int]) -> dict[int, str]:
             data = stream.read(MAX_LINE)
             if not data and number > 1 and at >= item.bytes:
                 raise IndexError(number)
-            out[number] = data.split(b"\n", 1)[0].decode(encoding, "replace").rstrip("\r")
-    return out
+            yield number, data.split(b"\n", 1)[0].decode(encoding, "replace").rstrip("\r")
 
 
 class _Begins:

@@ -17,10 +17,12 @@ from kit.causes import results
 from kit.charts import Chart, Table, Undrawn, clean, undrawn
 from kit.charts.common import coverage
 from kit.i18n import Lang, T
+from kit.notebook import hypotheses, places
+from kit.notebook.pointing import Pointing
 
 if TYPE_CHECKING:
     from kit.case.case import Case
-    from kit.explorer import Explorer, Selection
+    from kit.explorer import Selection
 
 R = TypeVar("R")
 
@@ -72,13 +74,15 @@ def _or_sentence(show: Callable[..., R]) -> Callable[..., R | Undrawn]:
 
 
 @attrs.frozen
-class Inquiry:
+class Inquiry(Pointing):
     """One triaged case, as notebooks see it."""
 
     case: Case
     findings: Mapping[str, Any]
     lang: Lang
     interactive: bool
+    notes: str | Path = hypotheses.DEFAULT
+    """The file that `note` and `overrule` add to."""
 
     def finding(self, cause: str) -> Mapping[str, Any]:
         """Return the finding of a cause as in findings.json."""
@@ -89,22 +93,26 @@ class Inquiry:
 
     def first(self) -> str:
         """Return the cause to look at first: the most harmful confirmed one, else the nearest to it."""
+        return (self.findings["root_causes"] or [f["cause"] for f in self._ranked()])[0]
+
+    def _ranked(self) -> list[Mapping[str, Any]]:
+        """Return the findings, those that hold first."""
         from kit.report.labels import VERDICTS as WORDS
 
         order = list(WORDS)
-        ranked = sorted(
-            self.findings["findings"], key=lambda f: (order.index(f["verdict"]), f["kind"] != "root_cause", f["cause"])
-        )
-        return (self.findings["root_causes"] or [f["cause"] for f in ranked])[0]
+        key = lambda f: (order.index(f["verdict"]), f["kind"] != "root_cause", f["cause"])  # noqa: E731
+        return sorted(self.findings["findings"], key=key)
 
     def table(self, name: str) -> pd.DataFrame:
         """Return a result table of the causes; empty where this evidence gave none."""
         return results.table(self.case, name)
 
     @_or_sentence
-    def rows(self, name: str, most: int = 10, selection: Selection | None = None) -> Table:
+    def rows(self, name: str, most: int = 10, selection: Selection | None = None) -> Any:
         """Return the first rows of a result table, safe to look at; an empty one where this evidence gave none."""
-        return Table(self._left(name, selection), clean(name), lang=self.lang, max_rows=most)
+        frame = self._left(name, selection)
+        references = [places.place_of(row) for row in frame.head(most).to_dict("records")]  # type: ignore[arg-type]
+        return self._linked(Table(frame, clean(name), lang=self.lang, max_rows=most), references)
 
     def _left(self, name: str, selection: Selection | None) -> pd.DataFrame:
         return self.table(name) if selection is None else selection.keep(self.table(name))
@@ -138,26 +146,17 @@ class Inquiry:
             value=ipywidgets.Dropdown(options=[(clean(v, 60), v) for v in values], description=PICK.render(self.lang)),
         )
 
-    def explore(self, **narrowed: Any) -> Explorer:
-        """Return the linked views over everything, narrowed by the arguments of `kit.explore`."""
-        from kit.explorer import explore
-
-        return explore(self.case, **{"interactive": self.interactive, **narrowed})
-
     @_or_sentence
     def verdicts(self) -> Table:
         """Return every cause with its verdict, those that hold first."""
         from kit.report.labels import PAGE
         from kit.report.labels import VERDICTS as WORDS
 
-        order = list(WORDS)
-        ranked = sorted(
-            self.findings["findings"], key=lambda f: (order.index(f["verdict"]), f["kind"] != "root_cause", f["cause"])
-        )
+        said = hypotheses.marks(self)
         rows = [
-            (f"{WORDS[f['verdict']][0]} {WORDS[f['verdict']][1].in_(self.lang)}", f["cause"], f["summary"])
-            for f in ranked
-        ]
+            (f"{WORDS[f['verdict']][0]} {WORDS[f['verdict']][1].in_(self.lang)}", f["cause"], f["summary"] + said.get(f["cause"], ""))
+            for f in self._ranked()
+        ]  # fmt: skip
         heads = [PAGE[name].in_(self.lang) for name in ("verdict", "cause", "reason")]
         return Table(pd.DataFrame(rows, columns=pd.Index(heads)), VERDICTS.render(self.lang), lang=self.lang)
 
@@ -184,7 +183,7 @@ class Inquiry:
         )
 
     @_or_sentence
-    def step(self, cause: str, id: str) -> Table:  # noqa: A002
+    def step(self, cause: str, id: str) -> Any:  # noqa: A002
         """Return one step of a cause, by its id: whether it is shown here, its claim, the lines and records that carry
         it.
         """
@@ -198,19 +197,19 @@ class Inquiry:
         rows = [
             (ref["file"], str(ref.get("line", ref.get("physical_offset"))), ref["text"]) for ref in found["evidence"]
         ]
-        heads = pd.Index([HEADS[name].render(self.lang) for name in ("file", "place", "text")])
-        return Table(pd.DataFrame(rows, columns=heads if rows else None), said.render(self.lang), lang=self.lang)
+        columns = pd.Index(["file", "line", "text"])
+        heads = {name: HEADS[key].render(self.lang) for name, key in zip(columns, HEADS, strict=True)}
+        frame = pd.DataFrame(rows, columns=columns if rows else None)
+        return self._linked(Table(frame, said.render(self.lang), heads, self.lang), found["evidence"])
 
     @_or_sentence
-    def evidence(self, cause: str, step: int) -> Table:
+    def evidence(self, cause: str, step: int) -> Any:
         """Return the lines and records that carry step number `step` (first is 1)."""
         refs = self.finding(cause)["steps"][step - 1]["evidence"]
         rows = [(ref["file"], str(ref.get("line", ref.get("physical_offset"))), ref["text"]) for ref in refs]
-        return Table(
-            pd.DataFrame(rows, columns=pd.Index(["file", "line @ byte", "text"])),
-            QUOTES.say(n=step).render(self.lang),
-            lang=self.lang,
-        )
+        frame = pd.DataFrame(rows, columns=pd.Index(["file", "line", "text"]))
+        names = {"line": HEADS["place"].render(self.lang)}
+        return self._linked(Table(frame, QUOTES.say(n=step).render(self.lang), names, self.lang), refs)
 
     @_or_sentence
     def figures(self, cause: str) -> Table:
@@ -312,14 +311,16 @@ def start(
     lang: Lang = "en",
     interactive: bool = True,
     options: Mapping[str, Any] | None = None,
+    notes: str | Path = hypotheses.DEFAULT,
 ) -> Inquiry:
     """Open and triage the evidence; results already in the workspace are used as they are, without Spark.
 
     `workspace`: empty for the user's cache folder. `options` as on the command line (`{"tz_app": "Asia/Shanghai"}`).
+    `notes`: the YAML file that `Inquiry.note` adds to; nothing is written before.
     """
     import kit
 
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     chosen = {"lang": lang, **(options or {})}
     case = kit.open_case(locate(evidence), workspace or None, **chosen)
-    return Inquiry(case, kit.triage(case), lang, interactive)
+    return Inquiry(case, kit.triage(case), lang, interactive, notes)

@@ -27,8 +27,9 @@ from kit.evidence import disk
 from kit.evidence import workspace as ws
 from kit.formats.printed_times import iso
 from kit.i18n import Lang
+from kit.notebook import hypotheses, notes
 from kit.notebook import inquiry as notebook
-from kit.postmortem import key_charts, notes
+from kit.postmortem import key_charts
 from kit.postmortem.labels import (
     AS_WRITTEN,
     AUTHORS,
@@ -47,11 +48,11 @@ from kit.postmortem.labels import (
     WHO,
     WORDS,
 )
-from kit.postmortem.notes import BadNotes, template
 from kit.report import build, html, manifest, write
 from kit.report.labels import COLUMNS as LABELS
 from kit.report.labels import page
 
+BadNotes, template = notes.BadNotes, notes.template
 __all__ = ["BadNotes", "Postmortem", "start", "template"]
 
 PAGE_NAME: Final = "postmortem.html"
@@ -185,9 +186,13 @@ class Postmortem:
 
         `options`: as on the command line, for the line that makes the page again.
         """
-        css, js = html.template_text("report.css"), html.template_text("report.js")
+        css, js = html.template_text("report.css"), html.scripts()
         views, suspected = (
-            [html.finding_view(f, (), self.lang) | {"drawn": self._drawn(f)} for f in found]
+            [
+                html.finding_view(f, (), self.lang)
+                | {"drawn": self._drawn(f), "overruled": self._overruled(f["cause"])}
+                for f in found
+            ]
             for found in (self.causes, self.suspected)
         )
         roots = [v for v in views if v["kind"] == "root_cause"]
@@ -220,6 +225,8 @@ class Postmortem:
             chart=html.drawn(self.chart(), "timeline") | {"table": None},
             timeline=self.timeline().as_dict(),
             actions=self.actions().as_dict(),
+            hypotheses=self.hypotheses().as_dict(),
+            overruled=hypotheses.table(self.written, "overruled", hypotheses.OVERRULED, self.inquiry).as_dict(),
             wanted=list({m["command"]: m for v in (*views, *suspected) for m in v["missing"]}.values()),
             inputs=self._inputs().as_dict(),
             command=html.command(findings, dict(options or {}), self.lang, "postmortem"),
@@ -232,6 +239,14 @@ class Postmortem:
             plotly_js=Markup(plotly_js),
             report_js=Markup(js),
         )
+
+    def hypotheses(self) -> Table:
+        """Return what the team thinks, in its own words, with the references it gave."""
+        return hypotheses.table(self.written, "hypotheses", hypotheses.HYPOTHESES, self.inquiry)
+
+    def _overruled(self, cause: str) -> list[str]:
+        rows = [row for row in self.written.tables["overruled"] if row["cause"] == cause]
+        return [clean(hypotheses.mark(row).render(self.lang)) for row in rows]
 
     def _drawn(self, finding: Mapping[str, Any]) -> list[dict[str, Any]]:
         drawn, failed = key_charts.of(self.inquiry, finding["cause"])

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 
 import attrs
 
+from kit.causes.findings import VERDICTS
 from kit.i18n import Lang, T
 
 What = Literal["root_causes", "verdict", "figure", "missing", "evidence"]
@@ -28,13 +29,6 @@ WHATS: Final[dict[What, T]] = {
     "figure": T("figure"),
     "missing": T("still missing"),
     "evidence": T("evidence"),
-}
-VERDICTS: Final = {
-    "confirmed": T("confirmed"),
-    "suspected": T("suspected"),
-    "ruled_out": T("ruled out"),
-    "insufficient_evidence": T("not enough evidence"),
-    "failed": T("not examined"),
 }
 UNKNOWN = T("unknown")
 NOT_THERE = T("absent")

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import pandas as pd
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from kit import causes
@@ -26,10 +26,10 @@ from kit.case.failure import Failure
 from kit.causes import look_alikes, release_advice
 from kit.charts import Chart, timeline
 from kit.charts.safe_text import clean
-from kit.charts.table import Table, cell
+from kit.charts.table import Table, cell, prose
 from kit.formats.printed_times import iso
 from kit.i18n import Lang, T
-from kit.report.labels import COLUMNS, GLOSSARY, PAGE, VERDICTS, page
+from kit.report.labels import COLUMNS, GLOSSARY, INNER, KEYS, PAGE, VERDICTS, page
 from kit.report.notebooks import Story, embed
 
 FOUND: Final = ("confirmed", "suspected")
@@ -40,15 +40,7 @@ policy stays strict."""
 HEAD_NUMBERS: Final = 6
 HEAD_REMEDIES: Final = 3
 KEY = T("kind", "html")
-
-_QUOTED: Final = re.compile(r"`([^`\n]{1,200})`")
-
-
-def prose(text: str) -> Markup:
-    """Return a sentence with what is between backticks as code; all of it is escaped first, so nothing else becomes
-    markup.
-    """
-    return Markup(_QUOTED.sub(r"<code>\1</code>", str(escape(text))))
+NUMBER = T("value")
 
 
 def environment(*packages: str) -> Environment:
@@ -89,7 +81,7 @@ def render(
     shown = confirmed or ([head] if head else [])
     each = max(1, HEAD_NUMBERS // max(1, len(shown)))
     when = _timeline(tables, lang, failures)
-    css, js = template_text("report.css"), template_text("report.js")
+    css, js = template_text("report.css"), scripts()
     plotly_js = get_plotlyjs()
     return _ENV.get_template("report.html.j2").render(
         lang_tag="zh-CN" if lang == "zh" else "en",
@@ -251,21 +243,26 @@ def _figures(figures: Mapping[str, Any], lang: Lang) -> tuple[list[dict[str, str
         if value is None:
             unknown.append(label)
         elif isinstance(value, Mapping):
+            heads = KEYS.get(name, KEY).in_(lang), NUMBER.in_(lang)
             rows = [
-                {KEY.in_(lang): key, **(inner if isinstance(inner, Mapping) else {label: inner})}
+                {heads[0]: key, **(inner if isinstance(inner, Mapping) else {heads[1]: inner})}
                 for key, inner in value.items()
             ]
             if rows:
-                tables.append(Table(pd.DataFrame(rows).astype(object), label, lang=lang).as_dict())
+                tables.append(Table(pd.DataFrame(rows).astype(object), label, _inner(lang), lang).as_dict())
         elif isinstance(value, list):
             # Reasons are read, not counted.
             if not any("why" in item for item in value if isinstance(item, Mapping)):
                 cards.append({"value": f"{len(value):,}", "label": label})
             if value and all(isinstance(item, Mapping) for item in value):
-                tables.append(Table(pd.DataFrame(value).astype(object), label, lang=lang).as_dict())
+                tables.append(Table(pd.DataFrame(value).astype(object), label, _inner(lang), lang).as_dict())
         else:
             cards.append({"value": cell(value)[0], "label": label})
     return cards, tables, unknown
+
+
+def _inner(lang: Lang) -> dict[str, str]:
+    return {name: text.in_(lang) for name, text in INNER.items()}
 
 
 def _window(window: Sequence[str] | None, lang: Lang) -> str | None:
@@ -440,6 +437,11 @@ def command(findings: Mapping[str, Any], options: Mapping[str, Any], lang: Lang,
 
 def template_text(name: str) -> str:
     return resources.files("kit.report").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def scripts() -> str:
+    """Return what a page does by itself: its charts follow the window, its tables can be sorted and filtered."""
+    return template_text("report.js") + template_text("tables.js")
 
 
 def policy(css: str, *scripts: str) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from kit.causes import findings
 from kit.i18n import Lang, T
 
 PAGE: Final[dict[str, T]] = {
     "kicker": T("RocketMQ incident report"),
     "skip": T("Skip to the report"),
     "contents": T("Contents"),
+    "filter": T("Filter these rows"),
     "redacted": T(
         "Names, addresses, keys and paths on this page are pseudonyms: the same original always has the same one. Times, sizes, offsets and hashes are real."
     ),
@@ -98,14 +100,36 @@ PAGE: Final[dict[str, T]] = {
     "refs": T("references"),
 }
 
-VERDICTS: Final[dict[str, tuple[str, T]]] = {
-    "confirmed": ("●", T("confirmed", "labels")),
-    "suspected": ("◐", T("suspected")),
-    "ruled_out": ("○", T("ruled out", "labels")),
-    "insufficient_evidence": ("?", T("not enough evidence")),
-    "failed": ("!", T("not examined")),
-}
+_ICONS: Final = {"confirmed": "●", "suspected": "◐", "ruled_out": "○", "insufficient_evidence": "?", "failed": "!"}
+VERDICTS: Final[dict[str, tuple[str, T]]] = {each: (_ICONS[each], name) for each, name in findings.VERDICTS.items()}
+"""The icon and name of each verdict."""
 
+KEYS: Final[dict[str, T]] = {
+    "safe_body_bytes": T("topic"),
+    "lag": T("topic and group"),
+    "lag_per_queue": T("topic and group"),
+    "moved": T("queue"),
+    "subscriptions": T("client id"),
+    "handled_by_nobody": T("topic"),
+    "behind_the_offset": T("topic"),
+    "in_front_of_the_offset": T("topic"),
+    "queues_of_several": T("topic"),
+    "queues_of_nobody": T("topic"),
+    "topics": T("topic"),
+    "reasons": T("reason"),
+}
+"""What the keys of a figure that is a map are."""
+
+INNER: Final[dict[str, T]] = {
+    "start": T("start (UTC)"),
+    "seconds": T("seconds"),
+    "pauses": T("pauses"),
+    "stored": T("stored"),
+    "lost": T("lost"),
+    "why": T("why"),
+    "share": T("share of the failed sends"),
+}
+"""Headings of what is inside a figure."""
 
 SKIPPED: Final[dict[str, T]] = {
     "zero_tail": T("unwritten end of the file"),

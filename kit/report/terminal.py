@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from kit.causes.findings import VERDICTS
 from kit.i18n import Lang, T
 
 if TYPE_CHECKING:
@@ -38,13 +39,6 @@ NOTHING_FOUND = T("No root cause found in this evidence.")
 DO_NEXT = T("Do next: {action}")
 TO_COLLECT = T("Collect next: {artefact}")
 
-VERDICTS = {
-    "confirmed": T("confirmed"),
-    "suspected": T("suspected"),
-    "ruled_out": T("ruled out"),
-    "insufficient_evidence": T("not enough evidence"),
-    "failed": T("not examined"),
-}
 ORDER = ("confirmed", "suspected", "failed", "insufficient_evidence", "ruled_out")
 
 

@@ -28,12 +28,19 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("workbench")
     evidence, workspace = str(recorded.archive("half-topic-blowup")), str(folder / "workspace")
     kit.triage(kit.open_case(evidence, workspace))
+    small, noted = str(recorded.archive("message-identity")), folder / "notes.yaml"
+    kit.triage(kit.open_case(small, workspace))
     hostile = folder / "hostile"
     hostile.mkdir()
     lines = [f"2026-11-20 23:19:{n:02},566 WARN [{IMAGE}] o.a.Order - {IMAGE} topic={IMAGE[1:4]}{n}" for n in range(60)]
     (hostile / f"app {IMAGE.replace('/', ' ')}.log").write_text("\n".join(lines) + "\n")
     books = {
         "05_explore": book("05_explore", evidence=evidence, workspace=workspace),
+        "claim": of_cells(
+            f"from kit import notebook\ninquiry = notebook.start({small!r}, {workspace!r}, notes={str(noted)!r})",
+            "inquiry.evidence(inquiry.first(), 1)",
+            "inquiry.note('<b>ours</b>', ('message-identity', inquiry.finding('message-identity')['steps'][0]['id']), who='Li Na')",
+        ),
         "hostile": of_cells(f"import kit\nkit.explore(kit.open_case({str(hostile)!r}, {workspace!r}))"),
     }
     with serving(folder, **books) as address:
@@ -108,8 +115,40 @@ def test_what_is_brushed_and_clicked_is_followed_by_all_and_is_a_value(exploring
     assert set(stages) == {"leaked"}
     assert "stages=('leaked',)" in run_cell(page, 2)
     assert re.search(r"leaked\s+\d+", run_cell(page, 6))
-    assert "--since" in run_cell(page, 8) and page.locator(".mosaic-widget .error").count() == 0
+    assert "--since" in run_cell(page, 9) and page.locator(".mosaic-widget .error").count() == 0
     stage.select_option("")
+
+
+def test_a_claim_leads_to_its_place_an_id_to_its_life_and_back(browser: Any, lab: str) -> None:
+    page = opened(browser, lab, "claim")
+    run_all(page)
+    trail = page.locator(".rmq-kit-trail").first
+    link = trail.locator(".rmq-kit-linked .rmq-kit-link").first
+    label = link.get_attribute("aria-label") or ""
+    link.focus()
+    page.keyboard.press("Enter")
+    opened_ = trail.locator(".rmq-kit-linked").nth(1)
+    opened_.wait_for()
+    assert label.startswith("Show ")
+    place = re.sub(r"^Show ", "", label)
+    if " @ " in place:
+        assert "properties.UNIQ_KEY" in opened_.inner_text()
+    else:
+        file, _, number = place.rpartition(":")
+        assert f"{file}, line {number}" in opened_.inner_text()
+        assert opened_.locator("tr[aria-current]").count() >= 1
+    ident = trail.locator(".rmq-kit-link").filter(has_text=re.compile(r"^[0-9A-F]{32}$")).last
+    key = ident.inner_text()
+    ident.click()
+    trail.locator(".js-plotly-plot svg.main-svg").first.wait_for()
+    assert trail.locator(f"caption:has-text('{key}')").count() >= 1
+    trail.locator("button:has-text('Explore the minutes')").click()
+    trail.locator(".mosaic-widget table tbody tr").first.wait_for()
+    for _ in range(3):
+        trail.locator("button:has-text('Back')").click()
+        page.wait_for_timeout(500)
+    assert trail.locator(".rmq-kit-linked").count() == 1
+    page.context.close()
 
 
 def test_hostile_text_is_text_in_it(browser: Any, lab: str) -> None:

@@ -16,7 +16,7 @@ from test_report import Page
 import kit
 from kit.case.options import Options
 from kit.evidence.workspace import WorkspaceInside
-from kit.postmortem import notes
+from kit.notebook import notes
 from kit.postmortem import page as postmortem
 from kit.report import notebooks
 

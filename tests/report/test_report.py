@@ -148,7 +148,7 @@ def test_page_is_well_formed_for_readers_of_all_kinds(tmp_path: Path) -> None:
     assert ("html", {"lang": "en"}) in read.tags
     assert next(attrs["href"] for tag, attrs in read.tags if tag == "a") == "#report"
     assert all(attrs.get("aria-label") for tag, attrs in read.tags if attrs.get("role") == "img")
-    assert html.count("<table>") == html.count("<caption>") > 3
+    assert [tag for tag, _ in read.tags].count("table") == html.count("<caption>") > 3
     ids = [attrs["id"] for _, attrs in read.tags if "id" in attrs]
     assert len(ids) == len(set(ids))
     targets = {attrs["href"][1:] for tag, attrs in read.tags if tag == "a" and attrs["href"].startswith("#")}

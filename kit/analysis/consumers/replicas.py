@@ -87,7 +87,7 @@ def ends(case: Case) -> dict[str, End]:
     """Return {store host: the end of its records}, over every copy and replica."""
     if not case.has("messages"):
         return {}
-    right = ds.field("problem").is_null() & ds.field("store_host").is_valid()
+    right = ds.field("problem").is_null() & ds.field("store_host").is_valid() & ds.field("store_size").is_valid()
     asked = [("physical_offset", "max"), ("store_timestamp", "min"), ("store_timestamp", "max")]
     found = {}
     for host, offset, *times in scan.extremes(case, ["store_host"], asked, right).to_pandas().to_numpy().tolist():

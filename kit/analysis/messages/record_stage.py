@@ -172,7 +172,7 @@ def never_came(case: Case, grace_seconds: float = 2.0) -> pd.DataFrame:
 
 @per_case
 def last_stored(case: Case) -> pd.Timestamp:
-    """Return when the last record was stored (naive UTC), NaT where there is none."""
+    """Return when the last record was stored (naive UTC), NaT without records."""
     ends = [pc.max(batch["store_timestamp"]) for batch in scan.batches(case, ("store_timestamp",))]
     times = scan.frame(pa.table({"end": pa.array([end.as_py() for end in ends], pa.timestamp("us", "UTC"))}))
     return times["end"].max()

@@ -2,7 +2,9 @@
 (function () {
   const boxes = Array.from(document.querySelectorAll("figure[data-chart]"));
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const config = { displayModeBar: false, responsive: false, scrollZoom: false, doubleClick: false, showTips: false };
+  // Dates as in the text around, whatever the language.
+  Plotly.register({ moduleType: "locale", name: "iso", dictionary: {}, format: { year: "%Y", month: "%Y-%m", dayMonth: "%m-%d", dayMonthYear: "%Y-%m-%d" } });
+  const config = { locale: "iso", displayModeBar: false, responsive: false, scrollZoom: false, doubleClick: false, showTips: false };
 
   // A figure comes without page colours; they follow the page: light, dark, paper.
   function themed(spec, width) {
@@ -24,17 +26,26 @@
     return layout;
   }
 
+  const wordy = (trace) => trace.type === "heatmap" && Boolean(trace.texttemplate);
+  const longest = (trace) => Math.max(0, ...(trace.text || []).flat().map((text) => String(text).length));
+
   // On a narrow screen the names of lanes and bars go above them and the legend below, so that the width is left to the data.
   function narrowed(layout, data) {
     const axis = layout.yaxis || {};
+    const cells = data.filter(wordy);
+    for (const trace of cells) {
+      trace.ygap = 22;
+      trace.textfont = Object.assign({}, trace.textfont, { size: 8 });
+      trace.text = trace.text.map((row) => row.map((text) => text.replace(/^✗ [A-Z] /, "✗ ")));
+    }
     const margin = layout.margin = Object.assign({}, layout.margin, { r: 30 });
-    if (axis.type === "category") {
+    if (axis.type === "category" || cells.length) {
       const seen = data.filter((trace) => !trace.yaxis || trace.yaxis === "y").flatMap((trace) => Array.from(trace.y || []));
       const names = Array.from(new Set((axis.categoryarray || []).concat(seen))).filter((name) => name !== null && name !== undefined);
       Object.assign(axis, { showticklabels: false, automargin: false, ticks: "" });
       margin.l = 10;
       layout.bargap = 0.6;
-      layout.height = Math.max(layout.height || 0, 90 + 60 * names.length);
+      layout.height = Math.max(layout.height || 0, 90 + (cells.length ? 44 : 60) * names.length);
       layout.annotations = (layout.annotations || []).concat(names.map((name) => ({
         x: 0, xref: "paper", xanchor: "left", y: name, yref: "y", yanchor: "bottom", yshift: 12, text: name, showarrow: false, font: { size: 11 },
       })));
@@ -53,13 +64,14 @@
   function draw(box, width) {
     const canvas = box.querySelector(".canvas");
     const spec = JSON.parse(box.querySelector("script[type='application/json']").textContent);
-    // Flows and cells with words in them need their width: they scroll.
-    const rigid = (trace) => trace.type === "sankey" || (trace.type === "heatmap" && trace.texttemplate);
+    // Flows, and cells with long words in them, need their width: they scroll.
+    const rigid = (trace) => trace.type === "sankey" || (wordy(trace) && longest(trace) > 24);
     if (!spec.data.some(rigid)) box.classList.add("folds");
     const room = width || canvas.clientWidth;
     if (!room) return;
     for (const trace of spec.data) {
-      if (trace.textfont || trace.type === "sankey") trace.textfont = Object.assign({}, trace.textfont, { color: colour("--ink") });
+      // Words in coloured cells have the colour that is read on these.
+      if ((trace.textfont && !wordy(trace)) || trace.type === "sankey") trace.textfont = Object.assign({}, trace.textfont, { color: colour("--ink") });
     }
     box.dataset.width = room;
     const layout = themed(spec, room);

@@ -1,4 +1,5 @@
-"""A team's own words on an incident: one small YAML file, read as text and nothing else, never written over.
+"""A team's own words on an incident: one small YAML file, read as text and nothing else, never written over. What notebooks add
+(`kit.notebook.hypotheses`) is appended, as documents of their own: sections of all documents count together.
 
 Every scalar is a string (`22:34` is a time here, not YAML's base-60 number), aliases are refused, and so is a file too
 large for people to have written.
@@ -27,6 +28,8 @@ TABLES: Final[dict[str, tuple[str, ...]]] = {
     "timeline": ("time", "what", "who"),
     "decisions": ("time", "what", "why", "who"),
     "actions": ("what", "owner", "due", "kind", "ticket"),
+    "hypotheses": ("time", "what", "who", "about", "references"),
+    "overruled": ("time", "cause", "verdict", "who", "why"),
 }
 
 BAD_FILE = T("{path}: {why}")
@@ -39,8 +42,8 @@ BAD_ZONE = T("{zone} is not a time zone")
 
 TEMPLATE = T(
     """\
-# Notes for the postmortem. The kit reads this file and never changes it; run the notebook again whenever you have added
-# something.
+# Notes for the postmortem. The kit never changes what is written here; what is noted in notebooks (inquiry.note) comes
+# at the end. Run the notebook again whenever you have added something.
 # Write about what happened and why it made sense at the time, not about who is to blame.
 title: ""
 status: draft
@@ -134,7 +137,7 @@ def read(path: str | Path, lang: Lang = "en") -> Notes:
     if len(raw) > MOST_BYTES:
         raise bad(TOO_LARGE.say(most=MOST_BYTES))
     try:
-        said = yaml.load(raw.decode("utf-8-sig"), _Loader)
+        every = list(yaml.load_all(raw.decode("utf-8-sig"), _Loader))
     except UnicodeDecodeError:
         raise bad(NOT_TEXT) from None
     except BadNotes:
@@ -144,9 +147,21 @@ def read(path: str | Path, lang: Lang = "en") -> Notes:
         raise bad(NOT_YAML.say(line=mark.line + 1 if mark else None)) from None
     except RecursionError:
         raise bad(NOT_NOTES) from None
-    if not isinstance(said, Mapping) and said not in (None, ""):
+    if any(not isinstance(said, Mapping) and said not in (None, "") for said in every):
         raise bad(NOT_NOTES)
-    return _sorted(where, dict(said or {}))
+    return _sorted(where, _together(every))
+
+
+def _together(documents: list[Any]) -> dict[Any, Any]:
+    """Return the sections of all documents: lists one behind the other, of anything else what is filled first."""
+    said: dict[Any, Any] = {}
+    for document in documents:
+        for name, value in (document or {}).items():
+            if name in LISTS or name in TABLES:
+                said[name] = [*_items(said.get(name)), *_items(value)]
+            else:
+                said[name] = said.get(name) or value
+    return said
 
 
 def _sorted(path: Path, said: dict[Any, Any]) -> Notes:
@@ -168,12 +183,15 @@ def _items(value: Any) -> list[Any]:
 
 
 def _row(item: Any, columns: tuple[str, ...]) -> dict[str, str]:
-    """Return the columns of an entry; a plain sentence is its `what`, and what nobody reads is kept with it."""
+    """Return the columns of an entry; a plain sentence is its `what` (`why` where it has none), and what nobody reads is
+    kept with it.
+    """
+    own = "what" if "what" in columns else "why"
     if not isinstance(item, Mapping):
-        return dict.fromkeys(columns, "") | {"what": _text(item)}
+        return dict.fromkeys(columns, "") | {own: _text(item)}
     row = {name: _text(item.get(name)) for name in columns}
     more = "; ".join(f"{_text(k)}: {_text(v)}" for k, v in item.items() if k not in columns)
-    return row | {"what": f"{row['what']} ({more})" if more else row["what"]}
+    return row | {own: f"{row[own]} ({more})" if more else row[own]}
 
 
 def _text(value: Any) -> str:

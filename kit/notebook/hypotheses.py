@@ -1,0 +1,134 @@
+"""What the investigator thinks, beside the evidence: added to the end of the team's notes, never into the evidence, and
+nothing that is there is changed.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import fcntl
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pandas as pd
+import yaml
+
+from kit.charts import Table
+from kit.evidence import workspace as ws
+from kit.explorer.selection import Selection
+from kit.i18n import Sentence, T
+from kit.notebook import notes, places
+
+if TYPE_CHECKING:
+    from kit.notebook.pointing import Pointing
+
+DEFAULT: Final = "out/postmortem-notes.yaml"
+"""Where notes go unless the user names a file: where the notebook of the postmortem looks for them."""
+MOST_REFERENCES: Final = 3
+"""References of a step that a note keeps; the step has the others."""
+NO_STEP = T("{cause} has no step {id}")
+HYPOTHESES, OVERRULED = T("Hypotheses, in the team's words"), T("Verdicts the team overrules, in its words")
+OVERRULED_BY = T("Overruled by the team ({who}): {why}")
+HEADS: Final = {
+    "time": T("noted (UTC)"),
+    "what": T("what", "postmortem"),
+    "who": T("who"),
+    "about": T("about"),
+    "references": T("where it says so"),
+    "cause": T("cause"),
+    "verdict": T("the kit's verdict"),
+    "why": T("why"),
+}
+
+
+def note(inquiry: Pointing, text: str, about: Any = None, who: str = "") -> Table:
+    """Add a hypothesis to the notes; see `Inquiry.note`."""
+    said, references = _about(inquiry, about)
+    add(inquiry, "hypotheses", {"time": _now(), "what": text, "who": who, "about": said, "references": references})
+    return hypotheses(inquiry)
+
+
+def overrule(inquiry: Pointing, cause: str, who: str, why: str) -> Table:
+    """Add to the notes that the team thinks otherwise of a cause; see `Inquiry.overrule`."""
+    verdict = inquiry.finding(cause)["verdict"]
+    add(inquiry, "overruled", {"time": _now(), "cause": cause, "verdict": verdict, "who": who, "why": why})
+    return overruled(inquiry)
+
+
+def hypotheses(inquiry: Pointing) -> Table:
+    """Return the hypotheses noted so far."""
+    return table(read(inquiry), "hypotheses", HYPOTHESES, inquiry)
+
+
+def overruled(inquiry: Pointing) -> Table:
+    """Return the verdicts overruled so far."""
+    return table(read(inquiry), "overruled", OVERRULED, inquiry)
+
+
+def marks(inquiry: Pointing) -> dict[str, str]:
+    """Return {cause: what to say behind its verdict} for those the team overrules; nothing where the notes cannot be read."""
+    try:
+        rows = read(inquiry).tables["overruled"]
+    except (notes.BadNotes, OSError):
+        return {}
+    return {row["cause"]: " " + mark(row).render(inquiry.lang) for row in rows}
+
+
+def mark(row: Mapping[str, str]) -> Sentence:
+    """Return who overrules a verdict and why, as a sentence of the team's."""
+    return OVERRULED_BY.say(who=row["who"] or "–", why=row["why"] or "–")
+
+
+def table(written: notes.Notes, name: str, caption: T, inquiry: Pointing) -> Table:
+    """Return a section of the notes as a table."""
+    frame = pd.DataFrame(written.tables[name], columns=pd.Index(notes.TABLES[name]))
+    heads = {column: head.render(inquiry.lang) for column, head in HEADS.items()}
+    return Table(frame, caption.render(inquiry.lang), heads, inquiry.lang, max_rows=500)
+
+
+def read(inquiry: Pointing) -> notes.Notes:
+    """Return the notes as far as they are written. Raise `BadNotes`."""
+    path = Path(inquiry.notes)
+    return notes.read(path, inquiry.lang) if path.is_file() else notes.nothing()
+
+
+def add(inquiry: Pointing, section: str, entry: Mapping[str, Any]) -> None:
+    """Append one entry to a section of the notes, as a document of its own. Raise `BadNotes` where what is there cannot be
+    read, `WorkspaceInside` for notes inside the evidence, `OSError`.
+    """
+    path = Path(inquiry.notes)
+    ws.base(path, inquiry.case.path)
+    read(inquiry)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    filled = {name: value for name, value in entry.items() if value}
+    said = yaml.safe_dump({section: [filled]}, allow_unicode=True, sort_keys=False, width=1000)
+    with path.open("a", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.write(("\n" if file.tell() else "") + f"---\n{said}")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _now() -> str:
+    return dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+
+
+def _about(inquiry: Pointing, about: Any) -> tuple[str, list[str]]:
+    """Return what a note is about as a text, and the references it keeps. Raise `BadReference`, `NoSuchCause`."""
+    if about is None:
+        return "", []
+    if isinstance(about, Selection):
+        return "; ".join(f"{name}: {value}" for name, value in about.as_dict().items()), []
+    if isinstance(about, tuple) and len(about) == 2 and isinstance(about[1], str):
+        cause, id_ = about
+        steps = {step.get("id"): step for step in inquiry.finding(cause)["steps"]}
+        if id_ not in steps:
+            raise places.BadReference(NO_STEP.say(cause=cause, id=id_).render(inquiry.lang))
+        return f"{cause}: {steps[id_]['claim']}", [places.spelled(r) for r in steps[id_]["evidence"][:MOST_REFERENCES]]
+    ref = places.reference(about)
+    shown = places.place(inquiry.case, ref).tables[0]
+    quoted = ""
+    if ref.get("line"):
+        quoted = inquiry.case.line(ref["file"], int(ref["line"]))[: places.PIECE]
+    return quoted or shown.table.caption, [places.spelled(ref)]

@@ -1,0 +1,213 @@
+"""From a claim to its place: the line with what is around it, the record with its properties and its copies; and a message's
+life. Each as tables whose references lead on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+import pandas as pd
+import pyarrow.dataset as ds
+
+from kit.analysis.messages.stored_record import SHOWN, stored_record
+from kit.analysis.messages.trace import trace
+from kit.case import scan
+from kit.charts import Chart, Table, clean, life
+from kit.i18n import Lang, T
+from kit.inventory import quotes
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+    from kit.explorer import Selection
+
+Reference = Mapping[str, Any]
+"""As in findings.json: {"file", "line"} or {"file", "physical_offset"}, whatever else is in it."""
+AROUND: Final = 20
+"""Lines shown before and behind one."""
+COPIES: Final = 10
+"""Copies of a message shown before and behind one."""
+MANY: Final = 2000
+"""Copies up to which a message is told in whole; one in a loop can have a hundred thousand, and its first ones are drawn."""
+PIECE: Final = 500
+"""Characters of a line in one row; the line meant is shown whole, the others as far as one row goes."""
+HERE: Final = "▶"
+_AT: Final = re.compile(r"(?P<file>.*?)(?:\s*@\s*(?P<offset>\d+)|:(?P<line>\d+))", re.DOTALL)
+
+LINE = T("{file}, line {line}")
+RECORD = T("Record at byte {offset} of {file}")
+BODY = T("body, the first {bytes} bytes")
+LINEAGE = T("The copies of this message around it, in store order")
+BAD = T("{text} is no reference: FILE:LINE or FILE @ BYTE")
+GONE = T("{file} is not in this evidence, or not that far")
+NAMES: Final = {
+    "line": T("line", "inquiry"),
+    "text": T("text", "inquiry"),
+    "field": T("field", "places"),
+    "value": T("value", "places"),
+}
+
+
+class BadReference(ValueError):
+    """A text that is no reference, or one that leads nowhere."""
+
+
+@attrs.frozen
+class Linked:
+    """A table, and for each of its rows the reference it leads to (None: nowhere). `marked`: rows that are meant."""
+
+    table: Table
+    references: tuple[Reference | None, ...] = ()
+    marked: frozenset[int] = frozenset()
+
+
+@attrs.frozen
+class Shown:
+    """What is shown of a place or a message: charts, then tables. `id`: the message, where it is one."""
+
+    tables: tuple[Linked, ...]
+    charts: tuple[Chart, ...] = ()
+    id: str = ""
+
+    def as_text(self) -> str:
+        return "\n\n".join(each.table.as_text() for each in self.tables)
+
+    def as_html(self) -> str:
+        return "\n".join(each.table.as_html() for each in self.tables)
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import display
+
+        for each in (*self.charts, *(linked.table for linked in self.tables)):
+            display(each)
+
+
+def reference(said: Reference | str | tuple[str, int]) -> Reference:
+    """Return a reference from one of findings.json, from (file, line), or from a text `FILE:LINE` or `FILE @ BYTE`. Raise
+    `BadReference`.
+    """
+    if isinstance(said, Mapping) and said.get("file") and (said.get("line") or said.get("physical_offset") is not None):
+        return said
+    if isinstance(said, tuple) and len(said) == 2:
+        return {"file": said[0], "line": int(said[1])}
+    found = _AT.fullmatch(said.strip()) if isinstance(said, str) else None
+    if found is None or not found["file"]:
+        raise BadReference(BAD.say(text=clean(said, 200)).render())
+    where = {"line": int(found["line"])} if found["line"] else {"physical_offset": int(found["offset"])}
+    return {"file": found["file"], **where}
+
+
+def place(case: Case, said: Reference | str | tuple[str, int]) -> Shown:
+    """Return the line a reference means with `AROUND` lines before and behind it, or the record with all its properties,
+    the beginning of its body and its copies before and behind it. Raise `BadReference`.
+    """
+    ref = reference(said)
+    try:
+        if ref.get("line"):
+            return Shown((_line(case, ref["file"], int(ref["line"])),))
+        return _record(case, ref["file"], int(ref["physical_offset"]))
+    except (KeyError, IndexError):
+        raise BadReference(GONE.say(file=clean(ref["file"], 200)).render(case.lang)) from None
+
+
+def _line(case: Case, file: str, line: int) -> Linked:
+    rows: list[tuple[str, str, str]] = []
+    marked: set[int] = set()
+    for number, text in quotes.around(case.found, file, line, AROUND).items():
+        pieces = [text[at : at + PIECE] for at in range(0, max(len(text), 1), PIECE)] if number == line else [text]
+        for n, piece in enumerate(pieces):
+            if number == line:
+                marked.add(len(rows))
+            rows.append((HERE if number == line else "", str(number) if n == 0 else "", piece))
+    frame = pd.DataFrame(rows, columns=pd.Index(["here", "line", "text"]))
+    return Linked(_table(frame, LINE.say(file=file, line=line).render(case.lang), case.lang), (), frozenset(marked))
+
+
+def _record(case: Case, file: str, offset: int) -> Shown:
+    found = stored_record(case, file, offset)
+    rows = [(name, found[name]) for name in ("stage", *SHOWN) if found[name] is not None]
+    rows += [(f"properties.{name}", value) for name, value in found["properties"].items()]
+    if found["body"] is not None:
+        text = found["body"].decode("utf-8", "backslashreplace")
+        pieces = [text[at : at + PIECE] for at in range(0, len(text), PIECE)] or [""]
+        heads = [BODY.say(bytes=len(found["body"])).render(case.lang), *[""] * (len(pieces) - 1)]
+        rows += list(zip(heads, pieces, strict=True))
+    frame = pd.DataFrame([(name, _said(value)) for name, value in rows], columns=pd.Index(["field", "value"]))
+    fields = Linked(_table(frame, RECORD.say(file=file, offset=str(offset)).render(case.lang), case.lang))
+    key = found["uniq_key"]
+    return Shown((fields, *([_lineage(case, key, found["offset_msg_id"])] if key else [])), id=key or "")
+
+
+def _said(value: Any) -> Any:
+    # A number of an id or an offset is looked for as it is written; a separator of thousands would be in the way.
+    return str(value) if isinstance(value, int) else value
+
+
+def _lineage(case: Case, key: str, offset_msg_id: str) -> Linked:
+    """Return the copies of a message around one of them; of one in a loop without why each was written, which takes long."""
+    where = ds.field("uniq_key") == key
+    if len(scan.records(case, ["physical_offset"], where)) <= MANY:
+        told = trace(case, key)["records"]
+    else:
+        rows = scan.records(
+            case, ["store_timestamp", "stage", "topic", "offset_msg_id", "file", "physical_offset"], where
+        )
+        order = [("store_timestamp", "ascending"), ("file", "ascending"), ("physical_offset", "ascending")]
+        told = rows.sort_by(order).to_pylist()
+    ids = [record["offset_msg_id"] for record in told]
+    at = ids.index(offset_msg_id) if offset_msg_id in ids else 0
+    near = told[max(0, at - COPIES) : at + COPIES + 1]
+    copies = life.copies({"id": key, "records": near}, case.lang)
+    table = attrs.evolve(
+        copies, caption=LINEAGE.render(case.lang), frame=copies.frame.dropna(axis="columns", how="all")
+    )
+    here = frozenset(n for n, record in enumerate(near) if record["offset_msg_id"] == offset_msg_id)
+    return Linked(table, _places(near), here)
+
+
+def traced(case: Case, id: str, within: Selection | None = None) -> Shown:  # noqa: A002 - as in `kit.trace`
+    """Return the life of a message; `within`: only its copies and deliveries that a selection leaves."""
+    told = trace(case, id)
+    if within is not None:
+        told = told | {name: _left(told[name], within) for name in ("records", "handled")}
+    tables = (
+        Linked(life.copies(told, case.lang), _places(told["records"])),
+        Linked(life.deliveries(told, case.lang), _places(told["handled"])),
+        Linked(life.mentions(told, case.lang), _places([*told["mentions"], *told["traces"]])),
+        Linked(life.gaps(told, case.lang)),
+    )
+    kept = tuple(linked for n, linked in enumerate(tables) if n == 0 or len(linked.table.frame))
+    drawn = told | {"records": told["records"][:MANY]}
+    return Shown(kept, (life.journey(drawn, case.lang),), told["id"] if told["records"] else "")
+
+
+def _left(rows: Sequence[dict[str, Any]], within: Selection) -> list[dict[str, Any]]:
+    return [rows[n] for n in within.keep(pd.DataFrame(rows)).index] if rows else []
+
+
+def _places(rows: Sequence[Mapping[str, Any]]) -> tuple[Reference | None, ...]:
+    return tuple(place_of(row) for row in rows)
+
+
+def place_of(row: Mapping[str, Any]) -> Reference | None:
+    """Return the reference of a row with columns `file` and `line` or `physical_offset`, None where it has none."""
+    file = row.get("file")
+    if not isinstance(file, str) or not file:
+        return None
+    for name in ("line", "physical_offset"):
+        value = row.get(name)
+        if value is not None and not pd.isna(value) and str(value).isdigit():
+            return {"file": file, name: int(value)}
+    return None
+
+
+def _table(frame: pd.DataFrame, caption: str, lang: Lang) -> Table:
+    names = {"here": " ", **{name: head.render(lang) for name, head in NAMES.items()}}
+    return Table(frame, caption, names, lang, len(frame))
+
+
+def spelled(ref: Reference) -> str:
+    """Return a reference as a text that `place` takes."""
+    return f"{ref['file']}:{ref['line']}" if ref.get("line") else f"{ref['file']} @ {ref['physical_offset']}"

@@ -1,0 +1,72 @@
+"""What an `Inquiry` does when somebody points: open a place or a message, explore, note what they think of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kit.charts import Table
+from kit.notebook import places
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+    from kit.explorer import Explorer, Selection
+    from kit.i18n import Lang
+    from kit.notebook.places import Reference
+
+
+class Pointing:
+    """The part of an `Inquiry` that leads from what it shows to where that is, and back."""
+
+    case: Case
+    lang: Lang
+    interactive: bool
+    notes: str | Path
+
+    def finding(self, cause: str) -> Mapping[str, Any]:
+        """Return the finding of a cause as in findings.json."""
+        raise NotImplementedError
+
+    def place(self, said: Reference | str | tuple[str, int]) -> Any:
+        """Show the line a reference means with 20 lines around it, or the record with all its properties and its copies
+        before and after: a reference of findings.json, (file, line), `FILE:LINE` or `FILE @ BYTE`. Raise `BadReference`.
+        """
+        return self._opened(places.place(self.case, said))
+
+    def trace(self, id: str, within: Selection | None = None) -> Any:  # noqa: A002 - as in `kit.trace`
+        """Show the life of a message, or what of it a selection leaves."""
+        return self._opened(places.traced(self.case, id, within))
+
+    def note(self, text: str, about: Any = None, who: str = "") -> Table:
+        """Add a hypothesis to the notes and return all of them. `about`: a reference as `place` takes it, a step as (cause,
+        id), or an explorer's selection. Raise `BadReference` for one that leads nowhere, `WorkspaceInside`, `BadNotes`.
+        """
+        from kit.notebook import hypotheses
+
+        return hypotheses.note(self, text, about, who)
+
+    def overrule(self, cause: str, who: str, why: str) -> Table:
+        """Add to the notes that the team thinks otherwise of a verdict; the finding stays as it is, and is marked."""
+        from kit.notebook import hypotheses
+
+        return hypotheses.overrule(self, cause, who, why)
+
+    def _opened(self, shown: places.Shown) -> Any:
+        from kit.notebook.trail import opened
+
+        return opened(self.case, shown) if self.interactive else shown
+
+    def _linked(self, table: Table, references: Sequence[Reference | None]) -> Any:
+        """Return a table whose references are controls, where somebody can use them."""
+        if not self.interactive or not any(references):
+            return table
+        from kit.notebook.trail import Trail
+
+        return Trail(self.case, places.Linked(table, tuple(references))).box
+
+    def explore(self, **narrowed: Any) -> Explorer:
+        """Return the linked views over everything, narrowed by the arguments of `kit.explore`."""
+        from kit.explorer import explore
+
+        return explore(self.case, **{"interactive": self.interactive, **narrowed})

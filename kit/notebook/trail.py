@@ -1,0 +1,189 @@
+"""Tables in which every reference and every id is a control: what it leads to opens below, with the way back."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from kit.charts import clean, controls
+from kit.i18n import Lang, T
+from kit.notebook import places
+from kit.notebook.places import Linked, Shown
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+BACK = T("Back")
+AROUND = T("Explore the minutes around it")
+SHOW, LIFE = T("Show {place}"), T("Show the life of {id}")
+
+SCRIPT: Final = r"""
+const ID = /(?<![0-9A-Za-z])(?:[0-9A-F]{56}|01[0-9A-F]{32}|[0-9A-F]{32})(?![0-9A-Za-z])/g;
+
+function control(text, label, act) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "rmq-kit-link";
+  button.textContent = text;
+  button.setAttribute("aria-label", label);
+  button.addEventListener("click", act);
+  return button;
+}
+
+// Everything of the evidence gets in by textContent alone.
+function render({ model, el }) {
+  const spec = model.get("spec");
+  const box = document.createElement("div");
+  box.className = "jp-RenderedHTMLCommon rmq-kit-linked";
+  const table = document.createElement("table");
+  const caption = document.createElement("caption");
+  caption.textContent = [spec.caption, ...spec.notes].join(" ");
+  const head = table.createTHead().insertRow();
+  for (const column of spec.columns) {
+    const th = document.createElement("th");
+    th.scope = "col";
+    th.textContent = column.name;
+    head.append(th);
+  }
+  const body = table.createTBody();
+  spec.rows.forEach((cells, n) => {
+    const row = body.insertRow();
+    if (spec.marked.includes(n)) row.setAttribute("aria-current", "true");
+    cells.forEach((text, c) => {
+      const cell = row.insertCell();
+      cell.className = spec.columns[c].kind;
+      if (c === spec.place && spec.labels[n]) {
+        cell.append(control(text, spec.labels[n], () => model.send({ row: n })));
+        return;
+      }
+      let last = 0;
+      for (const hit of text.matchAll(ID)) {
+        cell.append(text.slice(last, hit.index));
+        cell.append(control(hit[0], spec.life.replace("{id}", hit[0]), () => model.send({ id: hit[0] })));
+        last = hit.index + hit[0].length;
+      }
+      cell.append(text.slice(last));
+    });
+  });
+  table.prepend(caption);
+  box.append(table);
+  el.append(box);
+  const here = body.querySelector("tr[aria-current]");
+  if (here) requestAnimationFrame(() => { box.scrollTop = here.offsetTop - box.clientHeight / 2; });
+}
+
+export default { render };
+"""
+STYLE: Final = """
+.rmq-kit-linked { overflow-x: auto; max-height: 32em; overflow-y: auto; }
+.rmq-kit-linked caption { text-align: left; font-weight: 600; caption-side: top; }
+.rmq-kit-linked th, .rmq-kit-linked td { text-align: left !important; white-space: nowrap; vertical-align: top; }
+.rmq-kit-linked td.long { white-space: pre-wrap; overflow-wrap: anywhere; min-width: 14em; }
+.rmq-kit-linked tr[aria-current] { font-weight: 600; background: var(--jp-warn-color3, #fff3cd) !important; }
+.rmq-kit-link { font: inherit; color: var(--jp-content-link-color, #0b5cad); background: none; border: 0; padding: 0; cursor: pointer; text-decoration: underline; text-align: left; overflow-wrap: anywhere; }
+.rmq-kit-link:focus-visible { outline: 2px solid var(--jp-content-link-color, #0b5cad); outline-offset: 1px; }
+"""
+
+
+@functools.cache
+def _widget() -> Any:
+    import anywidget
+    import traitlets
+
+    class LinkedTable(anywidget.AnyWidget):
+        _esm = SCRIPT
+        _css = STYLE
+        spec = traitlets.Dict().tag(sync=True)
+
+    return LinkedTable
+
+
+def linked(given: Linked, open_: Callable[[str, Any], None], lang: Lang) -> Any:
+    """Return a table as a widget that calls `open_("place", reference)` and `open_("id", id)`."""
+    spec = given.table.as_dict()
+    references = given.references[: len(spec["rows"])]
+    named = [str(name) for name in given.table.frame.columns]
+    # The control is in the cell that says where in the file, else in the one that names the file, else in the first.
+    place = next((named.index(name) for name in ("line", "physical_offset", "file") if name in named), 0)
+    labels = [
+        None if ref is None else SHOW.say(place=clean(places.spelled(ref), 200)).render(lang) for ref in references
+    ]
+    more = {"place": place, "labels": labels, "marked": sorted(given.marked), "life": LIFE.in_(lang)}
+    widget = _widget()(spec=spec | more)
+
+    def act(_: Any, said: Any, __: Any) -> None:
+        if isinstance(said.get("id"), str):
+            open_("id", said["id"])
+        elif isinstance(row := said.get("row"), int) and 0 <= row < len(references) and references[row] is not None:
+            open_("place", references[row])
+
+    widget.on_msg(act)
+    return widget
+
+
+def opened(case: Case, shown: Shown) -> Any:
+    """Return a place or a life whose references are controls."""
+    trail = Trail(case)
+    trail.box.children = (*trail.parts(shown), *trail.box.children)
+    return trail.box
+
+
+class Trail:
+    """A table, if one is given, and below it what was opened last."""
+
+    def __init__(self, case: Case, given: Linked | None = None) -> None:
+        import ipywidgets
+
+        self.case = case
+        self.lang: Lang = case.lang
+        self._steps: list[tuple[str, Any]] = []
+        self._below = ipywidgets.VBox([])
+        above = [] if given is None else [linked(given, self.open, self.lang)]
+        self.box = ipywidgets.VBox([*above, self._below])
+        self.box.add_class("rmq-kit-trail")
+
+    def open(self, kind: str, what: Any) -> None:
+        """Show a `place`, the life of an `id`, or the `explore`r around one, below the table."""
+        self._steps.append((kind, what))
+        self._draw()
+
+    def back(self, _: Any = None) -> None:
+        """Show what was open before; nothing at last."""
+        del self._steps[-1:]
+        self._draw()
+
+    def _draw(self) -> None:
+        import ipywidgets
+
+        if not self._steps:
+            self._below.children = ()
+            return
+        kind, what = self._steps[-1]
+        back = ipywidgets.Button(description=BACK.in_(self.lang), icon="arrow-left")
+        back.on_click(self.back)
+        try:
+            shown = self._shown(kind, what)
+        except Exception as error:  # what is opened is the reader's choice: say in its place why it cannot be
+            said = {"output_type": "display_data", "data": {"text/plain": clean(error, 400)}, "metadata": {}}
+            shown = [ipywidgets.Output(outputs=(said,))]
+        self._below.children = (back, *shown)
+
+    def _shown(self, kind: str, what: Any) -> list[Any]:
+        if kind == "explore":
+            from kit.explorer import explore
+
+            return [explore(self.case, message=what).widget]
+        return self.parts(places.place(self.case, what) if kind == "place" else places.traced(self.case, what))
+
+    def parts(self, found: Shown) -> list[Any]:
+        """Return the widgets of a place or a life."""
+        import ipywidgets
+
+        parts = [ipywidgets.Output(outputs=controls.outputs(found.charts))] if found.charts else []
+        parts += [linked(each, self.open, self.lang) for each in found.tables]
+        if found.id:
+            around = ipywidgets.Button(description=AROUND.in_(self.lang), layout={"width": "auto"})
+            around.on_click(lambda _: self.open("explore", found.id))
+            parts.append(around)
+        return parts

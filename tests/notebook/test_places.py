@@ -1,0 +1,184 @@
+"""From a reference to its place, from an id to its life, and back: as tables, and as tables of controls."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stores import Record, store
+
+import kit
+from kit.charts import Table
+from kit.explorer import Selection
+from kit.inventory import quotes
+from kit.notebook import places, trail
+from kit.notebook.inquiry import Inquiry
+from kit.notebook.places import BadReference
+
+IMAGE = "<img src=x onerror=alert(1)>"
+KEY = "0A14511500000C387F4466DA1B000001"
+LINES = 100
+START = 1_795_216_760_000
+
+
+@pytest.fixture(scope="module")
+def case(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Hundred lines of a log, and one message in three copies of a store: sent, retried twice."""
+    root = tmp_path_factory.mktemp("places")
+    evidence = root / "evidence"
+    evidence.mkdir()
+    lines = [f"2026-11-20 23:{19 + n // 60}:{n % 60:02},000 WARN [main] o.a.Order - line {n + 1}" for n in range(LINES)]
+    lines[49] += f" of {KEY} {IMAGE} " + "x" * 2000
+    (evidence / "app.log").write_text("\n".join(lines) + "\n")
+    records = [
+        Record(
+            topic=topic,
+            body=f"{IMAGE} body".encode() + b"\xff",
+            born=START,
+            stored=START + 10_000 * n,
+            numbers=(0, 0, n, 1000, n),
+            properties=f"KEYS\x01{IMAGE}\x02UNIQ_KEY\x01{KEY}\x02colour\x01{IMAGE}\x02".encode(),
+        )
+        for n, topic in enumerate((b"orders", b"%RETRY%group", b"%RETRY%group"))
+    ]
+    made = store(records)
+    (evidence / "00000000000000000000").write_bytes(made.data)
+    opened = kit.open_case(evidence, root / "ws", tz_app="UTC")
+    opened.spans = made.spans  # type: ignore[attr-defined]
+    return opened
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("a.zip!/x y.log:12", {"file": "a.zip!/x y.log", "line": 12}),
+        ("C:/x.log:3:4", {"file": "C:/x.log:3", "line": 4}),
+        ("store/00000000000000000000 @ 618", {"file": "store/00000000000000000000", "physical_offset": 618}),
+        (("x.log", 7), {"file": "x.log", "line": 7}),
+        ({"file": "x", "physical_offset": 0, "text": "t"}, {"file": "x", "physical_offset": 0, "text": "t"}),
+    ],
+)
+def test_a_reference_in_every_form(said: Any, meant: Any) -> None:
+    assert places.reference(said) == meant
+
+
+@pytest.mark.parametrize("said", ["", "x.log", ":3", "x.log:", {"file": "x"}, {"line": 3}, 5])
+def test_what_is_no_reference_is_said(said: Any) -> None:
+    with pytest.raises(BadReference):
+        places.reference(said)
+
+
+@pytest.mark.parametrize(("line", "first", "last"), [(1, 1, 21), (50, 30, 70), (95, 75, LINES), (LINES, 80, LINES)])
+def test_a_line_with_those_around_it(case: Any, line: int, first: int, last: int) -> None:
+    near = quotes.around(case.found, "app.log", line, places.AROUND)
+    assert list(near) == list(range(first, last + 1))
+    assert all(text == case.line("app.log", number) for number, text in near.items())
+
+
+def test_the_line_meant_is_marked_and_whole(case: Any) -> None:
+    (linked,) = places.place(case, "app.log:50").tables
+    frame = linked.table.frame
+    whole = case.line("app.log", 50)
+    assert "".join(frame["text"].iloc[sorted(linked.marked)]) == whole and len(whole) > 2000
+    assert set(frame["here"].iloc[sorted(linked.marked)]) == {"▶"} and set(frame["here"]) == {"▶", ""}
+    assert IMAGE not in linked.table.as_html()
+
+
+def test_a_record_with_all_its_properties_body_and_copies(case: Any) -> None:
+    at = case.spans[1][0]
+    shown = places.place(case, {"file": "00000000000000000000", "physical_offset": at})
+    fields, lineage = shown.tables
+    said = dict(zip(fields.table.frame["field"], fields.table.frame["value"], strict=True))
+    assert said["topic"] == "%RETRY%group" and said["physical_offset"] == str(at) and said["uniq_key"] == KEY
+    assert said["properties.colour"] == IMAGE and said["body, the first 34 bytes"] == f"{IMAGE} body\\xff"
+    assert len(lineage.table.frame) == 3 and lineage.marked == {1}
+    assert [ref["physical_offset"] for ref in lineage.references if ref] == [begin for begin, _ in case.spans]
+    assert IMAGE not in shown.as_html() and "&lt;img" in shown.as_html() and shown.id == KEY
+
+
+@pytest.mark.parametrize("said", ["app.log:101", "app.log:0", "gone.log:1", "00000000000000000000 @ 1"])
+def test_what_leads_nowhere_is_said(case: Any, said: str) -> None:
+    with pytest.raises(BadReference):
+        places.place(case, said)
+
+
+def test_the_life_of_a_message_as_far_as_a_selection_leaves_it(case: Any) -> None:
+    shown = places.traced(case, KEY)
+    assert len(shown.tables[0].table.frame) == 3 and len(shown.charts) == 1 and shown.id == KEY
+    assert any(ref == {"file": "app.log", "line": 50} for linked in shown.tables for ref in linked.references)
+    within = Selection(since="2026-11-20T23:19:25Z", until="2026-11-20T23:19:35Z")
+    assert len(places.traced(case, KEY, within).tables[0].table.frame) == 1
+
+
+def inquiry(case: Any, interactive: bool) -> Inquiry:
+    refs = [{"file": "app.log", "line": 50, "text": case.line("app.log", 50)}]
+    step = {"id": "seen", "claim": "It was seen.", "role": "deciding", "holds": True, "evidence": refs}
+    finding = {"cause": "made-up", "kind": "root_cause", "verdict": "confirmed", "steps": [step], "figures": {}}
+    return Inquiry(case, {"findings": [finding], "root_causes": ["made-up"]}, "en", interactive)
+
+
+def test_the_functions_give_tables_where_nobody_can_click(case: Any) -> None:
+    ask = inquiry(case, interactive=False)
+    assert isinstance(ask.step("made-up", "seen"), Table) and isinstance(ask.evidence("made-up", 1), Table)
+    assert isinstance(ask.place("app.log:50"), places.Shown) and isinstance(ask.trace(KEY), places.Shown)
+
+
+def test_every_reference_and_id_is_a_control_with_the_way_back(case: Any) -> None:
+    box = inquiry(case, interactive=True).step("made-up", "seen")
+    table, below = box.children
+    assert table.spec["labels"] == ["Show app.log:50"] and table.spec["columns"][table.spec["place"]][
+        "name"
+    ].startswith("line")
+    assert IMAGE in table.spec["rows"][0][2]  # as text: the script puts it in as nothing else
+
+    table._handle_custom_msg({"row": 0}, [])
+    back, line = below.children
+    assert line.spec["caption"] == "app.log, line 50" and line.spec["marked"] == [20, 21, 22, 23, 24]
+    line._handle_custom_msg({"id": KEY}, [])
+    assert "journey" in str(below.children[1].outputs).lower() and len(below.children) >= 4
+    copies = below.children[2]
+    copies._handle_custom_msg({"row": 1}, [])
+    assert below.children[1].spec["caption"].startswith("Record at byte")
+    for _ in range(2):
+        below.children[0].click()
+    assert below.children[1].spec["caption"] == "app.log, line 50"
+    below.children[0].click()
+    assert below.children == ()
+    for nonsense in ({"row": 7}, {"row": "x"}, {}):
+        table._handle_custom_msg(nonsense, [])
+    assert below.children == ()
+    table._handle_custom_msg({"id": "0" * 32}, [])
+    assert below.children  # an id that is nowhere is said, and leads back too
+    assert back.description == "Back"
+
+
+def test_a_life_leads_into_the_explorer_at_its_time(case: Any) -> None:
+    pytest.importorskip("mosaic_widget")
+    made = trail.Trail(case)
+    made.open("explore", KEY)
+    (_, widget) = made.box.children[-1].children
+    assert widget.explorer.selection.as_dict()["since"] == "2026-11-20T23:18:20+00:00"
+    made.open("place", "gone.log:1")
+    assert "gone.log" in str(made.box.children[-1].children[1].outputs)
+
+
+def test_a_table_with_files_and_lines_leads_there_too(case: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame({"what": ["a", "b"], "file": ["app.log", None], "line": pd.array([3, None], "Int64")})
+    monkeypatch.setattr(Inquiry, "table", lambda self, name: frame)
+    table, _ = inquiry(case, interactive=True).rows("anything").children
+    assert table.spec["labels"] == ["Show app.log:3", None] and table.spec["place"] == 2
+
+
+def test_it_is_found_in_a_gzipped_log_and_in_parquet_rows(tmp_path: Path) -> None:
+    import gzip
+
+    evidence = tmp_path / "evidence"
+    evidence.mkdir()
+    text = "\n".join(f"2026-11-20 23:19:20,000 WARN [main] o.a.Order - line {n}" for n in range(1, 6))
+    (evidence / "app.log.1.gz").write_bytes(gzip.compress(text.encode()))
+    case = kit.open_case(evidence, tmp_path / "ws", tz_app="UTC")
+    (linked,) = places.place(case, ("app.log.1.gz", 5)).tables
+    assert len(linked.table.frame) == 5 and linked.marked == {4}
