@@ -14,6 +14,7 @@ import attrs
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
+from kit.analysis.consumers import members, positions
 from kit.case import setup
 from kit.causes.findings import Finding, Missing
 from kit.i18n import Sentence, T
@@ -53,6 +54,9 @@ HOSTS: Final = 5
 """Hosts that a request names; of more, none: then it is a matter of a fleet, not of a list."""
 MARGIN: Final = dt.timedelta(minutes=5)
 OF_TOPIC: Final = " -t TOPIC"
+ONE_TOPIC: Final = " --topic TOPIC"
+OF_GROUP: Final = " -g GROUP"
+BETWEEN: Final = "BETWEEN … AND …"
 WINDOW: Final = " --since … --until …"
 NEXT_TIME: Final = "iostat -dxt 1 60 > iostat.txt; vmstat -t 1 60 > vmstat.txt"
 SAR: Final = "for f in {files}; do S_TIME_FORMAT=ISO LC_ALL=C sar -A -f $f; done > sar.txt 2>/dev/null"
@@ -66,11 +70,15 @@ CONSUMER = T("consumer")
 
 def commitlog(why: Sentence) -> Missing:
     """Ask for the files of the window, never for the whole store: the script looks at free space and only reads."""
-    command = (
-        f"rmq-kit collect{WINDOW} > collect.sh; scp collect.sh BROKER_HOST: "
-        "&& ssh -t BROKER_HOST sh collect.sh --store ~/store --max-gb 20"
+    return Missing(COMMITLOG, why, _collected(f"{WINDOW}{ONE_TOPIC}", "BROKER_HOST"), "broker")
+
+
+def _collected(options: str, host: str) -> str:
+    """Return the line that makes the script and runs it on a host: it takes the store's files of the window and its configuration."""
+    return (
+        f"rmq-kit collect{options} > collect.sh; scp collect.sh {host}: "
+        f"&& ssh -t {host} sh collect.sh --store ~/store --max-gb 20"
     )
-    return Missing(COMMITLOG, why, command, "broker")
 
 
 def broker_log(name: str, why: Sentence) -> Missing:
@@ -106,9 +114,7 @@ def store_config(why: Sentence) -> Missing:
 
 def rows(why: Sentence) -> Missing:
     return Missing(
-        ROWS,
-        why,
-        "SELECT key, status, created_at FROM business_table WHERE created_at BETWEEN … AND …  -- export as CSV",
+        ROWS, why, f"SELECT key, status, created_at FROM business_table WHERE created_at {BETWEEN}  -- export as CSV"
     )
 
 
@@ -138,7 +144,9 @@ def topic_route(why: Sentence, topic: str | None = None) -> Missing:
 
 
 def _of_topic(command: str, topic: str | None) -> str:
-    return command if topic is None else command.replace(OF_TOPIC, f" -t {word(topic)}")
+    if topic is None:
+        return command
+    return command.replace(OF_TOPIC, f" -t {word(topic)}").replace(ONE_TOPIC, f" --topic {word(topic)}")
 
 
 def host_network(why: Sentence) -> Missing:
@@ -164,12 +172,7 @@ def topic_list(why: Sentence, topic: str | None = None) -> Missing:
 
 
 def replica_store(why: Sentence) -> Missing:
-    return Missing(
-        REPLICA_STORE,
-        why,
-        "tar -cSzf replica-store.tar.gz -C ~/store commitlog config; cp ~/rocketmq/conf/broker.conf .",
-        "broker",
-    )
+    return Missing(REPLICA_STORE, why, _collected(WINDOW, "REPLICA_HOST"), "broker")
 
 
 def word(text: str) -> str:
@@ -206,7 +209,7 @@ def thread_dumps(why: Sentence) -> Missing:
 
 
 def deliveries(why: Sentence) -> Missing:
-    command = "SELECT keys, uniq_key, result, handled_at FROM deliveries WHERE handled_at BETWEEN … AND …  -- as CSV"
+    command = f"SELECT keys, uniq_key, result, handled_at FROM deliveries WHERE handled_at {BETWEEN}  -- as CSV"
     return Missing(LEDGER, why, command, "client")
 
 
@@ -217,7 +220,8 @@ def host_metrics(why: Sentence) -> Missing:
 
 def placed(case: Case, findings: Iterable[Finding]) -> None:
     """Say in each request on which hosts and for what time, and fill its command in, as far as the evidence shows it: the
-    time of what was found, some minutes around it; store path, name server, address of the broker.
+    time of what was found, some minutes around it; store path, name server, address of the broker, the only topic and the
+    only consumer group.
     """
     every = list(findings)
     found = [f.window for f in every if f.window is not None and f.verdict in ("confirmed", "suspected")]
@@ -229,13 +233,14 @@ def placed(case: Case, findings: Iterable[Finding]) -> None:
     )
     names = _names(case, known.get("broker", [])) if known else {}
     topic = _topic(case) if known else None
+    group = _group_of(case) if any(OF_GROUP in m.command for f in every for m in f.missing) else None
     for finding in every:
         window = widened(finding.window or around)
         finding.missing = [
             attrs.evolve(
                 m,
                 where=_where(known.get(m.side or "", []), window),
-                command=filled(_of_topic(m.command, topic), names, window),
+                command=filled(_of_group(_of_topic(m.command, topic), group), names, window),
             )
             for m in finding.missing
         ]
@@ -259,7 +264,8 @@ def filled(command: str, names: Mapping[str, str], window: tuple[dt.datetime, dt
         kept = " ".join(f"/var/log/sa/sa{day} /var/log/sysstat/sa{day}" for day in days)
         command = command.replace(NEXT_TIME, SAR.format(files=kept))
         command = command.replace(WINDOW, f" --since {start:%Y-%m-%dT%H:%M}Z --until {end:%Y-%m-%dT%H:%M}Z")
-    command = command.replace(WINDOW, "")
+        command = command.replace(BETWEEN, f"BETWEEN '{start:%Y-%m-%d %H:%M}' AND '{end:%Y-%m-%d %H:%M}' /* UTC */")
+    command = command.replace(WINDOW, "").replace(ONE_TOPIC, "")
     for placeholder, value in names.items():
         command = command.replace(placeholder, word(value))
     return command
@@ -271,6 +277,22 @@ def _names(case: Case, hosts: list[str]) -> dict[str, str]:
     if len(hosts) == 1:
         found |= {"BROKER_HOST": hosts[0], "BROKER:10911": f"{hosts[0]}:{_said(case, 'listenPort') or 10911}"}
     return {placeholder: value for placeholder, value in found.items() if value}
+
+
+def addressed(case: Case, command: str) -> str:
+    """Return a command with the addresses that the evidence shows."""
+    return filled(command, _names(case, _hosts(case, "store_host")), None)
+
+
+def _of_group(command: str, group: str | None) -> str:
+    return command if group is None else command.replace(OF_GROUP, f" -g {word(group)}")
+
+
+def _group_of(case: Case) -> str | None:
+    """Return the only consumer group that offsets or connections name, None where there are several or none."""
+    named = {*positions.every(case)["group"].dropna(), *(each.group for each in members.connections(case))}
+    groups = [group for group in named if rocketmq.of_users(group)]
+    return groups[0] if len(groups) == 1 else None
 
 
 def _topic(case: Case) -> str | None:

@@ -4,8 +4,11 @@ in and quoted."""
 from __future__ import annotations
 
 import datetime as dt
+from pathlib import Path
 
+import kit
 from kit.causes import collect_next
+from kit.causes.findings import Finding
 from kit.i18n import T
 
 WHY = T("it decides")
@@ -37,3 +40,28 @@ def test_known_names_are_put_in_and_quoted() -> None:
     assert collect_next.filled("x ~/store NAMESRV:9876 BROKER:10911", names, None) == (
         "x '/data/mq store' 10.0.0.1:9876 '$(reboot):10911'"
     )
+
+
+def test_a_known_topic_and_time_are_in_every_request_that_can_take_them() -> None:
+    wanted = collect_next._of_topic(collect_next.commitlog(WHY).command, "paid orders")
+    assert " --topic 'paid orders' " in collect_next.filled(wanted, {}, None)
+    assert "TOPIC" not in collect_next.filled(collect_next.commitlog(WHY).command, {}, None)
+    rows = collect_next.filled(collect_next.rows(WHY).command, {}, collect_next.widened(WINDOW))
+    assert "BETWEEN '2024-05-14 23:53' AND '2024-05-15 00:25'" in rows
+
+
+def test_no_request_takes_a_whole_store() -> None:
+    made = (collect_next.commitlog(WHY), collect_next.replica_store(WHY), collect_next.store_config(WHY))
+    assert not [each.command for each in made if "tar " in each.command and "commitlog" in each.command]
+    assert all("--max-gb" in each.command for each in made[:2])
+
+
+def test_the_only_group_of_the_evidence_is_filled_in(tmp_path: Path) -> None:
+    offsets = '{"offsetTable":{"orders@points service":{0:5},"RMQ_SYS_TRANS_HALF_TOPIC@CID_RMQ_SYS_TRANS":{0:1}}}'
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e" / "consumerOffset.json").write_text(offsets)
+    case = kit.open_case(tmp_path / "e", tmp_path / "ws")
+    case.eager = False
+    finding = Finding("x", "neighbour", WHY.say(), WHY.say(), missing=[collect_next.consumer_connection(None, WHY)])
+    collect_next.placed(case, [finding])
+    assert " -g 'points service' > " in finding.missing[0].command

@@ -30,7 +30,8 @@ NONE = T("Every dead letter topic of this evidence can be read.")
 UNREADABLE = T("{count} %DLQ% topics have a permission without read: {topics}.")
 READABLE = T("A %DLQ% topic has a permission without read.")
 WANT = T("topics.json holds the permission of every topic")
-ACTION = T("mqadmin updateTopicPerm -n NAMESRV:9876 -b BROKER:10911 -t {topic} -p 6")
+COMMAND: Final = "mqadmin updateTopicPerm -n NAMESRV:9876 -b BROKER:10911"
+ACTION = T("`{command} -t {topic} -p 6`")
 WHY = T("With permission 6 the dead letters can be consumed and queried; 4.9.2 and later create them so.")
 RISK = T("A consumer of the topic begins at its own offset: set it first.")
 VERIFY = T("topics.json shows perm 6 and a consumer of the topic receives.")
@@ -58,8 +59,10 @@ def examine(case: Case) -> Finding:
             Step(UNREADABLE.say(count=len(topics), topics=topics[:5]), "deciding", True, quoted, id="unreadable")
         ]
         finding.summary = SUMMARY.say(count=len(topics), topics=topics[:5])
+        command = collect_next.addressed(case, COMMAND)
         finding.remedies = [
-            Remedy(ACTION.say(topic=collect_next.word(topic)), WHY, RISK, VERIFY) for topic in topics[:5]
+            Remedy(ACTION.say(command=command, topic=collect_next.word(topic)), WHY, RISK, VERIFY)
+            for topic in topics[:5]
         ]
     else:
         finding.steps = [Step(READABLE, "deciding", False if rows else None, id="unreadable")]
