@@ -84,7 +84,7 @@ def run(
         raise Refusal(clean(str(error.args[0]))) from None
     folder = out or Path("out", "lab", f"{chosen.name}-{time.strftime('%Y%m%d-%H%M%S')}")
     try:
-        with watching(chosen, lang, live=watch) as tell:
+        with watching(chosen, lang, live=watch, folder=folder / running.RUN) as tell:
             done = running.run(chosen, folder, broker, client, tell)
     except LabError as error:
         raise Refusal(clean(error.said.render(lang))) from None

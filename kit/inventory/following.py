@@ -34,6 +34,8 @@ UNFINISHED: Final = 30.0
 MOST: Final = 256 << 20
 """Bytes of one step."""
 _QUEUE_FOLDERS: Final = frozenset({"consumequeue", "batchconsumequeue", "consumequeue_ext"})
+_BEGIN: Final = 64
+"""Bytes by which a file is known to be the one that was recognised."""
 _GLANCE: Final = 4096
 """Bytes without a zero that are no beginning of a store."""
 _NEVER: Final = frozenset({"index", "timerwheel", "timerlog", "abort", "lock", "checkpoint"})
@@ -91,7 +93,7 @@ class Follower:
     since: float = 0.0
     most: int = MOST
     clock: Callable[[], float] = time.time
-    _known: dict[str, tuple[int, str, dict[str, Any]]] = attrs.field(init=False, factory=dict)
+    _known: dict[str, tuple[int, str, dict[str, Any], bytes]] = attrs.field(init=False, factory=dict)
     _quiet: dict[str, tuple[int, float]] = attrs.field(init=False, factory=dict)
     _bases: dict[str, tuple[int, int]] = attrs.field(init=False, factory=dict)
     _broken: dict[str, int] | None = attrs.field(init=False)
@@ -134,7 +136,14 @@ class Follower:
         """Return kind and details of a file; asked again as long as its first bytes are still coming."""
         from kit.inventory.recognise import HEAD, recognise
 
+        with open_raw(file.path) as raw:
+            begin = os.pread(raw.fileno(), _BEGIN, 0)
         known = self._known.get(key)
+        # The inode of a deleted file may be another file's now.
+        if known is not None and not begin.startswith(known[3]):
+            known = None
+            self._bases.pop(key, None)
+            self._quiet.pop(key, None)
         if known is None or (known[0] < HEAD and file.bytes >= 2 * known[0]):
             from kit.inventory.sniff import SAMPLE, seconds_twice
 
@@ -145,7 +154,7 @@ class Follower:
                     kind, detail = recognise(attrs.evolve(file, path=plain))
                 if kind in LOGS:
                     detail["seconds_twice"] = seconds_twice(os.pread(stream.fileno(), SAMPLE, 0))
-            known = self._known[key] = (file.bytes, kind or "", detail)
+            known = self._known[key] = (file.bytes, kind or "", detail, begin)
         return known[1], known[2]
 
     def _is_asked(self, name: str) -> bool:

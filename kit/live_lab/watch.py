@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -18,7 +19,12 @@ from kit.i18n import Lang, T
 from kit.live_lab.probe import Reading
 from kit.live_lab.scenario import Scenario
 
+if TYPE_CHECKING:
+    from kit.watch.loop import Watch
+
 BARS: Final = "▁▂▃▄▅▆▇█"
+SHOWN: Final = 4
+"""Alerts below the view, the last ones."""
 KEPT: Final = 60
 """Readings a line of bars shows."""
 PLAIN_EVERY: Final = 5.0
@@ -33,10 +39,33 @@ CLIENT_ERRORS: Final = T("errors in application logs")
 STORE: Final = T("store on disk, KiB")
 DOUBLED: Final = T("the half topic doubled within the last {seconds} s")
 LAST: Final = T("last warning")
+RINGS_EVERY: Final = 2.0
+"""Seconds between two looks of `rmq-kit watch` at the run."""
 LINE: Final = T(
     "{seconds} s, {phase}: half {half}, schedule {schedule}, business {real} records; errors: broker {errors}, applications {client}; store {store} KiB"
 )
 STARTING: Final = T("{title}. A name server and a broker start…")
+
+
+class Alarms:
+    """What `rmq-kit watch` says of a run while it happens: its logs and stores lie below `folder` once it has begun."""
+
+    def __init__(self, folder: Path, lang: Lang) -> None:
+        self.folder, self.lang = folder, lang
+        self._watch: Watch | None = None
+        self._looked = -RINGS_EVERY
+
+    def ring(self, seconds: float) -> list[str]:
+        """Return the alerts since the last look, as lines."""
+        if seconds - self._looked < RINGS_EVERY or not self.folder.is_dir():
+            return []
+        from kit.watch.loop import Watch
+        from kit.watch.view import alert_line
+
+        self._looked = seconds
+        # The disk is somebody's own machine's, which is no part of the run.
+        self._watch = self._watch or Watch([self.folder], start="earliest", lang=self.lang, disk=lambda _: (1, 1))
+        return [alert_line(alert, self.lang) for alert in self._watch.step()]
 
 
 class View:
@@ -45,6 +74,7 @@ class View:
     def __init__(self, scenario: Scenario, lang: Lang = "en") -> None:
         self.scenario, self.lang = scenario, lang
         self.readings: list[Reading] = []
+        self.alerts: list[str] = []
         self.phase = "traffic"
 
     def add(self, phase: str, reading: Reading) -> None:
@@ -99,6 +129,7 @@ class View:
         seconds = self.doubling()
         said = [DOUBLED.say(seconds=seconds).render(self.lang)] if seconds is not None and seconds < 10 else []
         last = self.readings[-1].last
+        said = [*self.alerts[-SHOWN:], *said]
         lines = [*said, f"{LAST.in_(self.lang)}: {last}"] if last else said
         head = f"{self.scenario.name} · {PHASES[self.phase].in_(self.lang)} · {self.readings[-1].seconds:.0f} s"
         # Text, never markup: log lines may hold brackets and control characters.
@@ -117,11 +148,12 @@ def bars(values: list[int]) -> str:
 
 @contextmanager
 def watching(
-    scenario: Scenario, lang: Lang, *, live: bool, console: Console | None = None
+    scenario: Scenario, lang: Lang, *, live: bool, console: Console | None = None, folder: Path | None = None
 ) -> Iterator[Callable[[str, Reading], None]]:
     """Hand out what `run` calls: with `live` on a terminal a view that redraws itself, else a plain line every few
-    seconds on stderr.
+    seconds on stderr. `folder`: where the run writes; with `live` its alerts are shown as well.
     """
+    alarms = Alarms(folder, lang) if live and folder is not None else None
     screen = console or Console(stderr=True)
     view = View(scenario, lang)
     if live and (screen.is_terminal or screen.is_jupyter):
@@ -129,6 +161,7 @@ def watching(
 
             def redraw(phase: str, reading: Reading) -> None:
                 view.add(phase, reading)
+                view.alerts += alarms.ring(reading.seconds) if alarms else []
                 drawn.update(view.draw())
 
             yield redraw
@@ -138,6 +171,8 @@ def watching(
 
     def tell(phase: str, reading: Reading) -> None:
         view.add(phase, reading)
+        for line in alarms.ring(reading.seconds) if alarms else []:
+            screen.print(Text(line), soft_wrap=True)
         if reading.seconds - said[0] >= PLAIN_EVERY:
             said[0] = reading.seconds
             screen.print(Text(view.plain()), soft_wrap=True)

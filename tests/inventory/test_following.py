@@ -327,3 +327,15 @@ def test_queue_units_come_once(tmp_path: Path) -> None:
     assert [row["logical_offset"] for row in tail.rows] == list(range(1000))
     assert {row["topic"] for row in tail.rows} == {"orders"}
     assert {row["problem"] for row in tail.rows} == {None}
+
+
+def test_an_inode_that_is_another_file_now_is_recognised_anew(log) -> None:
+    tail, path = log
+    tail.step(2)
+    data = store(records(40)).data
+    # The same inode, as a file system gives it to the next file.
+    path.write_bytes(data + bytes(4096))
+    path.rename(path.with_name(f"{0:020d}"))
+    tail.step(2)
+    tail.step(2)
+    assert tail.messages == ["first"]

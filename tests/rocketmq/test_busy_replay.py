@@ -60,7 +60,7 @@ def test_charts_have_twins_and_survive_emptiness() -> None:
     )
     for lang in ("en", "zh"):
         chart = busy.axis(frame, lang)
-        assert "3" in chart.reading and "0.2" in chart.reading
+        assert "3" in chart.reading
         assert [bar.name for bar in chart.figure.data if bar.type == "bar"] == ["REJECTREQUEST"]
         assert len(chart.figure.layout.shapes) == 1
         assert len(chart.table) == 2

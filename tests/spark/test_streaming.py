@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from recorded import whole
+from replayer import replay
 from stores import Record, store
 
 if TYPE_CHECKING:
@@ -88,6 +90,26 @@ def test_records_and_units_are_those_of_a_batch(spark: SparkSession, tmp_path: P
     found = rows(stream, "physical_offset")
     assert len(found) == 300
     assert found == rows(batch, "physical_offset")
+
+
+@pytest.mark.slow
+def test_what_a_stream_wrote_of_a_whole_incident_is_what_a_batch_reads(spark: SparkSession, tmp_path: Path) -> None:
+    growing = replay(whole("transaction-consistency"), tmp_path / "broker")
+    for part in (0.3, 0.6, 1.0):
+        growing.advance(growing.begin + part * (growing.end - growing.begin))
+        for kind in ("log", "commitlog", "consumequeue"):
+            drained(spark, kind, growing.folder, tmp_path / kind, events="true")
+    orders = {
+        "log": ("file", "line"),
+        "commitlog": ("file", "physical_offset"),
+        "consumequeue": ("file", "logical_offset"),
+    }
+    for kind, order in orders.items():
+        batch = spark.read.format(f"rocketmq.{kind}").option("events", "true").load(str(growing.folder))
+        stream = spark.read.parquet(str(tmp_path / kind / "rows"))
+        found, expected = rows(stream, *order), rows(batch, *order)
+        assert len(expected) > 100, kind
+        assert found == expected, kind
 
 
 def test_options_that_make_no_sense_are_refused(spark: SparkSession, tmp_path: Path) -> None:
