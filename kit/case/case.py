@@ -426,6 +426,13 @@ class Case:
         assert self._spark is not None
         return self._spark.result()
 
+    def cancel(self) -> None:
+        """Stop the jobs Spark is doing, as an interrupt does; the session stays usable."""
+        started = self._spark
+        if started is not None and started.done() and started.exception() is None:
+            with contextlib.suppress(Exception):  # a remote session has no context
+                started.result().sparkContext.cancelAllJobs()
+
     # --- what it says ----------------------------------------------------------------------------------------------------
 
     def line(self, file: str, line: int) -> str:

@@ -19,6 +19,7 @@ from kit.charts.common import coverage
 from kit.i18n import Lang, T
 from kit.notebook import hypotheses, places
 from kit.notebook.pointing import Pointing
+from kit.notebook.progress import watched
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -323,4 +324,5 @@ def start(
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     chosen = {"lang": lang, **(options or {})}
     case = kit.open_case(locate(evidence), workspace or None, **chosen)
-    return Inquiry(case, kit.triage(case), lang, interactive, notes)
+    with watched(case, lang, interactive):
+        return Inquiry(case, kit.triage(case), lang, interactive, notes)
