@@ -56,7 +56,11 @@ def hook(command: Sequence[str], complain: Callable[[str], None]) -> Outlet:
     def run(alert: Alert) -> None:
         try:
             done = subprocess.run(
-                list(command), input=encoded(alert).encode(), timeout=HOOK_SECONDS, check=False, stdout=sys.stderr
+                list(command),
+                input=encoded(alert).encode() + b"\n",
+                timeout=HOOK_SECONDS,
+                check=False,
+                stdout=sys.stderr,
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             complain(f"{command[0]}: {error}")

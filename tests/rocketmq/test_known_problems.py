@@ -76,6 +76,9 @@ def test_normal_entries_are_left_out() -> None:
     start = "maxPhyOffsetOfConsumeQueue({}) >= processOffset({}), truncate dirty logic files"
     assert not matching.named(start.format(100, 100))
     assert [p.slug for p in matching.named(start.format(300, 100))] == ["consumequeue-beyond-commitlog"]
+    missing = "Cannot find conf file /opt/rocketmq/conf/{}, acl isn't be enabled."
+    assert [p.slug for p in matching.named(missing.format("plain_acl.yml"))] == ["acl-config"]
+    assert [p.slug for p in matching.named(missing.format("tools.yml"))] == ["mqadmin-without-acl"]
 
 
 @pytest.mark.parametrize("problem", [p for p in PROBLEMS if p.has_condition], ids=lambda p: p.slug)

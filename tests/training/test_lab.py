@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import lab_truth
 import nbformat
+import pandas as pd
 import pytest
 import recorded
 
 import kit
+from kit.charts import Chart, figure
 from kit.i18n import T
 from kit.report import notebooks
 from kit.training import compare
@@ -261,6 +264,13 @@ def test_archives_come_in_an_order_their_names_do_not_decide(tmp_path: Path) -> 
     # Of the six ordered pairs of three archives each comes up sooner or later: none is left out for its size.
     assert {content for pair in draws for content in pair} == {b"1", b"22", b"333"} and len(draws) > 3
     assert evidences([str(tmp_path / "README.md")]) == [tmp_path / "README.md"]
+
+
+def test_a_lab_draws_without_the_sentence_that_reads_the_chart() -> None:
+    chart = Chart(figure(), pd.DataFrame({"a": [1]}), "it doubles every 5.0 s", "alt", "title")
+    told: Any = SimpleNamespace(inquiry=lambda n: SimpleNamespace(draw=lambda draw, name: chart))
+    drawn = Bench.draw(told, lambda frame: chart, "growth")
+    assert isinstance(drawn, Chart) and (drawn.reading, drawn.title) == ("", "title")
 
 
 def test_every_lab_has_five_to_eight_questions_each_with_a_hint() -> None:

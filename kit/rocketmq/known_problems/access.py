@@ -103,6 +103,18 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
         remedy=T("Correct the file; it is read again when it changes."),
         risk=T("An empty file with aclEnable=true locks everybody out."),
         verdict="suspected",
+        unless=r"tools\.ya?ml",  # mqadmin without an access key of its own (tools/command/MQAdminStartup.getAclRPCHook)
+    ),
+    problem(
+        "mqadmin-without-acl",
+        T("mqadmin found no access key of its own"),
+        "tools.yml, acl isn't be enabled",
+        T(
+            "mqadmin looks for an access key in conf/tools.yml and goes on without one. It says nothing about the broker."
+        ),
+        T("Nothing, unless the broker refuses mqadmin: then write accessKey and secretKey into conf/tools.yml."),
+        "tools/command/MQAdminStartup.getAclRPCHook",
+        example="WARN main - Cannot find conf file /opt/rocketmq/conf/tools.yml, acl isn't be enabled.",
     ),
     problem(
         "auth-failed",
