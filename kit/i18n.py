@@ -44,7 +44,7 @@ class Said:
 
     def render(self, lang: Lang = "en") -> str:
         """Return the sentence in `lang`; values that are sentences themselves are rendered too."""
-        return self.text.in_(lang).format(**{k: _plain(v, lang) for k, v in self.values.items()})
+        return self.text.in_(lang).format_map(_Readable(self.values, lang))
 
 
 @attrs.frozen(init=False)
@@ -84,6 +84,17 @@ class T:
 CATALOGUE: Final[list[T]] = []
 
 Sentence = T | Said
+
+
+class _Readable(dict[str, Any]):
+    """Values as a reader expects them, worked out for the placeholders that a sentence has."""
+
+    def __init__(self, values: dict[str, Any], lang: Lang) -> None:
+        super().__init__(values)
+        self.lang = lang
+
+    def __getitem__(self, name: str) -> str:
+        return _plain(super().__getitem__(name), self.lang)
 
 
 def _plain(value: Any, lang: Lang) -> str:
