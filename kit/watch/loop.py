@@ -24,7 +24,7 @@ from kit.spark import streaming
 from kit.watch import notes, signs
 from kit.watch.episodes import Episodes
 from kit.watch.lag import Followed, Lags
-from kit.watch.signs import RECORD_COLUMNS, Ref, Sign
+from kit.watch.signs import RECORD_COLUMNS, Behind, Ref, Sign
 
 STEP: Final = 16 << 20
 """Bytes of logs, and of stores, that one step reads at most."""
@@ -48,7 +48,7 @@ def disk_of(path: Path) -> tuple[int, int]:
 
 
 class Kept(msgspec.Struct):
-    """What a watch keeps between runs. `untold`: alerts that nobody was told when the process ended; `batches`: the last
+    """What a watch keeps between runs. `time`: of the last step that reached the present; `untold`: alerts that nobody was told when the process ended; `batches`: the last
     micro-batch of each stream, with Spark.
     """
 
@@ -57,6 +57,7 @@ class Kept(msgspec.Struct):
     steps: int = 0
     episodes: Episodes = msgspec.field(default_factory=Episodes)
     lags: dict[str, dict[str, Followed]] = {}
+    time: float = 0.0
     untold: list[dict[str, Any]] = []
     batches: dict[str, int] = {}
 
@@ -96,6 +97,7 @@ class Watch:
     _logs: Follower = attrs.field(init=False)
     _stores: Follower = attrs.field(init=False)
     _free: list[tuple[float, int]] = attrs.field(init=False, factory=list)
+    _catching_up: bool = attrs.field(init=False, default=True)
 
     def __attrs_post_init__(self) -> None:
         self._logs, self._stores = (
@@ -122,6 +124,9 @@ class Watch:
         self.figures.seconds = time.monotonic() - began
         self.figures.behind = self.figures.read - read > STEP // 2
         pa.default_memory_pool().release_unused()
+        self._catching_up = self._catching_up and self.figures.behind
+        if not self._catching_up:
+            kept.time = now
         for call in self.after:
             call()
         return alerts
@@ -130,13 +135,13 @@ class Watch:
         """Count log entries, take the offsets in them, and return their signs."""
         self.figures.entries += batch.num_rows
         self.lags[root].printed(batch)
-        return list(signs.of_entries(batch, self.clock(), self._since))
+        return list(signs.of_entries(batch, self.clock(), self._behind))
 
     def of_records(self, batch: pa.RecordBatch) -> list[Sign]:
         self.figures.records += batch.num_rows
         for each in pc.value_counts(pc.cast(batch.column("stage"), pa.string())).to_pylist():
             self.figures.stages[str(each["values"])] += each["counts"]
-        return list(signs.of_records(batch, self.clock(), self._since))
+        return list(signs.of_records(batch, self.clock(), self._behind))
 
     def measured(self) -> list[Sign]:
         """Return the signs that are in no single entry: lag, and disks that fill up."""
@@ -158,9 +163,13 @@ class Watch:
         return alerts
 
     @property
-    def _since(self) -> float | None:
-        """Return from when on entries count, None while only new ones are read: these happened now."""
-        return self.since if self.start == "earliest" and self.kept.steps <= 1 else None
+    def _behind(self) -> Behind | None:
+        """Return from when on what is read happened at its own times, None once the present is reached."""
+        if not self._catching_up:
+            return None
+        if self.start == "earliest" and not self.kept.time:
+            return Behind(self.since, drops=True)
+        return Behind(self.kept.time - signs.LATE) if self.kept.time else None
 
     def _read(self, stretch: Stretch, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield batches; what breaks while one file is read ends that file only."""

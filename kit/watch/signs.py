@@ -55,6 +55,16 @@ class Sign:
     beside: frozenset[str] = frozenset()
 
 
+@attrs.frozen
+class Behind:
+    """What is read now was written before: from `since` on it happened at its own times; `drops`: what is older counts for
+    nothing.
+    """
+
+    since: float
+    drops: bool = False
+
+
 @cache
 def watched() -> dict[str, tuple[Rule, ...]]:
     """Return the rules of each sign."""
@@ -75,16 +85,16 @@ def valued() -> frozenset[str]:
     )
 
 
-def of_entries(batch: pa.RecordBatch, now: float, since: float | None = None) -> Iterator[Sign]:
-    """Yield the signs in log entries with the column `events`. `since`: entries before that moment are old and count for
-    nothing; their own times count from there on (None: they are written now, and so happened now).
+def of_entries(batch: pa.RecordBatch, now: float, behind: Behind | None = None) -> Iterator[Sign]:
+    """Yield the signs in log entries with the column `events`. `behind`: None where they are being written now, and so
+    happened now.
     """
     events = batch.column("events")
     slugs = events.flatten()
     if not len(slugs):
         return
     parents = np.repeat(np.arange(batch.num_rows), np.diff(events.offsets.to_numpy()))
-    seconds, counts_at_all = _seconds(batch.column("ts"), now, since)
+    seconds, counts_at_all = _seconds(batch.column("ts"), now, behind)
     for slug in pc.unique(slugs).to_pylist():
         if slug not in watched():
             continue
@@ -97,11 +107,11 @@ def of_entries(batch: pa.RecordBatch, now: float, since: float | None = None) ->
             yield Sign(slug, second, count, _line(batch, first))
 
 
-def of_records(batch: pa.RecordBatch, now: float, since: float | None = None) -> Iterator[Sign]:
+def of_records(batch: pa.RecordBatch, now: float, behind: Behind | None = None) -> Iterator[Sign]:
     """Yield the stages of records as signs."""
     stage = pc.cast(batch.column("stage"), pa.string())
     groups = pc.cast(batch.column("consumer_group"), pa.string())
-    seconds, counts_at_all = _seconds(batch.column("store_timestamp"), now, since)
+    seconds, counts_at_all = _seconds(batch.column("store_timestamp"), now, behind)
     for name in pc.unique(stage).to_pylist():
         sign = f"{STAGE}{name}"
         if sign not in watched():
@@ -115,42 +125,43 @@ def of_records(batch: pa.RecordBatch, now: float, since: float | None = None) ->
                 yield Sign(sign, second, count, _record(batch, first), {"group": group, "thread": None})
 
 
-def of_counts(rows: Sequence[Any], now: float, since: float | None = None) -> Iterator[Sign]:
+def of_counts(rows: Sequence[Any], now: float, behind: Behind | None = None) -> Iterator[Sign]:
     """Yield signs from rows (slug, at, count, first: (file, line, text)) that were counted elsewhere."""
-    for row, at in _kept(rows, now, since):
+    for row, at in _kept(rows, now, behind):
         first = row["first"]
         yield Sign(row["slug"], at, row["count"], Ref(first["file"], line=first["line"], text=first["text"] or ""))
 
 
-def of_record_counts(rows: Sequence[Any], now: float, since: float | None = None) -> Iterator[Sign]:
+def of_record_counts(rows: Sequence[Any], now: float, behind: Behind | None = None) -> Iterator[Sign]:
     """Yield signs from rows (stage, consumer_group, at, count, first: a record) that were counted elsewhere."""
-    for row, at in _kept(rows, now, since):
+    for row, at in _kept(rows, now, behind):
         if (sign := f"{STAGE}{row['stage']}") in watched():
             ref = _ref_of_record(row["first"].asDict())
             yield Sign(sign, at, row["count"], ref, {"group": row["consumer_group"], "thread": None})
 
 
-def _kept(rows: Sequence[Any], now: float, since: float | None) -> Iterator[tuple[Any, int]]:
+def _kept(rows: Sequence[Any], now: float, behind: Behind | None) -> Iterator[tuple[Any, int]]:
     if rows:
         own = np.array([-1 if row["at"] is None else row["at"] for row in rows], np.int64)
-        seconds, counts_at_all = _counting(own, now, since)
+        seconds, counts_at_all = _counting(own, now, behind)
         yield from ((row, int(at)) for row, at, counts in zip(rows, seconds, counts_at_all, strict=True) if counts)
 
 
-def _seconds(times: pa.Array, now: float, since: float | None) -> tuple[np.ndarray, np.ndarray]:
+def _seconds(times: pa.Array, now: float, behind: Behind | None) -> tuple[np.ndarray, np.ndarray]:
     """Return the second of each row, and whether the row counts: its own time where that can be, else the present."""
-    return _counting(np.asarray(pc.fill_null(pc.cast(times, pa.int64()), -1)) // 1_000_000, now, since)
+    return _counting(np.asarray(pc.fill_null(pc.cast(times, pa.int64()), -1)) // 1_000_000, now, behind)
 
 
-def _counting(own: np.ndarray, now: float, since: float | None) -> tuple[np.ndarray, np.ndarray]:
-    if since is None:
-        # Applications print local time: what is off by whole quarters of an hour was printed in another zone.
-        zones = np.round((now - own) / QUARTER) * QUARTER
-        own = np.where(np.abs(zones) <= FARTHEST, own + zones, own).astype(np.int64)
-        fits = (own >= now - LATE) & (own <= now + 1)
-        return np.where(fits, own, int(now)), np.ones(len(own), bool)
-    known = own >= 0
-    return np.where(known & (own <= now + 1), own, int(now)), ~known | (own >= since)
+def _counting(own: np.ndarray, now: float, behind: Behind | None) -> tuple[np.ndarray, np.ndarray]:
+    everything = np.ones(len(own), bool)
+    if behind is not None:
+        fits = (own >= behind.since) & (own <= now + 1)
+        return np.where(fits, own, int(now)), (own < 0) | (own >= behind.since) if behind.drops else everything
+    # Applications print local time: what is off by whole quarters of an hour was printed in another zone.
+    zones = np.round((now - own) / QUARTER) * QUARTER
+    own = np.where(np.abs(zones) <= FARTHEST, own + zones, own).astype(np.int64)
+    fits = (own >= now - LATE) & (own <= now + 1)
+    return np.where(fits, own, int(now)), everything
 
 
 def _by_second(rows: np.ndarray, seconds: np.ndarray) -> Iterable[tuple[int, int, int]]:

@@ -20,7 +20,7 @@ from kit.watch import keeping, run, signs
 from kit.watch.lag import SAVED
 from kit.watch.loop import Watch
 from kit.watch.out import Outlet
-from kit.watch.signs import RECORD_COLUMNS, Sign
+from kit.watch.signs import RECORD_COLUMNS, Behind, Sign
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -80,7 +80,7 @@ class Engine:
         """Return the signs in log entries: most are counted by the tasks, those with values come as they are."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        now, since = self.watch.clock(), self._since
+        now, behind = self.watch.clock(), self._behind
         one = F.explode("events").alias("slug")
         said = F.substring("message", 1, signs.TEXT).alias("text")
         rows = frame.select("file", "line", F.floor(F.unix_micros("ts") / 1_000_000).alias("at"), said, one)
@@ -90,12 +90,12 @@ class Engine:
             .groupBy("slug", "at")
             .agg(F.count("*").alias("count"), F.min(F.struct("file", "line", "text")).alias("first"))
         )
-        found = list(signs.of_counts(counted.collect(), now, since))
+        found = list(signs.of_counts(counted.collect(), now, behind))
         needed = F.array(*(F.lit(name) for name in sorted({*signs.valued(), SAVED})))
         valued = frame.where(F.arrays_overlap("events", needed)).limit(ROWS).toArrow()
         for batch in valued.combine_chunks().to_batches():
             self.watch.lags[root].printed(_plain(batch))
-            found += [sign for sign in signs.of_entries(_plain(batch), now, since) if sign.name in signs.valued()]
+            found += [sign for sign in signs.of_entries(_plain(batch), now, behind) if sign.name in signs.valued()]
         return found
 
     def records(self, frame: DataFrame) -> list[Sign]:
@@ -109,11 +109,11 @@ class Engine:
         for row in rows:
             self.watch.figures.stages[row["stage"]] += row["count"]
             self.watch.figures.records += row["count"]
-        return list(signs.of_record_counts(rows, self.watch.clock(), self._since))
+        return list(signs.of_record_counts(rows, self.watch.clock(), self._behind))
 
     @property
-    def _since(self) -> float | None:
-        return self.watch.since if self.watch.start == "earliest" else None
+    def _behind(self) -> Behind | None:
+        return Behind(self.watch.since, drops=True) if self.watch.start == "earliest" else None
 
     def tell(self, found: Sequence[Sign]) -> None:
         """Feed signs, keep what came of them, tell alerts."""

@@ -14,6 +14,7 @@ from replayer import Replay, replay
 
 from kit.watch.loop import Watch
 
+pytestmark = pytest.mark.seconds
 EVERY = 2.0
 """Seconds of the recording between two steps, as the command has it."""
 
@@ -79,7 +80,7 @@ DECIDES = {
     "acl-denied": Decides("acl-denied", "AclException", nth=3),
     "topic-missing": Decides("topic-missing", "No route info of this topic", nth=10, lasts=5),
 }  # fmt: skip
-FAST = ("half-topic-blowup", "consumer-backlog", "consumer-stuck", "offset-jump", "subscription-mismatch-tags")
+FAST = ("half-topic-blowup", "consumer-stuck", "subscription-mismatch-tags")
 
 
 def decided(name: str, growing: Replay) -> float:
@@ -139,14 +140,14 @@ def resolves(alert: dict[str, Any], folder: Path) -> None:
             assert data[at + 4 : at + 8] == b"\xda\xa3\x20\xa7"
 
 
-@pytest.mark.parametrize("name", ["healthy", "subscription-restart", "consumer-backlog-drained"])
+@pytest.mark.parametrize("name", ["healthy", "subscription-restart"])
 def test_nothing_rings_where_all_is_well(name: str, tmp_path: Path) -> None:
     assert watched(name, tmp_path)[0] == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["healthy-5", "healthy-traced"])
-def test_nothing_rings_on_other_releases(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["healthy-5", "healthy-traced", "consumer-backlog-drained"])
+def test_nothing_rings_on_other_recordings(name: str, tmp_path: Path) -> None:
     assert watched(name, tmp_path)[0] == []
 
 

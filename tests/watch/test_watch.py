@@ -231,6 +231,34 @@ def test_a_folder_with_foreign_files_is_refused_and_one_watch_works_in_it(tmp_pa
     assert keeping.load(state).steps == 0
 
 
+def test_what_came_while_no_watch_ran_counts_at_its_own_times(tmp_path: Path) -> None:
+    """One exception an hour is no burst (10 within 120 s), however many hours are read at once; a burst among them is one."""
+    clock, path = Clock(), tmp_path / "client.log"
+    route = "No route info of this topic, pay-dnoe"
+    write(path, line(BEGIN, "started"), BEGIN)
+    watch = Watch([tmp_path], clock=clock, disk=lambda _: (100, 50))
+    watch.step()
+    for hour in range(1, 30):
+        write(path, line(BEGIN + 3600 * hour, route), BEGIN + 3600 * hour)
+    clock.now = BEGIN + 3600 * 30
+    watch = Watch([tmp_path], watch.kept, clock=clock, disk=lambda _: (100, 50))
+    assert watch.step() == []
+    write(path, "".join(line(clock.now + n, route) for n in range(1, 20)), clock.now + 20)
+    clock.now += 1800
+    again = Watch([tmp_path], watch.kept, clock=clock, disk=lambda _: (100, 50))
+    assert [alert["cause"] for alert in again.step()] == ["topic-missing"]
+
+
+def test_from_a_time_on_means_nothing_before_it(tmp_path: Path) -> None:
+    clock = Clock()
+    clock.now = BEGIN + 100.0
+    write(tmp_path / "store.log", line(BEGIN - 50, LEAK) + line(BEGIN + 50, LEAK), BEGIN + 50)
+    for since, count in ((BEGIN, 1), (BEGIN - 100, 2)):
+        watch = Watch([tmp_path], start="earliest", since=since, clock=clock, disk=lambda _: (100, 50))
+        (alert,) = watch.step()
+        assert alert["figures"]["counts"] == {"topic-too-long": count}
+
+
 # --- outlets ---
 
 
