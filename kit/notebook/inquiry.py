@@ -37,6 +37,7 @@ NOT_A_STEP = T("Nothing in this evidence gave rise to the step {id}.")
 HEADS = {"file": T("file"), "place": T("line, or byte of the record"), "text": T("text", "inquiry")}
 QUOTES = T("Evidence of step {n}")
 FIGURES = T("Numbers of {cause}")
+FIGURE_HEADS = {"figure": T("figure"), "value": T("value"), "meaning": T("meaning")}
 FIXES = T("What to do")
 MISSING = T("What to collect")
 PICK = T("message")
@@ -224,9 +225,10 @@ class Inquiry(Pointing):
             for name, value in self.finding(cause)["figures"].items()
         ]
         return Table(
-            pd.DataFrame(rows, columns=pd.Index(["", "=", " "]), dtype=object),
+            pd.DataFrame(rows, columns=pd.Index(list(FIGURE_HEADS)), dtype=object),
             FIGURES.say(cause=cause).render(self.lang),
-            lang=self.lang,
+            {name: head.in_(self.lang) for name, head in FIGURE_HEADS.items()},
+            self.lang,
         )
 
     @_or_sentence
