@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kit.causes.alerts import DISK_FULL
+from kit.evidence.files import Refused, refusal
 from kit.evidence.growing import State as Places
 from kit.formats.commitlog.schema import Wanted
 from kit.formats.logs.log_table import Options
@@ -76,6 +77,8 @@ class Figures:
     free: dict[str, int] = attrs.field(factory=dict)
     full_in: float | None = None
     seconds: float = 0.0
+    unread: dict[str, Refused] = attrs.field(factory=dict)
+    """Files that something broke in, by name."""
 
 
 @attrs.define
@@ -176,8 +179,8 @@ class Watch:
         self.figures.read += stretch.place.at - stretch.place.begin
         try:
             yield from batches
-        except Exception:
-            self.figures.signs["unreadable"] += 1
+        except Exception as error:
+            self.figures.unread.setdefault(stretch.place.name, refusal(stretch.place.name, error))
 
     def _disks(self, now: float) -> list[Sign]:
         """Measure the disks of stores; return a sign for each that is nearly full, or will be soon."""

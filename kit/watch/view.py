@@ -29,6 +29,8 @@ LAG: Final = T("greatest lag")
 PROBLEMS: Final = T("known problems")
 OPEN: Final = T("alerts open")
 READ: Final = T("read, MiB")
+UNREAD: Final = T("files not read")
+NOT_READ: Final = T("{file}: {why}")
 ALERT: Final = T("{time} {severity} {cause}: {summary} [{where}]")
 
 
@@ -52,6 +54,7 @@ ROWS: Final[tuple[tuple[T, Callable[[Figures], int]], ...]] = (
     (LAG, lambda figures: max(figures.lag.values(), default=0)),
     (PROBLEMS, lambda figures: sum(n for name, n in figures.signs.items() if name.startswith("problem:"))),
     (READ, lambda figures: figures.read >> 20),
+    (UNREAD, lambda figures: len(figures.unread)),
 )
 
 
@@ -122,8 +125,13 @@ def showing(
             yield redraw
         return
     said = [-every]
+    named: set[str] = set()
 
     def tell(alerts: list[dict[str, Any]]) -> None:
+        for name, refused in watch.figures.unread.items():
+            if name not in named:
+                named.add(name)
+                screen.print(Text(shown(NOT_READ.say(file=name, why=refused.say(lang)).render(lang))), soft_wrap=True)
         for alert in alerts:
             screen.print(Text(alert_line(alert, lang)), soft_wrap=True)
         if watch.clock() - said[0] >= every:

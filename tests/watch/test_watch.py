@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import re
@@ -13,15 +14,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from kit.causes.alerts import DISK_FULL, LAG_GROWS, QUEUE_STANDS, STAGE, rules
 from kit.rocketmq import stages
 from kit.rocketmq.log_events.catalogue import BY_SLUG, PROBLEM
+from kit.spark import streaming
 from kit.watch import keeping, lag, metrics, out, run
 from kit.watch.capture import capture
 from kit.watch.episodes import CLEAR, Episodes
 from kit.watch.loop import Watch
 from kit.watch.signs import Ref, Sign
+from kit.watch.view import showing
 
 BEGIN = 1_795_305_600
 
@@ -304,6 +308,34 @@ def test_captures_hold_what_triage_opens(tmp_path: Path) -> None:
     assert (folder / "logs" / "store.log").read_text().count("\n") == 4
     assert (folder / "conf" / "broker.conf").exists()
     assert capture(watch, "alert: 1", tmp_path / "captures") is None
+
+
+def test_a_file_that_breaks_is_named_and_the_others_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = streaming.log_entries
+
+    def breaks(stretch: Any, *options: Any) -> Any:
+        if "bad" in stretch.place.name:
+            raise ValueError("no such thing")
+        yield from entries(stretch, *options)
+
+    monkeypatch.setattr(streaming, "log_entries", breaks)
+    clock = Clock()
+    for name in ("bad", "broker"):
+        write(tmp_path / f"{name}.log", line(clock(), "start"), clock())
+    watch = Watch([tmp_path], clock=clock)
+    watch.step()
+    clock.now += 5
+    for name in ("bad", "broker"):
+        write(tmp_path / f"{name}.log", line(clock(), "more"), clock())
+        write(tmp_path / f"{name}.log", line(clock(), "and more"), clock())
+    screen = Console(file=io.StringIO(), width=200)
+    with showing(watch, "en", screen) as tell:
+        for _ in range(2):
+            clock.now += 2
+            tell(watch.step())
+    said = screen.file.getvalue()  # type: ignore[attr-defined]
+    assert said.count("bad.log: ") == 1 and "no such thing" in said
+    assert watch.figures.entries > 0 and list(watch.figures.unread) == ["bad.log"]
 
 
 def test_metrics_name_what_rings(tmp_path: Path) -> None:
