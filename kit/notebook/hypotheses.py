@@ -9,7 +9,7 @@ import fcntl
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import pandas as pd
 import yaml
@@ -21,7 +21,8 @@ from kit.i18n import Sentence, T
 from kit.notebook import notes, places
 
 if TYPE_CHECKING:
-    from kit.notebook.pointing import Pointing
+    from kit.case.case import Case
+    from kit.i18n import Lang
 
 DEFAULT: Final = "out/postmortem-notes.yaml"
 """Where notes go unless the user names a file: where the notebook of the postmortem looks for them."""
@@ -42,31 +43,44 @@ HEADS: Final = {
 }
 
 
-def note(inquiry: Pointing, text: str, about: Any = None, who: str = "") -> Table:
+class Notebook(Protocol):
+    """What notes are made in: an `Inquiry`. `notes`: the file they are in."""
+
+    @property
+    def case(self) -> Case: ...
+    @property
+    def lang(self) -> Lang: ...
+    @property
+    def notes(self) -> str | Path: ...
+    def finding(self, cause: str) -> Mapping[str, Any]:
+        """Return the finding of a cause as in findings.json."""
+
+
+def note(inquiry: Notebook, text: str, about: Any = None, who: str = "") -> Table:
     """Add a hypothesis to the notes; see `Inquiry.note`."""
     said, references = _about(inquiry, about)
     add(inquiry, "hypotheses", {"time": _now(), "what": text, "who": who, "about": said, "references": references})
     return hypotheses(inquiry)
 
 
-def overrule(inquiry: Pointing, cause: str, who: str, why: str) -> Table:
+def overrule(inquiry: Notebook, cause: str, who: str, why: str) -> Table:
     """Add to the notes that the team thinks otherwise of a cause; see `Inquiry.overrule`."""
     verdict = inquiry.finding(cause)["verdict"]
     add(inquiry, "overruled", {"time": _now(), "cause": cause, "verdict": verdict, "who": who, "why": why})
     return overruled(inquiry)
 
 
-def hypotheses(inquiry: Pointing) -> Table:
+def hypotheses(inquiry: Notebook) -> Table:
     """Return the hypotheses noted so far."""
     return table(read(inquiry), "hypotheses", HYPOTHESES, inquiry)
 
 
-def overruled(inquiry: Pointing) -> Table:
+def overruled(inquiry: Notebook) -> Table:
     """Return the verdicts overruled so far."""
     return table(read(inquiry), "overruled", OVERRULED, inquiry)
 
 
-def marks(inquiry: Pointing) -> dict[str, str]:
+def marks(inquiry: Notebook) -> dict[str, str]:
     """Return {cause: what to say behind its verdict} for those the team overrules; nothing where the notes cannot be read."""
     try:
         rows = read(inquiry).tables["overruled"]
@@ -80,20 +94,20 @@ def mark(row: Mapping[str, str]) -> Sentence:
     return OVERRULED_BY.say(who=row["who"] or "–", why=row["why"] or "–")
 
 
-def table(written: notes.Notes, name: str, caption: T, inquiry: Pointing) -> Table:
+def table(written: notes.Notes, name: str, caption: T, inquiry: Notebook) -> Table:
     """Return a section of the notes as a table."""
     frame = pd.DataFrame(written.tables[name], columns=pd.Index(notes.TABLES[name]))
     heads = {column: head.render(inquiry.lang) for column, head in HEADS.items()}
     return Table(frame, caption.render(inquiry.lang), heads, inquiry.lang, max_rows=500)
 
 
-def read(inquiry: Pointing) -> notes.Notes:
+def read(inquiry: Notebook) -> notes.Notes:
     """Return the notes as far as they are written. Raise `BadNotes`."""
     path = Path(inquiry.notes)
     return notes.read(path, inquiry.lang) if path.is_file() else notes.nothing()
 
 
-def add(inquiry: Pointing, section: str, entry: Mapping[str, Any]) -> None:
+def add(inquiry: Notebook, section: str, entry: Mapping[str, Any]) -> None:
     """Append one entry to a section of the notes, as a document of its own. Raise `BadNotes` where what is there cannot be
     read, `WorkspaceInside` for notes inside the evidence, `OSError`.
     """
@@ -114,7 +128,7 @@ def _now() -> str:
     return dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
 
 
-def _about(inquiry: Pointing, about: Any) -> tuple[str, list[str]]:
+def _about(inquiry: Notebook, about: Any) -> tuple[str, list[str]]:
     """Return what a note is about as a text, and the references it keeps. Raise `BadReference`, `NoSuchCause`."""
     if about is None:
         return "", []
