@@ -81,8 +81,8 @@ FIGURES: Final = {
 ALERTS: Final = (
     Alert("ha-closed", T("A slave does not hear from its master any more: what it lacks should the master be lost is not yet known."), "master-gone"),
     Alert("slave-sync-failed", T("A slave cannot copy topics and offsets from its master."), "master-gone", least=3, within=120, lasts=3),
-    Alert("offset-not-corrected", T("Groups ask a slave for offsets that it does not have: it lacks messages which they consumed from the master."),
-          "pulls-beyond-end", least=10, severity="critical"),
+    Alert("offset-not-corrected", T("Groups ask a slave for offsets that it does not have: it lacks messages which they consumed from the master. Whether these had been acknowledged, their senders know."),
+          "pulls-beyond-end", least=10),
 )  # fmt: skip
 
 RESEND_WHY = T(
