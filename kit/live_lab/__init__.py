@@ -1,4 +1,4 @@
-"""The live lab: stock RocketMQ processes on loopback, an incident made to happen on them, and what is left of it as an
+"""The live lab: stock RocketMQ processes on loopback, an incident made to happen on them, and its logs and stores as an
 evidence folder.
 
     from kit.live_lab import run, scenarios

@@ -29,7 +29,7 @@ from kit.watch.signs import Ref, Sign
 
 SAVED: Final = "consumer-offset-saved"
 GROWS: Final = 60.0
-STANDS: Final = 30.0
+STALLED_AFTER: Final = 30.0
 LEAST: Final = 500
 """Messages from which on a lag is worth telling; more of them are a backlog wherever consumers work in batches."""
 SAMPLES: Final = 6
@@ -140,7 +140,7 @@ class Lags:
                 yield Sign(LAG_GROWS, int(now), more, msgspec.structs.replace(followed.ref, text=text), values)
             else:
                 followed.told = 0
-            for queue, offset in stands(followed.samples):
+            for queue, offset in stalled(followed.samples):
                 text = f"{group} {topic} queue {queue}: {offset}, {sample[queue][1] - offset}"
                 own = {**values, "queue_id": str(queue), "offset": str(offset)}
                 yield Sign(QUEUE_STANDS, int(now), 1, msgspec.structs.replace(followed.ref, text=text), own)
@@ -181,14 +181,14 @@ def grows(samples: Samples) -> int | None:
     return lags[-1] if steady and advance and everywhere and much else None
 
 
-def stands(samples: Samples) -> list[tuple[int, int]]:
-    """Return (queue, offset) of queues that did not move for `STANDS` seconds although they grew, while most others did.
+def stalled(samples: Samples) -> list[tuple[int, int]]:
+    """Return (queue, offset) of queues that did not move for `STALLED_AFTER` seconds although they grew, while most others did.
 
     Where half of the queues stand nobody pulls them, which is something else.
     """
-    held = _since(samples, STANDS)
+    held = _since(samples, STALLED_AFTER)
     (began, first), (ended, last) = held[0], held[-1]
-    if ended - began < STANDS or len(held) < 4:
+    if ended - began < STALLED_AFTER or len(held) < 4:
         return []
     still = [
         (q, at)

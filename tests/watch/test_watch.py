@@ -145,9 +145,9 @@ def test_one_queue_that_stands_is_told_and_half_of_them_are_not() -> None:
     def sample(*standing: int) -> list[tuple[float, dict[int, tuple[int, int]]]]:
         return [(5.0 * n, {q: (64 if q in standing else 100 * n, 100 * n + 9) for q in range(4)}) for n in range(1, 10)]
 
-    assert lag.stands(sample(2)) == [(2, 64)]
-    assert lag.stands(sample(1, 2)) == []
-    assert lag.stands(sample()) == []
+    assert lag.stalled(sample(2)) == [(2, 64)]
+    assert lag.stalled(sample(1, 2)) == []
+    assert lag.stalled(sample()) == []
 
 
 # --- state ---
