@@ -15,7 +15,7 @@ import attrs
 
 from kit.analysis import deployment
 from kit.analysis.deployment import Broker, Group, Known, Place
-from kit.causes import client_code, consumer_hazards, hazards, release_advice, results
+from kit.causes import client_code, collect_next, consumer_hazards, hazards, release_advice, results
 from kit.causes.hazards import Hazard
 from kit.causes.release_advice import Advice
 from kit.i18n import Lang, Sentence, T
@@ -276,7 +276,7 @@ def _unreadable(seen: Known) -> Iterable[Hazard]:
 
     for row in dlq_unreadable.closed(seen.rows):
         what = UNREADABLE.say(topic=row["subject"], perm=row["value"])
-        instead = dlq_unreadable.ACTION.say(topic=row["subject"])
+        instead = dlq_unreadable.ACTION.say(command=dlq_unreadable.COMMAND, topic=collect_next.word(row["subject"]))
         yield Hazard(
             "dlq-unreadable", what, Place(row["file"], row["line"]), "dead-letter", UNREADABLE_BECOMES, instead
         )

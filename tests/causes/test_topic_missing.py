@@ -45,8 +45,13 @@ def test_a_paste_is_suspected(spark: SparkSession, tmp_path: Path) -> None:
 
 def test_what_every_start_asks_for_is_no_missing_topic(spark: SparkSession, tmp_path: Path) -> None:
     lines = [text.format(topic=topic) for topic in ("%RETRY%points", "TBW102") for text in (HEALTHY, CODE_17)]
-    write_log(tmp_path / "e" / "app" / "rocketmq_client.log", lines)
-    assert topic_missing.examine(kit.open_case(tmp_path / "e", tmp_path / "ws")).verdict == "ruled_out"
+    connect = "createChannel: connect remote host[10.20.1.2:9876] success, DefaultChannelPromise@3857f613(success)"
+    start = f"2026-11-22 07:48:22,100 INFO RocketmqRemoting - {connect}"
+    write_log(tmp_path / "whole" / "app" / "rocketmq_client.log", [start, *lines])
+    assert topic_missing.examine(kit.open_case(tmp_path / "whole", tmp_path / "ws")).verdict == "ruled_out"
+    write_log(tmp_path / "excerpt" / "app" / "rocketmq_client.log", lines)
+    excerpt = topic_missing.examine(kit.open_case(tmp_path / "excerpt", tmp_path / "ws"))
+    assert excerpt.verdict == "insufficient_evidence"
 
 
 def test_denied(spark: SparkSession, tmp_path: Path) -> None:

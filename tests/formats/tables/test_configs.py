@@ -158,7 +158,8 @@ def test_damaged_json_is_read_or_said_to_be_damaged(
         assert configs.parse_json(hurt.decode("utf-8", "replace")) is not Ellipsis
     with contextlib.suppress(ValueError, TypeError, AttributeError, KeyError):
         for row in configs.offsets("f", hurt, {"name": "consumerOffset", "backup": False}, "store_json"):
-            assert isinstance(row["value"], int)
+            # Two numbers that run into each other may have more digits than any offset: unknown.
+            assert row["value"] is None or isinstance(row["value"], int)
     configs.sniff(hurt, "config/consumerOffset.json")
 
 
