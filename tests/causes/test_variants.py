@@ -34,7 +34,12 @@ Told = tuple[list[str], dict[str, tuple[str, Any]]]
 
 def told(evidence: Path) -> Told:
     found = kit.triage(kit.open_case(evidence))
-    return found["root_causes"], {f["cause"]: (f["verdict"], f["figures"]) for f in found["findings"]}
+    return found["root_causes"], {f["cause"]: (f["verdict"], timeless(f["figures"])) for f in found["findings"]}
+
+
+def timeless(figures: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what rests on when offset files were saved: copies and archives do not keep that."""
+    return {name: value for name, value in figures.items() if name != "growth_per_second"}
 
 
 def files_of(folder: Path) -> list[Path]:

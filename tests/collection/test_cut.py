@@ -142,9 +142,11 @@ def test_everything_cut_says_the_same(spark: SparkSession, evidence: Path, tmp_p
     assert kept == whole[: truth[-1]["physical_offset"] + truth[-1]["store_size"]]
     before, after = (kit.triage(kit.open_case(folder)) for folder in (evidence, tmp_path / "all"))
     assert after["root_causes"] == before["root_causes"]
-    assert [(f["cause"], f["verdict"], f["figures"]) for f in after["findings"]] == [
-        (f["cause"], f["verdict"], f["figures"]) for f in before["findings"]
-    ]
+    for old, new in zip(before["findings"], after["findings"], strict=True):
+        # How fast a lag grows rests on when offset files were saved, which a copy does not keep.
+        kept = [name for name in old["figures"] if name != "growth_per_second"]
+        assert (new["cause"], new["verdict"]) == (old["cause"], old["verdict"])
+        assert {name: new["figures"][name] for name in kept} == {name: old["figures"][name] for name in kept}
     for log in (evidence / "broker/logs").iterdir():
         if log.stat().st_size:
             assert (tmp_path / "all/broker/logs" / log.name).read_bytes() == log.read_bytes()
