@@ -123,7 +123,7 @@ def count(case: Case, slug: str, source: str) -> int:
 
 def quote(case: Case, where: Seen, most: int = 3) -> tuple[Ref, ...]:
     """Quote the first line of this text in up to `most` files."""
-    return tuple(Ref(file, case.line(file, line), line=line) for file, line in where.places[:most])
+    return tuple(case.ref(file, line) for file, line in where.places[:most])
 
 
 QUOTED = ("ts", "file", "line", "message", "trace")
@@ -158,13 +158,13 @@ def entry(case: Case, file: str, line: int, message: str | None, trace: str | No
         with contextlib.suppress(IndexError):
             if within in (text := case.line(file, inner)):
                 return Ref(file, text, line=inner)
-    return Ref(file, case.line(file, line), line=line)
+    return case.ref(file, line)
 
 
 def first_with(case: Case, file: str, text: str) -> Ref | None:
     """Quote the first line of a small text file that holds `text`, None where none does."""
     line = quotes.first_with(case.found, file, text)
-    return None if line is None else Ref(file, case.line(file, line), line=line)
+    return None if line is None else case.ref(file, line)
 
 
 SHOWN = (

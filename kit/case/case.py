@@ -27,6 +27,7 @@ from kit.i18n import Lang, T
 from kit.inventory import inventory as inv
 from kit.inventory import zones
 from kit.inventory.model import Item
+from kit.inventory.references import Ref
 from kit.rocketmq.log_layouts import BROKER_SIDE
 from kit.spark import sessions
 
@@ -440,6 +441,10 @@ class Case:
         `IndexError`.
         """
         return self.lines([(file, line)])[0]
+
+    def ref(self, file: str, line: int) -> Ref:
+        """Return a reference to a line, with the line quoted. Raise as `line` does."""
+        return Ref(file, self.line(file, line), line=line)
 
     def lines(self, places: Iterable[tuple[str, int]]) -> list[str]:
         """Return several lines, each file read once."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kit.rocketmq.log_events.catalogue import BY_SLUG
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
 
 
 def select(logs: DataFrame, slug: str) -> DataFrame:
@@ -33,16 +33,3 @@ def select(logs: DataFrame, slug: str) -> DataFrame:
 def free(name: str, taken: Sequence[str]) -> str:
     """Return the column's name, with `_said` behind it where the log table has one of that name."""
     return f"{name}_said" if name in taken else name
-
-
-def value(slug: str, name: str) -> Column:
-    """Return one value of a known text as a column over `logs` (`message`, `trace`): null where the text or the value
-    is not there.
-
-    Raise `KeyError` for a slug, `ValueError` for a group that is not in the catalogue.
-    """
-    from pyspark.sql import functions as F  # noqa: N812
-
-    event = BY_SLUG[slug]
-    found = F.regexp_extract(F.concat_ws("\n", "message", "trace"), event.java, event.groups.index(name) + 1)
-    return F.when(F.array_contains("events", slug) & (found != ""), found)

@@ -123,9 +123,7 @@ def setting(case: Case, name: str) -> Setting:
         wanted |= {name.replace(new, old), name.replace(old, new)}
     row = next((r for r in _configs(case) if r["name"] in wanted), None)
     if row is not None:
-        return Setting(
-            row["value"], Ref(row["file"], case.line(row["file"], row["line"]), line=row["line"]), "evidence"
-        )
+        return Setting(row["value"], case.ref(row["file"], row["line"]), "evidence")
     return Setting(*_default(case, name))
 
 

@@ -16,7 +16,6 @@ from kit.analysis.messages import pasted_ids
 from kit.case import setup
 from kit.causes.findings import Figure, Finding, Remedy, Role, Step
 from kit.i18n import Sentence, T
-from kit.inventory.references import Ref
 from kit.rocketmq.known_problems import upstream
 from kit.rocketmq.known_problems.catalogue import PROBLEMS
 from kit.rocketmq.known_problems.problem import Problem
@@ -97,7 +96,7 @@ def _going_on(case: Case, judged: noise.Judged, problem: Problem) -> Finding:
             n=judged.outside,
             near=judged.timed - judged.outside,
         )
-        quoted = (Ref(file, case.line(file, line), line=line),)
+        quoted = (case.ref(file, line),)
         finding.steps = [Step(span, "supporting", True, quoted, id="goes-on")]
         finding.window = (judged.first, judged.last)
     finding.figures = {"entries": judged.outside}

@@ -103,7 +103,7 @@ class Said:
 
     def ref(self, case: Case, *, last: bool = False) -> Ref:
         line = self.last_line if last else self.line
-        return Ref(self.file, case.line(self.file, line), line=line)
+        return case.ref(self.file, line)
 
 
 @per_case

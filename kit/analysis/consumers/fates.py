@@ -128,7 +128,7 @@ def _in_group(case: Case, record: dict[str, Any], group: str, deliveries: Sequen
     mine = [h for h in deliveries if _is_of(h, record) and _belongs(case, h, group, topic)]
     # A result that is no known word is one that ended it where the group's offset went on.
     done = [h for h in mine if h["success"] or (h["success"] is None and (known is None or offset < known[0]))]
-    refs = [Ref(h["file"], case.line(h["file"], h["line"]), line=h["line"]) for h in (done or mine)[:2]]
+    refs = [case.ref(h["file"], h["line"]) for h in (done or mine)[:2]]
     if done:
         return told("consumed", refs, count=len(done))
     if known is None:
@@ -156,7 +156,7 @@ def _behind(case: Case, record: dict[str, Any], group: str, at: int, told: Any, 
     topic, queue, offset = record["topic"], record["queue_id"], record["queue_offset"]
     for move in _moves(case):
         if (move.group, move.topic, move.queue_id) == (group, topic, queue) and move.kind != "reset" and (move.start or 0) <= offset < move.end:  # fmt: skip
-            line = (Ref(move.file, case.line(move.file, move.line), line=move.line),)
+            line = (case.ref(move.file, move.line),)
             return told("skipped", line, f"skipped-{move.kind}", start=move.start, end=move.end)
     complete = handled.ledgers(case, group) is not None
     expressions = _expressions(case, group, topic)
@@ -204,7 +204,7 @@ def _position(case: Case, record: dict[str, Any], group: str) -> tuple[int, int 
         return None
     row = last.iloc[-1]
     at = next((int(row[name]) for name in ("offset", "begin") if pd.notna(row[name])), 0)
-    refs = (Ref(row["file"], case.line(row["file"], int(row["line"])), line=int(row["line"])),) if pd.notna(row["line"]) else ()  # fmt: skip
+    refs = (case.ref(row["file"], int(row["line"])),) if pd.notna(row["line"]) else ()  # fmt: skip
     return at, None if pd.isna(row["end"]) else int(row["end"]), refs
 
 
@@ -256,7 +256,7 @@ def _without_record(case: Case, sent: Sequence[str]) -> Iterable[Told]:
         end = replicas.ends(case).get(place[0]) if place else None
         if place is None or end is None or (row["outcome"] or "").strip().upper() != replicas.ACKNOWLEDGED:
             continue
-        ref = (Ref(row["file"], case.line(row["file"], row["line"]), line=row["line"]), end.ref)
+        ref = (case.ref(row["file"], row["line"]), end.ref)
         begin = _begins(case).get(place[0])
         if place[1] >= end.end and replicas.slaves(case) and not replicas.master_stored(case):
             yield Told("lost-with-master", WHY["lost-with-master"].say(end=end.end), offset_msg_id=row["offset_msg_id"], evidence=ref)  # fmt: skip
@@ -281,7 +281,7 @@ def _jumped_over(case: Case, copy: str, ref: tuple[Ref, ...]) -> Iterable[Told]:
         done = handled.rows(case, group)
         if done is not None and copy not in set(done["offset_msg_id"].to_pylist()):
             moves = [m for m in jumped if m.group == group]
-            line = Ref(moves[0].file, case.line(moves[0].file, moves[0].line), line=moves[0].line)
+            line = case.ref(moves[0].file, moves[0].line)
             queues = sorted({m.queue_id for m in moves if m.queue_id is not None})
             why = WHY["skipped-deleted"].say(group=group, queues=queues)
             yield Told("skipped", why, group, moves[0].topic, offset_msg_id=copy, evidence=(*ref, line))
@@ -296,6 +296,6 @@ def _handled_elsewhere(case: Case, deliveries: Sequence[dict[str, Any]]) -> Iter
         if len(here) == 1 and row["success"] is not False:
             by_group.setdefault(here[0], []).append(row)
     for group, rows in sorted(by_group.items()):
-        refs = tuple(Ref(r["file"], case.line(r["file"], r["line"]), line=r["line"]) for r in rows[:2])
+        refs = tuple(case.ref(r["file"], r["line"]) for r in rows[:2])
         why = WHY["consumed"].say(group=group, count=len(rows))
         yield Told("consumed", why, group, offset_msg_id=rows[0]["offset_msg_id"], evidence=refs)

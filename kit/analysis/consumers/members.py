@@ -75,7 +75,7 @@ def connections(case: Case) -> list[Connection]:
     found = []
     for block in positions.admin_blocks(case):
         if block["command"] == "consumerConnection" and block.get("#ClientId") and block.get("-g"):
-            ref = Ref(block["file"], case.line(block["file"], block["line"]), line=block["line"])
+            ref = case.ref(block["file"], block["line"])
             found.append(
                 Connection(
                     block["-g"],
@@ -153,7 +153,7 @@ def subscriptions(case: Case) -> list[Subscription]:
         topics = _own_topics({topic: expression for topic, (expression, _) in info["subscriptions"].items()})
         if topics and info["group"]:
             line = min(line for topic, (_, line) in info["subscriptions"].items() if topic in topics)
-            ref = Ref(info["file"], case.line(info["file"], line), line=line)
+            ref = case.ref(info["file"], line)
             found.append(Subscription(info["group"], info["client_id"], topics, info["time"], info["time"], ref))
     ends = _last_times(case)
     for said in facts.of(case, "heartbeat-data"):

@@ -187,7 +187,7 @@ def behind_the_first(case: Case) -> list[Behind]:
         if row["#LastTime"] == "N/A" and row["offset"] > 0 and row["diff"] > 0:
             first = offset_moves.first_stored(case, row["topic"]).get(row["queue"])
             if first is None or first > row["offset"]:
-                ref = Ref(row["file"], case.line(row["file"], row["line"]), line=row["line"])
+                ref = case.ref(row["file"], row["line"])
                 found.append(Behind(row["group"], row["topic"], row["queue"], row["offset"], first, ref))
     return found
 
@@ -287,5 +287,5 @@ def start_policy(case: Case, group: str) -> tuple[str, Ref] | None:
     mine = rows[(rows["group"] == group) & rows["message"].fillna("").str.contains("consumeFromWhere=", regex=False)]
     for row in mine.sort_values(["ts", "file", "line"], na_position="first").head(1).to_dict("records"):
         if said := _POLICY.search(row["message"]):
-            return said[1], Ref(row["file"], case.line(row["file"], row["line"]), line=row["line"])
+            return said[1], case.ref(row["file"], row["line"])
     return None

@@ -253,7 +253,7 @@ def _absent_in_cluster_list(case: Case) -> list[Ref]:
         headed = {r.get("#Broker Name") for r in rows if r["#BID"] == "0"}
         alone = next((r for r in rows if r["#BID"] != "0" and r.get("#Broker Name") not in headed), None)
         if alone is not None:
-            found.append(Ref(file, case.line(file, alone["line"]), line=alone["line"]))
+            found.append(case.ref(file, alone["line"]))
     return found
 
 
@@ -269,7 +269,7 @@ def reported_end(case: Case) -> tuple[int, Ref] | None:
     """Return commitLogMaxOffset of a slave's brokerStatus, and the line: where its log ends when its store is not there."""
     for row in _admin(case):
         if row["name"] == "commitLogMaxOffset" and (row["value"] or "").strip().isdecimal() and slaves(case):
-            return int(row["value"]), Ref(row["file"], case.line(row["file"], row["line"]), line=row["line"])
+            return int(row["value"]), case.ref(row["file"], row["line"])
     return None
 
 

@@ -144,7 +144,7 @@ def shared(case: Case, threads: list[Consuming]) -> list[Shared]:
         ]
         waits = Counter(t.waiting_for for t, _ in places if t.state == "BLOCKED" and t.waiting_for)
         monitor = next((at for at, n in waits.items() if n >= len(places) - 1 and n > 1), None)
-        refs = tuple(Ref(file, case.line(file, line), line=line) for _, line in places[:3])
+        refs = tuple(case.ref(file, line) for _, line in places[:3])
         found.append(Shared(members[0].group, file, dump, top, count[top], len(members), refs, monitor))
     return found
 

@@ -240,9 +240,7 @@ def _is_producers(case: Case, address: str) -> bool:
 
 def ref(case: Case, lookup: Lookup) -> tuple[Ref, ...]:
     """Quote the command and, where it failed, the line that says so."""
-    from kit.inventory.references import Ref
-
-    quoted = [Ref(lookup.file, case.line(lookup.file, lookup.line), line=lookup.line)]
+    quoted = [case.ref(lookup.file, lookup.line)]
     if lookup.failed_line and lookup.failed_line != lookup.line:
-        quoted.append(Ref(lookup.file, case.line(lookup.file, lookup.failed_line), line=lookup.failed_line))
+        quoted.append(case.ref(lookup.file, lookup.failed_line))
     return tuple(quoted)

@@ -30,7 +30,7 @@ class Message:
 
 
 def one_full(case: Case) -> dict[str, Any] | None:
-    """Return the only process queue of a topic in which many messages wait while the client's others hold few, None where there is none."""
+    """Return the only process queue of a topic in which many messages wait while the client's others hold few, None if absent."""
     for info in positions.running(case):
         by_topic: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for row in info["queues"]:
@@ -94,11 +94,7 @@ def in_work(case: Case, queue: lag.Stuck) -> Message:
             else None
         )
         return Message(
-            True,
-            claim,
-            (Ref(memory["file"], case.line(memory["file"], memory["line"]), line=memory["line"]),),
-            why,
-            frame(standing[0][0]) if standing else None,
+            True, claim, (case.ref(memory["file"], memory["line"]),), why, frame(standing[0][0]) if standing else None
         )
     still = same_minimum(case)
     if (
@@ -128,7 +124,7 @@ def frame(thread: stacks.Consuming) -> str | None:
 
 def thread_refs(case: Case, threads: list[stacks.Consuming]) -> tuple[Ref, ...]:
     places = dict.fromkeys((t.file, t.lines[0] if t.lines else t.line) for t in threads)
-    return tuple(Ref(file, case.line(file, line), line=line) for file, line in list(places)[:3])
+    return tuple(case.ref(file, line) for file, line in list(places)[:3])
 
 
 def _memory(case: Case, queue: lag.Stuck) -> dict[str, Any] | None:

@@ -178,7 +178,7 @@ def _differs(case: Case, target: Target | None, instead: Any) -> Step:
     place = target.advertised
     quoted: tuple[Ref, ...]
     if reach.known_as(address) == "loopback":
-        quoted = (Ref(place.file, case.line(place.file, place.line), line=place.line),) if place else ()
+        quoted = (case.ref(place.file, place.line),) if place else ()
         return Step(LOOPBACK.say(address=address), "deciding", True if place else None, quoted, id="address-differs")
     if bridge is not None:
         shown = _line(case, bridge.file, bridge.line)
@@ -329,4 +329,4 @@ def _connects(case: Case) -> pd.DataFrame:
 
 def _line(case: Case, file: str, line: int | None) -> Ref:
     assert line is not None
-    return Ref(file, case.line(file, line), line=line)
+    return case.ref(file, line)

@@ -191,7 +191,7 @@ def _totals(case: Case) -> list[Step]:
     most, row = max(lags, key=lambda each: each[0], default=(0, None))
     if row is None or most < MUCH:
         return []
-    ref = Ref(row["file"], case.line(row["file"], row["line"]), line=row["line"])
+    ref = case.ref(row["file"], row["line"])
     return [Step(TOTAL.say(group=row["#Group"], lag=most), "supporting", True, (ref,), id="lags-in-all")]
 
 
@@ -242,7 +242,7 @@ def _slow(case: Case, worst: lag.Pair) -> tuple[Any, Ref] | None:
     claim = SLOW.say(
         group=worst.group, ms=ms, threads=sum(k[3] or 0 for k in known), most=round(most, 1), arrived=round(arrived, 1)
     )
-    return claim, Ref(info["file"], case.line(info["file"], line), line=line)
+    return claim, case.ref(info["file"], line)
 
 
 def _held_back(case: Case, group: str | None) -> list[facts.Said]:

@@ -145,7 +145,7 @@ def _without(case: Case, finding: Finding) -> Finding:
         )
     elif row := work.one_full(case):
         claim = text.HELD.say(count=row["cachedMsgCount"], offset=row.get("cachedMsgMinOffset"))
-        ref = Ref(row["file"], case.line(row["file"], row["line"]), line=row["line"])
+        ref = case.ref(row["file"], row["line"])
         finding.steps.append(Step(claim, "supporting", True, (ref,), id="message-in-work"))
     elif threads := work.deadlocked(stacks.consuming(case)):
         finding.steps.append(

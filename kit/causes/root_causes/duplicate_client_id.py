@@ -157,7 +157,7 @@ def _listed(case: Case) -> tuple[Ref, Ref, str, str | None] | None:
             continue
         before = seen.setdefault((block["file"], block["#ClientId"]), block)
         if before is not block and before.get("#ConsumerRunningInfoFile") == block.get("#ConsumerRunningInfoFile"):
-            lines = [Ref(b["file"], case.line(b["file"], b["line"]), line=b["line"]) for b in (before, block)]
+            lines = [case.ref(b["file"], b["line"]) for b in (before, block)]
             return lines[0], lines[1], block["#ClientId"], block.get("-g")
     return None
 

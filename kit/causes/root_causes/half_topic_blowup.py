@@ -23,7 +23,6 @@ from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Moment, Remedy, Step, named
 from kit.causes.root_causes._half_topic_texts import Claim, Fix, Text
 from kit.i18n import Sentence, T
-from kit.inventory.references import Ref
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
@@ -202,10 +201,7 @@ def _answer_step(case: Case, leak: Leak | None) -> Step:
     named = every[every["topic"] == names.SCHEDULE_TOPIC]["physical_offset"]
     commits = said[said["from_check"] & (said["said"] == "COMMIT")]
     fitting = commits[commits["commit_log_offset"].isin(named)].sort_values(["ts", "file", "line"])
-    quoted = tuple(
-        Ref(file, case.line(file, line), line=line)
-        for file, line in fitting[["file", "line"]].head(1).itertuples(index=False)
-    )
+    quoted = tuple(case.ref(file, line) for file, line in fitting[["file", "line"]].head(1).itertuples(index=False))
     claim = Claim.ANSWERED.say(count=len(fitting)) if len(fitting) else Claim.ANSWERED_UNKNOWN
     return Step(claim, "supporting", True if len(fitting) else None, quoted)
 

@@ -180,7 +180,7 @@ def _twice_refs(case: Case, frame: pd.DataFrame) -> tuple[Ref, ...]:
         for file, line in ((row["first_file"], int(row["first_line"])), (row["file"], int(row["line"]))):
             item = case.found.get(file)
             if item is not None and (item.kind not in ("rows", "sends") or item.detail.get("dialect")):
-                quoted.append(Ref(file, case.line(file, line), line=line))
+                quoted.append(case.ref(file, line))
     copies = [one for row in rows for one in (row["first_offset_msg_id"], row["offset_msg_id"]) if isinstance(one, str)]
     records = (
         refs.records_where(case, ds.field("offset_msg_id").isin(copies), 4) if copies and case.has("messages") else ()

@@ -179,8 +179,7 @@ def _lacks(case: Case, compared: replicas.Ledger | None, *, applies: bool) -> St
     last = max(replicas.ends(case).values(), key=lambda e: e.end)
     rows = compared.missing.head(2)
     quoted = tuple(
-        Ref(file, case.line(file, line), line=line)
-        for file, line in zip(rows["file"].astype(str), rows["line"].astype(int), strict=True)
+        case.ref(file, line) for file, line in zip(rows["file"].astype(str), rows["line"].astype(int), strict=True)
     )
     said = LACKS.say(missing=len(compared.missing), acknowledged=compared.acknowledged, end=last.end)
     return Step(said, "deciding", True, (*quoted, last.ref), id="acknowledged-missing")
