@@ -147,13 +147,11 @@ def _said(value: Any) -> Any:
 
 def _lineage(case: Case, key: str, offset_msg_id: str) -> Linked:
     """Return the copies of a message around one of them; of one in a loop without why each was written, which takes long."""
-    where = ds.field("uniq_key") == key
-    if len(scan.records(case, ["physical_offset"], where)) <= MANY:
+    columns = ["store_timestamp", "stage", "topic", "offset_msg_id", "file", "physical_offset"]
+    rows = scan.records(case, columns, ds.field("uniq_key") == key)
+    if len(rows) <= MANY:
         told = trace(case, key)["records"]
     else:
-        rows = scan.records(
-            case, ["store_timestamp", "stage", "topic", "offset_msg_id", "file", "physical_offset"], where
-        )
         order = [("store_timestamp", "ascending"), ("file", "ascending"), ("physical_offset", "ascending")]
         told = rows.sort_by(order).to_pylist()
     ids = [record["offset_msg_id"] for record in told]
