@@ -99,7 +99,8 @@ class Watch:
     lags: list[Lags] = attrs.field(init=False)
     _logs: Follower = attrs.field(init=False)
     _stores: Follower = attrs.field(init=False)
-    _free: list[tuple[float, int]] = attrs.field(init=False, factory=list)
+    _free: dict[int, list[tuple[float, int]]] = attrs.field(init=False, factory=dict)
+    """By root: when how many bytes of its disk were free."""
     _catching_up: bool = attrs.field(init=False, default=True)
 
     def __attrs_post_init__(self) -> None:
@@ -185,7 +186,7 @@ class Watch:
     def _disks(self, now: float) -> list[Sign]:
         """Measure the disks of stores; return a sign for each that is nearly full, or will be soon."""
         found: list[Sign] = []
-        soonest: float | None = None
+        ends: list[float] = []
         stores = {place.root for place in self.kept.stores.values() if not place.gone}
         for root in sorted(stores):
             folder = self.roots[root]
@@ -195,16 +196,18 @@ class Watch:
                 continue
             self.figures.free[str(folder)] = free
             left = free - size * (1 - REFUSES)
-            self._free = [*(each for each in self._free if each[0] > now - RATE - 1), (now, free)]
-            began, before = self._free[0]
+            seen = [each for each in self._free.get(root, ()) if each[0] > now - RATE - 1]
+            self._free[root] = [*seen, (now, free)]
+            began, before = self._free[root][0]
             rate = (before - free) / (now - began) if now - began >= RATE / 2 else 0.0
             in_seconds = max(0.0, left) / rate if rate > 0 else None
-            soonest = min(filter(None, (soonest, in_seconds)), default=None)
+            if in_seconds is not None:
+                ends.append(in_seconds)
             soon = in_seconds is not None and in_seconds < SOON
             if size and (1 - free / size >= NEAR or soon):
                 text = f"{folder}: {100 * (1 - free / size):.1f}%"
                 found.append(
                     Sign(DISK_FULL, int(now), 1, Ref(str(folder), text=text), {"path": str(folder), "thread": None})
                 )
-        self.figures.full_in = soonest if soonest is not None and soonest < 86_400 else None
+        self.figures.full_in = min((each for each in ends if each < 86_400), default=None)
         return found

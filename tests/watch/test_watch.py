@@ -364,6 +364,24 @@ def test_a_disk_that_fills_up_rings_before_it_is_full(tmp_path: Path) -> None:
     assert 700 <= alert["figures"]["disk_full_seconds"] <= 800
 
 
+def test_each_disk_is_measured_by_itself(tmp_path: Path) -> None:
+    from stores import Record, store
+
+    roots = [tmp_path / name for name in ("a", "b")]
+    for root in roots:
+        path = root / "commitlog" / f"{0:020d}"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(store([Record(topic=b"orders", body=b"x")]).data + bytes(4096))
+    free, clock = {"a": 900, "b": 500}, Clock()
+    watch = Watch(roots, clock=clock, disk=lambda root: (1000, free[root.name]))
+    alerts = []
+    for _ in range(90):
+        alerts += watch.step()
+        clock.now += 2
+    assert (alerts, watch.figures.full_in) == ([], None)
+    assert watch.figures.free == {str(root): free[root.name] for root in roots}
+
+
 # --- the command ---
 
 
