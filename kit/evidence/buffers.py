@@ -34,7 +34,7 @@ def space(size: int) -> Bytes:
 
 def read(file: io.FileIO, buf: Bytes, start: int, stop: int) -> None:
     """Read the file's bytes from `start` to `stop` to the same places of `buf`. Raise `Shrunk` where it ends before."""
-    into = memoryview(buf)
+    into = buf.data
     while start < stop:
         count = os.preadv(file.fileno(), [into[start : min(start + CHUNK, stop)]], start)
         if not count:

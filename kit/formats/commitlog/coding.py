@@ -18,7 +18,7 @@ _TURN: Final = np.uint64(32)
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _short(buf: Bytes, at: int, size: int) -> Any:
+def _short(buf: Bytes, at: Any, size: Any) -> Any:
     """Return up to seven bytes as a number."""
     if at + 8 <= len(buf):
         return keep(load64(buf, at), size)
@@ -29,7 +29,7 @@ def _short(buf: Bytes, at: int, size: int) -> Any:
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _alike(buf: Bytes, a: int, b: int, size: int) -> bool:
+def _alike(buf: Bytes, a: Any, b: Any, size: Any) -> bool:
     if size < 8:
         return _short(buf, a, size) == _short(buf, b, size)
     for i in range(0, size - 8, 8):
@@ -39,7 +39,7 @@ def _alike(buf: Bytes, a: int, b: int, size: int) -> bool:
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _hash(buf: Bytes, at: int, size: int) -> Any:
+def _hash(buf: Bytes, at: Any, size: Any) -> Any:
     hashed = np.uint64(size) * _MIX
     if size < 8:
         hashed = (hashed ^ _short(buf, at, size)) * _MIX

@@ -31,7 +31,9 @@ def columns(
     kinds |= fresh & (transaction < names.TRANSACTION_COMMIT) & ~has(*stages.MADE_BY_CONSUMER)
     different = pa.array(kinds).dictionary_encode()
     topics, known = topic.dictionary.to_pylist(), [None, *target.dictionary.to_pylist()]
-    stage, group, original = [], [], []
+    stage: list[str | None] = []
+    group: list[str | None] = []
+    original: list[bool] = []
     for kind in different.dictionary.to_pylist():
         said = topics[(kind >> 4) // targets], known[(kind >> 4) % targets]
         delayed, renewed, committed, new = (bool(kind >> bit & 1) for bit in (3, 2, 1, 0))

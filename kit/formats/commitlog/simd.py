@@ -11,7 +11,7 @@ from llvmlite import binding
 from numba import config, njit, types
 from numba.extending import intrinsic
 
-FOLDS: Final = not config.DISABLE_JIT and bool(binding.get_host_cpu_features().get("pclmul"))
+FOLDS: Final = not config.DISABLE_JIT and bool(binding.get_host_cpu_features().get("pclmul"))  # type: ignore[attr-defined]
 """Whether `fold` is one instruction here; else nobody may call it."""
 
 if TYPE_CHECKING or config.DISABLE_JIT:
