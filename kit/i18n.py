@@ -1,5 +1,4 @@
-"""Every sentence the kit says. English is in the code as `T("…")`; other languages are gettext catalogues below
-`kit/locale`.
+"""Every sentence the kit says. English is in the code as `T("…")`; other languages are gettext catalogues below `kit/locale`.
 
 `make texts` collects the sentences into the catalogues and lists what is not translated yet (Babel extracts, gettext
 looks up).

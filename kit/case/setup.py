@@ -47,9 +47,7 @@ class Client:
 
 
 class Setting(NamedTuple):
-    """A broker setting. `where`: the line that says it, None for a default; `known`: None where not even the release is
-    known.
-    """
+    """A broker setting. `where`: the line that says it, None for a default; `known`: None where not even the release is known."""
 
     value: str | None
     where: Ref | None
@@ -115,9 +113,7 @@ def _configs(case: Case) -> list[dict[str, Any]]:
 
 
 def setting(case: Case, name: str) -> Setting:
-    """Return what a broker setting was: as answered, printed at the last start or configured; else the default of the
-    brokers' release.
-    """
+    """Return what a broker setting was: as answered, printed at the last start or configured; else the default of the brokers' release."""
     wanted = {name}
     for new, old in _ALIASES:
         wanted |= {name.replace(new, old), name.replace(old, new)}

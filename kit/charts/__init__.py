@@ -89,9 +89,7 @@ class Chart:
         }
 
     def bundles(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-        """Return what a notebook shows, as data and metadata: the chart, then the sentence that reads it over the
-        folded table.
-        """
+        """Return what a notebook shows, as data and metadata: the chart, then the sentence that reads it over the folded table."""
         html = self.twin.as_html(self.reading, folded=True)
         return [
             (self._repr_mimebundle_(), {}),
@@ -136,9 +134,7 @@ def undrawn(error: Exception, table: Table) -> Undrawn:
 
 
 def figure(*data: Any, height: int = 380, **layout: Any) -> go.Figure:
-    """Return a figure in the kit's calm layout: no background of its own, thin grid, text that reads on light and
-    dark.
-    """
+    """Return a figure in the kit's calm layout: no background of its own, thin grid, text that reads on light and dark."""
     axis: dict[str, Any] = {
         "gridcolor": "rgba(138,143,152,0.25)",
         "linecolor": GREY,

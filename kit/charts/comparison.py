@@ -27,9 +27,7 @@ DASHES: Final = {"half": "solid", "schedule": "dash", "business": "dot"}
 
 
 def growth(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Draw the records so far. `frame`: side (`without`, `with`), kind (of `KINDS`), seconds (number), records (so
-    far).
-    """
+    """Draw the records so far. `frame`: side (`without`, `with`), kind (of `KINDS`), seconds (number), records (so far)."""
     gap = 0.06
     half = (1 - gap) / 2
     last = float(frame["seconds"].max()) if len(frame) else 1.0

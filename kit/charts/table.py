@@ -1,6 +1,4 @@
-"""A small table for people: typed columns, formatted cells, a caption. Drawn by notebooks and by the report from the
-same JSON.
-"""
+"""A small table for people: typed columns, formatted cells, a caption. Drawn by notebooks and by the report from the same JSON."""
 
 from __future__ import annotations
 
@@ -29,9 +27,7 @@ _QUOTED: Final = re.compile(r"`([^`\n]{1,200})`")
 
 
 def prose(text: str) -> Markup:
-    """Return a sentence with what is between backticks as code; all of it is escaped first, so nothing else becomes
-    markup.
-    """
+    """Return a sentence with what is between backticks as code; all of it is escaped first, so nothing else becomes markup."""
     return Markup(_QUOTED.sub(r"<code>\1</code>", str(escape(text))))
 
 
@@ -72,9 +68,7 @@ def _cell(value: Any) -> tuple[str, str]:
 
 @attrs.frozen
 class Table:
-    """`frame` to be shown under `caption`; `names` are the column headings in the reader's language (default: the
-    frame's own).
-    """
+    """`frame` to be shown under `caption`; `names` are the column headings in the reader's language (default: the frame's own)."""
 
     frame: pd.DataFrame
     caption: str
@@ -107,9 +101,7 @@ class Table:
         }
 
     def as_html(self, reading: str = "", folded: bool = False) -> str:
-        """Return the table for a notebook, every cell escaped by the template; under a sentence, and folded, if asked
-        for.
-        """
+        """Return the table for a notebook, every cell escaped by the template; under a sentence, and folded, if asked for."""
         return drawn(self.as_dict(), reading, BEHIND.render(self.lang) if folded else "")
 
     def as_text(self) -> str:

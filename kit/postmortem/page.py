@@ -1,5 +1,4 @@
-"""A blameless postmortem: what the kit found and what the team knows, merged into one offline page. Notes are read,
-never written over.
+"""A blameless postmortem: what the kit found and what the team knows, merged into one offline page. Notes are read, never written over.
 
 `kit.postmortem.start(evidence, notes="notes.yaml").write("postmortem.html")` writes an example where there are no notes
 yet.
@@ -124,9 +123,7 @@ class Postmortem:
 
     @cached_property
     def events(self) -> pd.DataFrame:
-        """Return the merged timeline as its table shows it: columns at (UTC, NaT at the end), source,
-        what, decides, place.
-        """
+        """Return the merged timeline as its table shows it: columns at (UTC, NaT at the end), source, what, decides, place."""
         places = zip(self.moments["file"], self.moments["line"], self.moments["physical_offset"], strict=True)
         shown = self.moments.assign(what=self.moments[self.lang], place=[charts.place(*each) for each in places])
         shown["decides"] = ["◆" if one else "" for one in shown["decides"]]
@@ -150,9 +147,7 @@ class Postmortem:
 
     @cached_property
     def _day(self) -> dt.date | None:
-        """Day of notes that give a clock time only: the notes' own date, else that of the first window, in the notes'
-        zone.
-        """
+        """Day of notes that give a clock time only: the notes' own date, else that of the first window, in the notes' zone."""
         said = notes.moment(self.written.texts["date"], self.written.zone)
         first = said or next((iso(f["window"][0]) for f in self.causes if f["window"]), None)
         return None if first is None else first.astimezone(self.written.zone).date()

@@ -1,6 +1,4 @@
-"""The limits a transaction lives under: from the evidence where it says them, else the default of the version, and said
-which.
-"""
+"""The limits a transaction lives under: from the evidence where it says them, else the default of the version, and said which."""
 
 from __future__ import annotations
 

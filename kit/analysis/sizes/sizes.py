@@ -71,9 +71,7 @@ class Limits:
 
 
 def limits(case: Case) -> Limits:
-    """Return the limits in force; worked out once per case. Of several releases the oldest counts: it is the
-    strictest.
-    """
+    """Return the limits in force; worked out once per case. Of several releases the oldest counts: it is the strictest."""
     return once(case, "size limits", lambda: _limits(case))
 
 
@@ -189,9 +187,7 @@ def properties_bytes(rows: pd.DataFrame) -> pd.Series[int]:
 
 
 def growth(rows: pd.DataFrame, until: Any) -> np.ndarray:
-    """Return what the put-back with check count `until` has more than the half record at hand:
-    `kit.rocketmq.size.growth`.
-    """
+    """Return what the put-back with check count `until` has more than the half record at hand: `kit.rocketmq.size.growth`."""
     times = rows["check_times"].to_numpy()
     digits = _digits(np.maximum(until, np.maximum(times, 0)))
     counted = np.where(times < 0, len(names.CHECK_TIMES) + 2 + digits, digits - _digits(times))

@@ -52,9 +52,7 @@ def waiting(case: Case, behind: int) -> int:
 
 
 def timeline(case: Case) -> pd.DataFrame:
-    """Return the half queue over time: columns ts, offset, line: `checked` (where a round of checks began), `stored`
-    (end of the queue).
-    """
+    """Return the half queue over time: columns ts, offset, line: `checked` (where a round of checks began), `stored` (end of the queue)."""
     parts = []
     if refs.seen(case, "check-position"):
         printed = scan.frame(scan.events(case, ["check-position"], ("ts",)).select(["ts", "topic", "half_offset"]))

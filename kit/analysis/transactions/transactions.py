@@ -53,9 +53,7 @@ _READ: Final = (
 
 @attrs.frozen
 class Group:
-    """Counts of one producer group's transactions. `covered`: first and last half message (UTC) whose business row is
-    in the evidence.
-    """
+    """Counts of one producer group's transactions. `covered`: first and last half message (UTC) whose business row is in the evidence."""
 
     name: str | None
     half_messages: int
@@ -75,9 +73,7 @@ class Group:
 
 @attrs.frozen
 class Summary:
-    """Counts over all transactions. `discarded` is None where the version keeps no discarded message and no log
-    tells.
-    """
+    """Counts over all transactions. `discarded` is None where the version keeps no discarded message and no log tells."""
 
     groups: tuple[Group, ...]
     dead_lettered: int
@@ -334,9 +330,7 @@ def _ops(
 
 
 def _discarded_by_log(case: Case) -> pa.Array | None:
-    """Return the offset ids of the half copies the log says were discarded; None where the version keeps the message itself
-    (4.5.2+).
-    """
+    """Return the offset ids of the half copies the log says were discarded; None where the version keeps the message itself (4.5.2+)."""
     if keeps_discarded(case) or not refs.seen(case, "check-discard"):
         return None
     return pc.unique(scan.events(case, ["check-discard"])["msg_id"]).drop_null()

@@ -68,9 +68,7 @@ ALERTS: Final = (
 
 @attrs.frozen
 class Leak:
-    """What the records say, in records: leaked half records, those with and without the commit bit, commits themselves,
-    discarded ones.
-    """
+    """What the records say, in records: leaked half records, those with and without the commit bit, commits themselves, discarded ones."""
 
     half: int
     messages: int
@@ -191,9 +189,7 @@ def _diverted_step(case: Case, leak: Leak | None, printed: refs.Seen) -> Step:
 
 
 def _answer_step(case: Case, leak: Leak | None) -> Step:
-    """Return that the check listener answered COMMIT for a leaked record: the answer names the schedule record by its
-    offset.
-    """
+    """Return that the check listener answered COMMIT for a leaked record: the answer names the schedule record by its offset."""
     said = answers.answers(case) if refs.seen(case, "check-answer-commit") else None
     if not leak or not leak.half or said is None:
         return Step(Claim.ANSWERED_UNKNOWN, "supporting", None)

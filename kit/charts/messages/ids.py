@@ -85,9 +85,7 @@ def anatomy(text: str, lang: Lang = "en") -> Chart:
 
 
 def explore(frame: pd.DataFrame, lang: Lang = "en", interactive: bool = True) -> Any:
-    """Return a field to type an id into, taken apart as `apart` does; it begins with the first UNIQ_KEY of `frame` (as
-    in `life`).
-    """
+    """Return a field to type an id into, taken apart as `apart` does; it begins with the first UNIQ_KEY of `frame` (as in `life`)."""
     text = next((str(key) for key in frame.get("uniq_key", ()) if pd.notna(key)), "")
     if not interactive:
         return apart(text, lang)

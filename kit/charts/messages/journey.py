@@ -81,9 +81,7 @@ def journey(records: pd.DataFrame, handled: pd.DataFrame | None = None, lang: La
 
 
 def life(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart the journey of the first message of `frame`: its copies and, where `row` is `delivery`, what consumers did
-    with them.
-    """
+    """Chart the journey of the first message of `frame`: its copies and, where `row` is `delivery`, what consumers did with them."""
     mine = frame[frame["id"] == frame["id"].iloc[0]] if len(frame) else frame
     copies = mine[mine["row"] == "copy"] if len(mine) else mine
     return journey(copies, mine[mine["row"] == "delivery"] if len(mine) else None, lang)

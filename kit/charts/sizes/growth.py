@@ -114,8 +114,7 @@ def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 
 
 def room(frame: pd.DataFrame, body: int | None = None, lang: Lang = "en") -> Chart | Table:
-    """Chart the bytes left to the limit at each rewrite of a message of this evidence, with a body of `body` bytes (None:
-    its own).
+    """Chart the bytes left to the limit at each rewrite of a message of this evidence, with a body of `body` bytes (None: its own).
 
     `frame`: the row of `kit.analysis.sizes.what_if`; a sentence instead of a chart where it is empty.
     """
@@ -185,9 +184,7 @@ def room(frame: pd.DataFrame, body: int | None = None, lang: Lang = "en") -> Cha
 
 
 def explore_room(frame: pd.DataFrame, interactive: bool = True, lang: Lang = "en") -> Any:
-    """Return `room` with a slider for the body, from nothing to the limit; without a widget where there is nothing to
-    move.
-    """
+    """Return `room` with a slider for the body, from nothing to the limit; without a widget where there is nothing to move."""
     if not interactive or frame.empty:
         return room(frame, None, lang)
     from ipywidgets import IntSlider

@@ -76,9 +76,7 @@ def refusals(frame: pd.DataFrame, lang: Lang = "en") -> Table:
 
 
 def near_limit(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart stored half records near the limit. `frame`: `queue_offset`, `store_size`, `last_size`, `limit`, `fate`,
-    `offset_msg_id`.
-    """
+    """Chart stored half records near the limit. `frame`: `queue_offset`, `store_size`, `last_size`, `limit`, `fate`, `offset_msg_id`."""
     limit = int(frame["limit"].iloc[0]) if len(frame) and frame["limit"].notna().any() else None
     near = (
         frame.iloc[0:0]

@@ -221,9 +221,7 @@ def _bands(chart: go.Figure, first: pd.DataFrame, lanes: dict[str, int]) -> None
 
 
 def wrong(frame: pd.DataFrame, lang: Lang = "en") -> Table:
-    """Show the inconsistent keys with cause and repair. `frame`: that of
-    `kit.analysis.transactions.reconcile.inconsistent`.
-    """
+    """Show the inconsistent keys with cause and repair. `frame`: that of `kit.analysis.transactions.reconcile.inconsistent`."""
     said = [CAUSES[c].render(lang) if c in CAUSES else c for c in frame["cause"]]
     shown = pd.DataFrame(
         {
@@ -262,9 +260,7 @@ def in_force(frame: pd.DataFrame, lang: Lang = "en") -> Table:
 
 
 def story(timeline: pd.DataFrame, wrong: pd.DataFrame, lang: Lang = "en") -> Table:
-    """Tell one inconsistent transaction, the first of `wrong` that the timeline holds: its records, answers, row, cause
-    and repair.
-    """
+    """Tell one inconsistent transaction, the first of `wrong` that the timeline holds: its records, answers, row, cause and repair."""
     known = wrong[wrong["uniq_key"].isin(timeline["uniq_key"])] if len(wrong) and len(timeline) else wrong.head(0)
     if known.empty:
         return Table(pd.DataFrame(), NOTHING.render(lang), lang=lang)
