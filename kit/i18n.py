@@ -85,6 +85,11 @@ CATALOGUE: Final[list[T]] = []
 Sentence = T | Said
 
 
+def rendered(text: Sentence | str, lang: Lang) -> str:
+    """Return a sentence in `lang`; what is text already stays as it is."""
+    return text if isinstance(text, str) else text.render(lang)
+
+
 class _Readable(dict[str, Any]):
     """Values as a reader expects them, worked out for the placeholders that a sentence has."""
 

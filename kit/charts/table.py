@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
 import attrs
@@ -11,7 +12,7 @@ from jinja2 import Environment, PackageLoader
 from markupsafe import Markup, escape
 
 from kit.charts.safe_text import clean
-from kit.i18n import Lang, T
+from kit.i18n import Lang, Sentence, T, rendered
 
 MIME: Final = "application/vnd.rmq-kit.table+json"
 MAX_ROWS: Final = 60
@@ -66,15 +67,26 @@ def _cell(value: Any) -> tuple[str, str]:
     return clean(value, MAX_CELL), "text"
 
 
-@attrs.frozen
+@attrs.frozen(init=False)
 class Table:
-    """`frame` to be shown under `caption`; `names` are the column headings in the reader's language (default: the frame's own)."""
+    """`frame` to be shown under `caption`; `names` are the column headings (default: the frame's own). Sentences are put into `lang`."""
 
     frame: pd.DataFrame
     caption: str
-    names: dict[str, str] = attrs.field(factory=dict)
-    lang: Lang = "en"
-    max_rows: int = MAX_ROWS
+    names: dict[str, str]
+    lang: Lang
+    max_rows: int
+
+    def __init__(
+        self,
+        frame: pd.DataFrame,
+        caption: Sentence | str,
+        names: Mapping[str, Sentence | str] | None = None,
+        lang: Lang = "en",
+        max_rows: int = MAX_ROWS,
+    ) -> None:
+        heads = {name: rendered(text, lang) for name, text in (names or {}).items()}
+        self.__attrs_init__(frame, rendered(caption, lang), heads, lang, max_rows)  # type: ignore[attr-defined]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the table as JSON: columns, formatted rows, caption, notes."""

@@ -157,7 +157,7 @@ class Postmortem:
 
     def timeline(self) -> Table:
         """Return the merged timeline as a table."""
-        return Table(self.events, WORDS["timeline"].render(self.lang), self._names, self.lang, MOST_ROWS)
+        return Table(self.events, WORDS["timeline"], self._names, self.lang, MOST_ROWS)
 
     def actions(self) -> Table:
         """Return the team's actions, then what the kit proposes and nobody owns yet."""
@@ -168,7 +168,7 @@ class Postmortem:
         remedies = dict.fromkeys(r["action"] for f in self.causes for r in f["remedies"])
         rows += [(action, nobody, "", PROPOSED.render(self.lang), "") for action in remedies]
         frame = pd.DataFrame(rows, columns=pd.Index(["what", "owner", "due", "kind", "ticket"]))
-        return Table(frame, WORDS["actions"].render(self.lang), self._names, self.lang, MOST_ROWS)
+        return Table(frame, WORDS["actions"], self._names, self.lang, MOST_ROWS)
 
     @property
     def _names(self) -> dict[str, str]:
@@ -255,7 +255,7 @@ class Postmortem:
             files.append((self.written.path.name, "notes", len(raw), hashlib.sha256(raw).hexdigest()))
         frame = pd.DataFrame(files, columns=pd.Index(["file", "kind", "bytes", "sha256"]))
         heads = {name: text.in_(self.lang) for name, text in LABELS.items()}
-        return Table(frame, WORDS["inputs"].render(self.lang), heads, self.lang, MOST_ROWS)
+        return Table(frame, WORDS["inputs"], heads, self.lang, MOST_ROWS)
 
     def _about(self) -> list[str]:
         texts = self.written.texts

@@ -151,7 +151,7 @@ class Bench:
         return frame
 
     def _table(self, frame: pd.DataFrame, caption: Any) -> Table:
-        return Table(frame, caption.render(self.lang), lang=self.lang)
+        return Table(frame, caption, lang=self.lang)
 
 
 class _Unknown(dict[str, Any]):

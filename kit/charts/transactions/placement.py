@@ -85,11 +85,8 @@ def what_if(given: Assumptions | None = None, lang: Lang = "en") -> Chart:
     broken = {
         place: sum(cells[place, failure]["worst"] in placement.BROKEN for failure in failures) for place in places
     }
-    named = {"failure": FAILURE.render(lang)} | {place: text.render(lang) for place, text in PLACES.items()}
     reading = WHAT_IF_READING.say(failures=len(failures), **broken)
-    return Chart(
-        chart, table, reading.render(lang), WHAT_IF_ALT.render(lang), WHAT_IF.render(lang), named, lang, min_width=720
-    )
+    return Chart(chart, table, reading, WHAT_IF_ALT, WHAT_IF, {"failure": FAILURE} | PLACES, lang, min_width=720)
 
 
 def _shortest(row: dict[str, Any], lang: Lang) -> str:
