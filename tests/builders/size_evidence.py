@@ -31,6 +31,7 @@ class Evidence:
     limit: int | None = 4000
     trailing: bool = True
     v6: bool = False
+    host: bytes | None = None
     records: list[Record] = attrs.field(factory=list)
     half: int = 0
     ops: int = 0
@@ -38,6 +39,8 @@ class Evidence:
     def put(self, record: Record) -> Record:
         if self.v6:
             record.born_host, record.store_host = bytes(range(16)), bytes(range(16, 32))
+        if self.host:
+            record.store_host = self.host
         record.stored = START + 1000 * len(self.records)
         record.born = record.stored - 1
         self.records.append(record)
