@@ -272,7 +272,7 @@ def _has(fault: str, version: Version | None) -> bool:
 
 
 def _unreadable(seen: Known) -> Iterable[Hazard]:
-    from kit.causes.neighbours import dlq_unreadable
+    from kit.causes.neighbours.consumers import dlq_unreadable
 
     for row in dlq_unreadable.closed(seen.rows):
         what = UNREADABLE.say(topic=row["subject"], perm=row["value"])

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import attrs
 
-from kit.charts.placement import PLACES
+from kit.charts.transactions.placement import PLACES
 from kit.i18n import T
 from kit.training.bench import Bench
 from kit.training.question import Lab, Question, Slip

@@ -9,7 +9,7 @@ from busy_evidence import START, clock, sent, uniq_key, write_log, write_store
 from stores import Record
 
 import kit
-from kit.causes.neighbours import retry_lost
+from kit.causes.neighbours.consumers import retry_lost
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

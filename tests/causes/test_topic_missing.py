@@ -10,7 +10,7 @@ import taken_away
 from busy_evidence import write_log
 
 import kit
-from kit.causes.neighbours import acl_denied, topic_missing
+from kit.causes.neighbours.sends import acl_denied, topic_missing
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

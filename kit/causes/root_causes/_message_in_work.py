@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import attrs
 
 from kit.analysis.consumers import facts, handled, lag, members, positions, stacks
-from kit.causes.root_causes import _consumer_stuck_texts as text
+from kit.causes.root_causes.texts import consumer_stuck as text
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:

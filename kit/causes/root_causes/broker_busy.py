@@ -25,7 +25,7 @@ from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Moment, Remedy, Step, named
-from kit.causes.root_causes._broker_busy_texts import Claim, Fix, Text
+from kit.causes.root_causes.texts.broker_busy import Claim, Fix, Text
 from kit.i18n import T
 from kit.inventory.references import Ref
 

@@ -17,8 +17,8 @@ from kit.case import scan
 from kit.causes import collect_next
 from kit.causes.alerts import QUEUE_STANDS, Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
-from kit.causes.root_causes import _consumer_stuck_texts as text
 from kit.causes.root_causes import _message_in_work as work
+from kit.causes.root_causes.texts import consumer_stuck as text
 from kit.i18n import T
 from kit.inventory.references import Ref
 

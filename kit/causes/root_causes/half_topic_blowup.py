@@ -21,7 +21,7 @@ from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Moment, Remedy, Step, named
-from kit.causes.root_causes._half_topic_texts import Claim, Fix, Text
+from kit.causes.root_causes.texts.half_topic_blowup import Claim, Fix, Text
 from kit.i18n import Sentence, T
 from kit.rocketmq import names
 

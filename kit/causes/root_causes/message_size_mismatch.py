@@ -22,7 +22,7 @@ from kit.analysis.transactions import half_queue
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, named
-from kit.causes.root_causes._message_size_mismatch_texts import MEASURES, UNKNOWN, Claim, Fix, Text
+from kit.causes.root_causes.texts.message_size_mismatch import MEASURES, UNKNOWN, Claim, Fix, Text
 from kit.formats.commitlog.schema import TEXT, as_dict
 from kit.i18n import T
 from kit.rocketmq import record_fields, size

@@ -20,7 +20,7 @@ from kit.analysis.transactions.reconcile import fates
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, named
-from kit.causes.root_causes._transaction_texts import REASONS, Claim, Fix, Text
+from kit.causes.root_causes.texts.transaction_consistency import REASONS, Claim, Fix, Text
 from kit.i18n import T
 from kit.inventory.references import Ref
 

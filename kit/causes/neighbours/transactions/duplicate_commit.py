@@ -69,7 +69,7 @@ FIGURES: Final = {
 
 def examine(case: Case) -> Finding:
     """Say which transactions were committed more than once, and by which way."""
-    from kit.causes.neighbours.check_unknown_until_discard import KNOWN
+    from kit.causes.neighbours.transactions.check_unknown_until_discard import KNOWN
 
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     if not case.has("messages"):

@@ -17,7 +17,7 @@ from kit.analysis.sends import sends
 from kit.case import scan
 from kit.causes import collect_next
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
-from kit.causes.neighbours.disk_full import LIMIT, answers
+from kit.causes.neighbours.sends.disk_full import LIMIT, answers
 from kit.i18n import T
 
 if TYPE_CHECKING:

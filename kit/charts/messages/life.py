@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 
 from kit.charts import Chart, Table, figure
-from kit.charts import identity as charts
+from kit.charts.messages import ids
+from kit.charts.messages import journey as lanes
 from kit.i18n import Lang, T
 
 COPIES = T("Every copy of {id}, in store order")
@@ -48,7 +49,7 @@ def journey(life: dict[str, Any], lang: Lang = "en") -> Chart:
     first = next(iter(life["uniq_keys"]), None)
     records = [r for r in life["records"] if first is None or r["uniq_key"] in (first, None)]
     handled = [h for h in life["handled"] if first is None or h["uniq_key"] == first]
-    return charts.journey(pd.DataFrame(records), pd.DataFrame(handled), lang)
+    return lanes.journey(pd.DataFrame(records), pd.DataFrame(handled), lang)
 
 
 def apart(life: dict[str, Any], lang: Lang = "en") -> Chart:
@@ -57,10 +58,10 @@ def apart(life: dict[str, Any], lang: Lang = "en") -> Chart:
 
     text = next(iter(life["uniq_keys"]), life["id"])
     try:
-        return charts.anatomy(text, lang)
+        return ids.anatomy(text, lang)
     except BadId as bad:
         said = bad.sentence.render(lang)
-        return Chart(figure(), pd.DataFrame(), said, said, charts.ANATOMY.render(lang), {}, lang)
+        return Chart(figure(), pd.DataFrame(), said, said, ids.ANATOMY.render(lang), {}, lang)
 
 
 def copies(life: dict[str, Any], lang: Lang = "en") -> Table:
