@@ -121,7 +121,7 @@ class Evidence:
             (self.folder / "broker.conf").write_text("\n".join(conf) + "\n")
         if self.version:
             said = [
-                "$ mqadmin brokerStatus -n 10.0.0.9:9876 -b 10.0.0.2:10911",
+                f"$ mqadmin brokerStatus -n 10.0.0.9:9876 -b {'.'.join(map(str, self.host or (10, 0, 0, 2)))}:10911",
                 "bootTimestamp                   : 1715651000000",
             ]
             said += [
