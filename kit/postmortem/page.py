@@ -48,6 +48,7 @@ from kit.postmortem.labels import (
     WORDS,
 )
 from kit.report import build, html, manifest, write
+from kit.report.finding_view import finding_view
 from kit.report.labels import COLUMNS as LABELS
 from kit.report.labels import page
 
@@ -184,8 +185,7 @@ class Postmortem:
         css, js = html.template_text("report.css"), html.scripts()
         views, suspected = (
             [
-                html.finding_view(f, (), self.lang)
-                | {"drawn": self._drawn(f), "overruled": self._overruled(f["cause"])}
+                finding_view(f, (), self.lang) | {"drawn": self._drawn(f), "overruled": self._overruled(f["cause"])}
                 for f in found
             ]
             for found in (self.causes, self.suspected)

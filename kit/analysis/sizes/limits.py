@@ -29,7 +29,7 @@ def table(case: Case) -> pd.DataFrame:
     """
     rows: list[tuple[Any, ...]] = []
     for name, unit in SETTINGS:
-        value, where, known = setup.setting(case, name)
+        value, where, known = setup.setting(case, name, transactions.addresses(case))
         rows.append((name, value, unit, known, where.file if where else None, where.line if where else None))
     if case.has("messages"):
         immune = transactions.summary(case).total("immune")
