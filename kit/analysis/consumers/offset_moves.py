@@ -15,7 +15,7 @@ import attrs
 import pandas as pd
 import pyarrow.dataset as ds
 
-from kit.analysis.consumers import offset_lines, positions
+from kit.analysis.consumers import admin_output, offset_lines, positions
 from kit.case.memoize import per_case
 from kit.rocketmq import names
 
@@ -293,7 +293,7 @@ def copy_times(case: Case) -> dict[str, pd.Timestamp]:
         for item in case.found.of_kind("store_json"):
             copy = item.detail.get("name") == "consumerOffset" and not item.detail.get("backup")
             if copy and item.modified is not None and item.file not in set(known["file"]):
-                found[item.file] = pd.Timestamp(positions.naive(item.modified) or item.modified)
+                found[item.file] = pd.Timestamp(admin_output.naive(item.modified) or item.modified)
     return found
 
 
