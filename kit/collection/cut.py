@@ -217,7 +217,7 @@ def _of_topic(case: Case, frame: DataFrame, topic: str) -> DataFrame:
     """
     from pyspark.sql import functions as F  # noqa: N812
 
-    from kit.analysis.transactions import transactions
+    from kit.analysis.transactions import owners
     from kit.spark.properties import prop
 
     target = [F.col("topic"), *(prop(name) for name in (names.REAL_TOPIC, names.RETRY_TOPIC, "DLQ_ORIGIN_TOPIC"))]
@@ -227,10 +227,10 @@ def _of_topic(case: Case, frame: DataFrame, topic: str) -> DataFrame:
         frame.where(~F.coalesce(meant, F.lit(False))).join(keys, "uniq_key", "left_semi").select(*frame.columns)
     )
     halves = mine.where(F.col("topic") == names.HALF_TOPIC).select(
-        transactions.owner(case).alias("broker"), F.col("queue_offset").alias("half_queue_offset")
+        owners.owner(case).alias("broker"), F.col("queue_offset").alias("half_queue_offset")
     )
     ending = (
-        case.ops.withColumn("broker", transactions.owner(case))
+        case.ops.withColumn("broker", owners.owner(case))
         .join(halves, ["broker", "half_queue_offset"], "left_semi")
         .select("offset_msg_id")
     )

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from size_evidence import CHECK, SEND, Evidence, put_back_failed, too_large
 
 import kit
-from kit.analysis.sizes import refusals, sizes
+from kit.analysis.sizes import half_records, refusals, sizes
 from kit.causes.neighbours.consumers import schedule_blocked
 from kit.causes.neighbours.sends import client_oversize_reject
 from kit.causes.root_causes import message_size_mismatch
@@ -85,7 +85,7 @@ def test_columns_say_what_the_bytes_say(tmp_path: Path) -> None:
         wanted[f"k{n}"] = (len(record.properties), size + add, "total" if size + add > 700 else None)
     case = opened(evidence.write())
     rows = pd.concat(sizes.halves(case, more=("keys",)))
-    rows["p"] = sizes.properties_bytes(rows)
+    rows["p"] = half_records.properties_bytes(rows)
     assert {r.keys: (r.p, r.last_size, r.refused) for r in rows.itertuples()} == wanted
     assert {None, "total"} == {refused for _, _, refused in wanted.values()}
 

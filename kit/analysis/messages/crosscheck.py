@@ -151,7 +151,7 @@ def queue_gaps(case: Case) -> DataFrame:
 
 def _broker(case: Case) -> Column:
     """Return who a record's queue belongs to: a DLedger group stores under the address of whoever leads it."""
-    from kit.analysis.transactions import transactions
+    from kit.analysis.transactions import owners
 
     host = F.expr("substring(offset_msg_id, 1, length(offset_msg_id) - 16)")
     pairs = (
@@ -160,7 +160,7 @@ def _broker(case: Case) -> Column:
         .distinct()
         .collect()
     )
-    known = transactions.joined(sorted((row.file, row.host) for row in pairs))
+    known = owners.joined(sorted((row.file, row.host) for row in pairs))
     if len(set(known.values())) == len(known):
         return host
     table = F.create_map(*[F.lit(word) for pair in sorted(known.items()) for word in pair])

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from kit.analysis import refs
-from kit.analysis.sizes import sizes
+from kit.analysis.sizes import in_force, sizes
 from kit.analysis.transactions import transactions
 from kit.case import scan
 from kit.rocketmq import names
@@ -83,7 +83,7 @@ def near_limit(case: Case) -> pd.DataFrame:
     limit, fate (`refused`, `at_risk`, `fits`, `ended`), offset_msg_id; the largest ones.
     """
     found, _ = sizes.looping(case)
-    stuck = list(found["offset_msg_id"].head(sizes.IDS)) if found is not None else []
+    stuck = list(found["offset_msg_id"].head(in_force.IDS)) if found is not None else []
     columns = ["queue_offset", "store_size", "last_size", "limit", "offset_msg_id", "refused", "uniq_key"]
     order: Any = {"by": ["store_size", "queue_offset"], "ascending": [False, True]}
     largest = pd.DataFrame(columns=columns)

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from kit.analysis.transactions import answers, transactions
+from kit.analysis.transactions import answers, owners, transactions
 from kit.case import scan
 from kit.case.memoize import once
 from kit.formats.commitlog.strings import hashed
@@ -34,7 +34,7 @@ _READ: Final = (
     "physical_offset",
     "topic",
     "sys_flag",
-    transactions.TARGET,
+    owners.TARGET,
     *transactions.RENEWED,
 )
 
@@ -177,7 +177,7 @@ def timeline(case: Case, frame: pd.DataFrame, also: Sequence[str] = ()) -> pd.Da
 
 def _stages(records: pd.DataFrame) -> np.ndarray:
     """Return what each record of a transaction is; None for a leaked retry and what waits for a delay."""
-    topic, target = records["topic"].fillna(""), records[transactions.TARGET]
+    topic, target = records["topic"].fillna(""), records[owners.TARGET]
     half = (topic == names.HALF_TOPIC) & target.notna() & (target != names.HALF_TOPIC)
     renewed = records[list(transactions.RENEWED)].notna().any(axis=1)
     commit = (records["sys_flag"] & names.TRANSACTION_MASK) == names.TRANSACTION_COMMIT

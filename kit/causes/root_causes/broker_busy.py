@@ -18,7 +18,7 @@ import attrs
 import pandas as pd
 
 from kit.analysis import refs
-from kit.analysis.consumers import reach
+from kit.analysis.access import reach
 from kit.analysis.messages import pasted_ids
 from kit.analysis.sends import attempts, busy, busy_config, load_timeline, refused_pulls, sends, stalls
 from kit.case import setup

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from kit.analysis import refs
-from kit.analysis.transactions import answers, leaks, send_back, transactions
+from kit.analysis.transactions import answers, leaks, owners, send_back
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
@@ -206,7 +206,7 @@ def _limit_step(case: Case, leak: Leak | None) -> Step:
     given_up = refs.seen(case, "check-discard")
     if not leak or not leak.discarded:
         return Step(Claim.BOUNDED_UNKNOWN, "supporting", None)
-    limit = setup.setting(case, "transactionCheckMax", transactions.addresses(case)).value
+    limit = setup.setting(case, "transactionCheckMax", owners.addresses(case)).value
     every = leaks.leaked(case)
     first = refs.records_at(case, every[every["place"] == "discarded"], 1)
     quoted = first + refs.quote(case, given_up, 1)

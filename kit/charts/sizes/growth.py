@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from kit.charts import BLUE, GREEN, GREY, PURPLE, SKY, VERMILLION, Chart, Table, escape, figure
 from kit.i18n import Lang, T
-from kit.rocketmq import names, size
+from kit.rocketmq import names, rewrites, size
 
 FIELDS = T("What each side measures, field by field")
 FIELDS_READING = T(
@@ -115,7 +115,7 @@ def room(frame: pd.DataFrame, body: int | None = None, lang: Lang = "en") -> Cha
         return Table(pd.DataFrame(), NO_WHAT_IF, lang=lang)
     given = frame.iloc[0].to_dict()
     body = int(given["body"]) if body is None else body
-    spec = size.table(
+    spec = rewrites.table(
         body, str(given["topic"]), json.loads(given["properties"]), broker=str(given["broker"]),
         limit=int(given["limit"]), producer_group=str(given["producer_group"]), check_max=int(given["check_max"]),
         dledger=bool(given["dledger"]), cluster=str(given["cluster"]), v6=bool(given["v6"]),

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from kit.evidence.files import open_readonly
 from kit.formats.tables import mqadmin_consumers
-from kit.formats.tables.configs import parse_json
+from kit.formats.tables.store_json import parse_json
 
 SCHEMA: Final = pa.schema(
     [

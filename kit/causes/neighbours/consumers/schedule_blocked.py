@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from kit.analysis import refs
-from kit.analysis.sizes import refusals, sizes
+from kit.analysis.sizes import half_records, in_force, refusals, sizes
 from kit.case import scan
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
@@ -99,7 +99,7 @@ def examine(case: Case) -> Finding:
             id="delivery-failed",
         ),
         Step(
-            TOO_LARGE.say(count=count, limit=sizes.limits(case).limit) if count else NOT_TOO_LARGE,
+            TOO_LARGE.say(count=count, limit=in_force.limits(case).limit) if count else NOT_TOO_LARGE,
             "supporting",
             True if count else None,
             refs.records_at(case, too_large) if too_large is not None and count else (),
@@ -152,7 +152,7 @@ def _again(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _too_large(case: Case) -> pd.DataFrame | None:
     """Return the waiting records that the broker would refuse under their real topic (`_READ`); None where that cannot be known."""
-    known = sizes.limits(case)
+    known = in_force.limits(case)
     if not case.has("messages") or known.limit is None or known.how is None:
         return None
     found = [pd.DataFrame(columns=list(_READ))]
@@ -160,14 +160,14 @@ def _too_large(case: Case) -> pd.DataFrame | None:
         rows = scan.frame(scan.whole(pa.Table.from_batches([batch]))).dropna(subset=[_TARGET])
         names_ = pc.binary_length(pa.array(rows[_TARGET], pa.string())).to_numpy()
         delivered = rows["store_size"] - len(names.SCHEDULE_TOPIC) + names_
-        why = sizes.refused(delivered, rows["body_size"], sizes.properties_bytes(rows), known)
+        why = sizes.refused(delivered, rows["body_size"], half_records.properties_bytes(rows), known)
         found.append(rows[pd.notna(why)][list(_READ)])
     return pd.concat(found[1:] or found, ignore_index=True)
 
 
 def _blocked(case: Case, failed: pd.DataFrame, too_large: pd.DataFrame | None) -> pd.DataFrame:
     """Return the first record of each level that cannot be delivered: those the log names, else those that are too large."""
-    ids = sorted(failed["msg_id"].dropna().str.upper().unique())[: sizes.IDS]
+    ids = sorted(failed["msg_id"].dropna().str.upper().unique())[: in_force.IDS]
     rows = pd.DataFrame(columns=list(_READ)) if too_large is None else too_large
     if case.has("messages") and ids:
         rows = scan.frame(scan.records(case, _READ, _WAITS & ds.field("offset_msg_id").isin(ids)))

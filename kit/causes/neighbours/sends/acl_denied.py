@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis import refs
-from kit.analysis.consumers import denials, reach
+from kit.analysis.access import denials, reach
 from kit.analysis.sends import sends
 from kit.case import setup
 from kit.causes import collect_next

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kit.analysis.sizes import refusals, sizes
+from kit.analysis.sizes import in_force, refusals
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
@@ -77,7 +77,7 @@ def examine(case: Case) -> Finding:
         "largest_refused_record": found.largest,
     }
     if happened:
-        limit = sizes.limits(case)
+        limit = in_force.limits(case)
         wordy = bool(found.by_broker) and limit.limit is not None and limit.how == "total"  # 4.9.4+ print the limit
         finding.steps.append(
             Step(

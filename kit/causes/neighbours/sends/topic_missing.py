@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kit.analysis.consumers import missing_topics, reach
+from kit.analysis.access import missing_topics, reach
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert

@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow.dataset as ds
 
 from kit.analysis import refs
-from kit.analysis.transactions import answers, transactions
+from kit.analysis.transactions import answers, owners, transactions
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
@@ -70,7 +70,7 @@ def examine(case: Case) -> Finding:
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     stored, logged = case.has("messages"), case.has_source("transaction")
     states = transactions.summary(case).states() if stored else {}
-    limit = setup.setting(case, "transactionCheckMax", transactions.addresses(case))
+    limit = setup.setting(case, "transactionCheckMax", owners.addresses(case))
     count = states.get("discarded")
     found = _discarded(case) if count else None
     unknown = found[found["unknown"] > 0] if found is not None else None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 import pyarrow.dataset as ds
 
-from kit.analysis.transactions import transactions
+from kit.analysis.transactions import owners, transactions
 from kit.case import scan, setup
 from kit.causes import collect_next
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
@@ -94,7 +94,7 @@ def examine(case: Case) -> Finding:
         ),
     ]
     finding.summary = SUMMARY.say(count=count, late=late, early=early)
-    timeout = setup.setting(case, "transactionTimeOut", transactions.addresses(case))
+    timeout = setup.setting(case, "transactionTimeOut", owners.addresses(case))
     finding.remedies = [
         Remedy(ACTION, WHY, RISK, VERIFY),
         Remedy(SLOWER.say(value=timeout.value, known=KNOWN[timeout.known]), SLOWER_WHY, SLOWER_RISK, SLOWER_VERIFY),

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from kit.analysis import refs
-from kit.analysis.transactions import transactions
+from kit.analysis.transactions import owners, transactions
 from kit.case import scan, setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
@@ -128,7 +128,7 @@ def _changed(case: Case) -> pd.DataFrame:
     """Return the put-back copies, still flagged as compressed, whose stored body differs from the original's: place, time,
     uniq_key and `again` (its check count was written before).
     """
-    flagged = transactions.HALF & (pc.bit_wise_and(ds.field("sys_flag"), COMPRESSED) != 0)
+    flagged = owners.HALF & (pc.bit_wise_and(ds.field("sys_flag"), COMPRESSED) != 0)
     count = promoted(names.CHECK_TIMES)
     columns = ("uniq_key", "file", "physical_offset", "store_timestamp", "body_crc", "body_size", count)
     rows = scan.records(case, (*columns, *(name for name in transactions.RENEWED if name != count)), flagged)

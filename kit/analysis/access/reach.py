@@ -9,32 +9,26 @@ from __future__ import annotations
 import ipaddress
 import re
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 import attrs
 import pandas as pd
 import pyarrow.dataset as ds
 
 from kit.analysis import refs
+from kit.analysis.access import host_addresses
 from kit.analysis.consumers import replicas
 from kit.case import said, scan
 from kit.case.memoize import per_case
 from kit.rocketmq import names
-from kit.rocketmq.config import DOCKER_BRIDGE
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-Known = Literal["loopback", "bridge", "link-local"]
 
 PORT: Final = 10911
 MOST: Final = 20_000
-BRIDGE: Final = re.compile(
-    r"^(?:docker|br-|virbr|cni|flannel|cali|veth|podman|lxcbr|lxdbr|weave|kube-bridge|cbr|tunl|vmnet|vboxnet)",
-    re.IGNORECASE,
-)
-"""Interfaces whose network ends at the host: container and virtual machine bridges."""
 _ADDRESS: Final = re.compile(r"(?<![\w.])(?:\[[\da-fA-F:.]+\]|[\w.-]+):\d{1,5}(?![\w.])")
 
 
@@ -63,49 +57,6 @@ class Advertised:
     text: str
 
 
-@attrs.frozen
-class Own:
-    """An address of a broker's host: its interface, network bits, the line."""
-
-    address: str
-    interface: str
-    prefix: int | None
-    file: str
-    line: int
-
-    @property
-    def only_the_host(self) -> bool:
-        """Whether nothing outside the host can reach it."""
-        return ipaddress.ip_address(self.address).is_loopback or bool(BRIDGE.match(self.interface))
-
-
-def host(address: str) -> str:
-    """Return the host of `host:port`, `[v6]:port` or `/host:port`."""
-    return address.lstrip("/").rpartition(":")[0].strip("[]") or address
-
-
-def port(address: str) -> int | None:
-    last = address.rpartition(":")[2]
-    return int(last) if last.isdecimal() else None
-
-
-def known_as(address: str) -> Known | None:
-    """Return why an address reaches nobody else by itself: loopback, link-local; None for any other."""
-    try:
-        ip = ipaddress.ip_address(host(address))
-    except ValueError:
-        return "loopback" if host(address).lower() == "localhost" else None
-    return "loopback" if ip.is_loopback else "link-local" if ip.is_link_local else None
-
-
-def is_docker_default(address: str) -> bool:
-    """Tell whether an address lies in Docker's default bridge network: likely one that only its host knows."""
-    try:
-        return ipaddress.ip_address(host(address)) in DOCKER_BRIDGE
-    except ValueError:
-        return False
-
-
 @per_case
 def connects(case: Case) -> pd.DataFrame:
     """Return connects by file and address: columns file, source, address, how (success, failed), n, line, first, last. Names server apart from nobody.
@@ -130,15 +81,15 @@ def tried(case: Case) -> list[Tried]:
     Where a connect failed also those that answered the senders (`source` sends).
     """
     servers, tools = name_servers(case), _tools(case)
-    brokers = {host(a.address) for a in advertised(case)}
+    brokers = {host_addresses.host(a.address) for a in advertised(case)}
     found = []
     for (file, address), mine in connects(case).groupby(["file", "address"], sort=True):
         source = mine["source"].iloc[0]
-        is_broker = host(str(address)) in brokers
+        is_broker = host_addresses.host(str(address)) in brokers
         if (
             source in BROKER_SIDE
             or file in tools
-            or (not is_broker and (str(address) in servers or port(str(address)) == NAME_SERVER_PORT))
+            or (not is_broker and (str(address) in servers or host_addresses.port(str(address)) == NAME_SERVER_PORT))
         ):
             continue
         bad, good = mine[mine["how"] == "failed"], mine[mine["how"] == "success"]
@@ -171,7 +122,12 @@ NAME_SERVER_PORT: Final = 9876
 def inner_of_failed_lists(case: Case) -> tuple[str, int, str, int] | None:
     """Return (address, lines, file, line) of a loopback or container address that consumers failed to ask for the members of their group."""
     found = said.counted(case, ("consumer-list-failed",), by=("address",))
-    inner = found[[known_as(str(a)) is not None or is_docker_default(str(a)) for a in found["address"]]]
+    inner = found[
+        [
+            host_addresses.known_as(str(a)) is not None or host_addresses.is_docker_default(str(a))
+            for a in found["address"]
+        ]
+    ]
     if inner.empty:
         return None
     row = inner.sort_values(["n", "file", "line"], ascending=[False, True, True]).iloc[0]
@@ -250,49 +206,26 @@ def advertised(case: Case) -> list[Advertised]:
     return list(found.values())
 
 
-@per_case
-def own_addresses(case: Case) -> list[Own]:
-    """Return the addresses that `ip addr` and `ifconfig` outputs list, IPv6 link-local ones apart."""
-    table = ds.dataset(case.folder("network"), format="parquet").to_table(filter=ds.field("origin") == "addresses")
-    found = []
-    for row in table.sort_by([("file", "ascending"), ("line", "ascending")]).to_pylist():
-        try:
-            ip = ipaddress.ip_address(row["address"])
-        except ValueError:
-            continue
-        if not ip.is_link_local:
-            found.append(Own(row["address"], row["interface"] or "", row["prefix"], row["file"], row["line"]))
-    return found
-
-
-def listening(case: Case, number: int) -> list[tuple[str, str, int]]:
-    """Return (address, file, line) of the sockets that listen on a port; `0.0.0.0` and `::` are every address."""
-    table = ds.dataset(case.folder("network"), format="parquet").to_table(
-        filter=(ds.field("origin") == "sockets") & (ds.field("port") == number)
-    )
-    rows = table.sort_by([("file", "ascending"), ("line", "ascending")]).to_pylist()
-    return [
-        (r["address"], r["file"], r["line"])
-        for r in rows
-        if r["state"] in (None, "LISTEN") and not (r["peer"] or ":*").rpartition(":")[2].isdecimal()
-    ]
-
-
-def reachable_instead(case: Case, address: str) -> tuple[str, Own, tuple[str, int] | None] | None:
+def reachable_instead(case: Case, address: str) -> tuple[str, host_addresses.Own, tuple[str, int] | None] | None:
     """Return (ip:port, the address of the host, where it listens) of an address of the same host that others can reach; None where nothing shows one.
 
     The host is known by its output of `ip addr`, which lists the advertised address. Of several addresses the one in a network of name servers or clients.
     """
-    own = own_addresses(case)
-    files = {o.file for o in own if o.address == host(address)} or {o.file for o in own if known_as(address) and o.file}
+    own = host_addresses.own_addresses(case)
+    files = {o.file for o in own if o.address == host_addresses.host(address)} or {
+        o.file for o in own if host_addresses.known_as(address) and o.file
+    }
     others = [
         o
         for o in own
-        if o.file in files and not o.only_the_host and o.address != host(address) and ":" not in o.address
+        if o.file in files
+        and not o.only_the_host
+        and o.address != host_addresses.host(address)
+        and ":" not in o.address
     ]
-    number = port(address) or PORT
-    sockets = listening(case, number)
-    peers = [host(s) for s in name_servers(case)] + client_hosts(case)
+    number = host_addresses.port(address) or PORT
+    sockets = host_addresses.listening(case, number)
+    peers = [host_addresses.host(s) for s in name_servers(case)] + client_hosts(case)
     for candidate in sorted(others, key=lambda o: not any(_same_network(o, peer) for peer in peers)):
         socket = next(((f, line) for a, f, line in sockets if a in ("0.0.0.0", "::", candidate.address)), None)
         if socket or not sockets:
@@ -300,7 +233,7 @@ def reachable_instead(case: Case, address: str) -> tuple[str, Own, tuple[str, in
     return None
 
 
-def _same_network(own: Own, peer: str) -> bool:
+def _same_network(own: host_addresses.Own, peer: str) -> bool:
     try:
         return ipaddress.ip_address(peer) in ipaddress.ip_network(f"{own.address}/{own.prefix or 24}", strict=False)
     except ValueError:
