@@ -60,8 +60,7 @@ def open_case(
     master: str | None = None,
     remote: str | None = None,
 ) -> Case:
-    """Open an evidence: a folder, an archive, one file, or a URI of object storage. Nothing is read before a table is
-    asked for.
+    """Open an evidence: a folder, an archive, one file, or a URI of object storage. Nothing is read before a table is asked for.
 
     `workspace`: folder of the cache (default: the user's); `tz_broker`, `tz_app`: zones of what no layout fixes, as an
     IANA name or `+08:00`;
@@ -96,9 +95,7 @@ def _table(name: str, holds: str) -> Any:
 
 
 class Case(Stoppable):
-    """One evidence. Tables are Spark DataFrames with the columns of the public interface; figures count `records`, not
-    `messages`.
-    """
+    """One evidence. Tables are Spark DataFrames with the columns of the public interface; figures count `records`, not `messages`."""
 
     def __init__(self, path: Path, workspace: Path | None, lang: Lang, options: Options) -> None:
         super().__init__()
@@ -278,9 +275,7 @@ class Case(Stoppable):
 
     @property
     def entries(self) -> DataFrame:
-        """`logs` with two columns more: `events` (slugs of known texts) and `offset` (byte position of the first
-        line).
-        """
+        """`logs` with two columns more: `events` (slugs of known texts) and `offset` (byte position of the first line)."""
         return self._frame("logs")
 
     @property
@@ -433,9 +428,7 @@ class Case(Stoppable):
     # --- what it says ----------------------------------------------------------------------------------------------------
 
     def line(self, file: str, line: int) -> str:
-        """Return one line of a text file unchanged, without its end; the first is 1. Raise `KeyError`,
-        `IndexError`.
-        """
+        """Return one line of a text file unchanged, without its end; the first is 1. Raise `KeyError`, `IndexError`."""
         return self.lines([(file, line)])[0]
 
     def ref(self, file: str, line: int) -> Ref:

@@ -1,6 +1,4 @@
-"""The tables of small files (configuration, rows, mqadmin outputs, metrics, thread dumps), a task a file: there is
-nothing to share out.
-"""
+"""The tables of small files (configuration, rows, mqadmin outputs, metrics, thread dumps), a task a file: there is nothing to share out."""
 
 from __future__ import annotations
 

@@ -24,9 +24,7 @@ CHARTS: Final[Mapping[str, tuple[tuple[str, Callable[..., Chart]], ...]]] = {
 
 
 def of(inquiry: Inquiry, cause: str) -> tuple[list[tuple[str, Chart]], list[str]]:
-    """Return (table, chart) for each chart of a cause that this evidence gave rows for, and the tables whose chart
-    broke.
-    """
+    """Return (table, chart) for each chart of a cause that this evidence gave rows for, and the tables whose chart broke."""
     drawn: list[tuple[str, Chart]] = []
     failed: list[str] = []
     for name, draw in CHARTS.get(cause, ()):

@@ -111,9 +111,7 @@ def sent(
     cluster: str = names.DEFAULT_CLUSTER, v6_key: bool = False, batch: bool = False, transaction: bool = False, born_v6: bool = False,
     store_v6: bool = False,
 ) -> Record:  # fmt: skip
-    """Return the record of a plain send (or, with `transaction`, what `prepared` starts from); `properties` are the
-    application's.
-    """
+    """Return the record of a plain send (or, with `transaction`, what `prepared` starts from); `properties` are the application's."""
     props = {**(properties or {}), names.UNIQ_KEY: "0" * (56 if v6_key else 32), names.WAIT: "true"}
     if rule("storesCluster", broker):
         props[names.CLUSTER] = cluster
@@ -177,9 +175,7 @@ def delivered(waiting: Record) -> Record:
 
 
 def sent_back(consumed: Record, group: str, reconsume_times: int, level: int | None = None) -> Record:
-    """Return the schedule record of a refused consumption; `reconsume_times` before it. Its `delivered` is the retry
-    record.
-    """
+    """Return the schedule record of a refused consumption; `reconsume_times` before it. Its `delivered` is the retry record."""
     props = as_mapping(consumed.properties)
     retry = consumed.with_(
         names.retry_topic(group),
@@ -265,9 +261,7 @@ def zlib_bound(raw: int) -> int:
 
 
 def max_message_size(stored: int, compress_from: int = COMPRESS_FROM) -> int:
-    """Return N for the producer's setMaxMessageSize(N), which looks at the raw body: the largest that is stored in
-    `stored` at worst.
-    """
+    """Return N for the producer's setMaxMessageSize(N), which looks at the raw body: the largest that is stored in `stored` at worst."""
     low, high = 0, max(stored, 0)
     while low < high:
         middle = (low + high + 1) // 2

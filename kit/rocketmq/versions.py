@@ -395,9 +395,7 @@ def table(version: str | int | Version) -> list[dict[str, Any]]:
 
 @attrs.frozen
 class Fix:
-    """A known fault of some releases: `since` its first, `fixed` the first without it (None: not fixed up to
-    `NEWEST`).
-    """
+    """A known fault of some releases: `since` its first, `fixed` the first without it (None: not fixed up to `NEWEST`)."""
 
     slug: str
     side: str

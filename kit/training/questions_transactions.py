@@ -1,6 +1,4 @@
-"""Lab 84, message and row that disagree: the consumer is suspected, then every transaction is given an end and held
-against its row.
-"""
+"""Lab 84, message and row that disagree: the consumer is suspected, then every transaction is given an end and held against its row."""
 
 from __future__ import annotations
 
@@ -53,9 +51,7 @@ def facts(bench: Bench) -> dict[str, Any]:
 
 
 def _unsafe(*, checked: bool = True) -> frozenset[str]:
-    """Return the placements that can end inconsistent, by the kit's model of client and broker under the published
-    failures.
-    """
+    """Return the placements that can end inconsistent, by the kit's model of client and broker under the published failures."""
     from kit.rocketmq import placement
 
     given = attrs.evolve(placement.PUBLISHED_ASSUMPTIONS, looks_at_status=checked)

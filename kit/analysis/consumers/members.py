@@ -331,9 +331,7 @@ def window(firsts: list[dt.datetime | None], case: Case) -> tuple[dt.datetime, d
 
 
 def table(case: Case, group: str) -> pd.DataFrame:
-    """Return who held which queue of a group: place, client_id, topic, broker, queue_id, first, last (null: to the
-    end).
-    """
+    """Return who held which queue of a group: place, client_id, topic, broker, queue_id, first, last (null: to the end)."""
     import pandas as pd
 
     rows = [(h.place, h.client_id, *h.queue, h.first, h.last) for h in holdings(case) if h.group == group]

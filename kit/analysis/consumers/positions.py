@@ -12,8 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from kit.analysis.consumers import brokers
-from kit.case import scan
+from kit.case import brokers, scan
 from kit.case.memoize import per_case
 from kit.formats.values import NANO_FIRST_MS, NANO_LAST_MS, real
 from kit.rocketmq import names

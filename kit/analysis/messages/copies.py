@@ -138,9 +138,7 @@ def _half_id(row: dict[str, Any]) -> str | None:
 
 
 def _linked(case: Case, known: dict[str, Record]) -> dict[str, str]:
-    """Return {offset id: link} of copies that lost their UNIQ_KEY but name a copy of this message, or are named by
-    one.
-    """
+    """Return {offset id: link} of copies that lost their UNIQ_KEY but name a copy of this message, or are named by one."""
     loose = [row for row in _keyless(case) if row["offset_msg_id"] not in known]
     mine = set(known)
     named = {r["origin_message_id"] for r in known.values()} | {
@@ -164,9 +162,7 @@ def _linked(case: Case, known: dict[str, Record]) -> dict[str, str]:
 
 @per_case
 def _keyless(case: Case) -> list[Record]:
-    """Return the records without a UNIQ_KEY (op records apart) with what they name: few, or a client that writes
-    none.
-    """
+    """Return the records without a UNIQ_KEY (op records apart) with what they name: few, or a client that writes none."""
     mine = ds.field("uniq_key").is_null() & (ds.field("stage") != record_stage.OP)
     rows = itertools.chain.from_iterable(
         scan.whole(pa.Table.from_batches([batch])).to_pylist() for batch in scan.batches(case, _LINKS, mine)
@@ -213,9 +209,7 @@ def utc(at: pd.Timestamp) -> dt.datetime | None:
 
 
 def ops(case: Case, halves: list[Record]) -> list[Record]:
-    """Return the op records that end one of these half records, with `decision`: a commit names the half record, or it
-    was a rollback.
-    """
+    """Return the op records that end one of these half records, with `decision`: a commit names the half record, or it was a rollback."""
     if not halves:
         return []
     brokers = transactions.brokers(case, pa.chunked_array([[h["offset_msg_id"] for h in halves]], pa.string()))

@@ -1,6 +1,4 @@
-"""The limits a transaction lives under: from the evidence where it says them, else the default of the version, and said
-which.
-"""
+"""The limits a transaction lives under: from the evidence where it says them, else the default of the version, and said which."""
 
 from __future__ import annotations
 
@@ -31,7 +29,7 @@ def table(case: Case) -> pd.DataFrame:
     """
     rows: list[tuple[Any, ...]] = []
     for name, unit in SETTINGS:
-        value, where, known = setup.setting(case, name)
+        value, where, known = setup.setting(case, name, transactions.addresses(case))
         rows.append((name, value, unit, known, where.file if where else None, where.line if where else None))
     if case.has("messages"):
         immune = transactions.summary(case).total("immune")

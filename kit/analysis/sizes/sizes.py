@@ -23,7 +23,7 @@ import pyarrow.dataset as ds
 from kit.analysis import refs
 from kit.analysis.sizes import refusals
 from kit.analysis.transactions import transactions
-from kit.case import scan, setup
+from kit.case import brokers, scan, setup
 from kit.case.memoize import once, per_case
 from kit.formats.commitlog.schema import TEXT, promoted
 from kit.rocketmq import binary_format, names, size
@@ -70,34 +70,49 @@ class Limits:
         return int(rule("propertiesMax", OLDEST))
 
 
-def limits(case: Case) -> Limits:
-    """Return the limits in force; worked out once per case. Of several releases the oldest counts: it is the
-    strictest.
+def limits(case: Case, owner: str | None = None) -> Limits:
+    """Return the limits in force at the broker that `transactions.owners` calls so; without one at that whose half
+    messages loop, or the only one that has any. Worked out once per broker. Where it is open which broker is meant,
+    the oldest of several releases counts: it is the strictest.
     """
-    return once(case, "size limits", lambda: _limits(case))
+    meant = owner or _concerned(case)
+    return once(case, f"size limits {meant}", lambda: _limits(case, meant))
 
 
-def _limits(case: Case) -> Limits:
+@per_case
+def _concerned(case: Case) -> str | None:
+    """Return the broker whose half messages the log shows refused, or else the only one with half messages."""
+    known = transactions.owners(case) if case.has("messages") else {}
+    told = refusals.told(case)
+    looping = told.loc[told["event"] == "put-back-failed", "msg_id"].dropna().str.upper()
+    meant = {known[host] for host in looping.str[:-16].unique() if host in known} or set(known.values())
+    return next(iter(meant)) if len(meant) == 1 else None
+
+
+def _limits(case: Case, owner: str | None) -> Limits:
+    hosts = transactions.addresses(case, owner) if owner else setup.ANY
     dledger = (
         bool(case.found.of_kind("dledger"))
-        or (setup.setting(case, "enableDLegerCommitLog").value or "").lower() == "true"
+        or (setup.setting(case, "enableDLegerCommitLog", hosts).value or "").lower() == "true"
     )
-    known = setup.broker_versions(case)
-    version = Version.parse(known[0]) if known else _writer(case)
-    setting = setup.setting(case, "maxMessageSize")
+    known = setup.broker_versions(case, hosts)
+    version = Version.parse(known[0]) if known else _writer(case, owner)
+    setting = setup.setting(case, "maxMessageSize", hosts)
     configured = _whole(setting.value)
+    told = refusals.told(case)
+    told = told[np.array([brokers.is_of(case, hosts, file) is not False for file in told["file"]], bool)]
     how = (
         size.size_rule(version, dledger=dledger)
         if version
-        else _how_printed(case, configured if setting.known == "evidence" else None)
+        else _how_printed(told, configured if setting.known == "evidence" else None)
     )
     said: str | None = setting.known if configured is not None else None
     limit, where = configured, setting.where
-    printed, at = _printed(case)
+    printed, at = _printed(case, told)
     slack = size.TOTAL_SLACK if how == "body+64k" else 0
     if printed is not None and configured not in (printed, printed - size.TOTAL_SLACK):
         limit, where, said = printed - slack, at, "printed"
-    check_max = _whole(setup.setting(case, "transactionCheckMax").value)
+    check_max = _whole(setup.setting(case, "transactionCheckMax", hosts).value)
     return Limits(
         limit,
         where,
@@ -118,11 +133,10 @@ def _whole(text: str | None) -> int | None:
         return None
 
 
-def _printed(case: Case) -> tuple[int | None, Ref | None]:
-    """Return the limit that most refusals print, and the line that prints it first."""
-    rows = refusals.told(case)
+def _printed(case: Case, told: pd.DataFrame) -> tuple[int | None, Ref | None]:
+    """Return the limit that most of these refusals print, and the line that prints it first."""
     # The text of a refused body prints the limit itself in every release.
-    rows = rows[rows["limit"].notna()].sort_values(
+    rows = told[told["limit"].notna()].sort_values(
         "event", key=lambda e: e != "message-body-size-exceeded", kind="stable"
     )
     if rows.empty:
@@ -132,17 +146,16 @@ def _printed(case: Case) -> tuple[int | None, Ref | None]:
     return limit, refusals.quote(case, rows[rows["limit"] == limit], 1)[0]
 
 
-def _how_printed(case: Case, configured: int | None) -> str | None:
+def _how_printed(told: pd.DataFrame, configured: int | None) -> str | None:
     """Return what the broker measures, as its refusals show it where nothing names the release."""
-    rows = refusals.told(case)
-    if refs.seen(case, "message-body-size-exceeded"):
+    if (told["event"] == "message-body-size-exceeded").any():
         return "body"
-    totals = rows[rows["event"] == "message-size-exceeded"]
+    totals = told[told["event"] == "message-size-exceeded"]
     return "total" if configured is not None and (totals["limit"] == configured).any() else None
 
 
-def _writer(case: Case) -> Version | None:
-    """Return a release that writes half records as these are, None where more than one rule fits.
+def _writer(case: Case, owner: str | None) -> Version | None:
+    """Return a release that writes half records as this broker's are, None where more than one rule fits.
 
     CLUSTER since 4.6.0, MSG_REGION since 5.0.0, __transactionId__ since 5.1.0; no separator at the end from 4.9.1 to
     5.1.x (`kit.rocketmq.versions`).
@@ -150,7 +163,7 @@ def _writer(case: Case) -> Version | None:
     if not case.has("messages"):
         return None
     marks = (TEXT, *map(promoted, (names.CLUSTER, names.MSG_REGION, names.TRANSACTION_ID)))
-    rows = next(_halves(case, ~_renewed(), marks), None)
+    rows = next((rows for its, rows in _halves(case, ~_renewed(), marks) if owner in (None, its)), None)
     if rows is None:
         return None
     some = rows.head(IDS)
@@ -189,9 +202,7 @@ def properties_bytes(rows: pd.DataFrame) -> pd.Series[int]:
 
 
 def growth(rows: pd.DataFrame, until: Any) -> np.ndarray:
-    """Return what the put-back with check count `until` has more than the half record at hand:
-    `kit.rocketmq.size.growth`.
-    """
+    """Return what the put-back with check count `until` has more than the half record at hand: `kit.rocketmq.size.growth`."""
     times = rows["check_times"].to_numpy()
     digits = _digits(np.maximum(until, np.maximum(times, 0)))
     counted = np.where(times < 0, len(names.CHECK_TIMES) + 2 + digits, digits - _digits(times))
@@ -216,23 +227,28 @@ def refused(record: Any, body: Any, properties: Any, known: Limits) -> np.ndarra
     return scan.choose(list(why.values()), list(why), None)
 
 
-def _halves(case: Case, where: pc.Expression | None, more: tuple[str, ...]) -> Iterator[pd.DataFrame]:
-    """Yield the half records that `where` keeps, as many at once as are read at once: `_READ`, `more` and check_times (-1: none)."""
+def _halves(case: Case, where: pc.Expression | None, more: tuple[str, ...]) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield (broker, half records of it that `where` keeps), as many at once as are read at once: `_READ`, `more` and
+    check_times (-1: none). The broker as `transactions.owners` calls it.
+    """
     mine = transactions.HALF if where is None else transactions.HALF & where
+    owners = transactions.owners(case)
     for batch in scan.batches(case, (*_READ, *more), mine):
         if batch.num_rows:
             rows = scan.whole(pa.Table.from_batches([batch]))
-            yield scan.frame(rows).assign(check_times=scan.numbers(rows[promoted(names.CHECK_TIMES)]))
+            found = scan.frame(rows).assign(check_times=scan.numbers(rows[promoted(names.CHECK_TIMES)]))
+            host = found["offset_msg_id"].str[:-16]
+            yield from found.groupby(host.map(owners), sort=False)
 
 
 def halves(case: Case, where: pc.Expression | None = None, more: tuple[str, ...] = ()) -> Iterator[pd.DataFrame]:
     """Yield the half records that `where` keeps with what their put-backs come to: `_READ` and the columns `more`, plus
-    check_times, `real_topic`, `next_size`, `last_size` (bytes of
+    check_times, `real_topic`, `owner` (broker, as in `transactions.owners`), `limit` (of that broker), `next_size`, `last_size` (bytes of
     the next put-back and of the largest until the check limit), `overhead` (of the latter, without the body),
     `next_refused`, `refused` (why, or null).
     """
-    known = limits(case)
-    for rows in _halves(case, where, more):
+    for owner, rows in _halves(case, where, more):
+        known = limits(case, owner)
         body = rows["body_size"]
         if known.raw_put_backs and (rows["body_codec"] != "none").any():
             body = rows["offset_msg_id"].map(_raw(case)).fillna(body).astype("int64")
@@ -240,6 +256,8 @@ def halves(case: Case, where: pc.Expression | None = None, more: tuple[str, ...]
         grown, one = growth(rows, known.check_max), growth(rows, np.maximum(rows["check_times"], 0) + 1)
         yield rows.assign(
             real_topic=rows[transactions.TARGET],
+            owner=owner,
+            limit=pd.array([known.limit] * len(rows), dtype="Int64"),
             overhead=rest + grown,
             last_size=rest + body + grown,
             next_size=rest + body + one,
@@ -277,19 +295,22 @@ def _topics(case: Case) -> pd.DataFrame:
     columns = ["topic", "half_records", "overhead", "properties", "refused"]
     if not case.has("messages"):
         return pd.DataFrame(columns=pd.Index([*columns, "safe_body"]))
-    known = limits(case)
     named = {"half_records": ("overhead", "size"), "overhead": ("overhead", "max")}
     named |= {"properties": ("last_properties", "max"), "refused": ("refused", "count")}
-    parts = [rows.groupby("real_topic").agg(**named) for rows in halves(case)]
-    every = pd.concat(parts) if parts else pd.DataFrame(columns=columns[1:], index=pd.Index([], name="real_topic"))
-    grouped = every.groupby(level=0).agg(
-        {"half_records": "sum", "overhead": "max", "properties": "max", "refused": "sum"}
-    )
-    found = grouped.astype("int64").rename_axis("topic").reset_index().head(TOPICS)
+    parts = [rows.groupby(["real_topic", "owner"]).agg(**named) for rows in halves(case)]
+    none = pd.MultiIndex.from_arrays([[], []], names=["real_topic", "owner"])
+    every = pd.concat(parts) if parts else pd.DataFrame(columns=columns[1:], index=none)
+    summed: dict[str, Any] = {"half_records": "sum", "overhead": "max", "properties": "max", "refused": "sum"}
+    found = every.groupby(level=["real_topic", "owner"]).agg(summed).astype("int64").reset_index()
     safe = [
-        _safe(int(over), int(props), known) for over, props in zip(found["overhead"], found["properties"], strict=True)
+        _safe(int(over), int(props), limits(case, owner))
+        for over, props, owner in zip(found["overhead"], found["properties"], found["owner"], strict=True)
     ]
-    return found.assign(safe_body=pd.Series(safe, index=found.index, dtype=object))
+    # What no broker can say, or one cannot, is open; else the strictest of a topic's brokers counts.
+    found = found.assign(safe_body=pd.Series(safe, index=found.index, dtype="Int64"))
+    by_topic = found.groupby("real_topic").agg(summed | {"safe_body": lambda s: s.min(skipna=False)})
+    by_topic = by_topic.rename_axis("topic").reset_index().head(TOPICS)
+    return by_topic.assign(safe_body=scan.none(by_topic["safe_body"].astype(object)))
 
 
 def _safe(overhead: int, properties: int, known: Limits) -> int | None:
@@ -327,10 +348,10 @@ def _at_risk(case: Case) -> pd.DataFrame | None:
     ]
     if not case.has("messages"):
         return None
-    known = limits(case)
+    known = [limits(case, owner) for owner in set(transactions.owners(case).values())] or [limits(case)]
     if not int(topics(case)["refused"].sum()):
-        return pd.DataFrame(columns=pd.Index(columns)) if known.limit is not None else None
-    if known.how is None:
+        return None if any(k.limit is None for k in known) else pd.DataFrame(columns=pd.Index(columns))
+    if any(k.how is None for k in known):
         return None
     parts = [rows[rows["refused"].notna()] for rows in halves(case)]
     mine = pd.concat(parts, ignore_index=True).sort_values(["store_timestamp", "physical_offset"])

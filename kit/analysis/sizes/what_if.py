@@ -36,8 +36,7 @@ ADDED: Final = frozenset(
 
 
 def start(half: Any, known: Limits, safe_body: int | None) -> pd.DataFrame:
-    """Return the one row of `COLUMNS` from a half record (a row of `sizes.halves`), none where limit or release are not
-    known.
+    """Return the one row of `COLUMNS` from a half record (a row of `sizes.halves`), none where limit or release are not known.
 
     `body`: its stored body in bytes; `properties`: the application's, as JSON; `extra`: bytes of its record that the
     arithmetic does not explain (properties of other clients), kept in every copy; `safe_body`: the largest on its topic.

@@ -1,6 +1,4 @@
-"""The path every transaction took (local answer, checks, end, consumer), how many took it, and a few of each told
-record by record.
-"""
+"""The path every transaction took (local answer, checks, end, consumer), how many took it, and a few of each told record by record."""
 
 from __future__ import annotations
 
@@ -129,8 +127,7 @@ def flow(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def timeline(case: Case, frame: pd.DataFrame, also: Sequence[str] = ()) -> pd.DataFrame:
-    """Return the records and answers of the examples of each path, and of the transactions `also`, in time order,
-    `TIMELINE_ROWS` at most.
+    """Return the records and answers of the examples of each path, and of the transactions `also`, in time order, `TIMELINE_ROWS` at most.
 
     Columns path, uniq_key, key, stage (`half`, `check`, `op`, `commit`, `discard`, `retry`, `dead letter`, `answer …`),
     time (UTC), seconds (since the

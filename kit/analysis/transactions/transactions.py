@@ -26,11 +26,12 @@ from kit.analysis.transactions import business
 from kit.case import scan, setup
 from kit.case.memoize import once, per_case
 from kit.formats.commitlog.schema import promoted
-from kit.rocketmq import names, stages, versions
+from kit.rocketmq import ids, names, stages, versions
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
+    from kit.case.brokers import Hosts
     from kit.case.case import Case
 
 STATES: Final = ("committed", "rolled_back", "discarded", "pending")
@@ -53,9 +54,7 @@ _READ: Final = (
 
 @attrs.frozen
 class Group:
-    """Counts of one producer group's transactions. `covered`: first and last half message (UTC) whose business row is
-    in the evidence.
-    """
+    """Counts of one producer group's transactions. `covered`: first and last half message (UTC) whose business row is in the evidence."""
 
     name: str | None
     half_messages: int
@@ -75,9 +74,7 @@ class Group:
 
 @attrs.frozen
 class Summary:
-    """Counts over all transactions. `discarded` is None where the version keeps no discarded message and no log
-    tells.
-    """
+    """Counts over all transactions. `discarded` is None where the version keeps no discarded message and no log tells."""
 
     groups: tuple[Group, ...]
     dead_lettered: int
@@ -127,6 +124,17 @@ def owners(case: Case) -> dict[str, str]:
     into one file are one broker.
     """
     return once(case, "queue owners", lambda: joined(sorted(_hosts(case))))
+
+
+def addresses(case: Case, owner: str | None = None) -> Hosts:
+    """Return the addresses of the broker that `owners` calls so; without one those of the only broker that has half
+    messages, none where several have.
+    """
+    known = owners(case)
+    if owner is None and len(set(known.values())) != 1:
+        return frozenset()
+    hosts = [host for host, its in known.items() if owner in (None, its)]
+    return frozenset(ids.misread(host + "0" * 16)[0] for host in hosts)
 
 
 def _hosts(case: Case) -> set[tuple[str, str]]:
@@ -334,9 +342,7 @@ def _ops(
 
 
 def _discarded_by_log(case: Case) -> pa.Array | None:
-    """Return the offset ids of the half copies the log says were discarded; None where the version keeps the message itself
-    (4.5.2+).
-    """
+    """Return the offset ids of the half copies the log says were discarded; None where the version keeps the message itself (4.5.2+)."""
     if keeps_discarded(case) or not refs.seen(case, "check-discard"):
         return None
     return pc.unique(scan.events(case, ["check-discard"])["msg_id"]).drop_null()
@@ -344,7 +350,7 @@ def _discarded_by_log(case: Case) -> pa.Array | None:
 
 def keeps_discarded(case: Case) -> bool:
     """Whether every broker known to this evidence keeps a message it gives up."""
-    said = [versions.rule("discardTopic", version) for version in setup.broker_versions(case)]
+    said = [versions.rule("discardTopic", version) for version in setup.broker_versions(case, addresses(case))]
     return bool(said) and all(said)
 
 

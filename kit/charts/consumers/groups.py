@@ -49,13 +49,12 @@ MOST_QUEUES: Final = 64
 
 def lag(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart the lag over time. `frame`: time, source, group, topic, broker, queue_id, offset, end, lag."""
-    texts = {
+    names = {
         "time": TIME, "source": SOURCE, "group": GROUP, "topic": TOPIC, "broker": BROKER, "queue_id": QUEUE, "offset": OFFSET, "end": END, "lag": BEHIND,
     }  # fmt: skip
-    names = {column: text.render(lang) for column, text in texts.items()}
     known = frame[frame["time"].notna() & frame["lag"].notna()] if len(frame) else frame
     if known.empty:
-        return Chart(figure(), frame, NO_LAG.render(lang), NO_LAG.render(lang), LAG.render(lang), names, lang)
+        return Chart(figure(), frame, NO_LAG, NO_LAG, LAG, names, lang)
     keys = ["group", "topic", "broker", "queue_id"]
     last = known.sort_values("time").drop_duplicates(keys, keep="last")
     largest: Any = last.groupby(["group", "topic"])["lag"].sum().astype("int64").idxmax()
@@ -76,13 +75,13 @@ def lag(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     chart.update_yaxes(title=BEHIND.render(lang), rangemode="tozero")
     ending = last[(last["group"] == group) & (last["topic"] == topic)]
     said = LAG_READING.say(name=f"{topic}@{group}", lag=int(ending["lag"].sum()), queues=len(ending))
-    table = known[list(texts)].reset_index(drop=True)
-    return Chart(chart, table, said.render(lang), LAG_ALT.render(lang), LAG.render(lang), names, lang)
+    table = known[list(names)].reset_index(drop=True)
+    return Chart(chart, table, said, LAG_ALT, LAG, names, lang)
 
 
 def owners(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart who held which queue when. `frame`: place, client_id, topic, broker, queue_id, first, last (null: to the end)."""
-    texts = {
+    names = {
         "place": PLACE,
         "client_id": CLIENT,
         "topic": TOPIC,
@@ -91,10 +90,9 @@ def owners(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         "first": FIRST,
         "last": LAST,
     }
-    names = {column: text.render(lang) for column, text in texts.items()}
     known = frame[frame["first"].notna()] if len(frame) else frame
     if known.empty:
-        return Chart(figure(), frame, NO_OWNERS.render(lang), NO_OWNERS.render(lang), OWNERS.render(lang), names, lang)
+        return Chart(figure(), frame, NO_OWNERS, NO_OWNERS, OWNERS, names, lang)
     known = known.sort_values(["topic", "queue_id", "first", "place"]).reset_index(drop=True)
     begin = pd.to_datetime(known["first"])
     final = max(begin.max(), pd.to_datetime(known["last"]).max()) if known["last"].notna().any() else begin.max()
@@ -124,9 +122,7 @@ def owners(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     spans = pd.DataFrame({"lane": lanes, "place": known["place"], "begin": begin, "end": end})
     several = sum(_together(part) for _, part in spans.groupby("lane"))
     said = OWNERS_READING.say(several=several, queues=len(set(lanes)))
-    return Chart(
-        chart, known[list(texts)], said.render(lang), OWNERS_ALT.render(lang), OWNERS.render(lang), names, lang
-    )
+    return Chart(chart, known[list(names)], said, OWNERS_ALT, OWNERS, names, lang)
 
 
 def _together(lane: pd.DataFrame) -> bool:
@@ -142,20 +138,17 @@ def _together(lane: pd.DataFrame) -> bool:
 
 def handled(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart what became of stored messages. `frame`: topic, stored, handled, behind, front; null where not known."""
-    texts = {"topic": TOPIC, "stored": STORED, "handled": WAS_HANDLED, "behind": PASSED, "front": WAITING}
-    names = {column: text.render(lang) for column, text in texts.items()}
+    names = {"topic": TOPIC, "stored": STORED, "handled": WAS_HANDLED, "behind": PASSED, "front": WAITING}
     known = frame.dropna() if len(frame) else frame
     if known.empty:
-        return Chart(
-            figure(), frame, NO_HANDLED.render(lang), NO_HANDLED.render(lang), HANDLED.render(lang), names, lang
-        )
+        return Chart(figure(), frame, NO_HANDLED, NO_HANDLED, HANDLED, names, lang)
     labels = [escape(topic, 48) for topic in known["topic"]]
     bars = [
         go.Bar(
             y=labels,
             x=known[column].astype("int64"),
             orientation="h",
-            name=names[column],
+            name=names[column].render(lang),
             text=[f"{int(n):,}" if n else "" for n in known[column]],
             marker={"color": colour, "pattern": {"shape": shape}},
         )
@@ -165,17 +158,14 @@ def handled(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     chart.update_yaxes(autorange="reversed")
     nobody = int(known["behind"].sum() + known["front"].sum())
     said = HANDLED_READING.say(nobody=nobody, stored=int(known["stored"].sum()))
-    return Chart(
-        chart, known[list(texts)], said.render(lang), HANDLED_ALT.render(lang), HANDLED.render(lang), names, lang
-    )
+    return Chart(chart, known[list(names)], said, HANDLED_ALT, HANDLED, names, lang)
 
 
 def stacks(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart what consuming threads were doing. `frame`: file, dump, time, group, thread, state, frame, waiting_for, deadlocked."""
-    texts = {"dump": DUMP, "frame": FRAME, "threads": THREADS}
-    names = {column: text.render(lang) for column, text in texts.items()}
+    names = {"dump": DUMP, "frame": FRAME, "threads": THREADS}
     if frame.empty:
-        return Chart(figure(), frame, NO_STACKS.render(lang), NO_STACKS.render(lang), STACKS.render(lang), names, lang)
+        return Chart(figure(), frame, NO_STACKS, NO_STACKS, STACKS, names, lang)
     idle = IDLE.render(lang)
     labelled = frame.assign(dump=frame["file"] + " #" + frame["dump"].astype(str), frame=frame["frame"].fillna(idle))
     counted = labelled.groupby(["dump", "frame"], as_index=False).size().rename(columns={"size": "threads"})
@@ -196,8 +186,8 @@ def stacks(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     chart = figure(*bars, height=160 + 44 * counted["dump"].nunique(), barmode="stack")
     chart.update_xaxes(title=THREADS.render(lang))
     if not busy:
-        return Chart(chart, counted, STACKS_ALT.render(lang), STACKS_ALT.render(lang), STACKS.render(lang), names, lang)
+        return Chart(chart, counted, STACKS_ALT, STACKS_ALT, STACKS, names, lang)
     top = counted[counted["frame"] == busy[0]].sort_values("threads").iloc[-1]
     every = int(counted[counted["dump"] == top["dump"]]["threads"].sum())
     said = STACKS_READING.say(threads=int(top["threads"]), all=every, frame=str(top["frame"]))
-    return Chart(chart, counted, said.render(lang), STACKS_ALT.render(lang), STACKS.render(lang), names, lang)
+    return Chart(chart, counted, said, STACKS_ALT, STACKS, names, lang)

@@ -28,10 +28,9 @@ MOST = 60
 
 def moved(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart the table `offset_moves`: kind, group, topic, broker, queue_id, start, end, skipped, repeated, at."""
-    names = {column: text.render(lang) for column, text in COLUMNS.items()}
     table = frame[[c for c in COLUMNS if c in frame]]
     if frame.empty:
-        return Chart(figure(), table, NOTHING.render(lang), NOTHING.render(lang), TITLE.render(lang), names, lang)
+        return Chart(figure(), table, NOTHING, NOTHING, TITLE, COLUMNS, lang)
     drawn = frame.dropna(subset=["start", "end"]).head(MOST)
     several = drawn["topic"].nunique() > 1 or drawn["broker"].nunique() > 1
     labels = [_label(row, several=several) for row in drawn.itertuples()]
@@ -64,7 +63,7 @@ def moved(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     said = READING.say(
         queues=len(frame), skipped=int(frame["skipped"].fillna(0).sum()), again=int(frame["repeated"].fillna(0).sum())
     )
-    return Chart(chart, table, said.render(lang), ALT.render(lang), TITLE.render(lang), names, lang, min_width=520)
+    return Chart(chart, table, said, ALT, TITLE, COLUMNS, lang, min_width=520)
 
 
 def _label(row: Any, *, several: bool) -> str:

@@ -30,22 +30,15 @@ def addresses(frame: pd.DataFrame, lang: Lang = "en") -> Table:
     """Show the table `reach_addresses`: address, interface, role, failed, reached."""
     shown = frame.assign(role=[ROLES[r].render(lang) if r in ROLES else r for r in frame["role"]])
     names = {"address": ADDRESS, "interface": INTERFACE, "role": ROLE, "failed": FAILED, "reached": REACHED}
-    return Table(
-        shown[list(names)], ADDRESSES.render(lang), {name: text.render(lang) for name, text in names.items()}, lang
-    )
+    return Table(shown[list(names)], ADDRESSES, names, lang)
 
 
 def connects(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart the table `reach_connects`: client, address, failed, reached."""
-    names = {
-        "client": CLIENT.render(lang),
-        "address": ADDRESS.render(lang),
-        "failed": FAILED.render(lang),
-        "reached": REACHED.render(lang),
-    }
+    names = {"client": CLIENT, "address": ADDRESS, "failed": FAILED, "reached": REACHED}
     table = frame[list(names)]
     if frame.empty:
-        return Chart(figure(), table, NOTHING.render(lang), NOTHING.render(lang), TITLE.render(lang), names, lang)
+        return Chart(figure(), table, NOTHING, NOTHING, TITLE, names, lang)
     labels = [
         f"{escape(str(c), 40)} → {escape(str(a), 40)}" for c, a in zip(frame["client"], frame["address"], strict=True)
     ]
@@ -54,7 +47,7 @@ def connects(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
             y=labels,
             x=frame[column],
             orientation="h",
-            name=names[column],
+            name=names[column].render(lang),
             marker={"color": colour, "pattern": {"shape": shape}},
         )
         for column, colour, shape in (("failed", VERMILLION, "/"), ("reached", GREEN, ""))
@@ -69,4 +62,4 @@ def connects(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         never=int((by_client == 0).sum()),
         clients=len(by_client),
     )
-    return Chart(chart, table, said.render(lang), ALT.render(lang), TITLE.render(lang), names, lang, min_width=560)
+    return Chart(chart, table, said, ALT, TITLE, names, lang, min_width=560)

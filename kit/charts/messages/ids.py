@@ -49,14 +49,9 @@ def anatomy(text: str, lang: Lang = "en") -> Chart:
     else:
         fields = []
     table = pd.DataFrame(_cut(info.text, fields, lang), columns=pd.Index(["bytes", "field", "hex", "means"]))
-    named = {
-        "bytes": BYTES.render(lang),
-        "field": FIELD.render(lang),
-        "hex": HEX.render(lang),
-        "means": VALUE.render(lang),
-    }
+    named = {"bytes": BYTES, "field": FIELD, "hex": HEX, "means": VALUE}
     if table.empty:
-        return Chart(figure(), table, NO_ID.render(lang), NO_ID.render(lang), ANATOMY.render(lang), named, lang)
+        return Chart(figure(), table, NO_ID, NO_ID, ANATOMY, named, lang)
     bars = []
     for i, ((name, size, _), row) in enumerate(zip(fields, table.itertuples(), strict=True)):
         bars.append(
@@ -79,15 +74,11 @@ def anatomy(text: str, lang: Lang = "en") -> Chart:
     chart.update_yaxes(visible=False)
     parts = [f"{row.field} {row.means}" for row in table.itertuples()]
     reading = ANATOMY_READING.say(id=info.text, kind=OFFSET if info.kind == "offset" else UNIQ, parts=parts)
-    return Chart(
-        chart, table, reading.render(lang), ANATOMY_ALT.render(lang), ANATOMY.render(lang), named, lang, min_width=720
-    )
+    return Chart(chart, table, reading, ANATOMY_ALT, ANATOMY, named, lang, min_width=720)
 
 
 def explore(frame: pd.DataFrame, lang: Lang = "en", interactive: bool = True) -> Any:
-    """Return a field to type an id into, taken apart as `apart` does; it begins with the first UNIQ_KEY of `frame` (as
-    in `life`).
-    """
+    """Return a field to type an id into, taken apart as `apart` does; it begins with the first UNIQ_KEY of `frame` (as in `life`)."""
     text = next((str(key) for key in frame.get("uniq_key", ()) if pd.notna(key)), "")
     if not interactive:
         return apart(text, lang)
@@ -106,7 +97,7 @@ def apart(text: str, lang: Lang = "en") -> Chart | Table:
     try:
         return anatomy(text.strip(), lang)
     except BadId as bad:
-        return Table(pd.DataFrame(), bad.sentence.render(lang), lang=lang)
+        return Table(pd.DataFrame(), bad.sentence, lang=lang)
 
 
 def uniq_apart(frame: pd.DataFrame, lang: Lang = "en") -> Chart:

@@ -29,19 +29,11 @@ def journey(records: pd.DataFrame, handled: pd.DataFrame | None = None, lang: La
     `time`, `result`, `success`,
     `offset_msg_id`, `consumer`.
     """
-    named = {
-        "at": STORED.render(lang),
-        "stage": STAGE.render(lang),
-        "topic": TOPIC.render(lang),
-        "offset_msg_id": OFFSET_ID.render(lang),
-        "why": WHY.render(lang),
-    }
+    named = {"at": STORED, "stage": STAGE, "topic": TOPIC, "offset_msg_id": OFFSET_ID, "why": WHY}
     records = records.reset_index(drop=True)
     if not len(records):
         empty = pd.DataFrame(columns=pd.Index(list(named)))
-        return Chart(
-            figure(), empty, NO_JOURNEY.render(lang), NO_JOURNEY.render(lang), JOURNEY.render(lang), named, lang
-        )
+        return Chart(figure(), empty, NO_JOURNEY, NO_JOURNEY, JOURNEY, named, lang)
     at = pd.to_datetime(records["store_timestamp"], utc=True, format="ISO8601")
     lanes = [escape(stage, 40) for stage in records["stage"]]
     done = _deliveries(handled, lang)
@@ -75,15 +67,11 @@ def journey(records: pd.DataFrame, handled: pd.DataFrame | None = None, lang: La
     reading = JOURNEY_READING.say(
         records=len(records), ids=records["offset_msg_id"].nunique(), seconds=seconds, handled=len(done), good=good
     )
-    return Chart(
-        chart, table, reading.render(lang), JOURNEY_ALT.render(lang), JOURNEY.render(lang), named, lang, min_width=620
-    )
+    return Chart(chart, table, reading, JOURNEY_ALT, JOURNEY, named, lang, min_width=620)
 
 
 def life(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart the journey of the first message of `frame`: its copies and, where `row` is `delivery`, what consumers did
-    with them.
-    """
+    """Chart the journey of the first message of `frame`: its copies and, where `row` is `delivery`, what consumers did with them."""
     mine = frame[frame["id"] == frame["id"].iloc[0]] if len(frame) else frame
     copies = mine[mine["row"] == "copy"] if len(mine) else mine
     return journey(copies, mine[mine["row"] == "delivery"] if len(mine) else None, lang)

@@ -11,7 +11,7 @@ import pandas as pd
 from kit.charts import Chart, Table, figure
 from kit.charts.messages import ids
 from kit.charts.messages import journey as lanes
-from kit.i18n import Lang, T
+from kit.i18n import Lang, Sentence, T
 
 COPIES = T("Every copy of {id}, in store order")
 DELIVERIES = T("What consumers did with it")
@@ -61,7 +61,7 @@ def apart(life: dict[str, Any], lang: Lang = "en") -> Chart:
         return ids.anatomy(text, lang)
     except BadId as bad:
         said = bad.sentence.render(lang)
-        return Chart(figure(), pd.DataFrame(), said, said, ids.ANATOMY.render(lang), {}, lang)
+        return Chart(figure(), pd.DataFrame(), said, said, ids.ANATOMY, {}, lang)
 
 
 def copies(life: dict[str, Any], lang: Lang = "en") -> Table:
@@ -69,7 +69,7 @@ def copies(life: dict[str, Any], lang: Lang = "en") -> Table:
     return _table(
         life["records"],
         ["store_timestamp", "stage", "topic", "offset_msg_id", "copied_from", "why"],
-        COPIES.say(id=life["id"]).render(lang),
+        COPIES.say(id=life["id"]),
         lang,
     )
 
@@ -79,7 +79,7 @@ def deliveries(life: dict[str, Any], lang: Lang = "en") -> Table:
     return _table(
         life["handled"],
         ["time", "consumer", "offset_msg_id", "reconsume_times", "result", "file", "line"],
-        DELIVERIES.render(lang),
+        DELIVERIES,
         lang,
     )
 
@@ -88,15 +88,13 @@ def mentions(life: dict[str, Any], lang: Lang = "en") -> Table:
     """Return every place that mentions one of its ids or its key: lines, and entries of the message trace topic."""
     rows = [{**m, "line": str(m["line"])} for m in life["mentions"]]
     rows += [{**t, "line": f"@ {t['physical_offset']}"} for t in life["traces"]]
-    return _table(rows, ["file", "line", "text"], MENTIONS.render(lang), lang)
+    return _table(rows, ["file", "line", "text"], MENTIONS, lang)
 
 
 def consumers(life: dict[str, Any], lang: Lang = "en") -> Table:
     """Return what became of each copy in every group that could have consumed it."""
     rows = [{**c, "file": next((e["file"] for e in c["evidence"]), None), "line": _line(c)} for c in life["consumers"]]
-    return _table(
-        rows, ["group", "topic", "queue_id", "queue_offset", "text", "file", "line"], CONSUMERS.render(lang), lang
-    )
+    return _table(rows, ["group", "topic", "queue_id", "queue_offset", "text", "file", "line"], CONSUMERS, lang)
 
 
 def _line(told: dict[str, Any]) -> str:
@@ -107,7 +105,7 @@ def _line(told: dict[str, Any]) -> str:
 
 def gaps(life: dict[str, Any], lang: Lang = "en") -> Table:
     """Return the steps that are missing in its life."""
-    return _table(life["gaps"], ["text", "offset_msg_id"], GAPS.render(lang), lang)
+    return _table(life["gaps"], ["text", "offset_msg_id"], GAPS, lang)
 
 
 def calls(frame: pd.DataFrame, lang: Lang = "en") -> Table:
@@ -116,12 +114,8 @@ def calls(frame: pd.DataFrame, lang: Lang = "en") -> Table:
     """
     shown = frame[frame["message"] == frame["message"].iloc[0]] if "message" in frame and len(frame) else frame
     columns = ["call", "which", "id", "copy", "says"]
-    return Table(
-        shown.reindex(columns=columns), CALLS.render(lang), {name: HEADS[name].render(lang) for name in columns}, lang
-    )
+    return Table(shown.reindex(columns=columns), CALLS, HEADS, lang)
 
 
-def _table(rows: list[dict[str, Any]], columns: list[str], caption: str, lang: Lang) -> Table:
-    return Table(
-        pd.DataFrame(rows).reindex(columns=columns), caption, {name: HEADS[name].render(lang) for name in columns}, lang
-    )
+def _table(rows: list[dict[str, Any]], columns: list[str], caption: Sentence, lang: Lang) -> Table:
+    return Table(pd.DataFrame(rows).reindex(columns=columns), caption, HEADS, lang)

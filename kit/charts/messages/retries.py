@@ -22,24 +22,11 @@ def funnel(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart the retry funnel: `consumer_group`, `level`, `step` (`sent back`, `retry`, `given up`, `dlq`), `messages`,
     `seconds`, of `stages.funnel`.
     """
-    named = {
-        "consumer_group": GROUP.render(lang),
-        "step": STEP.render(lang),
-        "messages": MESSAGES.render(lang),
-        "seconds": SECONDS.render(lang),
-    }
+    named = {"consumer_group": GROUP, "step": STEP, "messages": MESSAGES, "seconds": SECONDS}
     says = {"sent back": SENT_BACK, "retry": RETRIED, "given up": GIVEN_UP, "dlq": DEAD}
     shown = frame[frame["step"].isin(says)] if len(frame) else frame
     if not len(shown):
-        return Chart(
-            figure(),
-            pd.DataFrame(columns=pd.Index(list(named))),
-            NO_FUNNEL.render(lang),
-            NO_FUNNEL.render(lang),
-            FUNNEL.render(lang),
-            named,
-            lang,
-        )
+        return Chart(figure(), pd.DataFrame(columns=pd.Index(list(named))), NO_FUNNEL, NO_FUNNEL, FUNNEL, named, lang)
     steps = [
         says[str(step)].say(n=int(level)).render(lang)
         for step, level in zip(shown["step"], shown["level"], strict=True)
@@ -78,9 +65,7 @@ def funnel(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     )
     first = int(shown[(shown["consumer_group"] == worst) & (shown["level"] == shown["level"].min())]["messages"].max())
     reading = FUNNEL_READING.say(group=str(worst), first=first, dlq=int(_dead(shown, worst)))
-    return Chart(
-        chart, table, reading.render(lang), FUNNEL_ALT.render(lang), FUNNEL.render(lang), named, lang, min_width=560
-    )
+    return Chart(chart, table, reading, FUNNEL_ALT, FUNNEL, named, lang, min_width=560)
 
 
 def _dead(frame: pd.DataFrame, group: str) -> int:

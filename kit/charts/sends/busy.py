@@ -87,14 +87,13 @@ def axis(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         "util": UTIL,
         "cpu": CPU,
     }
-    names = {column: text.render(lang) for column, text in series.items()}
     kinds = [kind for kind in COLOURS if kind in frame]
     if frame.empty:
-        return Chart(figure(), frame, NOTHING.render(lang), NOTHING.render(lang), AXIS.render(lang), names, lang)
+        return Chart(figure(), frame, NOTHING, NOTHING, AXIS, series, lang)
     width = float(frame["step_ms"].iloc[0])
     traces: list[go.Bar | go.Scatter] = []
     for column, colour, dash in (("born", BLUE, "dot"), ("stored", GREEN, "solid")):
-        traces += _line(frame, column, names[column], colour, dash, "y")
+        traces += _line(frame, column, series[column].render(lang), colour, dash, "y")
     for kind in kinds:
         colour, shape = COLOURS[kind]
         some = frame[frame[kind] > 0]
@@ -103,12 +102,12 @@ def axis(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         traces.append(
             go.Bar(x=middle, y=some[kind], width=max(width, 400), name=escape(kind), yaxis="y2", marker=marker)
         )
-    traces += _line(frame, "send_queue", names["send_queue"], PURPLE, "solid", "y3")
-    traces += _line(frame, "written_mb", names["written_mb"], ORANGE, "solid", "y4")
+    traces += _line(frame, "send_queue", QUEUE_SIZE.render(lang), PURPLE, "solid", "y3")
+    traces += _line(frame, "written_mb", WRITTEN.render(lang), ORANGE, "solid", "y4")
     for column, colour, dash in (("util", VERMILLION, "dot"), ("cpu", BLUE, "dash")):
-        traces += _line(frame, column, names[column], colour, dash, "y5")
+        traces += _line(frame, column, series[column].render(lang), colour, dash, "y5")
     shade = {"symbol": "square", "size": 12, "color": "rgba(138,143,152,0.45)"}
-    traces.append(go.Scatter(x=[None], y=[None], mode="markers", name=names["stalled"], marker=shade))
+    traces.append(go.Scatter(x=[None], y=[None], mode="markers", name=STALLED.render(lang), marker=shade))
     chart = figure(*traces, height=800, barmode="stack", hovermode="x")
     spans = _spans(frame)
     for start, end in spans[:MOST_SHADES]:
@@ -143,7 +142,7 @@ def axis(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     failed = int(frame[kinds].sum().sum()) if kinds else 0
     said = (AXIS_STALLED if frame["stalled"].any() else AXIS_READING).say(failed=failed)
     table = shown.drop(columns=["step_ms"]).reset_index(drop=True)
-    return Chart(chart, table, said.render(lang), AXIS_ALT.render(lang), AXIS.render(lang), names, lang, min_width=640)
+    return Chart(chart, table, said, AXIS_ALT, AXIS, series, lang, min_width=640)
 
 
 def _line(frame: pd.DataFrame, column: str, name: str, colour: str, dash: str, yaxis: str) -> list[go.Scatter]:
@@ -167,18 +166,16 @@ def _spans(frame: pd.DataFrame) -> list[tuple[pd.Timestamp, pd.Timestamp]]:
 
 def outcome(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart what became of failed sends. `frame`: kind, stored, lost."""
-    names = {"kind": KIND.render(lang), "stored": WAS_STORED.render(lang), "lost": WAS_LOST.render(lang)}
+    names = {"kind": KIND, "stored": WAS_STORED, "lost": WAS_LOST}
     if frame.empty:
-        return Chart(
-            figure(), frame, NO_OUTCOME.render(lang), NO_OUTCOME.render(lang), OUTCOME.render(lang), names, lang
-        )
+        return Chart(figure(), frame, NO_OUTCOME, NO_OUTCOME, OUTCOME, names, lang)
     labels = [escape(kind) for kind in frame["kind"]]
     bars = [
         go.Bar(
             y=labels,
             x=frame[column],
             orientation="h",
-            name=names[column],
+            name=names[column].render(lang),
             # White strokes, so that the number in the bar can be read.
             marker={
                 "color": colour,
@@ -194,7 +191,7 @@ def outcome(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     chart.update_xaxes(title=FAILED.render(lang))
     chart.update_yaxes(autorange="reversed")
     said = OUTCOME_READING.say(stored=int(frame["stored"].sum()), lost=int(frame["lost"].sum()))
-    return Chart(chart, frame, said.render(lang), OUTCOME_ALT.render(lang), OUTCOME.render(lang), names, lang)
+    return Chart(chart, frame, said, OUTCOME_ALT, OUTCOME, names, lang)
 
 
 def replay(
@@ -208,12 +205,10 @@ def replay(
     """Replay recorded arrivals (at_ms, sends) against recorded pauses (start_ms, end_ms) under other limits; see
     `kit.rocketmq.busy_replay.what_if`.
     """
-    names = {"outcome": OUTCOME.render(lang), "sends": SENDS.render(lang)}
+    names = {"outcome": OUTCOME, "sends": SENDS}
     if arrivals.empty or stalls.empty:
         nothing = pd.DataFrame(columns=pd.Index(["outcome", "sends"]))
-        return Chart(
-            figure(), nothing, NO_REPLAY.render(lang), NO_REPLAY.render(lang), REPLAY.render(lang), names, lang
-        )
+        return Chart(figure(), nothing, NO_REPLAY, NO_REPLAY, REPLAY, names, lang)
     at, each = arrivals["at_ms"].to_numpy("float64"), arrivals["sends"].to_numpy("int64")
     frame = what_if(at, stalls[["start_ms", "end_ms"]].to_numpy("float64"), timeout, retries, wait, each)
     shown = frame.assign(outcome=[REPLAY_NAMES[name].render(lang) for name in frame["outcome"]])
@@ -236,19 +231,14 @@ def replay(
     total = int(frame["sends"].sum())
     bad = total - int(frame.loc[frame["outcome"] == "stored", "sends"].sum())
     said = REPLAY_READING.say(timeout=int(timeout), retries=retries, wait=int(wait), sends=total, bad=bad)
-    return Chart(chart, shown, said.render(lang), REPLAY_ALT.render(lang), REPLAY.render(lang), names, lang)
+    return Chart(chart, shown, said, REPLAY_ALT, REPLAY, names, lang)
 
 
 def why(frame: pd.DataFrame, lang: Lang = "en") -> Table:
     """Show the ranked explanations. `frame`: rank, why, said_en, said_zh, share."""
     share = [None if pd.isna(part) else f"{part:.0%}" for part in frame["share"]]
     shown = pd.DataFrame({"rank": frame["rank"], "said": frame[f"said_{lang}"], "share": share})
-    return Table(
-        shown,
-        WHYS.render(lang),
-        {"rank": RANK.render(lang), "said": SAID.render(lang), "share": SHARE.render(lang)},
-        lang,
-    )
+    return Table(shown, WHYS, {"rank": RANK, "said": SAID, "share": SHARE}, lang)
 
 
 def config(frame: pd.DataFrame, lang: Lang = "en") -> Table:
@@ -257,4 +247,4 @@ def config(frame: pd.DataFrame, lang: Lang = "en") -> Table:
         reason=frame["reason_zh"] if lang == "zh" else frame["reason"], changed=frame["changed"].astype("Int64")
     ).drop(columns="reason_zh")
     names = {"setting": SETTING, "value": VALUE, "known": KNOWN, "changed": CHANGED, "reason": REASON}
-    return Table(shown, CONFIG.render(lang), {name: text.render(lang) for name, text in names.items()}, lang)
+    return Table(shown, CONFIG, names, lang)

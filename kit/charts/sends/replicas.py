@@ -21,19 +21,14 @@ HELD, LACKED, ALL = T("on the replica"), T("missing on the replica"), T("acknowl
 
 def beside(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart the table `replica_seconds`: second, acknowledged, on_replica, missing."""
-    names = {
-        "second": TIME.render(lang),
-        "acknowledged": ALL.render(lang),
-        "on_replica": HELD.render(lang),
-        "missing": LACKED.render(lang),
-    }
+    names = {"second": TIME, "acknowledged": ALL, "on_replica": HELD, "missing": LACKED}
     if frame.empty:
-        return Chart(figure(), frame, NOTHING.render(lang), NOTHING.render(lang), TITLE.render(lang), names, lang)
+        return Chart(figure(), frame, NOTHING, NOTHING, TITLE, names, lang)
     bars = [
         go.Bar(
             x=frame["second"],
             y=frame[column],
-            name=names[column],
+            name=names[column].render(lang),
             marker={"color": colour, "pattern": {"shape": shape}},
         )
         for column, colour, shape in (("on_replica", BLUE, ""), ("missing", VERMILLION, "/"))
@@ -50,4 +45,4 @@ def beside(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
             missing=int(frame["missing"].sum()),
             first=f"{lacking['second'].iloc[0]:%Y-%m-%d %H:%M:%S}",
         )
-    return Chart(chart, frame, said.render(lang), ALT.render(lang), TITLE.render(lang), names, lang, min_width=560)
+    return Chart(chart, frame, said, ALT, TITLE, names, lang, min_width=560)

@@ -71,13 +71,8 @@ def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     table = wide.assign(total=wide.sum(axis=1), limit=limit).reset_index()
     beyond = (table["total"] - table["body"]).tolist()
     table["stage"] = [STAGES[s].render(lang) for s in table["stage"]]
-    named = {
-        "stage": STAGE.render(lang),
-        "body": BODY.render(lang),
-        "total": TOTAL.render(lang),
-        "limit": LIMIT.render(lang),
-    }
-    named |= {slug: text.render(lang) for slug, (text, _, _) in FIELD.items()}
+    named = {"stage": STAGE, "body": BODY, "total": TOTAL, "limit": LIMIT}
+    named |= {slug: text for slug, (text, *_) in FIELD.items()}
     bars = [
         go.Bar(
             y=table["stage"],
@@ -108,19 +103,16 @@ def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         if put_back > room:
             said = FIELDS_READING.say(body=body, room=room, half=half, put_back=put_back, over=put_back - room)
     chart.update_layout(legend={"y": -0.3, "yanchor": "top"})
-    return Chart(
-        chart, table, said.render(lang), FIELDS_ALT.render(lang), FIELDS.render(lang), named, lang, min_width=560
-    )
+    return Chart(chart, table, said, FIELDS_ALT, FIELDS, named, lang, min_width=560)
 
 
 def room(frame: pd.DataFrame, body: int | None = None, lang: Lang = "en") -> Chart | Table:
-    """Chart the bytes left to the limit at each rewrite of a message of this evidence, with a body of `body` bytes (None:
-    its own).
+    """Chart the bytes left to the limit at each rewrite of a message of this evidence, with a body of `body` bytes (None: its own).
 
     `frame`: the row of `kit.analysis.sizes.what_if`; a sentence instead of a chart where it is empty.
     """
     if frame.empty:
-        return Table(pd.DataFrame(), NO_WHAT_IF.render(lang), lang=lang)
+        return Table(pd.DataFrame(), NO_WHAT_IF, lang=lang)
     given = frame.iloc[0].to_dict()
     body = int(given["body"]) if body is None else body
     spec = size.table(
@@ -140,13 +132,7 @@ def room(frame: pd.DataFrame, body: int | None = None, lang: Lang = "en") -> Cha
         fate = TOO_LARGE if row["refused"] or left < 0 else FITS
         rows.append((row["text"].render(lang), escape(row["topic"], 40), stored, left, fate.render(lang)))
     table = pd.DataFrame(rows, columns=pd.Index(["stage", "topic", "bytes", "left", "fate"]))
-    named = {
-        "stage": STAGE.render(lang),
-        "topic": TOPIC.render(lang),
-        "bytes": TOTAL.render(lang),
-        "left": LEFT.render(lang),
-        "fate": FATE.render(lang),
-    }
+    named = {"stage": STAGE, "topic": TOPIC, "bytes": TOTAL, "left": LEFT, "fate": FATE}
     traces = []
     for text, colour, shape in ((FITS, GREEN, ""), (TOO_LARGE, VERMILLION, "/")):
         part = table[table["fate"] == text.render(lang)]
@@ -181,13 +167,11 @@ def room(frame: pd.DataFrame, body: int | None = None, lang: Lang = "en") -> Cha
         safe=None if pd.isna(safe) else int(safe),
     )
     title = WHAT_IF.say(body=body).render(lang)
-    return Chart(chart, table, reading.render(lang), WHAT_IF_ALT.render(lang), title, named, lang, min_width=640)
+    return Chart(chart, table, reading, WHAT_IF_ALT, title, named, lang, min_width=640)
 
 
 def explore_room(frame: pd.DataFrame, interactive: bool = True, lang: Lang = "en") -> Any:
-    """Return `room` with a slider for the body, from nothing to the limit; without a widget where there is nothing to
-    move.
-    """
+    """Return `room` with a slider for the body, from nothing to the limit; without a widget where there is nothing to move."""
     if not interactive or frame.empty:
         return room(frame, None, lang)
     from ipywidgets import IntSlider

@@ -67,18 +67,11 @@ def refusals(frame: pd.DataFrame, lang: Lang = "en") -> Table:
     """
     shown = frame[["writer", "file", "event", "count", "first", "last", "total", "limit", "msg_id"]].copy()
     shown["writer"] = [WRITERS[w].render(lang) if w in WRITERS else None for w in shown["writer"]]
-    return Table(
-        shown.astype(object),
-        REFUSALS.render(lang),
-        {name: text.render(lang) for name, text in REFUSAL_HEADS.items()},
-        lang,
-    )
+    return Table(shown.astype(object), REFUSALS, REFUSAL_HEADS, lang)
 
 
 def near_limit(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart stored half records near the limit. `frame`: `queue_offset`, `store_size`, `last_size`, `limit`, `fate`,
-    `offset_msg_id`.
-    """
+    """Chart stored half records near the limit. `frame`: `queue_offset`, `store_size`, `last_size`, `limit`, `fate`, `offset_msg_id`."""
     limit = int(frame["limit"].iloc[0]) if len(frame) and frame["limit"].notna().any() else None
     near = (
         frame.iloc[0:0]
@@ -94,17 +87,8 @@ def near_limit(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         "fate": FATE,
         "offset_msg_id": OFFSET_ID,
     }
-    heads = {name: text.render(lang) for name, text in named.items()}
     if near.empty or limit is None:
-        return Chart(
-            figure(),
-            table,
-            NEAR_NONE.say(zoom=ZOOM).render(lang),
-            NEAR_ALT.render(lang),
-            NEAR.render(lang),
-            heads,
-            lang,
-        )
+        return Chart(figure(), table, NEAR_NONE.say(zoom=ZOOM), NEAR_ALT, NEAR, named, lang)
     traces = []
     for fate, (text, colour, symbol) in FATES.items():
         part = near[near["fate"] == fate]
@@ -132,16 +116,16 @@ def near_limit(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     chart.update_yaxes(title=STORED.render(lang), tickformat=",d")
     counts = near["fate"].value_counts()
     reading = NEAR_READING.say(**{fate: int(counts.get(fate, 0)) for fate in FATES})
-    return Chart(chart, table, reading.render(lang), NEAR_ALT.render(lang), NEAR.render(lang), heads, lang)
+    return Chart(chart, table, reading, NEAR_ALT, NEAR, named, lang)
 
 
 def half_queue(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart the half queue over time. `frame`: `ts`, `offset`, `line` (`stored`, `checked`)."""
     ordered = frame.sort_values(["ts", "line"], ignore_index=True)
     table = ordered.assign(line=[LINES[each][0].render(lang) for each in ordered["line"]])
-    named = {"ts": TIME.render(lang), "offset": OFFSET.render(lang), "line": WHICH.render(lang)}
+    named = {"ts": TIME, "offset": OFFSET, "line": WHICH}
     if ordered.empty:
-        return Chart(figure(), table, QUEUE_NONE.render(lang), QUEUE_ALT.render(lang), QUEUE.render(lang), named, lang)
+        return Chart(figure(), table, QUEUE_NONE, QUEUE_ALT, QUEUE, named, lang)
     traces, last = [], {}
     for slug, (text, colour, dash) in LINES.items():
         part = ordered[ordered["line"] == slug]
@@ -168,4 +152,4 @@ def half_queue(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         reading = QUEUE_READING.say(
             at=last["checked"], end=end, behind=None if end is None else max(end - last["checked"], 0)
         )
-    return Chart(chart, table, reading.render(lang), QUEUE_ALT.render(lang), QUEUE.render(lang), named, lang)
+    return Chart(chart, table, reading, QUEUE_ALT, QUEUE, named, lang)

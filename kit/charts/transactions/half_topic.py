@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, Final
 
+import attrs
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -93,12 +94,9 @@ def growth(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         {"doubling": range(len(at)), "records": at["seq"].to_numpy(), "reached": at["store_timestamp"].to_numpy()}
     )
     marks["seconds"] = pd.to_timedelta(marks["reached"].diff()).dt.total_seconds()
-    named = {
-        k: v.render(lang)
-        for k, v in {"doubling": ROUND, "records": RECORDS, "reached": REACHED, "seconds": TOOK}.items()
-    }
+    named = {"doubling": ROUND, "records": RECORDS, "reached": REACHED, "seconds": TOOK}
     if frame.empty:
-        return Chart(figure(), marks, NOTHING.render(lang), NOTHING.render(lang), GROWTH.render(lang), named, lang)
+        return Chart(figure(), marks, NOTHING, NOTHING, GROWTH, named, lang)
     ticks = when.astype("datetime64[ns]").astype("int64").to_numpy()
     kept = downsample(np.maximum.accumulate(ticks), seq)
     chart = figure(
@@ -142,7 +140,7 @@ def growth(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         else GROWTH_FEW.say(**said)
     )
     alt = GROWTH_ALT.say(first=int(seq[0]), last=int(seq[-1]))
-    return Chart(chart, marks, reading.render(lang), alt.render(lang), GROWTH.render(lang), named, lang)
+    return Chart(chart, marks, reading, alt, GROWTH, named, lang)
 
 
 def flow(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
@@ -165,16 +163,7 @@ def flow(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     by = frame.groupby("writer")["records"].sum()
     reading = FLOW_READING.say(**{writer: int(by.get(writer, 0)) for writer in WRITERS}).render(lang)
     floor = common.FLOW_FLOOR.render(lang)
-    return Chart(
-        chart.figure,
-        chart.table,
-        f"{reading} {floor}" if floor in chart.reading else reading,
-        chart.alt,
-        FLOW.render(lang),
-        chart.names,
-        lang,
-        chart.min_width,
-    )
+    return attrs.evolve(chart, reading=f"{reading} {floor}" if floor in chart.reading else reading, title=FLOW)
 
 
 def life(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
@@ -206,21 +195,16 @@ def fixes(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     `frame`: `fix`, `prevented`, `left`, `retries_delivered`.
     """
     table = frame.assign(fix=[FIX_NAMES[f].render(lang) if f in FIX_NAMES else str(f) for f in frame["fix"]])
-    named = {
-        "fix": FIX.render(lang),
-        "prevented": PREVENTED.render(lang),
-        "left": LEFT.render(lang),
-        "retries_delivered": RETRIES.render(lang),
-    }
+    named = {"fix": FIX, "prevented": PREVENTED, "left": LEFT, "retries_delivered": RETRIES}
     if table.empty:
-        return Chart(figure(), table, NOTHING.render(lang), NOTHING.render(lang), FIXES.render(lang), named, lang)
+        return Chart(figure(), table, NOTHING, NOTHING, FIXES, named, lang)
 
     def bar(column: str, colour: str, pattern: str) -> go.Bar:
         return go.Bar(
             y=table["fix"],
             x=table[column],
             orientation="h",
-            name=named[column],
+            name=named[column].render(lang),
             text=[f"{n:,}" if n else "" for n in table[column]],
             textposition="auto",
             marker={
@@ -238,7 +222,7 @@ def fixes(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     reading = FIXES_READING.say(
         best=best["fix"], records=int(best["prevented"]), worst=worst["fix"], left=int(worst["left"])
     )
-    return Chart(chart, table, reading.render(lang), FIXES_ALT.render(lang), FIXES.render(lang), named, lang)
+    return Chart(chart, table, reading, FIXES_ALT, FIXES, named, lang)
 
 
 def _log(chart: go.Figure, largest: int, lang: Lang) -> None:

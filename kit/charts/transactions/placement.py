@@ -49,9 +49,7 @@ CHOICES: Final[dict[str, tuple[T, list[str]]]] = {
 
 
 def what_if(given: Assumptions | None = None, lang: Lang = "en") -> Chart:
-    """Chart the worst outcome of each placement and failure, computed now by `kit.rocketmq.placement` under these
-    assumptions.
-    """
+    """Chart the worst outcome of each placement and failure, computed now by `kit.rocketmq.placement` under these assumptions."""
     rows = placement.table(given)
     failures = list(dict.fromkeys(row["failure"] for row in rows))
     cells = {(row["placement"], row["failure"]): row for row in rows}
@@ -87,11 +85,8 @@ def what_if(given: Assumptions | None = None, lang: Lang = "en") -> Chart:
     broken = {
         place: sum(cells[place, failure]["worst"] in placement.BROKEN for failure in failures) for place in places
     }
-    named = {"failure": FAILURE.render(lang)} | {place: text.render(lang) for place, text in PLACES.items()}
     reading = WHAT_IF_READING.say(failures=len(failures), **broken)
-    return Chart(
-        chart, table, reading.render(lang), WHAT_IF_ALT.render(lang), WHAT_IF.render(lang), named, lang, min_width=720
-    )
+    return Chart(chart, table, reading, WHAT_IF_ALT, WHAT_IF, {"failure": FAILURE} | PLACES, lang, min_width=720)
 
 
 def _shortest(row: dict[str, Any], lang: Lang) -> str:
@@ -102,9 +97,7 @@ def _shortest(row: dict[str, Any], lang: Lang) -> str:
 
 
 def explore(lang: Lang = "en", interactive: bool = True) -> Any:
-    """Return the placements as a what-if with a switch for each assumption; the plain chart where there is no
-    interaction.
-    """
+    """Return the placements as a what-if with a switch for each assumption; the plain chart where there is no interaction."""
     if not interactive:
         return what_if(lang=lang)
     import ipywidgets

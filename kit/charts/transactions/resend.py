@@ -58,8 +58,8 @@ def what_if(group: str, client: str, broker: str, lang: Lang = "en") -> Table:
         (FATE.render(lang), FATES[ends].render(lang), RULES["oldFallback"].reference),
     ]
     frame = pd.DataFrame(rows, columns=pd.Index(["asked", "answer", "upstream"]))
-    heads = {"asked": QUESTION.render(lang), "answer": ANSWER.render(lang), "upstream": SOURCE.render(lang)}
-    return Table(frame, CAPTION.say(group=group, client=client, broker=broker).render(lang), heads, lang)
+    heads = {"asked": QUESTION, "answer": ANSWER, "upstream": SOURCE}
+    return Table(frame, CAPTION.say(group=group, client=client, broker=broker), heads, lang)
 
 
 def explore(group: str, client: str, broker: str, interactive: bool = True, lang: Lang = "en") -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import attrs
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -114,15 +115,7 @@ def accounting(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     )
     chart = common.flow(named, lang)
     if frame.empty:
-        return Chart(
-            chart.figure,
-            chart.table,
-            NOTHING.render(lang),
-            NOTHING.render(lang),
-            ACCOUNT.render(lang),
-            chart.names,
-            lang,
-        )
+        return attrs.evolve(chart, reading=NOTHING, alt=NOTHING, title=ACCOUNT)
     into = frame.groupby("target")["count"].sum()
     total = int(frame.loc[frame["source"] == "half", "count"].sum())
     said = {state: int(into.get(state, 0)) for state in ("rolled_back", "discarded", "pending")}
@@ -131,8 +124,7 @@ def accounting(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         lang
     )
     floor = common.FLOW_FLOOR.render(lang)
-    shown = f"{reading} {floor}" if floor in chart.reading else reading
-    return Chart(chart.figure, chart.table, shown, chart.alt, ACCOUNT.render(lang), chart.names, lang, chart.min_width)
+    return attrs.evolve(chart, reading=f"{reading} {floor}" if floor in chart.reading else reading, title=ACCOUNT)
 
 
 def timelines(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
@@ -142,14 +134,9 @@ def timelines(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """
     columns = ["path", "key", "stage", "seconds", "uniq_key"]
     shown = frame.reindex(columns=columns)
-    named = {
-        "path": PATH.render(lang),
-        "key": KEY.render(lang),
-        "stage": STAGE.render(lang),
-        "seconds": SECONDS.render(lang),
-    }
+    named = {"path": PATH, "key": KEY, "stage": STAGE, "seconds": SECONDS}
     if shown.empty:
-        return Chart(figure(), shown, NOTHING.render(lang), NOTHING.render(lang), TIMES.render(lang), named, lang)
+        return Chart(figure(), shown, NOTHING, NOTHING, TIMES, named, lang)
     shown = shown.assign(
         stage=[STAGES[s].render(lang) if s in STAGES else str(s) for s in frame["stage"]], _stage=frame["stage"]
     )
@@ -197,9 +184,7 @@ def timelines(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         transactions=len(lanes), paths=shown["path"].nunique(), seconds=round(float(shown["seconds"].max()), 1)
     )
     table = shown.drop(columns=["uniq_key", "_stage"])
-    return Chart(
-        chart, table, reading.render(lang), TIMES_ALT.render(lang), TIMES.render(lang), named, lang, min_width=640
-    )
+    return Chart(chart, table, reading, TIMES_ALT, TIMES, named, lang, min_width=640)
 
 
 def _bands(chart: go.Figure, first: pd.DataFrame, lanes: dict[str, int]) -> None:
@@ -221,9 +206,7 @@ def _bands(chart: go.Figure, first: pd.DataFrame, lanes: dict[str, int]) -> None
 
 
 def wrong(frame: pd.DataFrame, lang: Lang = "en") -> Table:
-    """Show the inconsistent keys with cause and repair. `frame`: that of
-    `kit.analysis.transactions.reconcile.inconsistent`.
-    """
+    """Show the inconsistent keys with cause and repair. `frame`: that of `kit.analysis.transactions.reconcile.inconsistent`."""
     said = [CAUSES[c].render(lang) if c in CAUSES else c for c in frame["cause"]]
     shown = pd.DataFrame(
         {
@@ -239,13 +222,13 @@ def wrong(frame: pd.DataFrame, lang: Lang = "en") -> Table:
         }
     )
     heads = {"key": KEY, "kind": KIND, "state": STATE, "cause": CAUSE, "repair": REPAIR_COLUMN, "evidence": EVIDENCE}
-    return Table(shown, WRONG.render(lang), {k: v.render(lang) for k, v in heads.items()}, lang)
+    return Table(shown, WRONG, heads, lang)
 
 
 def taken(frame: pd.DataFrame, lang: Lang = "en") -> Table:
     """Show the paths with their counts. `frame`: that of `kit.analysis.transactions.paths.paths`."""
     heads = {"path": PATH, "producer_group": GROUP, "transactions": COUNT}
-    return Table(frame[list(heads)], TAKEN.render(lang), {k: v.render(lang) for k, v in heads.items()}, lang)
+    return Table(frame[list(heads)], TAKEN, heads, lang)
 
 
 def in_force(frame: pd.DataFrame, lang: Lang = "en") -> Table:
@@ -258,16 +241,14 @@ def in_force(frame: pd.DataFrame, lang: Lang = "en") -> Table:
         for row in frame.to_dict("records")
     ]
     heads = {"limit": LIMIT, "value": VALUE, "unit": UNIT, "known": KNOWN}
-    return Table(shown, LIMITS.render(lang), {k: v.render(lang) for k, v in heads.items()}, lang)
+    return Table(shown, LIMITS, heads, lang)
 
 
 def story(timeline: pd.DataFrame, wrong: pd.DataFrame, lang: Lang = "en") -> Table:
-    """Tell one inconsistent transaction, the first of `wrong` that the timeline holds: its records, answers, row, cause
-    and repair.
-    """
+    """Tell one inconsistent transaction, the first of `wrong` that the timeline holds: its records, answers, row, cause and repair."""
     known = wrong[wrong["uniq_key"].isin(timeline["uniq_key"])] if len(wrong) and len(timeline) else wrong.head(0)
     if known.empty:
-        return Table(pd.DataFrame(), NOTHING.render(lang), lang=lang)
+        return Table(pd.DataFrame(), NOTHING, lang=lang)
     one: dict[Any, Any] = known.iloc[0].to_dict()
     mine: list[dict[Any, Any]] = timeline[timeline["uniq_key"] == one["uniq_key"]].to_dict("records")
     rows = [
@@ -284,8 +265,8 @@ def story(timeline: pd.DataFrame, wrong: pd.DataFrame, lang: Lang = "en") -> Tab
         rows.append((None, BECAUSE.say(cause=cause).render(lang), f"{one['evidence_file']}:{one['evidence_line']}"))
     rows.append((None, REPAIR.say(repair=REPAIRS[one["repair"]]).render(lang), "inconsistent.csv"))
     frame = pd.DataFrame(rows, columns=["time", "what", "where"])
-    named = {"time": WHEN.render(lang), "what": WHAT.render(lang), "where": WHERE.render(lang)}
-    return Table(frame, STORY.say(key=one["key"]).render(lang), named, lang)
+    named = {"time": WHEN, "what": WHAT, "where": WHERE}
+    return Table(frame, STORY.say(key=one["key"]), named, lang)
 
 
 def _where(row: dict[Any, Any]) -> str:

@@ -103,9 +103,7 @@ def is_offset_id(text: str) -> bool:
 
 @attrs.frozen
 class Columns:
-    """What a table is and which of its columns (by position) means what. `keys`: other columns that could be the key,
-    best first.
-    """
+    """What a table is and which of its columns (by position) means what. `keys`: other columns that could be the key, best first."""
 
     role: str
     at: dict[str, int]
@@ -342,9 +340,7 @@ def declared(path: Path, size: int, detail: dict[str, Any], chosen: dict[str, st
 
 
 def read(path: Path, file: str, detail: dict[str, Any], zone: Callable[[int], int]) -> Iterator[pa.RecordBatch]:
-    """Yield batches of `ROWS` or `SENDS` from one table. `zone(ms as printed)` gives ms since 1970 for times without a
-    zone.
-    """
+    """Yield batches of `ROWS` or `SENDS` from one table. `zone(ms as printed)` gives ms since 1970 for times without a zone."""
     how = None if detail["dialect"] is None else delimited.Dialect.of(detail["dialect"])
     names = names_of(path, how)
     at = {field: names.index(name) for field, name in detail["columns"].items() if name in names}

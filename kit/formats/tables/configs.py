@@ -162,16 +162,12 @@ _PAGE: Final = 4096
 
 
 def is_backup(file: str) -> bool:
-    """Tell the copy of the time before the last save (`common/ConfigManager`) by its name: its content is of the same
-    shape.
-    """
+    """Tell the copy of the time before the last save (`common/ConfigManager`) by its name: its content is of the same shape."""
     return PurePosixPath(file).name.lower().endswith(".bak")
 
 
 def sniff(head: bytes, file: str = "", size: int | None = None) -> dict[str, Any] | None:
-    """Tell store JSON ("name", "backup"), broker.conf or the checkpoint file by the first bytes; None where it is not one
-    of them.
-    """
+    """Tell store JSON ("name", "backup"), broker.conf or the checkpoint file by the first bytes; None where it is not one of them."""
     found = _sniff_checkpoint(head, size)
     if found:
         return found
@@ -224,9 +220,7 @@ def parse_json(text: str) -> Any:
 
 
 def properties(text: str) -> Iterator[tuple[int, str, str]]:
-    """Yield (line, name, value) as `java.util.Properties.load` does: nothing behind the separator's blanks is
-    dropped.
-    """
+    """Yield (line, name, value) as `java.util.Properties.load` does: nothing behind the separator's blanks is dropped."""
     pending, start = "", 0
     for number, raw in enumerate(text.split("\n"), 1):
         line = raw.rstrip("\r").lstrip(" \t\f")
@@ -403,9 +397,7 @@ _SETTING: Final = re.compile(r"(\w+) +=  ?(.*)$")
 
 
 def broker_config_output(file: str, text: str) -> Iterator[dict[str, Any]]:
-    """Yield the settings in the output of `mqadmin getBrokerConfig` (`%-50s=  %s` below a title with the broker's
-    address).
-    """
+    """Yield the settings in the output of `mqadmin getBrokerConfig` (`%-50s=  %s` below a title with the broker's address)."""
     subject = None
     for line, raw in enumerate(text.split("\n"), 1):
         content = raw.rstrip("\r")

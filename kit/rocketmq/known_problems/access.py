@@ -4,58 +4,53 @@ from __future__ import annotations
 
 from typing import Final
 
-from kit.i18n import T
-from kit.rocketmq.known_problems.problem import Problem, problem
+from kit.rocketmq.known_problems.problem import Problem
 
 PROBLEMS: Final[tuple[Problem, ...]] = (
-    problem(
+    Problem(
         "acl-no-account",
-        T("The access key is not known to the broker"),
+        "The access key is not known to the broker",
         ("No acl config for", "No accessKey is configured", "user:{} is invalid", "User:{} is not found"),
-        T("The client sent an access key that plain_acl.yml (or the user table of 5.3) does not hold, or none at all."),
-        T("accessKey of the client; accounts of plain_acl.yml on every broker."),
+        "The client sent an access key that plain_acl.yml (or the user table of 5.3) does not hold, or none at all.",
+        "accessKey of the client; accounts of plain_acl.yml on every broker.",
         "acl/plain/PlainPermissionManager.validate",
-        remedy=T("Configure the key on client or broker; changes of the file are read without a restart."),
-        risk=T("None."),
+        remedy="Configure the key on client or broker; changes of the file are read without a restart.",
+        risk="None.",
         verdict="confirmed",
         unless=r"^(?![\s\S]*(?:acl|Acl|accessKey|user))",
         example="CODE: 1  DESC: org.apache.rocketmq.acl.common.AclException: No acl config for RocketMQ2",
         cause="acl-denied",
     ),
-    problem(
+    Problem(
         "acl-signature",
-        T("The signature does not match: the secret is wrong"),
+        "The signature does not match: the secret is wrong",
         ("Check signature failed for accessKey", "CAL_SIGNATURE_FAILED", "[10015:signature-failed]"),
-        T(
-            "The access key is known, but the request was signed with another secret, or something changed the request on its way."
-        ),
-        T("secretKey of client and broker: blanks, quotes, encoding."),
+        "The access key is known, but the request was signed with another secret, or something changed the request on its way.",
+        "secretKey of client and broker: blanks, quotes, encoding.",
         "acl/plain/PlainPermissionManager.validate",
-        remedy=T("Set the same secret on both sides."),
-        risk=T("None."),
+        remedy="Set the same secret on both sides.",
+        risk="None.",
         verdict="confirmed",
         example="org.apache.rocketmq.acl.common.AclException: Check signature failed for accessKey=RocketMQ",
         cause="acl-denied",
     ),
-    problem(
+    Problem(
         "acl-denied",
-        T("The account may not do this"),
+        "The account may not do this",
         ("No default permission for", "has no permission to", "Need admin permission for request code"),
-        T(
-            "The account is known, and topic or group permissions do not allow the request: PUB to send, SUB to consume (and SUB on the group's retry topic), admin for changes."
-        ),
-        T("Which resource does the text name? defaultTopicPerm, topicPerms, groupPerms of that account."),
+        "The account is known, and topic or group permissions do not allow the request: PUB to send, SUB to consume (and SUB on the group's retry topic), admin for changes.",
+        "Which resource does the text name? defaultTopicPerm, topicPerms, groupPerms of that account.",
         "acl/plain/PlainPermissionManager.checkPerm",
-        remedy=T("Grant the one permission on that topic or group."),
-        risk=T("Admin rights for applications allow deleting topics."),
+        remedy="Grant the one permission on that topic or group.",
+        risk="Admin rights for applications allow deleting topics.",
         verdict="confirmed",
         unless=r"^(?![\s\S]*(?:acl|Acl|ACL|topic|Topic|group|Group|request code))",
         example="org.apache.rocketmq.acl.common.AclException: No default permission for orders",
         cause="acl-denied",
     ),
-    problem(
+    Problem(
         "acl-whitelist",
-        T("The client's address is not allowed"),
+        "The client's address is not allowed",
         (
             "NetAddress examine scope Exception",
             "Netaddress examine scope Exception",
@@ -65,20 +60,18 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "etAddress examine Exception",
             "wrong format IP(s)",
         ),
-        T(
-            "globalWhiteRemoteAddresses or the account's whiteRemoteAddress do not cover the client's address, or one of their patterns is not valid."
-        ),
-        T("The address as the broker sees it (behind NAT another one) against the patterns."),
+        "globalWhiteRemoteAddresses or the account's whiteRemoteAddress do not cover the client's address, or one of their patterns is not valid.",
+        "The address as the broker sees it (behind NAT another one) against the patterns.",
         "acl/plain/RemoteAddressStrategyFactory",
-        remedy=T("Correct the pattern."),
-        risk=T("A wide pattern in globalWhiteRemoteAddresses lets everybody in without a key."),
+        remedy="Correct the pattern.",
+        risk="A wide pattern in globalWhiteRemoteAddresses lets everybody in without a key.",
         verdict="confirmed",
         example="org.apache.rocketmq.acl.common.AclException: NetAddress examine scope Exception netAddress is 10.20.*.*.1",
         cause="acl-denied",
     ),
-    problem(
+    Problem(
         "acl-config",
-        T("The ACL configuration cannot be used"),
+        "The ACL configuration cannot be used",
         (
             "Users must ensure that the acl yaml config file",
             "Convert yaml file to data object error",
@@ -90,8 +83,8 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "Failed to enable ACL",
             "Failed to parse configuration to enable ACL",
         ),
-        T("plain_acl.yml (conf/ or conf/acl/) is missing, empty, not valid YAML, or names a key twice."),
-        T("Indentation of the file named; aclEnable=true on the broker."),
+        "plain_acl.yml (conf/ or conf/acl/) is missing, empty, not valid YAML, or names a key twice.",
+        "Indentation of the file named; aclEnable=true on the broker.",
         "acl/plain/PlainPermissionManager.load",
         classes=(
             "acl/PlainPermissionManager",
@@ -100,25 +93,23 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "auth/AuthMigrator",
             "auth/PlainPermissionManager",
         ),
-        remedy=T("Correct the file; it is read again when it changes."),
-        risk=T("An empty file with aclEnable=true locks everybody out."),
+        remedy="Correct the file; it is read again when it changes.",
+        risk="An empty file with aclEnable=true locks everybody out.",
         verdict="suspected",
         unless=r"tools\.ya?ml",  # mqadmin without an access key of its own (tools/command/MQAdminStartup.getAclRPCHook)
     ),
-    problem(
+    Problem(
         "mqadmin-without-acl",
-        T("mqadmin found no access key of its own"),
+        "mqadmin found no access key of its own",
         "tools.yml, acl isn't be enabled",
-        T(
-            "mqadmin looks for an access key in conf/tools.yml and goes on without one. It says nothing about the broker."
-        ),
-        T("Nothing, unless the broker refuses mqadmin: then write accessKey and secretKey into conf/tools.yml."),
+        "mqadmin looks for an access key in conf/tools.yml and goes on without one. It says nothing about the broker.",
+        "Nothing, unless the broker refuses mqadmin: then write accessKey and secretKey into conf/tools.yml.",
         "tools/command/MQAdminStartup.getAclRPCHook",
         example="WARN main - Cannot find conf file /opt/rocketmq/conf/tools.yml, acl isn't be enabled.",
     ),
-    problem(
+    Problem(
         "auth-failed",
-        T("Authentication or authorization of 5.3 refused a request"),
+        "Authentication or authorization of 5.3 refused a request",
         (
             "authenticate failed, request",
             "authorization failed, request",
@@ -130,10 +121,8 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "Authentication failed. Please verify",
             "Authorization failed. Please verify",
         ),
-        T(
-            "ACL 2.0 (5.3.0 and later, authenticationEnabled, authorizationEnabled) refused a request: unknown user, wrong signature, or no policy for the resource."
-        ),
-        T("The exception behind the line; mqadmin listUser and listAcl."),
+        "ACL 2.0 (5.3.0 and later, authenticationEnabled, authorizationEnabled) refused a request: unknown user, wrong signature, or no policy for the resource.",
+        "The exception behind the line; mqadmin listUser and listAcl.",
         "broker/auth/pipeline, auth",
         classes=(
             "broker/AuthenticationPipeline",
@@ -141,8 +130,8 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "proxy/AuthenticationPipeline",
             "proxy/AuthorizationPipeline",
         ),
-        remedy=T("Create the user or the policy; inner clients need innerClientAuthenticationCredentials."),
-        risk=T("None."),
+        remedy="Create the user or the policy; inner clients need innerClientAuthenticationCredentials.",
+        risk="None.",
         verdict="confirmed",
         since="5.3.0",
         cause="acl-denied",

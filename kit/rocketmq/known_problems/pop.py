@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from kit.i18n import T
-from kit.rocketmq.known_problems.problem import Problem, problem
+from kit.rocketmq.known_problems.problem import Problem
 
 PROBLEMS: Final[tuple[Problem, ...]] = (
-    problem(
+    Problem(
         "pop-ack-failed",
-        T("An acknowledgement of pop consumption failed"),
+        "An acknowledgement of pop consumption failed",
         (
             "put ack msg error",
             "[PopBuffer]put ack to store fail",
@@ -20,19 +19,17 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "ack async error.",
             "change Invisible, put ack msg",
         ),
-        T(
-            "The broker could not record an acknowledgement. The message becomes visible again after its invisible time and is delivered once more."
-        ),
-        T("The store's refusal at that second; do repeated deliveries follow?"),
+        "The broker could not record an acknowledgement. The message becomes visible again after its invisible time and is delivered once more.",
+        "The store's refusal at that second; do repeated deliveries follow?",
         "broker/processor/AckMessageProcessor, PopBufferMergeService",
-        remedy=T("Correct the store; make consumers idempotent."),
-        risk=T("None."),
+        remedy="Correct the store; make consumers idempotent.",
+        risk="None.",
         verdict="suspected",
         since="5.0.0",
     ),
-    problem(
+    Problem(
         "pop-handle-expired",
-        T("An acknowledgement came too late"),
+        "An acknowledgement came too late",
         (
             "add ack fail, rqId={}, no ck",
             "almost timeout for revive",
@@ -42,21 +39,19 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "INVALID_RECEIPT_HANDLE",
             "receipt handle is expired",
         ),
-        T(
-            "The consumer took longer than the invisible time (popInvisibleTime 60 s, gRPC consumers renew through the proxy). The message was or will be delivered again."
-        ),
-        T("How long does the listener take against the invisible time?"),
+        "The consumer took longer than the invisible time (popInvisibleTime 60 s, gRPC consumers renew through the proxy). The message was or will be delivered again.",
+        "How long does the listener take against the invisible time?",
         "broker/processor/PopBufferMergeService, proxy",
-        remedy=T("Raise the invisible time or speed the listener up."),
-        risk=T("A long invisible time delays the retry of messages whose consumer died."),
+        remedy="Raise the invisible time or speed the listener up.",
+        risk="A long invisible time delays the retry of messages whose consumer died.",
         verdict="suspected",
         least=3,
         since="5.0.0",
         unless=r"remove from reviveRequestMap",
     ),
-    problem(
+    Problem(
         "pop-revive-stuck",
-        T("Messages that were not acknowledged are not revived"),
+        "Messages that were not acknowledged are not revived",
         (
             "rePut CK reach max times, drop it",
             "revive error, message may be lost",
@@ -66,21 +61,19 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "invalid ack index,",
             "invalid batch ack index,",
         ),
-        T(
-            "The revive service puts messages without an acknowledgement back into the retry topic; doing so failed, and after the last attempt a record is dropped. Before 5.3.0 a failed write could lose the message (#7914)."
-        ),
-        T("Why does writing to the retry topic fail: does it exist, is the store full?"),
+        "The revive service puts messages without an acknowledgement back into the retry topic; doing so failed, and after the last attempt a record is dropped. Before 5.3.0 a failed write could lose the message (#7914).",
+        "Why does writing to the retry topic fail: does it exist, is the store full?",
         "broker/processor/PopReviveService",
-        remedy=T("Upgrade to 5.3.0 or later; correct the refusal; resend what the line names."),
-        risk=T("None."),
+        remedy="Upgrade to 5.3.0 or later; correct the refusal; resend what the line names.",
+        risk="None.",
         verdict="confirmed",
         since="5.0.0",
         until="5.3.1",
         fixed="5.3.0 (#7914), 5.3.2 (#9106)",
     ),
-    problem(
+    Problem(
         "pop-revive-behind",
-        T("The revive queue is read with difficulty"),
+        "The revive queue is read with difficulty",
         (
             "reviveQueueId={}, OFFSET_ILLEGAL",
             "ck offset long time not commit",
@@ -88,33 +81,31 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "add ck, max size",
             "offset illegal. GetMessageStatus={}, topic=rmq_sys_REVIVE_LOG",
         ),
-        T("The revive log is behind or its offset lies outside the queue: retries of pop consumers come late."),
-        T("Revive lag (pop metrics); was a topic or offset deleted?"),
+        "The revive log is behind or its offset lies outside the queue: retries of pop consumers come late.",
+        "Revive lag (pop metrics); was a topic or offset deleted?",
         "broker/processor/PopReviveService, PopBufferMergeService",
-        remedy=T("Let it catch up; raise reviveQueueNum before the load comes."),
-        risk=T("None."),
+        remedy="Let it catch up; raise reviveQueueNum before the load comes.",
+        risk="None.",
         verdict="suspected",
         lasts=30.0,
         since="5.0.0",
         example="reviveQueueId=1, OFFSET_ILLEGAL rmq_sys_REVIVE_LOG_DefaultCluster, result is OFFSET_OVERFLOW_BADLY",
     ),
-    problem(
+    Problem(
         "pop-unacked-limit",
-        T("Pop consumption stopped because too many messages are not acknowledged"),
+        "Pop consumption stopped because too many messages are not acknowledged",
         ("Too much msgs unacked, then stop pop",),
-        T(
-            "More messages are in flight than popInflightMessageThreshold for this group, topic and queue; the broker gives no more until some are acknowledged."
-        ),
-        T("Which group and queue? Is its listener stuck?"),
+        "More messages are in flight than popInflightMessageThreshold for this group, topic and queue; the broker gives no more until some are acknowledged.",
+        "Which group and queue? Is its listener stuck?",
         "broker/processor/PopMessageProcessor",
-        remedy=T("Free the listener; restart the consumer that does not acknowledge."),
-        risk=T("Its messages are delivered again after the invisible time."),
+        remedy="Free the listener; restart the consumer that does not acknowledge.",
+        risk="Its messages are delivered again after the invisible time.",
         verdict="confirmed",
         since="5.2.0",
     ),
-    problem(
+    Problem(
         "pop-refused",
-        T("A pop request was refused"),
+        "A pop request was refused",
         (
             "poping message is forbidden",
             "pop message is forbidden",
@@ -122,19 +113,17 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "pop message is timeout too much",
             "num is greater than 32",
         ),
-        T(
-            "The broker has no read permission, the request came too late (its own time-out had passed in the queue), or it asks for more than 32 messages."
-        ),
-        T("Which of the three? `timeout too much` means the broker is overloaded or clocks differ."),
+        "The broker has no read permission, the request came too late (its own time-out had passed in the queue), or it asks for more than 32 messages.",
+        "Which of the three? `timeout too much` means the broker is overloaded or clocks differ.",
         "broker/processor/PopMessageProcessor",
-        remedy=T("Lower the batch, relieve the broker, or align the clocks."),
-        risk=T("None."),
+        remedy="Lower the batch, relieve the broker, or align the clocks.",
+        risk="None.",
         verdict="suspected",
         since="5.0.0",
     ),
-    problem(
+    Problem(
         "pop-order",
-        T("The order information of an ordered pop consumer does not match"),
+        "The order information of an ordered pop consumer does not match",
         (
             "popTime is not equal to orderInfo saved",
             "OrderInfo is null,",
@@ -143,38 +132,34 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "orderInfo is null, key",
             "orderInfo of queueId is null",
         ),
-        T(
-            "An acknowledgement of an ordered pop consumer belongs to an earlier delivery: the message was delivered again in between."
-        ),
-        T("Invisible time against the listener's time."),
+        "An acknowledgement of an ordered pop consumer belongs to an earlier delivery: the message was delivered again in between.",
+        "Invisible time against the listener's time.",
         "broker/offset/ConsumerOrderInfoManager",
         classes=("broker/ConsumerOrderInfoManager", "broker/ConsumerOrderInfoLockManager"),
     ),
-    problem(
+    Problem(
         "pop-store-rocksdb",
-        T("The RocksDB store of pop consumption reports an error"),
+        "The RocksDB store of pop consumption reports an error",
         (
             "PopConsumerRocksdbStore init error",
             "PopConsumerService exception in recode retry message",
             "PopConsumerService popAsync error",
         ),
-        T(
-            "With popConsumerKVServiceEnable (5.3.2 and later) pop states are kept in RocksDB; it could not be opened or read."
-        ),
-        T("Space and permissions of the popconsume folder."),
+        "With popConsumerKVServiceEnable (5.3.2 and later) pop states are kept in RocksDB; it could not be opened or read.",
+        "Space and permissions of the popconsume folder.",
         "broker/pop/PopConsumerService",
         classes=("broker/PopConsumerRocksdbStore", "broker/PopConsumerService", "broker/PopConsumerCache"),
-        remedy=T("Free space; restart."),
-        risk=T("Without the states messages are delivered again."),
+        remedy="Free space; restart.",
+        risk="Without the states messages are delivered again.",
         verdict="suspected",
         since="5.3.2",
     ),
-    problem(
+    Problem(
         "pop-other",
-        T("Pop consumption reports a difficulty"),
+        "Pop consumption reports a difficulty",
         ("[PopBuffer]add ck, timeout", "[PopBuffer]mergeKey conflict", "Exception in popMsgFromQueue"),
-        T("A line of the pop processors (5.x); single ones come with rebalances, restarts and deleted topics."),
-        T("Whether it repeats for one topic and group."),
+        "A line of the pop processors (5.x); single ones come with rebalances, restarts and deleted topics.",
+        "Whether it repeats for one topic and group.",
         "broker/processor/Pop…",
         classes=(
             "broker/PopBufferMergeService",
@@ -190,12 +175,12 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "remoting/ExtraInfoUtil",
         ),
     ),
-    problem(
+    Problem(
         "proxy-error",
-        T("The proxy answers with an internal error"),
+        "The proxy answers with an internal error",
         ("internal server error", "grpc server has exception. errorMsg", "find an unexpect err."),
-        T("The proxy (5.x) caught an exception it has no answer for; gRPC clients see INTERNAL_SERVER_ERROR."),
-        T("proxy.log at that second; can the proxy reach name servers and brokers (rmq-proxy.json)?"),
+        "The proxy (5.x) caught an exception it has no answer for; gRPC clients see INTERNAL_SERVER_ERROR.",
+        "proxy.log at that second; can the proxy reach name servers and brokers (rmq-proxy.json)?",
         "proxy/grpc",
         classes=(
             "proxy/ResponseBuilder",
@@ -228,15 +213,15 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "proxy/ClusterServiceManager",
             "proxy/DefaultAdminService",
         ),
-        remedy=T("Correct what the exception names; restart the proxy."),
-        risk=T("None."),
+        remedy="Correct what the exception names; restart the proxy.",
+        risk="None.",
         verdict="suspected",
         unless=r"^(?![\s\S]*(?:rocketmq|RocketMQ|grpc|INTERNAL))",
         least=3,
     ),
-    problem(
+    Problem(
         "proxy-route",
-        T("The proxy cannot load a route or configuration"),
+        "The proxy cannot load a route or configuration",
         (
             "load topic route from namesrv failed",
             "load subscription config failed. consumerGroup",
@@ -244,20 +229,18 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "reload topic route from namesrv",
             "create system broadcast topic",
         ),
-        T(
-            "The proxy asked name server or broker for a topic or group and got nothing: it does not exist, or the connection is missing."
-        ),
-        T("Does mqadmin see the topic with the proxy's namesrvAddr?"),
+        "The proxy asked name server or broker for a topic or group and got nothing: it does not exist, or the connection is missing.",
+        "Does mqadmin see the topic with the proxy's namesrvAddr?",
         "proxy/service/route/TopicRouteService",
         classes=("proxy/TopicRouteService", "proxy/ClusterMetadataService"),
-        remedy=T("Create the topic or group; correct namesrvAddr in rmq-proxy.json."),
-        risk=T("None."),
+        remedy="Create the topic or group; correct namesrvAddr in rmq-proxy.json.",
+        risk="None.",
         verdict="suspected",
         least=3,
     ),
-    problem(
+    Problem(
         "proxy-start",
-        T("The proxy does not start as configured"),
+        "The proxy does not start as configured",
         (
             "the config file {} not exist",
             "the config file {} length is zero",
@@ -265,8 +248,8 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "Failed to load Server key/certificate",
             "process ssl protocol negotiator failed",
         ),
-        T("rmq-proxy.json is missing or empty, or the TLS key and certificate cannot be read."),
-        T("RMQ_PROXY_HOME and the --proxyConfigPath option; permissions of the key files."),
+        "rmq-proxy.json is missing or empty, or the TLS key and certificate cannot be read.",
+        "RMQ_PROXY_HOME and the --proxyConfigPath option; permissions of the key files.",
         "proxy/config/Configuration, proxy/grpc",
         classes=(
             "proxy/Configuration",
@@ -280,23 +263,21 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "proxy/Http2ProxyFrontendHandler",
             "proxy/HAProxyMessageForwarder",
         ),
-        remedy=T("Correct the file and start again."),
-        risk=T("None."),
+        remedy="Correct the file and start again.",
+        risk="None.",
         verdict="suspected",
         unless=r"^(?![\s\S]*(?:rmq-proxy|proxy|tls|TLS|ssl|grpc))",
     ),
-    problem(
+    Problem(
         "grpc-message-type",
-        T("The topic's message type does not allow this message"),
+        "The topic's message type does not allow this message",
         ("MESSAGE_PROPERTY_CONFLICT_WITH_TYPE", "TopicMessageType validate failed"),
-        T(
-            "In 5.x a topic has a type (NORMAL, FIFO, DELAY, TRANSACTION); gRPC producers are refused when a message is of another one."
-        ),
-        T("message.type of the topic (topics.json attributes) against what is sent."),
+        "In 5.x a topic has a type (NORMAL, FIFO, DELAY, TRANSACTION); gRPC producers are refused when a message is of another one.",
+        "message.type of the topic (topics.json attributes) against what is sent.",
         "proxy/processor/validator/DefaultTopicMessageTypeValidator",
         printed="gRPC clients, proxy.log",
-        remedy=T("mqadmin updateTopic -a +message.type=FIFO (or DELAY, TRANSACTION), one topic per type."),
-        risk=T("None."),
+        remedy="mqadmin updateTopic -a +message.type=FIFO (or DELAY, TRANSACTION), one topic per type.",
+        risk="None.",
         verdict="confirmed",
         unless=r"^(?![\s\S]*(?:TopicMessageType|MESSAGE_PROPERTY|NORMAL|FIFO|DELAY|TRANSACTION))",
         example="TopicMessageType validate failed, the expected type is NORMAL, but actual type is DELAY",

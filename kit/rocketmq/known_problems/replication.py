@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kit.i18n import T
-from kit.rocketmq.known_problems.problem import Problem, problem
+from kit.rocketmq.known_problems.problem import Problem
 
 _HA: Final = (
     "store/HAService",
@@ -23,148 +22,132 @@ _HA: Final = (
 )
 
 PROBLEMS: Final[tuple[Problem, ...]] = (
-    problem(
+    Problem(
         "slave-offset-mismatch",
-        T("The slave's commitlog does not continue where the master sends"),
+        "The slave's commitlog does not continue where the master sends",
         ("master pushed offset not equal the max phy offset in slave",),
-        T(
-            "The slave expects another offset than the master pushes: the slave holds data the master does not have, or was restored or cut. The slave closes the connection and never gets further."
-        ),
-        T("Both numbers in the line. Was the slave a master before, or was the master rebuilt?"),
+        "The slave expects another offset than the master pushes: the slave holds data the master does not have, or was restored or cut. The slave closes the connection and never gets further.",
+        "Both numbers in the line. Was the slave a master before, or was the master rebuilt?",
         "store/ha/HAService.HAClient.dispatchReadRequest",
-        decides=T(
-            "SLAVE larger than MASTER: the slave has records of another history. Smaller: the master no longer has the range."
-        ),
-        remedy=T("Save the slave's store, then let it begin with an empty one."),
-        risk=T("Records only this slave has are lost with it: decode them first."),
+        decides="SLAVE larger than MASTER: the slave has records of another history. Smaller: the master no longer has the range.",
+        remedy="Save the slave's store, then let it begin with an empty one.",
+        risk="Records only this slave has are lost with it: decode them first.",
         verdict="confirmed",
     ),
-    problem(
+    Problem(
         "slave-ahead",
-        T("A slave asks for an offset beyond the master's end"),
+        "A slave asks for an offset beyond the master's end",
         ("greater than local commitLog offset",),
-        T("The slave holds more than its master: the master lost its end, or the slave belongs to another cluster."),
-        T("Compare both ends; look for an abnormal start of the master."),
+        "The slave holds more than its master: the master lost its end, or the slave belongs to another cluster.",
+        "Compare both ends; look for an abnormal start of the master.",
         "store/ha/HAConnection.ReadSocketService",
-        remedy=T("Decode the slave's extra range before anything is overwritten; then rebuild the slave."),
-        risk=T("The extra range exists on the slave only."),
+        remedy="Decode the slave's extra range before anything is overwritten; then rebuild the slave.",
+        risk="The extra range exists on the slave only.",
         verdict="confirmed",
     ),
-    problem(
+    Problem(
         "slave-connect-failed",
-        T("The slave cannot connect to the master's HA port"),
+        "The slave cannot connect to the master's HA port",
         ("HAClient connect to master {} failed",),
-        T(
-            "The HA service listens on listenPort + 1 (haListenPort, 10912). A closed port, a wrong brokerIP2 or a firewall keeps the slave from following: with SYNC_MASTER every send then answers SLAVE_NOT_AVAILABLE."
-        ),
-        T("brokerIP2 of the master as the slave sees it; can the slave's host reach that port?"),
+        "The HA service listens on listenPort + 1 (haListenPort, 10912). A closed port, a wrong brokerIP2 or a firewall keeps the slave from following: with SYNC_MASTER every send then answers SLAVE_NOT_AVAILABLE.",
+        "brokerIP2 of the master as the slave sees it; can the slave's host reach that port?",
         "store/ha/HAService.HAClient.connectMaster",
-        decides=T("Address wrong: brokerIP2 or several network cards. Address right: port or firewall."),
-        remedy=T("Open haListenPort, or set brokerIP2 on the master."),
-        risk=T("None."),
+        decides="Address wrong: brokerIP2 or several network cards. Address right: port or firewall.",
+        remedy="Open haListenPort, or set brokerIP2 on the master.",
+        risk="None.",
         verdict="confirmed",
         lasts=30.0,
     ),
-    problem(
+    Problem(
         "slave-silent",
-        T("Master and slave lost their connection"),
+        "Master and slave lost their connection",
         (
             "ha housekeeping, found this connection[",
             "housekeeping, found this connection[{}] expired",
             "master not response some time, so close connection",
             "read socket[{}] < 0",
         ),
-        T(
-            "No data and no heartbeat for haHousekeepingInterval (20 s): the network, a paused process or a slave that was stopped. The slave connects again by itself."
-        ),
-        T("Does it come back, and how often does it happen?"),
+        "No data and no heartbeat for haHousekeepingInterval (20 s): the network, a paused process or a slave that was stopped. The slave connects again by itself.",
+        "Does it come back, and how often does it happen?",
         "store/ha/HAConnection, HAService.HAClient",
-        remedy=T("Look for the network or pauses; nothing to do after one stop."),
-        risk=T("Meanwhile the master's records are on one host only."),
+        remedy="Look for the network or pauses; nothing to do after one stop.",
+        risk="Meanwhile the master's records are on one host only.",
         verdict="suspected",
         least=3,
         lasts=60.0,
     ),
-    problem(
+    Problem(
         "replication-timeout",
-        T("A synchronous send waited too long for the slave"),
+        "A synchronous send waited too long for the slave",
         (
             "do sync transfer other node, wait return, but failed",
             "transfer messsage to slave timeout",
             "transfer message to slave timeout",
             "in-sync replicas not enough",
         ),
-        T(
-            "The record was stored on the master, but no (or too few) replicas confirmed it within syncFlushTimeout or slaveTimeout. The send is answered FLUSH_SLAVE_TIMEOUT or SLAVE_NOT_AVAILABLE."
-        ),
-        T("How far is the slave behind? Network between the hosts, disk of the slave, GC of both."),
+        "The record was stored on the master, but no (or too few) replicas confirmed it within syncFlushTimeout or slaveTimeout. The send is answered FLUSH_SLAVE_TIMEOUT or SLAVE_NOT_AVAILABLE.",
+        "How far is the slave behind? Network between the hosts, disk of the slave, GC of both.",
         "store/CommitLog.handleHA, store/ha/GroupTransferService",
-        decides=T("All sends: no slave is connected. Some: the slave is slow at those times."),
-        remedy=T("Bring the slave back or relieve it; inSyncReplicas must not exceed the replicas there are."),
-        risk=T("Treating this answer as a failure and sending again stores the message twice."),
-        unlike=T("the message is stored on the master: it is no loss and no refusal"),
+        decides="All sends: no slave is connected. Some: the slave is slow at those times.",
+        remedy="Bring the slave back or relieve it; inSyncReplicas must not exceed the replicas there are.",
+        risk="Treating this answer as a failure and sending again stores the message twice.",
+        unlike="the message is stored on the master: it is no loss and no refusal",
         verdict="confirmed",
     ),
-    problem(
+    Problem(
         "slave-far-behind",
-        T("The slave is far behind the master"),
+        "The slave is far behind the master",
         (
             "Slave fall behind master: {} bytes",
             "slave fall behind master {} bytes",
             "slave fall behind master, how much",
         ),
-        T(
-            "The master prints each minute how many bytes its slave is behind. A steady large number means that the slave does not keep up; above haSlaveFallbehindMax (256 MB) it does not count as available."
-        ),
-        T("Is there a slave at all, and does the number grow? HA bandwidth (haTransferBatchSize), the slave's disk."),
+        "The master prints each minute how many bytes its slave is behind. A steady large number means that the slave does not keep up; above haSlaveFallbehindMax (256 MB) it does not count as available.",
+        "Is there a slave at all, and does the number grow? HA bandwidth (haTransferBatchSize), the slave's disk.",
         "broker/BrokerController.printMasterAndSlaveDiff",
         example="Slave fall behind master: 734003200 bytes",
-        unlike=T("a master without any slave prints everything it holds: nothing is behind then"),
+        unlike="a master without any slave prints everything it holds: nothing is behind then",
     ),
-    problem(
+    Problem(
         "ha-flow-control",
-        T("The master slows down replication on purpose"),
+        "The master slows down replication on purpose",
         ("Trigger HA flow control, max transfer speed",),
-        T("haFlowControlEnable limits the transfer to maxHaTransferByteInSecond (100 MB/s)."),
-        T("Is the slave catching up? Otherwise raise the limit."),
+        "haFlowControlEnable limits the transfer to maxHaTransferByteInSecond (100 MB/s).",
+        "Is the slave catching up? Otherwise raise the limit.",
         "store/ha/FlowMonitor",
     ),
-    problem(
+    Problem(
         "ha-other",
-        T("Replication reports a difficulty"),
+        "Replication reports a difficulty",
         (
             "AutoSwitchHAClient truncate log failed in handshake state",
             "Failed to truncate slave log to",
             "Failed to find a consistent point between masterEpoch",
         ),
-        T(
-            "A line of the HA threads: a broken connection, a handshake or an epoch that does not fit. One connection that ends leaves several."
-        ),
-        T("Which of the two hosts went away first? Do the epochs of both agree?"),
+        "A line of the HA threads: a broken connection, a handshake or an epoch that does not fit. One connection that ends leaves several.",
+        "Which of the two hosts went away first? Do the epochs of both agree?",
         "store/ha",
         classes=_HA,
     ),
-    problem(
+    Problem(
         "epoch-diverged",
-        T("Master and slave share no common epoch"),
+        "Master and slave share no common epoch",
         (
             "Failed to find a consistent point between masterEpoch:{} and slaveEpoch",
             "State not matched, masterState",
             "is not bigger than lastEntry",
         ),
-        T(
-            "In controller mode each change of master begins an epoch. This slave's history has no point in common with the master's: it cannot be cut to it."
-        ),
-        T("epochFileCheckpoint of both; was one restored or moved from another cluster?"),
+        "In controller mode each change of master begins an epoch. This slave's history has no point in common with the master's: it cannot be cut to it.",
+        "epochFileCheckpoint of both; was one restored or moved from another cluster?",
         "store/ha/autoswitch/AutoSwitchHAClient",
-        remedy=T("Save and empty the slave's store, let it follow from the beginning."),
-        risk=T("Records of its own epoch are on this host only."),
+        remedy="Save and empty the slave's store, let it follow from the beginning.",
+        risk="Records of its own epoch are on this host only.",
         verdict="confirmed",
         since="5.0.0",
     ),
-    problem(
+    Problem(
         "slave-sync-failed",
-        T("The slave cannot copy topics and offsets from the master"),
+        "The slave cannot copy topics and offsets from the master",
         (
             "SyncTopicConfig Exception",
             "SyncConsumerOffset Exception",
@@ -176,38 +159,34 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "SlaveSynchronize syncAll error",
             "Failed to sync all config for slave",
         ),
-        T(
-            "A slave asks its master every 10 s for topics, groups, consumer and delay offsets. Without them a later switch begins with old offsets, and topics that are missing on the slave cannot be read there."
-        ),
-        T("Is the master up? Does masterAddr point to it? Since when?"),
+        "A slave asks its master every 10 s for topics, groups, consumer and delay offsets. Without them a later switch begins with old offsets, and topics that are missing on the slave cannot be read there.",
+        "Is the master up? Does masterAddr point to it? Since when?",
         "broker/slave/SlaveSynchronize",
         classes=("broker/SlaveSynchronize", "broker/DLedgerRoleChangeHandler"),
-        remedy=T("Bring the master back or correct its address."),
-        risk=T("Promoting this slave now repeats what was consumed since the last good copy."),
+        remedy="Bring the master back or correct its address.",
+        risk="Promoting this slave now repeats what was consumed since the last good copy.",
         verdict="suspected",
         least=3,
         lasts=30.0,
     ),
-    problem(
+    Problem(
         "slave-write-refused",
-        T("A message was sent to a slave"),
+        "A message was sent to a slave",
         (
             "so putMessage is forbidden",
             "messages are put to the slave",
             "Can't modify topic or subscription group from slave broker",
             "no master available along with",
         ),
-        T(
-            "Slaves do not accept messages. The client had an old route, the configuration names the wrong role, or the controller has just made this broker a slave."
-        ),
-        T("brokerRole and brokerId of this broker; the route in the name servers; a switch at that time."),
+        "Slaves do not accept messages. The client had an old route, the configuration names the wrong role, or the controller has just made this broker a slave.",
+        "brokerRole and brokerId of this broker; the route in the name servers; a switch at that time.",
         "store/DefaultMessageStore.checkStoreStatus, broker/util/HookUtils",
         cause="broker-not-available",
         verdict="suspected",
     ),
-    problem(
+    Problem(
         "dledger-append-failed",
-        T("A DLedger append failed"),
+        "A DLedger append failed",
         (
             "HandleAppend return false due to error code",
             "Failed to get dledger append result",
@@ -215,20 +194,18 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "dledger.exception.DLedgerException: [code=",
             "Error in EntryDispatcher",
         ),
-        T(
-            "The DLedger group did not accept the entry: no leader, no majority (2 of 3 must be up), or a timeout. The send is answered with an error and may still be stored."
-        ),
-        T("The error code in the line (DLedgerResponseCode); who was leader then?"),
+        "The DLedger group did not accept the entry: no leader, no majority (2 of 3 must be up), or a timeout. The send is answered with an error and may still be stored.",
+        "The error code in the line (DLedgerResponseCode); who was leader then?",
         "store/dledger/DLedgerCommitLog",
         classes=("store/DLedgerCommitLog",),
-        decides=T("All brokers of the group alive: network or disk. One of three alive: no majority."),
-        remedy=T("Bring a second member back; clients retry other groups."),
-        risk=T("Starting a member with an empty store while no majority lives loses data."),
+        decides="All brokers of the group alive: network or disk. One of three alive: no majority.",
+        remedy="Bring a second member back; clients retry other groups.",
+        risk="Starting a member with an empty store while no majority lives loses data.",
         verdict="suspected",
     ),
-    problem(
+    Problem(
         "dledger-no-leader",
-        T("The DLedger group has no leader"),
+        "The DLedger group has no leader",
         (
             "NOT_LEADER",
             "INCONSISTENT_LEADER",
@@ -237,46 +214,40 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "LEADER_NOT_READY",
             "UNKNOWN_MEMBER",
         ),
-        T(
-            "A DLedger response code: the member asked is no leader or cannot reach a majority. During an election (seconds) that is normal."
-        ),
-        T("Which members are up? dLegerPeers equal on all of them?"),
+        "A DLedger response code: the member asked is no leader or cannot reach a majority. During an election (seconds) that is normal.",
+        "Which members are up? dLegerPeers equal on all of them?",
         "io.openmessaging.storage.dledger.protocol.DLedgerResponseCode",
         printed="store.log of DLedger brokers",
-        decides=T(
-            "WAIT_QUORUM_ACK_TIMEOUT: followers slow or gone. LEADER_PENDING_FULL: the leader has too many open requests. UNKNOWN_MEMBER: dLegerSelfId not in dLegerPeers."
-        ),
-        remedy=T("Restore the majority; correct dLegerPeers and dLegerSelfId."),
-        risk=T("None."),
+        decides="WAIT_QUORUM_ACK_TIMEOUT: followers slow or gone. LEADER_PENDING_FULL: the leader has too many open requests. UNKNOWN_MEMBER: dLegerSelfId not in dLegerPeers.",
+        remedy="Restore the majority; correct dLegerPeers and dLegerSelfId.",
+        risk="None.",
         verdict="suspected",
         least=3,
         lasts=30.0,
         unless=r"^(?!.*(?:[Dd][Ll]edger|code=))",
         example="HandleAppend return WAIT_QUORUM_ACK_TIMEOUT, dledger code=402",
     ),
-    problem(
+    Problem(
         "dledger-role-change",
-        T("A DLedger member failed to change its role"),
+        "A DLedger member failed to change its role",
         (
             "failed when changing to slave",
             "failed when changing to master",
             "Failed to change broker to",
             "[MONITOR]Failed handling broker role change",
         ),
-        T(
-            "The election made this broker master or slave, and switching its services failed half-way: delayed messages, transaction checks or the registration may run on no member, or on two."
-        ),
-        T("The exception beside it; restart this member."),
+        "The election made this broker master or slave, and switching its services failed half-way: delayed messages, transaction checks or the registration may run on no member, or on two.",
+        "The exception beside it; restart this member.",
         "broker/dledger/DLedgerRoleChangeHandler, broker/BrokerController",
-        remedy=T("Restart the member; upgrade (4.9.0 reloads the delay offsets at a change, 4.9.3 registers again)."),
-        risk=T("A restart causes another election."),
+        remedy="Restart the member; upgrade (4.9.0 reloads the delay offsets at a change, 4.9.3 registers again).",
+        risk="A restart causes another election.",
         verdict="suspected",
         until="4.9.2",
         fixed="4.9.0 (#2518), 4.9.3 (#3442)",
     ),
-    problem(
+    Problem(
         "controller-unreachable",
-        T("The broker finds no controller"),
+        "The broker finds no controller",
         (
             "maybe the controllers in {} is not available",
             "Failed to register broker to controller",
@@ -287,39 +258,35 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "fail to apply broker id",
             "addresses of controller is null",
         ),
-        T(
-            "In controller mode (5.0.0 and later) a broker needs a controller to learn its role. Without one it does not start or does not switch."
-        ),
-        T("controllerAddr of the broker; are a majority of controllers up (controllerDLegerPeers)?"),
+        "In controller mode (5.0.0 and later) a broker needs a controller to learn its role. Without one it does not start or does not switch.",
+        "controllerAddr of the broker; are a majority of controllers up (controllerDLegerPeers)?",
         "broker/controller/ReplicasManager",
         classes=("broker/ReplicasManager", "broker/BrokerPreOnlineService"),
-        remedy=T("Start a majority of controllers; correct controllerAddr."),
-        risk=T("None."),
+        remedy="Start a majority of controllers; correct controllerAddr.",
+        risk="None.",
         verdict="suspected",
         least=3,
         lasts=10.0,
     ),
-    problem(
+    Problem(
         "controller-metadata",
-        T("The broker's stored identity does not fit its configuration"),
+        "The broker's stored identity does not fit its configuration",
         (
             "metadata is different from the",
             "Check and find that metadata/tempMetadata invalid",
             "Read metadata file failed",
             "Read temp metadata file failed",
         ),
-        T(
-            "brokerIdentity in the store names another cluster or broker name than broker.conf: the store was copied or the name changed."
-        ),
-        T("brokerClusterName and brokerName against the metadata file."),
+        "brokerIdentity in the store names another cluster or broker name than broker.conf: the store was copied or the name changed.",
+        "brokerClusterName and brokerName against the metadata file.",
         "broker/controller/ReplicasManager",
-        remedy=T("Use the store's own names, or remove the identity file of a copied store."),
-        risk=T("Two brokers with one identity overwrite each other's registration."),
+        remedy="Use the store's own names, or remove the identity file of a copied store.",
+        risk="Two brokers with one identity overwrite each other's registration.",
         verdict="confirmed",
     ),
-    problem(
+    Problem(
         "controller-election",
-        T("The controller cannot elect a master"),
+        "The controller cannot elect a master",
         (
             "Failed to trigger elect-master in broker-set",
             "Failed to elect a new master for broker",
@@ -329,24 +296,20 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "CONTROLLER_MASTER_NOT_AVAILABLE",
             "CONTROLLER_ELECT_MASTER_FAILED",
         ),
-        T(
-            "No replica of the in-sync set is alive, so no master may be elected (enableElectUncleanMaster=false): the broker set takes no messages."
-        ),
-        T("syncStateSet of the broker set (getSyncStateSet); which of its members are up?"),
+        "No replica of the in-sync set is alive, so no master may be elected (enableElectUncleanMaster=false): the broker set takes no messages.",
+        "syncStateSet of the broker set (getSyncStateSet); which of its members are up?",
         "controller/impl/manager/ReplicasInfoManager",
-        remedy=T(
-            "Start a member of the in-sync set; only if it is lost for good: elect by hand (electMaster) or allow an unclean master."
-        ),
-        risk=T("An unclean master loses what the others did not have."),
+        remedy="Start a member of the in-sync set; only if it is lost for good: elect by hand (electMaster) or allow an unclean master.",
+        risk="An unclean master loses what the others did not have.",
         verdict="suspected",
         lasts=10.0,
     ),
-    problem(
+    Problem(
         "controller-other",
-        T("The controller reports a difficulty"),
+        "The controller reports a difficulty",
         ("Append a initial log failed because current state is not leader", "Failed to append to jRaft node"),
-        T("A line of the controller (heartbeats, events, raft) that one change of leader leaves as well."),
-        T("Is there one controller leader, and does it repeat?"),
+        "A line of the controller (heartbeats, events, raft) that one change of leader leaves as well.",
+        "Is there one controller leader, and does it repeat?",
         "controller",
         classes=(
             "controller/DLedgerController",
@@ -363,9 +326,9 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "controller/ControllerMetricsManager",
         ),
     ),
-    problem(
+    Problem(
         "escape-failed",
-        T("A message could not be written to another broker in the master's place"),
+        "A message could not be written to another broker in the master's place",
         (
             "putMessageToRemoteBroker",
             "sendMessageInFailover to remote failed",
@@ -373,14 +336,12 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "Put message to specific queue failed, enableSlaveActingMaster",
             "Escaping failed! cost",
         ),
-        T(
-            "With enableSlaveActingMaster a slave takes over system duties and writes due messages to another master (enableRemoteEscape); that failed."
-        ),
-        T("Is another master of the cluster up, and does it have the topic?"),
+        "With enableSlaveActingMaster a slave takes over system duties and writes due messages to another master (enableRemoteEscape); that failed.",
+        "Is another master of the cluster up, and does it have the topic?",
         "broker/failover/EscapeBridge",
         classes=("broker/EscapeBridge",),
-        remedy=T("Bring a master back; create the topic on it."),
-        risk=T("Delayed, transaction and pop messages wait meanwhile."),
+        remedy="Bring a master back; create the topic on it.",
+        risk="Delayed, transaction and pop messages wait meanwhile.",
         verdict="suspected",
         lasts=10.0,
     ),

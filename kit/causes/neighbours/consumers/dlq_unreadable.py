@@ -72,9 +72,7 @@ def examine(case: Case) -> Finding:
 
 
 def closed(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the rows of `configs` that take the read permission from a dead letter topic, in order of topic, file and
-    line.
-    """
+    """Return the rows of `configs` that take the read permission from a dead letter topic, in order of topic, file and line."""
     perms = [
         r
         for r in rows

@@ -1,5 +1,4 @@
-"""retry-topic-too-long: %RETRY% + consumer group exceeds what the broker stores, so no message of that group can be
-sent back.
+"""retry-topic-too-long: %RETRY% + consumer group exceeds what the broker stores, so no message of that group can be sent back.
 
 Deciding steps: the name of the retry topic is too long (group name, or the length the broker prints); a send-back was
 refused for it.

@@ -1,5 +1,4 @@
-"""schedule-blocked: the delivery of a delayed message is refused again and again, and its delay level is blocked with
-everything behind it.
+"""schedule-blocked: the delivery of a delayed message is refused again and again, and its delay level is blocked with everything behind it.
 
 The sister of the put-back loop: a delivered copy differs from the waiting one in its topic only, so it outgrows the
 limit where the real topic's name is
@@ -152,9 +151,7 @@ def _again(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _too_large(case: Case) -> pd.DataFrame | None:
-    """Return the waiting records that the broker would refuse under their real topic (`_READ`); None where that cannot be
-    known.
-    """
+    """Return the waiting records that the broker would refuse under their real topic (`_READ`); None where that cannot be known."""
     known = sizes.limits(case)
     if not case.has("messages") or known.limit is None or known.how is None:
         return None
@@ -169,9 +166,7 @@ def _too_large(case: Case) -> pd.DataFrame | None:
 
 
 def _blocked(case: Case, failed: pd.DataFrame, too_large: pd.DataFrame | None) -> pd.DataFrame:
-    """Return the first record of each level that cannot be delivered: those the log names, else those that are too
-    large.
-    """
+    """Return the first record of each level that cannot be delivered: those the log names, else those that are too large."""
     ids = sorted(failed["msg_id"].dropna().str.upper().unique())[: sizes.IDS]
     rows = pd.DataFrame(columns=list(_READ)) if too_large is None else too_large
     if case.has("messages") and ids:

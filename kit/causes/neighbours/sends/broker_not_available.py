@@ -1,5 +1,4 @@
-"""broker-not-available: the broker took no messages for another reason than load: a slave, a shutdown, a missing
-permission.
+"""broker-not-available: the broker took no messages for another reason than load: a slave, a shutdown, a missing permission.
 
 Deciding step: an answer of code 14 whose printed disk ratio is below the limit, of code 16 (no permission), or the
 store's own line that it takes no writes

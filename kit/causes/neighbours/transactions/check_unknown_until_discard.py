@@ -70,7 +70,7 @@ def examine(case: Case) -> Finding:
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     stored, logged = case.has("messages"), case.has_source("transaction")
     states = transactions.summary(case).states() if stored else {}
-    limit = setup.setting(case, "transactionCheckMax")
+    limit = setup.setting(case, "transactionCheckMax", transactions.addresses(case))
     count = states.get("discarded")
     found = _discarded(case) if count else None
     unknown = found[found["unknown"] > 0] if found is not None else None

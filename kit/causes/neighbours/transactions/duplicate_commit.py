@@ -94,7 +94,7 @@ def examine(case: Case) -> Finding:
         ),
     ]
     finding.summary = SUMMARY.say(count=count, late=late, early=early)
-    timeout = setup.setting(case, "transactionTimeOut")
+    timeout = setup.setting(case, "transactionTimeOut", transactions.addresses(case))
     finding.remedies = [
         Remedy(ACTION, WHY, RISK, VERIFY),
         Remedy(SLOWER.say(value=timeout.value, known=KNOWN[timeout.known]), SLOWER_WHY, SLOWER_RISK, SLOWER_VERIFY),

@@ -1,17 +1,24 @@
-"""Which file of the evidence belongs to which broker: by where stores and configuration lie beside each other."""
+"""Which file of the evidence belongs to which broker: by the address it names, and by where stores and configuration
+lie beside each other.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
+import pyarrow as pa
 import pyarrow.dataset as ds
 
+from kit.case import scan
 from kit.case.memoize import per_case
 
 if TYPE_CHECKING:
     from kit.case.case import Case
+
+T = TypeVar("T")
 
 
 @attrs.frozen
@@ -93,3 +100,46 @@ def of_file(case: Case, file: str) -> Broker | None:
 def names(case: Case) -> dict[str, str]:
     """Return {root of a store: name of its broker}."""
     return {broker.root: broker.name for broker in all_of(case)}
+
+
+Hosts = frozenset[str]
+"""The addresses (`ip:port`) under which one broker stored records; empty where it is open which broker is meant."""
+
+
+@per_case
+def _stored(case: Case) -> dict[str, set[str]]:
+    """Return {root of a store: addresses in its records}."""
+    found: dict[str, set[str]] = {}
+    if case.has("messages"):
+        for batch in scan.batches_of(case, "messages", ("file", "store_host")):
+            pairs = pa.Table.from_batches([batch]).group_by(["file", "store_host"]).aggregate([])
+            for row in pairs.to_pylist():
+                found.setdefault(root_of(row["file"]), set()).add(row["store_host"])
+    return found
+
+
+def is_of(case: Case, hosts: Hosts, file: str, address: str | None = None) -> bool | None:
+    """Tell whether a file (and the address it names, `ip:port`) is of the broker that stored under `hosts`.
+
+    None where that is open: the file names no address of a store at hand and lies beside none. Alone in the
+    evidence, a broker has all files.
+    """
+    if not hosts or (len(all_of(case)) < 2 and address is None):
+        return None
+    if address in hosts:
+        return True
+    stores = _stored(case)
+    if any(address in known for known in stores.values()):
+        return False
+    nearest = of_file(case, file)
+    near = stores.get(nearest.root) if nearest else None
+    return not hosts.isdisjoint(near) if near else None
+
+
+def of_this(case: Case, hosts: Hosts, told: Iterable[tuple[T, str, str | None]]) -> list[T]:
+    """Return what was told of the broker at `hosts`: `told` holds (what, its file, the address it names). What is
+    open counts where nothing is told of this one by itself; what is another broker's never does.
+    """
+    judged = [(what, is_of(case, hosts, file, address)) for what, file, address in told]
+    own = [what for what, ours in judged if ours]
+    return own or [what for what, ours in judged if ours is None]
