@@ -30,8 +30,8 @@ WATCH: Final = """() => {
   window.seen?.disconnect();
   window.seen = new MutationObserver(() => window.changed.push(performance.now()));
   window.seen.observe(document.querySelector('.mosaic-widget'), { childList: true, subtree: true });
-  for (const what of ['mouseup', 'input'])
-    document.addEventListener(what, () => { window.begun = performance.now(); }, { capture: true, once: true });
+  for (const what of ['pointerup', 'input'])
+    window.addEventListener(what, () => { window.begun = performance.now(); }, { capture: true, once: true });
 }"""
 TOOK: Final = "() => Math.round(Math.max(...window.changed) - window.begun)"
 CELL: Final = """

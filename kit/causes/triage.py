@@ -75,9 +75,11 @@ def _triage(case: Case, lang: Lang | None) -> dict[str, Any]:
 
 def _ask(case: Case) -> list[Finding]:
     def ask(cause: Cause) -> Finding:
+        case.go_on()
         try:
             return _sayable(cause.examine(case))
         except Exception as error:
+            case.go_on()  # what was cancelled is no fault
             failure = _failure(cause.SLUG, error)
             case.failures.append(failure)
             title = getattr(cause, "TITLE", None) or NAMED.say(slug=cause.SLUG)

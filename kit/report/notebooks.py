@@ -195,9 +195,13 @@ def settle(notebook: nbformat.NotebookNode) -> None:
 
 
 def _joined(outputs: Iterable[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
-    """Return outputs with what was printed in one piece: a kernel sends it in as many as it has time for."""
+    """Return outputs without what was said in passing, what was printed in one piece: a kernel sends it in as many as it has
+    time for.
+    """
     kept: list[nbformat.NotebookNode] = []
     for output in outputs:
+        if output.get("metadata", {}).get(KIT, {}).get("passing"):
+            continue  # how far something was
         if kept and output["output_type"] == "stream" and output.get("name") == kept[-1].get("name"):
             kept[-1]["text"] += output["text"]
         else:
