@@ -14,6 +14,7 @@ from kit.analysis.transactions import owners
 from kit.case import brokers, setup
 from kit.case.memoize import once, per_case
 from kit.formats.commitlog.schema import TEXT, promoted
+from kit.formats.values import integer
 from kit.rocketmq import names, size
 from kit.rocketmq.versions import NEWEST, OLDEST, Version, rule
 
@@ -78,7 +79,7 @@ def _limits(case: Case, owner: str | None) -> Limits:
     known = setup.broker_versions(case, hosts)
     version = Version.parse(known[0]) if known else _writer(case, owner)
     setting = setup.setting(case, "maxMessageSize", hosts)
-    configured = _whole(setting.value)
+    configured = integer(setting.value)
     told = refusals.told(case)
     told = told[np.array([brokers.is_of(case, hosts, file) is not False for file in told["file"]], bool)]
     how = (
@@ -92,7 +93,7 @@ def _limits(case: Case, owner: str | None) -> Limits:
     slack = size.TOTAL_SLACK if how == "body+64k" else 0
     if printed is not None and configured not in (printed, printed - size.TOTAL_SLACK):
         limit, where, said = printed - slack, at, "printed"
-    check_max = _whole(setup.setting(case, "transactionCheckMax", hosts).value)
+    check_max = integer(setup.setting(case, "transactionCheckMax", hosts).value)
     return Limits(
         limit,
         where,
@@ -104,13 +105,6 @@ def _limits(case: Case, owner: str | None) -> Limits:
         dledger,
         bool(rule("decompressesOnPutBack", version)),
     )
-
-
-def _whole(text: str | None) -> int | None:
-    try:
-        return int(text) if text is not None else None
-    except ValueError:
-        return None
 
 
 def _printed(case: Case, told: pd.DataFrame) -> tuple[int | None, Ref | None]:
