@@ -1,6 +1,6 @@
 """Collect the sentences of the code into the catalogues and say what is not translated: `python tools/texts.py [--check]`.
 
-A sentence is every `T("…")` (and `T("…", "context")`) of the code; one that is gone leaves the catalogue, one that is new enters it
+A sentence is every `T("…")` (and `T("…", "context")`) of the code, and what each known problem says; one that is gone leaves the catalogue, one that is new enters it
 without a translation. `--check` writes nothing and fails where a catalogue does not match the code; `--release` fails where something is not translated.
 """
 
@@ -12,6 +12,8 @@ from pathlib import Path
 
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
+
+from kit.rocketmq.known_problems.catalogue import PROBLEMS
 
 ROOT = Path(__file__).resolve().parents[1]
 CATALOGUES = sorted((ROOT / "kit" / "locale").glob("*/LC_MESSAGES/kit.po"))
@@ -28,6 +30,8 @@ def sentences() -> Iterator[tuple[str, str | None]]:
                 texts = [arg.value for arg in node.args if isinstance(arg, ast.Constant)]
                 if texts and texts[0]:
                     yield texts[0], (texts[1] or None) if len(texts) > 1 else None
+    for problem in PROBLEMS:
+        yield from ((text.en, None) for text in problem.sentences)
 
 
 def merged(kept: Catalog, wanted: list[tuple[str, str | None]]) -> Catalog:

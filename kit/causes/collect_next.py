@@ -324,9 +324,7 @@ def _where(hosts: list[str], window: tuple[dt.datetime, dt.datetime] | None) -> 
 
 
 def _hosts(case: Case, column: str) -> list[str]:
-    """Return the distinct addresses in a column of the records, without their ports; without Spark: it is a look at one
-    column.
-    """
+    """Return the distinct addresses in a column of the records, without their ports; without Spark: it is a look at one column."""
     seen: set[Any] = set()
     for batch in ds.dataset(case.folder("messages"), format="parquet").to_batches(columns=[column]):
         seen |= set(pc.unique(batch[column]).to_pylist())

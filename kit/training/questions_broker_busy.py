@@ -1,6 +1,4 @@
-"""Lab 83, the busy broker: which sends failed, which of them are lost, and whether “system busy loses messages, broker
-busy does not”.
-"""
+"""Lab 83, the busy broker: which sends failed, which of them are lost, and whether “system busy loses messages, broker busy does not”."""
 
 from __future__ import annotations
 

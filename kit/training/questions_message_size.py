@@ -30,14 +30,14 @@ FIELDS: Final = {
 
 def facts(bench: Bench) -> dict[str, Any]:
     """Return the figures of the cause, what one looping record weighs, and what they are mistaken for."""
-    from kit.analysis.sizes import sizes
+    from kit.analysis.sizes import in_force
     from kit.rocketmq.versions import OLDEST, rule
 
     figures = bench.figures(CAUSE)
     told, risk = bench.table("size_refusals"), bench.table("size_at_risk")
     counts = {} if told.empty else _refusals(told)
     safe = [v for v in (figures["safe_body_bytes"] or {}).values() if v is not None]
-    how = sizes.limits(bench.case).how
+    how = in_force.limits(bench.case).how
     first: dict[str, Any] = (
         {} if risk.empty else {str(k): v for k, v in risk.sort_values("queue_offset").iloc[0].to_dict().items()}
     )

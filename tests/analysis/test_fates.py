@@ -9,7 +9,7 @@ import recorded
 
 import kit
 from kit.analysis.consumers import fates
-from kit.charts import life
+from kit.charts.messages import life
 from kit.report import console
 
 STEP = 70

@@ -29,7 +29,7 @@ from busy_evidence import (
 )
 
 import kit
-from kit.causes.neighbours import broker_not_available, client_timeout, disk_full, producer_retry_duplicate
+from kit.causes.neighbours.sends import broker_not_available, client_timeout, disk_full, producer_retry_duplicate
 from kit.causes.root_causes import broker_busy
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 import recorded
 
 import kit
-from kit.causes.neighbours import retry_topic_too_long, send_back_refused
+from kit.causes.neighbours.consumers import retry_topic_too_long, send_back_refused
 from kit.causes.root_causes import half_topic_blowup
 
 HALF = "RMQ_SYS_TRANS_HALF_TOPIC"

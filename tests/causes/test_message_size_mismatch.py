@@ -17,8 +17,9 @@ from click.testing import CliRunner
 from size_evidence import CHECK, SEND, Evidence, put_back_failed, too_large
 
 import kit
-from kit.analysis.sizes import refusals, sizes
-from kit.causes.neighbours import client_oversize_reject, schedule_blocked
+from kit.analysis.sizes import half_records, refusals, sizes
+from kit.causes.neighbours.consumers import schedule_blocked
+from kit.causes.neighbours.sends import client_oversize_reject
 from kit.causes.root_causes import message_size_mismatch
 from kit.cli import main
 from kit.rocketmq import record_fields
@@ -83,7 +84,7 @@ def test_columns_say_what_the_bytes_say(tmp_path: Path) -> None:
         wanted[f"k{n}"] = (len(record.properties), size + add, "total" if size + add > 700 else None)
     case = opened(evidence.write())
     rows = pd.concat(sizes.halves(case, more=("keys",)))
-    rows["p"] = sizes.properties_bytes(rows)
+    rows["p"] = half_records.properties_bytes(rows)
     assert {r.keys: (r.p, r.last_size, r.refused) for r in rows.itertuples()} == wanted
     assert {None, "total"} == {refused for _, _, refused in wanted.values()}
 
@@ -418,3 +419,25 @@ def test_the_recording() -> None:
     assert recorded.check_references({"findings": [found.as_dict()]}, evidence) >= 8
     assert all(len(table) <= 5000 for table in found.tables.values())
     print(f"{time.monotonic() - began:.1f} s")
+
+
+def test_each_broker_is_judged_by_its_own_limit_and_release(tmp_path: Path) -> None:
+    """The check of one broker loops (4.7.1, whole records up to 131,072 bytes). Another (4.9.4, bodies up to 8,000)
+    lies beside it: its limit would call that broker's records too large, its release would call them fine."""
+    one = Evidence(tmp_path / "e" / "one", version="V4_7_1", limit=131_072, host=bytes([10, 0, 0, 1]))
+    stuck = one.prepare("INV1", 131_050, topic="invoice-issued")
+    back = [put_back_failed(second, one.offset_id(stuck)) for second in range(1, 30)]
+    one.write([too_large(second, CHECK, 131_076, 130_700, limit=131_072) for second in range(1, 30)], back, saved=0)
+    two = Evidence(tmp_path / "e" / "two", version="V4_9_4", limit=8_000, host=bytes([10, 0, 0, 2]))
+    two.prepare("O1", None, body=b"b" * 7_990)
+    two.write()
+    case = kit.open_case(tmp_path / "e", tmp_path / "ws")
+    figures = next(f for f in kit.triage(case)["findings"] if f["cause"] == "message-size-mismatch")["figures"]
+    assert (figures["broker_limit"], figures["looping_half_messages"], figures["at_risk_half_messages"]) == (
+        131_072,
+        1,
+        1,
+    )
+    # What is not body in a record of 131,050 bytes, and the 27 bytes that 15 checks add.
+    around = 131_050 - len(stuck.body) + 27
+    assert figures["safe_body_bytes"] == {"invoice-issued": 131_072 - around, "orders": 8_000}

@@ -15,9 +15,9 @@ from fakebroker import HALF, Broker, answer, key
 import kit
 from kit.analysis.transactions import paths, reconcile, transactions
 from kit.case.case import Case
-from kit.causes.neighbours import (
+from kit.causes.neighbours.consumers import dlq_unreadable
+from kit.causes.neighbours.transactions import (
     check_unknown_until_discard,
-    dlq_unreadable,
     duplicate_commit,
     producer_offline,
     shared_producer_group,

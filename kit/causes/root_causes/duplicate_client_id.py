@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
-from kit.analysis.consumers import facts, handled, lag, members, positions
+from kit.analysis.consumers import admin_output, facts, handled, lag, members
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
@@ -152,7 +152,7 @@ def _twice(
 def _listed(case: Case) -> tuple[Ref, Ref, str, str | None] | None:
     """Return the two lines in which one output of consumerStatus lists the same client id, None where none does."""
     seen: dict[tuple[str, str], dict[str, Any]] = {}
-    for block in positions.admin_blocks(case):
+    for block in admin_output.admin_blocks(case):
         if block["command"] != "consumerStatus" or not block.get("#ClientId"):
             continue
         before = seen.setdefault((block["file"], block["#ClientId"]), block)
@@ -204,7 +204,7 @@ def _same_shares(case: Case) -> list[tuple[facts.Said, facts.Said]]:
             said.group
             and names.of_users(said.group)
             and not topic.startswith(names.RETRY_PREFIX)
-            and (positions.number(said.values.get("clients")) or 2) > 1
+            and (admin_output.number(said.values.get("clients")) or 2) > 1
         ):
             queues = facts.queues(said.values.get("set", ""))
             if queues:
