@@ -11,7 +11,7 @@ class Text:
 
     TITLE = T("A message id was used where the other kind is needed")
     NONE = T("No look-up failed for the kind of its id, and no consumer handled a message again as a retry copy after it had succeeded.")
-    MIXED = T("Ids of both kinds are held against each other: {offsets} offset message ids and {keys} UNIQ_KEYs. They differ for one and the same message, and a search takes only one of them.")
+    MIXED = T("Ids of both kinds are compared with each other: {offsets} offset message ids and {keys} UNIQ_KEYs. They differ for one and the same message, and a search takes only one of them.")
     UNKNOWN = T("The evidence shows neither look-ups nor what consumers did with each delivery.")
     TWICE = T("{twice} messages were handled twice because their copies have different offset ids. Look-ups with the wrong kind of id: {lookups}.")
     LOOKED = T("Look-ups with the wrong kind of id, which found nothing: {lookups}. Every copy of a message has an offset id of its own, UNIQ_KEY stays.")

@@ -18,9 +18,9 @@ class Text:
         "The check's put-backs were refused for their size {count} times (limit {limit} bytes, looping half messages: {records}); {risk} open "
         "transactions do not fit, and what is behind them in the half queue is not checked."
     )
-    SUMMARY_RISK = T("{risk} open transactions are stored but will exceed {limit} bytes when the check puts them back; no refusal is seen in the logs at hand.")
+    SUMMARY_RISK = T("{risk} open transactions are stored but will exceed {limit} bytes when the check puts them back; no refusal is in these logs.")
     SUMMARY_UNKNOWN = T("Put-backs failed {count} times (half messages concerned: {records}); why is not shown.")
-    WANT_STORE = T("the half records tell which messages do not fit, to the byte")
+    WANT_STORE = T("the half records show which messages do not fit, to the byte")
     WANT_TRANSACTION_LOG = T("each refused put-back names its record there")
     WANT_STORE_LOG = T("`message size exceeded` prints size and limit of each refused record")
     WANT_CONFIG = T("maxMessageSize and transactionCheckMax decide what fits")

@@ -49,7 +49,7 @@ class Claim:
     }
     QUEUE = T("queue {queue} from {start} to {end}")
     RANGE = T("The offsets moved: {ranges}; skipped {skipped}, handled again {again}.")
-    RANGE_UNKNOWN = T("Where the {queues} queues stood before is not in the evidence.")
+    RANGE_UNKNOWN = T("The offsets of the {queues} queues before that are not in the evidence.")
     ASKED = T("A reset was asked for ({count} lines).")
     CORRECTED = T("The broker found requested offsets smaller than the first message it has ({count} lines).")
     IN_FRONT_OF_FIRST = T("{messages} messages in front of the offset of group {group} on {topic} are no longer stored: it will jump when it returns, or has.")
