@@ -90,12 +90,10 @@ def batches_of(
     case: Case, name: str, columns: Sequence[str] | dict[str, pc.Expression], where: pc.Expression | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Yield columns of a table batch by batch, within the times of the case, `countable`."""
-    return map(
-        countable,
-        dataset(case, name).to_batches(
-            columns if isinstance(columns, dict) else list(columns), filter=_and(_times(case, name), where)
-        ),
-    )
+    wanted = columns if isinstance(columns, dict) else list(columns)
+    for batch in dataset(case, name).to_batches(wanted, filter=_and(_times(case, name), where)):
+        case.go_on()
+        yield countable(batch)
 
 
 def records(

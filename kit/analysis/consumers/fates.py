@@ -14,8 +14,8 @@ import attrs
 import pandas as pd
 import pyarrow.dataset as ds
 
-from kit.analysis.consumers import brokers, handled, lag, members, offset_moves, positions, replicas
-from kit.case import scan
+from kit.analysis.consumers import handled, lag, members, offset_moves, positions, replicas
+from kit.case import brokers, scan
 from kit.case.memoize import per_case
 from kit.i18n import Sentence, T
 from kit.inventory.references import Ref

@@ -55,9 +55,7 @@ def places(case: Case, group: str) -> set[str]:
 
 
 def ledgers(case: Case, group: str) -> list[str] | None:
-    """Return the delivery ledgers of a group's hosts; None where one of its hosts has none: what was handled there is
-    not known.
-    """
+    """Return the delivery ledgers of a group's hosts; None where one of its hosts has none: what was handled there is not known."""
     found: list[str] = []
     for place in sorted(places(case, group)):
         here = [

@@ -172,9 +172,7 @@ def _by(frame: pd.DataFrame, *columns: str) -> list[tuple[Any, pd.DataFrame]]:
 
 
 def _stands(rows: pd.DataFrame) -> bool:
-    """Tell whether the offset did not move between two looks although messages waited at the first and more had come at
-    the second.
-    """
+    """Tell whether the offset did not move between two looks although messages waited at the first and more had come at the second."""
     begin, _ = _longest_stand(rows)
     return begin is not None
 

@@ -16,7 +16,7 @@ from kit.analysis.consumers import offset_lines, offset_moves, offset_ranges
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
-from kit.causes.root_causes._offset_jump_texts import FIXES, LOOKS_LIKE, Claim, Text
+from kit.causes.root_causes.texts.offset_jump import FIXES, LOOKS_LIKE, Claim, Text
 from kit.i18n import T
 from kit.inventory.references import Ref
 

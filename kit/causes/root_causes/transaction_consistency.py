@@ -20,7 +20,7 @@ from kit.analysis.transactions.reconcile import fates
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, named
-from kit.causes.root_causes._transaction_texts import REASONS, Claim, Fix, Text
+from kit.causes.root_causes.texts.transaction_consistency import REASONS, Claim, Fix, Text
 from kit.i18n import T
 from kit.inventory.references import Ref
 
@@ -142,9 +142,7 @@ def _overtaken(case: Case) -> list[Step]:
 
 
 def _given_up(wrong: pd.DataFrame) -> list[Step]:
-    """Return the existing rows whose message was discarded, if any: beside the point, since discards alone are a
-    neighbour.
-    """
+    """Return the existing rows whose message was discarded, if any: beside the point, since discards alone are a neighbour."""
     left = wrong[wrong["state"] == "discarded"]
     return [Step(Claim.GIVEN_UP.say(count=len(left)), "supporting", None, _ends(left)[:1])] if len(left) else []
 
@@ -163,9 +161,7 @@ def _ends(frame: pd.DataFrame) -> tuple[Ref, ...]:
 
 
 def _rows(case: Case, frame: pd.DataFrame) -> tuple[Ref, ...]:
-    """Quote the first business rows that are although their message was rolled back; a row of a Parquet table has no
-    line to quote.
-    """
+    """Quote the first business rows that are although their message was rolled back; a row of a Parquet table has no line to quote."""
     standing = frame[frame["row_line"].notna()].head(2)
     places = [
         (str(row["row_file"]), int(row["row_line"]))

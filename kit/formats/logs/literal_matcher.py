@@ -25,9 +25,7 @@ def _hash(a, b, c):  # type: ignore[no-untyped-def]
 
 @attrs.frozen(eq=False)
 class Needles:
-    """Tables for `find`: how far the window may move by the hash of its last three bytes, and which needles end
-    there.
-    """
+    """Tables for `find`: how far the window may move by the hash of its last three bytes, and which needles end there."""
 
     shift: np.ndarray
     bucket: np.ndarray
@@ -42,9 +40,7 @@ class Needles:
 
 @cache
 def compile_needles(texts: tuple[tuple[str, ...], ...]) -> Needles:
-    """Return the tables for groups of needles; a group is found when one of its needles is. Raise `ValueError` for a
-    short needle.
-    """
+    """Return the tables for groups of needles; a group is found when one of its needles is. Raise `ValueError` for a short needle."""
     flat = [(text.encode(), owner) for owner, group in enumerate(texts) for text in group]
     for text, _ in flat:
         if len(text) < WINDOW:
@@ -165,8 +161,7 @@ def _find_all(  # type: ignore[no-untyped-def]
 def find(
     needles: Needles, buf: np.ndarray, starts: np.ndarray, ends: np.ndarray, entries: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return pairs (entry, group) of the groups found in the byte ranges starts..ends, each once an entry, in the order
-    found.
+    """Return pairs (entry, group) of the groups found in the byte ranges starts..ends, each once an entry, in the order found.
 
     `entries` names the entry of each range and does not decrease.
     """
