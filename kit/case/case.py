@@ -109,7 +109,7 @@ class Case(Stoppable):
         self.progress = Progress()
         """Who listens while tables are built and causes examined."""
         self.eager = True
-        """Whether Spark starts while a big evidence is looked at for the first time: its tables are read by Spark next."""
+        """Whether a cluster is asked for while an evidence is looked at for the first time: its workers read the tables next."""
         self._base = workspace
         self._lock = threading.RLock()
         self._frames: dict[str, DataFrame] = {}
@@ -134,7 +134,7 @@ class Case(Stoppable):
 
             # What is found needs no Java; who asks for a table next learns that it is missing.
             with contextlib.suppress(JavaMissing):
-                self.warm_if_big()
+                self.warm_if_shared()
         self.uses(inv.spool(self.path, self._base))
         found = inv.take(self.path, self._base, shared=self._shared)
         for said in self.options.rows:
@@ -192,6 +192,11 @@ class Case(Stoppable):
     def _shared(self) -> bool:
         """Whether workers on other machines, perhaps of another user, read and write the workspace."""
         return not sessions.is_local(self.options.master, self.options.remote)
+
+    @property
+    def reads_here(self) -> bool:
+        """Whether this process reads the evidence; on a cluster its workers do."""
+        return not self._shared
 
     def has(self, table: str) -> bool:
         """Tell whether a table has any row."""
@@ -327,7 +332,6 @@ class Case(Stoppable):
         self._noted |= set(take_notes(folder))
 
     def _read(self, name: str, spec: tables.Spec, part: Path, *, public: bool = False) -> DataFrame | list[tables.Task]:
-        import kit.spark
         from kit.case import small_tables, tables
 
         options: dict[str, Any] = {"tz_broker": self.options.tz_broker, "tz_app": self.options.tz_app, "public": public}
@@ -339,7 +343,7 @@ class Case(Stoppable):
         if name in tables.BY_SPARK:
             if not public:
                 options["adopt"] = partial(self.workspace.adopt_parts, name, part)
-            if kit.spark.is_local(self.options.master, self.options.remote) and tables.little(self.found):
+            if self.reads_here:
                 return tables.here(name, self.found, options, part)
             return tables.frame(self.spark, name, self.found, options, part)
         return small_tables.tasks(name, self.found, options, part)
@@ -384,20 +388,16 @@ class Case(Stoppable):
 
     # --- Spark -----------------------------------------------------------------------------------------------------------
 
-    def warm_if_big(self) -> None:
-        """Start Spark in the background where the evidence is read by it; smaller ones only check that Java is there.
-
-        Reading and examining up to `tables.LITTLE` bytes takes this process less time than Spark's start takes; it starts when
-        somebody asks for a DataFrame. Raise `JavaMissing`.
+    def warm_if_shared(self) -> None:
+        """Start Spark in the background where it reads the evidence: on a cluster. Elsewhere only check that Java is there;
+        Spark starts when somebody asks for a DataFrame. Raise `JavaMissing`.
         """
         import kit.spark
-        from kit.case import tables
-        from kit.evidence import files as evidence
 
-        if self._shared or evidence.weight(self.path) > tables.LITTLE:
-            self.warm()
-        else:
+        if self.reads_here:
             kit.spark.require_java(self.options.master, self.options.remote)
+        else:
+            self.warm()
 
     def warm(self) -> None:
         """Start Spark in the background; what needs it waits. Raise `JavaMissing` where it could not start."""

@@ -57,7 +57,7 @@ class Task:
     name: str | None = None
 
 
-THREADS: Final = min(4, os.cpu_count() or 2)
+THREADS: Final = min(8, os.cpu_count() or 2)
 
 OPS: Final = pa.schema(
     [
@@ -73,9 +73,6 @@ OPS: Final = pa.schema(
 """One row for each half message an op record ends: 5.x writes several into one body (`transactionOpMsgMaxSize`)."""
 
 
-LITTLE: Final = 4 << 30
-"""Bytes of evidence up to which this process reads on its own: less work than the eight seconds in which Spark starts
-its Python workers."""
 READS: Final[dict[str, tuple[str, ...]]] = {
     **dict.fromkeys(("messages", "skipped", "ops", "traces"), ("commitlog", "dledger")),
     "consumequeue": ("consumequeue",),
@@ -255,9 +252,7 @@ def frame(spark: SparkSession, name: str, found: Inventory, options: dict[str, A
 
 
 def here(name: str, found: Inventory, options: dict[str, Any], part: Path) -> list[Task]:
-    """Return the same tasks for this process: for little evidence Spark's Python workers take longer to start than to
-    read.
-    """
+    """Return the same tasks for this process, whose threads read as fast as Spark's Python workers, and need no start."""
     if name == "ops":
         copies = [i.file for i in found.of_kind("commitlog", "dledger") if i.replica_of]
         return [Task(partial(_ended_here, options["messages"], copies))]
@@ -273,11 +268,6 @@ def _planned(source: str, said: dict[str, str], options: dict[str, Any]) -> list
     if adopt := options.get("adopt"):
         adopt([task.name for task in planned])
     return planned
-
-
-def little(found: Inventory) -> bool:
-    """Tell whether the evidence is so small that it is read in this process."""
-    return sum(item.bytes for item in found.items) <= LITTLE
 
 
 def _source(name: str, found: Inventory, options: dict[str, Any], part: Path) -> tuple[str, dict[str, str]]:

@@ -53,7 +53,7 @@ def triage(case: Case, lang: Lang | None = None) -> dict[str, Any]:
 
 def _triage(case: Case, lang: Lang | None) -> dict[str, Any]:
     case.progress.begin("reading")
-    case.warm_if_big()
+    case.warm_if_shared()
     with contextlib.suppress(Exception):  # whoever needs the table meets the error again
         case.build("messages", "logs")
     findings = _ask(case)

@@ -16,7 +16,8 @@ import pyarrow.dataset as ds
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types
 
-from kit.case import output
+from kit.case import output, scan
+from kit.case.case import HIDDEN
 from kit.causes import results
 from kit.charts.safe_text import clean
 from kit.spark.sessions import uri
@@ -74,7 +75,7 @@ def decoded(case: Case, out: Path, *, body: bool, form: str) -> list[tuple[str, 
             save(case.read_messages(body=body), folder / "messages", form)
         else:
             _messages(case, folder / "messages", form)
-        save(case.skipped, folder / "skipped", form)
+        _table(case, "skipped", folder / "skipped", form)
     if form == "parquet":
         counted = _counted(out / "messages")
     else:
@@ -83,21 +84,22 @@ def decoded(case: Case, out: Path, *, body: bool, form: str) -> list[tuple[str, 
         ).first()
         assert total is not None
         counted = [("records", total.records), ("bytes", total.bytes or 0), ("records with a problem", total.problems)]
-    ranges = (
-        case.skipped.groupBy("reason")
-        .agg(F.count("*").alias("n"), F.sum(F.col("end") - F.col("start")).alias("bytes"))
-        .orderBy("reason")
-    )
-    return counted + [(f"skipped {row.reason}: {row.bytes:,} bytes in ranges", row.n) for row in ranges.collect()]
+    ranges = scan.table(case, "skipped", {"reason": ds.field("reason"), "bytes": ds.field("end") - ds.field("start")})
+    found = ranges.group_by("reason").aggregate([([], "count_all"), ("bytes", "sum")]).sort_by("reason").to_pylist()
+    return counted + [
+        (f"skipped {row['reason']}: {row['bytes_sum']:,} bytes in ranges", row["count_all"]) for row in found
+    ]
 
 
 def parsed_logs(case: Case, out: Path, *, form: str) -> list[tuple[str, int]]:
     """Write `out/logs`; return entries per file and layout, and lines that no layout understands."""
     with output.into(out, "logs", case.lang) as folder:
-        _table(case, "logs", case.logs, folder / "logs", form)
-    grouped = case.logs.groupBy("file", "layout").agg(F.count("*").alias("n")).orderBy("file", "layout").collect()
-    unknown = sum(row.n for row in grouped if row.layout == "unknown")
-    return [(f"{row.file} [{row.layout}]", row.n) for row in grouped] + [("not understood", unknown)]
+        _table(case, "logs", folder / "logs", form)
+    entries = scan.table(case, "logs", ["file", "layout"]).group_by(["file", "layout"]).aggregate([([], "count_all")])
+    found = scan.frame(entries).sort_values(["file", "layout"])
+    unknown = found.loc[found["layout"] == "unknown", "count_all"].sum()
+    counted = [(f"{file} [{layout}]", int(count)) for file, layout, count in found.itertuples(index=False)]
+    return [*counted, ("not understood", int(unknown))]
 
 
 def _messages(case: Case, folder: Path, form: str) -> None:
@@ -119,16 +121,16 @@ def _counted(folder: Path) -> list[tuple[str, int]]:
     return [("records", records), ("bytes", size), ("records with a problem", problems)]
 
 
-def _table(case: Case, name: str, frame: DataFrame, folder: Path, form: str) -> None:
+def _table(case: Case, name: str, folder: Path, form: str) -> None:
     """Write a table of the case; as Parquet and uncut it is the workspace's own, less the columns it does not show,
     which goes file to file.
     """
     if form != "parquet" or case.options.since or case.options.until:
-        save(frame, folder, form)
+        save(getattr(case, name), folder, form)
         return
     kept = ds.dataset(case.folder(name), format="parquet")
     ds.write_dataset(
-        kept.scanner(columns=frame.columns),
+        kept.scanner(columns=[column for column in kept.schema.names if column not in HIDDEN]),
         folder,
         format="parquet",
         max_rows_per_group=ROWS,

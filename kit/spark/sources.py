@@ -21,6 +21,7 @@ from pyspark.sql.datasource import DataSource, InputPartition
 from kit.evidence.unread import Unread
 from kit.evidence.workspace import READING, code_hash
 from kit.formats.arrow_types import STRING_MAP, TIMESTAMP
+from kit.formats.commitlog.schema import TEXT
 
 _SQL: Final = {
     pa.string(): "string",
@@ -54,9 +55,21 @@ KEPT: Final = pa.schema([("path", pa.string()), ("rows", pa.int64())])
 """What a task says of the file it wrote, with option `keep`."""
 
 
+_DIFFERENT: Final = ("physical_offset", "queue_offset", "offset_msg_id", "uniq_key", TEXT, "body")
+"""Columns in which nearly every value is another one: looking for a dictionary takes a third of writing them."""
+
+
 def parquet_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
     """Return the writer of a table's part. Columns may come dictionary-coded or plain: the file does not tell them apart."""
-    return pq.ParquetWriter(path, schema, compression="snappy", store_schema=False)
+    parts = {"properties": ("properties.key_value.key", "properties.key_value.value")}
+    coded = [part for n in schema.names if n not in _DIFFERENT for part in parts.get(n, (n,))]
+    return pq.ParquetWriter(
+        path,
+        schema,
+        compression="snappy",
+        store_schema=False,
+        use_dictionary=coded if TEXT in schema.names or "properties" in schema.names else True,
+    )
 
 
 def part_name(options: Any, task: InputPartition) -> str:

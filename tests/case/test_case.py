@@ -75,15 +75,15 @@ def test_records_are_those_of_the_truth(case: Case, truth: list[dict[str, object
     assert "body" not in case.messages.columns
 
 
-@pytest.mark.parametrize("little", [True, False])
+@pytest.mark.parametrize("here", [True, False])
 def test_folders_may_have_any_name(
-    spark: SparkSession, truth: list[dict[str, object]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, little: bool
+    spark: SparkSession, truth: list[dict[str, object]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, here: bool
 ) -> None:
     odd = tmp_path / "工作 区 50% 1+1 [a]{b}*?#é%2B"
     odd.mkdir()
     shutil.copy(SAMPLE, odd / SAMPLE.name)
-    if not little:
-        monkeypatch.setattr(tables, "LITTLE", 0)
+    if not here:
+        monkeypatch.setattr(kit.Case, "reads_here", False)
     case = kit.open_case(odd / SAMPLE.name, odd / "cache")
     assert case.records.count() == len(truth) and case.logs.count() > 100
     assert ("records", len(truth)) in write.decoded(case, odd / "out", body=False, form="parquet")
