@@ -16,6 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812
 import kit
 from kit.case import case as case_module
 from kit.case import setup, small_tables, tables, unreadable
+from kit.case.case import Case
 from kit.causes import results
 from kit.causes.consequences import harm
 from kit.causes.findings import Finding, Step
@@ -27,7 +28,6 @@ from kit.report import write
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from kit.case.case import Case
 
 NAME = "producer-offline"
 SAMPLE = recorded.HERE.parent / "sample_data" / f"{NAME}.tar.zst"
@@ -83,7 +83,7 @@ def test_folders_may_have_any_name(
     odd.mkdir()
     shutil.copy(SAMPLE, odd / SAMPLE.name)
     if not here:
-        monkeypatch.setattr(kit.Case, "reads_here", False)
+        monkeypatch.setattr(Case, "reads_here", False)
     case = kit.open_case(odd / SAMPLE.name, odd / "cache")
     assert case.records.count() == len(truth) and case.logs.count() > 100
     assert ("records", len(truth)) in write.decoded(case, odd / "out", body=False, form="parquet")

@@ -12,6 +12,7 @@ from busy_evidence import sent, write_store
 
 import kit
 from kit.case import scan
+from kit.case.case import Case
 from kit.evidence.workspace import Workspace
 from kit.spark import commitlog_source, log_source
 
@@ -63,7 +64,7 @@ def test_only_the_new_file_is_read(tmp_path: Path) -> None:
 def test_spark_too_reads_only_the_new_file(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kit.Case, "reads_here", False)
+    monkeypatch.setattr(Case, "reads_here", False)
     wanted: dict[str, set[str]] = {}
     adopt = Workspace.adopt_parts
 

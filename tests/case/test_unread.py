@@ -19,6 +19,7 @@ import pytest
 
 import kit
 from kit.case import tables, unreadable
+from kit.case.case import Case
 from kit.evidence import archives, files, workspace
 from kit.evidence.unread import Unread
 from kit.formats.commitlog import segments, trace_contexts
@@ -30,7 +31,6 @@ from kit.inventory import recognise, spans
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from kit.case.case import Case
 
 WEIRD = [
     RecursionError("maximum recursion depth exceeded"),
@@ -362,7 +362,7 @@ def test_in_a_spark_task(spark: SparkSession, evidence: Path, source: str) -> No
 
 @pytest.mark.spark
 def test_in_a_table_that_spark_builds(spark: SparkSession, evidence: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kit.Case, "reads_here", False)
+    monkeypatch.setattr(Case, "reads_here", False)
     case = opened(evidence)
     case.zones  # noqa: B018
     for path in [p for p in (evidence / "bad").rglob("*") if p.is_file()]:
