@@ -42,7 +42,6 @@ class Seen:
     first: dt.datetime | None = None
     last: dt.datetime | None = None
     places: tuple[tuple[str, int], ...] = ()
-    last_places: tuple[tuple[str, int], ...] = ()
     sources: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
@@ -67,7 +66,6 @@ def _of(slugs: tuple[str, ...], rows: list[dict[str, Any]]) -> Seen:
         first=min(firsts, default=None),
         last=max(lasts, default=None),
         places=tuple((r["file"], r["line"]) for r in rows),
-        last_places=tuple((r["file"], r["last_line"]) for r in rows),
         sources=frozenset(r["source"] for r in rows if r["source"]),
     )
 
@@ -82,12 +80,7 @@ def _summary(case: Case) -> list[dict[str, Any]]:
         each |= {name: each[name].cast(pa.string()) for name in ("file", "source")}
         table = pa.table({"event": pc.list_flatten(batch["events"]), "n": pa.repeat(1, len(at)), **each})
         parts.append(
-            _summed(
-                table.append_column("first", each["ts"])
-                .append_column("last", each["ts"])
-                .append_column("last_line", each["line"])
-                .drop_columns("ts")
-            )
+            _summed(table.append_column("first", each["ts"]).append_column("last", each["ts"]).drop_columns("ts"))
         )
     rows = _summed(pa.concat_tables(parts)).to_pylist() if parts else []
     for row in rows:
@@ -96,7 +89,7 @@ def _summary(case: Case) -> list[dict[str, Any]]:
 
 
 def _summed(table: pa.Table) -> pa.Table:
-    sums = [("n", "sum"), ("first", "min"), ("last", "max"), ("line", "min"), ("last_line", "max")]
+    sums = [("n", "sum"), ("first", "min"), ("last", "max"), ("line", "min")]
     grouped = table.group_by(["event", "file", "source"]).aggregate(sums)
     return grouped.select(["event", "file", "source", *("_".join(s) for s in sums)]).rename_columns(
         ["event", "file", "source", *(name for name, _ in sums)]
@@ -106,9 +99,7 @@ def _summed(table: pa.Table) -> pa.Table:
 def among(entries: pd.DataFrame, *slugs: str) -> Seen:
     """Return the same of some entries, all of which hold one of the texts: a frame with file, source, line, ts (naive UTC)."""
     times = {"n": ("line", "size"), "first": ("ts", "min"), "last": ("ts", "max")}
-    found = entries.groupby(["file", "source"], dropna=False).agg(
-        **times, line=("line", "min"), last_line=("line", "max")
-    )
+    found = entries.groupby(["file", "source"], dropna=False).agg(**times, line=("line", "min"))
     rows = found.reset_index().to_dict("records")
     for row in rows:
         row |= {name: None if row[name] is pd.NaT else row[name].to_pydatetime() for name in ("first", "last")}
