@@ -10,7 +10,7 @@ import contextlib
 import datetime as dt
 from collections.abc import Collection
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import numpy as np
@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from kit.case import scan
+from kit.case import said, scan
 from kit.case.memoize import per_case
 from kit.formats.commitlog.schema import promoted
 from kit.inventory import quotes
@@ -70,6 +70,9 @@ def _of(slugs: tuple[str, ...], rows: list[dict[str, Any]]) -> Seen:
     )
 
 
+_SUMS: Final = (("n", "sum"), ("first", "min"), ("last", "max"), ("line", "min"))
+
+
 @per_case
 def _summary(case: Case) -> list[dict[str, Any]]:
     """One row per known text and file, worked out once per case."""
@@ -78,22 +81,13 @@ def _summary(case: Case) -> list[dict[str, Any]]:
         at = pc.list_parent_indices(batch["events"])
         each = {name: batch[name].take(at) for name in ("file", "source", "ts", "line")}
         each |= {name: each[name].cast(pa.string()) for name in ("file", "source")}
-        table = pa.table({"event": pc.list_flatten(batch["events"]), "n": pa.repeat(1, len(at)), **each})
-        parts.append(
-            _summed(table.append_column("first", each["ts"]).append_column("last", each["ts"]).drop_columns("ts"))
-        )
-    rows = _summed(pa.concat_tables(parts)).to_pylist() if parts else []
+        each |= {"event": pc.list_flatten(batch["events"]), "n": pa.repeat(1, len(at))}
+        each["first"] = each["last"] = each.pop("ts")
+        parts.append(said.grouped(pa.table(each), ["event", "file", "source"], _SUMS))
+    rows = said.grouped(pa.concat_tables(parts), ["event", "file", "source"], _SUMS).to_pylist() if parts else []
     for row in rows:
         row |= {name: row[name].replace(tzinfo=None) for name in ("first", "last") if row[name] is not None}
     return sorted(rows, key=lambda r: (r["event"], r["file"], r["line"]))
-
-
-def _summed(table: pa.Table) -> pa.Table:
-    sums = [("n", "sum"), ("first", "min"), ("last", "max"), ("line", "min")]
-    grouped = table.group_by(["event", "file", "source"]).aggregate(sums)
-    return grouped.select(["event", "file", "source", *("_".join(s) for s in sums)]).rename_columns(
-        ["event", "file", "source", *(name for name, _ in sums)]
-    )
 
 
 def among(entries: pd.DataFrame, *slugs: str) -> Seen:
