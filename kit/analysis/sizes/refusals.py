@@ -156,10 +156,7 @@ def rate(rows: pd.DataFrame) -> float | None:
 
 def quote(case: Case, rows: pd.DataFrame, most: int = 3) -> tuple[Ref, ...]:
     """Quote the first line of each row."""
-    places = [
-        (str(file), int(line)) for file, line in zip(rows["file"].head(most), rows["line"].head(most), strict=True)
-    ]
-    return tuple(Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True))
+    return case.refs((str(file), int(line)) for file, line in rows[["file", "line"]].head(most).itertuples(index=False))
 
 
 def window(rows: pd.DataFrame) -> tuple[Any, Any] | None:

@@ -125,7 +125,7 @@ def frame(thread: stacks.Consuming) -> str | None:
 
 def thread_refs(case: Case, threads: list[stacks.Consuming]) -> tuple[Ref, ...]:
     places = dict.fromkeys((t.file, t.lines[0] if t.lines else t.line) for t in threads)
-    return tuple(case.ref(file, line) for file, line in list(places)[:3])
+    return case.refs(list(places)[:3])
 
 
 def _memory(case: Case, queue: lag.Stuck) -> dict[str, Any] | None:

@@ -176,5 +176,4 @@ def _records(frame: pd.DataFrame) -> tuple[Ref, ...]:
 
 
 def _lines(case: Case, frame: pd.DataFrame, which: str = "log") -> tuple[Ref, ...]:
-    places = [(str(r[f"{which}_file"]), int(r[f"{which}_line"])) for r in frame.head(2).to_dict("records")]
-    return tuple(Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True))
+    return case.refs((str(r[f"{which}_file"]), int(r[f"{which}_line"])) for r in frame.head(2).to_dict("records"))
