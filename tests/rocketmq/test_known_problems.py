@@ -54,7 +54,7 @@ def _filled(text: str) -> str:
 @cache
 def examples(problem: Problem) -> list[tuple[str, str]]:
     """Return (release, line) pairs: RocketMQ's own texts with values filled in, and the entry's own example."""
-    wanted = [text.split("{}") for text in problem.texts]
+    wanted = [sorted(text.split("{}"), key=len, reverse=True) for text in problem.texts]
     lines = [
         (each.since or upstream.OLDEST, _filled(each.text))
         for each in upstream.format_strings()
