@@ -435,6 +435,11 @@ class Case(Stoppable):
         """Return a reference to a line, with the line quoted. Raise as `line` does."""
         return Ref(file, self.line(file, line), line=line)
 
+    def refs(self, places: Iterable[tuple[str, int]]) -> tuple[Ref, ...]:
+        """Return references to several lines, given as (file, line), in their order; each file is read once. Raise as `line` does."""
+        wanted = list(places)
+        return tuple(Ref(file, text, line=line) for (file, line), text in zip(wanted, self.lines(wanted), strict=True))
+
     def lines(self, places: Iterable[tuple[str, int]]) -> list[str]:
         """Return several lines, each file read once."""
         from kit.inventory import quotes

@@ -112,8 +112,3 @@ def _printed(file: str) -> dt.datetime | None:
 def naive(time: dt.datetime | None) -> dt.datetime | None:
     """Return a time in UTC without its zone, as Spark's frames have them."""
     return None if time is None else time.astimezone(dt.UTC).replace(tzinfo=None)
-
-
-def number(text: str | None) -> int | None:
-    """Return a cell as a number, None for N/A and anything else."""
-    return int(text) if text and re.fullmatch(r"-?\d{1,18}", text) else None

@@ -8,6 +8,7 @@ import attrs
 
 from kit.analysis.consumers import admin_output
 from kit.formats import printed_times
+from kit.formats.values import integer
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -31,7 +32,7 @@ def ages(case: Case) -> list[Age]:
     """
     times: dict[tuple[str, str, str], list[tuple[int, int, int]]] = {}
     for block in admin_output.admin_blocks(case):
-        last, diff = printed_times.when(block.get("#LastTime")), admin_output.number(block.get("#Diff"))
+        last, diff = printed_times.when(block.get("#LastTime")), integer(block.get("#Diff"))
         if block["command"] == "consumerProgress" and last is not None and diff is not None and block.get("-g"):
             named = (block["-g"], block.get("#Topic", ""), block["file"])
             times.setdefault(named, []).append((last.ms, diff, block["line"]))

@@ -296,6 +296,6 @@ def _handled_elsewhere(case: Case, deliveries: Sequence[dict[str, Any]]) -> Iter
         if len(here) == 1 and row["success"] is not False:
             by_group.setdefault(here[0], []).append(row)
     for group, rows in sorted(by_group.items()):
-        refs = tuple(case.ref(r["file"], r["line"]) for r in rows[:2])
+        refs = case.refs((r["file"], r["line"]) for r in rows[:2])
         why = WHY["consumed"].say(group=group, count=len(rows))
         yield Told("consumed", why, group, offset_msg_id=rows[0]["offset_msg_id"], evidence=refs)

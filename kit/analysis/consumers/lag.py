@@ -282,4 +282,4 @@ def refs(case: Case, group: str, topic: str, queue_id: int | None = None, most: 
         return ()
     rows = [mine.iloc[0], mine.iloc[-1]] if most > 1 else [mine.iloc[-1]]
     places = dict.fromkeys((row["file"], int(row["line"])) for row in rows)
-    return tuple(case.ref(file, line) for file, line in places)
+    return case.refs(places)

@@ -11,6 +11,7 @@ import attrs
 
 from kit.analysis.consumers import admin_output, facts
 from kit.case.memoize import per_case
+from kit.formats.values import integer
 from kit.inventory.references import Ref
 from kit.rocketmq import names
 
@@ -300,7 +301,7 @@ def status_queues(case: Case, group: str) -> dict[str, set[Queue]]:
             found[info["client_id"]] = {
                 (b["#Topic"], b["#Broker Name"], queue)
                 for b in info["queues"]
-                if b.get("droped") != "true" and (queue := admin_output.number(b["#QID"])) is not None
+                if b.get("droped") != "true" and (queue := integer(b["#QID"])) is not None
             }
     return found
 

@@ -17,6 +17,7 @@ import pyarrow.dataset as ds
 
 from kit.analysis.consumers import admin_output, offset_lines, positions
 from kit.case.memoize import per_case
+from kit.formats.values import integer
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
@@ -226,17 +227,15 @@ def commands(case: Case) -> list[dict[str, Any]]:
     found = []
     for (file, row_number), block in blocks.items():
         said = blocks.get((file, 0), {})
-        end = admin_output.number(
-            next((block[n] for n in ("#offset", "#rollbackOffset", "#resetOffset") if n in block), None)
-        )
-        queue = admin_output.number(block.get("#queueId"))
+        end = integer(next((block[n] for n in ("#offset", "#rollbackOffset", "#resetOffset") if n in block), None))
+        queue = integer(block.get("#queueId"))
         if row_number == 0 or end is None or queue is None or "#brokerName" not in block:
             continue
         line = asked.get(file, {})
         group, topic = said.get("argument:-g") or line.get("group"), said.get("argument:-t") or line.get("topic")
         if group and topic:
             timestamp = line.get("timestamp")
-            found.append({"group": group, "topic": topic, "timestamp": timestamp, "queue_id": queue, "start": admin_output.number(block.get("#consumerOffset")),
+            found.append({"group": group, "topic": topic, "timestamp": timestamp, "queue_id": queue, "start": integer(block.get("#consumerOffset")),
                           "end": end, "broker": block["#brokerName"], "first": None, "file": file, "line": block["line"]})  # fmt: skip
     return found
 
@@ -310,7 +309,7 @@ def _first_offsets(case: Case) -> dict[tuple[str, int], int]:
         blocks.setdefault((row["file"], row["block"]), {})[row["name"]] = row["value"]
     found: dict[tuple[str, int], int] = {}
     for (file, _), block in blocks.items():
-        low, queue = admin_output.number(block.get("#Min Offset")), admin_output.number(block.get("#QID"))
+        low, queue = integer(block.get("#Min Offset")), integer(block.get("#QID"))
         if low is not None and queue is not None and file in topics:
             found[topics[file], queue] = max(low, found.get((topics[file], queue), 0))
     return found

@@ -11,6 +11,7 @@ import pyarrow.dataset as ds
 from kit.analysis.consumers import admin_output, queue_ends
 from kit.case import brokers
 from kit.case.memoize import per_case
+from kit.formats.values import integer
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
@@ -86,8 +87,8 @@ def _progress(case: Case) -> pd.DataFrame:
         if b["#Topic"].startswith(names.RETRY_PREFIX)
     }
     found = [
-        (b["time"], "progress", b["file"], b["line"], b.get("-g") or by_file.get(b["file"], ""), b["#Topic"], b["#Broker Name"], admin_output.number(b["#QID"]),
-         admin_output.number(b["#Consumer Offset"]), admin_output.number(b["#Broker Offset"]), None)
+        (b["time"], "progress", b["file"], b["line"], b.get("-g") or by_file.get(b["file"], ""), b["#Topic"], b["#Broker Name"], integer(b["#QID"]),
+         integer(b["#Consumer Offset"]), integer(b["#Broker Offset"]), None)
         for b in rows
     ]  # fmt: skip
     return pd.DataFrame(found, columns=list(COLUMNS))
@@ -103,8 +104,8 @@ def _status(case: Case) -> pd.DataFrame:
             info["group"],
             row["#Topic"],
             row["#Broker Name"],
-            admin_output.number(row["#QID"]),
-            admin_output.number(row["#Consumer Offset"]),
+            integer(row["#QID"]),
+            integer(row["#Consumer Offset"]),
             None,
             None,
         )

@@ -23,6 +23,7 @@ from kit.analysis.transactions import owners
 from kit.case import scan, tables
 from kit.case.memoize import per_case
 from kit.formats.commitlog.schema import TEXT, as_dict, promoted
+from kit.formats.values import integer
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
@@ -192,15 +193,11 @@ def fetch(case: Case, condition: pc.Expression) -> list[Record]:
     due = record_stage.due(case, timed.rename(columns={"timer": promoted("TIMER_OUT_MS")}))
     rows = found.drop_columns("timer").to_pylist()
     for row, at in zip(rows, due, strict=True):
-        row |= {name: _whole(row[name]) for name in ("check_times", "delay_level")}
+        row |= {name: integer(row[name]) for name in ("check_times", "delay_level")}
         waits = row["stage"] == record_stage.SCHEDULE and pd.notna(at)
         row |= {"resent": row["resent"] is not None, "due": utc(at) if waits else None}
         row["properties"] = as_dict(row.pop(TEXT))
     return rows
-
-
-def _whole(text: str | None) -> int | None:
-    return int(text) if text is not None and re.fullmatch(r"[0-9]{1,9}", text) else None
 
 
 def utc(at: pd.Timestamp) -> dt.datetime | None:

@@ -14,6 +14,7 @@ from kit.analysis.transactions import owners
 from kit.case import brokers, setup
 from kit.case.memoize import once, per_case
 from kit.formats.commitlog.schema import TEXT, promoted
+from kit.formats.values import integer
 from kit.rocketmq import names, size
 from kit.rocketmq.versions import NEWEST, OLDEST, Version, rule
 
@@ -32,7 +33,7 @@ class Limits:
     default says it; `known` as in
     `case.setting`, `printed` where a refusal prints it. `how`: `total`, `body`, `body+64k`, None where the release is
     not known; `version`: the
-    release it was reckoned with, None for unknown; `inferred`: from the records, not named.
+    release it was worked out with, None for unknown.
     """
 
     limit: int | None
@@ -40,7 +41,6 @@ class Limits:
     known: str | None
     how: str | None
     version: str | None
-    inferred: bool
     check_max: int
     dledger: bool
     raw_put_backs: bool
@@ -78,7 +78,7 @@ def _limits(case: Case, owner: str | None) -> Limits:
     known = setup.broker_versions(case, hosts)
     version = Version.parse(known[0]) if known else _writer(case, owner)
     setting = setup.setting(case, "maxMessageSize", hosts)
-    configured = _whole(setting.value)
+    configured = integer(setting.value)
     told = refusals.told(case)
     told = told[np.array([brokers.is_of(case, hosts, file) is not False for file in told["file"]], bool)]
     how = (
@@ -92,25 +92,17 @@ def _limits(case: Case, owner: str | None) -> Limits:
     slack = size.TOTAL_SLACK if how == "body+64k" else 0
     if printed is not None and configured not in (printed, printed - size.TOTAL_SLACK):
         limit, where, said = printed - slack, at, "printed"
-    check_max = _whole(setup.setting(case, "transactionCheckMax", hosts).value)
+    check_max = integer(setup.setting(case, "transactionCheckMax", hosts).value)
     return Limits(
         limit,
         where,
         said,
         how,
         str(version) if version else None,
-        not known,
         rule("transactionCheckMax", NEWEST) if check_max is None else check_max,
         dledger,
         bool(rule("decompressesOnPutBack", version)),
     )
-
-
-def _whole(text: str | None) -> int | None:
-    try:
-        return int(text) if text is not None else None
-    except ValueError:
-        return None
 
 
 def _printed(case: Case, told: pd.DataFrame) -> tuple[int | None, Ref | None]:

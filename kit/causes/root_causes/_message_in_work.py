@@ -9,6 +9,7 @@ import attrs
 
 from kit.analysis.consumers import admin_output, facts, handled, lag, members, stacks
 from kit.causes.root_causes.texts import consumer_stuck as text
+from kit.formats.values import integer
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ def one_full(case: Case) -> dict[str, Any] | None:
         for row in info["queues"]:
             by_topic[row["#Topic"]].append(row)
         for rows in by_topic.values():
-            full = [row for row in rows if (admin_output.number(row.get("cachedMsgCount")) or 0) > lag.LEAST]
-            if len(full) == 1 < len(rows) and (admin_output.number(full[0]["cachedMsgCount"]) or 0) > lag.SMALL:
+            full = [row for row in rows if (integer(row.get("cachedMsgCount")) or 0) > lag.LEAST]
+            if len(full) == 1 < len(rows) and (integer(full[0]["cachedMsgCount"]) or 0) > lag.SMALL:
                 return full[0]
     return None
 
@@ -124,18 +125,18 @@ def frame(thread: stacks.Consuming) -> str | None:
 
 def thread_refs(case: Case, threads: list[stacks.Consuming]) -> tuple[Ref, ...]:
     places = dict.fromkeys((t.file, t.lines[0] if t.lines else t.line) for t in threads)
-    return tuple(case.ref(file, line) for file, line in list(places)[:3])
+    return case.refs(list(places)[:3])
 
 
 def _memory(case: Case, queue: lag.Stuck) -> dict[str, Any] | None:
     """Return the process queue (consumerStatus) that begins with the message a queue is at, None where none does."""
     for info in admin_output.running(case):
         for row in info["queues"] if info["group"] == queue.group else ():
-            there = (row["#Topic"], admin_output.number(row["#QID"])) == (queue.topic, queue.queue_id)
+            there = (row["#Topic"], integer(row["#QID"])) == (queue.topic, queue.queue_id)
             if (
                 there
                 and row.get("cachedMsgMinOffset") == str(queue.offset)
-                and (admin_output.number(row.get("cachedMsgCount")) or 0) > 0
+                and (integer(row.get("cachedMsgCount")) or 0) > 0
             ):
                 return row
     return None

@@ -14,6 +14,7 @@ from kit.analysis.consumers import admin_output, facts, handled, lag, positions,
 from kit.causes import collect_next
 from kit.causes.alerts import LAG_GROWS, Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
+from kit.formats.values import integer
 from kit.i18n import T
 from kit.inventory.references import Ref
 from kit.rocketmq import names
@@ -187,7 +188,7 @@ def _totals(case: Case) -> list[Step]:
         for b in admin_output.admin_blocks(case)
         if b["command"] == "consumerProgress" and names.of_users(b.get("#Group") or "")
     ]
-    lags = [(admin_output.number(row.get("#Diff Total")) or 0, row) for row in rows]
+    lags = [(integer(row.get("#Diff Total")) or 0, row) for row in rows]
     most, row = max(lags, key=lambda each: each[0], default=(0, None))
     if row is None or most < MUCH:
         return []
@@ -230,7 +231,7 @@ def _slow(case: Case, worst: lag.Pair) -> tuple[Any, Ref] | None:
         if info["group"] == worst.group and worst.topic in info["rt"]
     }
     known = [
-        (info, *info["rt"][worst.topic], admin_output.number(info["properties"].get("PROP_THREADPOOL_CORE_SIZE")))
+        (info, *info["rt"][worst.topic], integer(info["properties"].get("PROP_THREADPOOL_CORE_SIZE")))
         for info in infos.values()
     ]
     if not known or any(not ms or not threads for _, ms, _, threads in known):

@@ -15,6 +15,7 @@ from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
 from kit.causes.root_causes import _untouched_queues as untouched
+from kit.formats.values import integer
 from kit.i18n import T
 from kit.inventory.references import Ref
 from kit.rocketmq import names
@@ -204,7 +205,7 @@ def _same_shares(case: Case) -> list[tuple[facts.Said, facts.Said]]:
             said.group
             and names.of_users(said.group)
             and not topic.startswith(names.RETRY_PREFIX)
-            and (admin_output.number(said.values.get("clients")) or 2) > 1
+            and (integer(said.values.get("clients")) or 2) > 1
         ):
             queues = facts.queues(said.values.get("set", ""))
             if queues:

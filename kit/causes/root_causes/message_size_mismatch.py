@@ -83,11 +83,8 @@ class Seen:
 
     @property
     def lines(self) -> pd.DataFrame:
-        return (
-            pd.concat([self.named, self.failed])
-            if len(self.named) and len(self.failed)
-            else (self.named if len(self.named) else self.failed)
-        )
+        some = [lines for lines in (self.named, self.failed) if len(lines)]
+        return pd.concat(some) if some else self.failed
 
     @property
     def count(self) -> int:

@@ -32,7 +32,7 @@ SUMMARY = T(
     "The master is gone, and {missing} of {acknowledged} acknowledged messages are not on its replica, which ends at byte {end} ({time})."
 )
 SUMMARY_OPEN = T(
-    "Group offsets lie beyond the end of the replica: it lacks records. Whether acknowledged ones are missing, only the senders' own records tell."
+    "Group offsets lie beyond the end of the replica: it lacks records. Whether acknowledged ones are missing, only the senders' own records show."
 )
 LACKS = T(
     "{missing} of {acknowledged} sends that were answered SEND_OK are not on the replica: it ends at byte {end}, their records lie behind."
@@ -160,7 +160,7 @@ def _tell(case: Case, finding: Finding, compared: replicas.Ledger | None) -> Non
         columns = ["key", "uniq_key", "offset_msg_id", "start", "file", "line"]
         finding.tables = {
             "missing_on_replica": missing[columns].reset_index(drop=True),
-            "replica_seconds": replicas.seconds(case, compared),
+            "replica_seconds": replicas.seconds(compared),
         }
     else:
         finding.summary = SUMMARY_OPEN

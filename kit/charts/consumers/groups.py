@@ -15,7 +15,7 @@ LAG_READING = T("{name} lags most: {lag} messages at last, in {queues} queues.")
 LAG_ALT = T(
     "One line for each queue of the group that lags most: messages behind, over time; all groups are in the table."
 )
-NO_LAG = T("Where groups stood at which time is not known from this evidence.")
+NO_LAG = T("The offsets of the groups over time are not known from this evidence.")
 TIME, BEHIND = T("time (UTC)"), T("messages behind")
 GROUP, TOPIC, BROKER, QUEUE = T("consumer group"), T("topic"), T("broker"), T("queue")
 OFFSET, END, SOURCE = T("offset of the group"), T("end of the queue"), T("known from")

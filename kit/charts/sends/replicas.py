@@ -14,7 +14,7 @@ READING = T(
 )
 READING_WHOLE = T("{acknowledged} sends were acknowledged; the replica holds all of them.")
 ALT = T("Stacked bars over time: acknowledged sends that the replica holds, and those it lacks.")
-NOTHING = T("No acknowledged send can be held against a replica.")
+NOTHING = T("No acknowledged send can be compared with a replica.")
 TIME, SENDS = T("time of the send (UTC)"), T("acknowledged sends")
 HELD, LACKED, ALL = T("on the replica"), T("missing on the replica"), T("acknowledged")
 

@@ -46,7 +46,7 @@ WHAT_IF_READING = T(
 OF_A_TRANSACTION: Final = ("sent", "prepared", "put_back", "put_back_immune", "committed")
 """Rewrites that need nothing this evidence does not say; what is sent back depends on the consumer group's name."""
 NO_WHAT_IF = T(
-    "This evidence shows no message whose limit and release are both known, so there is nothing to reckon with."
+    "This evidence shows no message whose limit and release are both known, so there is nothing to calculate with."
 )
 WHAT_IF_ALT = T("One bar for each rewrite: bytes left to the limit, to the left of zero where it is refused.")
 LEFT, FITS, TOO_LARGE = T("bytes left"), T("stored", "sizes"), T("refused")

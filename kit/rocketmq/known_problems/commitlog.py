@@ -31,7 +31,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "store/CommitLog.recoverNormally, recoverAbnormally",
             decides="Equal numbers are the ordinary start; a larger first number means lost bytes: power, kernel panic, or a commitlog that was copied or deleted by hand.",
             remedy="flushDiskType=SYNC_FLUSH or SYNC_MASTER for what must not be lost; resend the lost range from the producers' own records.",
-            risk="Consumers that had already seen the lost offsets stand in front of the queue and skip new messages until it catches up.",
+            risk="Consumers that had already seen the lost offsets are ahead of the queue and skip new messages until it catches up.",
             unlike="with two equal numbers the same line is printed at every start", verdict="confirmed",
             unless=r"maxPhyOffsetOfConsumeQueue\((-?\d+)\) >= processOffset\(\1\)"),
     Problem("commitlog-files-deleted", "The commitlog is empty, so the consume queues are deleted",

@@ -77,7 +77,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
     Problem("rebalance-unsettled", "Queues change hands all the time",
             ("[BUG]doRebalance, {}, ", "add a new mq failed, {}, because lock failed", "add new mq failed",
              "because pull is pause, so try to fixed it"),
-            "A queue is given up and taken again, or cannot be taken because another member still holds its lock. Lasting for minutes it means that members do not agree: client ids that are equal, members that come and go, a paused pull.",
+            "A queue is released and taken again, or cannot be taken because another member still holds its lock. Lasting for minutes it means that members do not agree: client ids that are equal, members that come and go, a paused pull.",
             "Count members over time; look for equal client ids and for pulls that pause (flow control).",
             "client/impl/consumer/RebalanceImpl",
             decides="`lock failed`: an ordered consumer waits for the previous owner (up to 60 s). `pull is pause`: no pull for 120 s, mostly flow control.",

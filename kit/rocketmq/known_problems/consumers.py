@@ -37,7 +37,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
     Problem("offset-unknown", "The start offset of a queue cannot be determined",
             ("Compute consume offset exception", "Compute consume offset from last offset exception", "fetchConsumeOffsetFromBroker exception",
              "Failed to compute pull offset", "Failed to get next pull offset", "consumerOffset is -1 in messageQueue"),
-            "The client asked the broker where the group stands and got an error; since 4.9.0 it does not take the queue in that round rather than begin at a wrong place.",
+            "The client asked the broker for the group's offset and got an error; since 4.9.0 it does not take the queue in that round rather than begin at a wrong place.",
             "The exception; does it end when the broker answers again?",
             "client/impl/consumer/RebalancePushImpl, store/RemoteBrokerOffsetStore",
             remedy="Restore the broker; clients before 4.9.0 may have started at a wrong offset.", risk="None.", verdict="suspected", least=3,

@@ -22,7 +22,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "Which peer, and what did it do at that time (its GC, flow control, disk)?",
             "remoting/netty/NettyRemotingAbstract.invokeSyncImpl", cause="client-timeout", verdict="suspected",
             unlike="a broker that refuses answers at once: a time-out is no flow control"),
-    Problem("late-answer", "An answer came after its request had been given up",
+    Problem("late-answer", "An answer came after its request had timed out",
             ("but not matched any request",),
             "The other side answered later than the time-out. Code 0 of a send means that the message was stored although the caller saw a time-out.",
             "code and extFields of the printed command; msgId there is the offset id of what was stored.",

@@ -82,12 +82,6 @@ class Problem:
         return re.compile("|".join(expression(text) for text in self.texts) or r"(?!)")
 
     @property
-    def sentences(self) -> tuple[T, ...]:
-        """Everything it says; an entry may be added before it is translated."""
-        every = (self.title, self.meaning, self.next, self.decides, self.remedy, self.risk, self.unlike)
-        return tuple(text for text in every if text is not None)
-
-    @property
     def has_condition(self) -> bool:
         """Tell whether finding a needle does not settle it: values inside a text, or entries that are normal."""
         return bool(self.unless) or any(ANY in text for text in self.texts)

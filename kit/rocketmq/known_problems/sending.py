@@ -10,7 +10,7 @@ from kit.rocketmq.known_problems.problem import Problem
 PROBLEMS: Final[tuple[Problem, ...]] = (
     Problem("flow-control-queue", "A request waited too long in the broker's queue and was refused",
             ("[TIMEOUT_CLEAN_QUEUE]broker busy",),
-            "The request waited longer than waitTimeMillsInSendQueue (200 ms). The printed period and queue size tell how long and among how many. It was not stored.",
+            "The request waited longer than waitTimeMillsInSendQueue (200 ms). The printed period and queue size show how long and among how many. It was not stored.",
             "Slow store lines (`in lock cost time`) at that second; queue size and number of send threads.",
             "broker/latency/BrokerFastFailure.cleanExpiredRequestInQueue", cause="broker-busy", verdict="confirmed",
             unlike="clients before 5.3.0 do not retry it: the application gets code 2",

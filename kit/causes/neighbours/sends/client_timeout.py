@@ -42,7 +42,7 @@ VERIFY = T("Each business key has one effect, whatever the number of copies.")
 
 LOOKS_LIKE = (
     ("broker-busy", T("a refusal is an answer, and such a send is not stored; a time-out may be stored")),
-    ("producer-retry-duplicate", T("only the store tells: a UNIQ_KEY with several originals")),
+    ("producer-retry-duplicate", T("only the store shows it: a UNIQ_KEY with several originals")),
 )
 
 FIGURES: Final = {

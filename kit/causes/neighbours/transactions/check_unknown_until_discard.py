@@ -19,6 +19,7 @@ from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
+from kit.formats.values import integer
 from kit.i18n import T
 from kit.inventory.references import Ref
 
@@ -116,7 +117,7 @@ def examine(case: Case) -> Finding:
     finding.figures = {
         "discarded": count,
         "answered_unknown": len(unknown) if unknown is not None else (0 if count == 0 else None),
-        "check_limit": _int(limit.value),
+        "check_limit": integer(limit.value),
     }
     if finding.verdict == "confirmed" and unknown is not None:
         finding.summary = SUMMARY.say(unknown=len(unknown), discarded=count, limit=limit.value)
@@ -128,10 +129,6 @@ def examine(case: Case) -> Finding:
     if not logged and count != 0:
         finding.missing.append(collect_next.broker_log("transaction.log", WANT_LOG))
     return finding
-
-
-def _int(value: str | None) -> int | None:
-    return int(value) if value and value.isascii() and value.isdigit() else None
 
 
 def _discarded(case: Case) -> pd.DataFrame:
@@ -179,5 +176,4 @@ def _records(frame: pd.DataFrame) -> tuple[Ref, ...]:
 
 
 def _lines(case: Case, frame: pd.DataFrame, which: str = "log") -> tuple[Ref, ...]:
-    places = [(str(r[f"{which}_file"]), int(r[f"{which}_line"])) for r in frame.head(2).to_dict("records")]
-    return tuple(Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True))
+    return case.refs((str(r[f"{which}_file"]), int(r[f"{which}_line"])) for r in frame.head(2).to_dict("records"))

@@ -151,8 +151,7 @@ def _hosts(frame: pd.DataFrame) -> list[str]:
 
 
 def _lines(case: Case, frame: pd.DataFrame) -> tuple[Ref, ...]:
-    places = [(str(row["file"]), int(row["line"])) for row in frame.head(2).to_dict("records")]
-    return tuple(Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True))
+    return case.refs((str(row["file"]), int(row["line"])) for row in frame.head(2).to_dict("records"))
 
 
 def _records(frame: pd.DataFrame) -> tuple[Ref, ...]:
