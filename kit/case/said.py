@@ -162,8 +162,12 @@ def _summed(table: pa.Table) -> pa.Table:
     sums: list[tuple[str, Any]] = [(name, how) for name, how in _SUMS]
     sums += [(name, "min") for name in table.schema.names if name.startswith("low_")]
     sums += [(name, "max") for name in table.schema.names if name.startswith("high_")]
-    same = [name for name in table.schema.names if name not in dict(sums)]
-    summed = table.group_by(same).aggregate(sums)
-    return summed.select([*same, *(f"{name}_{how}" for name, how in sums)]).rename_columns(
-        [*same, *(name for name, _ in sums)]
+    return grouped(table, [name for name in table.schema.names if name not in dict(sums)], sums)
+
+
+def grouped(table: pa.Table, by: list[str], asked: Sequence[tuple[str, Any]]) -> pa.Table:
+    """Return a row for each value of `by`, with what was `asked` of other columns, (column, function), under the column's own name."""
+    answered = table.group_by(by).aggregate(list(asked))
+    return answered.select([*by, *(f"{name}_{how}" for name, how in asked)]).rename_columns(
+        [*by, *(name for name, _ in asked)]
     )

@@ -303,7 +303,7 @@ def refused_reads(case: Case) -> tuple[Ref, ...]:
     return refused_pulls.quotes(case)
 
 
-def seconds(case: Case, compared: Ledger) -> pd.DataFrame:
+def seconds(compared: Ledger) -> pd.DataFrame:
     """Return what was acknowledged and what the replica stored, second by second: second, acknowledged, on_replica, missing."""
     rows = compared.rows.dropna(subset=["start"])
     missing = set(compared.missing.index)

@@ -33,7 +33,7 @@ class Limits:
     default says it; `known` as in
     `case.setting`, `printed` where a refusal prints it. `how`: `total`, `body`, `body+64k`, None where the release is
     not known; `version`: the
-    release it was reckoned with, None for unknown; `inferred`: from the records, not named.
+    release it was worked out with, None for unknown.
     """
 
     limit: int | None
@@ -41,7 +41,6 @@ class Limits:
     known: str | None
     how: str | None
     version: str | None
-    inferred: bool
     check_max: int
     dledger: bool
     raw_put_backs: bool
@@ -100,7 +99,6 @@ def _limits(case: Case, owner: str | None) -> Limits:
         said,
         how,
         str(version) if version else None,
-        not known,
         rule("transactionCheckMax", NEWEST) if check_max is None else check_max,
         dledger,
         bool(rule("decompressesOnPutBack", version)),

@@ -160,7 +160,7 @@ def _tell(case: Case, finding: Finding, compared: replicas.Ledger | None) -> Non
         columns = ["key", "uniq_key", "offset_msg_id", "start", "file", "line"]
         finding.tables = {
             "missing_on_replica": missing[columns].reset_index(drop=True),
-            "replica_seconds": replicas.seconds(case, compared),
+            "replica_seconds": replicas.seconds(compared),
         }
     else:
         finding.summary = SUMMARY_OPEN

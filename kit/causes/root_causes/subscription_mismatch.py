@@ -135,7 +135,7 @@ def examine(case: Case) -> Finding:
         _warned(case),
         *untouched.steps(case, group),
     ]
-    finding.figures = _figures(case, named, different.get(group or "", []), found)
+    finding.figures = _figures(named, different.get(group or "", []), found)
     if group is not None:
         _tell(finding, group, found)
         finding.tables = _tables(case, group, found)
@@ -286,7 +286,7 @@ def _warned(case: Case) -> Step:
     return Step(WARNED, "supporting", True, (ref,) if ref else (), id="status-warns")
 
 
-def _figures(case: Case, group: str | None, pairs: list[Any], found: list[handled.Topic]) -> dict[str, Any]:
+def _figures(group: str | None, pairs: list[Any], found: list[handled.Topic]) -> dict[str, Any]:
     clients = {s.client_id: s.topics for pair in pairs for s in pair}
     by_topics = any(set(a.topics) != set(b.topics) for a, b in pairs)
     nobody = {t.topic: t.nobody if t.nobody is not None else t.front if by_topics and t.front else None for t in found}

@@ -18,7 +18,7 @@ JOURNEY_ALT = T(
 NO_JOURNEY = T("No record of this message is in the evidence.")
 CONSUMER_LANE = T("consumer")
 SUCCESS, FAILED, UNKNOWN = T("handled with success"), T("failed"), T("end not known")
-COPY, COPIED = T("copy"), T("written from")
+COPY = T("copy")
 STORED, STAGE, TOPIC, OFFSET_ID, WHY = T("at"), T("stage"), T("topic"), T("offset id"), T("why")
 
 
@@ -36,7 +36,7 @@ def journey(records: pd.DataFrame, handled: pd.DataFrame | None = None, lang: La
         return Chart(figure(), empty, NO_JOURNEY, NO_JOURNEY, JOURNEY, named, lang)
     at = pd.to_datetime(records["store_timestamp"], utc=True, format="ISO8601")
     lanes = [escape(stage, 40) for stage in records["stage"]]
-    done = _deliveries(handled, lang)
+    done = _deliveries(handled)
     traces = [_links(records, at, lanes), *_marks(records, at, lanes, lang), *_ends(done, lang)]
     order = list(dict.fromkeys(lanes)) + ([CONSUMER_LANE.render(lang)] if len(done) else [])
     chart = figure(*traces, height=150 + 46 * len(order))
@@ -77,7 +77,7 @@ def life(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     return journey(copies, mine[mine["row"] == "delivery"] if len(mine) else None, lang)
 
 
-def _deliveries(handled: pd.DataFrame | None, lang: Lang) -> pd.DataFrame:
+def _deliveries(handled: pd.DataFrame | None) -> pd.DataFrame:
     columns = ["time", "result", "success", "offset_msg_id", "consumer"]
     if handled is None or handled.empty:
         return pd.DataFrame(columns=pd.Index(columns))
