@@ -50,9 +50,9 @@ def by_broker(case: Case, where: pc.Expression | None, more: tuple[str, ...]) ->
     """Yield (broker, half records of it that `where` keeps), as many at once as are read at once: `_READ`, `more` and
     check_times (-1: none). The broker as `owners.by_host` calls it.
     """
-    mine = owners.HALF if where is None else owners.HALF & where
+    wanted = owners.HALF if where is None else owners.HALF & where
     known = owners.by_host(case)
-    for batch in scan.batches(case, (*READ, *more), mine):
+    for batch in scan.batches(case, (*READ, *more), wanted):
         if batch.num_rows:
             rows = scan.whole(pa.Table.from_batches([batch]))
             found = scan.frame(rows).assign(check_times=scan.numbers(rows[promoted(names.CHECK_TIMES)]))

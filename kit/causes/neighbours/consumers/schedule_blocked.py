@@ -137,17 +137,17 @@ def examine(case: Case) -> Finding:
 
 def _again(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the failed deliveries that are more than a stop of the broker."""
-    mine = rows[rows["event"] == "schedule-put-failed"]
-    if mine.empty:
-        return mine
-    by_id = mine.groupby("msg_id")["count"].transform("sum")  # null where the text names no message (4.9.3+)
-    lasted = mine.groupby("status", dropna=False)[["first", "last"]].transform(
+    failed = rows[rows["event"] == "schedule-put-failed"]
+    if failed.empty:
+        return failed
+    by_id = failed.groupby("msg_id")["count"].transform("sum")  # null where the text names no message (4.9.3+)
+    lasted = failed.groupby("status", dropna=False)[["first", "last"]].transform(
         lambda c: c.min() if c.name == "first" else c.max()
     )
-    again = mine["msg_id"].isna() & (
-        mine["status"].isin(FOR_SIZE) | ((lasted["last"] - lasted["first"]).dt.total_seconds() >= AGAIN)
+    again = failed["msg_id"].isna() & (
+        failed["status"].isin(FOR_SIZE) | ((lasted["last"] - lasted["first"]).dt.total_seconds() >= AGAIN)
     )
-    return mine[again | (mine["msg_id"].notna() & (by_id > 1))]
+    return failed[again | (failed["msg_id"].notna() & (by_id > 1))]
 
 
 def _too_large(case: Case) -> pd.DataFrame | None:
