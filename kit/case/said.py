@@ -1,6 +1,6 @@
 """What log entries with known texts say, without Spark: the values that the texts' patterns take out of them.
 
-The same rows and values as `kit.case.events` gives to Spark, for questions whose answer is read or counted here.
+The same rows and values as `kit.spark.known_texts` gives to Spark, for questions whose answer is read or counted here.
 """
 
 from __future__ import annotations

@@ -46,8 +46,12 @@ POOL = T(
     "exhausted pool refuses every send. It would not have shortened a stall of the whole process."
 )
 FLUSH = T("{flush} on {role}: {why}")
-FLUSH_FREE = T("no send waits for the disk or a slave; {count} answers here were FLUSH_… or SLAVE_NOT_AVAILABLE.")
-FLUSH_WAITS = T("every send waits for the disk or a slave; {count} answers here were FLUSH_… or SLAVE_NOT_AVAILABLE.")
+FLUSH_FREE = T(
+    "no send waits for the disk or a slave; {count} {count:answer here was|answers here were} FLUSH_… or SLAVE_NOT_AVAILABLE."
+)
+FLUSH_WAITS = T(
+    "every send waits for the disk or a slave; {count} {count:answer here was|answers here were} FLUSH_… or SLAVE_NOT_AVAILABLE."
+)
 RETRY = T(
     "Clients {value} do not retry SYSTEM_BUSY (code 2); from 5.3.0 they do. {count} of the failed sends here ended with that code at their first attempt."
 )
