@@ -14,7 +14,7 @@ KINDS: Final = {"half": T("half topic"), "schedule": T("schedule topic"), "busin
 SIDES: Final = {"without": T("without the fix"), "with": T("with the fix")}
 GROWTH = T("Records stored, without and with the fix")
 READING = T(
-    "Without the fix the half topic came to {bad} records for {bad_real} of the business; with it to {good} for {good_real}."
+    "Without the fix the half topic came to {bad} {bad:record|records} for {bad_real} of the business; with it to {good} for {good_real}."
 )
 ALT = T(
     "Two panels with the same logarithmic scale: records so far in the half, schedule and business topics over the seconds of each run."

@@ -54,7 +54,9 @@ WHY: Final[dict[str, T]] = {
     "queue-of-nobody": T(
         "Waits in front of the offset of group {group} ({offset}) in queue {queue}, which no client of the group pulls."
     ),
-    "not-reached": T("Not reached yet: group {group} is at offset {offset}, with {before} messages in front of it."),
+    "not-reached": T(
+        "Not reached yet: group {group} is at offset {offset}, with {before} {before:message|messages} in front of it."
+    ),
     "later": T("Stored after the last known offset of group {group} ({offset})."),
     "unknown": T("Where group {group} is in queue {queue} is not in the evidence."),
     "deleted": T(

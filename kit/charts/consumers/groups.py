@@ -11,7 +11,7 @@ from kit.charts import GREEN, GREY, PALETTE, SKY, SYMBOLS, VERMILLION, Chart, es
 from kit.i18n import Lang, T
 
 LAG = T("How far behind each queue was")
-LAG_READING = T("{name} lags most: {lag} messages at last, in {queues} queues.")
+LAG_READING = T("{name} lags most: {lag} {lag:message|messages} at last, in {queues} {queues:queue|queues}.")
 LAG_ALT = T(
     "One line for each queue of the group that lags most: messages behind, over time; all groups are in the table."
 )

@@ -10,7 +10,7 @@ from kit.i18n import Lang, T
 
 JOURNEY = T("The journey of one message")
 JOURNEY_READING = T(
-    "{records} copies with {ids} offset ids and one UNIQ_KEY in {seconds} s; consumers wrote down {handled} deliveries, {good} of them with success."
+    "{records} {records:copy|copies} with {ids} offset ids and one UNIQ_KEY in {seconds} s; consumers wrote down {handled} {handled:delivery|deliveries}, {good} of them with success."
 )
 JOURNEY_ALT = T(
     "One lane for each stage and one for the consumer; lines lead from each copy to the one written from it; the same rows are in the table."

@@ -10,7 +10,7 @@ from kit.i18n import Lang, T
 
 FUNNEL = T("Retries of each consumer group")
 FUNNEL_READING = T(
-    "{group} sent back {first} messages after their first failure; {dlq} of them ended in its dead letter topic."
+    "{group} sent back {first} {first:message|messages} after their first failure; {dlq} of them ended in its dead letter topic."
 )
 FUNNEL_ALT = T("Bars for each group, from the first failure through each retry to the dead letters.")
 NO_FUNNEL = T("No message was sent back.")

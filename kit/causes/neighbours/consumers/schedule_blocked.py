@@ -44,14 +44,16 @@ after 10 s."""
 TITLE = T("A delay level is blocked by a message that cannot be delivered")
 NONE = T("No delivery of a delayed message failed more than once.")
 SUMMARY = T(
-    "Deliveries of delayed messages failed {count} times; levels concerned: {levels}; {waiting} messages wait behind."
+    "Deliveries of delayed messages failed {count} times; levels concerned: {levels}; {waiting} {waiting:message waits|messages wait} behind."
 )
 FAILED = T(
     "The delivery of the same delayed message failed again and again: {count} failures, {for_size} of them for the size."
 )
 NOT_TOO_LARGE = T("Waiting records exceed the broker's limit under their real topic's name.")
-TOO_LARGE = T("{count} waiting records exceed the limit of {limit} bytes under their real topic's name.")
-BEHIND = T("{waiting} records wait behind it in the same level.")
+TOO_LARGE = T(
+    "{count} {count:waiting record exceeds|waiting records exceed} the limit of {limit} bytes under their real topic's name."
+)
+BEHIND = T("{waiting} {waiting:record waits|records wait} behind it in the same level.")
 WANT = T("a failed delivery names its message there")
 WANT_STORE = T("the waiting records show which cannot be delivered")
 ACTION = T("Raise maxMessageSize by the difference of the two topic names and restart the broker.")

@@ -34,9 +34,11 @@ SUMMARY = T(
     "{unknown} of {discarded} discarded transactions had been answered UNKNOW at their checks until the limit of {limit}."
 )
 NONE = T("No transaction was answered UNKNOW until it was discarded.")
-DISCARDED = T("{count} transactions reached the check limit ({limit}, {known}) and were discarded.")
+DISCARDED = T(
+    "{count} {count:transaction|transactions} reached the check limit ({limit}, {known}) and {count:was|were} discarded."
+)
 NOT_DISCARDED = T("A transaction reached the check limit and was discarded.")
-UNKNOWN = T("For {count} of them the producer had answered UNKNOW ({answers} answers).")
+UNKNOWN = T("For {count} of them the producer had answered UNKNOW ({answers} {answers:answer|answers}).")
 NOT_UNKNOWN = T("The producer had answered UNKNOW for them.")
 THROWN = T("An exception in the local transaction began it for {count} of them; the client answers UNKNOW then.")
 KNOWN = {"evidence": T("from the evidence"), "default": T("the version's default"), None: T("not known")}

@@ -30,7 +30,7 @@ KIND: Kind = "neighbour"
 
 TITLE = T("Transactions committed twice")
 SUMMARY = T(
-    "{count} transactions are stored more than once in their topic: {late} because the commit came after a check, {early} because the op record was not written yet."
+    "{count} {count:transaction is|transactions are} stored more than once in their topic: {late} because the commit came after a check, {early} because the op record was not written yet."
 )
 NONE = T("No transaction was committed twice.")
 TWICE = T("{count} UNIQ_KEYs have more than one committed record in their topic.")
