@@ -1,5 +1,4 @@
-"""How a system is set up, as far as the evidence shows it: settings of each broker, consumer groups, releases. What
-`doctor` looks for hazards in.
+"""How a system is set up, as far as the evidence shows it: settings of each broker, consumer groups, releases. What `doctor` looks for hazards in.
 
 Where nothing but configuration is there it is read straight from the files: no Spark, no Java, no workspace. Else from
 the tables of the case.
@@ -87,9 +86,7 @@ class Group:
 
 @attrs.frozen
 class Known:
-    """What an evidence says about the set-up. `rows`: settings as in the table `configs`; `immunity`: seconds → a
-    record that carries them.
-    """
+    """What an evidence says about the set-up. `rows`: settings as in the table `configs`; `immunity`: seconds → a record that carries them."""
 
     brokers: tuple[Broker, ...]
     groups: tuple[Group, ...]
@@ -101,9 +98,7 @@ class Known:
 
 
 def from_files(path: Path, version: Version | None = None) -> Known | None:
-    """Return what configuration files say; None where there is anything else, or one of them is damaged: the tables of
-    a case then tell more.
-    """
+    """Return what configuration files say; None where there is anything else, or one of them is damaged: the tables of a case then tell more."""
     walked, refused = files.walk(path)
     jars = {v for name, _, _ in walked if (jar := _BROKER_JAR.search(name)) and (v := Version.maybe(jar[1]))}
     found = [each for each in walked if not each[0].endswith(".jar")]

@@ -49,9 +49,7 @@ class Seen:
 
 
 def seen(case: Case, *slugs: str, outside: Collection[str] = ()) -> Seen:
-    """Return where any of these known texts occurs (slugs of `kit.rocketmq.log_events.catalogue`), files in the folders
-    `outside` left out.
-    """
+    """Return where any of these known texts occurs (slugs of `kit.rocketmq.log_events.catalogue`), files in the folders `outside` left out."""
     rows = [r for r in _summary(case) if r["event"] in slugs and str(PurePosixPath(r["file"]).parent) not in outside]
     return _of(slugs, rows)
 

@@ -1,6 +1,4 @@
-"""Which file of the evidence belongs to which broker: by the address it names, and by where stores and configuration
-lie beside each other.
-"""
+"""Which file of the evidence belongs to which broker: by the address it names, and by where stores and configuration lie beside each other."""
 
 from __future__ import annotations
 

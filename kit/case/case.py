@@ -316,9 +316,7 @@ class Case(Stoppable):
                 raise
 
     def export(self, folder: Path) -> None:
-        """Write `messages`, uncut, as Parquet into an empty folder: read again as users see them, since the workspace
-        has no map of properties.
-        """
+        """Write `messages`, uncut, as Parquet into an empty folder: read again as users see them, since the workspace has no map of properties."""
         from kit.case import tables
         from kit.formats.commitlog import schema
 

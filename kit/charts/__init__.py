@@ -187,8 +187,7 @@ def figure(*data: Any, height: int = 380, **layout: Any) -> go.Figure:
 
 
 def downsample(x: np.ndarray, y: np.ndarray, limit: int = MAX_POINTS) -> np.ndarray:
-    """Return the positions (ascending) of at most `limit` points that keep the outline: lowest and highest `y` in equal
-    steps of `x`, and both ends.
+    """Return the positions (ascending) of at most `limit` points that keep the outline: lowest and highest `y` in equal steps of `x`, and both ends.
 
     `x` must be sorted. Equal steps of x, not of position: what grows slowly at first would lose its beginning.
     """

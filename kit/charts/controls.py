@@ -14,8 +14,7 @@ from kit.charts import Chart, Undrawn, clean
 
 
 def live(draw: Callable[..., Any], button: str = "", **controls: Any) -> Any:
-    """Return the controls (ipywidgets with a `value`, by the names of `draw`'s arguments) above what `draw` returns:
-    one chart or table, or several.
+    """Return the controls (ipywidgets with a `value`, by the names of `draw`'s arguments) above what `draw` returns: one chart or table, or several.
 
     `button`: what the button says that starts a `draw` which takes long; empty to redraw at every change.
     """

@@ -212,9 +212,7 @@ def _with_traces(case: Case, frame: DataFrame, kept: DataFrame, keys: DataFrame)
 
 
 def _of_topic(case: Case, frame: DataFrame, topic: str) -> DataFrame:
-    """Return the records of all messages that were meant for a topic, wherever a copy of them is, and the op
-    records that end their halves.
-    """
+    """Return the records of all messages that were meant for a topic, wherever a copy of them is, and the op records that end their halves."""
     from pyspark.sql import functions as F  # noqa: N812
 
     from kit.analysis.transactions import owners
@@ -259,9 +257,7 @@ def _mentions(case: Case, lives: list[dict[str, Any]]) -> dict[str, list[int]]:
 
 
 def _entries(case: Case, item: Item, wish: Wish, lines: list[int] | None) -> tuple[cut_files.Longs, np.ndarray]:
-    """Return where the entries of a log begin and which are kept: in the window, or naming a message; settings printed
-    at a start always.
-    """
+    """Return where the entries of a log begin and which are kept: in the window, or naming a message; settings printed at a start always."""
     field = ds.field
     started = (
         pc.match_substring_regex(field("message"), configs.DUMPED)

@@ -42,8 +42,7 @@ class Part:
 
 
 def commitlog(file: str, path: str, base: int | None, offsets: Longs, target: Path) -> Part:
-    """Write the records of a commitlog file that begin at these physical offsets (sorted) to `target`; no file
-    where there are no such records.
+    """Write the records of a commitlog file that begin at these physical offsets (sorted) to `target`; no file where there are no such records.
 
     A record that is in the wrong place (its own offset is another) is only kept right behind a kept one: nothing
     else could find it again.
@@ -135,9 +134,7 @@ def whole(path: str, size: int, target: Path) -> int:
 
 
 def queue(file: str, path: str, offsets: Longs, target: Path) -> Part:
-    """Write a plain consume queue with the units that point at these physical offsets, at their places; the others
-    become `fillPreBlank`'s.
-    """
+    """Write a plain consume queue with the units that point at these physical offsets, at their places; the others become `fillPreBlank`'s."""
     with open_readonly(path) as source:
         raw = np.frombuffer(source.read(), np.uint8)
     units = raw[: raw.size // f.CQ_UNIT * f.CQ_UNIT].view(consumequeue.PLAIN).copy()

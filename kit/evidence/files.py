@@ -64,8 +64,7 @@ _PACKED_NAMES: Final = (".gz", ".tgz", ".zst", ".zip", ".xz", ".bz2")
 
 @attrs.frozen
 class EvidenceFile:
-    """One plain file. `file`: the name users see; `path`: where its bytes are; `bytes`: its size as read; `packed`:
-    unpacked into the workspace.
+    """One plain file. `file`: the name users see; `path`: where its bytes are; `bytes`: its size as read; `packed`: unpacked into the workspace.
 
     `sha256` is known for what was unpacked, and is that of the file unchanged in the evidence: of a `.gz` log, of
     the packed bytes.

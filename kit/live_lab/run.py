@@ -43,9 +43,7 @@ Watcher = Callable[[str, Reading], None]
 
 @attrs.frozen
 class Done:
-    """What a run left behind. `over`: why it ended (`settled`, `half`, `errors`, `store`, `deadline`); `seconds`: its
-    length with start and stop.
-    """
+    """What a run left behind. `over`: why it ended (`settled`, `half`, `errors`, `store`, `deadline`); `seconds`: its length with start and stop."""
 
     scenario: Scenario
     broker: Version

@@ -275,9 +275,7 @@ class Postmortem:
         ]
 
     def write(self, out: str | Path = "postmortem.html") -> Path:
-        """Write the page and return its path. Raise `WorkspaceInside` where that is inside the evidence, `ValueError`
-        where it is the notes' own.
-        """
+        """Write the page and return its path. Raise `WorkspaceInside` where that is inside the evidence, `ValueError` where it is the notes' own."""
         path = Path(out)
         ws.base(path, self.inquiry.case.path)
         if path.resolve() == self.written.path.resolve():

@@ -81,9 +81,7 @@ def says_nothing(ip: Address) -> bool:
 
 
 class Addresses:
-    """The mapping of one report. `known`: every address of the evidence that is to be shown; none of them is ever given
-    out as a pseudonym.
-    """
+    """The mapping of one report. `known`: every address of the evidence that is to be shown; none of them is ever given out as a pseudonym."""
 
     def __init__(self, secret: Secret, known: Iterable[Address] = ()) -> None:
         self._secret = secret

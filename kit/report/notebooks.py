@@ -198,9 +198,7 @@ def settle(notebook: nbformat.NotebookNode) -> None:
 
 
 def _joined(outputs: Iterable[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
-    """Return outputs without what was said in passing, what was printed in one piece: a kernel sends it in as many as it has
-    time for.
-    """
+    """Return outputs without what was said in passing, what was printed in one piece: a kernel sends it in as many as it has time for."""
     kept: list[nbformat.NotebookNode] = []
     for output in outputs:
         if output.get("metadata", {}).get(KIT, {}).get("passing"):
@@ -294,9 +292,7 @@ def embed(figure: Mapping[str, Any]) -> Markup:
 
 
 class _Plain(mistune.HTMLRenderer):
-    """Markdown of notebooks: raw HTML is text, pictures are their alternative text, links lead out only to the web;
-    headings fit under h3.
-    """
+    """Markdown of notebooks: raw HTML is text, pictures are their alternative text, links lead out only to the web; headings fit under h3."""
 
     def heading(self, text: str, level: int, **attributes: Any) -> str:
         return "" if level == 1 else f"<h{min(6, level + 2)}>{text}</h{min(6, level + 2)}>\n"

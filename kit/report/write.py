@@ -120,9 +120,7 @@ def _counted(folder: Path) -> list[tuple[str, int]]:
 
 
 def _table(case: Case, name: str, frame: DataFrame, folder: Path, form: str) -> None:
-    """Write a table of the case; as Parquet and uncut it is the workspace's own, less the columns it does not show,
-    which goes file to file.
-    """
+    """Write a table of the case; as Parquet and uncut it is the workspace's own, less the columns it does not show, which goes file to file."""
     if form != "parquet" or case.options.since or case.options.until:
         save(frame, folder, form)
         return

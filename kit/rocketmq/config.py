@@ -124,9 +124,7 @@ def guide(settings: Settings) -> list[dict[str, Any]]:
 
 @attrs.frozen
 class Conflict:
-    """Settings that contradict each other or cannot work: which, what it becomes, what to set; `cause`: slug of the
-    cause it ends in, "" for none.
-    """
+    """Settings that contradict each other or cannot work: which, what it becomes, what to set; `cause`: slug of the cause it ends in, "" for none."""
 
     slug: str
     names: tuple[str, ...]

@@ -163,9 +163,7 @@ def encode_offset_id(host: str, port: int, offset: int) -> str:
 def encode_uniq_key(
     host: str, pid: int, loader: int, millis: int, counter: int, client: str | Version | None = None
 ) -> str:
-    """Return the UNIQ_KEY a client writes; `pid` is the whole process id, cut as `client` (version) does; `millis`
-    since the month's start.
-    """
+    """Return the UNIQ_KEY a client writes; `pid` is the whole process id, cut as `client` (version) does; `millis` since the month's start."""
     part = pid >> 16 if client and rule("uniqKeyPid", client) == "high" else pid
     packed = struct.pack(">HIIH", part & 0xFFFF, loader & 0xFFFFFFFF, millis & 0xFFFFFFFF, counter & 0xFFFF)
     return (ipaddress.ip_address(host).packed + packed).hex().upper()

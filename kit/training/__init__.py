@@ -1,5 +1,4 @@
-"""Training labs: questions on a recorded incident that follow its investigation, wrong turns included. Answers are
-worked out from the evidence.
+"""Training labs: questions on a recorded incident that follow its investigation, wrong turns included. Answers are worked out from the evidence.
 
     kit.lab.open(80, "sample_data/half-topic-blowup.tar.zst")
     kit.lab.check("80-3", "producer")

@@ -31,9 +31,7 @@ class Slip:
 
 @attrs.frozen
 class Question:
-    """One question. `options`: the words to choose from, each with what it means; `also`: fact with further words that
-    are accepted for `words`.
-    """
+    """One question. `options`: the words to choose from, each with what it means; `also`: fact with further words that are accepted for `words`."""
 
     id: str
     kind: Kind

@@ -221,8 +221,7 @@ def _either(one: pd.Series[Any], other: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def twice(case: Case) -> pd.DataFrame:
-    """Return messages one consumer handled with success more than once, the later time from a retry copy: another
-    offset id, the same UNIQ_KEY.
+    """Return messages one consumer handled with success more than once, the later time from a retry copy: another offset id, the same UNIQ_KEY.
 
     Columns consumer, uniq_key, first_file, first_line, first_offset_msg_id, first_time, file, line, offset_msg_id,
     time, reconsume_times, and

@@ -103,8 +103,7 @@ def example(case: Case) -> str | None:
 
 
 def lives(case: Case, keys: Sequence[str], most: int = 300) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return (records, deliveries) of several messages at once, as in `trace` without texts and op records; each row
-    has `id`, the UNIQ_KEY.
+    """Return (records, deliveries) of several messages at once, as in `trace` without texts and op records; each row has `id`, the UNIQ_KEY.
 
     At most `most` of each of a message.
     """

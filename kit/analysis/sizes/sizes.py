@@ -1,5 +1,4 @@
-"""Half messages against the size limit: which fit at every put-back until the check limit, and which will be refused
-and make the check loop.
+"""Half messages against the size limit: which fit at every put-back until the check limit, and which will be refused and make the check loop.
 
 The arithmetic is that of `kit.rocketmq.size`, here over columns of half records: a put-back adds
 TRANSACTION_CHECK_TIMES (26 bytes, 27 from the tenth on),
@@ -99,9 +98,7 @@ def halves(case: Case, where: pc.Expression | None = None, more: tuple[str, ...]
 
 @per_case
 def _raw(case: Case) -> dict[str, int]:
-    """Return the length of compressed half bodies as a put-back of 4.3.0-4.5.2 writes them, by offset id; undecodable ones
-    are not among them.
-    """
+    """Return the length of compressed half bodies as a put-back of 4.3.0-4.5.2 writes them, by offset id; undecodable ones are not among them."""
     from pyspark.sql import functions as F  # noqa: N812
 
     bodies = case.read_messages(body=True).where((F.col("topic") == names.HALF_TOPIC) & (F.col("body_codec") != "none"))
@@ -199,8 +196,7 @@ def open_keys(case: Case, keys: list[str]) -> dict[str, str]:
 
 
 def looping(case: Case) -> tuple[pd.DataFrame | None, int | None]:
-    """Return the half records whose put-back the log shows refused (columns of `halves`), and how many; (None, None)
-    where no log names them.
+    """Return the half records whose put-back the log shows refused (columns of `halves`), and how many; (None, None) where no log names them.
 
     transaction.log names the record by its offset id. store.log prints sizes only: of the half records whose next
     put-back has these sizes, the first
@@ -227,9 +223,7 @@ def _looping(case: Case) -> tuple[pd.DataFrame | None, int | None]:
 
 
 def with_ids(case: Case, ids: list[str]) -> pd.DataFrame:
-    """Return the half records with these offset ids, in the order of the half queue: `halves` with what `refs.record` quotes and
-    their properties.
-    """
+    """Return the half records with these offset ids, in the order of the half queue: `halves` with what `refs.record` quotes and their properties."""
     found = [*halves(case, ds.field("offset_msg_id").isin(ids), in_force.PRINTED)] or [
         pd.DataFrame(columns=[*half_records.READ, *in_force.PRINTED])
     ]

@@ -183,9 +183,7 @@ def flow(case: Case) -> pd.DataFrame:
 
 
 def timelines(case: Case, most: int = 8) -> pd.DataFrame:
-    """Return the records of the first leaked messages (at most `most`) in store order, the first `TIMELINE_ROWS` of
-    each; `uniq_key` says whose.
-    """
+    """Return the records of the first leaked messages (at most `most`) in store order, the first `TIMELINE_ROWS` of each; `uniq_key` says whose."""
     began = pd.concat([resent(case).assign(rank=0), half_records(case).assign(rank=1)])
     first = began.sort_values(["rank", "store_timestamp", "uniq_key"]).drop_duplicates("uniq_key")
     keys = list(first["uniq_key"].dropna().head(most))

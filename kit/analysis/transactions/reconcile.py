@@ -49,9 +49,7 @@ _NUMBERS: Final = ("evidence_line", "row_line", "half_physical_offset", "end_phy
 
 @attrs.frozen
 class Counts:
-    """Rows against messages, in business keys. All None where no business table is in the evidence; `joined`: keys that
-    a transaction has.
-    """
+    """Rows against messages, in business keys. All None where no business table is in the evidence; `joined`: keys that a transaction has."""
 
     rows: int | None = None
     joined: int | None = None

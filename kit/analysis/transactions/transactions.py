@@ -1,5 +1,4 @@
-"""Every transaction of the stores, one row each: half record, checks, op record, commits, discard, dead letter,
-business row, and its state.
+"""Every transaction of the stores, one row each: half record, checks, op record, commits, discard, dead letter, business row, and its state.
 
 States, first that fits: `committed` (a commit record in a real topic) > `rolled_back` (an op record names one of its
 half records, no commit) >

@@ -250,9 +250,7 @@ def _doublings(growth: pd.DataFrame) -> list[Moment]:
 
 
 def _fixes(leak: Leak) -> pd.DataFrame:
-    """Return, for each documented fix, which leaked records of this incident it would have prevented. Columns fix,
-    prevented, left, retries.
-    """
+    """Return, for each documented fix, which leaked records of this incident it would have prevented. Columns fix, prevented, left, retries."""
     import pandas as pd
 
     everything = leak.committed + leak.put_back + leak.discarded

@@ -1,5 +1,4 @@
-"""message-size-mismatch: a half message that was just small enough is refused when the check puts it back with more
-properties, and the check loops.
+"""message-size-mismatch: a half message that was just small enough is refused when the check puts it back with more properties, and the check loops.
 
 Deciding step: a put-back of a half message refused for its size: the check thread's "message size exceeded", or
 "PutBackToHalfQueueReturnResult write

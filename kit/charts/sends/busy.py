@@ -76,9 +76,7 @@ ROWS: Final = ((0.74, 1.0), (0.50, 0.69), (0.34, 0.45), (0.17, 0.29), (0.0, 0.12
 
 
 def axis(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart one time axis. `frame` as from `kit.analysis.sends.load_timeline.seconds`: one row per step; columns
-    without evidence are null.
-    """
+    """Chart one time axis. `frame` as from `kit.analysis.sends.load_timeline.seconds`: one row per step; columns without evidence are null."""
     series = {
         "time": TIME,
         "born": BORN,

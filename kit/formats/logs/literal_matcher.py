@@ -72,9 +72,7 @@ def compile_needles(texts: tuple[tuple[str, ...], ...]) -> Needles:
 
 
 def _rarest(text: bytes) -> int:
-    """Return where the piece of `text` starts that ordinary log text is least likely to hold: capitals and signs are
-    rare, blanks are not.
-    """
+    """Return where the piece of `text` starts that ordinary log text is least likely to hold: capitals and signs are rare, blanks are not."""
 
     def weight(c: int) -> int:
         return -2 if c == 32 else 3 if not chr(c).isalnum() else 2 if chr(c).isupper() else 0
@@ -94,9 +92,7 @@ def _rarest(text: bytes) -> int:
     cache=True,
 )
 def _find(buf, s, e, entry, shift, bucket, chain, piece, data, offsets, owner, last, out_entry, out_owner, count):  # type: ignore[no-untyped-def]
-    """Append (entry, group) for each group found in s..e and not yet in that entry; return the new count, or -1 - count
-    when the room ends.
-    """
+    """Append (entry, group) for each group found in s..e and not yet in that entry; return the new count, or -1 - count when the room ends."""
     p = s + 7
     while p < e:
         h = _hash(buf[p - 2], buf[p - 1], buf[p])

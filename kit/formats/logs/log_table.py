@@ -84,9 +84,7 @@ def table(
     piece: Piece,
     options: Options,
 ) -> pa.RecordBatch:
-    """Return the columns of entries whose fields point into `buf`; `message` and `trace` are Arrow offsets and data,
-    `found` (entry, event) pairs.
-    """
+    """Return the columns of entries whose fields point into `buf`; `message` and `trace` are Arrow offsets and data, `found` (entry, event) pairs."""
     n = rows.shape[0]
     kind = rows[:, p.KIND].copy()
     twice = (kind == p.CLIENT_4) & (rows[:, p.FRACTION] == rows[:, p.MS] // 1000 % 60)
@@ -134,9 +132,7 @@ def table(
 def _times(
     ms: np.ndarray, zone: np.ndarray, kind: np.ndarray, none: np.ndarray, piece: Piece, options: Options
 ) -> pa.Array:
-    """Return instants. A zone in the line wins, then the declared one, then that of the layout, then the one given for
-    the file, then UTC.
-    """
+    """Return instants. A zone in the line wins, then the declared one, then that of the layout, then the one given for the file, then UTC."""
     printed = zone != p.NO_ZONE
     broker = _BROKER_ZONE[kind]
     fixed = _FIXED[kind]

@@ -94,9 +94,7 @@ def parse_override(text: str) -> tuple[str, dict[str, str]]:
 
 
 def declared(path: Path, size: int, detail: dict[str, Any], chosen: dict[str, str]) -> dict[str, Any]:
-    """Return the detail of a table with the columns a user named instead of the guessed ones. Raise `ValueError` for a
-    column that is not there.
-    """
+    """Return the detail of a table with the columns a user named instead of the guessed ones. Raise `ValueError` for a column that is not there."""
     known = detail if "dialect" in detail else {"dialect": None, "columns": {}, "month_first": False, "role": None}
     if "dialect" not in detail:
         with open_readonly(path) as stream:

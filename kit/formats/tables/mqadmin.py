@@ -311,9 +311,7 @@ def _arguments(rest: str) -> Iterator[tuple[str, str]]:
 
 
 def _cells(text: str, columns: list[tuple[int, str]]) -> list[tuple[str, str]] | None:
-    """Return (column, value) of a table row; where cells are empty, by the positions of the column heads. None for a
-    line that is no row.
-    """
+    """Return (column, value) of a table row; where cells are empty, by the positions of the column heads. None for a line that is no row."""
     cells = list(_CELL.finditer(text))
     if len(cells) == len(columns):
         return [(name, cell.group()) for (_, name), cell in zip(columns, cells, strict=True)]
