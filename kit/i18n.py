@@ -1,7 +1,6 @@
 """Every sentence the kit says. English is in the code as `T("…")`; other languages are gettext catalogues below `kit/locale`.
 
-`make texts` collects the sentences into the catalogues and lists what is not translated yet (Babel extracts, gettext
-looks up).
+`make texts` collects the sentences into the catalogues and lists what is not translated yet (Babel extracts, gettext looks up).
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Hazards in configuration and names, before or after an incident: what, where, what it can become, what to set.
 
-Rules look at a `kit.analysis.deployment.Known`; facts (limits, defaults, contradictions, faults by release) are those
-of `kit.rocketmq`. What a release ships with is a
-`note`, what somebody set or named a `hazard`.
+Rules look at a `kit.analysis.deployment.Known`; facts (limits, defaults, contradictions, faults by release) are those of `kit.rocketmq`. What a
+release ships with is a `note`, what somebody set or named a `hazard`.
 """
 
 from __future__ import annotations

@@ -45,8 +45,7 @@ PALETTE: Final = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY)
 SYMBOLS: Final = ("circle", "diamond", "square", "triangle-up", "x", "star", "triangle-down", "cross")
 GREY: Final = "#8a8f98"
 INK: Final = "#767b84"
-"""Text and axes where the page behind is not known: 4.2:1 on white and on black. The report puts its own colours in
-their place."""
+"""Text and axes where the page behind is not known: 4.2:1 on white and on black. The report puts its own colours in their place."""
 
 
 @attrs.frozen(init=False)

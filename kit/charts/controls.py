@@ -1,8 +1,7 @@
 """Controls over something drawn: redrawn whenever one of them changes.
 
-`ipywidgets.interactive` catches what is displayed while it draws by a hook in the browser, and in JupyterLab the first
-drawing is often over before the hook is there: the place under the controls stays empty. Here what is shown is part of
-the widget's own state, so it arrives with it.
+`ipywidgets.interactive` catches what is displayed while it draws by a hook in the browser, and in JupyterLab the first drawing is often over before
+the hook is there: the place under the controls stays empty. Here what is shown is part of the widget's own state, so it arrives with it.
 """
 
 from __future__ import annotations

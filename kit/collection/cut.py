@@ -1,10 +1,8 @@
 """A smaller evidence folder: the records, lines and rows of a time window, a topic or some messages, each in a file as it was.
 
-Commitlog records stay where they are in their files (see `kit.collection.cut_files`), queue units too; log entries go
-with their folded lines, business rows
-with their header. Configuration, mqadmin outputs, host metrics and pasted texts are small and stay whole. Left out, and
-counted: copies of other files,
-indexes (they can be built from the records), damaged ranges, and what was not recognised.
+Commitlog records stay where they are in their files (see `kit.collection.cut_files`), queue units too; log entries go with their folded lines,
+business rows with their header. Configuration, mqadmin outputs, host metrics and pasted texts are small and stay whole. Left out, and counted: copies
+of other files, indexes (they can be built from the records), damaged ranges, and what was not recognised.
 """
 
 from __future__ import annotations
@@ -80,9 +78,8 @@ class Wish:
 def cut(case: Case, out: Path, wish: Wish) -> dict[str, tuple[int, int] | int]:
     """Write the smaller evidence into `out`, a folder that is empty or not there yet.
 
-    Return what was kept: names of `NAMES` → (kept, there before), or a number. `case` must be opened without `since`
-    and `until`.
-    Raise `ValueError` where `out` is not empty or the window is.
+    Return what was kept: names of `NAMES` → (kept, there before), or a number. `case` must be opened without `since` and `until`. Raise `ValueError`
+    where `out` is not empty or the window is.
     """
     if wish.since and wish.until and wish.since > wish.until:
         raise ValueError(EMPTY_WINDOW.render(case.lang))

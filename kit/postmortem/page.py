@@ -1,7 +1,6 @@
 """A blameless postmortem: what the kit found and what the team knows, merged into one offline page. Notes are read, never written over.
 
-`kit.postmortem.start(evidence, notes="notes.yaml").write("postmortem.html")` writes an example where there are no notes
-yet.
+`kit.postmortem.start(evidence, notes="notes.yaml").write("postmortem.html")` writes an example where there are no notes yet.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Which names of an evidence have to be replaced in what is shown of it: gathered from its tables, its configuration and the shown texts themselves.
 
-Only names whose first word is shown somewhere are kept, so a hundred thousand business keys cost no more than the few
-that a report quotes.
+Only names whose first word is shown somewhere are kept, so a hundred thousand business keys cost no more than the few that a report quotes.
 """
 
 from __future__ import annotations

@@ -49,8 +49,7 @@ def read(path: Path) -> nbformat.NotebookNode:
 def chosen(findings: Mapping[str, Any], cause: str = "auto", where: Path | None = None) -> list[Path]:
     """Return the triage notebook and those of the causes wanted, in the order of their numbers.
 
-    A notebook says in its metadata which it is: `rmq-kit: {"report": "overview"}`, `{"cause": SLUG}` or
-    `{"causes": [SLUG, …]}`.
+    A notebook says in its metadata which it is: `rmq-kit: {"report": "overview"}`, `{"cause": SLUG}` or `{"causes": [SLUG, …]}`.
     """
     wanted = (
         {f["cause"] for f in findings["findings"] if f["verdict"] in ("confirmed", "suspected")}
@@ -281,9 +280,7 @@ def _blank(figure: Mapping[str, Any]) -> bool:
 
 
 def embed(figure: Mapping[str, Any]) -> Markup:
-    """Return a figure as JSON that may be in a `<script>` data block: no `<` in it, so nothing can close the
-    block. "" where it has nothing to draw.
-    """
+    """Return a figure as JSON that may be in a `<script>` data block: no `<` in it, so nothing can close the block. "" where it has nothing to draw."""
     if _blank(figure):
         return Markup("")
     kept = {"data": figure.get("data", []), "layout": figure.get("layout", {})}

@@ -9,8 +9,7 @@ int64.
 * gRPC clients (apache/rocketmq-clients MessageIdCodec): 0x01, MAC address 6, pid 2, seconds since 2021-01-01 UTC 4,
 sequence 4.
 
-The first two have the same length; which one an id is follows from the port: a pid and a loader hash hardly ever look
-like one.
+The first two have the same length; which one an id is follows from the port: a pid and a loader hash hardly ever look like one.
 """
 
 from __future__ import annotations
@@ -145,8 +144,7 @@ def classify(text: str, store_hosts: Collection[str] | None = None) -> tuple[Kin
 def misread(text: str) -> tuple[str, int]:
     """Return (`ip:port`, offset) that a look-up by offset id takes out of any 32- or 56-digit id.
 
-    For a UNIQ_KEY that is the producer's address and its pid and loader hash as a port: where queryMsgById tries to
-    connect.
+    For a UNIQ_KEY that is the producer's address and its pid and loader hash as a port: where queryMsgById tries to connect.
     """
     raw, _ = _bytes(text)
     if len(raw) == 17:

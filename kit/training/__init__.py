@@ -40,9 +40,8 @@ def open(  # noqa: A001
 ) -> Session:
     """Open a lab on its evidence and return it; results already in the workspace are used as they are.
 
-    `evidence`: as for `kit.open_case`; for a lab on several a list, or a folder of archives of which `cases` are
-    drawn; another number of the `draw`, others.
-    `solve`: questions without an answer are answered by the lab. Raise `LabError` (no such lab), `FileNotFoundError`.
+    `evidence`: as for `kit.open_case`; for a lab on several a list, or a folder of archives of which `cases` are drawn; another number of the `draw`,
+    others. `solve`: questions without an answer are answered by the lab. Raise `LabError` (no such lab), `FileNotFoundError`.
     """
     from kit.notebook import inquiry
     from kit.training.bench import Bench, evidences

@@ -1,6 +1,4 @@
-"""Charts of a busy broker: one time axis of what arrived, was stored, failed and stalled; what became of failed
-sends; a replay under other limits.
-"""
+"""Charts of a busy broker: one time axis of what arrived, was stored, failed and stalled; what became of failed sends; a replay under other limits."""
 
 from __future__ import annotations
 
@@ -202,9 +200,7 @@ def replay(
     wait: float = 200,
     lang: Lang = "en",
 ) -> Chart:
-    """Replay recorded arrivals (at_ms, sends) against recorded pauses (start_ms, end_ms) under other limits; see
-    `kit.rocketmq.busy_replay.what_if`.
-    """
+    """Replay recorded arrivals (at_ms, sends) against recorded pauses (start_ms, end_ms) under other limits; see `kit.rocketmq.busy_replay.what_if`."""
     names = {"outcome": OUTCOME, "sends": SENDS}
     if arrivals.empty or stalls.empty:
         nothing = pd.DataFrame(columns=pd.Index(["outcome", "sends"]))

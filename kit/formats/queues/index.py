@@ -37,8 +37,7 @@ ENTRIES: Final = pa.schema(
         ("problem", pa.string()),
     ]
 )
-"""One row an entry; `timestamp` is the store time in whole seconds after that of the first entry, `prev` the entry
-before in the slot."""
+"""One row an entry; `timestamp` is the store time in whole seconds after that of the first entry, `prev` the entry before in the slot."""
 HEADERS: Final = pa.schema(
     [
         ("file", pa.string()),

@@ -1,7 +1,6 @@
 """Business tables, send ledgers and delivery ledgers, whatever their columns are called → tables `rows` and `sends`.
 
-What a column means is worked out from its values; names, in several languages, only decide between columns whose values
-fit equally well.
+What a column means is worked out from its values; names, in several languages, only decide between columns whose values fit equally well.
 """
 
 from __future__ import annotations
@@ -34,8 +33,7 @@ ROWS: Final = pa.schema(
         ("cells", CELLS),
     ]
 )
-"""`role`: business (key and status) · tx_log (key, no status) · deliveries (what a consumer did with each delivery;
-`status` is its result)."""
+"""`role`: business (key and status) · tx_log (key, no status) · deliveries (what a consumer did with each delivery; `status` is its result)."""
 
 SENDS: Final = pa.schema(
     [

@@ -1,9 +1,7 @@
 """Outputs of mqadmin commands → one row per cell or field (reference §10).
 
-`block` numbers the rows of tables and the label blocks of a file; 0 holds what belongs to the command as a whole: its
-arguments, totals, failures.
-Every line that is not a preamble, a stack frame or empty gives at least one row; one that fits nothing is kept as
-`text`.
+`block` numbers the rows of tables and the label blocks of a file; 0 holds what belongs to the command as a whole: its arguments, totals, failures.
+Every line that is not a preamble, a stack frame or empty gives at least one row; one that fits nothing is kept as `text`.
 """
 
 from __future__ import annotations
