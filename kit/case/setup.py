@@ -6,9 +6,11 @@ import re
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import attrs
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
+from kit.case import scan
 from kit.case.memoize import per_case
 from kit.evidence.files import open_readonly
 from kit.inventory.references import Ref
@@ -66,8 +68,8 @@ def broker_versions(case: Case) -> tuple[str, ...]:
             # In other tables a version stands for a client.
             if found[1] or _CLUSTER in text:
                 said |= _versions(found[1] or found[2])
-    for row in _configs(case):
-        if row["name"] == "rocketmqHome" and (home := _HOME.search(row["value"] or "")):
+    for row in _configs(case, "rocketmqHome"):
+        if home := _HOME.search(row["value"] or ""):
             said |= _versions(home[1])
     return tuple(str(v) for v in sorted(said))
 
@@ -92,11 +94,13 @@ def clients(case: Case) -> list[Client]:
 @per_case
 def client_versions(case: Case) -> tuple[str, ...]:
     said = {Version.parse(c.version) for c in clients(case)}
-    table = ds.dataset(case.folder("logs"), format="parquet")
-    for row in table.to_table(
-        ["message"], filter=pc.match_substring(ds.field("message"), "ClientVersion:")
-    ).to_pylist():
-        for found in _CLIENT_SAYS.finditer(row["message"]):
+    created = [batch["message"] for batch in scan.hits(case, ("client-created",), ["message"], cut=False)]
+    if not created:  # a line of which the beginning was cut off
+        table = ds.dataset(case.folder("logs"), format="parquet")
+        named = pc.match_substring(ds.field("message"), "ClientVersion:")
+        created = table.to_table(["message"], filter=named)["message"].chunks
+    for text in pc.unique(pa.chunked_array(created, pa.string())).to_pylist():
+        for found in _CLIENT_SAYS.finditer(text or ""):
             said |= _versions(found[1])
     return tuple(str(v) for v in sorted(said))
 
@@ -107,10 +111,19 @@ def _versions(text: str) -> set[Version]:
 
 
 @per_case
-def _configs(case: Case) -> list[dict[str, Any]]:
-    table = ds.dataset(case.folder("configs"), format="parquet").to_table(filter=ds.field("origin").isin(list(_RANK)))
+def _all_configs(case: Case) -> pa.Table:
+    """Return the settings of brokers: a broker prints hundreds each time it starts."""
+    coded = ds.ParquetFileFormat(dictionary_columns=["file", "origin", "name"])
+    table = ds.dataset(case.folder("configs"), format=coded).to_table(filter=ds.field("origin").isin(list(_RANK)))
+    return table.unify_dictionaries()
+
+
+def _configs(case: Case, *wanted: str) -> list[dict[str, Any]]:
+    """Return the settings of these names, that which wins first."""
+    table = _all_configs(case)
     return sorted(
-        table.to_pylist(), key=lambda r: (_RANK[r["origin"]], bool(r["backup"]), r["file"], -(r["line"] or 0))
+        table.filter(ds.field("name").isin(list(wanted))).to_pylist(),
+        key=lambda r: (_RANK[r["origin"]], bool(r["backup"]), r["file"], -(r["line"] or 0)),
     )
 
 
@@ -121,7 +134,7 @@ def setting(case: Case, name: str) -> Setting:
     wanted = {name}
     for new, old in _ALIASES:
         wanted |= {name.replace(new, old), name.replace(old, new)}
-    row = next((r for r in _configs(case) if r["name"] in wanted), None)
+    row = next(iter(_configs(case, *wanted)), None)
     if row is not None:
         return Setting(row["value"], case.ref(row["file"], row["line"]), "evidence")
     return Setting(*_default(case, name))

@@ -43,6 +43,7 @@ _READ: Final = (
     *("store_size", "body_size", "body_codec", "offset_msg_id", transactions.TARGET),
     *map(promoted, (names.CHECK_TIMES, names.CHECK_IMMUNITY, names.PREPARED_QUEUE_OFFSET)),
 )
+_TOGETHER: Final = 100_000
 _PRINTED: Final = tuple(name for name in (*refs.PRINTED, TEXT) if name not in _READ)
 
 
@@ -217,12 +218,11 @@ def refused(record: Any, body: Any, properties: Any, known: Limits) -> np.ndarra
 
 
 def _halves(case: Case, where: pc.Expression | None, more: tuple[str, ...]) -> Iterator[pd.DataFrame]:
-    """Yield the half records that `where` keeps, as many at once as are read at once: `_READ`, `more` and check_times (-1: none)."""
+    """Yield the half records that `where` keeps, some `_TOGETHER` at once: `_READ`, `more` and check_times (-1: none)."""
     mine = transactions.HALF if where is None else transactions.HALF & where
-    for batch in scan.batches(case, (*_READ, *more), mine):
-        if batch.num_rows:
-            rows = scan.whole(pa.Table.from_batches([batch]))
-            yield scan.frame(rows).assign(check_times=scan.numbers(rows[promoted(names.CHECK_TIMES)]))
+    for table in scan.together(scan.batches(case, (*_READ, *more), mine), _TOGETHER):
+        rows = scan.whole(table)
+        yield scan.frame(rows).assign(check_times=scan.numbers(rows[promoted(names.CHECK_TIMES)]))
 
 
 def halves(case: Case, where: pc.Expression | None = None, more: tuple[str, ...] = ()) -> Iterator[pd.DataFrame]:
