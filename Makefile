@@ -15,6 +15,9 @@ NB := notebooks
 SAMPLE ?= sample_data/half-topic-blowup.tar.zst
 OUT ?= out/demo
 
+# Without compiled modules every process of the tests and every kernel of a notebook compiles the kit again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help env demo test quick lint texts docs notebooks recordings slow browser bench cluster-test lab-test bundle clean
 
@@ -45,10 +48,10 @@ lint: env $(DEV) ## formatter, ruff, mypy, import contracts, texts, stripped not
 	@$(PY) -m ruff check -q kit tests benchmarks tools $(NB)
 	@$(VENV)/bin/lint-imports --no-cache
 	@$(PY) tools/texts.py --check
-	@$(PY) -m mypy --cache-dir=/dev/null
+	@$(PY) -m mypy
 	@$(VENV)/bin/nbstripout --verify $(NB)/*.ipynb
 
-test: env $(DEV) lint ## lint, types, unit tests, small recordings, notebooks; on two workers, each with one Spark session
+test: env $(DEV) lint ## lint, types, unit tests, small recordings, notebooks; on two workers, one of them with a Spark session
 	@$(PY) -m pytest -n 2 --dist loadfile -m "not recordings and not browser and not slow and not cluster and not lab"
 
 quick: env $(DEV) ## the tests that need no Spark and take no second each, on two workers: the loop while writing

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import kit
 from benchmarks.common import keep, unpacked
+from kit.spark.doing import begun
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -17,17 +18,12 @@ BUDGET: Final = 25
 """Jobs a triage of a few hundred megabytes should take at most."""
 
 
-def started(spark: SparkSession) -> int:
-    """Return how many jobs the session's Spark has started so far: they are numbered from 0."""
-    return 1 + max(spark.sparkContext.statusTracker().getJobIdsForGroup(), default=-1)
-
-
 def of_triage(evidence: Path, workspace: Path, spark: SparkSession | None = None) -> int:
     """Triage an evidence nothing is known of yet; return the jobs that took. `spark`: the session, where one runs."""
-    before = started(spark) if spark is not None else 0
+    before = begun(spark.sparkContext) if spark is not None else 0
     case = kit.open_case(evidence, workspace)
     kit.triage(case)
-    return started(case.spark) - before
+    return begun(case.spark.sparkContext) - before
 
 
 def run(evidence: Path | None = None) -> dict[str, Any]:

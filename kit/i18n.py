@@ -1,5 +1,4 @@
-"""Every sentence the kit says. English is in the code as `T("…")`; other languages are gettext catalogues below
-`kit/locale`.
+"""Every sentence the kit says. English is in the code as `T("…")`; other languages are gettext catalogues below `kit/locale`.
 
 `make texts` collects the sentences into the catalogues and lists what is not translated yet (Babel extracts, gettext
 looks up).
@@ -84,6 +83,11 @@ class T:
 CATALOGUE: Final[list[T]] = []
 
 Sentence = T | Said
+
+
+def rendered(text: Sentence | str, lang: Lang) -> str:
+    """Return a sentence in `lang`; what is text already stays as it is."""
+    return text if isinstance(text, str) else text.render(lang)
 
 
 class _Readable(dict[str, Any]):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -38,11 +41,40 @@ def pytest_configure(config: pytest.Config) -> None:
     sessions.session = kit.spark.session = refuse
 
 
+@cache
+def starts_spark(file: Path) -> bool:
+    """Tell whether a test of this file asks for a session."""
+    return re.search(r"\bspark: |\bmark\.spark\b", file.read_text(encoding="utf-8")) is not None
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give all files that start Spark to one worker: with `--dist loadfile` the others need no JVM."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class OneSession(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return "spark" if starts_spark(config.rootpath / file) else file
+
+    config.option.loadscopereorder = False
+    return OneSession(config, log)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what asks for the session, so that nobody has to remember it; without Spark take a fifth of what is alike."""
+    """Mark what asks for the session, so that nobody has to remember it; without Spark take a fifth of what is alike.
+
+    Files that take long come first, so that no worker is left alone with one of them.
+    """
+    long: set[Path] = set()
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
+        if item.get_closest_marker("seconds"):
+            long.add(item.path)
+    items.sort(key=lambda item: (not starts_spark(item.path), item.path not in long))
     if config.getoption("--no-spark"):
         alike = [item for item in items if item.get_closest_marker("sampled")]
         left_out = set(alike) - set(alike[::5])
@@ -55,7 +87,9 @@ def own_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in OWN:
             patch.delenv(name, raising=False)
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        # The workers of one run share it: what one has unpacked and read, the other finds.
+        run = tmp_path_factory.getbasetemp()
+        patch.setenv("XDG_CACHE_HOME", str((run.parent if "PYTEST_XDIST_WORKER" in os.environ else run) / "cache"))
         patch.setenv("TZ", "Pacific/Chatham")
         time.tzset()
         patch.setenv("LC_ALL", "C.UTF-8")
@@ -71,7 +105,7 @@ def spark() -> Iterator[SparkSession]:
     """One local session for the whole run."""
     import kit.spark
 
-    session = kit.spark.session()
+    session = kit.spark.session(brief=True)
     yield session
     session.stop()
 

@@ -1,11 +1,12 @@
 """Collect the sentences of the code into the catalogues and say what is not translated: `python tools/texts.py [--check]`.
 
-A sentence is every `T("…")` (and `T("…", "context")`) of the code; one that is gone leaves the catalogue, one that is new enters it
+A sentence is every `T("…")` (and `T("…", "context")`) of the code, and what each known problem says; one that is gone leaves the catalogue, one that is new enters it
 without a translation. `--check` writes nothing and fails where a catalogue does not match the code; `--release` fails where something is not translated.
 """
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,14 +21,22 @@ HEADER = ("Project-Id-Version", "Language", "Plural-Forms", "MIME-Version", "Con
 
 def sentences() -> Iterator[tuple[str, str | None]]:
     """Yield (English text, context) of every sentence in the code."""
-    import ast
-
     for path in sorted((ROOT / "kit").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "T" and node.args:
+            name = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
+            if name == "Problem":
+                yield from ((text, None) for text in of_problem(node))
+            elif name == "T":
                 texts = [arg.value for arg in node.args if isinstance(arg, ast.Constant)]
                 if texts and texts[0]:
                     yield texts[0], (texts[1] or None) if len(texts) > 1 else None
+
+
+def of_problem(node: ast.Call) -> Iterator[str]:
+    """Yield the sentences of a known problem: by their places in `kit.rocketmq.known_problems.problem.Problem`."""
+    named = [word.value for word in node.keywords if word.arg in ("decides", "remedy", "risk", "unlike")]
+    for said in (node.args[1], *node.args[3:5], *named):
+        yield ast.literal_eval(said)
 
 
 def merged(kept: Catalog, wanted: list[tuple[str, str | None]]) -> Catalog:

@@ -68,9 +68,7 @@ class Place:
 
 @attrs.frozen
 class Broker:
-    """The settings of one broker and where each is; `written`: those somebody wrote into a broker.conf, the others
-    are its own printout.
-    """
+    """The settings of one broker and where each is; `written`: those somebody wrote into a broker.conf, the others are its own printout."""
 
     name: str
     settings: Settings
@@ -80,9 +78,7 @@ class Broker:
 
 @attrs.frozen
 class Group:
-    """A consumer group and one place that names it; `client`: the oldest release that connected in it, None where
-    nothing says one.
-    """
+    """A consumer group and one place that names it; `client`: the oldest release that connected in it, None where nothing says one."""
 
     name: str
     place: Place
@@ -158,9 +154,7 @@ def from_case(case: Case, version: Version | None = None) -> Known:
 def brokers(
     rows: Iterable[Mapping[str, Any]], versions: tuple[Version, ...], client_limit: tuple[str, Place] | None
 ) -> tuple[Broker, ...]:
-    """Put the settings of each broker together, wherever they are; a file that names no broker belongs to the only
-    one there is.
-    """
+    """Put the settings of each broker together, wherever they are; a file that names no broker belongs to the only one there is."""
     sets: dict[tuple[str, str, str | None], list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
         if row["origin"] in RANK and not row["backup"]:
@@ -243,9 +237,7 @@ def _spoken(case: Case) -> Iterable[Group]:
 
 
 def _shown(case: Case) -> Iterable[Group]:
-    """Yield the groups that mqadmin outputs name; those cut to the width of a column are shorter than they are, never
-    longer.
-    """
+    """Yield the groups that mqadmin outputs name; those cut to the width of a column are shorter than they are, never longer."""
     if not case.found.of_kind("mqadmin"):
         return
     for row in _table(case, "admin", ["file", "line", "name", "value"]):
@@ -256,9 +248,7 @@ def _shown(case: Case) -> Iterable[Group]:
 
 
 def _client_limit(case: Case) -> tuple[str, Place] | None:
-    """Return the largest limit that a client printed when it refused a body, and where: what passes there meets the
-    broker's limit.
-    """
+    """Return the largest limit that a client printed when it refused a body, and where: what passes there meets the broker's limit."""
     told = [(int(hit["limit"]), place) for hit, place in _hits(case, _SIZE_LIMIT)]
     limit = max(told, key=lambda t: t[0], default=None)
     return None if limit is None else (str(limit[0]), limit[1])
@@ -284,9 +274,7 @@ def _immunity(case: Case) -> Mapping[str, Place]:
 
 
 def _hits(case: Case, wanted: re.Pattern[str]) -> list[tuple[re.Match[str], Place]]:
-    """Return the first hit of each log entry, its folded trace included, with the line it is on; in order of file
-    and line.
-    """
+    """Return the first hit of each log entry, its folded trace included, with the line it is on; in order of file and line."""
     import pyarrow.compute as pc
     import pyarrow.dataset as ds
 

@@ -123,7 +123,7 @@ def count(case: Case, slug: str, source: str) -> int:
 
 def quote(case: Case, where: Seen, most: int = 3) -> tuple[Ref, ...]:
     """Quote the first line of this text in up to `most` files."""
-    return tuple(case.ref(file, line) for file, line in where.places[:most])
+    return case.refs(where.places[:most])
 
 
 QUOTED = ("ts", "file", "line", "message", "trace")

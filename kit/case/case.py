@@ -17,6 +17,7 @@ import attrs
 from kit.case.memoize import once
 from kit.case.options import Options, instant
 from kit.case.progress import Progress
+from kit.case.stoppable import Stoppable
 from kit.evidence import disk
 from kit.evidence import workspace as ws
 from kit.evidence.files import Refused, readable_again
@@ -59,8 +60,7 @@ def open_case(
     master: str | None = None,
     remote: str | None = None,
 ) -> Case:
-    """Open an evidence: a folder, an archive, one file, or a URI of object storage. Nothing is read before a table is
-    asked for.
+    """Open an evidence: a folder, an archive, one file, or a URI of object storage. Nothing is read before a table is asked for.
 
     `workspace`: folder of the cache (default: the user's); `tz_broker`, `tz_app`: zones of what no layout fixes, as an
     IANA name or `+08:00`;
@@ -94,12 +94,11 @@ def _table(name: str, holds: str) -> Any:
     return property(lambda case: case._frame(name), doc=holds)
 
 
-class Case:
-    """One evidence. Tables are Spark DataFrames with the columns of the public interface; figures count `records`, not
-    `messages`.
-    """
+class Case(Stoppable):
+    """One evidence. Tables are Spark DataFrames with the columns of the public interface; figures count `records`, not `messages`."""
 
     def __init__(self, path: Path, workspace: Path | None, lang: Lang, options: Options) -> None:
+        super().__init__()
         self.path = path
         self.name = str(path)
         """What the user called it: for evidence on object storage the URI, not where its copy lies."""
@@ -113,7 +112,6 @@ class Case:
         """Whether Spark starts while a big evidence is looked at for the first time: its tables are read by Spark next."""
         self._base = workspace
         self._lock = threading.RLock()
-        self._spark: Future[SparkSession] | None = None
         self._frames: dict[str, DataFrame] = {}
         self._building: dict[str, threading.Lock] = {}
         self._broken: dict[str, Exception] = {}
@@ -285,9 +283,7 @@ class Case:
 
     @property
     def entries(self) -> DataFrame:
-        """`logs` with two columns more: `events` (slugs of known texts) and `offset` (byte position of the first
-        line).
-        """
+        """`logs` with two columns more: `events` (slugs of known texts) and `offset` (byte position of the first line)."""
         return self._frame("logs")
 
     @property
@@ -320,8 +316,10 @@ class Case:
                 raise self._broken[name]
             try:
                 key = tables.key(name, self.found, self.options.digest(), self.zones if spec.zoned else None)
-                return tables.write(self.workspace, key, spec.schema, lambda part: self._read(name, spec, part))
+                read = lambda part: self._read(name, spec, part)  # noqa: E731
+                return tables.write(self.workspace, key, spec.schema, read, self.go_on)
             except Exception as error:
+                self.go_on()  # a job that was cancelled fails too
                 self._broken[name] = error
                 raise
 
@@ -333,7 +331,7 @@ class Case:
         from kit.formats.commitlog import schema
 
         columns = schema.schema(tuple(name for name in schema.FIELDS if name != "body"))
-        tables.fill(folder, columns, self._read("messages", tables.Spec(columns), folder, public=True))
+        tables.fill(folder, columns, self._read("messages", tables.Spec(columns), folder, public=True), self.go_on)
         self._noted |= set(take_notes(folder))
 
     def _read(self, name: str, spec: tables.Spec, part: Path, *, public: bool = False) -> DataFrame | list[tables.Task]:
@@ -436,24 +434,20 @@ class Case:
         assert self._spark is not None
         return self._spark.result()
 
-    def cancel(self) -> None:
-        """Stop the jobs Spark is doing, as an interrupt does; the session stays usable."""
-        started = self._spark
-        if started is not None and started.done() and started.exception() is None:
-            with contextlib.suppress(Exception):  # a remote session has no context
-                started.result().sparkContext.cancelAllJobs()
-
     # --- what it says ----------------------------------------------------------------------------------------------------
 
     def line(self, file: str, line: int) -> str:
-        """Return one line of a text file unchanged, without its end; the first is 1. Raise `KeyError`,
-        `IndexError`.
-        """
+        """Return one line of a text file unchanged, without its end; the first is 1. Raise `KeyError`, `IndexError`."""
         return self.lines([(file, line)])[0]
 
     def ref(self, file: str, line: int) -> Ref:
         """Return a reference to a line, with the line quoted. Raise as `line` does."""
         return Ref(file, self.line(file, line), line=line)
+
+    def refs(self, places: Iterable[tuple[str, int]]) -> tuple[Ref, ...]:
+        """Return references to several lines, given as (file, line), in their order; each file is read once. Raise as `line` does."""
+        wanted = list(places)
+        return tuple(Ref(file, text, line=line) for (file, line), text in zip(wanted, self.lines(wanted), strict=True))
 
     def lines(self, places: Iterable[tuple[str, int]]) -> list[str]:
         """Return several lines, each file read once."""

@@ -56,12 +56,11 @@ def batches_of(
     case: Case, name: str, columns: Sequence[str] | dict[str, pc.Expression], where: pc.Expression | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Yield columns of a table batch by batch, within the times of the case, `countable`."""
-    return map(
-        countable,
-        pruned(case, name, kept := both(times(case, name), where)).to_batches(
-            columns if isinstance(columns, dict) else list(columns), filter=kept
-        ),
-    )
+    wanted = columns if isinstance(columns, dict) else list(columns)
+    kept = both(times(case, name), where)
+    for batch in pruned(case, name, kept).to_batches(wanted, filter=kept):
+        case.go_on()
+        yield countable(batch)
 
 
 def records(

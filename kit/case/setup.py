@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from kit.case import scan
+from kit.case import brokers, scan
+from kit.case.brokers import Hosts
 from kit.case.memoize import per_case
 from kit.evidence.files import open_readonly
 from kit.inventory.references import Ref
@@ -21,10 +22,15 @@ if TYPE_CHECKING:
     from kit.case.case import Case
 
 Known = Literal["evidence", "default"] | None
+ANY: Final[Hosts] = frozenset()
+"""Whichever broker the evidence names."""
 
 _MQADMIN: Final = re.compile(
     r"brokerVersionDesc\s*:\s*(V\d+_\d+_\d+)|^\S.*\s(V\d+_\d+_\d+)(?:_SNAPSHOT)?\s.*$", re.MULTILINE
 )
+_ADDRESS: Final = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}:\d+|\[[0-9a-fA-F:]+\]:\d+")
+_ASKED: Final = re.compile(r"mqadmin \w+ .*?-b (\S+:\d+)")
+"""The command in front of an answer, with the broker it was sent to."""
 _CLUSTER: Final = "#Cluster Name"
 _HOME: Final = re.compile(r"rocketmq[\w-]*?(\d+\.\d+\.\d+)")
 _CONNECTED: Final = re.compile(
@@ -49,29 +55,34 @@ class Client:
 
 
 class Setting(NamedTuple):
-    """A broker setting. `where`: the line that says it, None for a default; `known`: None where not even the release is
-    known.
-    """
+    """A broker setting. `where`: the line that says it, None for a default; `known`: None where not even the release is known."""
 
     value: str | None
     where: Ref | None
     known: Known
 
 
+def broker_versions(case: Case, hosts: Hosts = ANY) -> tuple[str, ...]:
+    """Return the releases that the evidence names for the broker at `hosts`, or for any, oldest first."""
+    return tuple(str(v) for v in sorted(set(brokers.of_this(case, hosts, _releases(case)))))
+
+
 @per_case
-def broker_versions(case: Case) -> tuple[str, ...]:
-    said: set[Version] = set()
+def _releases(case: Case) -> list[tuple[Version, str, str | None]]:
+    """Return (release, the file that names it, the broker's address or None)."""
+    said: list[tuple[Version, str, str | None]] = []
     for item in case.found.of_kind("mqadmin", replicas=False):
         with open_readonly(item.path) as stream:
             text = stream.read(4 << 20).decode("utf-8", "replace")
         for found in _MQADMIN.finditer(text):
             # In other tables a version stands for a client.
             if found[1] or _CLUSTER in text:
-                said |= _versions(found[1] or found[2])
+                at = _ADDRESS.search(found[0]) or _ASKED.search(text)
+                said += [(v, item.file, at and at[at.re.groups]) for v in _versions(found[1] or found[2])]
     for row in _configs(case, "rocketmqHome"):
         if home := _HOME.search(row["value"] or ""):
-            said |= _versions(home[1])
-    return tuple(str(v) for v in sorted(said))
+            said += [(v, row["file"], row["address"]) for v in _versions(home[1])]
+    return said
 
 
 @per_case
@@ -118,33 +129,49 @@ def _all_configs(case: Case) -> pa.Table:
     return table.unify_dictionaries()
 
 
-def _configs(case: Case, *wanted: str) -> list[dict[str, Any]]:
+@per_case
+def _addresses(case: Case) -> dict[tuple[str, str | None], str | None]:
+    """Return the address of the broker whose settings each (file, subject) holds, None where they do not say it."""
+    told: dict[tuple[str, str | None], dict[str, str]] = {}
+    for row in reversed(_named(case, "brokerIP1", "listenPort")):
+        told.setdefault((row["file"], row["subject"]), {})[row["name"]] = row["value"] or ""
+    return {
+        place: (ip := said.get("brokerIP1")) and f"{ip}:{said.get('listenPort', '10911')}"
+        for place, said in told.items()
+    }
+
+
+def _named(case: Case, *wanted: str) -> list[dict[str, Any]]:
     """Return the settings of these names, that which wins first."""
-    table = _all_configs(case)
     return sorted(
-        table.filter(ds.field("name").isin(list(wanted))).to_pylist(),
+        _all_configs(case).filter(ds.field("name").isin(list(wanted))).to_pylist(),
         key=lambda r: (_RANK[r["origin"]], bool(r["backup"]), r["file"], -(r["line"] or 0)),
     )
 
 
-def setting(case: Case, name: str) -> Setting:
-    """Return what a broker setting was: as answered, printed at the last start or configured; else the default of the
-    brokers' release.
+def _configs(case: Case, *wanted: str) -> list[dict[str, Any]]:
+    """Return the same with the `address` of each one's broker."""
+    return [row | {"address": _addresses(case).get((row["file"], row["subject"]))} for row in _named(case, *wanted)]
+
+
+def setting(case: Case, name: str, hosts: Hosts = ANY) -> Setting:
+    """Return what a setting of the broker at `hosts` was, or of any: as answered, printed at the last start or
+    configured; else the default of its release.
     """
     wanted = {name}
     for new, old in _ALIASES:
         wanted |= {name.replace(new, old), name.replace(old, new)}
-    row = next(iter(_configs(case, *wanted)), None)
-    if row is not None:
-        return Setting(row["value"], case.ref(row["file"], row["line"]), "evidence")
-    return Setting(*_default(case, name))
+    told = brokers.of_this(case, hosts, ((r, r["file"], r["address"]) for r in _configs(case, *wanted)))
+    if told:
+        return Setting(told[0]["value"], case.ref(told[0]["file"], told[0]["line"]), "evidence")
+    return Setting(*_default(case, name, hosts))
 
 
-def _default(case: Case, name: str) -> tuple[str | None, Ref | None, Known]:
+def _default(case: Case, name: str, hosts: Hosts) -> tuple[str | None, Ref | None, Known]:
     rule = versions.RULES.get(name)
     if rule is None:
         return None, None, None
-    known = broker_versions(case)
+    known = broker_versions(case, hosts)
     # Without a release, a default that never changed is still known.
     values = {str(rule.at(v)) for v in known} if known else {str(value) for _, value in rule.rows}
     return (next(iter(values)), None, "default") if len(values) == 1 else (None, None, None)

@@ -1,6 +1,4 @@
-"""The tables of small files (configuration, rows, mqadmin outputs, metrics, thread dumps), a task a file: there is
-nothing to share out.
-"""
+"""The tables of small files (configuration, rows, mqadmin outputs, metrics, thread dumps), a task a file: there is nothing to share out."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ from kit.formats.logs import thread_dumps
 from kit.formats.printed_times import converter
 from kit.formats.printed_times import zone as zone_minutes
 from kit.formats.tables import business_tables as rows
-from kit.formats.tables import configs, host_network, metrics, mqadmin
+from kit.formats.tables import configs, host_network, metrics, mqadmin, store_json
 from kit.formats.values import batch as fitted
 from kit.inventory.inventory import Inventory
 from kit.inventory.model import Item
@@ -120,7 +118,7 @@ def broken_configs(found: Inventory) -> list[str]:
     for item in found.of_kind("store_json"):
         try:
             data = _bytes(item)
-            configs.parse_json(data.decode("utf-8-sig", "replace"))
+            store_json.parse_json(data.decode("utf-8-sig", "replace"))
             for read in (configs.configs, configs.offsets):
                 read(item.file, data, item.detail, item.kind)
         except OSError:

@@ -147,23 +147,29 @@ def key(name: str, found: Inventory, options: str, settled: Mapping[str, zones.Z
     return f"{name}-{hashlib.sha256(json.dumps(said, default=str).encode()).hexdigest()[:12]}"
 
 
-def write(place: Workspace, name: str, schema: pa.Schema, read: Callable[[Path], DataFrame | Sequence[Task]]) -> Path:
+def write(
+    place: Workspace,
+    name: str,
+    schema: pa.Schema,
+    read: Callable[[Path], DataFrame | Sequence[Task]],
+    go_on: Callable[[], None],
+) -> Path:
     """Write a table unless it is there, or in the cache for another evidence; return its folder. An empty table has one
-    file with its columns.
+    file with its columns. `go_on` is asked while it is read, and raises to end that.
     """
     with place.writing(name) as part:
         if part is not None and not place.adopt(name, part):
-            fill(part, schema, read(part))
+            fill(part, schema, read(part), go_on)
     folder = place.table(name)
     assert folder is not None
     return folder
 
 
-def fill(part: Path, schema: pa.Schema, found: DataFrame | Sequence[Task]) -> None:
+def fill(part: Path, schema: pa.Schema, found: DataFrame | Sequence[Task], go_on: Callable[[], None]) -> None:
     """Write what was read into an empty folder as Parquet, at least one file."""
     if isinstance(found, Sequence):
         with ThreadPoolExecutor(THREADS) as pool:
-            list(pool.map(lambda nt: _write_one(part, nt[0], schema, nt[1]), enumerate(found)))
+            list(pool.map(lambda nt: _write_one(part, nt[0], schema, nt[1], go_on), enumerate(found)))
     elif found.columns == KEPT.names:
         found.collect()
     else:
@@ -172,13 +178,14 @@ def fill(part: Path, schema: pa.Schema, found: DataFrame | Sequence[Task]) -> No
         pq.write_table(schema.empty_table(), part / "part-empty.parquet")
 
 
-def _write_one(folder: Path, number: int, schema: pa.Schema, task: Task) -> None:
+def _write_one(folder: Path, number: int, schema: pa.Schema, task: Task, go_on: Callable[[], None]) -> None:
     path, none = places(folder, task.name or f"{number:05}")
     if path.exists() or none.exists():
         return
     writer: pq.ParquetWriter | None = None
     try:
         for batch in task.read():
+            go_on()
             if batch.num_rows and (rows := _fitting(batch, schema, folder)) is not None:
                 writer = writer or parquet_writer(path, rows.schema)
                 writer.write_batch(rows)

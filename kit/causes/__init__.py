@@ -1,6 +1,6 @@
-"""Causes, neighbours and hazards: one module each, registered by being in `root_causes/` or `neighbours/`.
+"""Causes, neighbours and hazards: one module each, registered by being in `root_causes/` or in a folder of `neighbours/`.
 
-A module holds `SLUG`, `KIND`, `LOOKS_LIKE`, `FIGURES` and `examine(case) -> Finding`. Its name is the slug with underscores. How
+A module with a `SLUG` is a cause; it holds `SLUG`, `KIND`, `LOOKS_LIKE`, `FIGURES` and `examine(case) -> Finding`. Its name is the slug with underscores. How
 to add one: docs/adding-a-cause.md.
 """
 
@@ -40,12 +40,12 @@ def leads_to() -> dict[str, tuple[str, ...]]:
 @cache
 def discover() -> tuple[Cause, ...]:
     """Return every cause module, root causes first, then by slug."""
-    found = [
-        cast("Cause", importlib.import_module(f"{folder.__name__}.{module.name}"))
+    modules = [
+        importlib.import_module(info.name)
         for folder in (root_causes, neighbours)
-        for module in pkgutil.iter_modules(folder.__path__)
-        if not module.name.startswith("_")
+        for info in pkgutil.walk_packages(folder.__path__, f"{folder.__name__}.")
     ]
+    found = [cast("Cause", module) for module in modules if hasattr(module, "SLUG")]
     return tuple(sorted(found, key=lambda cause: (cause.KIND != "root_cause", cause.SLUG)))
 
 

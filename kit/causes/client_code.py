@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from kit.analysis import client_settings
 from kit.analysis.deployment import Place
 from kit.causes.hazards import Hazard
+from kit.formats.values import integer
 from kit.i18n import T
 
 if TYPE_CHECKING:
@@ -152,4 +153,4 @@ def _words(client: Client) -> str:
 
 
 def _number(value: Value | None) -> int | None:
-    return int(value.text) if value is not None and re.fullmatch(r"-?\d{1,9}", value.text) else None
+    return None if value is None else integer(value.text)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import shlex
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import attrs
 import pyarrow.compute as pc
@@ -25,27 +25,15 @@ if TYPE_CHECKING:
 
 BROKER_LOGS: Final = "~/logs/rocketmqlogs"
 
-COMMITLOG = T("the commitlog files of the broker")
 BROKER_LOG = T("{name} of the broker, with its rolled files")
 CLIENT_LOG = T("rocketmq_client.log of the {who}")
 APP_LOG = T("the application log of the {who}")
-CONFIG = T("the broker's configuration in force")
-STORE_CONFIG = T("the broker's store/config files")
-ROWS = T("the business rows of the time in question, as CSV")
-SENDS = T("the sender's own record of each send")
 LOOKUP = T("what the look-up printed")
-METRICS = T("host metrics of the broker host")
-OFFSET_COPIES = T("copies of consumerOffset.json, some minutes apart, with the .bak")
 ROUTE = T("the addresses that the name server gives to clients")
-NETWORK = T("addresses and listening ports of the broker host")
-CLUSTER = T("which brokers the name server knows")
 TOPICS = T("the topics that exist")
-REPLICA_STORE = T("commitlog and configuration of the surviving replica")
 OFFSETS = T("the offsets of the consumer groups at two times, a minute apart")
 CONNECTIONS = T("the clients of the consumer group and their connections")
 RUNNING = T("what each client of the group subscribes to, holds and waits for")
-DUMPS = T("two thread dumps of the consuming process, half a minute apart")
-LEDGER = T("what each consumer wrote down about the messages it handled, as CSV")
 
 WHEN = T("{start} to {end} UTC")
 ON = T("hosts {hosts}")
@@ -68,9 +56,15 @@ PRODUCER = T("producer")
 CONSUMER = T("consumer")
 
 
-def commitlog(why: Sentence) -> Missing:
-    """Ask for the files of the window, never for the whole store: the script looks at free space and only reads."""
-    return Missing(COMMITLOG, why, _collected(f"{WINDOW}{ONE_TOPIC}", "BROKER_HOST"), "broker")
+class _Artefact(NamedTuple):
+    """Something to collect with one command. Called with a reason, it asks for it."""
+
+    what: T
+    command: str
+    side: Literal["broker", "client"] | None = None
+
+    def __call__(self, why: Sentence) -> Missing:
+        return Missing(self.what, why, self.command, self.side)
 
 
 def _collected(options: str, host: str) -> str:
@@ -79,6 +73,58 @@ def _collected(options: str, host: str) -> str:
         f"rmq-kit collect{options} > collect.sh; scp collect.sh {host}: "
         f"&& ssh -t {host} sh collect.sh --store ~/store --max-gb 20"
     )
+
+
+# Of the commitlog the files of the window, never the whole store: the script looks at free space and only reads. Of the host what it kept of the
+# time in question (`sar -f`, GC logs); where no time is known, what to run the next time.
+commitlog = _Artefact(
+    T("the commitlog files of the broker"), _collected(f"{WINDOW}{ONE_TOPIC}", "BROKER_HOST"), "broker"
+)
+replica_store = _Artefact(
+    T("commitlog and configuration of the surviving replica"), _collected(WINDOW, "REPLICA_HOST"), "broker"
+)
+store_config = _Artefact(
+    T("the broker's store/config files"), "tar -czf store-config.tar.gz -C ~/store config", "broker"
+)
+broker_config = _Artefact(
+    T("the broker's configuration in force"),
+    "mqadmin getBrokerConfig -n NAMESRV:9876 -b BROKER:10911 > getBrokerConfig.txt",
+    "broker",
+)
+offset_copies = _Artefact(
+    T("copies of consumerOffset.json, some minutes apart, with the .bak"),
+    "cp -p ~/store/config/consumerOffset.json consumerOffset-1.json; sleep 300; cp -p ~/store/config/consumerOffset.json consumerOffset-2.json",
+    "broker",
+)
+host_metrics = _Artefact(T("host metrics of the broker host"), f"{NEXT_TIME}; {GC_LOGS}", "broker")
+host_network = _Artefact(
+    T("addresses and listening ports of the broker host"),
+    "ip addr > ip-addr.txt; ss -ltnp > listening.txt; ps -ef | grep rocketmq > processes.txt",
+    "broker",
+)
+cluster_list = _Artefact(
+    T("which brokers the name server knows"),
+    "mqadmin clusterList -n NAMESRV:9876 > clusterList.txt; tar -czf namesrv-logs.tar.gz -C ~/logs/rocketmqlogs namesrv.log",
+)
+rows = _Artefact(
+    T("the business rows of the time in question, as CSV"),
+    f"SELECT key, status, created_at FROM business_table WHERE created_at {BETWEEN}  -- export as CSV",
+)
+sends = _Artefact(
+    T("the sender's own record of each send"),
+    "grep -E 'SendResult|MQBrokerException|Remoting.*Exception' /path/to/application.log > sends.log",
+    "client",
+)
+deliveries = _Artefact(
+    T("what each consumer wrote down about the messages it handled, as CSV"),
+    f"SELECT keys, uniq_key, result, handled_at FROM deliveries WHERE handled_at {BETWEEN}  -- as CSV",
+    "client",
+)
+thread_dumps = _Artefact(
+    T("two thread dumps of the consuming process, half a minute apart"),
+    "jstack -l PID > jstack-1.txt; sleep 30; jstack -l PID > jstack-2.txt",
+    "client",
+)
 
 
 def broker_log(name: str, why: Sentence) -> Missing:
@@ -102,39 +148,9 @@ def app_log(who: Sentence, why: Sentence) -> Missing:
     return Missing(APP_LOG.say(who=who), why, "tar -czf app-log.tar.gz /path/to/application.log", "client")
 
 
-def broker_config(why: Sentence) -> Missing:
-    return Missing(
-        CONFIG, why, "mqadmin getBrokerConfig -n NAMESRV:9876 -b BROKER:10911 > getBrokerConfig.txt", "broker"
-    )
-
-
-def store_config(why: Sentence) -> Missing:
-    return Missing(STORE_CONFIG, why, "tar -czf store-config.tar.gz -C ~/store config", "broker")
-
-
-def rows(why: Sentence) -> Missing:
-    return Missing(
-        ROWS, why, f"SELECT key, status, created_at FROM business_table WHERE created_at {BETWEEN}  -- export as CSV"
-    )
-
-
-def sends(why: Sentence) -> Missing:
-    return Missing(
-        SENDS,
-        why,
-        "grep -E 'SendResult|MQBrokerException|Remoting.*Exception' /path/to/application.log > sends.log",
-        "client",
-    )
-
-
 def lookup(command: str, why: Sentence) -> Missing:
     """`command` as it should be typed, its output saved."""
     return Missing(LOOKUP, why, command)
-
-
-def offset_copies(why: Sentence) -> Missing:
-    command = "cp -p ~/store/config/consumerOffset.json consumerOffset-1.json; sleep 300; cp -p ~/store/config/consumerOffset.json consumerOffset-2.json"
-    return Missing(OFFSET_COPIES, why, command, "broker")
 
 
 def topic_route(why: Sentence, topic: str | None = None) -> Missing:
@@ -149,30 +165,9 @@ def _of_topic(command: str, topic: str | None) -> str:
     return command.replace(OF_TOPIC, f" -t {word(topic)}").replace(ONE_TOPIC, f" --topic {word(topic)}")
 
 
-def host_network(why: Sentence) -> Missing:
-    return Missing(
-        NETWORK,
-        why,
-        "ip addr > ip-addr.txt; ss -ltnp > listening.txt; ps -ef | grep rocketmq > processes.txt",
-        "broker",
-    )
-
-
-def cluster_list(why: Sentence) -> Missing:
-    return Missing(
-        CLUSTER,
-        why,
-        "mqadmin clusterList -n NAMESRV:9876 > clusterList.txt; tar -czf namesrv-logs.tar.gz -C ~/logs/rocketmqlogs namesrv.log",
-    )
-
-
 def topic_list(why: Sentence, topic: str | None = None) -> Missing:
     command = "mqadmin topicList -n NAMESRV:9876 > topicList.txt; mqadmin topicRoute -n NAMESRV:9876 -t TOPIC > topicRoute.txt"
     return Missing(TOPICS, why, _of_topic(command, topic))
-
-
-def replica_store(why: Sentence) -> Missing:
-    return Missing(REPLICA_STORE, why, _collected(WINDOW, "REPLICA_HOST"), "broker")
 
 
 def word(text: str) -> str:
@@ -201,21 +196,6 @@ def consumer_status(group: str | None, why: Sentence) -> Missing:
     """Ask for the running info of every client, with its stacks; the command writes a file for each below its folder."""
     command = f"mqadmin consumerStatus -n NAMESRV:9876 -g {_group(group)} -s true > consumerStatus.txt"
     return Missing(RUNNING, why, command, "broker")
-
-
-def thread_dumps(why: Sentence) -> Missing:
-    command = "jstack -l PID > jstack-1.txt; sleep 30; jstack -l PID > jstack-2.txt"
-    return Missing(DUMPS, why, command, "client")
-
-
-def deliveries(why: Sentence) -> Missing:
-    command = f"SELECT keys, uniq_key, result, handled_at FROM deliveries WHERE handled_at {BETWEEN}  -- as CSV"
-    return Missing(LEDGER, why, command, "client")
-
-
-def host_metrics(why: Sentence) -> Missing:
-    """Ask for what the host kept of the time in question (`sar -f`, GC logs); where no time is known, for the next time."""
-    return Missing(METRICS, why, f"{NEXT_TIME}; {GC_LOGS}", "broker")
 
 
 def placed(case: Case, findings: Iterable[Finding]) -> None:
@@ -324,9 +304,7 @@ def _where(hosts: list[str], window: tuple[dt.datetime, dt.datetime] | None) -> 
 
 
 def _hosts(case: Case, column: str) -> list[str]:
-    """Return the distinct addresses in a column of the records, without their ports; without Spark: it is a look at one
-    column.
-    """
+    """Return the distinct addresses in a column of the records, without their ports; without Spark: it is a look at one column."""
     seen: set[Any] = set()
     for batch in ds.dataset(case.folder("messages"), format="parquet").to_batches(columns=[column]):
         seen |= set(pc.unique(batch[column]).to_pylist())

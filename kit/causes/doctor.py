@@ -191,9 +191,7 @@ def _stock(broker: Broker, conflict: Conflict) -> bool:
 
 
 def _place(broker: Broker, conflict: Conflict) -> Place | Sentence:
-    """Return where the setting is that is most likely meant: one that was written and is no default, else one that
-    is printed.
-    """
+    """Return where the setting is that is most likely meant: one that was written and is no default, else one that is printed."""
     old = {new: name for name, new in ALIASES.items()}
     standing = [n for name in conflict.names for n in (name, old.get(name, "")) if n in broker.places]
     unlike = [n for n in standing if broker.settings.value(n).value != config.default_of(n, broker.settings.version)]
@@ -211,9 +209,7 @@ def _plain(value: Any) -> str:
 
 
 def _group(group: Group, brokers: tuple[Version, ...]) -> Hazard | None:
-    """Hold the retry and the dead letter topic of a group against what the brokers store; the strictest of several
-    counts.
-    """
+    """Hold the retry and the dead letter topic of a group against what the brokers store; the strictest of several counts."""
     if not brokers:
         return _retry(group, versions.OLDEST, sure=False)
     for version in sorted(brokers, key=lambda v: int(rule("brokerRetryTopicMax", v))):
@@ -272,7 +268,7 @@ def _has(fault: str, version: Version | None) -> bool:
 
 
 def _unreadable(seen: Known) -> Iterable[Hazard]:
-    from kit.causes.neighbours import dlq_unreadable
+    from kit.causes.neighbours.consumers import dlq_unreadable
 
     for row in dlq_unreadable.closed(seen.rows):
         what = UNREADABLE.say(topic=row["subject"], perm=row["value"])

@@ -45,9 +45,7 @@ def _folder(case: Case) -> Path | None:
 
 @contextlib.contextmanager
 def one_run() -> Iterator[None]:
-    """Let the processes that are started in the block, the notebooks of a report, see results in which a cause failed; nobody
-    else does.
-    """
+    """Let the processes that are started in the block, the notebooks of a report, see results in which a cause failed; nobody else does."""
     before = os.environ.get(ws.RUN)
     os.environ[ws.RUN] = before or secrets.token_hex(8)
     try:

@@ -75,9 +75,11 @@ def _triage(case: Case, lang: Lang | None) -> dict[str, Any]:
 
 def _ask(case: Case) -> list[Finding]:
     def ask(cause: Cause) -> Finding:
+        case.go_on()
         try:
             return _sayable(cause.examine(case))
         except Exception as error:
+            case.go_on()  # what was cancelled is no fault
             failure = _failure(cause.SLUG, error)
             case.failures.append(failure)
             title = getattr(cause, "TITLE", None) or NAMED.say(slug=cause.SLUG)
@@ -98,9 +100,7 @@ def _ask(case: Case) -> list[Finding]:
 
 
 def _sayable(finding: Finding) -> Finding:
-    """Return a finding that can be written in every language. A sentence without its value raises here, and takes nothing
-    else with it.
-    """
+    """Return a finding that can be written in every language. A sentence without its value raises here, and takes nothing else with it."""
     for lang in LANGS:
         json.dumps(plain(finding.as_dict(lang)), allow_nan=False)
     return finding
@@ -114,9 +114,7 @@ def _failure(what: str, error: Exception) -> Failure:
 
 
 def document(case: Case, findings: list[Finding], lang: Lang) -> dict[str, Any]:
-    """Return findings.json: no run times, everything in a fixed order, so that the same evidence gives the same
-    bytes.
-    """
+    """Return findings.json: no run times, everything in a fixed order, so that the same evidence gives the same bytes."""
     found = case.inventory
     explained = consequences.explained_by(findings)
     return {
@@ -134,9 +132,7 @@ def document(case: Case, findings: list[Finding], lang: Lang) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Return what JSON can hold: numbers out of frames as Python's, NaN and infinity as null, times as ISO
-    8601.
-    """
+    """Return what JSON can hold: numbers out of frames as Python's, NaN and infinity as null, times as ISO 8601."""
     if isinstance(value, dict):
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):

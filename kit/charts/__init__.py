@@ -6,6 +6,7 @@ Everything that comes from evidence goes through `escape` before it gets into a 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, Final
 
 import attrs
@@ -15,7 +16,7 @@ import plotly.graph_objects as go
 
 from kit.charts.safe_text import clean, escape
 from kit.charts.table import Table
-from kit.i18n import Lang, T
+from kit.i18n import Lang, Sentence, T, rendered
 
 __all__ = [
     "BLUE",
@@ -48,19 +49,37 @@ INK: Final = "#767b84"
 their place."""
 
 
-@attrs.frozen
+@attrs.frozen(init=False)
 class Chart:
-    """A figure, the table behind it, the sentence that reads it, and what to say to those who cannot see it."""
+    """A figure, the table behind it, the sentence that reads it, and what to say to those who cannot see it.
+
+    Sentences may be given as such: they are put into `lang`, as the headings of the table's columns (`names`) are.
+    """
 
     figure: go.Figure
     table: pd.DataFrame
     reading: str
     alt: str
     title: str
-    names: dict[str, str] = attrs.field(factory=dict)
-    lang: Lang = "en"
-    min_width: int = 0
+    names: dict[str, str]
+    lang: Lang
+    min_width: int
     """Narrowest width in pixels at which it can be read; on narrower screens it scrolls inside its box."""
+
+    def __init__(
+        self,
+        figure: go.Figure,
+        table: pd.DataFrame,
+        reading: Sentence | str,
+        alt: Sentence | str,
+        title: Sentence | str,
+        names: Mapping[str, Sentence | str] | None = None,
+        lang: Lang = "en",
+        min_width: int = 0,
+    ) -> None:
+        reading, alt, title = (rendered(text, lang) for text in (reading, alt, title))
+        heads = {name: rendered(text, lang) for name, text in (names or {}).items()}
+        self.__attrs_init__(figure, table, reading, alt, title, heads, lang, min_width)  # type: ignore[attr-defined]
 
     @property
     def twin(self) -> Table:
@@ -89,9 +108,7 @@ class Chart:
         }
 
     def bundles(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-        """Return what a notebook shows, as data and metadata: the chart, then the sentence that reads it over the
-        folded table.
-        """
+        """Return what a notebook shows, as data and metadata: the chart, then the sentence that reads it over the folded table."""
         html = self.twin.as_html(self.reading, folded=True)
         return [
             (self._repr_mimebundle_(), {}),
@@ -126,7 +143,7 @@ def undrawn(error: Exception, table: Table) -> Undrawn:
     from kit.case.failure import Failure
 
     failure = Failure.of(clean(table.caption, 120), error)
-    said = UNDRAWN.say(title=clean(table.caption, 120), type=failure.type).render(table.lang)
+    said = UNDRAWN.say(title=clean(table.caption, 120), type=failure.type)
     shown = attrs.evolve(table, caption=said)
     try:
         shown.as_html()
@@ -136,9 +153,7 @@ def undrawn(error: Exception, table: Table) -> Undrawn:
 
 
 def figure(*data: Any, height: int = 380, **layout: Any) -> go.Figure:
-    """Return a figure in the kit's calm layout: no background of its own, thin grid, text that reads on light and
-    dark.
-    """
+    """Return a figure in the kit's calm layout: no background of its own, thin grid, text that reads on light and dark."""
     axis: dict[str, Any] = {
         "gridcolor": "rgba(138,143,152,0.25)",
         "linecolor": GREY,

@@ -48,9 +48,9 @@ def flow(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """
     links = frame.groupby(["source", "target"], as_index=False, sort=False)["count"].sum()
     links = links[links["count"] > 0].reset_index(drop=True)
-    names = {"source": SOURCE.render(lang), "target": TARGET.render(lang), "count": COUNT.render(lang)}
+    names = {"source": SOURCE, "target": TARGET, "count": COUNT}
     if links.empty:
-        return Chart(figure(), links, NO_FLOW.render(lang), NO_FLOW.render(lang), FLOW.render(lang), names, lang)
+        return Chart(figure(), links, NO_FLOW, NO_FLOW, FLOW, names, lang)
     reach: dict[str, set[str]] = {}
     ends = []
     for source, target in zip(links["source"], links["target"], strict=True):
@@ -103,7 +103,7 @@ def flow(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     if (drawn != count).any():
         reading = f"{reading} {FLOW_FLOOR.render(lang)}"
     alt = FLOW_ALT.say(nodes=len({t for t, _ in nodes})).render(lang)
-    return Chart(chart, links, reading, alt, FLOW.render(lang), names, lang, min_width=680)
+    return Chart(chart, links, reading, alt, FLOW, names, lang, min_width=680)
 
 
 def timeline(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
@@ -114,11 +114,9 @@ def timeline(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """
     columns = ["store_timestamp", "stage", "topic", "queue_id", "offset_msg_id", "why", "check_times"]
     frame = frame.reindex(columns=columns)
-    named = dict(
-        zip(columns, (t.render(lang) for t in (STORED, STAGE, TOPIC, QUEUE, OFFSET_ID, WHY, CHECKS)), strict=True)
-    )
+    named = dict(zip(columns, (STORED, STAGE, TOPIC, QUEUE, OFFSET_ID, WHY, CHECKS), strict=True))
     if frame.empty:
-        return Chart(figure(), frame, NO_RECORD.render(lang), NO_RECORD.render(lang), LIFE.render(lang), named, lang)
+        return Chart(figure(), frame, NO_RECORD, NO_RECORD, LIFE, named, lang)
     shown = (
         frame
         if len(frame) <= MAX_POINTS // 2
@@ -167,9 +165,7 @@ def timeline(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         first=str(first["stage"]),
         last=str(last["stage"]),
     )
-    return Chart(
-        chart, frame, reading.render(lang), LIFE_ALT.render(lang), LIFE.render(lang), named, lang, min_width=680
-    )
+    return Chart(chart, frame, reading, LIFE_ALT, LIFE, named, lang, min_width=680)
 
 
 def coverage(frame: pd.DataFrame, window: tuple[pd.Timestamp, pd.Timestamp] | None = None, lang: Lang = "en") -> Chart:
@@ -182,14 +178,9 @@ def coverage(frame: pd.DataFrame, window: tuple[pd.Timestamp, pd.Timestamp] | No
         files=("kind", "size"), first=("first", "min"), last=("last", "max")
     )
     spans = spans.sort_values(["first", "kind"], ignore_index=True)
-    named = {
-        "kind": KIND.render(lang),
-        "files": FILES.render(lang),
-        "first": FIRST.render(lang),
-        "last": LAST.render(lang),
-    }
+    named = {"kind": KIND, "files": FILES, "first": FIRST, "last": LAST}
     if spans.empty:
-        return Chart(figure(), spans, NO_TIMES.render(lang), NO_TIMES.render(lang), COVERAGE.render(lang), named, lang)
+        return Chart(figure(), spans, NO_TIMES, NO_TIMES, COVERAGE, named, lang)
     x: list[Any] = []
     y: list[str | None] = []
     for kind, _, start, end in spans.itertuples(index=False, name=None):
@@ -217,7 +208,7 @@ def coverage(frame: pd.DataFrame, window: tuple[pd.Timestamp, pd.Timestamp] | No
     if window is not None:
         chart.add_vrect(x0=window[0], x1=window[1], fillcolor=VERMILLION, opacity=0.18, line_width=0, layer="below")
         reading += " " + COVERAGE_WINDOW.say(first=f"{window[0]:%H:%M:%S}", last=f"{window[1]:%H:%M:%S}").render(lang)
-    return Chart(chart, spans, reading, COVERAGE_ALT.render(lang), COVERAGE.render(lang), named, lang, min_width=520)
+    return Chart(chart, spans, reading, COVERAGE_ALT, COVERAGE, named, lang, min_width=520)
 
 
 def _reached(reach: dict[str, set[str]], start: str) -> set[str]:

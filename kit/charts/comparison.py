@@ -27,9 +27,7 @@ DASHES: Final = {"half": "solid", "schedule": "dash", "business": "dot"}
 
 
 def growth(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Draw the records so far. `frame`: side (`without`, `with`), kind (of `KINDS`), seconds (number), records (so
-    far).
-    """
+    """Draw the records so far. `frame`: side (`without`, `with`), kind (of `KINDS`), seconds (number), records (so far)."""
     gap = 0.06
     half = (1 - gap) / 2
     last = float(frame["seconds"].max()) if len(frame) else 1.0
@@ -75,7 +73,5 @@ def growth(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     said = {name: int(top.get(key, 0)) for name, key in asked.items()}
     ends = frame.sort_values("seconds").groupby(["side", "kind"], sort=False).tail(1).reset_index(drop=True)
     ends = ends.assign(side=[SIDES[s].in_(lang) for s in ends["side"]], kind=[KINDS[k].in_(lang) for k in ends["kind"]])
-    names = {"side": SIDE.in_(lang), "kind": KIND.in_(lang), "seconds": SECONDS.in_(lang), "records": RECORDS.in_(lang)}
-    return Chart(
-        made, ends, READING.say(**said).render(lang), ALT.in_(lang), GROWTH.in_(lang), names, lang, min_width=640
-    )
+    names = {"side": SIDE, "kind": KIND, "seconds": SECONDS, "records": RECORDS}
+    return Chart(made, ends, READING.say(**said), ALT, GROWTH, names, lang, min_width=640)

@@ -23,11 +23,10 @@ def occurrences(frame: pd.DataFrame, verdicts: Mapping[str, T], lang: Lang = "en
     """Chart the incidents. `frame`: began (UTC), name, cause (title), verdict (`confirmed`, `suspected`), one row a finding;
     `verdicts`: how each verdict reads.
     """
-    names = {name: head.render(lang) for name, head in HEADS.items()}
     timed = frame.dropna(subset=["began"]).sort_values(["began", "name"], kind="stable").head(MAX_POINTS)
     if timed.empty:
         empty = pd.DataFrame(columns=pd.Index(list(HEADS)))
-        return Chart(figure(), empty, NOTHING.render(lang), NOTHING.render(lang), TITLE.render(lang), names, lang)
+        return Chart(figure(), empty, NOTHING, NOTHING, TITLE, HEADS, lang)
     traces = []
     for verdict, (colour, symbol) in MARKS.items():
         part = timed[timed["verdict"] == verdict]
@@ -54,4 +53,4 @@ def occurrences(frame: pd.DataFrame, verdicts: Mapping[str, T], lang: Lang = "en
         count=int(counts.iloc[0]),
     )
     table = timed[list(HEADS)].assign(verdict=[verdicts[verdict].render(lang) for verdict in timed["verdict"]])
-    return Chart(chart, table, reading.render(lang), ALT.render(lang), TITLE.render(lang), names, lang, min_width=560)
+    return Chart(chart, table, reading, ALT, TITLE, HEADS, lang, min_width=560)

@@ -26,11 +26,10 @@ def over_time(
     """Chart counts over time. `frame`: ts (naive UTC, begin of the step), by, rows; `moments`: ts, what; `colours`: of values
     of `by` whose colour means something.
     """
-    names = {name: head.in_(lang) for name, head in HEADS.items()}
-    title = TITLE.say(what=what).render(lang)
+    title = TITLE.say(what=what)
     if frame.empty:
-        said = NOTHING.say(what=what).render(lang)
-        return Chart(figure(), frame, said, said, title, names, lang)
+        nothing = NOTHING.say(what=what)
+        return Chart(figure(), frame, nothing, nothing, title, HEADS, lang)
     kinds = frame.groupby(frame["by"].fillna("–"))["rows"].sum().sort_values(ascending=False).index
     spare = iter([*PALETTE, *[GREY] * len(kinds)])
     bars = [
@@ -53,4 +52,4 @@ def over_time(
         last=f"{steps.index.max():%Y-%m-%d %H:%M:%S}",
         peak=f"{steps.idxmax():%Y-%m-%d %H:%M:%S}",
     )
-    return Chart(chart, frame, reading.render(lang), ALT.say(what=what).render(lang), title, names, lang)
+    return Chart(chart, frame, reading, ALT.say(what=what), title, HEADS, lang)

@@ -1,10 +1,9 @@
-"""A small table for people: typed columns, formatted cells, a caption. Drawn by notebooks and by the report from the
-same JSON.
-"""
+"""A small table for people: typed columns, formatted cells, a caption. Drawn by notebooks and by the report from the same JSON."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
 import attrs
@@ -13,7 +12,7 @@ from jinja2 import Environment, PackageLoader
 from markupsafe import Markup, escape
 
 from kit.charts.safe_text import clean
-from kit.i18n import Lang, T
+from kit.i18n import Lang, Sentence, T, rendered
 
 MIME: Final = "application/vnd.rmq-kit.table+json"
 MAX_ROWS: Final = 60
@@ -29,9 +28,7 @@ _QUOTED: Final = re.compile(r"`([^`\n]{1,200})`")
 
 
 def prose(text: str) -> Markup:
-    """Return a sentence with what is between backticks as code; all of it is escaped first, so nothing else becomes
-    markup.
-    """
+    """Return a sentence with what is between backticks as code; all of it is escaped first, so nothing else becomes markup."""
     return Markup(_QUOTED.sub(r"<code>\1</code>", str(escape(text))))
 
 
@@ -70,17 +67,26 @@ def _cell(value: Any) -> tuple[str, str]:
     return clean(value, MAX_CELL), "text"
 
 
-@attrs.frozen
+@attrs.frozen(init=False)
 class Table:
-    """`frame` to be shown under `caption`; `names` are the column headings in the reader's language (default: the
-    frame's own).
-    """
+    """`frame` to be shown under `caption`; `names` are the column headings (default: the frame's own). Sentences are put into `lang`."""
 
     frame: pd.DataFrame
     caption: str
-    names: dict[str, str] = attrs.field(factory=dict)
-    lang: Lang = "en"
-    max_rows: int = MAX_ROWS
+    names: dict[str, str]
+    lang: Lang
+    max_rows: int
+
+    def __init__(
+        self,
+        frame: pd.DataFrame,
+        caption: Sentence | str,
+        names: Mapping[str, Sentence | str] | None = None,
+        lang: Lang = "en",
+        max_rows: int = MAX_ROWS,
+    ) -> None:
+        heads = {name: rendered(text, lang) for name, text in (names or {}).items()}
+        self.__attrs_init__(frame, rendered(caption, lang), heads, lang, max_rows)  # type: ignore[attr-defined]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the table as JSON: columns, formatted rows, caption, notes."""
@@ -107,9 +113,7 @@ class Table:
         }
 
     def as_html(self, reading: str = "", folded: bool = False) -> str:
-        """Return the table for a notebook, every cell escaped by the template; under a sentence, and folded, if asked
-        for.
-        """
+        """Return the table for a notebook, every cell escaped by the template; under a sentence, and folded, if asked for."""
         return drawn(self.as_dict(), reading, BEHIND.render(self.lang) if folded else "")
 
     def as_text(self) -> str:

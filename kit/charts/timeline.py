@@ -69,11 +69,10 @@ def place(file: Any, line: Any, offset: Any) -> str:
 
 def timeline(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart the timeline. Lane names are above their lanes, so that a narrow screen keeps its width for time."""
-    names = {name: head.render(lang) for name, head in HEADS.items()}
     title = TITLE.render(lang)
     if frame.empty:
         empty = pd.DataFrame(columns=pd.Index(list(HEADS)))
-        return Chart(figure(), empty, NOTHING.render(lang), NOTHING.render(lang), title, names, lang)
+        return Chart(figure(), empty, NOTHING, NOTHING, title, HEADS, lang)
     told = rows(frame, lang)
     lanes = list(dict.fromkeys(frame.sort_values("at", kind="stable")["lane"]))
     drawn = told.assign(y=[-lanes.index(lane) for lane in frame["lane"]]).head(MAX_POINTS)
@@ -102,7 +101,7 @@ def timeline(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         lanes=len(lanes),
         decides=int(frame["decides"].sum()),
     )
-    return Chart(chart, told, reading.render(lang), ALT.render(lang), title, names, lang)
+    return Chart(chart, told, reading, ALT, title, HEADS, lang)
 
 
 def _bars(drawn: pd.DataFrame) -> list[go.Scatter]:

@@ -1,6 +1,4 @@
-"""The command `doctor`: what in configuration and names will make the next incident. Configuration alone needs no
-Java.
-"""
+"""The command `doctor`: what in configuration and names will make the next incident. Configuration alone needs no Java."""
 
 from __future__ import annotations
 
@@ -19,9 +17,7 @@ from kit.cli.shared import Evidence, Refusal, clean, leave, open_case, options, 
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="write the hazards here")
 @options
 def doctor(evidence: Path, broker: str | None, json_file: Path | None, **chosen: Any) -> None:
-    """Say what in configuration and names is a hazard, before or after an incident; a broker.conf alone is
-    explained.
-    """
+    """Say what in configuration and names is a hazard, before or after an incident; a broker.conf alone is explained."""
     from kit.causes import doctor as examination
     from kit.report import advice
     from kit.rocketmq.versions import Version

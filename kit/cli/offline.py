@@ -1,6 +1,4 @@
-"""Commands that need no evidence and no Java, and answer within a second: explain, msgid, size, collect, compare,
-gallery, workspace.
-"""
+"""Commands that need no evidence and no Java, and answer within a second: explain, msgid, size, collect, compare, gallery, workspace."""
 
 from __future__ import annotations
 
@@ -80,7 +78,7 @@ def size(
 ) -> None:
     """Say how many bytes a message is stored in, now and after each rewrite, and the largest safe body."""
     from kit.report.sizes import card
-    from kit.rocketmq import size as sizes
+    from kit.rocketmq import rewrites
     from kit.rocketmq.versions import NEWEST, OLDEST, Version
 
     pairs = [item.partition("=") for item in (*properties, *more)]
@@ -96,7 +94,7 @@ def size(
         raise Refusal(TOO_OLD.say(version=str(old), oldest=str(OLDEST)).render(lang))
     common = {name: value for name, value in chosen.items() if value is not None}
     producer_group = set_.pop("PGROUP", None)
-    spec = sizes.table(
+    spec = rewrites.table(
         body, topic, set_, broker=release or NEWEST, client=sender, producer_group=producer_group or "", **common
     )
     click.echo(

@@ -20,9 +20,7 @@ PATIENCE = 120
 
 
 def record_classes(evidence: Path) -> bool:
-    """Triage `evidence` in a JVM that writes down its classes; tell whether there is an archive then. Raise
-    `JavaMissing`.
-    """
+    """Triage `evidence` in a JVM that writes down its classes; tell whether there is an archive then. Raise `JavaMissing`."""
     place = jvm.archive()
     if place.exists():
         return True

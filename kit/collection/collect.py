@@ -49,8 +49,7 @@ def script(
     topic: str | None = None,
     lang: Lang = "en",
 ) -> str:
-    """Return the script for a window (ISO texts or datetimes, UTC where they name no zone) and a topic; None:
-    everything.
+    """Return the script for a window (ISO texts or datetimes, UTC where they name no zone) and a topic; None: everything.
 
     Raise ValueError with one sentence for an invalid time or an empty window.
     """

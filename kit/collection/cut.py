@@ -1,5 +1,4 @@
-"""A smaller evidence folder: the records, lines and rows of a time window, a topic or some messages, each in a file as
-it was.
+"""A smaller evidence folder: the records, lines and rows of a time window, a topic or some messages, each in a file as it was.
 
 Commitlog records stay where they are in their files (see `kit.collection.cut_files`), queue units too; log entries go
 with their folded lines, business rows
@@ -66,9 +65,7 @@ KEPT_OF = T("{kept} of {of}")
 
 @attrs.frozen
 class Wish:
-    """What to keep. All that is given must hold; nothing given keeps everything. `ids`: UNIQ_KEYs, offset ids or
-    business keys.
-    """
+    """What to keep. All that is given must hold; nothing given keeps everything. `ids`: UNIQ_KEYs, offset ids or business keys."""
 
     since: dt.datetime | None = None
     until: dt.datetime | None = None
@@ -220,7 +217,7 @@ def _of_topic(case: Case, frame: DataFrame, topic: str) -> DataFrame:
     """
     from pyspark.sql import functions as F  # noqa: N812
 
-    from kit.analysis.transactions import transactions
+    from kit.analysis.transactions import owners
     from kit.spark.properties import prop
 
     target = [F.col("topic"), *(prop(name) for name in (names.REAL_TOPIC, names.RETRY_TOPIC, "DLQ_ORIGIN_TOPIC"))]
@@ -230,10 +227,10 @@ def _of_topic(case: Case, frame: DataFrame, topic: str) -> DataFrame:
         frame.where(~F.coalesce(meant, F.lit(False))).join(keys, "uniq_key", "left_semi").select(*frame.columns)
     )
     halves = mine.where(F.col("topic") == names.HALF_TOPIC).select(
-        transactions.owner(case).alias("broker"), F.col("queue_offset").alias("half_queue_offset")
+        owners.owner(case).alias("broker"), F.col("queue_offset").alias("half_queue_offset")
     )
     ending = (
-        case.ops.withColumn("broker", transactions.owner(case))
+        case.ops.withColumn("broker", owners.owner(case))
         .join(halves, ["broker", "half_queue_offset"], "left_semi")
         .select("offset_msg_id")
     )
@@ -299,9 +296,7 @@ def _inside(times: Any, wish: Wish) -> np.ndarray:
 
 
 def _runs(begins: cut_files.Longs, keep: np.ndarray, size: int) -> Iterator[tuple[int, int]]:
-    """Yield the byte ranges of kept entries, neighbours as one; an entry reaches to the next, the first from the file's
-    begin.
-    """
+    """Yield the byte ranges of kept entries, neighbours as one; an entry reaches to the next, the first from the file's begin."""
     ends = np.append(begins[1:], size)
     edges = np.flatnonzero(np.diff(np.concatenate(([False], keep, [False])).astype(np.int8)))
     for first, stop in edges.reshape(-1, 2).tolist():

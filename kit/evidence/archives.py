@@ -8,11 +8,9 @@ Runs of zero bytes cost no disk: a commitlog is mostly unwritten, and honestly s
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import io
 import os
 import shutil
-import struct
 import tarfile
 import threading
 import zipfile
@@ -22,7 +20,7 @@ from typing import Any, Final, cast
 
 import attrs
 
-from kit.evidence import disk
+from kit.evidence import disk, member_names
 from kit.evidence.files import EvidenceFile, Opened, Refused, open_readonly, refusal, shown
 from kit.evidence.streams import (
     BLOCK,
@@ -46,7 +44,7 @@ from kit.evidence.streams import (
     wide,
 )
 
-__all__ = ["HEAD", "Spooler", "is_packed", "member_name"]
+__all__ = ["HEAD", "Spooler", "is_packed"]
 
 MAX_DEPTH: Final = 3
 """Archives in archives: a bundle of hosts' bundles of log bundles."""
@@ -67,24 +65,6 @@ _SINGLE: Final[dict[tuple[bytes, ...], Callable[[Peek], Readable]]] = {
     (*BZIP2, XZ): Unpack,
 }
 """What packs one stream, by its first bytes."""
-
-
-class _Refusal(Exception):
-    """A member, or a whole archive, must not be read on. `reason` is a key of `evidence.REASONS`."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-
-def member_name(name: str, *, windows: bool = False) -> str:
-    """Return a member's name as it is shown. Raise where it is absolute or climbs out."""
-    if windows:
-        name = name.replace("\\", "/")
-    parts = name.split("/")
-    if name.startswith("/") or ".." in parts or "\0" in name or (windows and ":" in parts[0]):
-        raise _Refusal("outside")
-    return "/".join(p for p in parts if p not in ("", "."))
 
 
 class Spooler:
@@ -119,7 +99,7 @@ class Spooler:
     def _guard(self, name: str, out: Opened) -> Iterator[None]:
         try:
             yield
-        except _Refusal as refusal:
+        except member_names.Refusal as refusal:
             out.refused.append(Refused(name, refusal.reason))
         except Exception as error:
             out.refused.append(Refused(name, "space") if disk.is_full(error) else _damaged(name, error))
@@ -129,13 +109,13 @@ class Spooler:
     ) -> None:
         head = stream.peek(HEAD)
         if head.startswith(FOREIGN):
-            raise _Refusal("unsupported")
+            raise member_names.Refusal("unsupported")
         single = next((make for begin, make in _SINGLE.items() if head.startswith(begin)), None)
         if single is not None and singles < 2:
             self._take(name, Peek(single(stream)), depth, out, packed, singles + 1)
         elif head.startswith(ZIP) or is_tar(head):
             if depth >= MAX_DEPTH:
-                raise _Refusal("nested")
+                raise member_names.Refusal("nested")
             (self._zip if head.startswith(ZIP) else self._tar)(name, stream, depth, out, packed)
         else:
             encoding = wide(head)
@@ -153,7 +133,9 @@ class Spooler:
                     out.refused.append(Refused(label, "special"))
                 else:
                     raw = Peek(cast("Readable", tar.extractfile(info)))
-                    self._member(name, shown(info.name), raw, depth, out, packed, modified=_sane(info.mtime))
+                    self._member(
+                        name, shown(info.name), raw, depth, out, packed, modified=member_names.sane(info.mtime)
+                    )
                 cast("Any", tar).members = []  # a streamed tar remembers every member otherwise
 
     def _zip(self, name: str, stream: Peek, depth: int, out: Opened, packed: Callable[[], int]) -> None:
@@ -180,15 +162,15 @@ class Spooler:
                 file.seek(0)
                 self._write(name, Peek(file), out, packed)
                 return
-            ends = [e.header_offset + 30 + len(_zip_raw(e)) + e.compress_size for e in entries]
+            ends = [e.header_offset + 30 + len(member_names.zip_raw(e)) + e.compress_size for e in entries]
             if any(end > nxt.header_offset for end, nxt in zip(ends, entries[1:], strict=False)):
-                raise _Refusal("overlap")
+                raise member_names.Refusal("overlap")
             for entry in entries:
                 if not entry.is_dir():
                     self._zip_entry(name, archive, entry, depth, out)
 
     def _zip_entry(self, name: str, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, depth: int, out: Opened) -> None:
-        inner = _zip_name(entry)
+        inner = member_names.zip_name(entry)
         label = f"{name}!/{inner}"
         if entry.flag_bits & 0x1:
             out.refused.append(Refused(label, "encrypted"))
@@ -207,7 +189,7 @@ class Spooler:
                     out,
                     lambda: entry.compress_size * raw.count // max(1, entry.file_size),
                     windows=True,
-                    modified=_zip_time(entry),
+                    modified=member_names.zip_time(entry),
                 )
 
     def _member(
@@ -224,13 +206,13 @@ class Spooler:
     ) -> None:
         label = f"{archive}!/{inner}"
         try:
-            label = f"{archive}!/{member_name(inner, windows=windows)}"
+            label = f"{archive}!/{member_names.shown_name(inner, windows=windows)}"
             before = len(out.files)
             self._take(label, raw, depth + 1, out, packed)
             if len(out.files) == before + 1 and out.files[-1].file == label:
                 raw.drain()
                 out.files[-1] = attrs.evolve(_with_hash(out.files[-1], raw.sha.hexdigest()), modified=modified)
-        except _Refusal as refusal:
+        except member_names.Refusal as refusal:
             out.refused.append(Refused(label, refusal.reason))
             if refusal.reason in ("ratio", "members", "space"):
                 raise
@@ -238,11 +220,11 @@ class Spooler:
     def _write(self, name: str, stream: Peek, out: Opened, packed: Callable[[], int]) -> None:
         with self._lock:
             if len(self._names) >= MAX_MEMBERS:
-                raise _Refusal("members")
+                raise member_names.Refusal("members")
             if name in self._names:
-                raise _Refusal("duplicate")
+                raise member_names.Refusal("duplicate")
             self._names.add(name)
-        target = _place(self.folder, name)
+        target = member_names.place(self.folder, name)
         part = target.with_name(f".{os.getpid()}-{threading.get_ident()}.part")
         try:
             size, damage = self._copy(part, stream, packed)
@@ -261,7 +243,7 @@ class Spooler:
             while True:
                 try:
                     data = stream.read(CHUNK)
-                except _Refusal:
+                except member_names.Refusal:
                     raise
                 except Exception as error:
                     damage = error
@@ -281,14 +263,14 @@ class Spooler:
         with self._lock:
             self._room -= stored
             if self._room < 0:
-                raise _Refusal("space")
+                raise member_names.Refusal("space")
 
     def _check(self, size: int, more: int, packed: int) -> None:
         with self._lock:
             self._total += more
             absurd = self._total > TOTAL_FREE and self._total > 1000 * self._packed
         if absurd or (size > RATIO_FREE and size > MAX_RATIO * packed):
-            raise _Refusal("ratio")
+            raise member_names.Refusal("ratio")
 
 
 def _damaged(name: str, error: Exception) -> Refused:
@@ -302,22 +284,6 @@ def _with_hash(file: EvidenceFile, sha256: str) -> EvidenceFile:
     return attrs.evolve(file, sha256=sha256)
 
 
-def _sane(seconds: float) -> float | None:
-    """Return a time of change in seconds since 1970, None for one that no clock showed."""
-    return float(seconds) if 10**9 < seconds < 4 * 10**9 else None
-
-
-def _zip_time(entry: zipfile.ZipInfo) -> float | None:
-    """Return the time of change in UTC from the extended timestamp (Info-ZIP, 0x5455); the plain one has no zone."""
-    extra = entry.extra
-    while len(extra) >= 4:
-        kind, size = struct.unpack_from("<HH", extra)
-        if kind == 0x5455 and size >= 5 and len(extra) >= 9 and extra[4] & 1:
-            return _sane(struct.unpack_from("<i", extra, 5)[0])
-        extra = extra[4 + size :]
-    return None
-
-
 def _write_sparse(file: Any, data: bytes) -> int:
     """Write `data` block by block, skipping blocks of zeros. Return the bytes written."""
     stored = 0
@@ -328,37 +294,3 @@ def _write_sparse(file: Any, data: bytes) -> int:
         else:
             stored += file.write(block)
     return stored
-
-
-def _zip_raw(entry: zipfile.ZipInfo) -> bytes:
-    return entry.orig_filename.encode("utf-8" if entry.flag_bits & 0x800 else "cp437", "replace")
-
-
-def _zip_name(entry: zipfile.ZipInfo) -> str:
-    """Names without the UTF-8 flag are in whatever code page the packer's system had: Chinese Windows writes GBK."""
-    if entry.flag_bits & 0x800:
-        return entry.filename
-    with contextlib.suppress(UnicodeError):
-        raw = entry.filename.encode("cp437")
-        for encoding in ("utf-8", "gb18030"):
-            with contextlib.suppress(UnicodeDecodeError):
-                return raw.decode(encoding)
-    return entry.filename
-
-
-def _place(folder: Path, name: str) -> Path:
-    """Return where a member is kept: its own path below the spool where that is a sane one, else a hash."""
-    parts = name.split("/")
-    sane = (
-        all(0 < len(p.encode("utf-8", "replace")) <= 200 and p.isprintable() and p not in (".", "..") for p in parts)
-        and len(name.encode()) < 1500
-    )
-    if sane:
-        target = folder.joinpath(*parts)
-        with contextlib.suppress(OSError):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if not target.is_dir():
-                return target
-    target = folder / ".odd" / hashlib.sha256(name.encode("utf-8", "replace")).hexdigest() / "member"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    return target

@@ -5,6 +5,7 @@ Who touches a mapped file where somebody has just cut it off is killed by the sy
 
 from __future__ import annotations
 
+import contextlib
 import io
 import mmap
 import os
@@ -15,7 +16,6 @@ import numpy as np
 from kit.evidence.files import Shrunk
 
 CHUNK: Final = 1 << 20
-_ZEROS: Final = bytes(CHUNK)
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 
@@ -24,19 +24,22 @@ def space(size: int) -> Bytes:
     if not size:
         return np.empty(0, np.uint8)
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
-    return np.frombuffer(mmap.mmap(-1, size, flags=flags), np.uint8)
+    held = mmap.mmap(-1, size, flags=flags)
+    if huge := getattr(mmap, "MADV_HUGEPAGE", None):
+        # Handing out pages one by one takes as long as reading into them. Not every system has larger ones.
+        with contextlib.suppress(OSError):
+            held.madvise(huge)
+    return np.frombuffer(held, np.uint8)
 
 
 def read(file: io.FileIO, buf: Bytes, start: int, stop: int) -> None:
     """Read the file's bytes from `start` to `stop` to the same places of `buf`. Raise `Shrunk` where it ends before."""
+    into = buf.data
     while start < stop:
-        data = os.pread(file.fileno(), min(CHUNK, stop - start), start)
-        if not data:
+        count = os.preadv(file.fileno(), [into[start : min(start + CHUNK, stop)]], start)
+        if not count:
             raise Shrunk(os.fstat(file.fileno()).st_size, stop)
-        # Stores are mostly unwritten, and zeros are there already.
-        if data != _ZEROS[: len(data)]:
-            buf[start : start + len(data)] = np.frombuffer(data, np.uint8)
-        start += len(data)
+        start += count
 
 
 def whole(file: io.FileIO) -> Bytes:

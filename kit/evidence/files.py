@@ -1,5 +1,4 @@
-"""A path somebody was handed → plain files, each with the name users see. Evidence is opened read-only and never
-written beside.
+"""A path somebody was handed → plain files, each with the name users see. Evidence is opened read-only and never written beside.
 
 Folders of any layout, archives by their first bytes (see `kit.evidence.archives`), single files. What cannot be taken
 is `Refused` with a reason.
@@ -90,9 +89,7 @@ def _writable(said: str) -> str:
 
 @attrs.frozen
 class Refused:
-    """Something of the evidence that is not read. `reason`: a key of `REASONS`; `detail`: the system's own words, or
-    "".
-    """
+    """Something of the evidence that is not read. `reason`: a key of `REASONS`; `detail`: the system's own words, or ""."""
 
     file: str
     reason: str
@@ -175,9 +172,7 @@ def shown(name: str) -> str:
 
 
 def walk(root: Path) -> tuple[list[tuple[str, Path, os.stat_result]], list[Refused]]:
-    """Return (name, path, stat) of the regular files under a folder, or of the one file, and what is not one; in order
-    of name.
-    """
+    """Return (name, path, stat) of the regular files under a folder, or of the one file, and what is not one; in order of name."""
     if not root.is_dir():
         whole = root.stat()
         if not stat.S_ISREG(whole.st_mode):
@@ -213,9 +208,7 @@ def walk(root: Path) -> tuple[list[tuple[str, Path, os.stat_result]], list[Refus
 
 
 def weight(root: Path) -> int:
-    """Guess the bytes an evidence will have once unpacked, from names and sizes alone: what is packed counts `PACKED`
-    times.
-    """
+    """Guess the bytes an evidence will have once unpacked, from names and sizes alone: what is packed counts `PACKED` times."""
     return sum(
         min(info.st_size, info.st_blocks * 512) * (PACKED if path.suffix.lower() in _PACKED_NAMES else 1)
         for _, path, info in walk(root)[0]

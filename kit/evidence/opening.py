@@ -20,8 +20,7 @@ def _dated(opened: Opened, modified: float) -> Opened:
 
 
 def open_evidence(path: Path, spool: Path) -> Opened:
-    """Return the plain files of `path` (a folder, an archive or one file); archives and `.gz` files are unpacked into
-    `spool`.
+    """Return the plain files of `path` (a folder, an archive or one file); archives and `.gz` files are unpacked into `spool`.
 
     Raise `FileNotFoundError` where there is nothing at `path`.
     """

@@ -81,9 +81,7 @@ def _objects(system: FileSystem, prefix: str) -> dict[str, FileInfo]:
 
 
 def bring(system: FileSystem, objects: dict[str, FileInfo], folder: Path) -> None:
-    """Make `folder/evidence` hold exactly these objects; those of the same size and time as before are left as they
-    are.
-    """
+    """Make `folder/evidence` hold exactly these objects; those of the same size and time as before are left as they are."""
     listing = folder / "objects.json"
     before: dict[str, Any] = json.loads(listing.read_text(encoding="utf-8")) if listing.exists() else {}
     now = {name: [info.size, info.mtime_ns] for name, info in objects.items()}

@@ -1,6 +1,4 @@
-"""Streams of packed bytes, known by their first ones: what gzip, zstd, tar and UTF-16 hide, read forwards in bounded
-memory.
-"""
+"""Streams of packed bytes, known by their first ones: what gzip, zstd, tar and UTF-16 hide, read forwards in bounded memory."""
 
 from __future__ import annotations
 
@@ -95,9 +93,7 @@ class Unzstd:
 
 
 class Unpack:
-    """bzip2 and xz: streams behind one another are one, and what is before a break is handed out before the break
-    is reported.
-    """
+    """bzip2 and xz: streams behind one another are one, and what is before a break is handed out before the break is reported."""
 
     def __init__(self, stream: Peek) -> None:
         self._stream, self._is_xz = stream, stream.peek(len(XZ)) == XZ
@@ -137,9 +133,7 @@ class Unpack:
 
 
 class Utf8:
-    """A UTF-16 text as UTF-8: Windows' shells write logs so, and all that reads lines wants bytes of ASCII for
-    ASCII.
-    """
+    """A UTF-16 text as UTF-8: Windows' shells write logs so, and all that reads lines wants bytes of ASCII for ASCII."""
 
     def __init__(self, stream: Peek, encoding: str) -> None:
         self._stream = stream

@@ -10,6 +10,8 @@ import hashlib
 import re
 import tempfile
 from collections.abc import Sequence
+from concurrent import futures
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -67,16 +69,20 @@ class Database:
             source = parquet(self.folders[part])  # type: ignore[index]
             self.con.execute(f"CREATE OR REPLACE VIEW {part} AS SELECT * FROM {source} WHERE {where}")
 
+    def ask(self, asked: str, values: Sequence[Any] = ()) -> duckdb.DuckDBPyConnection:
+        """Return the answer to a question. An interrupt ends it at once, and the next one is answered."""
+        return ask(self.con, asked, values)
+
     def count(self, name: str) -> int:
         """Return the rows of a view."""
-        found = self.con.execute(f"SELECT count(*) FROM {name}").fetchone()
+        found = self.ask(f"SELECT count(*) FROM {name}").fetchone()
         return int(found[0]) if found else 0
 
     def values(self, part: Part, column: str, where: str = "true", most: int = 1000) -> list[str]:
         """Return the values of a column, the most frequent first, those of a list one by one."""
         each = "unnest(events)" if column == "events" else f'"{column}"'
         asked = f"SELECT v FROM (SELECT {each} AS v FROM {part} WHERE {where}) WHERE v IS NOT NULL GROUP BY v ORDER BY count(*) DESC, v LIMIT {most}"
-        return [row[0] for row in self.con.execute(asked).fetchall()]
+        return [row[0] for row in self.ask(asked).fetchall()]
 
     def _small(self, name: str, columns: dict[str, str], frame: Any) -> None:
         """Hold columns of a small result of the causes."""
@@ -86,6 +92,19 @@ class Database:
             self.con.register("given", frame[list(columns)])
             self.con.execute(f"INSERT INTO {name} SELECT * FROM given")
             self.con.unregister("given")
+
+
+def ask(con: duckdb.DuckDBPyConnection, asked: str, values: Sequence[Any] = ()) -> duckdb.DuckDBPyConnection:
+    """Run a statement in a thread of its own: DuckDB by itself looks for an interrupt now and then, and not while it sorts."""
+    with ThreadPoolExecutor(1) as pool:
+        asking = pool.submit(con.execute, asked, values or None)
+        try:
+            return asking.result()
+        except BaseException:
+            while not asking.done():  # one that has not begun yet would not hear it
+                con.interrupt()
+                futures.wait([asking], timeout=0.05)
+            raise
 
 
 def connect(scratch: Path) -> duckdb.DuckDBPyConnection:
@@ -120,7 +139,7 @@ def _kept(case: Case, part: Part, con: duckdb.DuckDBPyConnection) -> Path:
         if folder is not None:
             asked = _entries(case, base, con) if part == "entries" else _records(case, base, copies)
             into = quoted(str(folder / "part-00000.parquet"))
-            con.execute(f"COPY (SELECT * FROM ({asked}) ORDER BY ts) TO {into} (FORMAT parquet)")
+            ask(con, f"COPY (SELECT * FROM ({asked}) ORDER BY ts) TO {into} (FORMAT parquet)")
     made = case.workspace.table(key)
     assert made is not None
     return made

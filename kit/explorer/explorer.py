@@ -114,7 +114,7 @@ class Explorer:
             return self.database.values(part, column, predicate)
         each = self.database.values(part, column)
         asked = "SELECT v FROM (SELECT unnest(?) AS v, [v] AS events) WHERE " + predicate
-        return [row[0] for row in self.database.con.execute(asked, [each]).fetchall()]
+        return [row[0] for row in self.database.ask(asked, [each]).fetchall()]
 
     @property
     def entries(self) -> pd.DataFrame:
@@ -133,7 +133,7 @@ class Explorer:
         )
         shown = f"* EXCLUDE ({', '.join(hidden)}, ts_) REPLACE (ts_ AS {time})"
         asked = f"SELECT {shown} FROM {base} JOIN ({chosen}) USING ({', '.join(key)}) ORDER BY {time}, {', '.join(key)}"
-        found = self.database.con.execute(asked).df()
+        found = self.database.ask(asked).df()
         return found.assign(**{time: pd.to_datetime(found[time], utc=True)})
 
     def spark(self, part: Part) -> DataFrame:
@@ -169,7 +169,7 @@ class Explorer:
             for name, column in COLUMNS[part].items()
         }  # fmt: skip
         times = " UNION ALL ".join(f"SELECT ts FROM {part}" for part in COLUMNS)
-        first, last = ask.con.execute(f"SELECT epoch_ms(min(ts)), epoch_ms(max(ts)) FROM ({times})").fetchall()[0]
+        first, last = ask.ask(f"SELECT epoch_ms(min(ts)), epoch_ms(max(ts)) FROM ({times})").fetchall()[0]
         metric = ask.values("metrics", "metric", most=1) if "metrics" in has else []  # type: ignore[arg-type]
         return spec.Content((first or 0, (last or 0) + 1), values, has, self.lang, *metric)
 
@@ -198,8 +198,8 @@ class Explorer:
         asked = f"""
             SELECT make_timestamp(CAST(floor(epoch_ms(ts) / {step}) AS BIGINT) * {step} * 1000) AS ts, {by} AS "by", count(*) AS rows
             FROM {part} WHERE ts IS NOT NULL AND {self.selection.where(part)} GROUP BY 1, 2 ORDER BY 1, 2"""
-        moments = self.database.con.execute("SELECT ts, what FROM moments ORDER BY ts").df()
-        frame = self.database.con.execute(asked).df()
+        moments = self.database.ask("SELECT ts, what FROM moments ORDER BY ts").df()
+        frame = self.database.ask(asked).df()
         colours = spec.LEVELS if part == "entries" else {}
         label = (spec.ENTRIES if part == "entries" else spec.RECORDS).in_(self.lang)
         return charts.over_time(frame, moments, label, colours, self.lang)
@@ -212,7 +212,7 @@ class Explorer:
         asked = (
             f"SELECT {columns} FROM {part} WHERE {self.selection.where(part)} ORDER BY ts, file, {place} LIMIT {most}"
         )
-        frame = self.database.con.execute(asked).df()
+        frame = self.database.ask(asked).df()
         names = {f"c{n}": head.in_(self.lang) for n, head in enumerate(heads.values())}
         return Table(frame, (ENTRIES if part == "entries" else RECORDS).in_(self.lang), names, self.lang, most)
 

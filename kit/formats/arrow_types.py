@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
 
 TIMESTAMP: Final = pa.timestamp("us", tz="UTC")
 STRING_MAP: Final = pa.map_(pa.string(), pa.string())
+TEXTS: Final = pa.dictionary(pa.int32(), pa.string())
+"""Texts with few different values."""
+
+
+def space(shape: int | tuple[int, int], dtype: type[np.generic]) -> np.ndarray:
+    """Return an array to fill, from Arrow's memory pool: it hands pages out again where NumPy would ask the system for
+    new ones each time.
+    """
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    return np.frombuffer(pa.allocate_buffer(size), np.uint8).view(dtype).reshape(shape)

@@ -32,8 +32,7 @@ TEXTS: Final = ("log", "text", "mqadmin")
 
 @attrs.frozen
 class Inventory:
-    """Everything found. `disagree`: pairs of commitlog files of one broker that hold different bytes for the same
-    offsets.
+    """Everything found. `disagree`: pairs of commitlog files of one broker that hold different bytes for the same offsets.
 
     `overlapping`: some copies of a commitlog overlap in part only, so a record may be in two files neither of which
     is a replica.
@@ -227,9 +226,7 @@ def minutes(zone: str | None) -> int | None:
 
 
 def with_columns(found: Inventory, said: str) -> Inventory:
-    """Put the user's columns in the place of the guessed ones. Raise `ValueError` for a file or column that is not
-    there.
-    """
+    """Put the user's columns in the place of the guessed ones. Raise `ValueError` for a file or column that is not there."""
     from kit.formats.tables import business_tables as ledgers
 
     file, chosen = ledgers.parse_override(said)

@@ -53,8 +53,7 @@ Found = tuple[list[Mention], dict[str, int]]
 
 
 def search(texts: Iterable[Text], words: Collection[str], most: int = MOST) -> Found:
-    """Return the lines that hold a word, at most `most` of a file (its first ones and its last), and how many lines
-    each file has.
+    """Return the lines that hold a word, at most `most` of a file (its first ones and its last), and how many lines each file has.
 
     Words stand alone: `SO1` is not found in `SO12`. Words shorter than `MIN_KEY` are left out.
     """
@@ -99,9 +98,7 @@ class Pattern:
 
 
 def patterns(words: Iterable[str]) -> list[Pattern]:
-    """Return patterns that find the words; ids of one length with a common beginning share one, which the search runs
-    through at once.
-    """
+    """Return patterns that find the words; ids of one length with a common beginning share one, which the search runs through at once."""
     groups: dict[tuple[str, int], list[str]] = defaultdict(list)
     for word in words:
         groups[(word[: len(word) // 2] if len(word) in ID_LENGTHS else word, len(word))].append(word)

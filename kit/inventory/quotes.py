@@ -28,9 +28,7 @@ _FILES: Final = 4096
 
 
 def lines(found: Inventory, places: Iterable[tuple[str, int]]) -> list[str]:
-    """Return the lines at (file, line), in order. Raise `KeyError` for a file that is not there, `IndexError` for a
-    line behind its end.
-    """
+    """Return the lines at (file, line), in order. Raise `KeyError` for a file that is not there, `IndexError` for a line behind its end."""
     wanted = list(places)
     by_file: dict[str, set[int]] = defaultdict(set)
     for file, line in wanted:

@@ -1,6 +1,4 @@
-"""Which files hold the same: equal bytes, a copy made earlier of a file that grew, a slave's or a DLedger member's
-commitlog.
-"""
+"""Which files hold the same: equal bytes, a copy made earlier of a file that grew, a slave's or a DLedger member's commitlog."""
 
 from __future__ import annotations
 

@@ -22,8 +22,7 @@ _CHINESE: Final = range(0x4E00, 0xA000)
 
 
 def sniff(head: bytes, name: str) -> dict[str, str | None] | None:
-    """Return {"source", "layout", "encoding"} of a text log from its first bytes (up to `SAMPLE`), None where it is no
-    log.
+    """Return {"source", "layout", "encoding"} of a text log from its first bytes (up to `SAMPLE`), None where it is no log.
 
     `source` is the broker-side logger (`broker`, `store`, `transaction`, …), `client`, `app`, `mqadmin` or `text`
     (other text that holds log lines or
@@ -73,9 +72,7 @@ def sniff(head: bytes, name: str) -> dict[str, str | None] | None:
 
 
 def twice(rows: np.ndarray) -> bool | None:
-    """Tell whether a client log prints the seconds again where milliseconds belong (4.3.0-4.7.1); None without such
-    lines.
-    """
+    """Tell whether a client log prints the seconds again where milliseconds belong (4.3.0-4.7.1); None without such lines."""
     mine = rows[(rows[:, p.KIND] == p.CLIENT_4) & (rows[:, p.FRACTION] >= 0)]
     if not mine.shape[0]:
         return None

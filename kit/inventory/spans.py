@@ -73,9 +73,7 @@ def _data_end(stream: Any, size: int) -> int:
 
 
 def _record(buf: records.Bytes, base: int | None, at: int, *, last: bool) -> tuple[dt.datetime | None, str | None]:
-    """Return (store time, store host as hex) of the first or last whole record in a piece of a file that starts at
-    `at`.
-    """
+    """Return (store time, store host as hex) of the first or last whole record in a piece of a file that starts at `at`."""
     found: tuple[dt.datetime | None, str | None] = (None, None)
     position = 0
     while (magic := records.next_magic(buf, position, len(buf))) < len(buf):

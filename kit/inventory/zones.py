@@ -43,9 +43,7 @@ _MILLIS: Final = re.compile(rb"(?<![\w.])1[2-9]\d{11}(?![\w.])")
 
 @attrs.frozen
 class Pair:
-    """A printed time (ms as printed) and what names its moment: ids, business keys, or epoch milliseconds in the line
-    itself.
-    """
+    """A printed time (ms as printed) and what names its moment: ids, business keys, or epoch milliseconds in the line itself."""
 
     printed: int
     names: tuple[str, ...] = ()
@@ -54,9 +52,7 @@ class Pair:
 
 @attrs.frozen
 class Zone:
-    """What was settled for one file. `how`: declared, fixed, pairs, folder, others, none; `pairs`: lines that say
-    so.
-    """
+    """What was settled for one file. `how`: declared, fixed, pairs, folder, others, none; `pairs`: lines that say so."""
 
     file: str
     zone: str | None
@@ -131,11 +127,11 @@ def _pairs(lines: list[bytes], most: int) -> list[Pair]:
 
 
 def _sample_rows(item: Item) -> list[Pair]:
-    from kit.formats.tables import business_tables
+    from kit.formats.tables import table_columns
 
     how = item.detail.get("dialect")
     dialect = None if how is None else delimited.Dialect.of(how)
-    names = business_tables.names_of(Path(item.path), dialect)
+    names = table_columns.names_of(Path(item.path), dialect)
     at = {field: names.index(name) for field, name in item.detail["columns"].items() if name in names}
     named = [at[f] for f in ("uniq_key", "offset_msg_id", "key") if f in at]
     pairs = []
@@ -179,9 +175,7 @@ def infer(pairs: Iterable[Pair], moments: Moments) -> tuple[int | None, int]:
 
 
 def settle(items: Iterable[Item], look_up: Callable[[set[str]], Moments], tz_app: str | None = None) -> dict[str, Zone]:
-    """Return the zone of every floating file. `look_up` gives the times of the records that carry one of these ids or
-    keys.
-    """
+    """Return the zone of every floating file. `look_up` gives the times of the records that carry one of these ids or keys."""
     wanted = [i for i in items if floating(i)]
     if tz_app:
         return {i.file: Zone(i.file, tz_app, "declared") for i in wanted}

@@ -1,6 +1,4 @@
-"""One name server and one broker on loopback, with small files and short intervals; everything they write lies below
-one folder.
-"""
+"""One name server and one broker on loopback, with small files and short intervals; everything they write lies below one folder."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Pair:
 
     def _both(self, view: Callable[[inquiry.Inquiry, inquiry.Inquiry], Any]) -> Any:
         if self.without is None or self.fixed is None:
-            return Table(pd.DataFrame(), HOW.render(self.lang), lang=self.lang)
+            return Table(pd.DataFrame(), HOW, lang=self.lang)
         return view(self.without, self.fixed)
 
     def verdicts(self) -> Table:
@@ -85,9 +85,7 @@ class Pair:
         ]
         heads = ["", *(side.in_(self.lang) for side in drawing.SIDES.values()), MEANING.in_(self.lang)]
         return Table(
-            pd.DataFrame(rows, columns=pd.Index(heads), dtype=object),
-            NUMBERS.say(cause=cause).render(self.lang),
-            lang=self.lang,
+            pd.DataFrame(rows, columns=pd.Index(heads), dtype=object), NUMBERS.say(cause=cause), lang=self.lang
         )
 
     def _growth(self, a: inquiry.Inquiry, b: inquiry.Inquiry) -> Chart:

@@ -61,8 +61,7 @@ def java() -> str:
 
 
 def classpath(side: Side, version: Version) -> str:
-    """Return the class path of a broker host (`server`) or an application host (`client`) of a release, the lab's own
-    classes first.
+    """Return the class path of a broker host (`server`) or an application host (`client`) of a release, the lab's own classes first.
 
     Raise `LabError` where Maven cannot fetch the release or a tool is missing.
     """

@@ -1,6 +1,4 @@
-"""Java processes of one lab: started in groups of their own, paused, and ended by their own ids however the lab
-ends.
-"""
+"""Java processes of one lab: started in groups of their own, paused, and ended by their own ids however the lab ends."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""One run of a scenario: start everything, do to it what the scenario says, stop it, and lay out what is left as an
-evidence folder.
-"""
+"""One run of a scenario: start everything, do to it what the scenario says, stop it, and lay out what is left as an evidence folder."""
 
 from __future__ import annotations
 

@@ -28,9 +28,7 @@ class App:
 
 @attrs.frozen
 class Pause:
-    """The broker process stalls: `at` seconds after the applications started, `times` times for `seconds`, with a
-    short breath between.
-    """
+    """The broker process stalls: `at` seconds after the applications started, `times` times for `seconds`, with a short breath between."""
 
     at: float
     seconds: float

@@ -1,6 +1,4 @@
-"""The live view of a run: the half-topic offset, the errors and the growth while they happen; plain lines where there
-is no terminal.
-"""
+"""The live view of a run: the half-topic offset, the errors and the growth while they happen; plain lines where there is no terminal."""
 
 from __future__ import annotations
 

@@ -15,7 +15,8 @@ import pyarrow.dataset as ds
 from kit.analysis.messages.stored_record import SHOWN, stored_record
 from kit.analysis.messages.trace import trace
 from kit.case import scan
-from kit.charts import Chart, Table, clean, life
+from kit.charts import Chart, Table, clean
+from kit.charts.messages import life
 from kit.i18n import Lang, T
 from kit.inventory import quotes
 

@@ -1,4 +1,8 @@
-"""What a notebook sees of long work: a bar that goes when the work is done, and an interrupt that leaves the kernel usable."""
+"""What a notebook sees of long work: a bar that goes when the work is done, and an interrupt that leaves the kernel usable.
+
+From `notebook.start` on every cell is watched, until another case is started: whatever Spark is asked there shows how far it
+is, and the stop button ends it.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,32 @@ import contextlib
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from kit.case.progress import STAGES, Progress, Stage
-from kit.i18n import Lang
+from kit.i18n import Lang, Said, T
 
 if TYPE_CHECKING:
     from kit.case.case import Case
+    from kit.spark.doing import Doing
+
+LOOK: Final = 0.5
+"""Seconds between two looks at what Spark is doing."""
+PATIENCE: Final = 10.0
+"""Seconds between two lines where nobody watches."""
+COUNTED: Final = "{desc} {bar:20} {n_fmt}/{total_fmt} {elapsed}{postfix}"
+BEGUN: Final = "{desc} {elapsed}{postfix}"
+SPARK = T("Spark: {jobs_done} of {jobs} jobs, {stages_done} of {stages} stages, {tasks_done} of {tasks} tasks done")
+_WATCHING: Final[list[Watch]] = []
+"""Who watches this kernel's cells."""
+
+
+def said(doing: Doing) -> Said:
+    import attrs
+
+    return SPARK.say(**attrs.asdict(doing))
 
 
 class Bar(Progress):
@@ -26,24 +48,40 @@ class Bar(Progress):
         self._stage: Stage | None = None
 
     def begin(self, stage: Stage, total: int | None = None) -> None:
-        from tqdm import tqdm
-
         with self._lock:
-            if stage == self._stage:
-                return
-            self._close()
-            self._stage = stage
-            self._bar = tqdm(total=total, desc=STAGES[stage].in_(self._lang), leave=False, file=sys.stderr)
+            if stage != self._stage:
+                self._stage = stage
+                self._open(STAGES[stage].in_(self._lang), total)
 
     def step(self) -> None:
         with self._lock:
-            if self._bar is not None:
+            if self._stage is not None:
                 self._bar.update()
+
+    def spark(self, doing: Doing | None) -> None:
+        """Show how far Spark is: behind the stage of the kit that is under way, else in a bar of its own."""
+        with self._lock:
+            text = "" if doing is None else said(doing).render(self._lang)
+            if self._stage is not None:
+                self._bar.set_postfix_str(text)
+            elif doing is None:
+                self._close()
+            else:
+                if self._bar is None:
+                    self._open(text, doing.tasks)
+                self._bar.total, self._bar.n = doing.tasks, doing.tasks_done
+                self._bar.set_description_str(text)
 
     def end(self) -> None:
         with self._lock:
-            self._close()
             self._stage = None
+            self._close()
+
+    def _open(self, text: str, total: int | None) -> None:
+        from tqdm import tqdm
+
+        self._close()
+        self._bar = tqdm(total=total, desc=text, leave=False, file=sys.stderr, bar_format=COUNTED if total else BEGUN)
 
     def _close(self) -> None:
         if self._bar is not None:
@@ -51,27 +89,97 @@ class Bar(Progress):
             self._bar = None
 
 
+class Lines(Progress):
+    """A plain line now and then while Spark works long, where nobody watches."""
+
+    def __init__(self, lang: Lang) -> None:
+        self._lang = lang
+        self._last = time.monotonic()
+
+    def spark(self, doing: Doing | None) -> None:
+        """Say how far Spark is, if it works and nothing was said for a while."""
+        if doing is None or time.monotonic() - self._last < PATIENCE:
+            return
+        self._last = time.monotonic()
+        line = said(doing).render(self._lang)
+        if (shell := _shell()) is None:
+            print(line, file=sys.stderr)
+        else:  # marked, since a notebook that is kept leaves out what differs from run to run
+            shell.display_pub.publish({"text/plain": line}, {"rmq-kit": {"passing": True}})
+
+
+class Watch:
+    """Watches the work for a case in one cell after the other: `begin` and `end` each."""
+
+    def __init__(self, case: Case, lang: Lang, interactive: bool) -> None:
+        self._case, self._lang, self._interactive = case, lang, interactive
+        self._over: threading.Event | None = None
+
+    def begin(self, *_: Any) -> None:
+        """Show progress, and let an interrupt stop what is done for the case, from now on."""
+        if self._over is not None:
+            return
+        self._case.resume()
+        self._before, self._handler = self._case.progress, None
+        shown: Bar | Lines = Bar(self._lang) if self._interactive else Lines(self._lang)
+        self._case.progress, self._over = shown, threading.Event()
+        self._looks = threading.Thread(target=self._look, args=(shown, self._over), name="spark-progress", daemon=True)
+        self._looks.start()
+        if threading.current_thread() is threading.main_thread():
+            self._handler = signal.signal(signal.SIGINT, self._stop)
+
+    def end(self, *_: Any) -> None:
+        """Leave everything as it was before."""
+        if self._over is None:
+            return
+        if self._handler is not None:
+            signal.signal(signal.SIGINT, self._handler)
+        self._over.set()
+        self._looks.join()
+        self._case.progress.end()
+        self._case.progress, self._over = self._before, None
+
+    def _look(self, shown: Bar | Lines, over: threading.Event) -> None:
+        since = self._case.begun()
+        while not over.wait(LOOK):
+            shown.spark(self._case.doing(since))
+
+    def _stop(self, number: int, frame: Any) -> None:
+        # Jobs and threads would go on, and whoever waits for them with them.
+        self._case.cancel()
+        if callable(self._handler):
+            self._handler(number, frame)
+        raise KeyboardInterrupt
+
+
 @contextlib.contextmanager
 def watched(case: Case, lang: Lang, interactive: bool) -> Iterator[None]:
-    """Show the progress of a case while the block runs, where somebody watches; an interrupt stops what Spark does for it."""
-    before, handler = case.progress, None
-    if interactive:
-        case.progress = Bar(lang)
-    if threading.current_thread() is threading.main_thread():
-        handler = signal.getsignal(signal.SIGINT)
-
-        def stop(number: int, frame: Any) -> None:
-            # Jobs of other threads would go on, and whoever waits for these threads with them.
-            case.cancel()
-            if callable(handler):
-                handler(number, frame)
-            raise KeyboardInterrupt
-
-        signal.signal(signal.SIGINT, stop)
+    """Watch the work for a case while the block runs; in a notebook the rest of this cell and every later one as well."""
+    watch = Watch(case, lang, interactive)
+    shell = _shell()
+    if shell is not None:
+        _instead(shell, watch)
+    watch.begin()
     try:
         yield
     finally:
-        case.progress.end()
-        case.progress = before
-        if handler is not None:
-            signal.signal(signal.SIGINT, handler)
+        if shell is None:
+            watch.end()
+
+
+def _instead(shell: Any, watch: Watch) -> None:
+    """Let a notebook's cells be watched for this case instead of one before."""
+    if _WATCHING:
+        old = _WATCHING.pop()
+        old.end()
+        shell.events.unregister("pre_run_cell", old.begin)
+        shell.events.unregister("post_run_cell", old.end)
+    shell.events.register("pre_run_cell", watch.begin)
+    shell.events.register("post_run_cell", watch.end)
+    _WATCHING.append(watch)
+
+
+def _shell() -> Any:
+    """Return IPython's shell, None outside of it."""
+    said = sys.modules.get("IPython")
+    return said.get_ipython() if said is not None else None

@@ -1,5 +1,4 @@
-"""A blameless postmortem: what the kit found and what the team knows, merged into one offline page. Notes are read,
-never written over.
+"""A blameless postmortem: what the kit found and what the team knows, merged into one offline page. Notes are read, never written over.
 
 `kit.postmortem.start(evidence, notes="notes.yaml").write("postmortem.html")` writes an example where there are no notes
 yet.
@@ -49,6 +48,7 @@ from kit.postmortem.labels import (
     WORDS,
 )
 from kit.report import build, html, manifest, write
+from kit.report.finding_view import finding_view
 from kit.report.labels import COLUMNS as LABELS
 from kit.report.labels import page
 
@@ -124,9 +124,7 @@ class Postmortem:
 
     @cached_property
     def events(self) -> pd.DataFrame:
-        """Return the merged timeline as its table shows it: columns at (UTC, NaT at the end), source,
-        what, decides, place.
-        """
+        """Return the merged timeline as its table shows it: columns at (UTC, NaT at the end), source, what, decides, place."""
         places = zip(self.moments["file"], self.moments["line"], self.moments["physical_offset"], strict=True)
         shown = self.moments.assign(what=self.moments[self.lang], place=[charts.place(*each) for each in places])
         shown["decides"] = ["◆" if one else "" for one in shown["decides"]]
@@ -150,9 +148,7 @@ class Postmortem:
 
     @cached_property
     def _day(self) -> dt.date | None:
-        """Day of notes that give a clock time only: the notes' own date, else that of the first window, in the notes'
-        zone.
-        """
+        """Day of notes that give a clock time only: the notes' own date, else that of the first window, in the notes' zone."""
         said = notes.moment(self.written.texts["date"], self.written.zone)
         first = said or next((iso(f["window"][0]) for f in self.causes if f["window"]), None)
         return None if first is None else first.astimezone(self.written.zone).date()
@@ -162,7 +158,7 @@ class Postmortem:
 
     def timeline(self) -> Table:
         """Return the merged timeline as a table."""
-        return Table(self.events, WORDS["timeline"].render(self.lang), self._names, self.lang, MOST_ROWS)
+        return Table(self.events, WORDS["timeline"], self._names, self.lang, MOST_ROWS)
 
     def actions(self) -> Table:
         """Return the team's actions, then what the kit proposes and nobody owns yet."""
@@ -173,7 +169,7 @@ class Postmortem:
         remedies = dict.fromkeys(r["action"] for f in self.causes for r in f["remedies"])
         rows += [(action, nobody, "", PROPOSED.render(self.lang), "") for action in remedies]
         frame = pd.DataFrame(rows, columns=pd.Index(["what", "owner", "due", "kind", "ticket"]))
-        return Table(frame, WORDS["actions"].render(self.lang), self._names, self.lang, MOST_ROWS)
+        return Table(frame, WORDS["actions"], self._names, self.lang, MOST_ROWS)
 
     @property
     def _names(self) -> dict[str, str]:
@@ -189,8 +185,7 @@ class Postmortem:
         css, js = html.template_text("report.css"), html.scripts()
         views, suspected = (
             [
-                html.finding_view(f, (), self.lang)
-                | {"drawn": self._drawn(f), "overruled": self._overruled(f["cause"])}
+                finding_view(f, (), self.lang) | {"drawn": self._drawn(f), "overruled": self._overruled(f["cause"])}
                 for f in found
             ]
             for found in (self.causes, self.suspected)
@@ -260,7 +255,7 @@ class Postmortem:
             files.append((self.written.path.name, "notes", len(raw), hashlib.sha256(raw).hexdigest()))
         frame = pd.DataFrame(files, columns=pd.Index(["file", "kind", "bytes", "sha256"]))
         heads = {name: text.in_(self.lang) for name, text in LABELS.items()}
-        return Table(frame, WORDS["inputs"].render(self.lang), heads, self.lang, MOST_ROWS)
+        return Table(frame, WORDS["inputs"], heads, self.lang, MOST_ROWS)
 
     def _about(self) -> list[str]:
         texts = self.written.texts

@@ -53,9 +53,7 @@ _CONTEXTS: Final = [
 
 
 def _numbered(parts: list[str]) -> Form:
-    """Join alternatives; the one back reference, of the MAC address, is by name since its number depends on what is
-    before it.
-    """
+    """Join alternatives; the one back reference, of the MAC address, is by name since its number depends on what is before it."""
     joined = "|".join(parts).replace("([:-])", "(?P<sep>[:-])").replace(r"\2", "(?P=sep)")
     return re.compile(joined)
 
@@ -96,9 +94,7 @@ _ID_PROPERTIES: Final = frozenset({names.KEYS, "__SHARDINGKEY"})
 def properties(
     said: str, key: Callable[[str], str], coin: Callable[[str, str], str], text: Callable[[str], str]
 ) -> str:
-    """Return printed message properties: those of RocketMQ keep their values, but for keys and names; a user's own get
-    pseudonyms.
-    """
+    """Return printed message properties: those of RocketMQ keep their values, but for keys and names; a user's own get pseudonyms."""
     head, _, inner = said.partition("{")
     made = []
     for part in inner.split(", "):

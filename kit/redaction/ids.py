@@ -147,9 +147,7 @@ class Addresses:
         return new if text == text.lower() else new.upper()
 
     def hex_run(self, run: str) -> str:
-        """Return a run of hex digits with the address in it replaced: at the head of an id, or any known one in a run
-        of another length.
-        """
+        """Return a run of hex digits with the address in it replaced: at the head of an id, or any known one in a run of another length."""
         size = len(run)
         if size == DIGEST:
             return run

@@ -153,9 +153,7 @@ def strings(value: Any) -> Iterator[str]:
 
 
 def is_plain(cell: str) -> bool:
-    """Tell cells of a table that name nobody: numbers, times, truth values, ids (which are re-encoded by their
-    form).
-    """
+    """Tell cells of a table that name nobody: numbers, times, truth values, ids (which are re-encoded by their form)."""
     return (
         bool(_NUMBER.fullmatch(cell) or _TIME.fullmatch(cell))
         or cell.lower() in ("null", "none", "true", "false", "nan")
@@ -173,9 +171,7 @@ def _cell(made: Redactor, cell: str, states: set[str]) -> str:
 
 
 def _plain(name: Any, kind: str) -> Iterator[tuple[str, str]]:
-    """Yield what has to be replaced of a name: the group behind a prefix, each key of several, nothing of RocketMQ's
-    own.
-    """
+    """Yield what has to be replaced of a name: the group behind a prefix, each key of several, nothing of RocketMQ's own."""
     text = str(name).strip() if name is not None else ""
     if kind == "key":
         yield from (
@@ -199,9 +195,7 @@ def _plain(name: Any, kind: str) -> Iterator[tuple[str, str]]:
 
 
 def _made_of(stem: str, known: Mapping[str, str]) -> bool:
-    """Tell whether a file name consists of known names and words of RocketMQ: then these are replaced, not the
-    whole.
-    """
+    """Tell whether a file name consists of known names and words of RocketMQ: then these are replaced, not the whole."""
     left = stem
     for name in sorted((n for n in known if len(n) > 3 and n in stem), key=len, reverse=True):
         left = left.replace(name, " ")
@@ -241,9 +235,7 @@ def _tables(case: Case) -> Iterator[tuple[Any, str]]:
 
 
 def _distinct(case: Case, table: str, column: str, inner: str | None = None) -> Iterator[str]:
-    """Yield the different values of each batch of a text column, or of one key of a map: a hundred million keys are
-    never held at once.
-    """
+    """Yield the different values of each batch of a text column, or of one key of a map: a hundred million keys are never held at once."""
     for batch in ds.dataset(case.folder(table), format="parquet").to_batches(columns=[column]):
         values = batch.column(0)
         if inner is not None:

@@ -94,9 +94,7 @@ class Redactor:
     # --- texts -----------------------------------------------------------------------------------------------------------
 
     def text(self, text: str, field: str | None = None) -> str:
-        """Return a text with everything replaced. `field`: name of the column or JSON field it is in, where it is a
-        whole cell.
-        """
+        """Return a text with everything replaced. `field`: name of the column or JSON field it is in, where it is a whole cell."""
         known = self._memo.get((text, field))
         if known is None:
             known = self._memo[text, field] = self._text(text, field)
@@ -245,9 +243,7 @@ class Redactor:
         return None
 
     def _may(self, name: str, text: str, begin: int) -> bool:
-        """Tell whether a name may be replaced here: short ones, numbers and the kit's own words only where a name is
-        expected.
-        """
+        """Tell whether a name may be replaced here: short ones, numbers and the kit's own words only where a name is expected."""
         if not is_ambiguous(name):
             return True
         before, after = text[max(0, begin - 60) : begin], text[begin + len(name) : begin + len(name) + 1]
@@ -269,9 +265,7 @@ class Redactor:
         return "".join(part for part in made if not part.startswith("?"))
 
     def _segment(self, part: str, whole: bool, home: bool) -> str:
-        """Return one part of a path; in a `whole` one short names are people's and hosts', in a relative one they are
-        only folders.
-        """
+        """Return one part of a path; in a `whole` one short names are people's and hosts', in a relative one they are only folders."""
         if (
             not part.strip(".~!")
             or (len(part) < SHORT and not whole)
@@ -292,9 +286,7 @@ class Redactor:
     # --- anything --------------------------------------------------------------------------------------------------------
 
     def value(self, value: Any, field: str | None = None) -> Any:
-        """Return anything JSON-like with its texts and keys replaced, in the same shape; a table (`columns`, `rows`)
-        column by column.
-        """
+        """Return anything JSON-like with its texts and keys replaced, in the same shape; a table (`columns`, `rows`) column by column."""
         if isinstance(value, str):
             return value if field in KEPT_FIELDS else self.text(value, field)
         if isinstance(value, Mapping):

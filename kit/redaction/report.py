@@ -135,9 +135,7 @@ def notebook(redactor: Redactor, book: nbformat.NotebookNode, parameters: Mappin
 def _output(
     redactor: Redactor, output: dict[str, Any], chart: Mapping[str, Any] | None, lang: Lang
 ) -> dict[str, Any] | None:
-    """Replace originals in one output; return the chart it holds: the output behind a chart is its table, drawn from
-    it.
-    """
+    """Replace originals in one output; return the chart it holds: the output behind a chart is its table, drawn from it."""
     if output["output_type"] == "error":
         # A trace shows values and the paths of this machine; the name of the error is enough.
         output.update(evalue=redactor.text(output["evalue"]), traceback=[])

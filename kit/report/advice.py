@@ -1,6 +1,4 @@
-"""What `doctor` prints: hazards, faults of the releases seen, and for configuration alone a guide to every parameter in
-it.
-"""
+"""What `doctor` prints: hazards, faults of the releases seen, and for configuration alone a guide to every parameter in it."""
 
 from __future__ import annotations
 

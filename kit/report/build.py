@@ -36,8 +36,7 @@ def build(
     places: Mapping[str, str] | None = None,
     failures: list[Failure] | None = None,
 ) -> Path:
-    """Write `out/report.html`, `out/manifest.json` and `out/run.json` from findings and executed notebooks; return the
-    page's path.
+    """Write `out/report.html`, `out/manifest.json` and `out/run.json` from findings and executed notebooks; return the page's path.
 
     `tables` may hold `inventory`, `damage` and `skipped` (the evidence appendix). Same arguments, same bytes of page and
     manifest. `started`, `places`: when and where the work was done, for run.json alone. `failures`: takes what failed.

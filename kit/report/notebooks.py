@@ -1,6 +1,4 @@
-"""Run notebooks headless and take out of them what a report shows: text, tables, charts. HTML of an output is never
-taken over.
-"""
+"""Run notebooks headless and take out of them what a report shows: text, tables, charts. HTML of an output is never taken over."""
 
 from __future__ import annotations
 
@@ -79,8 +77,7 @@ def localise(notebook: nbformat.NotebookNode, lang: Lang) -> nbformat.NotebookNo
 def execute(
     paths: Iterable[Path], out: Path, parameters: Mapping[str, Any], failures: list[Failure] | None = None
 ) -> list[Path]:
-    """Run notebooks with `parameters` (with `lang` among them), at most two at once; return the executed copies in
-    `out`.
+    """Run notebooks with `parameters` (with `lang` among them), at most two at once; return the executed copies in `out`.
 
     A cell that fails is replaced by one sentence and the others go on; a notebook whose kernel dies is kept as far as it
     came. What failed is added to `failures`, and the metadata say so, for the report.
@@ -198,9 +195,13 @@ def settle(notebook: nbformat.NotebookNode) -> None:
 
 
 def _joined(outputs: Iterable[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
-    """Return outputs with what was printed in one piece: a kernel sends it in as many as it has time for."""
+    """Return outputs without what was said in passing, what was printed in one piece: a kernel sends it in as many as it has
+    time for.
+    """
     kept: list[nbformat.NotebookNode] = []
     for output in outputs:
+        if output.get("metadata", {}).get(KIT, {}).get("passing"):
+            continue  # how far something was
         if kept and output["output_type"] == "stream" and output.get("name") == kept[-1].get("name"):
             kept[-1]["text"] += output["text"]
         else:
@@ -221,8 +222,7 @@ class Story:
 
 
 def story(path: Path, verdicts: Mapping[str, str] | None = None) -> Story:
-    """Read an executed notebook into charts and blocks (`markdown`, `table`, `text`); code and foreign HTML stay
-    out.
+    """Read an executed notebook into charts and blocks (`markdown`, `table`, `text`); code and foreign HTML stay out.
 
     `verdicts`: {cause: verdict}; text about the documented case (`rmq-kit: {"documented": true}` in its metadata)
     is left out where the cause is not confirmed, so that nobody takes it for this incident's.

@@ -111,9 +111,7 @@ def misfit(name: str, text: str) -> bool:
 
 
 def guide(settings: Settings) -> list[dict[str, Any]]:
-    """Return one row a configured parameter: name, value, default, ignored, parameter (None where it is not known
-    here).
-    """
+    """Return one row a configured parameter: name, value, default, ignored, parameter (None where it is not known here)."""
     rows = []
     for name, text in settings.given.items():
         parameter: Parameter | None = PARAMETERS.get(name)

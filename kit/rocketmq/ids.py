@@ -77,9 +77,7 @@ class BadId(ValueError):
 
 @attrs.frozen
 class IdInfo:
-    """A decoded id. Fields the kind does not have are None; `times` are candidates, best first; `offset` is in
-    bytes.
-    """
+    """A decoded id. Fields the kind does not have are None; `times` are candidates, best first; `offset` is in bytes."""
 
     text: str
     kind: Kind
@@ -190,8 +188,7 @@ def msgid_report(
     zones: Iterable[dt.tzinfo] = ZONES,
     store_hosts: Collection[str] | None = None,
 ) -> list[dict[str, Any]]:
-    """Decode ids for printing: one dict each, in order: `id`, `kind`, `how_sure`, `why`, `fields`, `times`, `notes`; or
-    `id`, `error`.
+    """Decode ids for printing: one dict each, in order: `id`, `kind`, `how_sure`, `why`, `fields`, `times`, `notes`; or `id`, `error`.
 
     `fields` are (name, text) in layout order; `times` ISO texts with the zone assumed; sentences are not rendered yet.
     A comma-joined list (the answer to a batch) is taken apart. Without `near` the times are those nearest to now.
@@ -247,9 +244,7 @@ def _kind(raw: bytes, store_hosts: Collection[str] | None) -> tuple[Kind, Surety
 
 
 def _uniq_surety(raw: bytes) -> Surety:
-    """Say how much speaks for a UNIQ_KEY beyond its not being an offset id: any 32 hex digits have that shape, an MD5
-    sum too.
-    """
+    """Say how much speaks for a UNIQ_KEY beyond its not being an offset id: any 32 hex digits have that shape, an MD5 sum too."""
     _, loader, millis, _ = struct.unpack(">HIIH", raw[-12:])
     ip = ipaddress.ip_address(raw[:-12])
     if millis >= LONGEST_MONTH:

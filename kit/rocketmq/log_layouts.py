@@ -198,9 +198,7 @@ NAME_OF_CLIENT: Final = re.compile(r"rocketmq_client|client.*\.log", re.IGNORECA
 
 
 def table() -> str:
-    """Return all layouts as a Markdown table, unchanged in docs/evidence.md: `python -m
-    kit.rocketmq.log_layouts`.
-    """
+    """Return all layouts as a Markdown table, unchanged in docs/evidence.md: `python -m kit.rocketmq.log_layouts`."""
 
     def code(text: str) -> str:
         return "`" + text.replace("|", "\\|") + "`"

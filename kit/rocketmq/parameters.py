@@ -172,3 +172,9 @@ ALIASES: Final = {
     "haSlaveFallbehindMax": "haMaxGapNotInSync",
 }
 """Old name → new name."""
+BROKER_SETTINGS: Final = frozenset(p.name for p in PARAMETERS.values() if p.side != "client") | {
+    "checkTransactionMessageEnable", "controllerAddr", "dLegerGroup", "dLegerPeers", "dLegerSelfId", "enableControllerMode", "enablePropertyFilter",
+    "enableScheduleMessageStats", "fetchNamesrvAddrByAddressServer", "maxHashSlotNum", "maxIndexNum", "msgTraceTopicName", "regionId", "serverWorkerThreads",
+    "storeType", "timerWheelEnable",
+}  # fmt: skip
+"""Names by which a broker.conf is told from other properties files: those above, and others that people set."""

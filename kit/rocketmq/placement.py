@@ -86,8 +86,7 @@ def paths(placement: Placement, failure: str, given: Assumptions | None = None) 
 
 
 def table(given: Assumptions | None = None, failures: Sequence[str] = tuple(FAILURES)) -> list[dict[str, Any]]:
-    """Return one row a placement and failure: `placement`, `failure`, `text`, `worst`, `outcomes` {outcome: shortest
-    path}.
+    """Return one row a placement and failure: `placement`, `failure`, `text`, `worst`, `outcomes` {outcome: shortest path}.
 
     A path is a tuple of the keys of `STEPS`; `describe` makes sentences of it.
     """
@@ -114,9 +113,7 @@ def table(given: Assumptions | None = None, failures: Sequence[str] = tuple(FAIL
 def safe(
     placement: Placement, given: Assumptions = PUBLISHED_ASSUMPTIONS, failures: Sequence[str] | None = None
 ) -> bool:
-    """Tell whether no path of these failures (None: the published ones) leaves a row without a message or a message
-    without a row.
-    """
+    """Tell whether no path of these failures (None: the published ones) leaves a row without a message or a message without a row."""
     chosen = DOCUMENTED[placement] if failures is None else failures
     return not any(end.outcome in BROKEN for failure in chosen for end in paths(placement, failure, given))
 

@@ -1,6 +1,4 @@
-"""The fields of a stored record with their bytes, and who put them there: what each side measures when it speaks of a
-message's size.
-"""
+"""The fields of a stored record with their bytes, and who put them there: what each side measures when it speaks of a message's size."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What every RocketMQ installation has by the same name: groups, folders, files, packages. Such names say nothing about
-whose system it is.
+"""What every RocketMQ installation has by the same name: groups, folders, files, packages. Such names say nothing about whose system it is.
 
 `upstream` of the groups: common/MixAll, broker/subscription/SubscriptionGroupManager; of the folders and files:
 store/config/StorePathConfigHelper,

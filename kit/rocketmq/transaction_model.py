@@ -55,9 +55,7 @@ STEPS: Final[dict[str, T]] = {
 
 @attrs.frozen
 class Assumptions:
-    """What is taken for granted. The defaults are what brokers and clients really do, and an application that looks at
-    nothing.
-    """
+    """What is taken for granted. The defaults are what brokers and clients really do, and an application that looks at nothing."""
 
     looks_at_status: bool = False
     """The application throws unless the send's status is SEND_OK."""

@@ -119,199 +119,59 @@ def _rule(name: str, side: str, reference: str, **rows: Any) -> None:
 KIB: Final = 1024
 MIB: Final = 1024 * KIB
 
+# fmt: off
 # --- names ---------------------------------------------------------------------------------------------------------------
 _rule("clientTopicMaxChars", "client", "client/Validators.checkTopic", v4_3_0=255, v4_6_1=127)
 _rule("groupMaxChars", "client", "client/Validators.checkGroup", v4_3_0=255)
-_rule(
-    "brokerTopicMax",
-    "broker",
-    "store/DefaultMessageStore, broker/util/HookUtils: characters until 4.9.8, bytes from 5.0.0",
-    v4_3_0=127,
-)
-_rule(
-    "brokerTopicUnit",
-    "broker",
-    "store/DefaultMessageStore; broker/util/HookUtils.checkBeforePutMessage",
-    v4_3_0="chars",
-    v5_0_0="bytes",
-)
-_rule(
-    "brokerRetryTopicMax",
-    "broker",
-    "broker/util/HookUtils.checkBeforePutMessage: %RETRY% up to 255 bytes",
-    v4_3_0=127,
-    v5_1_0=255,
-)
-_rule(
-    "topicTooLongCode",
-    "broker",
-    "broker/processor/AbstractSendMessageProcessor.msgCheck",
-    v4_3_0=13,
-    v4_6_1=1,
-    v5_3_2=29,
-)
-_rule(
-    "discardTopic",
-    "broker",
-    "broker/transaction/queue/DefaultTransactionalMessageCheckListener",
-    v4_3_0=False,
-    v4_5_2=True,
-)
-_rule(
-    "dlqPerm",
-    "broker",
-    "broker/processor/AbstractSendMessageProcessor: write-only dead letter topics",
-    v4_3_0=2,
-    v4_9_2=6,
-)
+_rule("brokerTopicMax", "broker", "store/DefaultMessageStore, broker/util/HookUtils: characters until 4.9.8, bytes from 5.0.0", v4_3_0=127)
+_rule("brokerTopicUnit", "broker", "store/DefaultMessageStore; broker/util/HookUtils.checkBeforePutMessage", v4_3_0="chars", v5_0_0="bytes")
+_rule("brokerRetryTopicMax", "broker", "broker/util/HookUtils.checkBeforePutMessage: %RETRY% up to 255 bytes", v4_3_0=127, v5_1_0=255)
+_rule("topicTooLongCode", "broker", "broker/processor/AbstractSendMessageProcessor.msgCheck", v4_3_0=13, v4_6_1=1, v5_3_2=29)
+_rule("discardTopic", "broker", "broker/transaction/queue/DefaultTransactionalMessageCheckListener", v4_3_0=False, v4_5_2=True)
+_rule("dlqPerm", "broker", "broker/processor/AbstractSendMessageProcessor: write-only dead letter topics", v4_3_0=2, v4_9_2=6)
 _rule("autoCreateTopic", "broker", "common/MixAll", v4_3_0="AUTO_CREATE_TOPIC_KEY", v4_3_1="TBW102")
 # --- sizes ---------------------------------------------------------------------------------------------------------------
 _rule("maxMessageSize", "broker", "store/config/MessageStoreConfig", v4_3_0=4 * MIB)
 _rule("clientMaxMessageSize", "client", "client/Validators.checkMessage: the body before compression", v4_3_0=4 * MIB)
-_rule(
-    "sizeCheck",
-    "broker",
-    "store/CommitLog; store/MessageExtEncoder 5.1.0+",
-    v4_3_0="total",
-    v4_9_4="body",
-    v4_9_5="body+64k",
-)
+_rule("sizeCheck", "broker", "store/CommitLog; store/MessageExtEncoder 5.1.0+", v4_3_0="total", v4_9_4="body", v4_9_5="body+64k")
 _rule("sizeCheckDledger", "broker", "store/dledger/DLedgerCommitLog", v4_5_0="total", v4_9_4="body")
 _rule("propertiesMax", "broker", "store/CommitLog: int16 length", v4_3_0=32767)
-_rule(
-    "trailingSeparator",
-    "writer",
-    "common/message/MessageDecoder.messageProperties2String",
-    v4_3_0=True,
-    v4_9_1=False,
-    v5_2_0=True,
-)
+_rule("trailingSeparator", "writer", "common/message/MessageDecoder.messageProperties2String", v4_3_0=True, v4_9_1=False, v5_2_0=True)
 _rule("storesCluster", "broker", "broker/processor/SendMessageProcessor", v4_3_0=False, v4_6_0=True)
-_rule(
-    "storesRegionAndTrace",
-    "broker",
-    "broker/processor/AbstractSendMessageProcessor.buildMsgContext",
-    v4_3_0=False,
-    v5_0_0=True,
-)
-_rule(
-    "dropsWait",
-    "broker",
-    "broker/processor/SendMessageProcessor: plain single messages only",
-    v4_3_0=False,
-    v4_9_1=True,
-    v5_0_0=False,
-)
-_rule(
-    "reencodesPlain",
-    "broker",
-    "broker/processor/SendMessageProcessor: before 4.6.0 the client's string is stored as it is",
-    v4_3_0=False,
-    v4_6_0=True,
-)
-_rule(
-    "halfCarriesTransactionId",
-    "broker",
-    "broker/transaction/queue/TransactionalMessageBridge.parseHalfMessageInner",
-    v4_3_0=False,
-    v5_1_0=True,
-)
-_rule(
-    "dlqThroughSchedule",
-    "broker",
-    "broker/processor/SendMessageProcessor.consumerSendMsgBack",
-    v4_3_0=True,
-    v4_9_2=False,
-)
+_rule("storesRegionAndTrace", "broker", "broker/processor/AbstractSendMessageProcessor.buildMsgContext", v4_3_0=False, v5_0_0=True)
+_rule("dropsWait", "broker", "broker/processor/SendMessageProcessor: plain single messages only", v4_3_0=False, v4_9_1=True, v5_0_0=False)
+_rule("reencodesPlain", "broker", "broker/processor/SendMessageProcessor: before 4.6.0 the client's string is stored as it is", v4_3_0=False, v4_6_0=True)
+_rule("halfCarriesTransactionId", "broker", "broker/transaction/queue/TransactionalMessageBridge.parseHalfMessageInner", v4_3_0=False, v5_1_0=True)
+_rule("dlqThroughSchedule", "broker", "broker/processor/SendMessageProcessor.consumerSendMsgBack", v4_3_0=True, v4_9_2=False)
 _rule("recordV2", "broker", "common/message/MessageVersion, autoMessageVersionOnTopicLen", v4_3_0=False, v5_1_0=True)
 _rule("ipv6Hosts", "broker", "common/sysflag/MessageSysFlag", v4_3_0=False, v4_6_0=True)
 _rule("compressionTypeBits", "client", "common/compression/CompressionType", v4_3_0=False, v4_9_4=True)
-_rule(
-    "compressMsgBodyOverHowmuch",
-    "client",
-    "client/impl/producer/DefaultMQProducerImpl.tryToCompressMessage",
-    v4_3_0=4096,
-)
-_rule(
-    "decompressesOnPutBack",
-    "broker",
-    "broker/transaction/queue/TransactionalMessageBridge.decodeMsgList",
-    v4_3_0=True,
-    v4_6_0=False,
-)
+_rule("compressMsgBodyOverHowmuch", "client", "client/impl/producer/DefaultMQProducerImpl.tryToCompressMessage", v4_3_0=4096)
+_rule("decompressesOnPutBack", "broker", "broker/transaction/queue/TransactionalMessageBridge.decodeMsgList", v4_3_0=True, v4_6_0=False)
 _rule("dledgerBatches", "broker", "store/dledger/DLedgerCommitLog", v4_5_0=False, v4_8_0=True)
 # --- transactions --------------------------------------------------------------------------------------------------------
 _rule("transactionTimeOut", "broker", "common/BrokerConfig, ms", v4_3_0=3000, v4_3_1=6000)
 _rule("transactionCheckMax", "broker", "common/BrokerConfig", v4_3_0=5, v4_3_1=15)
 _rule("transactionCheckInterval", "broker", "common/BrokerConfig, ms", v4_3_0=60000, v5_1_1=30000)
-_rule(
-    "transactionOpBatchInterval",
-    "broker",
-    "common/BrokerConfig, ms; None: one op record each",
-    v4_3_0=None,
-    v5_1_0=3000,
-)
+_rule("transactionOpBatchInterval", "broker", "common/BrokerConfig, ms; None: one op record each", v4_3_0=None, v5_1_0=3000)
 _rule("transactionOpMsgMaxSize", "broker", "common/BrokerConfig, characters", v4_3_0=None, v5_1_0=4096)
 _rule("opBatching", "broker", "broker/transaction/queue/TransactionalMessageServiceImpl", v4_3_0=False, v5_1_0=True)
-_rule(
-    "refusesLateCommit",
-    "broker",
-    "broker/processor/EndTransactionProcessor: code 604 beyond CHECK_IMMUNITY_TIME_IN_SECONDS",
-    v4_3_0=False,
-    v5_1_1=True,
-)
-_rule(
-    "clientClearsDelay",
-    "client",
-    "client/impl/producer/DefaultMQProducerImpl.sendMessageInTransaction",
-    v4_3_0=False,
-    v4_6_0=True,
-)
-_rule(
-    "fallbackClearsTranMsg",
-    "client",
-    "client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack, PR #1649",
-    v4_3_0=False,
-    v4_6_1=True,
-)
-_rule(
-    "oldFallback",
-    "broker",
-    "broker/processor/SendMessageProcessor, store/schedule/ScheduleMessageService: what a re-send with TRAN_MSG becomes",
-    v4_3_0="carousel",
-    v4_6_1="stored prepared, never consumed",
-    v4_7_0="dropped when the delay expires",
-    v5_0_0="stored prepared, never consumed",
-)
-_rule(
-    "checkLinesAtInfo",
-    "broker",
-    "broker/transaction/queue/TransactionalMessageServiceImpl: Send check message, Check topic",
-    v4_3_0=True,
-    v4_5_0=False,
-)
+_rule("refusesLateCommit", "broker", "broker/processor/EndTransactionProcessor: code 604 beyond CHECK_IMMUNITY_TIME_IN_SECONDS", v4_3_0=False, v5_1_1=True)
+_rule("clientClearsDelay", "client", "client/impl/producer/DefaultMQProducerImpl.sendMessageInTransaction", v4_3_0=False, v4_6_0=True)
+_rule("fallbackClearsTranMsg", "client", "client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack, PR #1649", v4_3_0=False, v4_6_1=True)
+_rule("oldFallback", "broker", "broker/processor/SendMessageProcessor, store/schedule/ScheduleMessageService: what a re-send with TRAN_MSG becomes", v4_3_0="carousel", v4_6_1="stored prepared, never consumed", v4_7_0="dropped when the delay expires",
+      v5_0_0="stored prepared, never consumed")
+_rule("checkLinesAtInfo", "broker", "broker/transaction/queue/TransactionalMessageServiceImpl: Send check message, Check topic", v4_3_0=True, v4_5_0=False)
 # --- flow control ----------------------------------------------------------------------------------------------------------
 _CODES = (17, 14, 1, 16, 204, 205)
-_rule(
-    "retriedResponseCodes",
-    "client",
-    "client/impl/producer/DefaultMQProducerImpl; client/producer/DefaultMQProducer.retryResponseCodes",
-    v4_3_0=_CODES,
-    v5_3_0=(*_CODES, 2),
-    v5_3_1=(*_CODES, 2, 1500),
-)
+_rule("retriedResponseCodes", "client", "client/impl/producer/DefaultMQProducerImpl; client/producer/DefaultMQProducer.retryResponseCodes",
+      v4_3_0=_CODES, v5_3_0=(*_CODES, 2), v5_3_1=(*_CODES, 2, 1500))
 _rule("retryTimesWhenSendFailed", "client", "client/producer/DefaultMQProducer", v4_3_0=2)
 _rule("sendMsgTimeout", "client", "client/producer/DefaultMQProducer, ms for all attempts", v4_3_0=3000)
 _rule("sendMessageThreadPoolNums", "broker", "common/BrokerConfig", v4_3_0=1, v4_9_1="min(cores,4)")
 _rule("useReentrantLockWhenPutMessage", "broker", "store/config/MessageStoreConfig", v4_3_0=False, v4_9_1=True)
 _rule("waitTimeMillsInSendQueue", "broker", "common/BrokerConfig, ms", v4_3_0=200)
-_rule(
-    "waitTimeMillsInTransactionQueue",
-    "broker",
-    "common/BrokerConfig, ms; None: shares the send pool",
-    v4_3_0=None,
-    v4_3_1=3000,
-)
+_rule("waitTimeMillsInTransactionQueue", "broker", "common/BrokerConfig, ms; None: shares the send pool", v4_3_0=None, v4_3_1=3000)
 _rule("osPageCacheBusyTimeOutMills", "broker", "store/config/MessageStoreConfig, ms", v4_3_0=1000)
 _rule("sendThreadPoolQueueCapacity", "broker", "common/BrokerConfig", v4_3_0=10000)
 _rule("brokerFastFailureEnable", "broker", "common/BrokerConfig", v4_3_0=True)
@@ -321,13 +181,9 @@ _rule("warmMapedFileEnable", "broker", "store/config/MessageStoreConfig", v4_3_0
 _rule("flushDiskType", "broker", "store/config/MessageStoreConfig", v4_3_0="ASYNC_FLUSH")
 _rule("syncFlushTimeout", "broker", "store/config/MessageStoreConfig, ms", v4_3_0=5000)
 _rule("slaveTimeout", "broker", "store/config/MessageStoreConfig, ms", v4_3_0=None, v4_9_3=3000)
-_rule(
-    "haSlaveFallbehindMax",
-    "broker",
-    "store/config/MessageStoreConfig, bytes; haMaxGapNotInSync in 5.x",
-    v4_3_0=256 * MIB,
-)
+_rule("haSlaveFallbehindMax", "broker", "store/config/MessageStoreConfig, bytes; haMaxGapNotInSync in 5.x", v4_3_0=256 * MIB)
 _rule("countsRefusals", "broker", "broker_traffic.log, ResponseCode Distribution", v4_3_0=False, v5_1_0=True)
+# fmt: on
 _rule(
     "closesSocketAtTimeout",
     "client",
@@ -395,9 +251,7 @@ def table(version: str | int | Version) -> list[dict[str, Any]]:
 
 @attrs.frozen
 class Fix:
-    """A known fault of some releases: `since` its first, `fixed` the first without it (None: not fixed up to
-    `NEWEST`).
-    """
+    """A known fault of some releases: `since` its first, `fixed` the first without it (None: not fixed up to `NEWEST`)."""
 
     slug: str
     side: str

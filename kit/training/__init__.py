@@ -84,9 +84,7 @@ def ask(id: str) -> Any:  # noqa: A002
 
 
 def check(id: str, answer: Any) -> Note:  # noqa: A002
-    """Judge an answer: what it got right, or which misconception it is. None is “not answered yet”. Raise `LabError`
-    for an unknown id.
-    """
+    """Judge an answer: what it got right, or which misconception it is. None is “not answered yet”. Raise `LabError` for an unknown id."""
     return _session(id).check(id, answer)
 
 

@@ -46,9 +46,7 @@ class Bench:
         self._inquiries: dict[int, notebook.Inquiry] = {}
 
     def inquiry(self, n: int = 1) -> notebook.Inquiry:
-        """Return evidence number `n`, opened and triaged when first asked for. Raise `IndexError` if absent
-        of that number.
-        """
+        """Return evidence number `n`, opened and triaged when first asked for. Raise `IndexError` if absent of that number."""
         if not 1 <= n <= len(self.paths):
             raise IndexError(n)
         if n not in self._inquiries:
@@ -61,9 +59,7 @@ class Bench:
         return self.spark_case()
 
     def spark_case(self, n: int = 1) -> Case:
-        """Return a case with Spark running: columns cannot be named without it, and results that were kept did not need
-        it.
-        """
+        """Return a case with Spark running: columns cannot be named without it, and results that were kept did not need it."""
         case = self.inquiry(n).case
         _ = case.spark
         return case
@@ -155,7 +151,7 @@ class Bench:
         return frame
 
     def _table(self, frame: pd.DataFrame, caption: Any) -> Table:
-        return Table(frame, caption.render(self.lang), lang=self.lang)
+        return Table(frame, caption, lang=self.lang)
 
 
 class _Unknown(dict[str, Any]):

@@ -93,9 +93,7 @@ def number(given: Any, kind: Kind = "count") -> float | None:
 
 
 def word(given: Any, aliases: Mapping[str, str] | None = None) -> str:
-    """Return one word in the form in which words are compared: lower case, `-` for blanks and underscores, known
-    aliases resolved.
-    """
+    """Return one word in the form in which words are compared: lower case, `-` for blanks and underscores, known aliases resolved."""
     plain = re.sub(r"[\s_\-]+", "-", _plain(str(given)).casefold()).strip("-\"'`.()")
     return {_form(k): _form(v) for k, v in (aliases or {}).items()}.get(plain, plain)
 

@@ -1,6 +1,4 @@
-"""A question as a form: type or choose, check, ask for the hint. Everything it does is `check` and `hint`, which work
-without it.
-"""
+"""A question as a form: type or choose, check, ask for the hint. Everything it does is `check` and `hint`, which work without it."""
 
 from __future__ import annotations
 

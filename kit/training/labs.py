@@ -1,6 +1,4 @@
-"""The training labs there are: every module `kit/training/questions_*.py` holds one, as `LAB`. It is found by being
-there.
-"""
+"""The training labs there are: every module `kit/training/questions_*.py` holds one, as `LAB`. It is found by being there."""
 
 from __future__ import annotations
 

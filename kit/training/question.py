@@ -1,5 +1,4 @@
-"""What a lab is made of: questions, what a wrong answer shows about whoever gave it, and the facts both are held
-against.
+"""What a lab is made of: questions, what a wrong answer shows about whoever gave it, and the facts both are held against.
 
 The facts are worked out from the evidence when they are first needed, by `Lab.facts`; a question names the fact that
 answers it. A fact that is None
@@ -23,9 +22,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Slip:
-    """A wrong answer with a reason. `fact`: the fact it takes for the answer; `value`: the word it is. `text` may name
-    any fact.
-    """
+    """A wrong answer with a reason. `fact`: the fact it takes for the answer; `value`: the word it is. `text` may name any fact."""
 
     text: Sentence
     fact: str | None = None
@@ -64,9 +61,7 @@ class Lab:
 
 
 def tell(sentence: Sentence, facts: Mapping[str, Any], lang: Lang) -> str:
-    """Return a sentence with the facts filled in; values it brought along win, and a fact this evidence has not is
-    unknown.
-    """
+    """Return a sentence with the facts filled in; values it brought along win, and a fact this evidence has not is unknown."""
     text, own = (sentence.text, sentence.values) if isinstance(sentence, Said) else (sentence, {})
     wanted = [name for _, name, _, _ in Formatter().parse(text.in_(lang)) if name]
     values = {name: own.get(name, facts.get(name)) for name in wanted}

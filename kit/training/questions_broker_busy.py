@@ -1,6 +1,4 @@
-"""Lab 83, the busy broker: which sends failed, which of them are lost, and whether “system busy loses messages, broker
-busy does not”.
-"""
+"""Lab 83, the busy broker: which sends failed, which of them are lost, and whether “system busy loses messages, broker busy does not”."""
 
 from __future__ import annotations
 
@@ -206,7 +204,9 @@ QUESTIONS: Final = (
             ),
             Slip(T("There were slow flushes, but fewer of the failed sends fall into them."), value="flush"),
             Slip(
-                T("A busy host is a state, not a moment: it does not tell these sends from those that succeeded."),
+                T(
+                    "A busy host is a state, not a moment: it does not distinguish these sends from those that succeeded."
+                ),
                 value="host",
             ),
             Slip(T("That turns a wait into a refusal. It does not make anybody wait."), value="queue-wait"),

@@ -1,6 +1,4 @@
-"""Lab 80, the half topic that feeds itself: the producer is suspected, then a delayed message, until the refused
-send-back explains it.
-"""
+"""Lab 80, the half topic that feeds itself: the producer is suspected, then a delayed message, until the refused send-back explains it."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ QUESTIONS: Final = (
         "count",
         "twice",
         T("The consumer remembers what it has handled by its offset id. How many messages did it handle twice?"),
-        T("Success, and success again as a retry copy: the consumer's own rows tell."),
+        T("Success, and success again as a retry copy: the consumer's own rows show it."),
         T("It granted, failed in a later step, was retried, and did not know its own message again."),
         (
             Slip(T("Those were retried. A retry of what had failed is as it should be."), "retried"),
@@ -203,7 +203,7 @@ QUESTIONS: Final = (
                 value="origin-message-id",
             ),
             Slip(
-                T("It tells that this is a retry, not of what, nor whether the first try succeeded."),
+                T("It shows that this is a retry, not of what, nor whether the first try succeeded."),
                 value="reconsume-times",
             ),
         ),

@@ -30,14 +30,14 @@ FIELDS: Final = {
 
 def facts(bench: Bench) -> dict[str, Any]:
     """Return the figures of the cause, what one looping record weighs, and what they are mistaken for."""
-    from kit.analysis.sizes import sizes
+    from kit.analysis.sizes import in_force
     from kit.rocketmq.versions import OLDEST, rule
 
     figures = bench.figures(CAUSE)
     told, risk = bench.table("size_refusals"), bench.table("size_at_risk")
     counts = {} if told.empty else _refusals(told)
     safe = [v for v in (figures["safe_body_bytes"] or {}).values() if v is not None]
-    how = sizes.limits(bench.case).how
+    how = in_force.limits(bench.case).how
     first: dict[str, Any] = (
         {} if risk.empty else {str(k): v for k, v in risk.sort_values("queue_offset").iloc[0].to_dict().items()}
     )
@@ -101,7 +101,7 @@ QUESTIONS: Final = (
         "count",
         "direct",
         T("At the edge the harmless case: how many sends were refused at once for their size?"),
-        T("In store.log the thread tells who wrote: SendMessageThread for a send, the check's thread for a put-back."),
+        T("In store.log the thread shows who wrote: SendMessageThread for a send, the check's thread for a put-back."),
         T("Their senders were told. Nothing of them is stored, and nothing loops."),
         (
             Slip(
@@ -114,7 +114,7 @@ QUESTIONS: Final = (
         "81-3",
         "word",
         "measure",
-        T("What does this broker hold against its limit?"),
+        T("What does this broker compare with its limit?"),
         T("A refusal prints two sizes. Which of them is above the limit?"),
         T(
             "And the client looks at the body before compression: two rulers, and a message can pass one and fail the other."
@@ -185,7 +185,7 @@ QUESTIONS: Final = (
         "count",
         "refused",
         T("How often was the put-back refused, as far as the logs go back?"),
-        T("Each refusal is told by store.log and by transaction.log."),
+        T("Each refusal is in store.log and in transaction.log."),
         T(
             "In seconds, for one message that is a few bytes too long. Logs roll, and the beginning is the first thing lost."
         ),

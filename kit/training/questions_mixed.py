@@ -23,9 +23,7 @@ IS_SOMETHING = T("Something is wrong there. Look at what its logs say most, and 
 
 
 def facts(bench: Bench) -> dict[str, Any]:
-    """Return, for each evidence n, `cause_n` (root causes, or none) and `also_n` (neighbours, where there is no root
-    cause).
-    """
+    """Return, for each evidence n, `cause_n` (root causes, or none) and `also_n` (neighbours, where there is no root cause)."""
     found: dict[str, Any] = {}
     for n in range(1, len(bench.paths) + 1):
         told = bench.inquiry(n).findings

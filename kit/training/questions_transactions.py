@@ -1,6 +1,4 @@
-"""Lab 84, message and row that disagree: the consumer is suspected, then every transaction is given an end and held
-against its row.
-"""
+"""Lab 84, message and row that disagree: the consumer is suspected, then every transaction is given an end and held against its row."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ from typing import Any, Final
 
 import attrs
 
-from kit.charts.placement import PLACES
+from kit.charts.transactions.placement import PLACES
 from kit.i18n import T
 from kit.training.bench import Bench
 from kit.training.question import Lab, Question, Slip
@@ -53,9 +51,7 @@ def facts(bench: Bench) -> dict[str, Any]:
 
 
 def _unsafe(*, checked: bool = True) -> frozenset[str]:
-    """Return the placements that can end inconsistent, by the kit's model of client and broker under the published
-    failures.
-    """
+    """Return the placements that can end inconsistent, by the kit's model of client and broker under the published failures."""
     from kit.rocketmq import placement
 
     given = attrs.evolve(placement.PUBLISHED_ASSUMPTIONS, looks_at_status=checked)

@@ -57,9 +57,7 @@ class Sign:
 
 @attrs.frozen
 class Behind:
-    """What is read now was written before: from `since` on it happened at its own times; `drops`: what is older counts for
-    nothing.
-    """
+    """What is read now was written before: from `since` on it happened at its own times; `drops`: what is older counts for nothing."""
 
     since: float
     drops: bool = False
@@ -86,9 +84,7 @@ def valued() -> frozenset[str]:
 
 
 def of_entries(batch: pa.RecordBatch, now: float, behind: Behind | None = None) -> Iterator[Sign]:
-    """Yield the signs in log entries with the column `events`. `behind`: None where they are being written now, and so
-    happened now.
-    """
+    """Yield the signs in log entries with the column `events`. `behind`: None where they are being written now, and so happened now."""
     events = batch.column("events")
     slugs = events.flatten()
     if not len(slugs):

@@ -9,7 +9,7 @@ import recorded
 
 import kit
 from kit.analysis.consumers import fates
-from kit.charts import life
+from kit.charts.messages import life
 from kit.report import console
 
 STEP = 70
@@ -27,9 +27,11 @@ def test_a_tag_and_an_expression(expression: str, tag: str | None, fits: bool | 
     assert fates.matches(expression, tag) is fits
 
 
-def told(name: str, key: str) -> dict[str | None, str]:
-    """{group: fate} of the message with a key."""
-    return {each["group"]: each["fate"] for each in kit.trace(recorded.case(name), key)["consumers"]}
+def told(name: str, *keys: str) -> list[dict[str | None, str]]:
+    """{group: fate} of each of the messages with these keys, looked up at once."""
+    traces = kit.traces(recorded.case(name), keys)
+    assert len(traces) == len(keys) > 0
+    return [{each["group"]: each["fate"] for each in trace["consumers"]} for trace in traces]
 
 
 def truth(name: str) -> dict[str, Any]:
@@ -53,9 +55,8 @@ pytestmark = pytest.mark.seconds
 )
 def test_messages_that_nobody_handled(name: str, where: str, fate: str) -> None:
     group = truth(name)["group"]
-    for topic in truth(name)["per_topic"].values():
-        for key in topic[f"keys_{where}"][::STEP]:
-            assert told(name, key) == {group: fate}, key
+    keys = [key for topic in truth(name)["per_topic"].values() for key in topic[f"keys_{where}"][::STEP]]
+    assert told(name, *keys) == [{group: fate}] * len(keys), keys
 
 
 @pytest.mark.parametrize("name", ["subscription-mismatch", "subscription-mismatch-tags", "duplicate-client-id"])
@@ -63,21 +64,20 @@ def test_messages_that_somebody_handled(name: str) -> None:
     group = truth(name)["group"]
     files = [member for member in recorded.members(name) if member.endswith((
         "p/points.csv", "q/points.csv", "p/sms.csv", "q/sms.csv"))]  # fmt: skip
-    for file in files:
-        for key in ledger(name, file.removeprefix("evidence/"))[::STEP]:
-            assert told(name, key) == {group: "consumed"}, key
+    keys = [key for file in files for key in ledger(name, file.removeprefix("evidence/"))[::STEP]]
+    assert told(name, *keys) == [{group: "consumed"}] * len(keys), keys
 
 
 def test_deleted_before_one_group_came_and_handled_by_the_other() -> None:
     said = truth("offset-jump")
     first, last = said["keys_never_handled_first_last"]
-    for key in (first, f"IN{(int(first[2:]) + int(last[2:])) // 2:07}", last):
-        assert told("offset-jump", key) == {
-            None: "deleted", said["group"]: "skipped", said["healthy_group"]: "consumed",
-        }  # fmt: skip
-    before, behind = f"IN{int(first[2:]) - 1:07}", f"IN{int(last[2:]) + 1:07}"
-    assert told("offset-jump", before)[said["group"]] == "consumed"
-    assert told("offset-jump", behind) == {said["group"]: "consumed", said["healthy_group"]: "consumed"}
+    begin, end = int(first[2:]), int(last[2:])
+    before, *between, behind = told(
+        "offset-jump", *(f"IN{n:07}" for n in (begin - 1, begin, (begin + end) // 2, end, end + 1))
+    )
+    assert between == [{None: "deleted", said["group"]: "skipped", said["healthy_group"]: "consumed"}] * 3
+    assert before[said["group"]] == "consumed"
+    assert behind == {said["group"]: "consumed", said["healthy_group"]: "consumed"}
 
 
 def test_what_a_first_start_passed_over() -> None:
@@ -88,8 +88,8 @@ def test_what_a_first_start_passed_over() -> None:
     starts = {int(queue): at for queue, at in said["topics"]["order-done"]["start_offset"].items()}
     skipped = [r["properties"]["KEYS"] for r in records if r["queue_offset"] < starts[r["queue_id"]]]
     assert len(skipped) == sum(said["topics"]["order-done"]["still_in_store_when_skipped"].values())
-    assert {told("offset-first-start", key)[said["group"]] for key in skipped[::STEP]} == {"skipped"}
-    assert {told("offset-first-start", key)[said["group"]] for key in keys[:3]} == {"consumed"}
+    found = [fate[said["group"]] for fate in told("offset-first-start", *keys[:3], *skipped[::STEP])]
+    assert found == ["consumed"] * 3 + ["skipped"] * len(skipped[::STEP])
 
 
 def test_a_message_handled_again_after_a_reset_has_two_deliveries() -> None:
@@ -106,11 +106,11 @@ def test_a_message_handled_again_after_a_reset_has_two_deliveries() -> None:
 
 def test_the_message_that_holds_its_queue_and_one_behind_it() -> None:
     said = truth("consumer-stuck")
-    assert told("consumer-stuck", said["uniq_key"]) == {said["group"]: "holds-queue", said["healthy_group"]: "consumed"}
     handled = set(ledger("consumer-stuck", "c/ledger.csv"))
     waiting = [key for key in ledger("consumer-stuck", "a/audit.csv") if key not in handled]
-    for key in waiting[::150]:
-        assert told("consumer-stuck", key) == {said["group"]: "behind-stuck", said["healthy_group"]: "consumed"}
+    holds, *behind = told("consumer-stuck", said["uniq_key"], *waiting[::150])
+    assert holds == {said["group"]: "holds-queue", said["healthy_group"]: "consumed"}
+    assert behind == [{said["group"]: "behind-stuck", said["healthy_group"]: "consumed"}] * len(waiting[::150]) != []
 
 
 def test_a_backlog_is_not_reached_yet() -> None:
@@ -129,9 +129,9 @@ def test_a_backlog_is_not_reached_yet() -> None:
 
 def test_acknowledged_and_only_on_the_lost_master() -> None:
     said = truth("replica-loss")
-    for key in said["keys_missing"][::500]:
-        assert told("replica-loss", key) == {None: "lost-with-master", said["group"]: "consumed"}
-    assert None not in told("replica-loss", "DC0000001")
+    kept, *lost = told("replica-loss", "DC0000001", *said["keys_missing"][::500])
+    assert None not in kept
+    assert lost == [{None: "lost-with-master", said["group"]: "consumed"}] * len(lost) != []
 
 
 def test_what_breaks_here_does_not_cost_the_journey(monkeypatch: pytest.MonkeyPatch) -> None:

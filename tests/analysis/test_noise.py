@@ -19,8 +19,6 @@ from kit.rocketmq.log_events.benign import NOISE
 from kit.rocketmq.log_events.catalogue import BY_SLUG, slugs
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from kit.case.case import Case
 
 HALF = "RMQ_SYS_TRANS_HALF_TOPIC"
@@ -121,7 +119,7 @@ def test_the_lines_of_the_reference_are_known(slug: str, text: str) -> None:
     assert slug in {slugs()[number].as_py() for number in ordered(known_texts(), [text])[0]}
 
 
-def test_noise_alone_speaks_for_no_cause(spark: SparkSession, tmp_path: Path) -> None:
+def test_noise_alone_speaks_for_no_cause(tmp_path: Path) -> None:
     case = kit.open_case(quiet(tmp_path / "evidence"), tmp_path / "ws")
     findings = kit.triage(case)
     assert findings["root_causes"] == []

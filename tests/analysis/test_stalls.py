@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from busy_evidence import START, A, B, sent, traffic, write_store
@@ -15,10 +14,6 @@ from kit.analysis.messages import originals
 from kit.analysis.sends import stalls
 from kit.case import scan
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-pytestmark = pytest.mark.spark
 CHANCES = ((1000, 1900), (4000, 4400), (4600, 5000))
 
 
@@ -32,7 +27,7 @@ def after(stall: stalls.Stall) -> float:
     return stall.start.replace(tzinfo=dt.UTC).timestamp() * 1000 - START
 
 
-def test_pauses_are_found_and_close_ones_are_one_burst(spark: SparkSession, tmp_path: Path) -> None:
+def test_pauses_are_found_and_close_ones_are_one_burst(tmp_path: Path) -> None:
     first, burst = found(tmp_path, traffic(8000, pauses=CHANCES), traffic(8000, broker=B, prefix="U"))
     assert after(first) == pytest.approx(1000, abs=20)
     assert first.seconds == pytest.approx(0.9, abs=0.02)
@@ -44,13 +39,13 @@ def test_pauses_are_found_and_close_ones_are_one_burst(spark: SparkSession, tmp_
 
 
 @pytest.mark.parametrize("skew", [-7_000, 7_000])
-def test_a_client_clock_that_is_wrong_hides_and_invents_nothing(spark: SparkSession, tmp_path: Path, skew: int) -> None:
+def test_a_client_clock_that_is_wrong_hides_and_invents_nothing(tmp_path: Path, skew: int) -> None:
     (only,) = found(tmp_path, traffic(8000, pauses=((1000, 1900),), skew=skew))
     assert after(only) == pytest.approx(1000, abs=20)
     assert only.seconds == pytest.approx(0.9, abs=0.02)
 
 
-def test_holes_without_anybody_waiting_are_no_stalls(spark: SparkSession, tmp_path: Path) -> None:
+def test_holes_without_anybody_waiting_are_no_stalls(tmp_path: Path) -> None:
     quiet = traffic(60_000, every=700)
     # A client starts: its first messages wait for its own connection. Later one message is late by itself.
     starting = [sent(f"S{n}", 30_100 + n, 30_500 + n, port=50_000) for n in range(5)]
@@ -58,14 +53,14 @@ def test_holes_without_anybody_waiting_are_no_stalls(spark: SparkSession, tmp_pa
     assert found(tmp_path, quiet + starting + hiccup) == []
 
 
-def test_copies_that_keep_their_birth_time_do_not_wait(spark: SparkSession, tmp_path: Path) -> None:
+def test_copies_that_keep_their_birth_time_do_not_wait(tmp_path: Path) -> None:
     originals = traffic(3000)
     later = [sent(f"T{n}", n * 10, 9000 + n, REAL_TOPIC="orders", DELAY="3") for n in range(50)]
     retried = [sent(f"T{n}", n * 10, 15_000 + n, topic=b"%RETRY%points", REAL_TOPIC="%RETRY%points") for n in range(50)]
     assert found(tmp_path, originals + later + retried) == []
 
 
-def test_a_burst_goes_on_over_a_pause_whose_waiters_were_all_refused(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_burst_goes_on_over_a_pause_whose_waiters_were_all_refused(tmp_path: Path) -> None:
     records = [
         r
         for r in traffic(6000, pauses=((1000, 1400), (1600, 2000), (2200, 2600)))

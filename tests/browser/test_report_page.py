@@ -8,7 +8,8 @@ from pathlib import Path
 import incidents
 import pytest
 
-from kit.charts import Table, common, half_topic
+from kit.charts import Table, common
+from kit.charts.transactions import half_topic
 from kit.report.build import build
 
 pytestmark = pytest.mark.browser

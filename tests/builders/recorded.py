@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import zstandard
 
 import kit
+from kit.evidence import disk
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -106,7 +107,13 @@ def unpack(name: str, into: Path) -> Path:
 @cache
 def whole(name: str) -> Path:
     """Return a recording's evidence folder, unpacked once a run: for tests that change nothing in it."""
-    return unpack(name, Path(os.environ["XDG_CACHE_HOME"], "recordings", name))
+    folder = Path(os.environ["XDG_CACHE_HOME"], "recordings", name)
+    with disk.locked(folder.with_suffix(".lock")):
+        if not folder.is_dir():
+            part = folder.with_suffix(".part")
+            unpack(name, part)
+            part.rename(folder)
+    return folder / "evidence"
 
 
 def case(name: str) -> Case:

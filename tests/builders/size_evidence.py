@@ -31,6 +31,7 @@ class Evidence:
     limit: int | None = 4000
     trailing: bool = True
     v6: bool = False
+    host: bytes | None = None
     records: list[Record] = attrs.field(factory=list)
     half: int = 0
     ops: int = 0
@@ -38,6 +39,8 @@ class Evidence:
     def put(self, record: Record) -> Record:
         if self.v6:
             record.born_host, record.store_host = bytes(range(16)), bytes(range(16, 32))
+        if self.host:
+            record.store_host = self.host
         record.stored = START + 1000 * len(self.records)
         record.born = record.stored - 1
         self.records.append(record)
@@ -118,7 +121,7 @@ class Evidence:
             (self.folder / "broker.conf").write_text("\n".join(conf) + "\n")
         if self.version:
             said = [
-                "$ mqadmin brokerStatus -n 10.0.0.9:9876 -b 10.0.0.2:10911",
+                f"$ mqadmin brokerStatus -n 10.0.0.9:9876 -b {'.'.join(map(str, self.host or (10, 0, 0, 2)))}:10911",
                 "bootTimestamp                   : 1715651000000",
             ]
             said += [

@@ -29,16 +29,13 @@ from busy_evidence import (
 )
 
 import kit
-from kit.causes.neighbours import broker_not_available, client_timeout, disk_full, producer_retry_duplicate
+from kit.causes.neighbours.sends import broker_not_available, client_timeout, disk_full, producer_retry_duplicate
 from kit.causes.root_causes import broker_busy
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from kit.case.case import Case
     from kit.causes.findings import Finding
 
-pytestmark = pytest.mark.spark
 PAUSE = (1000, 1900)
 REFUSED = REFUSAL.format(kind="TIMEOUT_CLEAN_QUEUE") + ", period in queue: 402ms, size of queue: 24"
 CALL_TIMEOUT = "org.apache.rocketmq.remoting.exception.RemotingTooMuchRequestException: sendDefaultImpl call timeout"
@@ -76,7 +73,7 @@ def ask(folder: Path) -> tuple[Case, Finding]:
     return case, broker_busy.examine(case)
 
 
-def test_a_send_stored_on_two_brokers_is_one_key_found_twice(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_send_stored_on_two_brokers_is_one_key_found_twice(tmp_path: Path) -> None:
     folder = incident(tmp_path / "evidence")
     case, found = ask(folder)
     assert found.verdict == "confirmed"
@@ -111,7 +108,7 @@ def test_a_send_stored_on_two_brokers_is_one_key_found_twice(spark: SparkSession
     assert recorded.check_references({"findings": [f.as_dict() for f in (found, again, timed_out)]}, folder) >= 6
 
 
-def test_less_evidence_knows_less_but_nothing_wrong(spark: SparkSession, tmp_path: Path) -> None:
+def test_less_evidence_knows_less_but_nothing_wrong(tmp_path: Path) -> None:
     folder = incident(tmp_path / "evidence")
     # The other broker's store is missing: what is not in this one may be in that.
     (folder / "host-b").rename(tmp_path / "host-b")
@@ -129,7 +126,7 @@ def test_less_evidence_knows_less_but_nothing_wrong(spark: SparkSession, tmp_pat
     assert any("rmq-kit collect" in wanted.command for wanted in found.missing)
 
 
-def test_a_standstill_alone_is_suspected(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_standstill_alone_is_suspected(tmp_path: Path) -> None:
     folder = incident(tmp_path / "evidence")
     (folder / "app").rename(tmp_path / "app")
     case, found = ask(folder)
@@ -139,7 +136,7 @@ def test_a_standstill_alone_is_suspected(spark: SparkSession, tmp_path: Path) ->
     assert client_timeout.examine(case).verdict == "insufficient_evidence"
 
 
-def test_time_outs_without_a_refusal_are_suspected(spark: SparkSession, tmp_path: Path) -> None:
+def test_time_outs_without_a_refusal_are_suspected(tmp_path: Path) -> None:
     write_log(tmp_path / "evidence" / "rocketmq_client.log", [STARTED, *attempt(3000, "K1", TIMEOUT)], "\r\n")
     case, found = ask(tmp_path / "evidence")
     assert found.verdict == "suspected"
@@ -147,7 +144,7 @@ def test_time_outs_without_a_refusal_are_suspected(spark: SparkSession, tmp_path
     assert client_timeout.examine(case).verdict == "confirmed"
 
 
-def test_a_ledger_alone_knows_what_failed_but_not_why(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_ledger_alone_knows_what_failed_but_not_why(tmp_path: Path) -> None:
     rows = [f"K{n},2024-05-14 10:00:{n:02}.000,3,SEND_OK" for n in range(50)]
     rows += [
         "K50,2024-05-14 10:01:00.000,402,MQBrokerException",
@@ -167,9 +164,7 @@ def test_a_ledger_alone_knows_what_failed_but_not_why(spark: SparkSession, tmp_p
     assert disk_full.examine(case).verdict == "insufficient_evidence"
 
 
-def test_refusals_that_name_no_message_are_counted_one_by_one_beside_a_store(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_refusals_that_name_no_message_are_counted_one_by_one_beside_a_store(tmp_path: Path) -> None:
     write_store(tmp_path / "evidence" / "store", traffic(4000))
     lines = [
         line for n in range(3) for line in (f"{clock(1000 * n)} ERROR [main] orders.Sender - send failed", REFUSED)
@@ -181,7 +176,7 @@ def test_refusals_that_name_no_message_are_counted_one_by_one_beside_a_store(
     assert found.figures["errors_by_kind"] == {"TIMEOUT_CLEAN_QUEUE": 3}
 
 
-def test_nothing_failed(spark: SparkSession, tmp_path: Path) -> None:
+def test_nothing_failed(tmp_path: Path) -> None:
     write_log(tmp_path / "evidence" / "rocketmq_client.log", [STARTED], "\r\n")
     case, found = ask(tmp_path / "evidence")
     assert found.verdict == "ruled_out"
@@ -216,7 +211,7 @@ def test_nothing_failed(spark: SparkSession, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_pasted_line_is_enough(spark: SparkSession, tmp_path: Path, text: str, kind: str, others: str) -> None:
+def test_a_pasted_line_is_enough(tmp_path: Path, text: str, kind: str, others: str) -> None:
     write_log(tmp_path / "evidence" / "chat.txt", text.split("\n"))
     case, found = ask(tmp_path / "evidence")
     assert found.verdict == "confirmed"
@@ -228,7 +223,7 @@ def test_a_pasted_line_is_enough(spark: SparkSession, tmp_path: Path, text: str,
     ] * 3
 
 
-def test_codes_that_are_not_about_load_go_to_the_neighbours(spark: SparkSession, tmp_path: Path) -> None:
+def test_codes_that_are_not_about_load_go_to_the_neighbours(tmp_path: Path) -> None:
     answer = "MQBrokerException: CODE: 14  DESC: service not available now, maybe disk full, CL:  {} CQ:  {} INDEX:  {}, maybe your broker machine"
     for name, ratio in (("full", "0.95"), ("slave", "0.20")):
         entry = [f"{clock(0)} ERROR [s] com.shop.Sender - send failed, keys=K1", answer.format(*[ratio] * 3), FRAME]
@@ -291,7 +286,7 @@ def true_bursts() -> list[tuple[float, float]]:
 
 
 @pytest.mark.recordings
-def test_the_recorded_incident(spark: SparkSession, tmp_path: Path) -> None:
+def test_the_recorded_incident(tmp_path: Path) -> None:
     evidence = recorded.unpack(NAME, tmp_path)
     case = kit.open_case(evidence, tmp_path / "ws")
     found = broker_busy.examine(case)
@@ -317,8 +312,9 @@ def kit_time(text: str) -> float:
     return dt.datetime.fromisoformat(text).timestamp()
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("name", [n for n in recorded.SMALL if n.startswith("healthy")])
-def test_a_healthy_system_has_no_stall_and_no_refusal(spark: SparkSession, name: str) -> None:
+def test_a_healthy_system_has_no_stall_and_no_refusal(name: str) -> None:
     case = recorded.case(name)
     found = broker_busy.examine(case)
     assert found.verdict == "ruled_out"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import recorded
@@ -13,9 +12,6 @@ from busy_evidence import write_log
 import kit
 from kit.case.case import Case
 from kit.causes.root_causes import broker_busy, broker_unreachable
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 NAMED = "2026-11-22 07:27:51,648 INFO RocketmqClient - Created a new client Instance, InstanceIndex:0, ClientID:10.0.5.21@8000#1, ClientConfig:ClientConfig [namesrvAddr=10.0.5.10:9876]"
 ROUTE = (
@@ -51,7 +47,7 @@ def evidence(
     return kit.open_case(folder, folder.parent / "ws")
 
 
-def test_a_bridge(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_bridge(tmp_path: Path) -> None:
     case = evidence(tmp_path / "e", "172.18.0.3:10911", host=ADDRESSES.format(interface="br-1f2e", other="172.18.0.3"))
     found = broker_unreachable.examine(case)
     assert found.verdict == "confirmed"
@@ -64,35 +60,35 @@ def test_a_bridge(spark: SparkSession, tmp_path: Path) -> None:
     assert broker_busy.examine(case).verdict == "ruled_out"
 
 
-def test_an_inner_network_card(spark: SparkSession, tmp_path: Path) -> None:
+def test_an_inner_network_card(tmp_path: Path) -> None:
     """Both addresses are the host's own; the clients are in the network of the other one."""
     case = evidence(tmp_path / "e", "192.168.7.3:10911", host=ADDRESSES.format(interface="eth1", other="192.168.7.3"))
     found = broker_unreachable.examine(case)
     assert (found.verdict, found.figures["reachable"]) == ("confirmed", "10.0.5.11:10911")
 
 
-def test_loopback_needs_no_more(spark: SparkSession, tmp_path: Path) -> None:
+def test_loopback_needs_no_more(tmp_path: Path) -> None:
     found = broker_unreachable.examine(evidence(tmp_path / "e", "127.0.0.1:10911"))
     assert (found.verdict, found.figures["reachable"]) == ("confirmed", None)
 
 
-def test_without_the_hosts_addresses_it_is_suspected(spark: SparkSession, tmp_path: Path) -> None:
+def test_without_the_hosts_addresses_it_is_suspected(tmp_path: Path) -> None:
     found = broker_unreachable.examine(evidence(tmp_path / "e", "10.9.0.3:10911"))
     assert found.verdict == "suspected"
     assert any("ip addr" in m.command for m in found.missing)
 
 
-def test_the_only_address_is_not_the_wrong_one(spark: SparkSession, tmp_path: Path) -> None:
+def test_the_only_address_is_not_the_wrong_one(tmp_path: Path) -> None:
     only = "2: eth0: <UP> mtu 1500 qdisc noqueue state UP\n    inet 10.0.5.11/24 scope global eth0\n"
     assert broker_unreachable.examine(evidence(tmp_path / "e", "10.0.5.11:10911", host=only)).verdict == "ruled_out"
 
 
-def test_a_broker_that_died_was_reached_before(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_broker_that_died_was_reached_before(tmp_path: Path) -> None:
     case = evidence(tmp_path / "e", "172.17.0.3:10911", more=(REACHED.format(address="172.17.0.3:10911"),))
     assert broker_unreachable.examine(case).verdict == "ruled_out"
 
 
-def test_a_paste_names_it_as_suspected(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_paste_names_it_as_suspected(tmp_path: Path) -> None:
     found = broker_unreachable.examine(
         taken_away.paste(tmp_path, LATE, TIMEOUT, FRAME, FAILED.format(address="172.17.0.3:10911"))
     )
@@ -100,7 +96,7 @@ def test_a_paste_names_it_as_suspected(spark: SparkSession, tmp_path: Path) -> N
     assert {"topicRoute" in m.command for m in found.missing} >= {True}
 
 
-def test_the_recording(spark: SparkSession, tmp_path: Path) -> None:
+def test_the_recording(tmp_path: Path) -> None:
     truth = recorded.label("broker-unreachable")["truth"]
     case = taken_away.without("broker-unreachable", tmp_path)
     found = broker_unreachable.examine(case)
@@ -113,7 +109,7 @@ def test_the_recording(spark: SparkSession, tmp_path: Path) -> None:
 
 @pytest.mark.recordings
 @pytest.mark.parametrize("away", ["broker/host/*", "o/*", "c/*", "broker/mqadmin/*", "broker/logs/*"])
-def test_the_recording_without_one_kind(away: str, spark: SparkSession, tmp_path: Path) -> None:
+def test_the_recording_without_one_kind(away: str, tmp_path: Path) -> None:
     found = broker_unreachable.examine(taken_away.without("broker-unreachable", tmp_path, away))
     assert found.verdict == ("suspected" if away == "broker/host/*" else "confirmed")
     assert found.figures["advertised"] == "172.17.0.3:10911"

@@ -61,7 +61,7 @@ def test_queues_of_several_brokers_are_told_apart() -> None:
     assert list(Pair("points", "orders", (SLOW.queues[0], other)).per_queue()) == ["broker-a:0", "broker-b:0"]
 
 
-@pytest.mark.spark
+@pytest.mark.seconds
 def test_the_recorded_backlog_is_confirmed_with_its_figures(tmp_path: Path) -> None:
     finding, said = examine("consumer-backlog", consumer_backlog, tmp_path), truth("consumer-backlog")
     name = f"{said['topic']}@{said['group']}"
@@ -75,27 +75,25 @@ def test_the_recorded_backlog_is_confirmed_with_its_figures(tmp_path: Path) -> N
     assert finding.figures["listener_threads"] == said["listener_threads"]
 
 
-@pytest.mark.spark
+@pytest.mark.seconds
 def test_the_burst_that_drained_is_ruled_out(tmp_path: Path) -> None:
     finding = examine("consumer-backlog-drained", consumer_backlog, tmp_path)
     assert finding.verdict == "ruled_out" and steps(finding)["lag-grows"] is False
     assert finding.figures["lag"]["order-paid@points-service"] == truth("consumer-backlog-drained")["end"]["lag"]
 
 
-@pytest.mark.spark
+@pytest.mark.seconds
 def test_without_positions_it_is_suspected_and_asks_for_them(tmp_path: Path) -> None:
     finding = examine("consumer-backlog", consumer_backlog, tmp_path, POSITIONS)
     assert finding.verdict == "suspected" and steps(finding)["lag-grows"] is None
     assert any("consumerProgress" in command and "points-service" in command for command in commands(finding))
 
 
-@pytest.mark.spark
 def test_a_paste_of_pulls_held_back_is_suspected(tmp_path: Path) -> None:
     lines = [HELD_BACK.format(second=n, low=n, queue=n % 4) for n in range(8)]
     assert paste(lines, consumer_backlog, tmp_path).verdict == "suspected"
 
 
-@pytest.mark.spark
 def test_one_queue_held_back_at_one_message_is_not_this_cause(tmp_path: Path) -> None:
     lines = [HELD_BACK.format(second=n, low=83, queue=0) for n in range(4)]
     assert paste(lines, consumer_backlog, tmp_path).verdict == "insufficient_evidence"

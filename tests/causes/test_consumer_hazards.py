@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from kit.case.case import open_case
 from kit.causes import consumer_hazards
 
-pytestmark = pytest.mark.spark
 CREATED = (
     "2026-11-22 07:25:{second:02},038 INFO RocketmqClient - Created a new client Instance, InstanceIndex:0, ClientID:{id}, "
     "ClientConfig:ClientConfig [namesrvAddr=10.0.0.10:9876]\n"

@@ -9,7 +9,6 @@ from consumer_evidence import POSITIONS, commands, examine, paste, resolves, ste
 
 from kit.causes.root_causes import consumer_stuck
 
-pytestmark = pytest.mark.spark
 ATTEMPT = (
     "2026-11-22 07:15:{second:02},000 WARN RocketmqClient - consumeMessage Orderly return not OK, Group: ledger Msgs: "
     "[MessageExt [brokerName=broker-a, queueId=0, storeSize=494, queueOffset=64, sysFlag=0, bornTimestamp=1795302930372, "
@@ -20,6 +19,7 @@ ATTEMPT = (
 )
 
 
+@pytest.mark.seconds
 def test_the_recorded_message_is_named_with_its_queue(tmp_path: Path) -> None:
     finding, said = examine("consumer-stuck", consumer_stuck, tmp_path), truth("consumer-stuck")
     assert finding.verdict == "confirmed" and resolves(finding)
@@ -34,12 +34,14 @@ def test_the_recorded_message_is_named_with_its_queue(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.seconds
 def test_without_positions_its_attempts_make_it_suspected(tmp_path: Path) -> None:
     finding = examine("consumer-stuck", consumer_stuck, tmp_path, POSITIONS)
     assert finding.verdict == "suspected" and steps(finding)["queue-stands"] is None
     assert any("consumerProgress" in command and "account-ledger" in command for command in commands(finding))
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("name", ["duplicate-client-id", "consumer-backlog-drained"])
 def test_queues_without_owner_and_bursts_are_not_stuck(name: str, tmp_path: Path) -> None:
     assert examine(name, consumer_stuck, tmp_path).verdict == "ruled_out"

@@ -9,7 +9,6 @@ from consumer_evidence import commands, examine, paste, resolves, steps, truth
 
 from kit.causes.root_causes import duplicate_client_id
 
-pytestmark = pytest.mark.spark
 BACK = (
     "2026-11-22 07:25:{second:02} WARN PullMessageThread_1 - [NOTIFYME]update consumer offset less than store. "
     "clientHost={host}, key=sms@sender, queueId={queue}, requestOffset={n}, storeOffset=99"
@@ -26,6 +25,7 @@ CLOSED = (
 )
 
 
+@pytest.mark.seconds
 def test_the_recorded_twins_are_confirmed_with_their_figures(tmp_path: Path) -> None:
     finding, said = examine("duplicate-client-id", duplicate_client_id, tmp_path), truth("duplicate-client-id")
     assert finding.verdict == "confirmed" and resolves(finding)
@@ -38,6 +38,7 @@ def test_the_recorded_twins_are_confirmed_with_their_figures(tmp_path: Path) -> 
     }
 
 
+@pytest.mark.seconds
 def test_without_ledgers_and_client_logs_the_connections_still_show_it(tmp_path: Path) -> None:
     without = ("*.csv", "*/rocketmq_client.log")
     finding = examine("duplicate-client-id", duplicate_client_id, tmp_path, without)
@@ -46,6 +47,7 @@ def test_without_ledgers_and_client_logs_the_connections_still_show_it(tmp_path:
     assert any("deliveries" in command for command in commands(finding))
 
 
+@pytest.mark.seconds
 def test_a_rolling_restart_is_ruled_out(tmp_path: Path) -> None:
     assert examine("subscription-restart", duplicate_client_id, tmp_path).verdict == "ruled_out"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -39,11 +40,11 @@ def quiet(slug: str, kind: str = "neighbour") -> Any:
     """A cause that needs no Spark and finds nothing."""
     title = T("Quiet")
     finding = Finding(slug, kind, title, title, [Step(T("A claim"), "deciding", False, id="claim")])  # type: ignore[arg-type]
-    return SimpleNamespace(SLUG=slug, KIND=kind, LOOKS_LIKE=(), TITLE=title, examine=lambda case: finding)
+    return SimpleNamespace(SLUG=slug, KIND=kind, LOOKS_LIKE=(), FIGURES={}, TITLE=title, examine=lambda case: finding)
 
 
 @pytest.fixture(autouse=True)
-def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     """Three causes instead of all: what is tested is what is around them."""
     three = {slug: quiet(slug) for slug in ("disk-full", "dead-letter")} | {
         "broker-busy": quiet("broker-busy", "root_cause")
@@ -53,7 +54,10 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     monkeypatch.setattr(case_module.Case, "warm", lambda self: None)
     monkeypatch.setattr("kit.causes.timeline.table", lambda case, findings: pd.DataFrame())
     monkeypatch.setattr("kit.cli.shared.java", lambda *_: None)
-    return three
+    # The figures of all causes are worked out once a process.
+    causes.figures.cache_clear()
+    yield three
+    causes.figures.cache_clear()
 
 
 def fail(error: Exception) -> Any:

@@ -10,7 +10,7 @@ import pytest
 import recorded
 
 import kit
-from kit.causes.neighbours import retry_topic_too_long, send_back_refused
+from kit.causes.neighbours.consumers import retry_topic_too_long, send_back_refused
 from kit.causes.root_causes import half_topic_blowup
 
 HALF = "RMQ_SYS_TRANS_HALF_TOPIC"
@@ -37,7 +37,6 @@ def expected() -> dict[str, Any]:
 
 
 @pytest.mark.recordings
-@pytest.mark.spark
 def test_the_recorded_blowup() -> None:
     case = recorded.case(NAME)
     found = half_topic_blowup.examine(case)
@@ -63,7 +62,6 @@ def test_the_recorded_blowup() -> None:
 
 
 @pytest.mark.recordings
-@pytest.mark.spark
 def test_without_the_store_the_discarded_messages_in_the_log_tell(tmp_path: Path) -> None:
     evidence = recorded.unpack(NAME, tmp_path)
     for path in sorted((evidence / "broker" / "store").rglob("*"), reverse=True):
@@ -75,7 +73,6 @@ def test_without_the_store_the_discarded_messages_in_the_log_tell(tmp_path: Path
     assert recorded.check_references({"findings": [found.as_dict()]}, evidence)
 
 
-@pytest.mark.spark
 @pytest.mark.parametrize("name", ["healthy", "healthy-5"])
 def test_a_healthy_system_has_neither(name: str) -> None:
     case = recorded.case(name)

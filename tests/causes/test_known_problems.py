@@ -3,17 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import pytest
 
 import kit
 from kit.causes import known_problems
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-pytestmark = pytest.mark.spark
 
 FULL = "java.io.IOException: No space left on device"
 MISFIT = "master pushed offset not equal the max phy offset in slave, SLAVE: 100 MASTER: 50"
@@ -32,7 +24,7 @@ def examined(folder: Path, **files: str) -> dict[str, str]:
     return {finding.cause: finding.verdict for finding in known_problems.examine(case)}
 
 
-def test_seen_is_named_and_quoted(spark: SparkSession, tmp_path: Path) -> None:
+def test_seen_is_named_and_quoted(tmp_path: Path) -> None:
     (tmp_path / "e").mkdir()
     (tmp_path / "e" / "store.log").write_text(line(0, "put_tps") * 300 + line(1, MISFIT) + line(2, "x") + FULL + "\n")
     (tmp_path / "e" / "broker.log").write_text(line(0, "ok"))
@@ -47,7 +39,7 @@ def test_seen_is_named_and_quoted(spark: SparkSession, tmp_path: Path) -> None:
     assert found["no-space-left"].figures == {"entries": 1} and found["no-space-left"].remedies
 
 
-def test_a_stop_is_no_lost_replica(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_stop_is_no_lost_replica(tmp_path: Path) -> None:
     # Three losses over a minute count; two in a second are a stop.
     rest = line(0, "put_tps") * 300
     assert examined(tmp_path / "stop", store=rest + line(1, SILENT) + line(2, SILENT), broker=rest) == {}
@@ -55,7 +47,7 @@ def test_a_stop_is_no_lost_replica(spark: SparkSession, tmp_path: Path) -> None:
     assert examined(tmp_path / "lost", store=lost, broker=rest) == {"slave-silent": "suspected"}
 
 
-def test_one_line_of_a_paste_is_enough_to_suspect_it(spark: SparkSession, tmp_path: Path) -> None:
+def test_one_line_of_a_paste_is_enough_to_suspect_it(tmp_path: Path) -> None:
     paste = tmp_path / "paste.txt"
     paste.write_text(f"help, what is this?\n{SILENT}\n")
     case = kit.open_case(paste, tmp_path / "ws")

@@ -17,8 +17,9 @@ from click.testing import CliRunner
 from size_evidence import CHECK, SEND, Evidence, put_back_failed, too_large
 
 import kit
-from kit.analysis.sizes import refusals, sizes
-from kit.causes.neighbours import client_oversize_reject, schedule_blocked
+from kit.analysis.sizes import half_records, refusals, sizes
+from kit.causes.neighbours.consumers import schedule_blocked
+from kit.causes.neighbours.sends import client_oversize_reject
 from kit.causes.root_causes import message_size_mismatch
 from kit.cli import main
 from kit.rocketmq import record_fields
@@ -62,7 +63,6 @@ REFUSED = [too_large(n // 4 + 30, CHECK, 4001, 0) for n in range(40)]
 # -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.spark
 def test_columns_say_what_the_bytes_say(tmp_path: Path) -> None:
     """Length of properties, growth and refusal of random half records, worked out here from their property strings."""
     rng = random.Random(7)
@@ -84,7 +84,7 @@ def test_columns_say_what_the_bytes_say(tmp_path: Path) -> None:
         wanted[f"k{n}"] = (len(record.properties), size + add, "total" if size + add > 700 else None)
     case = opened(evidence.write())
     rows = pd.concat(sizes.halves(case, more=("keys",)))
-    rows["p"] = sizes.properties_bytes(rows)
+    rows["p"] = half_records.properties_bytes(rows)
     assert {r.keys: (r.p, r.last_size, r.refused) for r in rows.itertuples()} == wanted
     assert {None, "total"} == {refused for _, _, refused in wanted.values()}
 
@@ -93,7 +93,6 @@ def test_columns_say_what_the_bytes_say(tmp_path: Path) -> None:
 # -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.spark
 def test_it_stands_on_both_logs(tmp_path: Path) -> None:
     evidence, loops = incident(tmp_path / "e")
     sends = [too_large(20, SEND, 5000 + n, 4700 + n) for n in range(3)]
@@ -129,7 +128,6 @@ def test_it_stands_on_both_logs(tmp_path: Path) -> None:
     assert schedule_blocked.examine(case).verdict == "ruled_out"
 
 
-@pytest.mark.spark
 def test_without_transaction_log_it_stands_on_store_log_and_finds_the_record(tmp_path: Path) -> None:
     evidence, loops = incident(tmp_path / "e", version=None)
     lines = [too_large(n // 4 + 30, CHECK, 4001, len(loops.body)) for n in range(40)]
@@ -139,7 +137,6 @@ def test_without_transaction_log_it_stands_on_store_log_and_finds_the_record(tmp
     assert evidence.offset_id(loops) in found.steps[4].evidence[0].text
 
 
-@pytest.mark.spark
 def test_without_store_log_the_named_record_decides(tmp_path: Path) -> None:
     evidence, loops = incident(tmp_path / "e")
     assert (
@@ -148,7 +145,6 @@ def test_without_store_log_the_named_record_decides(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.spark
 def test_a_failed_put_back_that_fits_is_not_confirmed(tmp_path: Path) -> None:
     evidence, _ = incident(tmp_path / "e")
     small = next(r for r in evidence.records if b"KEYS\x01small" in r.properties)
@@ -161,7 +157,6 @@ def test_a_failed_put_back_that_fits_is_not_confirmed(tmp_path: Path) -> None:
     assert found.verdict == "ruled_out"
 
 
-@pytest.mark.spark
 def test_without_both_logs_it_is_suspected_from_records_and_limit(tmp_path: Path) -> None:
     """The release is not named either: CLUSTER and the final separator are written by 4.6.0 to 4.9.0."""
     evidence, _ = incident(tmp_path / "e", version=None)
@@ -177,7 +172,6 @@ def test_without_both_logs_it_is_suspected_from_records_and_limit(tmp_path: Path
     assert all(".log" in m.command for m in found.missing)
 
 
-@pytest.mark.spark
 def test_without_logs_and_commitlog_there_is_not_enough(tmp_path: Path) -> None:
     evidence, _ = incident(tmp_path / "e")
     case = opened(evidence.write(saved=2, commitlog=False))
@@ -195,7 +189,6 @@ def test_without_logs_and_commitlog_there_is_not_enough(tmp_path: Path) -> None:
         assert answer.verdict == "insufficient_evidence" and answer.missing
 
 
-@pytest.mark.spark
 @pytest.mark.parametrize(("version", "safe"), [("V4_9_4", 4000), ("V4_9_5", 4000)])
 def test_a_broker_that_measures_the_body_has_none_at_risk(version: str, safe: int, tmp_path: Path) -> None:
     evidence, _ = incident(tmp_path / "e", version=version, trailing=False)
@@ -218,7 +211,6 @@ def test_a_compressed_body_is_put_back_raw_up_to_4_5_2(tmp_path: Path) -> None:
     assert risk == {"V4_5_2": 1, "V4_6_0": 0}
 
 
-@pytest.mark.spark
 def test_properties_that_outgrow_their_own_limit(tmp_path: Path) -> None:
     """32,767 bytes of properties are stored, 26 more are not, in every release; no body is safe then."""
     evidence = Evidence(tmp_path / "e", version="V5_1_4", limit=None)
@@ -232,7 +224,6 @@ def test_properties_that_outgrow_their_own_limit(tmp_path: Path) -> None:
     assert found.verdict == "suspected"
 
 
-@pytest.mark.spark
 def test_a_delay_level_that_stands(tmp_path: Path) -> None:
     """The real topic's name is three characters longer than SCHEDULE_TOPIC_XXXX, the record two bytes below the
     limit."""
@@ -260,7 +251,6 @@ def test_a_delay_level_that_stands(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.spark
 def test_refusals_of_names_and_of_clients(tmp_path: Path) -> None:
     """Brokers up to 4.6.0 answer a topic that is too long in the words they have for a body; the client's own refusal
     never reaches a broker."""
@@ -408,7 +398,6 @@ def body(record: dict[str, Any], stores: dict[int, bytes]) -> bytes:
 
 
 @pytest.mark.recordings
-@pytest.mark.spark
 def test_the_recording() -> None:
     import gzip
     import re
@@ -430,3 +419,25 @@ def test_the_recording() -> None:
     assert recorded.check_references({"findings": [found.as_dict()]}, evidence) >= 8
     assert all(len(table) <= 5000 for table in found.tables.values())
     print(f"{time.monotonic() - began:.1f} s")
+
+
+def test_each_broker_is_judged_by_its_own_limit_and_release(tmp_path: Path) -> None:
+    """The check of one broker loops (4.7.1, whole records up to 131,072 bytes). Another (4.9.4, bodies up to 8,000)
+    lies beside it: its limit would call that broker's records too large, its release would call them fine."""
+    one = Evidence(tmp_path / "e" / "one", version="V4_7_1", limit=131_072, host=bytes([10, 0, 0, 1]))
+    stuck = one.prepare("INV1", 131_050, topic="invoice-issued")
+    back = [put_back_failed(second, one.offset_id(stuck)) for second in range(1, 30)]
+    one.write([too_large(second, CHECK, 131_076, 130_700, limit=131_072) for second in range(1, 30)], back, saved=0)
+    two = Evidence(tmp_path / "e" / "two", version="V4_9_4", limit=8_000, host=bytes([10, 0, 0, 2]))
+    two.prepare("O1", None, body=b"b" * 7_990)
+    two.write()
+    case = kit.open_case(tmp_path / "e", tmp_path / "ws")
+    figures = next(f for f in kit.triage(case)["findings"] if f["cause"] == "message-size-mismatch")["figures"]
+    assert (figures["broker_limit"], figures["looping_half_messages"], figures["at_risk_half_messages"]) == (
+        131_072,
+        1,
+        1,
+    )
+    # What is not body in a record of 131,050 bytes, and the 27 bytes that 15 checks add.
+    around = 131_050 - len(stuck.body) + 27
+    assert figures["safe_body_bytes"] == {"invoice-issued": 131_072 - around, "orders": 8_000}

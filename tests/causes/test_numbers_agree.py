@@ -15,8 +15,7 @@ import recorded
 import kit
 from kit.causes import results
 
-pytestmark = pytest.mark.spark
-
+pytestmark = pytest.mark.seconds
 BIG = {"broker-busy", "half-topic-blowup"}
 """Recordings whose triage takes long."""
 CAUSES = {

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import recorded
 import taken_away
 
 from kit.causes.root_causes import offset_jump
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 QUEUE = "MessageQueue [topic=orders, brokerName=broker-a, queueId={queue}]"
 PULL = f"PullRequest [consumerGroup=points, messageQueue={QUEUE}, nextOffset={{offset}}]"
@@ -32,7 +29,7 @@ CORRECTED = (
 )
 
 
-def test_deleted_by_a_client_log(spark: SparkSession, tmp_path: Path) -> None:
+def test_deleted_by_a_client_log(tmp_path: Path) -> None:
     found = offset_jump.examine(
         taken_away.paste(
             tmp_path,
@@ -47,7 +44,7 @@ def test_deleted_by_a_client_log(spark: SparkSession, tmp_path: Path) -> None:
     assert found.figures["handled_again"] == 0
 
 
-def test_deleted_by_the_broker_alone_names_no_queue(spark: SparkSession, tmp_path: Path) -> None:
+def test_deleted_by_the_broker_alone_names_no_queue(tmp_path: Path) -> None:
     lines = [SMALL.format(low=low) for low in (311, 312)] + [CORRECTED.format(low=low) for low in (311, 312)]
     found = offset_jump.examine(taken_away.paste(tmp_path, *lines))
     assert found.verdict == "confirmed"
@@ -55,21 +52,21 @@ def test_deleted_by_the_broker_alone_names_no_queue(spark: SparkSession, tmp_pat
     assert any("rocketmq_client.log" in m.artefact.render() for m in found.missing)
 
 
-def test_a_server_side_reset_is_no_deletion(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_server_side_reset_is_no_deletion(tmp_path: Path) -> None:
     """5.2.0 and later answer the pull with PULL_OFFSET_MOVED to an offset that is inside the queue."""
     found = offset_jump.examine(taken_away.paste(tmp_path, ILLEGAL.format(queue=1, offset=268, to=94, low=0)))
     assert found.figures["kind"] == "reset"
     assert found.figures["moved"] == {"1": [268, 94]}
 
 
-def test_first_pulls_behind_the_beginning_are_suspected(spark: SparkSession, tmp_path: Path) -> None:
+def test_first_pulls_behind_the_beginning_are_suspected(tmp_path: Path) -> None:
     found = offset_jump.examine(taken_away.paste(tmp_path, *(START.format(queue=q, offset=367) for q in range(4))))
     assert found.verdict == "suspected"
     assert found.figures["moved"] is None or found.figures["moved"] == {}
     assert found.missing
 
 
-def test_a_restart_moves_nothing(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_restart_moves_nothing(tmp_path: Path) -> None:
     back = (
         "2026-11-22 07:39:24 WARN ConsumerManageThread_19 - [NOTIFYME]update consumer offset less than store. "
         "clientHost=10.20.114.22:55356, key=orders@points, queueId=1, requestOffset=264, storeOffset=267"
@@ -83,7 +80,7 @@ def queues(label: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.recordings
-def test_the_recording_of_deleted_messages(spark: SparkSession, tmp_path: Path) -> None:
+def test_the_recording_of_deleted_messages(tmp_path: Path) -> None:
     truth = recorded.label("offset-jump")["truth"]
     found = offset_jump.examine(taken_away.without("offset-jump", tmp_path))
     assert found.verdict == "confirmed"
@@ -95,7 +92,7 @@ def test_the_recording_of_deleted_messages(spark: SparkSession, tmp_path: Path) 
 
 
 @pytest.mark.recordings
-def test_the_recording_of_a_first_start(spark: SparkSession, tmp_path: Path) -> None:
+def test_the_recording_of_a_first_start(tmp_path: Path) -> None:
     truth = recorded.label("offset-first-start")["truth"]
     topic = truth["topics"]["order-done"]
     found = offset_jump.examine(taken_away.without("offset-first-start", tmp_path))
@@ -112,7 +109,7 @@ def test_the_recording_of_a_first_start(spark: SparkSession, tmp_path: Path) -> 
 
 @pytest.mark.recordings
 @pytest.mark.parametrize("away", [(), ("broker/logs/*",), ("c/*.csv",), ("broker/mqadmin/*",), ("c/*.log",)], ids=str)
-def test_the_recording_of_a_reset(away: tuple[str, ...], spark: SparkSession, tmp_path: Path) -> None:
+def test_the_recording_of_a_reset(away: tuple[str, ...], tmp_path: Path) -> None:
     truth = recorded.label("offset-reset")["truth"]
     found = offset_jump.examine(taken_away.without("offset-reset", tmp_path, *away))
     assert found.verdict in ("confirmed", "suspected")

@@ -6,7 +6,6 @@ Every fourth at once, the others with the slow tests: what their words say is te
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pastes
 import pytest
@@ -15,23 +14,18 @@ from pastes import Paste
 import kit
 from kit.causes.root_causes import broker_busy, message_identity, message_size_mismatch, transaction_consistency
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-pytestmark = pytest.mark.spark
-
 ASKED = (broker_busy, message_identity, message_size_mismatch, transaction_consistency)
 NAMED = ("confirmed", "suspected")
 
 
 @pytest.mark.parametrize("paste", pastes.EVERY[::4], ids=lambda paste: paste.name)
-def test_a_paste_shows_what_it_shows(spark: SparkSession, tmp_path: Path, paste: Paste) -> None:
+def test_a_paste_shows_what_it_shows(tmp_path: Path, paste: Paste) -> None:
     _shown(tmp_path, paste)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("paste", [p for n, p in enumerate(pastes.EVERY) if n % 4], ids=lambda paste: paste.name)
-def test_so_do_all_others(spark: SparkSession, tmp_path: Path, paste: Paste) -> None:
+def test_so_do_all_others(tmp_path: Path, paste: Paste) -> None:
     _shown(tmp_path, paste)
 
 

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from kit.analysis.sends import sends
-from kit.causes.root_causes import _broker_busy_texts as busy_texts
 from kit.causes.root_causes import broker_busy, transaction_consistency
-from kit.causes.root_causes._transaction_texts import Fix
+from kit.causes.root_causes.texts import broker_busy as busy_texts
+from kit.causes.root_causes.texts.transaction_consistency import Fix
 
 
 def actions(wrong: list[tuple[str, str | None]]) -> list[Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 import recorded
@@ -15,9 +14,6 @@ import kit
 from kit.case.case import Case
 from kit.causes.root_causes import broker_busy, replica_loss
 from kit.rocketmq import ids
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 CONF = "brokerName=broker-a\nbrokerId={number}\nbrokerRole={role}\nflushDiskType=ASYNC_FLUSH\n"
 CLUSTER = """$ mqadmin clusterList -n 10.0.0.1:9876
@@ -52,7 +48,7 @@ def evidence(
     return kit.open_case(folder, folder.parent / "ws")
 
 
-def test_four_acknowledged_records_behind_the_end(spark: SparkSession, tmp_path: Path) -> None:
+def test_four_acknowledged_records_behind_the_end(tmp_path: Path) -> None:
     """Every send took 3 ms: a small number in a sender's ledger is no count of deliveries."""
     found = replica_loss.examine(evidence(tmp_path / "e", behind=4))
     assert (found.verdict, found.figures["acknowledged"], found.figures["acknowledged_missing"]) == ("confirmed", 14, 4)
@@ -60,18 +56,18 @@ def test_four_acknowledged_records_behind_the_end(spark: SparkSession, tmp_path:
 
 
 @pytest.mark.parametrize("behind", [0, 4])
-def test_without_a_ledger_or_a_lost_master_it_is_open(behind: int, spark: SparkSession, tmp_path: Path) -> None:
+def test_without_a_ledger_or_a_lost_master_it_is_open(behind: int, tmp_path: Path) -> None:
     assert replica_loss.examine(evidence(tmp_path / "a", behind=behind, ledger=False)).verdict == "suspected"
     found = replica_loss.examine(evidence(tmp_path / "b", behind=behind, cluster=False))
     assert found.verdict == ("suspected" if behind else "ruled_out")
 
 
-def test_the_store_of_a_master_is_no_replica(spark: SparkSession, tmp_path: Path) -> None:
+def test_the_store_of_a_master_is_no_replica(tmp_path: Path) -> None:
     found = replica_loss.examine(evidence(tmp_path / "e", behind=4, role="ASYNC_MASTER", cluster=False))
     assert (found.verdict, found.figures["acknowledged_missing"]) == ("ruled_out", None)
 
 
-def test_a_slave_that_may_not_be_read_is_not_busy(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_slave_that_may_not_be_read_is_not_busy(tmp_path: Path) -> None:
     """5.x: PullMessageProcessor.rejectRequest; the answer names the slave, and the client pulled."""
     write_log(
         tmp_path / "e" / "rocketmq_client.log",
@@ -88,7 +84,7 @@ def test_a_slave_that_may_not_be_read_is_not_busy(spark: SparkSession, tmp_path:
 
 @pytest.mark.recordings
 @pytest.mark.parametrize("name", ["replica-loss", "replica-sync"])
-def test_the_recordings(name: str, spark: SparkSession, tmp_path: Path) -> None:
+def test_the_recordings(name: str, tmp_path: Path) -> None:
     truth = recorded.label(name)["truth"]
     found = replica_loss.examine(taken_away.without(name, tmp_path))
     assert found.verdict == ("confirmed" if name == "replica-loss" else "ruled_out")
@@ -106,9 +102,7 @@ def test_the_recordings(name: str, spark: SparkSession, tmp_path: Path) -> None:
 @pytest.mark.recordings
 @pytest.mark.parametrize("name", ["replica-loss", "replica-sync"])
 @pytest.mark.parametrize("away", ["o/*", "slave/store/commitlog/*"])
-def test_without_ledger_or_store_nothing_is_confirmed(
-    name: str, away: str, spark: SparkSession, tmp_path: Path
-) -> None:
+def test_without_ledger_or_store_nothing_is_confirmed(name: str, away: str, tmp_path: Path) -> None:
     found = replica_loss.examine(taken_away.without(name, tmp_path, away))
     assert found.verdict == "suspected"
     assert found.missing

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from busy_evidence import START, clock, sent, uniq_key, write_log, write_store
 from stores import Record
 
 import kit
-from kit.causes.neighbours import retry_lost
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from kit.causes.neighbours.consumers import retry_lost
 
 DROPPED = "[BUG] the real topic of schedule msg is RMQ_SYS_TRANS_HALF_TOPIC, discard the msg. msg=MessageExt [queueId=2, storeSize=411]"
 ORDINARY = "INFO StoreStatsService - [STORETPS] put_tps 12.3 get_found_tps 1.0 get_miss_tps 0.0 get_transfered_tps 1.0"
@@ -34,7 +30,7 @@ def store_log(folder: Path, *errors: str) -> None:
     )
 
 
-def test_dropped_when_due(spark: SparkSession, tmp_path: Path) -> None:
+def test_dropped_when_due(tmp_path: Path) -> None:
     store_log(tmp_path / "e", DROPPED, DROPPED, DROPPED)
     found = retry_lost.examine(kit.open_case(tmp_path / "e", tmp_path / "ws"))
     assert found.verdict == "confirmed"
@@ -43,7 +39,7 @@ def test_dropped_when_due(spark: SparkSession, tmp_path: Path) -> None:
     assert DROPPED in found.steps[0].evidence[0].text
 
 
-def test_stored_as_prepared(spark: SparkSession, tmp_path: Path) -> None:
+def test_stored_as_prepared(tmp_path: Path) -> None:
     write_store(
         tmp_path / "e" / "commitlog",
         [retry("K1", PREPARED), retry("K2", COMMIT), retry("K3", PREPARED, b"orders"), retry("K4", PREPARED)],
@@ -56,7 +52,7 @@ def test_stored_as_prepared(spark: SparkSession, tmp_path: Path) -> None:
     }
 
 
-def test_both_places_are_needed_to_rule_it_out(spark: SparkSession, tmp_path: Path) -> None:
+def test_both_places_are_needed_to_rule_it_out(tmp_path: Path) -> None:
     write_store(tmp_path / "e" / "commitlog", [sent("K", 0, 1), retry("K2", COMMIT)])
     found = retry_lost.examine(kit.open_case(tmp_path / "e", tmp_path / "ws"))
     assert found.verdict == "insufficient_evidence"

@@ -9,7 +9,6 @@ from consumer_evidence import commands, examine, paste, resolves, steps, truth
 
 from kit.causes.root_causes import subscription_mismatch
 
-pytestmark = pytest.mark.spark
 CHANGED = (
     "2026-11-22 08:03:{second:02} INFO HeartbeatThread_1 - subscription changed, group: points OLD: SubscriptionData "
     "[classFilterMode=false, topic=paid, subString={old}, tagsSet=[{old}], codeSet=[1], subVersion=1, expressionType=TAG] "
@@ -18,6 +17,7 @@ CHANGED = (
 )
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize("name", ["subscription-mismatch", "subscription-mismatch-tags"])
 def test_the_recorded_mismatch_is_confirmed_with_its_figures(name: str, tmp_path: Path) -> None:
     finding, said = examine(name, subscription_mismatch, tmp_path), truth(name)
@@ -29,10 +29,12 @@ def test_the_recorded_mismatch_is_confirmed_with_its_figures(name: str, tmp_path
         assert finding.figures[figure] == {topic: row[figure] for topic, row in said["per_topic"].items()}, figure
 
 
+@pytest.mark.seconds
 def test_a_rolling_restart_is_ruled_out(tmp_path: Path) -> None:
     assert examine("subscription-restart", subscription_mismatch, tmp_path).verdict == "ruled_out"
 
 
+@pytest.mark.seconds
 def test_without_ledgers_the_tags_are_suspected_and_ledgers_asked_for(tmp_path: Path) -> None:
     finding = examine("subscription-mismatch-tags", subscription_mismatch, tmp_path, ("*.csv",))
     assert finding.verdict == "suspected" and steps(finding)["messages-unhandled"] is None

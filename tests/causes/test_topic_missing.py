@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import recorded
 import taken_away
 from busy_evidence import write_log
 
 import kit
-from kit.causes.neighbours import acl_denied, topic_missing
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from kit.causes.neighbours.sends import acl_denied, topic_missing
 
 SEND = [
     "2026-11-22 07:48:26.492 ERROR [sender-2] com.shop.pay.PayEvents - send message failed, topic=pay-dnoe, keys=PM2, cost=231ms",
@@ -24,7 +20,7 @@ HEALTHY = "2026-11-22 07:48:23,396 WARN RocketmqClient - get Topic [{topic}] Rou
 CODE_17 = "org.apache.rocketmq.client.exception.MQClientException: CODE: 17  DESC: No topic route info in name server for the topic: {topic}"
 
 
-def test_the_recording(spark: SparkSession, tmp_path: Path) -> None:
+def test_the_recording(tmp_path: Path) -> None:
     truth = recorded.label("topic-missing")["truth"]
     case = taken_away.without("topic-missing", tmp_path)
     found = topic_missing.examine(case)
@@ -36,14 +32,14 @@ def test_the_recording(spark: SparkSession, tmp_path: Path) -> None:
     assert acl_denied.examine(case).verdict == "ruled_out"
 
 
-def test_a_paste_is_suspected(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_paste_is_suspected(tmp_path: Path) -> None:
     lines = [line.format(of="for", colon=",") for line in SEND]
     found = topic_missing.examine(taken_away.paste(tmp_path, *lines))
     assert (found.verdict, found.figures["topics"]) == ("suspected", {"pay-dnoe": 1})
     assert "topicList" in found.missing[0].command
 
 
-def test_what_every_start_asks_for_is_no_missing_topic(spark: SparkSession, tmp_path: Path) -> None:
+def test_what_every_start_asks_for_is_no_missing_topic(tmp_path: Path) -> None:
     lines = [text.format(topic=topic) for topic in ("%RETRY%points", "TBW102") for text in (HEALTHY, CODE_17)]
     connect = "createChannel: connect remote host[10.20.1.2:9876] success, DefaultChannelPromise@3857f613(success)"
     start = f"2026-11-22 07:48:22,100 INFO RocketmqRemoting - {connect}"
@@ -54,7 +50,7 @@ def test_what_every_start_asks_for_is_no_missing_topic(spark: SparkSession, tmp_
     assert excerpt.verdict == "insufficient_evidence"
 
 
-def test_denied(spark: SparkSession, tmp_path: Path) -> None:
+def test_denied(tmp_path: Path) -> None:
     truth = recorded.label("acl-denied")["truth"]
     case = taken_away.without("acl-denied", tmp_path)
     found = acl_denied.examine(case)
@@ -66,7 +62,7 @@ def test_denied(spark: SparkSession, tmp_path: Path) -> None:
     assert topic_missing.examine(case).verdict == "ruled_out"
 
 
-def test_denied_by_5_3(spark: SparkSession, tmp_path: Path) -> None:
+def test_denied_by_5_3(tmp_path: Path) -> None:
     said = (
         "org.apache.rocketmq.client.exception.MQBrokerException: CODE: 16  DESC: org.apache.rocketmq.auth.authorization.exception."
         "AuthorizationException: User:importer has no permission to access Topic:orders from 10.0.0.9, no matched policies."

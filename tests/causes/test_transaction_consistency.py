@@ -15,9 +15,9 @@ from fakebroker import HALF, Broker, answer, key
 import kit
 from kit.analysis.transactions import paths, reconcile, transactions
 from kit.case.case import Case
-from kit.causes.neighbours import (
+from kit.causes.neighbours.consumers import dlq_unreadable
+from kit.causes.neighbours.transactions import (
     check_unknown_until_discard,
-    dlq_unreadable,
     duplicate_commit,
     producer_offline,
     shared_producer_group,
@@ -27,7 +27,6 @@ from kit.causes.root_causes import transaction_consistency
 from kit.rocketmq import placement
 from kit.rocketmq.transaction_model import Assumptions, Placement
 
-pytestmark = pytest.mark.spark
 SYSTEM = re.compile(r"%|RMQ_SYS|rmq_sys|TRANS_CHECK|SCHEDULE_TOPIC")
 
 
@@ -93,6 +92,7 @@ def more(*names: str) -> list[Any]:
     return [pytest.param(name, marks=pytest.mark.recordings) for name in names]
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     "name",
     [
@@ -234,6 +234,7 @@ def test_the_placement_model_has_every_path_of_the_recording(told: Case) -> None
     }
 
 
+@pytest.mark.seconds
 @pytest.mark.parametrize(
     ("gone", "verdict", "wanted"),
     [

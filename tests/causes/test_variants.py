@@ -28,7 +28,6 @@ from kit.formats.commitlog import segments
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
 Told = tuple[list[str], dict[str, tuple[str, Any]]]
 
 
@@ -98,14 +97,15 @@ def check(name: str, variant: Callable[[Path, Path], Path], tmp_path: Path) -> N
     assert changed[1] == plain[1]
 
 
-def test_shuffled(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.seconds
+def test_shuffled(tmp_path: Path) -> None:
     check("message-identity", as_shuffled_files_without_names, tmp_path)
 
 
 @pytest.mark.recordings
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda v: v.__name__)
 @pytest.mark.parametrize("name", ["message-identity", "transaction-consistency"])
-def test_every_state(spark: SparkSession, name: str, variant: Callable[[Path, Path], Path], tmp_path: Path) -> None:
+def test_every_state(name: str, variant: Callable[[Path, Path], Path], tmp_path: Path) -> None:
     if name == "message-identity" and variant is as_shuffled_files_without_names:
         pytest.skip("in the normal run")
     check(name, variant, tmp_path)
@@ -123,7 +123,7 @@ def state(folder: Path) -> dict[str, tuple[int, int, str]]:
     }
 
 
-def test_commands_leave_the_evidence_as_it_was(spark: SparkSession, tmp_path: Path) -> None:
+def test_commands_leave_the_evidence_as_it_was(tmp_path: Path) -> None:
     whole = recorded.whole("producer-offline")
     evidence = tmp_path / "e"
     for file in (

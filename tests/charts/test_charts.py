@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from kit.charts import MAX_POINTS, MIME, Table, clean, common, downsample, escape, half_topic
+from kit.charts import MAX_POINTS, MIME, Table, clean, common, downsample, escape
 from kit.charts.table import MIME as TABLE_MIME
+from kit.charts.transactions import half_topic
 
 
 def test_growth_marks_every_doubling_at_its_time() -> None:

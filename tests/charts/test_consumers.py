@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from kit.charts import consumers
+from kit.charts.consumers import groups as consumers
 
 START = pd.Timestamp("2026-11-22 07:00:00")
 

@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from kit.charts import Chart, Table, identity, life
+from kit.charts import Chart, Table
+from kit.charts.messages import ids, life, retries
 from kit.cli.main import cli
 from kit.report import console as told
 
@@ -130,7 +131,7 @@ def test_tables_of_a_life() -> None:
     [(OFFSET, [4, 4, 8]), (UNIQ, [4, 2, 4, 4, 2]), ("FD200045" + "0" * 22 + "21" + UNIQ[8:], [16, 2, 4, 4, 2])],
 )
 def test_an_id_is_cut_at_its_bytes(text: str, fields: list[int]) -> None:
-    chart = identity.anatomy(text)
+    chart = ids.anatomy(text)
     assert [len(h) // 2 for h in chart.table["hex"]] == fields
     assert "".join(chart.table["hex"]) == text
     assert [bar.x[0] for bar in chart.figure.data] == fields
@@ -145,15 +146,15 @@ def test_funnel_reads_the_worst_group() -> None:
         ("b", 2, "given up", 2, 0.1),
         ("b", 2, "dlq", 2, 30.0),
     ]
-    chart = identity.funnel(pd.DataFrame(rows, columns=["consumer_group", "level", "step", "messages", "seconds"]))
+    chart = retries.funnel(pd.DataFrame(rows, columns=["consumer_group", "level", "step", "messages", "seconds"]))
     assert len(chart.figure.data) == 2 and len(chart.table) == 6
     assert chart.reading.startswith("b sent back 5 messages") and "2 of them" in chart.reading
-    assert identity.funnel(pd.DataFrame(columns=["consumer_group", "level", "step", "messages", "seconds"])).table.empty
+    assert retries.funnel(pd.DataFrame(columns=["consumer_group", "level", "step", "messages", "seconds"])).table.empty
 
 
 @pytest.mark.parametrize(("text", "says"), [("zz", "hex"), ("", "empty"), ("0A142C15", "32")])
 def test_a_typed_text_that_is_no_id_gets_one_line(text: str, says: str) -> None:
-    told = identity.apart(text)
+    told = ids.apart(text)
     assert isinstance(told, Table)
     assert says in told.caption
     assert "\n" not in told.caption
@@ -162,8 +163,8 @@ def test_a_typed_text_that_is_no_id_gets_one_line(text: str, says: str) -> None:
 def test_the_id_widget_shows_what_its_twin_shows() -> None:
     known = "0A142C1500000C387F4466D0DB3F0003"
     frame = pd.DataFrame({"uniq_key": [None, known]})
-    plain = identity.explore(frame, interactive=False)
-    widget = identity.explore(frame)
+    plain = ids.explore(frame, interactive=False)
+    widget = ids.explore(frame)
     assert isinstance(plain, Chart)
     assert widget.children[0].value == known and "66D0DB3F" in str(widget.children[-1].outputs)
     assert list(plain.table["hex"]) == ["0A142C15", "0000", "0C387F44", "66D0DB3F", "0003"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kit.charts import resend
+from kit.charts.transactions import resend
 
 # CommitLog and DefaultMessageStore: topic names up to 127 characters; "%RETRY%" has 7. HookUtils of 5.1.0: retry topics up to 255.
 LONG, SHORT = "g" * 121, "g" * 120

@@ -9,7 +9,8 @@ import pytest
 from incidents import HOSTILE, START
 
 from kit.analysis.sizes import refusals
-from kit.charts import Table, sizes
+from kit.charts import Table
+from kit.charts.sizes import growth, limit
 from kit.i18n import LANGS
 from kit.rocketmq import record_fields
 
@@ -52,7 +53,7 @@ def queue() -> pd.DataFrame:
 
 
 def test_fields_stack_up_to_the_put_back_that_does_not_fit() -> None:
-    chart = sizes.fields(stages())
+    chart = growth.fields(stages())
     totals = dict(zip(["checked", "sent", "half", "put_back"], chart.table["total"], strict=True))
     broker = sum(len(k) + len(HALF[k]) + 2 for k in ("CLUSTER", "REAL_TOPIC", "REAL_QID"))
     assert totals == {
@@ -62,11 +63,11 @@ def test_fields_stack_up_to_the_put_back_that_does_not_fit() -> None:
         "put_back": 1016,
     }
     assert "the limit leaves 300" in chart.reading and "16 too many" in chart.reading
-    assert "too many" not in sizes.fields(stages(None)).reading
+    assert "too many" not in growth.fields(stages(None)).reading
 
 
 def test_near_limit_leaves_out_what_is_far_below() -> None:
-    chart = sizes.near_limit(near())
+    chart = limit.near_limit(near())
     assert list(chart.table["queue_offset"]) == [7, 8, 9, 10]
     assert "1 looping, 1 more" in chart.reading
 
@@ -90,15 +91,15 @@ def test_refusals_are_one_row_a_file() -> None:
         1,
         900_000,
     )
-    text = sizes.refusals(pd.DataFrame([row], columns=refusals.COLUMNS), lang="zh").as_text()
+    text = limit.refusals(pd.DataFrame([row], columns=refusals.COLUMNS), lang="zh").as_text()
     assert "900,000" in text
     assert "4,001" in text
     assert "回查：回写" in text
 
 
 def test_the_queue_says_what_is_behind_the_check() -> None:
-    assert "at offset 18 of 50: 32 records" in sizes.half_queue(queue()).reading
-    assert "50" in sizes.half_queue(queue().query("line == 'stored'")).reading
+    assert "at offset 18 of 50: 32 records" in limit.half_queue(queue()).reading
+    assert "50" in limit.half_queue(queue().query("line == 'stored'")).reading
 
 
 def given(**more: object) -> pd.DataFrame:
@@ -121,12 +122,12 @@ def given(**more: object) -> pd.DataFrame:
 
 
 def test_what_if_marks_what_is_refused_and_says_whose_it_is() -> None:
-    chart = sizes.room(given())
+    chart = growth.room(given())
     left = dict(zip(chart.table["stage"], chart.table["left"], strict=True))
     rest = sum(len(k) + len(v) + 2 for k, v in HALF.items())
     assert left["half message"] == 1000 - 700 - 91 - len("RMQ_SYS_TRANS_HALF_TOPIC") - rest
     assert set(chart.table["fate"]) == {"stored"}
-    larger = sizes.room(given(), 900).table
+    larger = growth.room(given(), 900).table
     assert (
         set(larger.loc[larger["left"] < 0, "fate"]) == {"refused"}
         and larger["left"].min() == chart.table["left"].min() - 200
@@ -135,24 +136,24 @@ def test_what_if_marks_what_is_refused_and_says_whose_it_is() -> None:
         assert said in chart.reading
     # Nothing in it depends on a consumer group, of which this evidence says nothing.
     assert not any("RETRY" in topic or "DLQ" in topic for topic in chart.table["topic"])
-    body_only = sizes.room(given(broker="4.9.4"))
+    body_only = growth.room(given(broker="4.9.4"))
     assert set(body_only.table["left"]) == {300}
-    assert set(sizes.room(given(broker="5.1.4"), 1001).table["fate"]) == {"refused"}
+    assert set(growth.room(given(broker="5.1.4"), 1001).table["fate"]) == {"refused"}
 
 
 def test_what_the_arithmetic_does_not_explain_stays_in_every_copy() -> None:
-    plain, more = sizes.room(given()).table, sizes.room(given(extra=7)).table
+    plain, more = growth.room(given()).table, growth.room(given(extra=7)).table
     assert list(more["bytes"] - plain["bytes"]) == [7] * len(plain)
 
 
 def test_without_a_known_limit_there_is_a_sentence_and_no_chart() -> None:
-    assert isinstance(sizes.room(given().head(0)), Table)
-    assert isinstance(sizes.explore_room(given().head(0)), Table)
+    assert isinstance(growth.room(given().head(0)), Table)
+    assert isinstance(growth.explore_room(given().head(0)), Table)
 
 
 @pytest.mark.parametrize("lang", LANGS)
 def test_every_chart_speaks_both_languages_and_bears_nothing_to_draw(lang: str) -> None:
-    for draw, frame in ((sizes.fields, stages()), (sizes.near_limit, near()), (sizes.half_queue, queue())):
+    for draw, frame in ((growth.fields, stages()), (limit.near_limit, near()), (limit.half_queue, queue())):
         for given in (frame, frame.iloc[0:0]):
             chart = draw(given, lang=lang)
             assert all("{" not in text for text in (chart.reading, chart.alt, chart.title))
@@ -162,7 +163,7 @@ def test_every_chart_speaks_both_languages_and_bears_nothing_to_draw(lang: str) 
 
 
 def test_colour_is_never_the_only_difference() -> None:
-    bars = sizes.fields(stages()).figure.data
+    bars = growth.fields(stages()).figure.data
     assert len({bar.marker.pattern.shape for bar in bars}) >= len(bars) - 1
-    assert len({trace.marker.symbol for trace in sizes.near_limit(near()).figure.data}) == 4
-    assert {trace.line.dash for trace in sizes.half_queue(queue()).figure.data} == {"solid", "dash"}
+    assert len({trace.marker.symbol for trace in limit.near_limit(near()).figure.data}) == 4
+    assert {trace.line.dash for trace in limit.half_queue(queue()).figure.data} == {"solid", "dash"}

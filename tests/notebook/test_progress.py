@@ -24,6 +24,13 @@ class Case:
     def cancel(self) -> None:
         self.cancelled += 1
 
+    def resume(self) -> None: ...
+
+    def begun(self) -> int:
+        return 0
+
+    def doing(self, since: int) -> None: ...
+
 
 @pytest.mark.parametrize("interactive", [True, False])
 def test_a_bar_only_where_somebody_watches(interactive: bool, capsys: pytest.CaptureFixture[str]) -> None:

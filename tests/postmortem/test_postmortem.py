@@ -254,7 +254,7 @@ def test_the_page_is_refused_inside_the_evidence_and_over_the_notes(
 # --- on a recording ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.spark
+@pytest.mark.seconds
 def test_notes_and_evidence_merge_in_order_of_time_and_notes_survive(tmp_path: Path) -> None:
     evidence, path = recorded.whole("transaction-consistency"), written(tmp_path, WRITTEN)
     before = (hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_mtime_ns)
@@ -283,7 +283,7 @@ def test_notes_and_evidence_merge_in_order_of_time_and_notes_survive(tmp_path: P
     assert {"evidence", "team", "decision"} == set(events["source"])
 
 
-@pytest.mark.spark
+@pytest.mark.seconds
 def test_the_notebook_writes_page_and_example_once(tmp_path: Path) -> None:
     chosen = {"evidence": str(recorded.whole("healthy")), "lang": "zh", "interactive": False}
     chosen |= {"notes": str(tmp_path / "notes.yaml"), "out": str(tmp_path / "page.html")}

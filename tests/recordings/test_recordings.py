@@ -27,7 +27,7 @@ def test_no_recording_is_left_out() -> None:
     assert found == set(recorded.EVERY) and len(found) == len(recorded.EVERY)
 
 
-@pytest.mark.spark
+@pytest.mark.seconds
 @pytest.mark.parametrize("name", every())
 def test_a_recording(name: str) -> None:
     case = recorded.case(name)

@@ -15,7 +15,7 @@ from kit.case.failure import Failure
 from kit.charts import Chart, Undrawn, figure
 from kit.charts.table import cell
 from kit.notebook.inquiry import Inquiry, NoSuchCause
-from kit.report import html, notebooks
+from kit.report import html, notebooks, page_tables
 from kit.report.build import build
 
 
@@ -113,10 +113,10 @@ def test_a_cell_that_fails_is_a_sentence_and_the_others_go_on(tmp_path: Path) ->
     assert '<p class="banner">' in page and "could not be shown" in page
 
 
-@pytest.mark.parametrize("part", ["_kinds", "_inventory", "_look_alikes", "_skipped"])
+@pytest.mark.parametrize("part", ["kinds", "inventory", "apart", "skipped"])
 def test_a_part_of_the_page(part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken.__name__ = part
-    monkeypatch.setattr(html, part, broken)
+    monkeypatch.setattr(page_tables, part, broken)
     failures: list[Failure] = []
     page = html.render(incidents.blow_up(), incidents.tables(), [], "en", failures=failures)
     assert "could not be shown here (RecursionError)" in page and [f.type for f in failures] == ["RecursionError"]

@@ -17,7 +17,8 @@ import pytest
 import kit
 from kit import causes
 from kit.causes import figures
-from kit.charts import Table, half_topic
+from kit.charts import Table
+from kit.charts.transactions import half_topic
 from kit.report import html, manifest, notebooks
 from kit.report.build import build
 from kit.report.labels import PAGE

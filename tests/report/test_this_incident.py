@@ -21,7 +21,7 @@ from kit.case.case import Case
 from kit.report import build, notebooks
 from kit.rocketmq.log_events.catalogue import BY_SLUG
 
-pytestmark = [pytest.mark.spark, pytest.mark.seconds]
+pytestmark = pytest.mark.seconds
 
 CLAIMS: dict[str, tuple[str, ...]] = {
     "half-topic-blowup": (

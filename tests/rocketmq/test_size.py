@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recorded import BIG, SMALL, commitlog, label, truth
 
-from kit.rocketmq import names, size
+from kit.rocketmq import names, rewrites, size
 from kit.rocketmq.versions import rule
 
 
@@ -256,7 +256,9 @@ def test_properties_and_topic_limits():
     st.integers(1, 20),
 )
 def test_the_safe_body_is_the_largest_whose_put_backs_all_fit(extra, broker, limit, dledger, check_max):
-    got = size.table(0, "topic", {"k": "v" * extra}, broker=broker, limit=limit, dledger=dledger, check_max=check_max)
+    got = rewrites.table(
+        0, "topic", {"k": "v" * extra}, broker=broker, limit=limit, dledger=dledger, check_max=check_max
+    )
 
     def fits(body: int) -> bool:
         half = size.prepared(
@@ -287,7 +289,7 @@ def test_no_body_is_safe_where_the_put_back_exceeds_the_properties():
             "5.3.3",
         )
         room = extra - size.properties_length(half.properties)
-        got = size.table(0, "t", {"k": "v" * room}, broker="5.3.3", check_max=1)
+        got = rewrites.table(0, "t", {"k": "v" * room}, broker="5.3.3", check_max=1)
         assert (got["safe_stored_body"] is not None) == safe
         assert (got["max_message_size"] is not None) == safe
 

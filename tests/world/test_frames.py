@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import frames
 import pyarrow as pa
@@ -18,10 +17,7 @@ import kit
 from kit.case import tables
 from kit.causes import results, triage
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-pytestmark = [pytest.mark.spark]
+pytestmark = pytest.mark.seconds
 OFTEN = ("all null", "gaps", "extreme")
 RECORDINGS = ("transaction-consistency", "message-identity", "topic-missing", "consumer-stuck", "duplicate-client-id")
 
@@ -36,7 +32,7 @@ def evidence(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def real(evidence: Path, spark: SparkSession) -> dict[str, pa.Table]:
+def real(evidence: Path) -> dict[str, pa.Table]:
     return frames.real(kit.open_case(evidence, evidence.parent / "workspace"))
 
 

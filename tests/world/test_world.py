@@ -104,7 +104,7 @@ def incident(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(incident: Path, tmp_path_factory: pytest.TempPathFactory, spark: Any) -> dict[str, Any]:
+def undisturbed(incident: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return kit.triage(kit.open_case(incident, tmp_path_factory.mktemp("workspace")))
 
 
@@ -139,13 +139,12 @@ def check(evidence: Path, made: dict[str, Path], workspace: Path, undisturbed: d
     assert plain_reader.check(findings, evidence) > 10
 
 
-@pytest.mark.spark
+@pytest.mark.seconds
 def test_everything_strange_at_once(incident: Path, undisturbed: dict[str, Any], tmp_path: Path) -> None:
     evidence, made = beside(incident, tmp_path, QUICK)
     check(evidence, made, tmp_path / "workspace", undisturbed)
 
 
-@pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*QUICK, *SLOW])
 def test_one_at_a_time(name: str, incident: Path, undisturbed: dict[str, Any], tmp_path: Path) -> None:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from kit.analysis.consumers import positions
+from kit.analysis.consumers import admin_output
 from kit.formats import printed_times
+from kit.formats.values import integer
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -30,8 +31,8 @@ def ages(case: Case) -> list[Age]:
     All times of an output are in one zone, so they are held against each other and not against a clock.
     """
     times: dict[tuple[str, str, str], list[tuple[int, int, int]]] = {}
-    for block in positions.admin_blocks(case):
-        last, diff = printed_times.when(block.get("#LastTime")), positions.number(block.get("#Diff"))
+    for block in admin_output.admin_blocks(case):
+        last, diff = printed_times.when(block.get("#LastTime")), integer(block.get("#Diff"))
         if block["command"] == "consumerProgress" and last is not None and diff is not None and block.get("-g"):
             named = (block["-g"], block.get("#Topic", ""), block["file"])
             times.setdefault(named, []).append((last.ms, diff, block["line"]))

@@ -14,8 +14,8 @@ import attrs
 import pandas as pd
 import pyarrow.dataset as ds
 
-from kit.analysis.consumers import brokers, handled, lag, members, offset_moves, positions, replicas
-from kit.case import scan
+from kit.analysis.consumers import handled, lag, members, offset_moves, positions, replicas
+from kit.case import brokers, scan
 from kit.case.memoize import per_case
 from kit.i18n import Sentence, T
 from kit.inventory.references import Ref
@@ -296,6 +296,6 @@ def _handled_elsewhere(case: Case, deliveries: Sequence[dict[str, Any]]) -> Iter
         if len(here) == 1 and row["success"] is not False:
             by_group.setdefault(here[0], []).append(row)
     for group, rows in sorted(by_group.items()):
-        refs = tuple(case.ref(r["file"], r["line"]) for r in rows[:2])
+        refs = case.refs((r["file"], r["line"]) for r in rows[:2])
         why = WHY["consumed"].say(group=group, count=len(rows))
         yield Told("consumed", why, group, offset_msg_id=rows[0]["offset_msg_id"], evidence=refs)

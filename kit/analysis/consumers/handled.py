@@ -55,9 +55,7 @@ def places(case: Case, group: str) -> set[str]:
 
 
 def ledgers(case: Case, group: str) -> list[str] | None:
-    """Return the delivery ledgers of a group's hosts; None where one of its hosts has none: what was handled there is
-    not known.
-    """
+    """Return the delivery ledgers of a group's hosts; None where one of its hosts has none: what was handled there is not known."""
     found: list[str] = []
     for place in sorted(places(case, group)):
         here = [
@@ -137,7 +135,7 @@ def by_several(case: Case, group: str) -> tuple[int, tuple[Ref, ...], dict[str, 
         return 0, (), {}
     first = named.filter(pc.equal(named["name"], pc.min(several))).to_pandas().sort_values(["file", "line"])
     places = list(first.drop_duplicates("file")[["file", "line"]].head(2).itertuples(index=False, name=None))
-    quoted = tuple(Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True))
+    quoted = case.refs(places)
     queues: dict[str, set[int]] = {}
     if case.has("messages"):
         of = scan.extremes(case, ["topic", "queue_id"], [], ds.field("uniq_key").isin(several))

@@ -172,9 +172,7 @@ def _by(frame: pd.DataFrame, *columns: str) -> list[tuple[Any, pd.DataFrame]]:
 
 
 def _stands(rows: pd.DataFrame) -> bool:
-    """Tell whether the offset did not move between two looks although messages waited at the first and more had come at
-    the second.
-    """
+    """Tell whether the offset did not move between two looks although messages waited at the first and more had come at the second."""
     begin, _ = _longest_stand(rows)
     return begin is not None
 
@@ -284,4 +282,4 @@ def refs(case: Case, group: str, topic: str, queue_id: int | None = None, most: 
         return ()
     rows = [mine.iloc[0], mine.iloc[-1]] if most > 1 else [mine.iloc[-1]]
     places = dict.fromkeys((row["file"], int(row["line"])) for row in rows)
-    return tuple(case.ref(file, line) for file, line in places)
+    return case.refs(places)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from kit.analysis.consumers import facts, positions
+from kit.analysis.consumers import admin_output, facts
 from kit.case.memoize import per_case
+from kit.formats.values import integer
 from kit.inventory.references import Ref
 from kit.rocketmq import names
 
@@ -86,7 +87,7 @@ def connections(case: Case) -> list[Connection]:
             block["line"],
             True,
         )
-        for block in positions.admin_blocks(case)
+        for block in admin_output.admin_blocks(case)
         if block["command"] == "consumerConnection" and block.get("#ClientId") and block.get("-g")
     ]
     gone: dict[tuple[str, str], list[dt.datetime]] = defaultdict(list)
@@ -150,7 +151,7 @@ def _together(first: Connection, second: Connection, moving: dict[Any, facts.Sai
 def subscriptions(case: Case) -> list[Subscription]:
     """Return what each client of users' groups subscribes to, as running info files, heartbeats (client logs) and the broker's log say."""
     found = []
-    for info in positions.running(case):
+    for info in admin_output.running(case):
         topics = _own_topics({topic: expression for topic, (expression, _) in info["subscriptions"].items()})
         if topics and info["group"]:
             line = min(line for topic, (_, line) in info["subscriptions"].items() if topic in topics)
@@ -296,12 +297,12 @@ def holders_at_end(case: Case, group: str) -> dict[Queue, set[str]]:
 def status_queues(case: Case, group: str) -> dict[str, set[Queue]]:
     """Return the queues each client of a group held by its last running info file, by client id; empty if absent."""
     found: dict[str, set[Queue]] = {}
-    for info in positions.running(case):
+    for info in admin_output.running(case):
         if info["group"] == group:
             found[info["client_id"]] = {
                 (b["#Topic"], b["#Broker Name"], queue)
                 for b in info["queues"]
-                if b.get("droped") != "true" and (queue := positions.number(b["#QID"])) is not None
+                if b.get("droped") != "true" and (queue := integer(b["#QID"])) is not None
             }
     return found
 
@@ -332,9 +333,7 @@ def window(firsts: list[dt.datetime | None], case: Case) -> tuple[dt.datetime, d
 
 
 def table(case: Case, group: str) -> pd.DataFrame:
-    """Return who held which queue of a group: place, client_id, topic, broker, queue_id, first, last (null: to the
-    end).
-    """
+    """Return who held which queue of a group: place, client_id, topic, broker, queue_id, first, last (null: to the end)."""
     import pandas as pd
 
     rows = [(h.place, h.client_id, *h.queue, h.first, h.last) for h in holdings(case) if h.group == group]

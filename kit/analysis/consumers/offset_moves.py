@@ -15,8 +15,9 @@ import attrs
 import pandas as pd
 import pyarrow.dataset as ds
 
-from kit.analysis.consumers import offset_lines, positions
+from kit.analysis.consumers import admin_output, offset_lines, positions
 from kit.case.memoize import per_case
+from kit.formats.values import integer
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
@@ -226,15 +227,15 @@ def commands(case: Case) -> list[dict[str, Any]]:
     found = []
     for (file, row_number), block in blocks.items():
         said = blocks.get((file, 0), {})
-        end = number(next((block[n] for n in ("#offset", "#rollbackOffset", "#resetOffset") if n in block), None))
-        queue = number(block.get("#queueId"))
+        end = integer(next((block[n] for n in ("#offset", "#rollbackOffset", "#resetOffset") if n in block), None))
+        queue = integer(block.get("#queueId"))
         if row_number == 0 or end is None or queue is None or "#brokerName" not in block:
             continue
         line = asked.get(file, {})
         group, topic = said.get("argument:-g") or line.get("group"), said.get("argument:-t") or line.get("topic")
         if group and topic:
             timestamp = line.get("timestamp")
-            found.append({"group": group, "topic": topic, "timestamp": timestamp, "queue_id": queue, "start": number(block.get("#consumerOffset")),
+            found.append({"group": group, "topic": topic, "timestamp": timestamp, "queue_id": queue, "start": integer(block.get("#consumerOffset")),
                           "end": end, "broker": block["#brokerName"], "first": None, "file": file, "line": block["line"]})  # fmt: skip
     return found
 
@@ -293,7 +294,7 @@ def copy_times(case: Case) -> dict[str, pd.Timestamp]:
         for item in case.found.of_kind("store_json"):
             copy = item.detail.get("name") == "consumerOffset" and not item.detail.get("backup")
             if copy and item.modified is not None and item.file not in set(known["file"]):
-                found[item.file] = pd.Timestamp(positions.naive(item.modified) or item.modified)
+                found[item.file] = pd.Timestamp(admin_output.naive(item.modified) or item.modified)
     return found
 
 
@@ -308,7 +309,7 @@ def _first_offsets(case: Case) -> dict[tuple[str, int], int]:
         blocks.setdefault((row["file"], row["block"]), {})[row["name"]] = row["value"]
     found: dict[tuple[str, int], int] = {}
     for (file, _), block in blocks.items():
-        low, queue = number(block.get("#Min Offset")), number(block.get("#QID"))
+        low, queue = integer(block.get("#Min Offset")), integer(block.get("#QID"))
         if low is not None and queue is not None and file in topics:
             found[topics[file], queue] = max(low, found.get((topics[file], queue), 0))
     return found
@@ -317,11 +318,6 @@ def _first_offsets(case: Case) -> dict[tuple[str, int], int]:
 def first_stored(case: Case, topic: str) -> dict[int, int]:
     """Return {queue: the first offset still stored} as the latest topicStatus says."""
     return {queue: low for (name, queue), low in _first_offsets(case).items() if name == topic}
-
-
-def number(text: str | None) -> int | None:
-    plain = (text or "").strip()
-    return int(plain) if plain.lstrip("-").isdecimal() else None
 
 
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from kit.analysis import refs
 from kit.analysis.consumers import facts, handled, offset_lines, offset_moves
 from kit.case import scan
 from kit.case.memoize import per_case
+from kit.formats.values import integer
 from kit.inventory.references import Ref
 from kit.rocketmq import names
 
@@ -206,7 +207,7 @@ def _progress(case: Case) -> list[dict[str, Any]]:
         ]
     found = []
     for block in blocks.values():
-        numbers = [offset_moves.number(block.get(name)) for name in ("#QID", "#Consumer Offset", "#Diff")]
+        numbers = [integer(block.get(name)) for name in ("#QID", "#Consumer Offset", "#Diff")]
         if None not in numbers and "#LastTime" in block and block.get("#Topic") and block["file"] in groups:
             queue, offset, diff = numbers
             found.append(

@@ -13,8 +13,7 @@ import pandas as pd
 import pyarrow.dataset as ds
 
 from kit.analysis import refs
-from kit.analysis.consumers import brokers
-from kit.case import scan
+from kit.case import brokers, scan
 from kit.case.memoize import per_case
 from kit.inventory.references import Ref
 

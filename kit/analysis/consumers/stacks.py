@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 import pyarrow.dataset as ds
 
-from kit.analysis.consumers.positions import naive
+from kit.analysis.consumers.admin_output import naive
 from kit.case.memoize import per_case
 from kit.inventory.references import Ref
 

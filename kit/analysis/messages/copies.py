@@ -19,10 +19,11 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from kit.analysis.messages import client_traces, lineage, record_stage
-from kit.analysis.transactions import transactions
+from kit.analysis.transactions import owners
 from kit.case import scan, tables
 from kit.case.memoize import per_case
 from kit.formats.commitlog.schema import TEXT, as_dict, promoted
+from kit.formats.values import integer
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
@@ -138,9 +139,7 @@ def _half_id(row: dict[str, Any]) -> str | None:
 
 
 def _linked(case: Case, known: dict[str, Record]) -> dict[str, str]:
-    """Return {offset id: link} of copies that lost their UNIQ_KEY but name a copy of this message, or are named by
-    one.
-    """
+    """Return {offset id: link} of copies that lost their UNIQ_KEY but name a copy of this message, or are named by one."""
     loose = [row for row in _keyless(case) if row["offset_msg_id"] not in known]
     mine = set(known)
     named = {r["origin_message_id"] for r in known.values()} | {
@@ -164,9 +163,7 @@ def _linked(case: Case, known: dict[str, Record]) -> dict[str, str]:
 
 @per_case
 def _keyless(case: Case) -> list[Record]:
-    """Return the records without a UNIQ_KEY (op records apart) with what they name: few, or a client that writes
-    none.
-    """
+    """Return the records without a UNIQ_KEY (op records apart) with what they name: few, or a client that writes none."""
     mine = ds.field("uniq_key").is_null() & (ds.field("stage") != record_stage.OP)
     rows = itertools.chain.from_iterable(
         scan.whole(pa.Table.from_batches([batch])).to_pylist() for batch in scan.batches(case, _LINKS, mine)
@@ -196,15 +193,11 @@ def fetch(case: Case, condition: pc.Expression) -> list[Record]:
     due = record_stage.due(case, timed.rename(columns={"timer": promoted("TIMER_OUT_MS")}))
     rows = found.drop_columns("timer").to_pylist()
     for row, at in zip(rows, due, strict=True):
-        row |= {name: _whole(row[name]) for name in ("check_times", "delay_level")}
+        row |= {name: integer(row[name]) for name in ("check_times", "delay_level")}
         waits = row["stage"] == record_stage.SCHEDULE and pd.notna(at)
         row |= {"resent": row["resent"] is not None, "due": utc(at) if waits else None}
         row["properties"] = as_dict(row.pop(TEXT))
     return rows
-
-
-def _whole(text: str | None) -> int | None:
-    return int(text) if text is not None and re.fullmatch(r"[0-9]{1,9}", text) else None
 
 
 def utc(at: pd.Timestamp) -> dt.datetime | None:
@@ -213,12 +206,10 @@ def utc(at: pd.Timestamp) -> dt.datetime | None:
 
 
 def ops(case: Case, halves: list[Record]) -> list[Record]:
-    """Return the op records that end one of these half records, with `decision`: a commit names the half record, or it
-    was a rollback.
-    """
+    """Return the op records that end one of these half records, with `decision`: a commit names the half record, or it was a rollback."""
     if not halves:
         return []
-    brokers = transactions.brokers(case, pa.chunked_array([[h["offset_msg_id"] for h in halves]], pa.string()))
+    brokers = owners.brokers(case, pa.chunked_array([[h["offset_msg_id"] for h in halves]], pa.string()))
     mine = {(broker, h["queue_offset"]): h for broker, h in zip(brokers.tolist(), halves, strict=True)}
     said = ds.field("half_queue_offset").isin(sorted({offset for _, offset in mine}))
     found = []
@@ -251,7 +242,7 @@ def _op_records(case: Case, where: pc.Expression) -> list[tuple[int, dict[str, A
     """Return the op records that `where` keeps, each once and in store order, with the number of their broker."""
     said = scan.countable(scan.table(case, "ops", tables.OPS.names, where & (ds.field("queue_id") == 0)))
     said = said.sort_by([("store_timestamp", "ascending"), ("physical_offset", "ascending")])
-    brokers = transactions.brokers(case, said["offset_msg_id"]).tolist()
+    brokers = owners.brokers(case, said["offset_msg_id"]).tolist()
     once = {
         (r["offset_msg_id"], r["half_queue_offset"]): (b, r) for b, r in zip(brokers, said.to_pylist(), strict=True)
     }
@@ -269,8 +260,8 @@ def _ended_by(case: Case, op_ids: Sequence[str]) -> dict[str, list[Record]]:
     if not ended:
         return found
     at = ds.field("queue_offset").isin(sorted({offset for _, offset in ended}))
-    rows = scan.records(case, ("uniq_key", "offset_msg_id", "queue_offset"), transactions.HALF & at)
-    brokers = transactions.brokers(case, rows["offset_msg_id"]).tolist()
+    rows = scan.records(case, ("uniq_key", "offset_msg_id", "queue_offset"), owners.HALF & at)
+    brokers = owners.brokers(case, rows["offset_msg_id"]).tolist()
     for broker, row in zip(brokers, rows.to_pylist(), strict=True):
         if each := ended.get((broker, row["queue_offset"])):
             found[each].append(row)

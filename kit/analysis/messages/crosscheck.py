@@ -1,5 +1,4 @@
-"""Cross-checks of store files against each other: case → Spark frames, empty where all is well or nothing can be
-compared.
+"""Cross-checks of store files against each other: case → Spark frames, empty where all is well or nothing can be compared.
 
 A plain unit of a consume queue is written for every record but those of a transaction's first and last step
 (`DefaultMessageStore.CommitLogDispatcherBuildConsumeQueue`: PREPARED and ROLLBACK have none). Brokers are told apart by
@@ -117,8 +116,7 @@ def unqueued(case: Case) -> DataFrame:
 
 
 def queue_gaps(case: Case) -> DataFrame:
-    """Return stretches of queue offsets that no record has, between records that are there: a lost or damaged part of
-    the commitlog.
+    """Return stretches of queue offsets that no record has, between records that are there: a lost or damaged part of the commitlog.
 
     Columns broker (its host as in offset message ids), topic, queue_id, first (missing queue offset), last, missing
     (how many), behind and before:
@@ -153,7 +151,7 @@ def queue_gaps(case: Case) -> DataFrame:
 
 def _broker(case: Case) -> Column:
     """Return who a record's queue belongs to: a DLedger group stores under the address of whoever leads it."""
-    from kit.analysis.transactions import transactions
+    from kit.analysis.transactions import owners
 
     host = F.expr("substring(offset_msg_id, 1, length(offset_msg_id) - 16)")
     pairs = (
@@ -162,7 +160,7 @@ def _broker(case: Case) -> Column:
         .distinct()
         .collect()
     )
-    known = transactions.joined(sorted((row.file, row.host) for row in pairs))
+    known = owners.joined(sorted((row.file, row.host) for row in pairs))
     if len(set(known.values())) == len(known):
         return host
     table = F.create_map(*[F.lit(word) for pair in sorted(known.items()) for word in pair])

@@ -1,5 +1,4 @@
-"""Which consumer handled which copy of a message and how it ended: from the consumers' own ledgers, else from what
-their logs say.
+"""Which consumer handled which copy of a message and how it ended: from the consumers' own ledgers, else from what their logs say.
 
 A ledger is one table, or several instances' tables of one consumer group. The group is the one whose retry topic the
 ledger's retries are in.
@@ -69,9 +68,7 @@ def deliveries(case: Case) -> pd.DataFrame:
 
 @per_case
 def results(case: Case) -> dict[str | None, int]:
-    """Return how many deliveries of the ledgers ended with each result; empty where there is no ledger that names
-    messages by their ids.
-    """
+    """Return how many deliveries of the ledgers ended with each result; empty where there is no ledger that names messages by their ids."""
     counted = (
         scan.table(case, "rows", ["status"], LEDGERS)
         .group_by("status")
@@ -104,9 +101,7 @@ def _declared(cells: pa.ChunkedArray) -> list[str | None]:
 
 
 def verdict(result: str, share: float = 0.0) -> bool | None:
-    """Tell whether a result means that the message took effect; None where the word is not known and not what most
-    deliveries end with.
-    """
+    """Tell whether a result means that the message took effect; None where the word is not known and not what most deliveries end with."""
     if FAILURE.search(result):
         return False
     if SUCCESS.search(result):
@@ -115,9 +110,7 @@ def verdict(result: str, share: float = 0.0) -> bool | None:
 
 
 def _log_rows(case: Case) -> pd.DataFrame:
-    """Return what application logs say about deliveries: lines that name an id and say how it ended. Senders' lines are
-    left out.
-    """
+    """Return what application logs say about deliveries: lines that name an id and say how it ended. Senders' lines are left out."""
     columns = [
         "file",
         "line",

@@ -84,9 +84,7 @@ def store_order(record: Record) -> tuple[bool, dt.datetime, str, int]:
 
 
 class _Seen:
-    """What was seen of one message so far: the latest copy of each kind that a later hop can have read. Constant time a
-    record.
-    """
+    """What was seen of one message so far: the latest copy of each kind that a later hop can have read. Constant time a record."""
 
     def __init__(self) -> None:
         self.half: Record | None = None
@@ -111,9 +109,7 @@ class _Seen:
 
 
 def told(records: list[Record]) -> list[Record]:
-    """Return the records, which are in store order, with `copied_from` (offset id or None) and `why` (a sentence)
-    filled in.
-    """
+    """Return the records, which are in store order, with `copied_from` (offset id or None) and `why` (a sentence) filled in."""
     done: list[Record] = []
     everything = _Seen()
     of_key: defaultdict[str | None, _Seen] = defaultdict(_Seen)
@@ -169,9 +165,7 @@ def _reason(record: Record, before: _Seen) -> str:
 
 
 def _source(record: Record, before: _Seen, ids: set[str]) -> str | None:
-    """Return the offset id of the record this one was written from: the latest one before it that the hop could have
-    read.
-    """
+    """Return the offset id of the record this one was written from: the latest one before it that the hop could have read."""
     stage, times = record["stage"], record["reconsume_times"]
     found: Record | None = None
     if stage == record_stage.COMMIT:
@@ -188,15 +182,12 @@ def _source(record: Record, before: _Seen, ids: set[str]) -> str | None:
 
 
 def half_id(commit: Record) -> str:
-    """Return the offset id of the half record a commit was made from: same store host, the prepared offset (it inherits
-    the host).
-    """
+    """Return the offset id of the half record a commit was made from: same store host, the prepared offset (it inherits the host)."""
     return f"{commit['offset_msg_id'][:-16]}{commit['prepared_transaction_offset']:016X}"
 
 
 def gaps(records: list[Record], ops: list[Record], end: dt.datetime | None) -> list[dict[str, Any]]:
-    """Return what is missing in the life of one message: dicts `kind`, `text` (a sentence), `offset_msg_id` of the
-    record it is about.
+    """Return what is missing in the life of one message: dicts `kind`, `text` (a sentence), `offset_msg_id` of the record it is about.
 
     `end`: the last store time of the evidence; what was not yet due then is said so.
     """

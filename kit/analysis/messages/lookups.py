@@ -62,9 +62,7 @@ BY_KIND: Final = ("no-message", "connect", "bad-port")
 
 @attrs.define
 class Lookup:
-    """One look-up. `line`: where it begins; `reason`: why it failed (None: found, or not shown); `address`: where it
-    tried to connect.
-    """
+    """One look-up. `line`: where it begins; `reason`: why it failed (None: found, or not shown); `address`: where it tried to connect."""
 
     file: str
     line: int
@@ -95,9 +93,7 @@ def _misread(text: str) -> str | None:
 
 
 def parse(lines: Iterable[tuple[str, int, str]]) -> list[Lookup]:
-    """Read (file, line number, text) in order into look-ups; a failure or a result belongs to the command above it in
-    the same file.
-    """
+    """Read (file, line number, text) in order into look-ups; a failure or a result belongs to the command above it in the same file."""
     found: list[Lookup] = []
     current: Lookup | None = None
     before, other = None, False
@@ -183,9 +179,7 @@ def _judged(case: Case, seen: list[Lookup]) -> list[Lookup]:
 
 
 def _once(seen: list[Lookup]) -> list[Lookup]:
-    """Leave out failures without a command that report a command already listed: a tool prints and logs the same
-    exception.
-    """
+    """Leave out failures without a command that report a command already listed: a tool prints and logs the same exception."""
     typed = [one for one in seen if one.command]
     told = {one.address or _misread(i) for one in typed for i in (one.ids or ("",))} | {
         i.upper() for one in typed for i in one.ids

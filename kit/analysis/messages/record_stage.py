@@ -1,6 +1,4 @@
-"""Copies, retries and steps that never came, counted by what each record is in the life of its message
-(`kit.rocketmq.stages`).
-"""
+"""Copies, retries and steps that never came, counted by what each record is in the life of its message (`kit.rocketmq.stages`)."""
 
 from __future__ import annotations
 
@@ -77,9 +75,7 @@ def copies(case: Case) -> pd.DataFrame:
 
 
 def journeys(case: Case) -> pd.DataFrame:
-    """Return how often each journey was taken: `path` (stages in store order, joined by ` > `), `messages`, `example`
-    (a UNIQ_KEY).
-    """
+    """Return how often each journey was taken: `path` (stages in store order, joined by ` > `), `messages`, `example` (a UNIQ_KEY)."""
     found: dict[str, tuple[int, str]] = {}
     columns = ("uniq_key", "stage", "reconsume_times", "store_timestamp", "physical_offset")
     for rows in scan.by_message(case, columns, ds.field("uniq_key").is_valid()):
@@ -113,8 +109,7 @@ def _paths(rows: pa.Table) -> Iterator[tuple[str, int, str]]:
 
 
 def funnel(case: Case) -> pd.DataFrame:
-    """Return the retry funnel: consumer_group, level (1 …, the reconsumeTimes), step (`sent back`, `retry`, `dlq`),
-    messages, seconds.
+    """Return the retry funnel: consumer_group, level (1 …, the reconsumeTimes), step (`sent back`, `retry`, `dlq`), messages, seconds.
 
     `sent back` counts what the delay holds or held, `retry` what reached the retry topic, `dlq` what became a dead letter.
     `seconds`: median time from the

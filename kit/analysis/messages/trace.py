@@ -1,6 +1,4 @@
-"""The biography of one message: every copy of it, what wrote each, who handled it, what mentions it, and what is
-missing.
-"""
+"""The biography of one message: every copy of it, what wrote each, who handled it, what mentions it, and what is missing."""
 
 from __future__ import annotations
 
@@ -29,8 +27,7 @@ TEXTS: Final = ("log", "text", "mqadmin", "rows", "sends")
 
 
 def trace(case: Case, id: str) -> dict[str, Any]:  # noqa: A002 - the public name of the argument
-    """Tell the life of the message with this UNIQ_KEY, offset id of any copy, or business key (then of every message
-    that has it).
+    """Tell the life of the message with this UNIQ_KEY, offset id of any copy, or business key (then of every message that has it).
 
     Return {"id", "kind" (`uniq`, `offset`, `grpc`, `key`), "uniq_keys", "records", "ops", "handled", "consumers", "traces",
     "mentions", "gaps"}. `records` are the copies in store

@@ -1,6 +1,4 @@
-"""The limits a transaction lives under: from the evidence where it says them, else the default of the version, and said
-which.
-"""
+"""The limits a transaction lives under: from the evidence where it says them, else the default of the version, and said which."""
 
 from __future__ import annotations
 
@@ -9,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 import pyarrow.dataset as ds
 
-from kit.analysis.transactions import transactions
+from kit.analysis.transactions import owners, transactions
 from kit.case import setup
 from kit.rocketmq import names
 
@@ -31,7 +29,7 @@ def table(case: Case) -> pd.DataFrame:
     """
     rows: list[tuple[Any, ...]] = []
     for name, unit in SETTINGS:
-        value, where, known = setup.setting(case, name)
+        value, where, known = setup.setting(case, name, owners.addresses(case))
         rows.append((name, value, unit, known, where.file if where else None, where.line if where else None))
     if case.has("messages"):
         immune = transactions.summary(case).total("immune")

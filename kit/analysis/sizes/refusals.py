@@ -1,5 +1,4 @@
-"""Records that a broker refused to write for their size, as its logs and its clients report them: put-backs, sends,
-commits, deliveries.
+"""Records that a broker refused to write for their size, as its logs and its clients report them: put-backs, sends, commits, deliveries.
 
 A put-back loop prints the same two lines tens of thousands of times a second (reference §6.4), so everything is counted
 where it lies: by file, by the
@@ -148,9 +147,7 @@ def for_size(rows: pd.DataFrame, writer: str | None) -> pd.DataFrame:
 
 
 def rate(rows: pd.DataFrame) -> float | None:
-    """Return refusals a second from the first to the last, None where they bear no times; printed seconds count
-    whole.
-    """
+    """Return refusals a second from the first to the last, None where they bear no times; printed seconds count whole."""
     first, last = rows["first"].min(), rows["last"].max()
     if rows.empty or pd.isna(first) or pd.isna(last):
         return None
@@ -159,10 +156,7 @@ def rate(rows: pd.DataFrame) -> float | None:
 
 def quote(case: Case, rows: pd.DataFrame, most: int = 3) -> tuple[Ref, ...]:
     """Quote the first line of each row."""
-    places = [
-        (str(file), int(line)) for file, line in zip(rows["file"].head(most), rows["line"].head(most), strict=True)
-    ]
-    return tuple(Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True))
+    return case.refs((str(file), int(line)) for file, line in rows[["file", "line"]].head(most).itertuples(index=False))
 
 
 def window(rows: pd.DataFrame) -> tuple[Any, Any] | None:
@@ -181,9 +175,7 @@ def volume(case: Case, rows: pd.DataFrame) -> int:
 
 
 def rolled(rows: pd.DataFrame) -> tuple[bool, int]:
-    """Return whether the logs of some kind begin in the middle of the refusals, and how many seconds are gone between
-    their files.
-    """
+    """Return whether the logs of some kind begin in the middle of the refusals, and how many seconds are gone between their files."""
     begun, gaps = False, 0
     for _, mine in rows.dropna(subset=["first"]).groupby("event"):
         files = (
@@ -218,9 +210,7 @@ class Rejects:
 
 
 def rejects(case: Case) -> Rejects:
-    """Return the sends refused at once for their size, each once however many logs report it; worked out once per
-    case.
-    """
+    """Return the sends refused at once for their size, each once however many logs report it; worked out once per case."""
     return once(case, "size rejects", lambda: _rejects(case))
 
 
@@ -250,16 +240,12 @@ def _rejects(case: Case) -> Rejects:
 
 
 def _names_refused(case: Case, store: pd.DataFrame) -> bool:
-    """Tell whether the store refused names, not sizes: brokers up to 4.6.0 answer a topic that is too long in the same
-    words.
-    """
+    """Tell whether the store refused names, not sizes: brokers up to 4.6.0 answer a topic that is too long in the same words."""
     return store.empty and bool(refs.seen(case, "topic-too-long")) and case.has_source("store")
 
 
 def _answers(case: Case, slug: str) -> pd.DataFrame:
-    """Return the entries of clients and applications with this refusal: file, line, ts, source, thread, logger,
-    attempt, in order.
-    """
+    """Return the entries of clients and applications with this refusal: file, line, ts, source, thread, logger, attempt, in order."""
     columns = ["file", "line", "ts", "source", "thread", "logger", "attempt"]
     if not refs.seen(case, slug):
         return pd.DataFrame(columns=pd.Index(columns)).astype({"attempt": bool})

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
-from kit.rocketmq import binary_format, names, size
+from kit.rocketmq import binary_format, names, rewrites
 
 if TYPE_CHECKING:
-    from kit.analysis.sizes.sizes import Limits
+    from kit.analysis.sizes.in_force import Limits
 
 COLUMNS: Final = (
     "topic", "body", "properties", "broker", "limit", "producer_group", "check_max", "dledger", "v6", "cluster",
@@ -36,8 +36,7 @@ ADDED: Final = frozenset(
 
 
 def start(half: Any, known: Limits, safe_body: int | None) -> pd.DataFrame:
-    """Return the one row of `COLUMNS` from a half record (a row of `sizes.halves`), none where limit or release are not
-    known.
+    """Return the one row of `COLUMNS` from a half record (a row of `sizes.halves`), none where limit or release are not known.
 
     `body`: its stored body in bytes; `properties`: the application's, as JSON; `extra`: bytes of its record that the
     arithmetic does not explain (properties of other clients), kept in every copy; `safe_body`: the largest on its topic.
@@ -50,7 +49,7 @@ def start(half: Any, known: Limits, safe_body: int | None) -> pd.DataFrame:
     v6 = bool(half.sys_flag & binary_format.BORN_HOST_V6)
     cluster = stored.get(names.CLUSTER) or names.DEFAULT_CLUSTER
     group = stored.get(names.PGROUP, "")
-    rows = size.table(
+    rows = rewrites.table(
         half.body_size, half.real_topic, own, broker=known.version, limit=known.limit, dledger=known.dledger,
         producer_group=group, check_max=known.check_max, cluster=cluster, v6=v6,
     )["rows"]  # fmt: skip

@@ -1,5 +1,4 @@
-"""What producers answered about their transactions, and what went wrong in their local step: frames from the logs,
-keyed by UNIQ_KEY.
+"""What producers answered about their transactions, and what went wrong in their local step: frames from the logs, keyed by UNIQ_KEY.
 
 transaction.log prints every answer but a plain COMMIT; the client catches an exception of the local transaction, logs
 it at INFO and passes its
@@ -103,8 +102,7 @@ def per_transaction(case: Case) -> pd.DataFrame | None:
 
 
 def exception_count(case: Case) -> int | None:
-    """Return how many exceptions of local transactions the client logs report; None where no producer's client log is
-    among them.
+    """Return how many exceptions of local transactions the client logs report; None where no producer's client log is among them.
 
     Consumers and mqadmin write client logs too, which could not tell.
     """
@@ -150,9 +148,7 @@ def _client_exceptions(case: Case) -> pd.DataFrame:
 
 
 def bad_results(case: Case) -> pd.DataFrame | None:
-    """Return send results that are not SEND_OK: uniq_key, how (the status), ts, file, line. The client then rolls back
-    by itself.
-    """
+    """Return send results that are not SEND_OK: uniq_key, how (the status), ts, file, line. The client then rolls back by itself."""
     if not refs.seen(case, "send-result"):
         return None
     ok = pc.match_substring(ds.field("message"), "SEND_OK")
@@ -163,8 +159,7 @@ def bad_results(case: Case) -> pd.DataFrame | None:
 
 
 def logged_errors(case: Case, keys: pd.DataFrame) -> pd.DataFrame | None:
-    """Return errors that producing applications logged with one of these business keys: uniq_key, how (`error`), ts,
-    file, line.
+    """Return errors that producing applications logged with one of these business keys: uniq_key, how (`error`), ts, file, line.
 
     `keys`: uniq_key, key. A producing application is one that prints send results or whose stack trace runs through the
     transaction listener;
@@ -209,9 +204,7 @@ def group_answers(case: Case) -> pd.DataFrame | None:
 
 
 def one_host(case: Case) -> bool:
-    """Tell whether all transactions were written and all checks answered by a single host, so that no answer can be
-    foreign.
-    """
+    """Tell whether all transactions were written and all checks answered by a single host, so that no answer can be foreign."""
     if not refs.seen(case, *SAID):
         return True
     half = (ds.field("topic") == names.HALF_TOPIC) & (ds.field(promoted(names.REAL_TOPIC)) != names.HALF_TOPIC)

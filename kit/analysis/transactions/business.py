@@ -45,9 +45,7 @@ def _by_key(case: Case) -> pd.DataFrame:
 
 
 def rows_of(case: Case, transactions: pa.Table) -> pd.DataFrame:
-    """Return the business rows of transactions (a table with uniq_key and keys): uniq_key, key, file, line, status, in this
-    order.
-    """
+    """Return the business rows of transactions (a table with uniq_key and keys): uniq_key, key, file, line, status, in this order."""
     if not present(case):
         return pd.DataFrame(columns=["uniq_key", "key", "file", "line", "status"], dtype=object)
     table = by_key(case)

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from kit.analysis import refs
-from kit.analysis.sizes import sizes
+from kit.analysis.sizes import in_force, sizes
 from kit.analysis.transactions import transactions
 from kit.case import scan
 from kit.rocketmq import names
@@ -52,9 +52,7 @@ def waiting(case: Case, behind: int) -> int:
 
 
 def timeline(case: Case) -> pd.DataFrame:
-    """Return the half queue over time: columns ts, offset, line: `checked` (where a round of checks began), `stored`
-    (end of the queue).
-    """
+    """Return the half queue over time: columns ts, offset, line: `checked` (where a round of checks began), `stored` (end of the queue)."""
     parts = []
     if refs.seen(case, "check-position"):
         printed = scan.frame(scan.events(case, ["check-position"], ("ts",)).select(["ts", "topic", "half_offset"]))
@@ -84,10 +82,9 @@ def near_limit(case: Case) -> pd.DataFrame:
     queue_offset, store_size, last_size,
     limit, fate (`refused`, `at_risk`, `fits`, `ended`), offset_msg_id; the largest ones.
     """
-    known = sizes.limits(case)
     found, _ = sizes.looping(case)
-    stuck = list(found["offset_msg_id"].head(sizes.IDS)) if found is not None else []
-    columns = ["queue_offset", "store_size", "last_size", "offset_msg_id", "refused", "uniq_key"]
+    stuck = list(found["offset_msg_id"].head(in_force.IDS)) if found is not None else []
+    columns = ["queue_offset", "store_size", "last_size", "limit", "offset_msg_id", "refused", "uniq_key"]
     order: Any = {"by": ["store_size", "queue_offset"], "ascending": [False, True]}
     largest = pd.DataFrame(columns=columns)
     for rows in sizes.halves(case):
@@ -96,5 +93,5 @@ def near_limit(case: Case) -> pd.DataFrame:
     open_ = largest["uniq_key"].isin(sizes.open_keys(case, list(largest["uniq_key"])))
     fates = [largest["offset_msg_id"].isin(stuck), ~open_, largest["refused"].notna()]
     frame = largest.assign(fate=scan.choose(fates, ["refused", "ended", "at_risk"], "fits").astype(object))
-    frame = frame[["queue_offset", "store_size", "last_size", "fate", "offset_msg_id"]].reset_index(drop=True)
-    return frame.assign(limit=pd.array([known.limit] * len(frame), dtype="Int64"))
+    columns = ["queue_offset", "store_size", "last_size", "fate", "offset_msg_id", "limit"]
+    return frame[columns].astype({"limit": "Int64"}).reset_index(drop=True)

@@ -134,8 +134,7 @@ def counts(case: Case) -> pd.DataFrame:
 
 
 def growth(case: Case, messages: int, records: int) -> pd.DataFrame:
-    """Return leaked half records in the order of their offsets, thinned to what a chart draws; each doubling (messages
-    × 2^k) is kept.
+    """Return leaked half records in the order of their offsets, thinned to what a chart draws; each doubling (messages × 2^k) is kept.
 
     Columns seq (1 …), store_timestamp, half_queue_offset, check_times, uniq_key, doubling (bool).
     """

@@ -1,6 +1,4 @@
-"""The path every transaction took (local answer, checks, end, consumer), how many took it, and a few of each told
-record by record.
-"""
+"""The path every transaction took (local answer, checks, end, consumer), how many took it, and a few of each told record by record."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from kit.analysis.transactions import answers, transactions
+from kit.analysis.transactions import answers, owners, transactions
 from kit.case import scan
 from kit.case.memoize import once
 from kit.formats.commitlog.strings import hashed
@@ -36,7 +34,7 @@ _READ: Final = (
     "physical_offset",
     "topic",
     "sys_flag",
-    transactions.TARGET,
+    owners.TARGET,
     *transactions.RENEWED,
 )
 
@@ -129,8 +127,7 @@ def flow(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def timeline(case: Case, frame: pd.DataFrame, also: Sequence[str] = ()) -> pd.DataFrame:
-    """Return the records and answers of the examples of each path, and of the transactions `also`, in time order,
-    `TIMELINE_ROWS` at most.
+    """Return the records and answers of the examples of each path, and of the transactions `also`, in time order, `TIMELINE_ROWS` at most.
 
     Columns path, uniq_key, key, stage (`half`, `check`, `op`, `commit`, `discard`, `retry`, `dead letter`, `answer …`),
     time (UTC), seconds (since the
@@ -180,7 +177,7 @@ def timeline(case: Case, frame: pd.DataFrame, also: Sequence[str] = ()) -> pd.Da
 
 def _stages(records: pd.DataFrame) -> np.ndarray:
     """Return what each record of a transaction is; None for a leaked retry and what waits for a delay."""
-    topic, target = records["topic"].fillna(""), records[transactions.TARGET]
+    topic, target = records["topic"].fillna(""), records[owners.TARGET]
     half = (topic == names.HALF_TOPIC) & target.notna() & (target != names.HALF_TOPIC)
     renewed = records[list(transactions.RENEWED)].notna().any(axis=1)
     commit = (records["sys_flag"] & names.TRANSACTION_MASK) == names.TRANSACTION_COMMIT

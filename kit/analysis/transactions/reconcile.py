@@ -199,9 +199,7 @@ def _causes(case: Case, wrong: pd.DataFrame) -> pd.DataFrame | None:
 
 
 def finished(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `inconsistent` whose transaction was ended by somebody: discarded ones are a neighbour's
-    matter.
-    """
+    """Return the rows of `inconsistent` whose transaction was ended by somebody: discarded ones are a neighbour's matter."""
     return frame[frame["state"].isin(["committed", "rolled_back"])]
 
 

@@ -134,9 +134,7 @@ def _printed_lengths(case: Case) -> Counter[int]:
 def _reason(
     case: Case, answers: Counter[str], groups: list[str], lengths: Counter[int]
 ) -> tuple[str | None, int | None]:
-    """Tell the reasons apart. MESSAGE_ILLEGAL means a name too long or properties too long: the group's own length and
-    store.log decide.
-    """
+    """Tell the reasons apart. MESSAGE_ILLEGAL means a name too long or properties too long: the group's own length and store.log decide."""
     limit = store_limit(case)
     by_name = {len(names.RETRY_PREFIX) + len(group) for group in groups} | {
         n for n in map(len, retry_topics(case)) if n in lengths
@@ -152,9 +150,7 @@ def _reason(
 
 
 def store_limit(case: Case) -> int:
-    """Longest name of a retry topic that the brokers of this case store; where their release is unknown, the limit of
-    most releases.
-    """
+    """Longest name of a retry topic that the brokers of this case store; where their release is unknown, the limit of most releases."""
     known = setup.broker_versions(case)
     return min(
         (int(versions.rule("brokerRetryTopicMax", version)) for version in known),

@@ -19,18 +19,15 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
-from pyspark.sql import functions as F  # noqa: N812
 
 from kit.analysis import refs
-from kit.analysis.transactions import business
+from kit.analysis.transactions import business, owners
 from kit.case import scan, setup
 from kit.case.memoize import once, per_case
 from kit.formats.commitlog.schema import promoted
 from kit.rocketmq import names, stages, versions
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
-
     from kit.case.case import Case
 
 STATES: Final = ("committed", "rolled_back", "discarded", "pending")
@@ -53,9 +50,7 @@ _READ: Final = (
 
 @attrs.frozen
 class Group:
-    """Counts of one producer group's transactions. `covered`: first and last half message (UTC) whose business row is
-    in the evidence.
-    """
+    """Counts of one producer group's transactions. `covered`: first and last half message (UTC) whose business row is in the evidence."""
 
     name: str | None
     half_messages: int
@@ -75,9 +70,7 @@ class Group:
 
 @attrs.frozen
 class Summary:
-    """Counts over all transactions. `discarded` is None where the version keeps no discarded message and no log
-    tells.
-    """
+    """Counts over all transactions. `discarded` is None where the version keeps no discarded message and no log tells."""
 
     groups: tuple[Group, ...]
     dead_lettered: int
@@ -100,11 +93,6 @@ class Summary:
         return found if self.knows_discarded else found | {"discarded": None}
 
 
-TARGET: Final = promoted(names.REAL_TOPIC)
-HALF: Final = (
-    (ds.field("topic") == names.HALF_TOPIC) & (ds.field(TARGET) != names.HALF_TOPIC) & ds.field("uniq_key").is_valid()
-)
-"""Half messages and put-back copies of them, as a condition for `scan.records`; leaked retries are not among them."""
 RENEWED: Final = tuple(map(promoted, stages.RENEWED))
 """Columns of which a half record that a check or the immunity time wrote has one."""
 
@@ -112,67 +100,6 @@ RENEWED: Final = tuple(map(promoted, stages.RENEWED))
 def is_real(topic: str) -> bool:
     """Tell whether a topic is one that producers send to."""
     return topic not in names.SYSTEM_TOPICS and not topic.startswith((names.RETRY_PREFIX, names.DLQ_PREFIX))
-
-
-def _host() -> Column:
-    """Return the storing host as the offset message id spells it: everything but its 16 digits of offset."""
-    return F.expr("left(offset_msg_id, length(offset_msg_id) - 16)")
-
-
-def owners(case: Case) -> dict[str, str]:
-    """Return {storing host: the host that stands for its broker}, hosts as in offset message ids.
-
-    Half and op queues belong to a broker, and a broker changes its address when another member of its group leads:
-    hosts that wrote
-    into one file are one broker.
-    """
-    return once(case, "queue owners", lambda: joined(sorted(_hosts(case))))
-
-
-def _hosts(case: Case) -> set[tuple[str, str]]:
-    """Return (file, storing host) of all half and op records. Without Spark: it is a look at two columns."""
-    pairs: set[tuple[str, str]] = set()
-    wanted = ds.field("topic").isin([names.HALF_TOPIC, names.OP_TOPIC])
-    for batch in ds.dataset(case.folder("messages"), format="parquet").to_batches(
-        columns=["file", "offset_msg_id"], filter=wanted
-    ):
-        hosts = pc.utf8_slice_codeunits(batch["offset_msg_id"], 0, -16)
-        seen = pa.table([batch["file"], hosts], ["file", "host"]).group_by(["file", "host"]).aggregate([])
-        pairs |= {(row["file"], row["host"]) for row in seen.to_pylist() if row["file"] and row["host"]}
-    return pairs
-
-
-def joined(pairs: list[tuple[str, str]]) -> dict[str, str]:
-    """Return one name for all hosts that are connected through files."""
-    root: dict[str, str] = {}
-
-    def find(node: str) -> str:
-        while root.setdefault(node, node) != node:
-            node = root[node]
-        return node
-
-    for file, host in pairs:
-        a, b = find(f"file {file}"), find(f"host {host}")
-        root[max(a, b)] = min(a, b)
-    return {host: find(f"host {host}") for _, host in pairs}
-
-
-def owner(case: Case) -> Column:
-    """Return the broker that a record's queue belongs to, as a column of `records` or `ops`."""
-    known = owners(case)
-    if len(set(known.values())) == len(known):
-        return _host()
-    table = F.create_map(*[F.lit(x) for pair in sorted(known.items()) for x in pair])
-    return F.coalesce(F.try_element_at(table, _host()), _host())
-
-
-def brokers(case: Case, ids: pa.ChunkedArray) -> np.ndarray:
-    """Return a number for the broker whose queue each record is in, by its offset id; -1 where that is null."""
-    known = owners(case)
-    numbers = {name: n for n, name in enumerate(sorted(set(known.values())))}
-    coded = pc.utf8_slice_codeunits(ids, 0, -16).combine_chunks().dictionary_encode()
-    of = [numbers.setdefault(known.get(h, h), len(numbers)) for h in coded.dictionary.to_pylist()]
-    return np.array([*of, -1], np.int64)[coded.indices.fill_null(len(of)).to_numpy()]
 
 
 def accounts(case: Case) -> pa.Table:
@@ -222,7 +149,7 @@ def _ended(case: Case) -> pd.DataFrame:
     ops = scan.table(case, "ops", wanted, (ds.field("queue_id") == 0) & ds.field("half_queue_offset").is_valid())
     found = scan.frame(ops.drop_columns(["offset_msg_id", "half_queue_offset"]))
     found = found.rename(columns={"store_timestamp": "op_time", "physical_offset": "op_offset", "file": "op_file"})
-    found = found.assign(broker=brokers(case, ops["offset_msg_id"]), queue=ops["half_queue_offset"].to_numpy())
+    found = found.assign(broker=owners.brokers(case, ops["offset_msg_id"]), queue=ops["half_queue_offset"].to_numpy())
     return found.sort_values(["op_time", "op_offset", "op_file"]).drop_duplicates(["broker", "queue"])
 
 
@@ -235,16 +162,16 @@ def _told(case: Case, rows: pa.Table, ended: pd.DataFrame, given_up: pa.Array | 
     times = rows["store_timestamp"].cast(pa.int64()).fill_null(np.iinfo(np.int64).min).to_numpy()
     order = np.lexsort((offset, times))
     in_half = scan.is_(rows["topic"], lambda t: t == names.HALF_TOPIC)
-    half = in_half & scan.is_(rows[TARGET], lambda t: t != names.HALF_TOPIC)
+    half = in_half & scan.is_(rows[owners.TARGET], lambda t: t != names.HALF_TOPIC)
     renewed = half & np.logical_or.reduce([rows[name].is_valid().to_numpy() for name in RENEWED])
     waits = scan.is_(rows["topic"], lambda t: t == names.SCHEDULE_TOPIC)
     bit = (rows["sys_flag"].to_numpy() & names.TRANSACTION_MASK) == names.TRANSACTION_COMMIT
     commit = bit & scan.is_(rows["topic"], is_real)
     # A commit with a delay waits in SCHEDULE first; it is on its way to its topic.
     times_consumed = rows["reconsume_times"].to_numpy()
-    waiting = bit & waits & scan.is_(rows[TARGET], is_real) & (times_consumed == 0)
+    waiting = bit & waits & scan.is_(rows[owners.TARGET], is_real) & (times_consumed == 0)
     discard = scan.is_(rows["topic"], lambda t: t == names.DISCARD_TOPIC)
-    discard |= waits & scan.is_(rows[TARGET], lambda t: t == names.DISCARD_TOPIC)
+    discard |= waits & scan.is_(rows[owners.TARGET], lambda t: t == names.DISCARD_TOPIC)
     dead = scan.is_(rows["topic"], lambda t: t.startswith(names.DLQ_PREFIX))
 
     def first(mask: np.ndarray, among: np.ndarray = order) -> np.ndarray:
@@ -279,7 +206,9 @@ def _told(case: Case, rows: pa.Table, ended: pd.DataFrame, given_up: pa.Array | 
     own = np.where(original >= 0, offset[original], -1)
     checks = scan.numbers(rows[promoted(names.CHECK_TIMES)])
     checked = best(half & (checks >= 0), checks)
-    ops = _ops(brokers(case, rows["offset_msg_id"]), at["queue_offset"], half, key, offset, ended).reindex(range(count))
+    ops = _ops(owners.brokers(case, rows["offset_msg_id"]), at["queue_offset"], half, key, offset, ended).reindex(
+        range(count)
+    )
     logged = np.zeros(count, bool)
     if given_up is not None:
         logged = any_(half & pc.is_in(rows["offset_msg_id"], value_set=given_up).to_numpy())
@@ -288,7 +217,7 @@ def _told(case: Case, rows: pa.Table, ended: pd.DataFrame, given_up: pa.Array | 
         [None, *STATES[:3]],
         STATES[3],
     )
-    texts = {"keys": "keys", "topic": TARGET, "producer_group": promoted(names.PGROUP), "born_host": "born_host"}
+    texts = {"keys": "keys", "topic": owners.TARGET, "producer_group": promoted(names.PGROUP), "born_host": "born_host"}
     of = {name: taken(column, original) for name, column in texts.items()}
     flags = {"cluster": names.CLUSTER, "immune": names.CHECK_IMMUNITY}
     is_set = {name: taken(promoted(prop), original).is_valid() for name, prop in flags.items()}
@@ -334,9 +263,7 @@ def _ops(
 
 
 def _discarded_by_log(case: Case) -> pa.Array | None:
-    """Return the offset ids of the half copies the log says were discarded; None where the version keeps the message itself
-    (4.5.2+).
-    """
+    """Return the offset ids of the half copies the log says were discarded; None where the version keeps the message itself (4.5.2+)."""
     if keeps_discarded(case) or not refs.seen(case, "check-discard"):
         return None
     return pc.unique(scan.events(case, ["check-discard"])["msg_id"]).drop_null()
@@ -344,7 +271,7 @@ def _discarded_by_log(case: Case) -> pa.Array | None:
 
 def keeps_discarded(case: Case) -> bool:
     """Whether every broker known to this evidence keeps a message it gives up."""
-    said = [versions.rule("discardTopic", version) for version in setup.broker_versions(case)]
+    said = [versions.rule("discardTopic", version) for version in setup.broker_versions(case, owners.addresses(case))]
     return bool(said) and all(said)
 
 

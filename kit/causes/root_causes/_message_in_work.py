@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
-from kit.analysis.consumers import facts, handled, lag, members, positions, stacks
-from kit.causes.root_causes import _consumer_stuck_texts as text
+from kit.analysis.consumers import admin_output, facts, handled, lag, members, stacks
+from kit.causes.root_causes.texts import consumer_stuck as text
+from kit.formats.values import integer
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
@@ -31,13 +32,13 @@ class Message:
 
 def one_full(case: Case) -> dict[str, Any] | None:
     """Return the only process queue of a topic in which many messages wait while the client's others hold few, None if absent."""
-    for info in positions.running(case):
+    for info in admin_output.running(case):
         by_topic: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for row in info["queues"]:
             by_topic[row["#Topic"]].append(row)
         for rows in by_topic.values():
-            full = [row for row in rows if (positions.number(row.get("cachedMsgCount")) or 0) > lag.LEAST]
-            if len(full) == 1 < len(rows) and (positions.number(full[0]["cachedMsgCount"]) or 0) > lag.SMALL:
+            full = [row for row in rows if (integer(row.get("cachedMsgCount")) or 0) > lag.LEAST]
+            if len(full) == 1 < len(rows) and (integer(full[0]["cachedMsgCount"]) or 0) > lag.SMALL:
                 return full[0]
     return None
 
@@ -124,18 +125,18 @@ def frame(thread: stacks.Consuming) -> str | None:
 
 def thread_refs(case: Case, threads: list[stacks.Consuming]) -> tuple[Ref, ...]:
     places = dict.fromkeys((t.file, t.lines[0] if t.lines else t.line) for t in threads)
-    return tuple(case.ref(file, line) for file, line in list(places)[:3])
+    return case.refs(list(places)[:3])
 
 
 def _memory(case: Case, queue: lag.Stuck) -> dict[str, Any] | None:
     """Return the process queue (consumerStatus) that begins with the message a queue is at, None where none does."""
-    for info in positions.running(case):
+    for info in admin_output.running(case):
         for row in info["queues"] if info["group"] == queue.group else ():
-            there = (row["#Topic"], positions.number(row["#QID"])) == (queue.topic, queue.queue_id)
+            there = (row["#Topic"], integer(row["#QID"])) == (queue.topic, queue.queue_id)
             if (
                 there
                 and row.get("cachedMsgMinOffset") == str(queue.offset)
-                and (positions.number(row.get("cachedMsgCount")) or 0) > 0
+                and (integer(row.get("cachedMsgCount")) or 0) > 0
             ):
                 return row
     return None
@@ -144,6 +145,6 @@ def _memory(case: Case, queue: lag.Stuck) -> dict[str, Any] | None:
 def _ordered(case: Case, group: str) -> bool:
     return any(
         info["properties"].get("PROP_CONSUMEORDERLY") == "true"
-        for info in positions.running(case)
+        for info in admin_output.running(case)
         if info["group"] == group
     )

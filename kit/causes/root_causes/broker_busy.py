@@ -18,14 +18,14 @@ import attrs
 import pandas as pd
 
 from kit.analysis import refs
-from kit.analysis.consumers import reach
+from kit.analysis.access import reach
 from kit.analysis.messages import pasted_ids
 from kit.analysis.sends import attempts, busy, busy_config, load_timeline, refused_pulls, sends, stalls
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Moment, Remedy, Step, named
-from kit.causes.root_causes._broker_busy_texts import Claim, Fix, Text
+from kit.causes.root_causes.texts.broker_busy import Claim, Fix, Text
 from kit.i18n import T
 from kit.inventory.references import Ref
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
-from kit.analysis.consumers import facts, handled, lag, positions, stacks
+from kit.analysis.consumers import admin_output, facts, handled, lag, positions, stacks
 from kit.causes import collect_next
 from kit.causes.alerts import LAG_GROWS, Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
+from kit.formats.values import integer
 from kit.i18n import T
 from kit.inventory.references import Ref
 from kit.rocketmq import names
@@ -184,10 +185,10 @@ def _totals(case: Case) -> list[Step]:
     """Return the step that a group lags in all, where consumerProgress was asked for every group: without queues, at one moment."""
     rows = [
         b
-        for b in positions.admin_blocks(case)
+        for b in admin_output.admin_blocks(case)
         if b["command"] == "consumerProgress" and names.of_users(b.get("#Group") or "")
     ]
-    lags = [(positions.number(row.get("#Diff Total")) or 0, row) for row in rows]
+    lags = [(integer(row.get("#Diff Total")) or 0, row) for row in rows]
     most, row = max(lags, key=lambda each: each[0], default=(0, None))
     if row is None or most < MUCH:
         return []
@@ -226,11 +227,11 @@ def _slow(case: Case, worst: lag.Pair) -> tuple[Any, Ref] | None:
     arrived = sum(q.arrived for q in worst.queues) / seconds if seconds else 0.0
     infos = {
         info["client_id"]: info
-        for info in positions.running(case)
+        for info in admin_output.running(case)
         if info["group"] == worst.group and worst.topic in info["rt"]
     }
     known = [
-        (info, *info["rt"][worst.topic], positions.number(info["properties"].get("PROP_THREADPOOL_CORE_SIZE")))
+        (info, *info["rt"][worst.topic], integer(info["properties"].get("PROP_THREADPOOL_CORE_SIZE")))
         for info in infos.values()
     ]
     if not known or any(not ms or not threads for _, ms, _, threads in known):

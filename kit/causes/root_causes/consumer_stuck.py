@@ -17,8 +17,9 @@ from kit.case import scan
 from kit.causes import collect_next
 from kit.causes.alerts import QUEUE_STANDS, Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
-from kit.causes.root_causes import _consumer_stuck_texts as text
 from kit.causes.root_causes import _message_in_work as work
+from kit.causes.root_causes.texts import consumer_stuck as text
+from kit.formats.values import integer
 from kit.i18n import T
 from kit.inventory.references import Ref
 
@@ -135,7 +136,7 @@ def _without(case: Case, finding: Finding) -> Finding:
         if said.queue is not None:
             topic, broker, queue_id = said.queue
             finding.figures |= {
-                "queue": {"topic": topic, "broker": broker or None, "queue_id": queue_id}, "queue_offset": positions.number(said.values.get("queue_offset")),
+                "queue": {"topic": topic, "broker": broker or None, "queue_id": queue_id}, "queue_offset": integer(said.values.get("queue_offset")),
                 "uniq_key": said.values.get("uniq_key"), "why": "suspended",
             }  # fmt: skip
     elif held := work.same_minimum(case):

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
-from kit.analysis.consumers import facts, handled, lag, members, positions
+from kit.analysis.consumers import admin_output, facts, handled, lag, members
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
 from kit.causes.root_causes import _untouched_queues as untouched
+from kit.formats.values import integer
 from kit.i18n import T
 from kit.inventory.references import Ref
 from kit.rocketmq import names
@@ -152,7 +153,7 @@ def _twice(
 def _listed(case: Case) -> tuple[Ref, Ref, str, str | None] | None:
     """Return the two lines in which one output of consumerStatus lists the same client id, None where none does."""
     seen: dict[tuple[str, str], dict[str, Any]] = {}
-    for block in positions.admin_blocks(case):
+    for block in admin_output.admin_blocks(case):
         if block["command"] != "consumerStatus" or not block.get("#ClientId"):
             continue
         before = seen.setdefault((block["file"], block["#ClientId"]), block)
@@ -204,7 +205,7 @@ def _same_shares(case: Case) -> list[tuple[facts.Said, facts.Said]]:
             said.group
             and names.of_users(said.group)
             and not topic.startswith(names.RETRY_PREFIX)
-            and (positions.number(said.values.get("clients")) or 2) > 1
+            and (integer(said.values.get("clients")) or 2) > 1
         ):
             queues = facts.queues(said.values.get("set", ""))
             if queues:

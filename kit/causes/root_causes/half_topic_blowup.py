@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from kit.analysis import refs
-from kit.analysis.transactions import answers, leaks, send_back
+from kit.analysis.transactions import answers, leaks, owners, send_back
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Moment, Remedy, Step, named
-from kit.causes.root_causes._half_topic_texts import Claim, Fix, Text
+from kit.causes.root_causes.texts.half_topic_blowup import Claim, Fix, Text
 from kit.i18n import Sentence, T
 from kit.rocketmq import names
 
@@ -68,9 +68,7 @@ ALERTS: Final = (
 
 @attrs.frozen
 class Leak:
-    """What the records say, in records: leaked half records, those with and without the commit bit, commits themselves,
-    discarded ones.
-    """
+    """What the records say, in records: leaked half records, those with and without the commit bit, commits themselves, discarded ones."""
 
     half: int
     messages: int
@@ -191,9 +189,7 @@ def _diverted_step(case: Case, leak: Leak | None, printed: refs.Seen) -> Step:
 
 
 def _answer_step(case: Case, leak: Leak | None) -> Step:
-    """Return that the check listener answered COMMIT for a leaked record: the answer names the schedule record by its
-    offset.
-    """
+    """Return that the check listener answered COMMIT for a leaked record: the answer names the schedule record by its offset."""
     said = answers.answers(case) if refs.seen(case, "check-answer-commit") else None
     if not leak or not leak.half or said is None:
         return Step(Claim.ANSWERED_UNKNOWN, "supporting", None)
@@ -210,7 +206,7 @@ def _limit_step(case: Case, leak: Leak | None) -> Step:
     given_up = refs.seen(case, "check-discard")
     if not leak or not leak.discarded:
         return Step(Claim.BOUNDED_UNKNOWN, "supporting", None)
-    limit = setup.setting(case, "transactionCheckMax").value
+    limit = setup.setting(case, "transactionCheckMax", owners.addresses(case)).value
     every = leaks.leaked(case)
     first = refs.records_at(case, every[every["place"] == "discarded"], 1)
     quoted = first + refs.quote(case, given_up, 1)

@@ -21,7 +21,7 @@ from kit.case import scan, setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, named
-from kit.causes.root_causes._message_identity_texts import Claim, Fix, Text
+from kit.causes.root_causes.texts.message_identity import Claim, Fix, Text
 from kit.i18n import T
 from kit.inventory.references import Ref
 

@@ -17,12 +17,12 @@ import attrs
 import pandas as pd
 
 from kit.analysis import refs
-from kit.analysis.sizes import refusals, sizes, what_if
+from kit.analysis.sizes import in_force, refusals, sizes, what_if
 from kit.analysis.transactions import half_queue
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, named
-from kit.causes.root_causes._message_size_mismatch_texts import MEASURES, UNKNOWN, Claim, Fix, Text
+from kit.causes.root_causes.texts.message_size_mismatch import MEASURES, UNKNOWN, Claim, Fix, Text
 from kit.formats.commitlog.schema import TEXT, as_dict
 from kit.i18n import T
 from kit.rocketmq import record_fields, size
@@ -73,7 +73,7 @@ class Seen:
     looping half records, first ones.
     """
 
-    limits: sizes.Limits
+    limits: in_force.Limits
     named: pd.DataFrame
     failed: pd.DataFrame
     records: list[Any]
@@ -83,11 +83,8 @@ class Seen:
 
     @property
     def lines(self) -> pd.DataFrame:
-        return (
-            pd.concat([self.named, self.failed])
-            if len(self.named) and len(self.failed)
-            else (self.named if len(self.named) else self.failed)
-        )
+        some = [lines for lines in (self.named, self.failed) if len(lines)]
+        return pd.concat(some) if some else self.failed
 
     @property
     def count(self) -> int:
@@ -157,7 +154,7 @@ def _seen(case: Case) -> Seen:
     records = [_Half(row) for row in stuck.head(SHOWN).astype(object).to_dict("records")] if stuck is not None else []
     failed = rows[rows["event"] == "put-back-failed"]
     return Seen(
-        sizes.limits(case),
+        in_force.limits(case),
         refusals.for_size(rows, "put_back"),
         failed,
         records,

@@ -32,7 +32,7 @@ SUMMARY = T(
     "The master is gone, and {missing} of {acknowledged} acknowledged messages are not on its replica, which ends at byte {end} ({time})."
 )
 SUMMARY_OPEN = T(
-    "Group offsets lie beyond the end of the replica: it lacks records. Whether acknowledged ones are missing, only the senders' own records tell."
+    "Group offsets lie beyond the end of the replica: it lacks records. Whether acknowledged ones are missing, only the senders' own records show."
 )
 LACKS = T(
     "{missing} of {acknowledged} sends that were answered SEND_OK are not on the replica: it ends at byte {end}, their records lie behind."

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis import noise
 from kit.analysis import refs as quoting
-from kit.analysis.consumers import facts, handled, lag, members, positions
+from kit.analysis.consumers import admin_output, facts, handled, lag, members
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
@@ -279,7 +279,7 @@ def _refused(case: Case, group: str | None) -> Step:
 
 
 def _warned(case: Case) -> Step:
-    blocks = [b for b in positions.admin_blocks(case) if "Different subscription" in (b.get("WARN") or "")]
+    blocks = [b for b in admin_output.admin_blocks(case) if "Different subscription" in (b.get("WARN") or "")]
     if not blocks:
         return Step(NOT_WARNED, "supporting", None, id="status-warns")
     ref = quoting.first_with(case, blocks[0]["file"], "Different subscription")

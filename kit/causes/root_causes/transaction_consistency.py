@@ -20,7 +20,7 @@ from kit.analysis.transactions.reconcile import fates
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, named
-from kit.causes.root_causes._transaction_texts import REASONS, Claim, Fix, Text
+from kit.causes.root_causes.texts.transaction_consistency import REASONS, Claim, Fix, Text
 from kit.i18n import T
 from kit.inventory.references import Ref
 
@@ -111,8 +111,7 @@ def _local_step(case: Case, summary: transactions.Summary | None, finished: pd.D
     if not caused.empty:
         reasons = [text.say(count=int(n)) for cause, text in REASONS.items() if (n := (_reason(caused) == cause).sum())]
         first = caused.groupby("cause", sort=True).head(2).head(6)
-        told = [(str(row["evidence_file"]), int(row["evidence_line"])) for row in first.to_dict("records")]
-        quoted = tuple(Ref(file, text, line=line) for (file, line), text in zip(told, case.lines(told), strict=True))
+        quoted = case.refs((str(row["evidence_file"]), int(row["evidence_line"])) for row in first.to_dict("records"))
         return Step(Claim.LOCAL.say(caused=len(caused), wrong=len(finished), reasons=reasons), "deciding", True, quoted)
     seen = refs.seen(case, answers.LOCAL)
     if seen and finished.empty and (summary is None or summary.half_messages):
@@ -142,9 +141,7 @@ def _overtaken(case: Case) -> list[Step]:
 
 
 def _given_up(wrong: pd.DataFrame) -> list[Step]:
-    """Return the existing rows whose message was discarded, if any: beside the point, since discards alone are a
-    neighbour.
-    """
+    """Return the existing rows whose message was discarded, if any: beside the point, since discards alone are a neighbour."""
     left = wrong[wrong["state"] == "discarded"]
     return [Step(Claim.GIVEN_UP.say(count=len(left)), "supporting", None, _ends(left)[:1])] if len(left) else []
 
@@ -163,16 +160,13 @@ def _ends(frame: pd.DataFrame) -> tuple[Ref, ...]:
 
 
 def _rows(case: Case, frame: pd.DataFrame) -> tuple[Ref, ...]:
-    """Quote the first business rows that are although their message was rolled back; a row of a Parquet table has no
-    line to quote.
-    """
+    """Quote the first business rows that are although their message was rolled back; a row of a Parquet table has no line to quote."""
     standing = frame[frame["row_line"].notna()].head(2)
-    places = [
+    return case.refs(
         (str(row["row_file"]), int(row["row_line"]))
         for row in standing.to_dict("records")
         if not str(row["row_file"]).endswith(".parquet")
-    ]
-    return tuple(Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True))
+    )
 
 
 def _figures(summary: transactions.Summary | None, counts: reconcile.Counts, thrown: int | None) -> dict[str, Any]:

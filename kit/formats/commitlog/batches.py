@@ -9,16 +9,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kit.formats.arrow_types import TIMESTAMP
-from kit.formats.commitlog import bodies, promoted, properties, strings
+from kit.formats.arrow_types import TEXTS, TIMESTAMP, space
+from kit.formats.commitlog import bodies, coding, lineage, promoted, properties, strings
 from kit.formats.commitlog import columns as c
 from kit.formats.commitlog.records import Bytes
 from kit.formats.commitlog.schema import FIELDS, LINEAGE, PROMOTED, PROMOTED_COLUMNS, TEXT, Wanted, schema
 from kit.formats.commitlog.schema import promoted as promoted_column
 from kit.rocketmq import names as rocketmq
-from kit.rocketmq import stages
 
-_CODECS: Final = pa.array(["none", "zlib", "lz4", "zstd", None])
+_CODECS: Final = pa.array(["none", "zlib", "lz4", "zstd"])
 _LONGS: Final = {"queue_offset": c.QUEUE_OFFSET, "prepared_transaction_offset": c.PREPARED}
 _INTS: Final = {
     "queue_id": c.QUEUE_ID,
@@ -29,21 +28,14 @@ _INTS: Final = {
 }
 _TIMES: Final = {"born_timestamp": c.BORN_TIME, "store_timestamp": c.STORE_TIME}
 _HOSTS: Final = {"born_host": c.BORN, "store_host": c.STORE}
-_TEXTS: Final = {"topic": c.TOPIC, "keys": c.KEYS, "tags": c.TAGS, "uniq_key": c.UNIQ}
+_CODED: Final = {"topic": c.TOPIC, "tags": c.TAGS}
+_TEXTS: Final = {"keys": c.KEYS, "uniq_key": c.UNIQ}
 _OWN: Final = {rocketmq.KEYS: c.KEYS, rocketmq.TAGS: c.TAGS, rocketmq.UNIQ_KEY: c.UNIQ}
 _NOTED: Final = (*_OWN, *PROMOTED)
 _NAMES: Final = promoted.Names.of((*_NOTED, *(name for name in rocketmq.PROPERTIES if name not in _NOTED)))
-_SPOT: Final = {column: len(_OWN) + n for n, column in enumerate(PROMOTED_COLUMNS)}
+_NTH: Final = {column: n for n, column in enumerate(PROMOTED_COLUMNS)}
 BODY_BATCH: Final = 32 << 20
 """Unpacked bodies handed on at once, in bytes."""
-
-
-def space(shape: int | tuple[int, int], dtype: type[np.generic]) -> np.ndarray:
-    """Return an array to fill, from Arrow's memory pool: it hands pages out again where NumPy would ask the system for
-    new ones each time.
-    """
-    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-    return np.frombuffer(pa.allocate_buffer(size), np.uint8).view(dtype).reshape(shape)
 
 
 class Rows:
@@ -59,6 +51,7 @@ class Rows:
         self.ints = space((6, count), np.int32)
         self.where = space((c.WIDTH, count), np.int64)
         c.headers(buf, starts, self.longs, self.ints, self.where, self.marks)
+        self._numbers: dict[int, coding.Coded] = {}
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -77,13 +70,14 @@ class Rows:
 
     def in_topics(self, topics: frozenset[str]) -> np.ndarray:
         """Say which rows are of one of these topics."""
-        return pc.is_in(self._texts(c.TOPIC)[0], value_set=pa.array(sorted(topics), pa.string())).to_numpy(
-            zero_copy_only=False
-        )
+        coded = self._numbered(c.TOPIC)
+        known = self._texts(c.TOPIC, self.where[:, coded.firsts])[0]
+        return np.isin(known.to_pylist(), sorted(topics))[coded.codes]
 
     def select(self, mask: np.ndarray) -> None:
         """Keep only the rows where `mask` is true."""
         if not mask.all():
+            self._numbers.clear()
             for name in ("sizes", "marks", "physical", "longs", "ints", "where"):
                 setattr(self, name, np.ascontiguousarray(getattr(self, name)[..., mask]))
 
@@ -103,7 +97,7 @@ class Rows:
             c.check_crc(self.buf, self.where, self.ints, c.CRC_TABLE, self.marks)
         for name in dict.fromkeys((*names, *((*_HOSTS, "topic") if "problem" in names else ()))):
             if name == "file":
-                out[name] = pa.repeat(pa.scalar(file, pa.string()), len(self))
+                out[name] = coding.coded(np.zeros(len(self), np.int32), pa.array([file]), absent=False)
             elif name == "physical_offset":
                 out[name] = pa.array(self.physical)
             elif name == "store_size":
@@ -111,11 +105,8 @@ class Rows:
             elif name == "body_size":
                 out[name] = pa.array(self.where[c.BODY_LEN].astype(np.int32))
             elif name == "body_codec":
-                out[name] = (
-                    _CODECS.take(pa.array(self.ints[c.CODEC]))
-                    if self.ints[c.CODEC].any()
-                    else pa.repeat(_CODECS[0], len(self))
-                )
+                codes = np.where(self.ints[c.CODEC] == c.UNKNOWN, -1, self.ints[c.CODEC]).astype(np.int32)
+                out[name] = coding.coded(codes, _CODECS, absent=True)
             elif name in _LONGS:
                 out[name] = pa.array(self.longs[_LONGS[name]])
             elif name in _INTS:
@@ -127,45 +118,37 @@ class Rows:
                 out[name] = pa.array(micros, mask=unknown).view(TIMESTAMP)
             elif name in _HOSTS:
                 out[name] = self._hosts(_HOSTS[name])
+            elif name in _CODED:
+                coded = self._numbered(_CODED[name])
+                values, broken = self._texts(_CODED[name], self.where[:, coded.firsts])
+                out[name] = coded.array(values)
+                if broken is not None:
+                    self._mark((coded.codes >= 0) & broken[coded.codes])
             elif name in _TEXTS:
                 out[name], broken = self._texts(_TEXTS[name])
                 self._mark(broken)
-            elif name in _SPOT:
-                out[name] = self._coded(_SPOT[name])
+            elif name in _NTH:
+                out[name] = self._promoted(name)
             elif name == "offset_msg_id":
                 offsets, data = space(len(self) + 1, np.int32), space(len(self) * 56, np.uint8)
                 strings.offset_ids(self.buf, self.where, c.STORE, self.physical, offsets, data)
                 out[name] = _strings(offsets, data)
         if set(LINEAGE) & set(names):
-            out |= zip(LINEAGE, self._lineage(out.get("topic")), strict=True)
+            out |= zip(LINEAGE, self._lineage(out), strict=True)
         return out
 
-    def _lineage(self, topics: pa.Array | None) -> list[pa.Array]:
-        """Build the columns of `LINEAGE`: worked out once for each combination of what they depend on."""
-        topic = (self._texts(c.TOPIC)[0] if topics is None else topics).dictionary_encode()
-        target = self._coded(_SPOT[promoted_column(rocketmq.REAL_TOPIC)])
-        kinds = topic.indices.to_numpy().astype(np.int64) * (len(target.dictionary) + 1)
-        kinds = (kinds + target.indices.fill_null(-1).to_numpy() + 1) << 3
-        kinds |= self._has(rocketmq.DELAY, "TIMER_OUT_MS").astype(np.int64) << 2
-        kinds |= self._has(*stages.RENEWED).astype(np.int64) << 1
-        kinds |= (self.ints[c.SYS_FLAG] & rocketmq.TRANSACTION_MASK) == rocketmq.TRANSACTION_COMMIT
-        different, first, which = np.unique(kinds, return_index=True, return_inverse=True)
-        stage, group, business = [], [], []
-        for kind, row in zip(different.tolist(), first.tolist(), strict=True):
-            said = topic[row].as_py(), target[row].as_py()
-            delayed, renewed, committed = bool(kind & 4), bool(kind & 2), bool(kind & 1)
-            stage.append(stages.stage_of(*said, delayed=delayed, renewed=renewed, committed=committed))
-            group.append(stages.consumer_group_of(*said))
-            business.append(stages.may_be_original(*said))
-        new = (self.ints[c.SYS_FLAG] & rocketmq.TRANSACTION_MASK) < rocketmq.TRANSACTION_COMMIT
-        new &= (self.ints[c.RECONSUME] == 0) & (self.longs[c.PREPARED] == 0)
-        new &= np.array(business, bool)[which] & ~self._has(*stages.RENEWED, *stages.MADE_BY_CONSUMER)
-        texts = [pa.array(each, pa.string()).take(pa.array(which)).dictionary_encode() for each in (stage, group)]
-        return [*texts, pa.array(new)]
+    def _lineage(self, built: dict[str, pa.Array]) -> list[pa.Array]:
+        """Build the columns of `LINEAGE`."""
+        topic = built.get("topic") or self.arrays(("topic",), "")["topic"]
+        transaction = self.ints[c.SYS_FLAG] & rocketmq.TRANSACTION_MASK
+        fresh = (self.ints[c.RECONSUME] == 0) & (self.longs[c.PREPARED] == 0)
+        target = self._promoted(promoted_column(rocketmq.REAL_TOPIC))
+        return lineage.columns(topic, target, self._has, transaction, fresh)
 
     def _has(self, *names: str) -> np.ndarray:
         """Say which rows have one of these properties."""
-        return np.any([self.spots[:, 2 * _SPOT[promoted_column(name)] + 1] >= 0 for name in names], axis=0)
+        found = [self._values[_NTH[promoted_column(name)]] for name in names]
+        return np.any([each.codes >= 0 for each in found if each.present] or [np.zeros(len(self), bool)], axis=0)
 
     def problems(self) -> pa.Array:
         """Name what is wrong with each record, null where nothing is."""
@@ -214,10 +197,23 @@ class Rows:
         if broken is not None:
             self.marks[broken] |= c.BAD_TEXT
 
+    def _numbered(self, column: int) -> coding.Coded:
+        """Return the different values of one of the strings in `where`, numbered."""
+        if column not in self._numbers:
+            at, sizes = (np.ascontiguousarray(self.where[column + n]).reshape(-1, 1) for n in (0, 1))
+            unlike = np.full(len(self), -1, np.int32)
+            self._numbers[column] = coding.number(self.buf, np.zeros(len(self), np.int64), at, sizes, unlike)[0]
+        return self._numbers[column]
+
     def _hosts(self, column: int) -> pa.Array:
-        offsets, data = space(len(self) + 1, np.int32), space(len(self) * strings.HOST_TEXT, np.uint8)
-        strings.hosts(self.buf, self.where, column, offsets, data, self.marks, c.BAD_HOST)
-        return _strings(offsets, data)
+        coded = self._numbered(column)
+        count = len(coded.firsts)
+        offsets, data = space(count + 1, np.int32), space(count * strings.HOST_TEXT, np.uint8)
+        marks = np.zeros(count, np.int32)
+        strings.hosts(self.buf, self.where[column : column + 2, coded.firsts], offsets, data, marks, c.BAD_HOST)
+        if marks.any():
+            self.marks |= marks[coded.codes]
+        return coded.array(_strings(offsets, data))
 
     def _texts(self, column: int, where: np.ndarray | None = None) -> tuple[pa.Array, np.ndarray | None]:
         where = self.where if where is None else where
@@ -232,23 +228,21 @@ class Rows:
         self.spots = space((len(self), 2 * len(_NOTED)), np.int16)
         self.untidy = np.zeros(len(self), np.uint8)
         table = (_NAMES.data, _NAMES.ends, _NAMES.slots)
-        promoted.find(self.buf, self.where, self.marks, c.BAD_PROPERTIES, *table, self.spots, self.untidy)
+        own, like = 2 * len(_OWN), space(len(self), np.int32)
+        promoted.find(self.buf, self.where, self.marks, c.BAD_PROPERTIES, *table, own, self.spots, self.untidy, like)
+        at, sizes = self.spots[:, own::2], self.spots[:, own + 1 :: 2]
+        self._values = coding.number(self.buf, self.where[c.PROPS], at, sizes, like)
         for n, column in enumerate(_OWN.values()):
             self.where[column] = self.where[c.PROPS] + self.spots[:, 2 * n]
             self.where[column + 1] = self.spots[:, 2 * n + 1]
 
-    def _coded(self, spot: int) -> pa.Array:
-        """Build one property's column, dictionary-coded."""
-        sizes = self.spots[:, 2 * spot + 1].astype(np.int64)
-        if (sizes < 0).all():
-            return pa.nulls(len(self), pa.dictionary(pa.int32(), pa.string()))
-        where = np.stack([self.where[c.PROPS] + self.spots[:, 2 * spot], sizes])
-        codes, firsts = space(len(self), np.int32), np.empty(promoted.DISTINCT, np.int64)
-        count = promoted.code(self.buf, where[0], where[1], codes, firsts)
-        if count < 0:
-            return self._texts(0, where)[0].dictionary_encode()
-        values = self._texts(0, np.ascontiguousarray(where[:, firsts[:count]]))[0]
-        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), values)
+    def _promoted(self, name: str) -> pa.DictionaryArray:
+        """Build one property's column."""
+        coded, spot = self._values[_NTH[name]], 2 * (len(_OWN) + _NTH[name])
+        if not coded.present:
+            return pa.nulls(len(self), TEXTS)
+        at, size = self.spots[coded.firsts, spot : spot + 2].T.astype(np.int64)
+        return coded.array(self._texts(0, np.stack([self.where[c.PROPS, coded.firsts] + at, size]))[0])
 
     def _properties_text(self) -> pa.Array:
         """Build the properties as one text each, without a separator at the end."""

@@ -15,13 +15,14 @@ from numba import njit
 from kit.formats.commitlog.columns import PROPS, PROPS_LEN, SLACK
 from kit.formats.commitlog.properties import ITEM_END, NAME_END, separators
 from kit.formats.commitlog.records import Bytes
-from kit.formats.commitlog.simd import keep, load64
+from kit.formats.commitlog.simd import ONE, keep, load64, match32, same32
 
+SHAPES: Final = 64
+BLOCKS: Final = 64
+"""Properties of a client often have the same lengths, too: so many such shapes are remembered, of 32 bytes so often."""
 PATTERNS: Final = 16
 ITEMS: Final = 48
 """Records of one client have the same names in the same order: so many orders, of so many names, are remembered."""
-DISTINCT: Final = 4096
-"""Different values of a column in one batch up to which they are coded."""
 
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT: Final = np.uint64(40)
@@ -124,13 +125,66 @@ def _fits(
     return sizes[item] == 0
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _repeats(src: Bytes, at: int, other: int, size: int, fixed: Any, valued: Any) -> int:
+    """Say whether a record has the names of another one at the same places (1), and the same values of well-known names
+    too (2). `fixed` has a bit for each byte of names and separators, `valued` for each of those values.
+    """
+    unlike = np.uint64(0)
+    for block in range((size + 31) >> 5):
+        i = 32 * block
+        names = fixed[block]
+        same = same32(src, at + i, other + i)
+        if same & names != names:
+            return 0
+        more = (match32(src, at + i, NAME_END) | match32(src, at + i, ITEM_END)) & ~names
+        if size - i < 32:
+            more &= (ONE << np.uint64(size - i)) - ONE
+        if more:
+            return 0
+        unlike |= valued[block] & ~same
+    return 1 if unlike else 2
+
+
+@njit(cache=True, nogil=True)
+def _paint(bits: Any, first: int, last: int) -> None:
+    for i in range(first, last):
+        bits[i >> 5] |= ONE << np.uint64(i & 31)
+
+
+@njit(cache=True, nogil=True)
+def _shape(begin: int, count: int, cuts: Any, spots: Any, fixed: Any, valued: Any) -> None:
+    """Note where names and separators are, and the values at `spots`: names and values end at `cuts` in turn."""
+    fixed[:] = 0
+    valued[:] = 0
+    at = begin
+    for item in range(0, count, 2):
+        _paint(fixed, at - begin, cuts[item] + 1 - begin)
+        at = cuts[item + 1] + 1
+        if item + 1 < count:
+            _paint(fixed, at - 1 - begin, at - begin)
+    for spot in range(0, len(spots), 2):
+        _paint(valued, spots[spot], spots[spot] + spots[spot + 1])
+
+
 @njit(cache=True, nogil=True)
 def find(
-    buf: Bytes, where: Any, marks: Any, bad: int, data: Any, ends: Any, slots: Any, spots: Any, untidy: Any
-) -> bool:
-    """Note where the values of well-known names are; say whether all properties are ASCII.
+    buf: Bytes,
+    where: Any,
+    marks: Any,
+    bad: int,
+    data: Any,
+    ends: Any,
+    slots: Any,
+    own: int,
+    spots: Any,
+    untidy: Any,
+    like: Any,
+) -> None:
+    """Note where the values of well-known names are.
 
     `spots` has a line for each record: position (from where its properties begin) and length of the value of each of the first names, length -1 for none.
+    `like` takes an earlier record with the same values at the same places, -1 where none is known; the first `own` of `spots` do not count for that.
     `untidy` takes 1 where the text does not say what counts: an item is malformed (`marks` takes `bad` too), has no value, or may be replaced.
     """
     scratch = np.zeros(32768 + SLACK, np.uint8)
@@ -139,25 +193,44 @@ def find(
     sizes, known = np.zeros((PATTERNS, ITEMS + 1), np.int64), np.zeros((PATTERNS, ITEMS), np.int64)
     firsts, lasts = np.zeros((PATTERNS, ITEMS), np.uint64), np.zeros((PATTERNS, ITEMS), np.uint64)
     known_mask = len(slots) - 1
-    all_ascii = True
+    fixed, valued = np.zeros((SHAPES, BLOCKS), np.uint64), np.zeros((SHAPES, BLOCKS), np.uint64)
+    shaped = np.full(SHAPES, -1, np.int64)
+    hits = kept = 0
     for row in range(where.shape[1]):
         size = where[PROPS_LEN, row]
         mine = spots[row]
-        mine[:] = -1
+        like[row] = -1
         if size == 0:
+            mine[:] = -1
             continue
+        shape = size & (SHAPES - 1)
+        other = shaped[shape]
+        if other >= 0 and where[PROPS_LEN, other] == size and where[PROPS, row] + size + 32 <= len(buf):
+            same = _repeats(buf, where[PROPS, row], where[PROPS, other], size, fixed[shape], valued[shape])
+            if same:
+                for i in range(len(mine)):
+                    mine[i] = spots[other, i]
+                if same == 2:
+                    like[row] = other
+                hits += 1
+                continue
+        mine[:] = -1
         src, begin = buf, where[PROPS, row]
         if begin + size + 32 > len(buf):
             # The last bytes of the file: nothing may be loaded behind them.
             scratch[:size] = buf[begin : begin + size]
             src, begin = scratch, np.int64(0)
         end = begin + size
-        count, ascii_only = separators(src, begin, end, cuts)
-        all_ascii &= ascii_only
-        like = (count >> 1) & (PATTERNS - 1)
+        count, _ = separators(src, begin, end, cuts)
+        order = (count >> 1) & (PATTERNS - 1)
         if count <= 2 * ITEMS and _fits(
-            src, begin, end, cuts, sizes[like], firsts[like], lasts[like], known[like], data, ends, mine
+            src, begin, end, cuts, sizes[order], firsts[order], lasts[order], known[order], data, ends, mine
         ):
+            # Where lengths differ all the time, remembering them only takes time.
+            if size <= 32 * BLOCKS and len(src) == len(buf) and kept <= 2 * hits + 4 * SHAPES:
+                _shape(begin, count, cuts, mine[own:], fixed[shape], valued[shape])
+                shaped[shape] = row
+                kept += 1
             continue
         mine[:] = -1
         mask = np.int64(31)
@@ -207,7 +280,7 @@ def find(
             # A pattern compares both ends of a name, and all of a well-known one.
             alike = alike and item < ITEMS and (name_size <= 16 or number >= 0)
             if alike:
-                sizes[like, item], firsts[like, item], lasts[like, item], known[like, item] = (
+                sizes[order, item], firsts[order, item], lasts[order, item], known[order, item] = (
                     name_size,
                     first,
                     last,
@@ -216,46 +289,7 @@ def find(
             item += 1
         if not plain:
             untidy[row] = 1
-        sizes[like, item if plain and alike else 0] = 0
-    return all_ascii
-
-
-@njit(cache=True, nogil=True)
-def code(buf: Bytes, at: Any, sizes: Any, codes: Any, firsts: Any) -> int:
-    """Number the different values of a column, which are at `at` (size -1: none): `codes` takes each row's number, `firsts`
-    the row of each value. Return how many values there are, -1 where `firsts` has no room for them.
-    """
-    table = np.zeros(4 * len(firsts), np.int64)
-    mask = len(table) - 1
-    count = 0
-    last = -1
-    for row in range(len(codes)):
-        size = np.int64(sizes[row])
-        if size < 0:
-            codes[row] = -1
-            continue
-        if last >= 0 and sizes[last] == size and _same(buf, at[row], buf, at[last], size):
-            codes[row] = codes[last]
-            last = row
-            continue
-        hashed = np.uint64(size)
-        for i in range(size):
-            hashed = (hashed ^ np.uint64(buf[at[row] + i])) * _MIX
-        slot = np.int64(hashed >> _SHIFT) & mask
-        while table[slot]:
-            other = firsts[table[slot] - 1]
-            if sizes[other] == size and _same(buf, at[row], buf, at[other], size):
-                break
-            slot = (slot + 1) & mask
-        if not table[slot]:
-            if count == len(firsts):
-                return -1
-            firsts[count] = row
-            count += 1
-            table[slot] = count
-        codes[row] = table[slot] - 1
-        last = row
-    return count
+        sizes[order, item if plain and alike else 0] = 0
 
 
 @njit(cache=True, nogil=True)

@@ -12,7 +12,7 @@ import pyarrow as pa
 from attrs import frozen
 
 from kit.evidence.files import open_readonly
-from kit.formats.arrow_types import STRING_MAP, TIMESTAMP
+from kit.formats.arrow_types import STRING_MAP, TEXTS, TIMESTAMP
 from kit.rocketmq import names
 
 FIELDS: Final[dict[str, pa.DataType]] = {
@@ -84,7 +84,8 @@ PROMOTED_COLUMNS: Final = tuple(f"property_{name}" for name in PROMOTED)
 LINEAGE: Final = ("stage", "consumer_group", "original")
 """What a record is in the life of its message (`kit.rocketmq.stages`), whose retry or dead letter, and whether a producer
 wrote it."""
-_CODED: Final = dict.fromkeys((*PROMOTED_COLUMNS, *LINEAGE[:2]), pa.dictionary(pa.int32(), pa.string()))
+_FEW: Final = ("file", "topic", "born_host", "store_host", "body_codec", "tags", *PROMOTED_COLUMNS, *LINEAGE[:2])
+_CODED: Final = dict.fromkeys(_FEW, TEXTS)
 _TYPES: Final = {**FIELDS, TEXT: pa.string(), **_CODED, "original": pa.bool_()}
 STORED: Final = (*(name for name in FIELDS if name != "properties"), TEXT, *PROMOTED_COLUMNS, *LINEAGE)
 """Columns of `messages` as the workspace keeps them."""

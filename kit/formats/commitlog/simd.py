@@ -4,11 +4,15 @@ bounds: callers must.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from llvmlite import binding
 from numba import config, njit, types
 from numba.extending import intrinsic
+
+FOLDS: Final = not config.DISABLE_JIT and bool(binding.get_host_cpu_features().get("pclmul"))  # type: ignore[attr-defined]
+"""Whether `fold` is one instruction here; else nobody may call it."""
 
 if TYPE_CHECKING or config.DISABLE_JIT:
 
@@ -45,6 +49,12 @@ if TYPE_CHECKING or config.DISABLE_JIT:
             raise IndexError(at)
         return np.uint64(sum(1 << i for i in range(32) if buf[at + i] == byte))
 
+    def same32(buf: Any, a: int, b: int) -> Any:
+        """Return a bit for each of the 32 bytes at `a` that is the one at `b`, the first lowest."""
+        if min(a, b) < 0 or max(a, b) + 32 > len(buf):
+            raise IndexError(a, b)
+        return np.uint64(sum(1 << i for i in range(32) if buf[a + i] == buf[b + i]))
+
     def signs32(buf: Any, at: int) -> Any:
         """Return a bit for each of the 32 bytes at `at` that is not ASCII, the first lowest."""
         if at < 0 or at + 32 > len(buf):
@@ -56,6 +66,14 @@ if TYPE_CHECKING or config.DISABLE_JIT:
         if min(put, at) < 0 or at + 32 > len(buf) or put + 32 > len(into):
             raise IndexError(at, put)
         into[put : put + 32] = buf[at : at + 32]
+
+    def fold(first: Any, second: Any, by_first: Any, by_second: Any) -> tuple[Any, Any]:
+        """Multiply two words without carrying, each by its own factor; return the 128 bits of the sum, the lower first."""
+        found = 0
+        for word, factor in ((int(first), int(by_first)), (int(second), int(by_second))):
+            for bit in range(64):
+                found ^= (word << bit) if factor >> bit & 1 else 0
+        return np.uint64(found & (2**64 - 1)), np.uint64(found >> 64)
 
     def low_bit(word: Any) -> int:
         """Return the number of the lowest bit set; `word` must not be 0."""
@@ -133,6 +151,15 @@ else:
         return types.uint64(buf, types.intp, types.uint8), codegen
 
     @intrinsic
+    def same32(typing_context, buf, a, b):
+        def codegen(context, builder, signature, args):
+            kind = types.void(*signature.args[:2])
+            one, other = (builder.load(_lanes(context, builder, kind, [args[0], spot]), align=1) for spot in args[1:])
+            return _bits(builder, builder.icmp_unsigned("==", one, other))
+
+        return types.uint64(buf, types.intp, types.intp), codegen
+
+    @intrinsic
     def signs32(typing_context, buf, at):
         def codegen(context, builder, signature, args):
             lanes = builder.load(_lanes(context, builder, signature, args), align=1)
@@ -149,6 +176,27 @@ else:
             return context.get_dummy_value()
 
         return types.void(into, types.intp, buf, types.intp), codegen
+
+    @intrinsic
+    def fold(typing_context, first, second, by_first, by_second):
+        def codegen(context, builder, signature, args):
+            lane, number = ir.IntType(64), ir.IntType(32)
+            pair = ir.VectorType(lane, 2)
+            if FOLDS:
+                kind = ir.FunctionType(pair, (pair, pair, ir.IntType(8)))
+                multiply = builder.module.declare_intrinsic("llvm.x86.pclmulqdq", (), kind)
+                word, factor = ir.Constant(pair, ir.Undefined), ir.Constant(pair, ir.Undefined)
+                for n in (0, 1):
+                    word = builder.insert_element(word, args[n], number(n))
+                    factor = builder.insert_element(factor, args[2 + n], number(n))
+                products = [builder.call(multiply, [word, factor, ir.IntType(8)(half)]) for half in (0x00, 0x11)]
+                found = builder.xor(*products)
+                parts = [builder.extract_element(found, number(n)) for n in (0, 1)]
+            else:
+                parts = [lane(0), lane(0)]
+            return context.make_tuple(builder, signature.return_type, parts)
+
+        return types.UniTuple(types.uint64, 2)(*[types.uint64] * 4), codegen
 
     @intrinsic
     def _trailing_zeros(typing_context, word):

@@ -69,35 +69,22 @@ def _address(buf: Bytes, at: int, size: int, data: Any, put: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def hosts(buf: Bytes, where: Any, column: int, offsets: Any, data: Any, marks: Any, bad: int) -> None:
+def hosts(buf: Bytes, where: Any, offsets: Any, data: Any, marks: Any, bad: int) -> None:
     """Write addresses as Java prints them (`10.0.0.1:10911`, `[fd20:0:0:0:0:0:0:1]:10911`); mark invalid ports
     with `bad`.
 
-    An IPv4 address inside an IPv6 one is an IPv4 address to Java. `data` needs `HOST_TEXT` bytes a row.
+    `where`: positions, lengths. An IPv4 address inside an IPv6 one is an IPv4 address to Java. `data` needs `HOST_TEXT` bytes a row.
     """
     put = np.int64(0)
     offsets[0] = 0
     for row in range(where.shape[1]):
-        at, size = where[column, row], where[column + 1, row]
+        at, size = where[0, row], where[1, row]
         port = be32(buf, at + size - 4)
         if port < 0 or port > 65535:
             marks[row] |= bad
-        before = where[column, row - 1]
-        same = row > 0 and where[column + 1, row - 1] == size and load64(buf, before) == load64(buf, at)
-        if same and size > 8:
-            same = load64(buf, before + size - 8) == load64(buf, at + size - 8) and load64(buf, before + 8) == load64(
-                buf, at + 8
-            )
-        if same:
-            # As in the row before, and `data` has room for the longest: copied in words, the last one too far.
-            first, last = offsets[row - 1], offsets[row]
-            for i in range(0, last - first, 8):
-                store64(data, put + i, load64(data, first + i))
-            put += last - first
-        else:
-            put = _address(buf, at, size - 4, data, put)
-            data[put] = 58
-            put = _decimal(data, put + 1, port)
+        put = _address(buf, at, size - 4, data, put)
+        data[put] = 58
+        put = _decimal(data, put + 1, port)
         offsets[row + 1] = put
 
 

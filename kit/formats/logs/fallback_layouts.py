@@ -1,5 +1,4 @@
-"""Lines whose prefix the kernel does not know: JSON objects, short dates, times without a date, chat, a log line inside
-another line.
+"""Lines whose prefix the kernel does not know: JSON objects, short dates, times without a date, chat, a log line inside another line.
 
 One line at a time in plain Python; only lines that have something like a time near their start come here.
 """
@@ -109,8 +108,7 @@ _STACK: Final = ("stack_trace", "stackTrace", "exception", "error.stack_trace", 
 
 
 def understand(raw: bytes, at: int, mode: int, row: np.ndarray, extra_at: int) -> tuple[bytes, bool]:
-    """Fill `row` for the line `raw` that starts at byte `at`; return bytes to put at `extra_at` and whether they
-    replace the line.
+    """Fill `row` for the line `raw` that starts at byte `at`; return bytes to put at `extra_at` and whether they replace the line.
 
     `row[KIND]` is `NONE` when this line starts no entry.
     """
@@ -168,9 +166,7 @@ def _fill(row: np.ndarray, kind: int, fit: re.Match[bytes], at: int) -> None:
 
 
 def when(text: str | int | float | None) -> tuple[int, int, int]:
-    """Return (local ms since 1970 or `NO_TIME`, minutes east or `NO_ZONE`, printed milliseconds or -1) of a printed
-    time.
-    """
+    """Return (local ms since 1970 or `NO_TIME`, minutes east or `NO_ZONE`, printed milliseconds or -1) of a printed time."""
     if isinstance(text, str) and _EPOCH.fullmatch(text):
         text = int(text)
     if isinstance(text, int | float) and not isinstance(text, bool):

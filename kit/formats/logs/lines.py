@@ -67,9 +67,7 @@ def _measure(starts, ends, offsets):  # type: ignore[no-untyped-def]
     cache=True,
 )
 def _traces(buf, starts, ends, first, last, more0, more1, offsets, out, write):  # type: ignore[no-untyped-def]
-    """Join the lines first..last of each entry (and the bytes more0..more1 before them) with LF; without `write` only
-    measure.
-    """
+    """Join the lines first..last of each entry (and the bytes more0..more1 before them) with LF; without `write` only measure."""
     o = 0
     for i in range(first.size):
         stop = last[i]
@@ -111,9 +109,7 @@ def join(
     more0: np.ndarray,
     more1: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return Arrow offsets and data of the lines first..last-1 of each entry joined with LF, empty lines at the end
-    left out.
-    """
+    """Return Arrow offsets and data of the lines first..last-1 of each entry joined with LF, empty lines at the end left out."""
     offsets = np.zeros(first.size + 1, np.int32)
     size = _traces(buf, starts, ends, first, last, more0, more1, offsets, np.empty(0, np.uint8), False)
     out = np.empty(size, np.uint8)
@@ -178,9 +174,7 @@ def _repair(data, offsets, out_offsets, out, write):  # type: ignore[no-untyped-
 def strings(
     offsets: np.ndarray, data: np.ndarray, encoding: str | None = None, nulls: np.ndarray | None = None
 ) -> pa.Array:
-    """Return an Arrow string array; bytes that do not fit the encoding (UTF-8) become `\\xNN`. `nulls` marks missing
-    values.
-    """
+    """Return an Arrow string array; bytes that do not fit the encoding (UTF-8) become `\\xNN`. `nulls` marks missing values."""
     n = offsets.size - 1
     mask = None if nulls is None else pa.py_buffer(np.packbits(~nulls, bitorder="little"))
     if encoding and data.size and int(data.max()) >= 0x80:

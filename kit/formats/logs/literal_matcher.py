@@ -48,9 +48,7 @@ class Needles:
 
 @cache
 def compile_needles(texts: tuple[tuple[str, ...], ...]) -> Needles:
-    """Return the tables for groups of needles; a group is found when one of its needles is. Raise `ValueError` for a
-    short needle.
-    """
+    """Return the tables for groups of needles; a group is found when one of its needles is. Raise `ValueError` for a short needle."""
     flat = [(text.encode(), owner) for owner, group in enumerate(texts) for text in group]
     for text, _ in flat:
         if len(text) < WINDOW:
@@ -175,8 +173,7 @@ def _find_all(  # type: ignore[no-untyped-def]
 def find(
     needles: Needles, buf: np.ndarray, starts: np.ndarray, ends: np.ndarray, entries: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return pairs (entry, group) of the groups found in the byte ranges starts..ends, each once an entry, in the order
-    found.
+    """Return pairs (entry, group) of the groups found in the byte ranges starts..ends, each once an entry, in the order found.
 
     `entries` names the entry of each range and does not decrease.
     """

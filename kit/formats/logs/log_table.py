@@ -61,9 +61,7 @@ class Piece:
 
 @attrs.frozen
 class Options:
-    """What holds for all files: declared zones (an IANA name or minutes east) and whether known texts are looked
-    for.
-    """
+    """What holds for all files: declared zones (an IANA name or minutes east) and whether known texts are looked for."""
 
     tz_broker: str | int | None = None
     tz_app: str | int | None = None
@@ -156,9 +154,7 @@ def _times(
 
 
 def instants(local_ms: np.ndarray, zone: str | int) -> np.ndarray:
-    """Return ms since 1970 UTC of local times in a zone: minutes east or an IANA name (the earlier of two in the hour
-    that comes twice).
-    """
+    """Return ms since 1970 UTC of local times in a zone: minutes east or an IANA name (the earlier of two in the hour that comes twice)."""
     if isinstance(zone, int):
         return local_ms - zone * 60000
     local = pa.array(local_ms, pa.int64()).cast(pa.timestamp("ms"))

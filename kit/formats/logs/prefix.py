@@ -349,9 +349,7 @@ def _rare(buf, p, e, indented):  # type: ignore[no-untyped-def]
 
 @njit("int64(uint8[::1],int64,int64,int64,int64[::1])", cache=True, nogil=True)
 def prefix(buf, s, e, mode, row):  # type: ignore[no-untyped-def]
-    """Fill `row` with the fields of the line s..e and return its kind, `NONE` where it starts no entry, `RARE` where
-    others should look.
-    """
+    """Fill `row` with the fields of the line s..e and return its kind, `NONE` where it starts no entry, `RARE` where others should look."""
     row[:] = -1
     row[KIND] = NONE
     e = min(e, s + HEAD)

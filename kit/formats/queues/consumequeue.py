@@ -77,8 +77,7 @@ def place(file: str) -> tuple[str, str, int, int] | None:
 
 
 def sniff(head: bytes | np.ndarray, file: str = "") -> dict[str, Any] | None:
-    """Say whether a file's first bytes are a consume queue: None, or {"kind": "consumequeue", "unit": "plain" | "batch"
-    | "ext"}.
+    """Say whether a file's first bytes are a consume queue: None, or {"kind": "consumequeue", "unit": "plain" | "batch" | "ext"}.
 
     A queue still empty is all zeros, and only its path (`file`) can tell what it is.
     """
@@ -156,8 +155,7 @@ def _ext(buf: np.ndarray) -> bool:
 
 
 def units(file: str, path: str, start: int = 0, stop: int | None = None) -> Iterator[pa.RecordBatch]:
-    """Yield the used units of one consume queue file, those in `[start, stop)` of its bytes; filler and unused space are
-    left out.
+    """Yield the used units of one consume queue file, those in `[start, stop)` of its bytes; filler and unused space are left out.
 
     `problem` says `size` or `offset` where a unit cannot point at a record, `order` where it points before its
     predecessor.

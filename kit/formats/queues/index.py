@@ -93,8 +93,7 @@ def sniff(head: bytes | np.ndarray, size: int | None = None) -> dict[str, Any] |
 
 
 def slots(buf: np.ndarray, facts: dict[str, int]) -> int | None:
-    """Work out the number of hash slots, which the file does not say: the first entry must hang in the slot its hash
-    names.
+    """Work out the number of hash slots, which the file does not say: the first entry must hang in the slot its hash names.
 
     None where no number of slots makes sense of the content.
     """

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
 
 
 def placed(units: DataFrame, records: DataFrame) -> DataFrame:
-    """Return `consumequeue` with topic, queue and offset of units whose file's path does not name them, taken from the
-    records.
+    """Return `consumequeue` with topic, queue and offset of units whose file's path does not name them, taken from the records.
 
     A file holds one queue: where several brokers have a record at an offset, the queue most of the file's units agree
     on is taken.

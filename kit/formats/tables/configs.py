@@ -5,17 +5,17 @@ Values are as the broker reads them: `java.util.Properties` keeps a comment or a
 
 from __future__ import annotations
 
-import bisect
 import json
 import re
 import struct
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 from typing import Any, Final
 
 import pyarrow as pa
 
+from kit.formats.tables import store_json
 from kit.formats.values import integer
+from kit.rocketmq.parameters import BROKER_SETTINGS
 
 CONFIGS: Final = pa.schema(
     [
@@ -48,108 +48,6 @@ OFFSETS: Final = pa.schema(
 checkpoint: `topic` = field, ms or bytes. `line`: where it is written, null in the
 checkpoint; `time`: when the file was last changed, as its folder or archive says: that of a copy made with its times kept."""
 
-# common/config keys of common/BrokerConfig, store/config/MessageStoreConfig, remoting/netty/Netty*Config that people
-# set.
-_KNOWN: Final = frozenset(
-    {
-        "brokerClusterName",
-        "brokerName",
-        "brokerId",
-        "brokerRole",
-        "flushDiskType",
-        "deleteWhen",
-        "fileReservedTime",
-        "namesrvAddr",
-        "brokerIP1",
-        "brokerIP2",
-        "listenPort",
-        "haListenPort",
-        "storePathRootDir",
-        "storePathCommitLog",
-        "storePathConsumeQueue",
-        "storePathIndex",
-        "storeCheckpoint",
-        "abortFile",
-        "rocketmqHome",
-        "mappedFileSizeCommitLog",
-        "mapedFileSizeCommitLog",
-        "mappedFileSizeConsumeQueue",
-        "mapedFileSizeConsumeQueue",
-        "maxMessageSize",
-        "defaultTopicQueueNums",
-        "autoCreateTopicEnable",
-        "autoCreateSubscriptionGroup",
-        "diskMaxUsedSpaceRatio",
-        "destroyMapedFileIntervalForcibly",
-        "redeleteHangedFileInterval",
-        "flushCommitLogLeastPages",
-        "flushConsumeQueueLeastPages",
-        "flushCommitLogThoroughInterval",
-        "flushConsumeQueueThoroughInterval",
-        "checkTransactionMessageEnable",
-        "sendMessageThreadPoolNums",
-        "pullMessageThreadPoolNums",
-        "useReentrantLockWhenPutMessage",
-        "waitTimeMillsInSendQueue",
-        "osPageCacheBusyTimeOutMills",
-        "transientStorePoolEnable",
-        "transientStorePoolSize",
-        "transactionTimeOut",
-        "transactionCheckMax",
-        "transactionCheckInterval",
-        "messageDelayLevel",
-        "traceTopicEnable",
-        "aclEnable",
-        "enableDLegerCommitLog",
-        "dLegerGroup",
-        "dLegerPeers",
-        "dLegerSelfId",
-        "slaveReadEnable",
-        "brokerPermission",
-        "maxIndexNum",
-        "maxHashSlotNum",
-        "enablePropertyFilter",
-        "brokerFastFailureEnable",
-        "sendThreadPoolQueueCapacity",
-        "warmMapedFileEnable",
-        "syncFlushTimeout",
-        "slaveTimeout",
-        "haSlaveFallbehindMax",
-        "rejectTransactionMessage",
-        "enableConsumeQueueExt",
-        "messageIndexEnable",
-        "accessMessageInMemoryMaxRatio",
-        "timerWheelEnable",
-        "enableControllerMode",
-        "controllerAddr",
-        "storeType",
-        "isolateLogEnable",
-        "regionId",
-        "msgTraceTopicName",
-        "enableScheduleMessageStats",
-        "fetchNamesrvAddrByAddressServer",
-        "serverWorkerThreads",
-    }
-)
-
-_TABLES: Final = {
-    "topicConfigTable": "topics",
-    "subscriptionGroupTable": "subscriptionGroup",
-    "offsetTable": "consumerOffset",
-    "filterDataByTopic": "consumerFilter",
-    "topicQueueMappingInfoMap": "topicQueueMapping",
-    "messageRequestModeMap": "messageRequestMode",
-    "timingCount": "timermetrics",
-    "transactionCount": "transactionMetrics",
-    "brokerConfigs": "exportConfigs",
-    "evaluateReport": "exportMetrics",
-    "queueOffsetMap": "position-checkpoint",
-    "forbiddenTable": "subscriptionGroup",
-}
-_KEY: Final = re.compile(r'"(\w{3,40})"\s*:')
-_INT_KEY: Final = re.compile(r"([{,]\s*)(-?\d+)(\s*:)")
-"""fastjson writes integer keys without quotes (`ConsumerOffsetSerializeWrapper`); names of topics and groups are
-quoted, so this is safe."""
 
 _CHECKPOINT: Final = (
     "physicMsgTimestamp",
@@ -161,45 +59,20 @@ _CHECKPOINT: Final = (
 _PAGE: Final = 4096
 
 
-def is_backup(file: str) -> bool:
-    """Tell the copy of the time before the last save (`common/ConfigManager`) by its name: its content is of the same
-    shape.
-    """
-    return PurePosixPath(file).name.lower().endswith(".bak")
-
-
 def sniff(head: bytes, file: str = "", size: int | None = None) -> dict[str, Any] | None:
-    """Tell store JSON ("name", "backup"), broker.conf or the checkpoint file by the first bytes; None where it is not one
-    of them.
-    """
+    """Tell store JSON ("name", "backup"), broker.conf or the checkpoint file by the first bytes; None where it is not one of them."""
     found = _sniff_checkpoint(head, size)
     if found:
         return found
     text = head.decode("utf-8-sig", "replace").strip()
     if text.startswith("{"):
-        return _sniff_json(text, file)
+        return store_json.sniff(text, file)
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith(("#", "!"))]
     shaped = sum(1 for line in lines if re.match(r"\s*[\w.]+\s*=(?!=)", line))
     if shaped < 0.5 * len(lines) or "=  " in text:
         return None
-    known = {name for _, name, _ in properties(text) if name in _KNOWN}
+    known = {name for _, name, _ in properties(text) if name in BROKER_SETTINGS}
     return {"kind": "broker_conf", "known": len(known)} if len(known) >= 2 else None
-
-
-def _sniff_json(text: str, file: str) -> dict[str, Any] | None:
-    names = {m[1] for m in _KEY.finditer(text[:65536])}
-    stem = PurePosixPath(file).name.split(".")[0]
-    table = next((name for key, name in _TABLES.items() if key in names), None)
-    if table == "consumerOffset":
-        inside = re.search(r'"offsetTable"\s*:\s*\{\s*(.)', text)
-        if inside and inside[1] != '"':
-            # Integer keys straight below: levels. An empty table is told by its name only.
-            table = "delayOffset" if inside[1] != "}" or stem == "delayOffset" else "consumerOffset"
-        elif '"%LMQ%' in text or stem == "lmqConsumerOffset":
-            table = "lmqConsumerOffset"
-    elif table is None and re.match(r'\{\s*"table"\s*:\s*\{', text):
-        table = "consumerOrderInfo"
-    return {"kind": "store_json", "name": table, "backup": is_backup(file)} if table else None
 
 
 def _sniff_checkpoint(head: bytes, size: int | None) -> dict[str, Any] | None:
@@ -211,22 +84,8 @@ def _sniff_checkpoint(head: bytes, size: int | None) -> dict[str, Any] | None:
     return {"kind": "checkpoint"} if good else None
 
 
-def parse_json(text: str) -> Any:
-    """Parse what fastjson wrote. Raise `ValueError` where it is damaged."""
-    text = text.lstrip("\ufeff")
-    try:
-        try:
-            return json.loads(text)
-        except ValueError:
-            return json.loads(_INT_KEY.sub(r'\1"\2"\3', text))
-    except RecursionError as error:
-        raise ValueError("nested too deep") from error
-
-
 def properties(text: str) -> Iterator[tuple[int, str, str]]:
-    """Yield (line, name, value) as `java.util.Properties.load` does: nothing behind the separator's blanks is
-    dropped.
-    """
+    """Yield (line, name, value) as `java.util.Properties.load` does: nothing behind the separator's blanks is dropped."""
     pending, start = "", 0
     for number, raw in enumerate(text.split("\n"), 1):
         line = raw.rstrip("\r").lstrip(" \t\f")
@@ -251,36 +110,21 @@ def _unescape(text: str) -> str:
     )
 
 
-class _Lines:
-    """Where a name is in a text."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self._ends = [m.start() for m in re.finditer("\n", text)]
-
-    def of(self, position: int) -> int:
-        return bisect.bisect_left(self._ends, position) + 1 if position >= 0 else 1
-
-    def find(self, name: str, start: int = 0) -> int:
-        found = re.compile(re.escape(json.dumps(name, ensure_ascii=False)) + r"\s*:").search(self.text, max(0, start))
-        return found.start() if found else -1
-
-
 def configs(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[dict[str, Any]]:
     """Return the rows of `configs` one file gives. Raise `ValueError` where its JSON is damaged."""
     text = data.decode("utf-8-sig", "replace")
     if kind == "broker_conf":
         return [
-            _config(file, line, "broker.conf", None, name, value, is_backup(file))
+            _config(file, line, "broker.conf", None, name, value, store_json.is_backup(file))
             for line, name, value in properties(text)
         ]
     if kind == "text":
-        known = [found for found in properties(text) if found[1] in _KNOWN]
+        known = [found for found in properties(text) if found[1] in BROKER_SETTINGS]
         return [_config(file, line, "broker.conf", None, name, value, False) for line, name, value in known]
     origin, backup = detail["name"], detail["backup"]
     if origin not in ("topics", "subscriptionGroup", "consumerFilter", "exportConfigs"):
         return []
-    whole, lines = parse_json(text), _Lines(text)
+    whole, lines = store_json.parse_json(text), store_json.Lines(text)
     rows: list[dict[str, Any]] = []
     for key, name in (
         ("topicConfigTable", "topics"),
@@ -352,7 +196,7 @@ def offsets(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[d
     if name not in ("consumerOffset", "delayOffset", "lmqConsumerOffset"):
         return []
     text = data.decode("utf-8-sig", "replace")
-    table, lines, at = parse_json(text).get("offsetTable") or {}, _Lines(text), 0
+    table, lines, at = store_json.parse_json(text).get("offsetTable") or {}, store_json.Lines(text), 0
     rows = []
     for key, value in table.items():
         at = max(at, lines.find(key, at))
@@ -403,9 +247,7 @@ _SETTING: Final = re.compile(r"(\w+) +=  ?(.*)$")
 
 
 def broker_config_output(file: str, text: str) -> Iterator[dict[str, Any]]:
-    """Yield the settings in the output of `mqadmin getBrokerConfig` (`%-50s=  %s` below a title with the broker's
-    address).
-    """
+    """Yield the settings in the output of `mqadmin getBrokerConfig` (`%-50s=  %s` below a title with the broker's address)."""
     subject = None
     for line, raw in enumerate(text.split("\n"), 1):
         content = raw.rstrip("\r")

@@ -68,9 +68,7 @@ def encoding(head: bytes) -> str | None:
 
 
 def dialect(head: bytes, *, whole: bool = False) -> Dialect | None:
-    """Tell a delimited table by its first bytes: nearly every line has as many cells as the first. `whole`: nothing
-    follows them.
-    """
+    """Tell a delimited table by its first bytes: nearly every line has as many cells as the first. `whole`: nothing follows them."""
     codec = encoding(head)
     if codec is None:
         return None
@@ -109,9 +107,7 @@ def _is_header(cells: tuple[str, ...]) -> bool:
 
 
 def rows(path: Path, how: Dialect | None, limit: int | None = None) -> Iterator[tuple[int, list[str | None]]]:
-    """Yield (line, cells) of a delimited file (`how`), or of a Parquet file (None): there the line is the row's
-    number.
-    """
+    """Yield (line, cells) of a delimited file (`how`), or of a Parquet file (None): there the line is the row's number."""
     if how is None:
         with open_readonly(path) as file:
             number = 0

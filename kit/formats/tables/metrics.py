@@ -90,9 +90,7 @@ def origin_of(head: bytes) -> str | None:
 
 
 def read(files: Iterable[tuple[str, str]], zone: str | int | None = None) -> pa.Table:
-    """Return the rows (`SCHEMA`) of metric files given as (name to show, path); `zone` is that of times without one
-    (None: UTC).
-    """
+    """Return the rows (`SCHEMA`) of metric files given as (name to show, path); `zone` is that of times without one (None: UTC)."""
     tables = [SCHEMA.empty_table()]
     for name, path in files:
         with open_readonly(path) as stream:

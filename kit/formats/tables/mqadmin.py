@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from kit.evidence.files import open_readonly
 from kit.formats.tables import mqadmin_consumers
-from kit.formats.tables.configs import parse_json
+from kit.formats.tables.store_json import parse_json
 
 SCHEMA: Final = pa.schema(
     [
@@ -109,9 +109,7 @@ _LOG_LINE: Final = re.compile(
 
 
 def sniff(head: bytes) -> bool:
-    """Tell whether a file's head is the output of an mqadmin command, and not a text that only quotes one between log
-    lines.
-    """
+    """Tell whether a file's head is the output of an mqadmin command, and not a text that only quotes one between log lines."""
     head = head[:8192]
     return bool(_HEAD.search(head)) and not _LOG_LINE.search(head)
 

@@ -6,6 +6,10 @@ from typing import Final
 
 from kit.rocketmq.known_problems import (
     access,
+    administration,
+    commitlog,
+    consume_queues,
+    consumer_groups,
     consumers,
     delay,
     host,
@@ -26,15 +30,19 @@ __all__ = ["BY_SLUG", "PROBLEMS", "Problem"]
 PROBLEMS: Final[tuple[Problem, ...]] = tuple(
     each
     for module in (
+        commitlog,
+        consume_queues,
         store,
         host,
         delay,
         transactions,
         replication,
+        consumer_groups,
         consumers,
         pop,
         sending,
         routing,
+        administration,
         network,
         access,
         other_clients,

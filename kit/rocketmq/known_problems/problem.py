@@ -20,28 +20,36 @@ SHORTEST: Final = 8
 """Bytes of the shortest literal piece that is looked for."""
 
 
+def _sentence(english: str | None) -> T | None:
+    return None if english is None else T(english)
+
+
+def _texts(given: Iterable[str] | str) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
 @attrs.define(frozen=True, slots=False)
 class Problem:
     """One thing that can be wrong with a RocketMQ system, or one family of log lines that only sounds so.
 
-    `texts` are pieces of log lines, answers or exceptions; `{}` stands for a printed value. `classes` are `module/Class` whose remaining WARN and ERROR
-    lines belong here as well. `verdict`: what seeing a text shows (None: routine, explained but never reported); it is reported from `least` entries on
+    Its sentences are given as plain English, without `T`. `texts` are pieces of log lines, answers or exceptions, or one such piece; `{}` stands for a printed
+    value. `classes` are `module/Class` whose remaining WARN and ERROR lines belong here as well. `verdict`: what seeing a text shows (None: routine, explained but never reported); it is reported from `least` entries on
     that span at least `lasts` seconds. `unless`: a regular expression of entries that are normal. `cause`: the cause module that judges these texts.
     `passing`: known texts of `kit.rocketmq.log_events.passing`; it is reported where one of these goes on, whatever `cause` says.
     `since`, `until`: first and last release with the fault ("" = no bound known); `fixed`: by which change. `printed`: where, for texts of no RocketMQ class.
     """
 
     slug: str
-    title: T
-    texts: tuple[str, ...]
-    meaning: T
-    next: T
+    title: T = attrs.field(converter=T)
+    texts: tuple[str, ...] = attrs.field(converter=_texts)
+    meaning: T = attrs.field(converter=T)
+    next: T = attrs.field(converter=T)
     reference: str
     classes: tuple[str, ...] = ()
-    decides: T | None = None
-    remedy: T | None = None
-    risk: T | None = None
-    unlike: T | None = None
+    decides: T | None = attrs.field(default=None, converter=_sentence)
+    remedy: T | None = attrs.field(default=None, converter=_sentence)
+    risk: T | None = attrs.field(default=None, converter=_sentence)
+    unlike: T | None = attrs.field(default=None, converter=_sentence)
     verdict: Verdict | None = None
     least: int = 1
     lasts: float = 0.0
@@ -74,12 +82,6 @@ class Problem:
         return re.compile("|".join(expression(text) for text in self.texts) or r"(?!)")
 
     @property
-    def sentences(self) -> tuple[T, ...]:
-        """Everything it says; an entry may be added before it is translated."""
-        every = (self.title, self.meaning, self.next, self.decides, self.remedy, self.risk, self.unlike)
-        return tuple(text for text in every if text is not None)
-
-    @property
     def has_condition(self) -> bool:
         """Tell whether finding a needle does not settle it: values inside a text, or entries that are normal."""
         return bool(self.unless) or any(ANY in text for text in self.texts)
@@ -103,11 +105,3 @@ def longest(text: str) -> str:
 def expression(text: str) -> str:
     """Return a text with values as a regular expression that reads the same in Python and Java."""
     return GAP.join(re.escape(piece) for piece in text.split(ANY))
-
-
-def problem(
-    slug: str, title: T, texts: Iterable[str] | str, meaning: T, following: T, reference: str, **more: object
-) -> Problem:
-    """Return a `Problem`; one text may be given alone."""
-    given = (texts,) if isinstance(texts, str) else tuple(texts)
-    return Problem(slug, title, given, meaning, following, reference, **more)  # type: ignore[arg-type]

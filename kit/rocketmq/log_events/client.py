@@ -1,6 +1,4 @@
-"""Known texts of clients and of applications that print RocketMQ's exceptions (reference §4.8, §5.2, §5.3, §6.1, §6.2,
-§7.1, §8.4, §10).
-"""
+"""Known texts of clients and of applications that print RocketMQ's exceptions (reference §4.8, §5.2, §5.3, §6.1, §6.2, §7.1, §8.4, §10)."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kit.formats.tables import configs
+from kit.formats.tables import configs, store_json
 
 CONSUMER = (
     b'{\n\t"offsetTable":{\n\t\t"orders@billing":{0:13,1:12\n\t\t},\n'
@@ -141,7 +141,7 @@ def as_fastjson(table: dict[str, dict[int, int]], space: str) -> str:
 @given(table=TABLE, space=st.sampled_from(("", "\n\t", " ", "\r\n")), bom=st.booleans())
 def test_offsets_without_quotes_are_read(table: dict[str, dict[int, int]], space: str, bom: bool) -> None:
     text = ("\ufeff" if bom else "") + as_fastjson(table, space)
-    assert configs.parse_json(text)["offsetTable"] == {
+    assert store_json.parse_json(text)["offsetTable"] == {
         name: {str(q): v for q, v in queues.items()} for name, queues in table.items()
     }
 
@@ -155,7 +155,7 @@ def test_damaged_json_is_read_or_said_to_be_damaged(
     place = int(at * len(data))
     hurt = data[:place] if cut else data[:place] + noise + data[place + size :]
     with contextlib.suppress(ValueError):
-        assert configs.parse_json(hurt.decode("utf-8", "replace")) is not Ellipsis
+        assert store_json.parse_json(hurt.decode("utf-8", "replace")) is not Ellipsis
     with contextlib.suppress(ValueError, TypeError, AttributeError, KeyError):
         for row in configs.offsets("f", hurt, {"name": "consumerOffset", "backup": False}, "store_json"):
             # Two numbers that run into each other may have more digits than any offset: unknown.
@@ -166,7 +166,7 @@ def test_damaged_json_is_read_or_said_to_be_damaged(
 @pytest.mark.parametrize("text", ["[" * 200_000, '{"a":' * 100_000, "{1:" * 100_000])
 def test_json_nested_too_deep_is_damaged(text: str) -> None:
     with pytest.raises(ValueError, match=r"nested|Expecting"):
-        configs.parse_json(text)
+        store_json.parse_json(text)
 
 
 def test_offsets_say_on_which_line_a_group_stands() -> None:

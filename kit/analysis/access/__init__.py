@@ -1,0 +1,1 @@
+"""What keeps clients from their broker: addresses, access control, missing topics."""

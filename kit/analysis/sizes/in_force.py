@@ -1,0 +1,153 @@
+"""The size limit in force at a broker: what it compares with what, and how that is known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import attrs
+import numpy as np
+import pandas as pd
+
+from kit.analysis import refs
+from kit.analysis.sizes import half_records, refusals
+from kit.analysis.transactions import owners
+from kit.case import brokers, setup
+from kit.case.memoize import once, per_case
+from kit.formats.commitlog.schema import TEXT, promoted
+from kit.formats.values import integer
+from kit.rocketmq import names, size
+from kit.rocketmq.versions import NEWEST, OLDEST, Version, rule
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+    from kit.inventory.references import Ref
+
+
+IDS: Final = 1_000
+PRINTED: Final = tuple(name for name in (*refs.PRINTED, TEXT) if name not in half_records.READ)
+
+
+@attrs.frozen
+class Limits:
+    """What the broker compares with what. `limit`: bytes of maxMessageSize, None where neither the evidence nor a
+    default says it; `known` as in
+    `case.setting`, `printed` where a refusal prints it. `how`: `total`, `body`, `body+64k`, None where the release is
+    not known; `version`: the
+    release it was reckoned with, None for unknown; `inferred`: from the records, not named.
+    """
+
+    limit: int | None
+    where: Ref | None
+    known: str | None
+    how: str | None
+    version: str | None
+    inferred: bool
+    check_max: int
+    dledger: bool
+    raw_put_backs: bool
+
+    @property
+    def properties(self) -> int:
+        return int(rule("propertiesMax", OLDEST))
+
+
+def limits(case: Case, owner: str | None = None) -> Limits:
+    """Return the limits in force at the broker that `owners.by_host` calls so; without one at that whose half
+    messages loop, or the only one that has any. Worked out once per broker. Where it is open which broker is meant,
+    the oldest of several releases counts: it is the strictest.
+    """
+    meant = owner or _concerned(case)
+    return once(case, f"size limits {meant}", lambda: _limits(case, meant))
+
+
+@per_case
+def _concerned(case: Case) -> str | None:
+    """Return the broker whose half messages the log shows refused, or else the only one with half messages."""
+    known = owners.by_host(case) if case.has("messages") else {}
+    told = refusals.told(case)
+    looping = told.loc[told["event"] == "put-back-failed", "msg_id"].dropna().str.upper()
+    meant = {known[host] for host in looping.str[:-16].unique() if host in known} or set(known.values())
+    return next(iter(meant)) if len(meant) == 1 else None
+
+
+def _limits(case: Case, owner: str | None) -> Limits:
+    hosts = owners.addresses(case, owner) if owner else setup.ANY
+    dledger = (
+        bool(case.found.of_kind("dledger"))
+        or (setup.setting(case, "enableDLegerCommitLog", hosts).value or "").lower() == "true"
+    )
+    known = setup.broker_versions(case, hosts)
+    version = Version.parse(known[0]) if known else _writer(case, owner)
+    setting = setup.setting(case, "maxMessageSize", hosts)
+    configured = integer(setting.value)
+    told = refusals.told(case)
+    told = told[np.array([brokers.is_of(case, hosts, file) is not False for file in told["file"]], bool)]
+    how = (
+        size.size_rule(version, dledger=dledger)
+        if version
+        else _how_printed(told, configured if setting.known == "evidence" else None)
+    )
+    said: str | None = setting.known if configured is not None else None
+    limit, where = configured, setting.where
+    printed, at = _printed(case, told)
+    slack = size.TOTAL_SLACK if how == "body+64k" else 0
+    if printed is not None and configured not in (printed, printed - size.TOTAL_SLACK):
+        limit, where, said = printed - slack, at, "printed"
+    check_max = integer(setup.setting(case, "transactionCheckMax", hosts).value)
+    return Limits(
+        limit,
+        where,
+        said,
+        how,
+        str(version) if version else None,
+        not known,
+        rule("transactionCheckMax", NEWEST) if check_max is None else check_max,
+        dledger,
+        bool(rule("decompressesOnPutBack", version)),
+    )
+
+
+def _printed(case: Case, told: pd.DataFrame) -> tuple[int | None, Ref | None]:
+    """Return the limit that most of these refusals print, and the line that prints it first."""
+    # The text of a refused body prints the limit itself in every release.
+    rows = told[told["limit"].notna()].sort_values(
+        "event", key=lambda e: e != "message-body-size-exceeded", kind="stable"
+    )
+    if rows.empty:
+        return None, None
+    per_limit = rows[rows["event"] == rows["event"].iloc[0]].groupby("limit")["count"].sum()
+    limit = int(per_limit.idxmax())
+    return limit, refusals.quote(case, rows[rows["limit"] == limit], 1)[0]
+
+
+def _how_printed(told: pd.DataFrame, configured: int | None) -> str | None:
+    """Return what the broker measures, as its refusals show it where nothing names the release."""
+    if (told["event"] == "message-body-size-exceeded").any():
+        return "body"
+    totals = told[told["event"] == "message-size-exceeded"]
+    return "total" if configured is not None and (totals["limit"] == configured).any() else None
+
+
+def _writer(case: Case, owner: str | None) -> Version | None:
+    """Return a release that writes half records as this broker's are, None where more than one rule fits.
+
+    CLUSTER since 4.6.0, MSG_REGION since 5.0.0, __transactionId__ since 5.1.0; no separator at the end from 4.9.1 to
+    5.1.x (`kit.rocketmq.versions`).
+    """
+    if not case.has("messages"):
+        return None
+    marks = (TEXT, *map(promoted, (names.CLUSTER, names.MSG_REGION, names.TRANSACTION_ID)))
+    rows = next(
+        (rows for its, rows in half_records.by_broker(case, ~half_records.renewed(), marks) if owner in (None, its)),
+        None,
+    )
+    if rows is None:
+        return None
+    some = rows.head(IDS)
+    if some[promoted(names.MSG_REGION)].notna().any():
+        return Version(5, 1, 0) if some[promoted(names.TRANSACTION_ID)].notna().any() else Version(5, 0, 0)
+    if not some[promoted(names.CLUSTER)].notna().any():
+        return Version(4, 5, 2)
+    return (
+        Version(4, 6, 0) if (half_records.octets(some[TEXT]) + 1 == half_records.properties_bytes(some)).any() else None
+    )

@@ -1,0 +1,100 @@
+"""Which broker a half message belongs to: hosts that share files are one broker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+from pyspark.sql import functions as F  # noqa: N812
+
+from kit.case.memoize import once
+from kit.formats.commitlog.schema import promoted
+from kit.rocketmq import ids, names
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+    from kit.case.brokers import Hosts
+    from kit.case.case import Case
+
+
+TARGET: Final = promoted(names.REAL_TOPIC)
+HALF: Final = (
+    (ds.field("topic") == names.HALF_TOPIC) & (ds.field(TARGET) != names.HALF_TOPIC) & ds.field("uniq_key").is_valid()
+)
+"""Half messages and put-back copies of them, as a condition for `scan.records`; leaked retries are not among them."""
+
+
+def _host() -> Column:
+    """Return the storing host as the offset message id spells it: everything but its 16 digits of offset."""
+    return F.expr("left(offset_msg_id, length(offset_msg_id) - 16)")
+
+
+def by_host(case: Case) -> dict[str, str]:
+    """Return {storing host: the host that stands for its broker}, hosts as in offset message ids.
+
+    Half and op queues belong to a broker, and a broker changes its address when another member of its group leads:
+    hosts that wrote
+    into one file are one broker.
+    """
+    return once(case, "queue owners", lambda: joined(sorted(_hosts(case))))
+
+
+def addresses(case: Case, owner: str | None = None) -> Hosts:
+    """Return the addresses of the broker that `owners` calls so; without one those of the only broker that has half
+    messages, none where several have.
+    """
+    known = by_host(case)
+    if owner is None and len(set(known.values())) != 1:
+        return frozenset()
+    hosts = [host for host, its in known.items() if owner in (None, its)]
+    return frozenset(ids.misread(host + "0" * 16)[0] for host in hosts)
+
+
+def _hosts(case: Case) -> set[tuple[str, str]]:
+    """Return (file, storing host) of all half and op records. Without Spark: it is a look at two columns."""
+    pairs: set[tuple[str, str]] = set()
+    wanted = ds.field("topic").isin([names.HALF_TOPIC, names.OP_TOPIC])
+    for batch in ds.dataset(case.folder("messages"), format="parquet").to_batches(
+        columns=["file", "offset_msg_id"], filter=wanted
+    ):
+        hosts = pc.utf8_slice_codeunits(batch["offset_msg_id"], 0, -16)
+        seen = pa.table([batch["file"], hosts], ["file", "host"]).group_by(["file", "host"]).aggregate([])
+        pairs |= {(row["file"], row["host"]) for row in seen.to_pylist() if row["file"] and row["host"]}
+    return pairs
+
+
+def joined(pairs: list[tuple[str, str]]) -> dict[str, str]:
+    """Return one name for all hosts that are connected through files."""
+    root: dict[str, str] = {}
+
+    def find(node: str) -> str:
+        while root.setdefault(node, node) != node:
+            node = root[node]
+        return node
+
+    for file, host in pairs:
+        a, b = find(f"file {file}"), find(f"host {host}")
+        root[max(a, b)] = min(a, b)
+    return {host: find(f"host {host}") for _, host in pairs}
+
+
+def owner(case: Case) -> Column:
+    """Return the broker that a record's queue belongs to, as a column of `records` or `ops`."""
+    known = by_host(case)
+    if len(set(known.values())) == len(known):
+        return _host()
+    table = F.create_map(*[F.lit(x) for pair in sorted(known.items()) for x in pair])
+    return F.coalesce(F.try_element_at(table, _host()), _host())
+
+
+def brokers(case: Case, ids: pa.ChunkedArray) -> np.ndarray:
+    """Return a number for the broker whose queue each record is in, by its offset id; -1 where that is null."""
+    known = by_host(case)
+    numbers = {name: n for n, name in enumerate(sorted(set(known.values())))}
+    coded = pc.utf8_slice_codeunits(ids, 0, -16).combine_chunks().dictionary_encode()
+    of = [numbers.setdefault(known.get(h, h), len(numbers)) for h in coded.dictionary.to_pylist()]
+    return np.array([*of, -1], np.int64)[coded.indices.fill_null(len(of)).to_numpy()]

@@ -1,0 +1,145 @@
+"""Which file of the evidence belongs to which broker: by the address it names, and by where stores and configuration
+lie beside each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import attrs
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+from kit.case import scan
+from kit.case.memoize import per_case
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+T = TypeVar("T")
+
+
+@attrs.frozen
+class Broker:
+    """A broker's place in the evidence. `root`: the folder above `commitlog`, or of its configuration; `name`: brokerName, or the root where nothing says it."""
+
+    root: str
+    name: str
+    slave: bool = False
+    stored: bool = True
+    """Whether there is a commitlog in it."""
+
+
+def root_of(file: str) -> str:
+    """Return the folder of a store from the name of one of its commitlog files."""
+    folder = PurePosixPath(file).parent
+    return str(folder.parent if folder.name == "commitlog" else folder)
+
+
+def _near(a: str, b: str) -> int:
+    """Return how many leading folders two places share."""
+    count = 0
+    for x, y in zip(PurePosixPath(a).parts, PurePosixPath(b).parts, strict=False):
+        if x != y:
+            break
+        count += 1
+    return count
+
+
+@per_case
+def all_of(case: Case) -> tuple[Broker, ...]:
+    """Return the brokers whose store or configuration is in the evidence, in order of root."""
+    table = ds.dataset(case.folder("configs"), format="parquet")
+    wanted = ds.field("name").isin(["brokerName", "brokerId", "brokerRole"]) & ~ds.field("backup")
+    # A subscription group has a brokerId of its own: which broker it is to be read from.
+    wanted &= ds.field("origin").isin(["broker.conf", "broker.log", "getBrokerConfig"])
+    said: dict[str, dict[str, str]] = {}
+    for row in table.to_table(["file", "name", "value"], filter=wanted).to_pylist():
+        said.setdefault(row["file"], {})[row["name"]] = (row["value"] or "").strip()
+    stores = {root_of(item.file) for item in case.found.of_kind("commitlog", "dledger")}
+    roots = stores or {str(PurePosixPath(file).parent) for file in said}
+    found = []
+    for root in sorted(roots):
+        nearest = max((_near(file, root) for file in said), default=0)
+        # Alone, a store belongs to whatever configuration there is; beside others only to what lies next to it.
+        mine = [said[file] for file in sorted(said) if _near(file, root) == nearest and (nearest or len(roots) == 1)]
+        names = {values["brokerName"] for values in mine if values.get("brokerName")}
+        slave = any(
+            values.get("brokerRole") == "SLAVE" or values.get("brokerId", "0") not in ("0", "") for values in mine
+        )
+        found.append(
+            Broker(root, next(iter(names)) if len(names) == 1 else _named(case) or root, slave, root in stores)
+        )
+    return tuple(found)
+
+
+@per_case
+def _named(case: Case) -> str | None:
+    """Return the only broker name that mqadmin outputs show, None where they show none or several."""
+    if not case.found.of_kind("mqadmin"):
+        return None
+    table = ds.dataset(case.folder("admin"), format="parquet").to_table(
+        ["value"], filter=ds.field("name") == "#Broker Name"
+    )
+    names: set[Any] = set(table["value"].to_pylist())
+    return next(iter(names)) if len(names) == 1 else None
+
+
+def of_file(case: Case, file: str) -> Broker | None:
+    """Return the broker a file belongs to, None where several lie equally near."""
+    known = all_of(case)
+    if len(known) <= 1:
+        return known[0] if known else None
+    nearest = max(_near(file, broker.root) for broker in known)
+    mine = [broker for broker in known if _near(file, broker.root) == nearest]
+    return mine[0] if len(mine) == 1 and nearest else None
+
+
+def names(case: Case) -> dict[str, str]:
+    """Return {root of a store: name of its broker}."""
+    return {broker.root: broker.name for broker in all_of(case)}
+
+
+Hosts = frozenset[str]
+"""The addresses (`ip:port`) under which one broker stored records; empty where it is open which broker is meant."""
+
+
+@per_case
+def _stored(case: Case) -> dict[str, set[str]]:
+    """Return {root of a store: addresses in its records}."""
+    found: dict[str, set[str]] = {}
+    if case.has("messages"):
+        for batch in scan.batches_of(case, "messages", ("file", "store_host")):
+            pairs = pa.Table.from_batches([batch]).group_by(["file", "store_host"]).aggregate([])
+            for row in pairs.to_pylist():
+                found.setdefault(root_of(row["file"]), set()).add(row["store_host"])
+    return found
+
+
+def is_of(case: Case, hosts: Hosts, file: str, address: str | None = None) -> bool | None:
+    """Tell whether a file (and the address it names, `ip:port`) is of the broker that stored under `hosts`.
+
+    None where that is open: the file names no address of a store at hand and lies beside none. Alone in the
+    evidence, a broker has all files.
+    """
+    if not hosts or (len(all_of(case)) < 2 and address is None):
+        return None
+    if address in hosts:
+        return True
+    stores = _stored(case)
+    if any(address in known for known in stores.values()):
+        return False
+    nearest = of_file(case, file)
+    near = stores.get(nearest.root) if nearest else None
+    return not hosts.isdisjoint(near) if near else None
+
+
+def of_this(case: Case, hosts: Hosts, told: Iterable[tuple[T, str, str | None]]) -> list[T]:
+    """Return what was told of the broker at `hosts`: `told` holds (what, its file, the address it names). What is
+    open counts where nothing is told of this one by itself; what is another broker's never does.
+    """
+    judged = [(what, is_of(case, hosts, file, address)) for what, file, address in told]
+    own = [what for what, ours in judged if ours]
+    return own or [what for what, ours in judged if ours is None]

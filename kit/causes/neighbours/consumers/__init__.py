@@ -1,0 +1,1 @@
+"""What happens to consumption: retries, dead letters, delayed delivery."""

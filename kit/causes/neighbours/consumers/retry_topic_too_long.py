@@ -1,0 +1,99 @@
+"""retry-topic-too-long: %RETRY% + consumer group exceeds what the broker stores, so no message of that group can be sent back.
+
+Deciding steps: the name of the retry topic is too long (group name, or the length the broker prints); a send-back was
+refused for it.
+Limits: store/DefaultMessageStore.putMessage (127 characters, up to 5.0.0), broker/util/HookUtils (255 bytes for %RETRY%
+topics from 5.1.0).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kit.analysis.transactions import send_back
+from kit.causes import collect_next
+from kit.causes.alerts import Alert
+from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
+from kit.i18n import T
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+SLUG = "retry-topic-too-long"
+KIND: Kind = "neighbour"
+LEADS_TO = ("half-topic-blowup", "send-back-refused")
+
+TITLE = T("The retry topic's name is too long for the broker")
+SUMMARY = T("%RETRY% + group is {length} characters long ({limit} allowed): {count} send-backs were refused.")
+NONE = T("No send-back was refused for the length of its retry topic.")
+LONG = T("%RETRY% + group is {length} characters long; the broker stores names up to {limit}.")
+REFUSED = T("The broker refused {count} send-backs for it.")
+NOT_LONG = T("%RETRY% + group is longer than the {limit} characters up to which the broker stores names.")
+NOT_REFUSED = T("The broker refused send-backs for it.")
+WANT = T("its sendMessageBack Exception names the group and the broker's answer")
+WANT_STORE_LOG = T("`putMessage message topic length too long` names the length")
+ACTION = T("Shorten the group's name, or split its tags over several groups.")
+WHY = T("A retry topic within the limit is accepted; retries reach the consumer again.")
+RISK = T("A new group starts at its own offsets: set them before switching.")
+VERIFY = T("Let one message fail: a record appears in the retry topic.")
+
+LOOKS_LIKE = (
+    (
+        "client-oversize-reject",
+        T("the same MESSAGE_ILLEGAL for properties that are too long: `putMessage message properties length too long`"),
+    ),
+    (
+        "send-back-refused",
+        T("what it leads to with clients from 4.6.1; with older ones transactional messages leak instead"),
+    ),
+    ("half-topic-blowup", T("what it leads to with clients before 4.6.1 and transactional messages")),
+)
+
+FIGURES: Final = {
+    "retry_topic_length": Figure(T("characters in the retry topic's name (127 allowed)")),
+    "refused_send_backs": Figure(T("send-backs refused by the broker")),
+}
+
+ALERTS: Final = (
+    Alert("topic-too-long", T("The broker refuses messages since the name of their topic is too long, as that of a retry topic can be."), "name-too-long"),
+)  # fmt: skip
+
+
+def examine(case: Case) -> Finding:
+    """Say whether a retry topic's name was too long, and what that refused."""
+    back = send_back.examine(case)
+    limit = send_back.store_limit(case)
+    finding = Finding(SLUG, KIND, TITLE, NONE.say())
+    happened = back.reason == "name-too-long"
+    looked = case.has_source("client") or case.has_source("store")
+    finding.steps = [
+        Step(
+            LONG.say(length=back.retry_topic_length, limit=limit) if happened else NOT_LONG.say(limit=limit),
+            "deciding",
+            True if happened else (False if looked else None),
+            back.reason_refs,
+            id="name-too-long",
+        ),
+        Step(
+            REFUSED.say(count=back.refusals) if happened else NOT_REFUSED,
+            "deciding",
+            True if happened else (False if looked else None),
+            back.refs,
+            id="send-backs-refused",
+        ),
+    ]
+    finding.figures = {
+        "retry_topic_length": back.retry_topic_length,
+        "refused_send_backs": back.refusals if happened else (0 if looked else None),
+    }
+    if happened:
+        finding.summary = SUMMARY.say(length=back.retry_topic_length, limit=limit, count=back.refusals)
+        finding.remedies = [Remedy(ACTION, WHY, RISK, VERIFY)]
+        if back.first and back.last:
+            finding.window = (back.first, back.last)
+    elif not looked:
+        finding.missing = [
+            collect_next.client_log(collect_next.CONSUMER, WANT),
+            collect_next.broker_log("store.log", WANT_STORE_LOG),
+        ]
+    return finding

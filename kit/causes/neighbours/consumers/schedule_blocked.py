@@ -1,0 +1,182 @@
+"""schedule-blocked: the delivery of a delayed message is refused again and again, and its delay level is blocked with everything behind it.
+
+The sister of the put-back loop: a delivered copy differs from the waiting one in its topic only, so it outgrows the
+limit where the real topic's name is
+longer than SCHEDULE_TOPIC_XXXX. Deciding step: the same delivery failed more than once, or was refused for its size
+(one failure is normal at a stop).
+Source: store/schedule/ScheduleMessageService (4.x), broker/schedule/ScheduleMessageService (5.x).
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING, Final
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from kit.analysis import refs
+from kit.analysis.sizes import half_records, in_force, refusals, sizes
+from kit.case import scan
+from kit.causes import collect_next
+from kit.causes.alerts import Alert
+from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
+from kit.formats.commitlog.schema import promoted
+from kit.i18n import T
+from kit.rocketmq import names
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+SLUG = "schedule-blocked"
+KIND: Kind = "neighbour"
+_WAITS: Final = ds.field("topic") == names.SCHEDULE_TOPIC
+_TARGET: Final = promoted(names.REAL_TOPIC)
+_READ: Final = ("file", "physical_offset", "store_timestamp", "queue_id", "queue_offset", "offset_msg_id")
+_TOGETHER: Final = 100_000
+FOR_SIZE: Final = ("MESSAGE_ILLEGAL", "PROPERTIES_SIZE_EXCEEDED")
+"""store/PutMessageStatus of a record that is too large."""
+AGAIN: Final = 5
+"""s between failures that name no message, so that they are not one stop of the broker; the delivery is tried again
+after 10 s."""
+
+TITLE = T("A delay level is blocked by a message that cannot be delivered")
+NONE = T("No delivery of a delayed message failed more than once.")
+SUMMARY = T(
+    "Deliveries of delayed messages failed {count} times; levels concerned: {levels}; {waiting} messages wait behind."
+)
+FAILED = T(
+    "The delivery of the same delayed message failed again and again: {count} failures, {for_size} of them for the size."
+)
+NOT_TOO_LARGE = T("Waiting records exceed the broker's limit under their real topic's name.")
+TOO_LARGE = T("{count} waiting records exceed the limit of {limit} bytes under their real topic's name.")
+BEHIND = T("{waiting} records wait behind it in the same level.")
+WANT = T("a failed delivery names its message there")
+WANT_STORE = T("the waiting records show which cannot be delivered")
+ACTION = T("Raise maxMessageSize by the difference of the two topic names and restart the broker.")
+WHY = T("The delivery is tried again every 10 s at the same record; as soon as it fits, the level moves on.")
+RISK = T("All messages of the level behind it are delivered at once, late.")
+VERIFY = T("The level's offset in delayOffset.json advances.")
+
+LOOKS_LIKE = (
+    ("message-size-mismatch", T("the check thread is refused, in the half topic; here the delivery of a delay level")),
+    ("retry-lost", T("a due message is dropped with `[BUG] the real topic of schedule msg`; here it is tried again")),
+)
+
+FIGURES: Final = {
+    "failed_deliveries": Figure(T("failed deliveries of delayed messages")),
+    "blocked_levels": Figure(T("blocked delay levels")),
+    "waiting_behind": Figure(T("records waiting behind in these levels")),
+    "undeliverable_records": Figure(T("waiting records too large to be delivered")),
+}
+
+ALERTS: Final = (
+    Alert("schedule-put-failed", T("A delayed message that is due cannot be delivered; the others of its delay level wait behind it."),
+          "delivery-failed", least=3, within=120, lasts=5, severity="critical"),
+)  # fmt: skip
+
+
+def examine(case: Case) -> Finding:
+    """Say whether a delay level is blocked, by which record, and what waits behind it."""
+    rows = refusals.told(case)
+    failed, named = _again(rows), refusals.for_size(rows, "schedule")
+    happened = bool(len(failed) or len(named))
+    too_large = _too_large(case)
+    count = len(too_large) if too_large is not None else None
+    blocked = _blocked(case, failed, too_large if count else None)
+    finding = Finding(SLUG, KIND, TITLE, NONE.say())
+    lines = max(int(failed["count"].sum()), int(named["count"].sum()))
+    sized = max(int(failed.loc[failed["status"].isin(FOR_SIZE), "count"].sum()), int(named["count"].sum()))
+    looked = case.has_source("store") or case.has_source("broker")
+    quoted = (*refusals.quote(case, failed, 2), *refusals.quote(case, named, 1))
+    finding.steps = [
+        Step(
+            FAILED.say(count=lines, for_size=sized),
+            "deciding",
+            True if happened else (False if looked and not count else None),
+            quoted,
+            id="delivery-failed",
+        ),
+        Step(
+            TOO_LARGE.say(count=count, limit=in_force.limits(case).limit) if count else NOT_TOO_LARGE,
+            "supporting",
+            True if count else None,
+            refs.records_at(case, too_large) if too_large is not None and count else (),
+            id="too-large",
+        ),
+    ]
+    waiting = _waiting(case, blocked) if len(blocked) else None
+    if len(blocked):
+        finding.steps.append(
+            Step(
+                BEHIND.say(waiting=waiting),
+                "supporting",
+                True if waiting else None,
+                refs.records_at(case, blocked),
+                id="waiting-behind",
+            )
+        )
+    levels = sorted({int(queue) + 1 for queue in blocked["queue_id"]})
+    finding.figures = {
+        "failed_deliveries": lines if looked else None,
+        "blocked_levels": levels if levels or looked else None,
+        "waiting_behind": waiting,
+        "undeliverable_records": count,
+    }
+    if happened:
+        finding.summary = SUMMARY.say(count=lines, levels=levels or None, waiting=waiting)
+        finding.window = refusals.window(failed if len(failed) else named)
+        finding.remedies = [Remedy(ACTION, WHY, RISK, VERIFY)]
+    elif not looked:
+        finding.missing = [collect_next.broker_log("store.log", WANT)]
+        if not case.has("messages"):
+            finding.missing.append(collect_next.commitlog(WANT_STORE))
+    return finding
+
+
+def _again(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the failed deliveries that are more than a stop of the broker."""
+    mine = rows[rows["event"] == "schedule-put-failed"]
+    if mine.empty:
+        return mine
+    by_id = mine.groupby("msg_id")["count"].transform("sum")  # null where the text names no message (4.9.3+)
+    lasted = mine.groupby("status", dropna=False)[["first", "last"]].transform(
+        lambda c: c.min() if c.name == "first" else c.max()
+    )
+    again = mine["msg_id"].isna() & (
+        mine["status"].isin(FOR_SIZE) | ((lasted["last"] - lasted["first"]).dt.total_seconds() >= AGAIN)
+    )
+    return mine[again | (mine["msg_id"].notna() & (by_id > 1))]
+
+
+def _too_large(case: Case) -> pd.DataFrame | None:
+    """Return the waiting records that the broker would refuse under their real topic (`_READ`); None where that cannot be known."""
+    known = in_force.limits(case)
+    if not case.has("messages") or known.limit is None or known.how is None:
+        return None
+    found = [pd.DataFrame(columns=list(_READ))]
+    read = scan.batches(case, (*_READ, "topic", "store_size", "body_size", "sys_flag", _TARGET), _WAITS)
+    for table in scan.together(read, _TOGETHER):
+        rows = scan.frame(scan.whole(table)).dropna(subset=[_TARGET])
+        names_ = pc.binary_length(pa.array(rows[_TARGET], pa.string())).to_numpy()
+        delivered = rows["store_size"] - len(names.SCHEDULE_TOPIC) + names_
+        why = sizes.refused(delivered, rows["body_size"], half_records.properties_bytes(rows), known)
+        found.append(rows[pd.notna(why)][list(_READ)])
+    return pd.concat(found[1:] or found, ignore_index=True)
+
+
+def _blocked(case: Case, failed: pd.DataFrame, too_large: pd.DataFrame | None) -> pd.DataFrame:
+    """Return the first record of each level that cannot be delivered: those the log names, else those that are too large."""
+    ids = sorted(failed["msg_id"].dropna().str.upper().unique())[: in_force.IDS]
+    rows = pd.DataFrame(columns=list(_READ)) if too_large is None else too_large
+    if case.has("messages") and ids:
+        rows = scan.frame(scan.records(case, _READ, _WAITS & ds.field("offset_msg_id").isin(ids)))
+    return rows.sort_values(["queue_id", "queue_offset"]).drop_duplicates("queue_id")
+
+
+def _waiting(case: Case, blocked: pd.DataFrame) -> int:
+    places = zip(blocked["queue_id"], blocked["queue_offset"], strict=True)
+    behind = [(ds.field("queue_id") == int(queue)) & (ds.field("queue_offset") > int(at)) for queue, at in places]
+    return len(scan.records(case, ("queue_id",), _WAITS & reduce(lambda a, b: a | b, behind)))

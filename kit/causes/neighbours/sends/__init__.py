@@ -1,0 +1,1 @@
+"""What happens to sends, before or at the broker."""

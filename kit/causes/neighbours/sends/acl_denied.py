@@ -1,0 +1,126 @@
+"""acl-denied: the broker's access control refuses a client: a wrong secret, an unknown user, a missing right.
+
+Deciding step: an AclException (plain ACL, 4.4.0 and later) or an authentication or authorization exception (5.3.0 and later) in any log. No secret is quoted:
+configuration files are not (reference: operators' incidents §7).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from kit.analysis import refs
+from kit.analysis.access import denials, reach
+from kit.analysis.sends import sends
+from kit.case import setup
+from kit.causes import collect_next
+from kit.causes.alerts import Alert
+from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
+from kit.i18n import T
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+SLUG = "acl-denied"
+KIND: Kind = "neighbour"
+
+TITLE = T("Access control refuses a client")
+NONE = T("No client was refused by access control.")
+SUMMARY = T("Access control refused clients: {reasons}. {failed} sends failed.")
+DENIED = T("Access control refused requests ({count} lines): {reasons}.")
+NOT_DENIED = T("Access control refused a request.")
+REASON = T("{reason} {names} ({count} lines)")
+IN_BROKER = T("The broker's own log holds the refusals ({count} lines).")
+NO_LIST = T("A consumer that is refused registers nowhere: it got no list of its group's clients ({count} lines).")
+ON = T("aclEnable is true.")
+WANT_CLIENT = T("the broker's answer names the user or the resource")
+WORDS = {
+    "wrong-secret": T("signature does not fit, wrong secret of"),
+    "unknown-user": T("unknown user"),
+    "no-right": T("no right on"),
+    "other": T("refused:"),
+}
+
+FIXES = {
+    "wrong-secret": Remedy(
+        T("Give the client the secret of its account."),
+        T("The signature is made with the secret; the client retries a refusal although it cannot succeed."),
+        T("Low."),
+        T("A test send of this client answers SEND_OK."),
+    ),
+    "unknown-user": Remedy(
+        T("Add the account to the broker's plain_acl.yml, or correct the client's accessKey."),
+        T("The broker knows no account of that name."),
+        T("Low: the file is read again without a restart."),
+        T("A test send of this client answers SEND_OK."),
+    ),
+    "no-right": Remedy(
+        T(
+            "Add the missing right to the account: topicPerms topic=SUB or PUB, and the group; never admin: true for an application."
+        ),
+        T(
+            "A consumer without SUB is refused at its heartbeat already: it starts without an error and consumes nothing."
+        ),
+        T("Low: the file is read again without a restart."),
+        T("consumerConnection lists the client; its lag falls."),
+    ),
+}
+
+LOOKS_LIKE = (
+    (
+        "broker-not-available",
+        T('code 16 "sending message is forbidden" is the permission of the broker or topic, not of a user'),
+    ),
+    ("topic-missing", T("there the client finds no route; here the broker answers")),
+    ("consumer-backlog", T("a group without any right has no connection at all")),
+)
+
+FIGURES: Final = {
+    "failed_sends": Figure(T("sends that failed for it")),
+    "denied": Figure(T("refusals by access control")),
+    "reasons": Figure(T("whom it refused, by reason")),
+}
+
+ALERTS: Final = (
+    Alert("access-denied", T("Access control refuses requests of a client."), "denied", least=3, within=120),
+)  # fmt: skip
+
+
+def examine(case: Case) -> Finding:
+    """Say whom access control refused, and why."""
+    seen = refs.seen(case, "access-denied")
+    finding = Finding(SLUG, KIND, TITLE, NONE)
+    ledger = sends.ledger(case)
+    if not seen:
+        looked = reach.client_logs(case) or ledger.knows_kinds
+        finding.steps = [Step(NOT_DENIED, "deciding", False if looked else None, id="denied")]
+        finding.figures = {
+            "denied": 0 if looked else None,
+            "reasons": {} if looked else None,
+            "failed_sends": 0 if looked else None,
+        }
+        finding.missing = [] if looked else [collect_next.client_log(collect_next.PRODUCER, WANT_CLIENT)]
+        return finding
+    every = denials.every(case)
+    said: list[Any] = [REASON.say(reason=WORDS[d.why], names=list(d.names), count=d.count) for d in every]
+    finding.steps = [
+        Step(DENIED.say(count=seen.count, reasons=said), "deciding", True, denials.refs(case, every), id="denied")
+    ]
+    own = sum(refs.count(case, "access-denied", source) for source in ("remoting", "broker", "broker_default"))
+    if own:
+        finding.steps.append(
+            Step(IN_BROKER.say(count=own), "supporting", True, denials.broker_refs(case), id="in-broker-log")
+        )
+    alone = refs.seen(case, "no-consumer-list")
+    if alone:
+        finding.steps.append(
+            Step(NO_LIST.say(count=alone.count), "supporting", True, refs.quote(case, alone, 1), id="no-consumer-list")
+        )
+    setting = setup.setting(case, "aclEnable")
+    if setting.value == "true" and setting.where is not None:
+        finding.steps.append(Step(ON, "supporting", True, (setting.where,), id="acl-on"))
+    failed = denials.failed_sends(case)
+    finding.figures = {"denied": seen.count, "reasons": {d.why: list(d.names) for d in every}, "failed_sends": failed}
+    finding.summary = SUMMARY.say(reasons=said, failed=failed)
+    finding.window = None if seen.first is None or seen.last is None else (seen.first, seen.last)
+    finding.remedies = [FIXES[d.why] for d in every if d.why in FIXES]
+    return finding

@@ -1,0 +1,102 @@
+"""broker-not-available: the broker took no messages for another reason than load: a slave, a shutdown, a missing permission.
+
+Deciding step: an answer of code 14 whose printed disk ratio is below the limit, of code 16 (no permission), or the
+store's own line that it takes no writes
+(broker/processor/SendMessageProcessor, store/DefaultMessageStore.checkStoreStatus).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pandas as pd
+
+from kit.analysis import refs
+from kit.analysis.sends import sends
+from kit.case import scan
+from kit.causes import collect_next
+from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
+from kit.causes.neighbours.sends.disk_full import LIMIT, answers
+from kit.i18n import T
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+    from kit.inventory.references import Ref
+
+SLUG = "broker-not-available"
+KIND: Kind = "neighbour"
+
+TITLE = T("The broker took no messages: slave, shutdown or permission")
+NONE = T("No broker refused messages for its role, a shutdown or a permission.")
+SUMMARY = T(
+    "{answers} answers say that the service is not available, {forbidden} that sending is forbidden; the store itself says so {lines} times."
+)
+CLAIM = T(
+    "The broker refused messages though its disk had room: not available ({answers}), forbidden ({forbidden}), not writable ({lines})."
+)
+WANT = T("the answer of the broker is in the exception")
+ACTION = T(
+    "Send to the master; check brokerRole, brokerPermission (6 = read and write) and whether the store was being shut down."
+)
+WHY = T("These answers are not about load; waiting longer does not help.")
+RISK = T("Opening write permission on a broker that is being drained brings traffic back to it.")
+VERIFY = T("clusterList shows the broker as master; a test send answers SEND_OK.")
+
+LOOKS_LIKE = (
+    ("disk-full", T("code 14 too, but the ratio printed is 0.90 or more")),
+    ("broker-busy", T("code 2, or 1 with [PC_SYNCHRONIZED]: passes when the load does")),
+)
+
+FIGURES: Final = {
+    "answers": Figure(T("answers from a broker that could not take the request")),
+    "forbidden": Figure(T("answers that the topic or broker allows no such access")),
+    "lines": Figure(T("lines that say so")),
+}
+
+
+def examine(case: Case) -> Finding:
+    """Say whether a broker refused messages for its role, a shutdown or a permission."""
+    answers, quoted = _answers(case)
+    forbidden = refs.seen(case, "no-permission")
+    lines, own = _store_lines(case, refused=bool(answers or forbidden))
+    happened = bool(answers or forbidden or lines)
+    looked = sends.ledger(case).knows_kinds
+    said = {"answers": answers, "forbidden": forbidden.count, "lines": lines}
+    finding = Finding(SLUG, KIND, TITLE, NONE.say())
+    quotes = (*quoted, *(refs.quote(case, forbidden, 1)), *own)
+    finding.steps = [
+        Step(
+            CLAIM.say(**said),
+            "deciding",
+            True if happened else (False if looked else None),
+            quotes[:3],
+            id="not-available",
+        )
+    ]
+    finding.figures = dict(said) if looked or happened else dict.fromkeys(said)
+    if happened:
+        finding.summary = SUMMARY.say(**said)
+        finding.remedies = [Remedy(ACTION, WHY, RISK, VERIFY)]
+    elif not looked:
+        finding.missing = [collect_next.client_log(collect_next.PRODUCER, WANT)]
+    return finding
+
+
+def _answers(case: Case) -> tuple[int, tuple[Ref, ...]]:
+    said = answers(case)
+    with_room = said[said["ratio"].fillna(0) < LIMIT]
+    return len(with_room), refs.earliest(case, with_room, 2, within="service not available now")
+
+
+def _store_lines(case: Case, *, refused: bool) -> tuple[int, tuple[Ref, ...]]:
+    """Return the store's own lines: a slave was asked to write, or a write came after the shutdown.
+
+    Every stop ends with reads and writes that come too late (reference §8.2): they count where somebody was refused.
+    """
+    own = scan.event(case, "store-not-writable", ("source", "events", *refs.QUOTED))
+    answered = ["service-not-available" in events for events in own["events"]]
+    found = [own[own["source"].notna() & (own["source"] != "client") & ~pd.Series(answered, own.index, dtype=bool)]]
+    if refused:
+        stopped = scan.event(case, "store-shutdown", refs.QUOTED)
+        found.append(stopped[stopped["what"] == "putMessage"])
+    return sum(map(len, found)), tuple(ref for frame in found for ref in refs.earliest(case, frame, 1))

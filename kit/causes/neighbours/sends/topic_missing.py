@@ -1,0 +1,99 @@
+"""topic-missing: clients ask for a topic that does not exist, so nothing is sent and nothing consumed.
+
+Deciding step: a send or a consumer that found no route for a topic that no broker has. The retry topic and TBW102 are asked for in every healthy start; a
+topic that exists and has lost its route is another fault (reference: operators' incidents §7).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kit.analysis.access import missing_topics, reach
+from kit.case import setup
+from kit.causes import collect_next
+from kit.causes.alerts import Alert
+from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
+from kit.i18n import T
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+SLUG = "topic-missing"
+KIND: Kind = "neighbour"
+
+TITLE = T("A topic that clients use does not exist")
+NONE = T("No client asked for a topic that does not exist.")
+SUMMARY = T(
+    "Topic {topic} does not exist: {sends} sends failed at once, and the groups {groups} consume nothing from it."
+)
+MISSED = T(
+    "Topic {topic} has no route and is not among the topics that exist: {sends} sends were refused by their own client, {groups} groups subscribe to it."
+)
+EXISTS = T("Topic {topic} exists, but the name server knew no route to it at that time.")
+NOT_MISSED = T("A client asked for a topic that does not exist.")
+LIKE = T("A topic with a similar name exists: {like}.")
+OFF = T("autoCreateTopicEnable is false: topics are not created by their first send.")
+ANSWERED = T("The name server answered that it has no route ({count} answers).")
+WANT_CLIENT = T("the exception names the topic")
+WANT_TOPICS = T("it shows which topics exist, under which spelling")
+ACTION = T("Correct the topic's name in the client, or create the topic with updateTopic.")
+ACTION_LIKE = T("Correct the topic's name in the client to {like}, or create {topic} with updateTopic.")
+WHY = T("The client finds no route and gives up before it sends anything.")
+RISK = T(
+    "Low. Creating topics automatically puts them on single brokers with the default queues, and hides misspellings."
+)
+VERIFY = T("topicRoute prints the topic's brokers; the first send answers SEND_OK.")
+
+LOOKS_LIKE = (
+    ("broker-unreachable", T("there the route exists and its address cannot be reached")),
+    ("acl-denied", T("there the broker answers that a right is missing")),
+)
+
+FIGURES: Final = {
+    "failed_sends": Figure(T("sends that failed for it")),
+    "topics": Figure(T("topics that do not exist, with the sends that asked for them")),
+    "consumer_groups": Figure(T("consumer groups that subscribe to them")),
+}
+
+ALERTS: Final = (
+    Alert("no-route", T("Clients use a topic that no broker has."), "no-route", least=10, within=120, lasts=5),
+)  # fmt: skip
+
+
+def examine(case: Case) -> Finding:
+    """Say which topic clients asked for that does not exist."""
+    found = missing_topics.unknown(case)
+    worst = found[0] if found else None
+    finding = Finding(SLUG, KIND, TITLE, NONE)
+    looked = reach.client_logs(case)
+    finding.figures = {"topics": {u.topic: u.sends for u in found if not u.exists} if looked or found else None,
+                       "failed_sends": sum(u.sends for u in found if not u.exists) if looked or found else None,
+                       "consumer_groups": sorted({g for u in found if not u.exists for g in u.groups}) if looked or found else None}  # fmt: skip
+    if worst is None:
+        finding.steps = [Step(NOT_MISSED, "deciding", False if looked else None, id="no-route")]
+        finding.missing = [] if looked else [collect_next.client_log(collect_next.PRODUCER, WANT_CLIENT)]
+        return finding
+    quoted = missing_topics.refs(case, worst)
+    if worst.exists:
+        finding.steps = [Step(EXISTS.say(topic=worst.topic), "deciding", False, quoted, id="no-route")]
+        return finding
+    known = bool(missing_topics.existing(case))
+    claim = MISSED.say(topic=worst.topic, sends=worst.sends, groups=len(worst.groups))
+    shown = bool(worst.sends or worst.groups)
+    finding.steps = [Step(claim, "deciding", True if shown and known else None, quoted, id="no-route")]
+    if not known or not shown:
+        finding.steps.append(
+            Step(ANSWERED.say(count=worst.sends + worst.asked), "supporting", True, quoted, id="no-route-answer")
+        )
+        finding.missing = [collect_next.topic_list(WANT_TOPICS, worst.topic)]
+    if worst.like:
+        finding.steps.append(Step(LIKE.say(like=worst.like), "supporting", None, id="similar-name"))
+    setting = setup.setting(case, "autoCreateTopicEnable")
+    if setting.value == "false" and setting.where is not None:
+        finding.steps.append(Step(OFF, "supporting", True, (setting.where,), id="no-auto-create"))
+    finding.summary = SUMMARY.say(topic=worst.topic, sends=worst.sends, groups=list(worst.groups) or None)
+    if worst.first is not None and worst.last is not None:
+        finding.window = (worst.first, worst.last)
+    action = ACTION if worst.like is None else ACTION_LIKE.say(like=worst.like, topic=worst.topic)
+    finding.remedies = [Remedy(action, WHY, RISK, VERIFY)]
+    return finding

@@ -1,0 +1,1 @@
+"""What happens to transactions: checks, answers, half messages."""

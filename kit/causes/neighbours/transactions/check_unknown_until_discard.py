@@ -1,0 +1,179 @@
+"""check-unknown-until-discard: producers answered UNKNOW at every check until the broker discarded the message.
+
+Deciding steps: transactions ended discarded (check-limit topic, or the log before 4.5.2); for these the producers'
+answers were UNKNOWN.
+Source: broker/transaction/queue/TransactionalMessageServiceImpl.needDiscard, broker/processor/EndTransactionProcessor
+(reference §4.6, §6.5).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import pandas as pd
+import pyarrow.dataset as ds
+
+from kit.analysis import refs
+from kit.analysis.transactions import answers, owners, transactions
+from kit.case import setup
+from kit.causes import collect_next
+from kit.causes.alerts import Alert
+from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
+from kit.formats.values import integer
+from kit.i18n import T
+from kit.inventory.references import Ref
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+SLUG = "check-unknown-until-discard"
+KIND: Kind = "neighbour"
+
+TITLE = T("Unknown at every check, then discarded")
+SUMMARY = T(
+    "{unknown} of {discarded} discarded transactions had been answered UNKNOW at their checks until the limit of {limit}."
+)
+NONE = T("No transaction was answered UNKNOW until it was discarded.")
+DISCARDED = T("{count} transactions reached the check limit ({limit}, {known}) and were discarded.")
+NOT_DISCARDED = T("A transaction reached the check limit and was discarded.")
+UNKNOWN = T("For {count} of them the producer had answered UNKNOW ({answers} answers).")
+NOT_UNKNOWN = T("The producer had answered UNKNOW for them.")
+THROWN = T("An exception in the local transaction began it for {count} of them; the client answers UNKNOW then.")
+KNOWN = {"evidence": T("from the evidence"), "default": T("the version's default"), None: T("not known")}
+WANT_STORE = T("discarded messages are in TRANS_CHECK_MAX_TIME_TOPIC")
+WANT_LOG = T("every UNKNOW answer is a line there")
+ACTION = T(
+    "Make the check able to decide: keep a log row in the local transaction and answer ROLLBACK once it can no longer appear."
+)
+WHY = T("UNKNOW is right while the transaction runs, wrong for ever after it failed.")
+RISK = T("ROLLBACK too early kills a slow but good transaction.")
+VERIFY = T("No new record in TRANS_CHECK_MAX_TIME_TOPIC.")
+
+LOOKS_LIKE = (
+    ("producer-offline", T("no answer at all: `channel is null`; here `it's pending status` says UNKNOW")),
+    ("transaction-consistency", T("a finished transaction disagrees with its row; here none was finished")),
+)
+
+FIGURES: Final = {
+    "discarded": Figure(T("discarded after the last check"), "lost"),
+    "answered_unknown": Figure(T("of the discarded were answered UNKNOW")),
+    "check_limit": Figure(T("checks allowed")),
+}
+
+ALERTS: Final = (
+    Alert("stage:discarded", T("The broker discards transactions that were still open at their last check."), "discarded"),
+    Alert("check-discard", T("The broker discards transactions that were still open at their last check."), "discarded"),
+)  # fmt: skip
+
+
+def examine(case: Case) -> Finding:
+    """Say which discarded transactions had been answered UNKNOW until the limit."""
+    finding = Finding(SLUG, KIND, TITLE, NONE.say())
+    stored, logged = case.has("messages"), case.has_source("transaction")
+    states = transactions.summary(case).states() if stored else {}
+    limit = setup.setting(case, "transactionCheckMax", owners.addresses(case))
+    count = states.get("discarded")
+    found = _discarded(case) if count else None
+    unknown = found[found["unknown"] > 0] if found is not None else None
+    given_up = Step(NOT_DISCARDED, "deciding", None if count is None else False, id="discarded")
+    if found is not None:
+        given_up = Step(
+            DISCARDED.say(count=count, limit=limit.value, known=KNOWN[limit.known]),
+            "deciding",
+            True,
+            _records(found),
+            id="discarded",
+        )
+    elif not stored and refs.seen(case, "check-discard"):
+        seen = refs.seen(case, "check-discard")
+        given_up = Step(
+            DISCARDED.say(count=seen.count, limit=limit.value, known=KNOWN[limit.known]),
+            "deciding",
+            True,
+            refs.quote(case, seen),
+            id="discarded",
+        )
+    asked = Step(NOT_UNKNOWN, "deciding", None if count is None or not logged else False, id="answered-unknown")
+    if unknown is not None and not unknown.empty:
+        asked = Step(
+            UNKNOWN.say(count=len(unknown), answers=int(unknown["unknown"].sum())),
+            "deciding",
+            True,
+            _lines(case, unknown),
+            id="answered-unknown",
+        )
+    thrown = int(unknown["thrown"].sum()) if unknown is not None else 0
+    finding.steps = [given_up, asked]
+    if unknown is not None and thrown:
+        finding.steps.append(
+            Step(
+                THROWN.say(count=thrown),
+                "supporting",
+                True,
+                _lines(case, unknown[unknown["thrown"]], "first"),
+                id="listener-threw",
+            )
+        )
+    finding.figures = {
+        "discarded": count,
+        "answered_unknown": len(unknown) if unknown is not None else (0 if count == 0 else None),
+        "check_limit": integer(limit.value),
+    }
+    if finding.verdict == "confirmed" and unknown is not None:
+        finding.summary = SUMMARY.say(unknown=len(unknown), discarded=count, limit=limit.value)
+        finding.remedies = [Remedy(ACTION, WHY, RISK, VERIFY)]
+        finding.window = (unknown["stored"].min().to_pydatetime(), unknown["time"].max().to_pydatetime())
+        finding.tables = {"unknown_until_discard": unknown.drop(columns=["first_file", "first_line"])}
+    if not stored:
+        finding.missing.append(collect_next.commitlog(WANT_STORE))
+    if not logged and count != 0:
+        finding.missing.append(collect_next.broker_log("transaction.log", WANT_LOG))
+    return finding
+
+
+def _discarded(case: Case) -> pd.DataFrame:
+    """Return the discarded transactions (100,000 at most): key, uniq_key, stored, time, file, physical_offset,
+    check_times, unknown (answers), thrown, …
+    """
+    mine = transactions.transactions(case, ds.field("state") == "discarded")
+    columns = ["unknown", "first_exception", "unsure_file", "unsure_line", "first_file", "first_line"]
+    told = answers.per_transaction(case)
+    said = mine.join(told[columns] if told is not None else pd.DataFrame(columns=columns), on="uniq_key")
+    places = {
+        name: said[f"discard_{name}"].where(said["discard_offset"].notna(), said[f"last_{name}"])
+        for name in ("time", "file", "offset")
+    }
+    frame = pd.DataFrame(
+        {
+            "key": said["keys"],
+            "uniq_key": said["uniq_key"],
+            "stored": said["half_time"],
+            "time": places["time"],
+            "file": places["file"],
+            "physical_offset": places["offset"],
+            "check_times": said["check_times"],
+            "unknown": said["unknown"].fillna(0).astype(int),
+            "thrown": said["first_exception"].eq(True),
+            "log_file": said["unsure_file"],
+            "log_line": said["unsure_line"],
+            "first_file": said["first_file"],
+            "first_line": said["first_line"],
+        }
+    )
+    return frame.sort_values(["stored", "uniq_key"], ignore_index=True).head(100_000)
+
+
+def _records(frame: pd.DataFrame) -> tuple[Ref, ...]:
+    rows: list[dict[Any, Any]] = frame.head(2).to_dict("records")
+    return tuple(
+        Ref(
+            r["file"],
+            f"discarded: KEYS={r['key']}, UNIQ_KEY={r['uniq_key']}",
+            physical_offset=int(r["physical_offset"]),
+        )
+        for r in rows
+    )
+
+
+def _lines(case: Case, frame: pd.DataFrame, which: str = "log") -> tuple[Ref, ...]:
+    return case.refs((str(r[f"{which}_file"]), int(r[f"{which}_line"])) for r in frame.head(2).to_dict("records"))

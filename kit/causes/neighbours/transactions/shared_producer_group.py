@@ -1,0 +1,166 @@
+"""shared-producer-group: applications that do not know each other's orders share one producer group, so checks are
+answered by the wrong one.
+
+Deciding steps: a check was answered from another host than the one the half message came from; such answers disagree
+with what happened there
+(ROLLBACK for a transaction whose row exists or that was committed, or never COMMIT where the group's own hosts always
+do). Instances of one application answer for each other
+all the time; only the disagreement shows it. Source: broker/client/ProducerManager.getAvailableChannel picks any channel
+of the group (reference §6.5).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from kit.analysis import refs
+from kit.analysis.transactions import answers
+from kit.causes import collect_next
+from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
+from kit.i18n import T
+from kit.inventory.references import Ref
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kit.case.case import Case
+
+SLUG = "shared-producer-group"
+KIND: Kind = "neighbour"
+LEADS_TO = ("transaction-consistency",)
+ENOUGH = 3
+"""Answers of another host from which on "never COMMIT" says something."""
+
+TITLE = T("Different applications share a producer group")
+SUMMARY = T(
+    "In group {groups}, {foreign} checks were answered by another host than the one that sent the message; {wrong} of these answers do not fit."
+)
+NONE = T("No check was answered wrongly by another application.")
+FOREIGN = T("{count} checks were answered by another host than the one that sent the message ({hosts}).")
+NOT_FOREIGN = T("A check was answered by another host than the one that sent the message.")
+WRONG = T(
+    "{count} of them do not fit: ROLLBACK or UNKNOW for a transaction whose row exists, that was committed, or in a group whose own hosts answer COMMIT."
+)
+NOT_WRONG = T(
+    "Such answers do not fit what happened. Not shown: they may be instances of one application, which answer for each other."
+)
+WANT_LOG = T("it names the address of who answered each check")
+WANT_STORE = T("the half record says which host sent it")
+ACTION = T("Give each application a producer group of its own.")
+WHY = T("The broker asks any connection of the group; one that cannot see the order cannot answer.")
+RISK = T("Open transactions name the old group: keep one instance of the right application in it until they are over.")
+VERIFY = T("transaction.log shows `Check producer[…]` only with hosts of the sending application.")
+
+LOOKS_LIKE = (
+    ("transaction-consistency", T("the own application rolled back; compare the answering address with bornHost")),
+    ("producer-offline", T("nobody answers; here the wrong one does")),
+)
+
+FIGURES: Final = {
+    "foreign_answers": Figure(T("checks answered by another host")),
+    "wrong_answers": Figure(T("answers that do not fit what happened")),
+}
+
+
+def examine(case: Case) -> Finding:
+    """Say whether checks were answered by hosts of another application."""
+    finding = Finding(SLUG, KIND, TITLE, NONE.say())
+    stored, logged = case.has("messages"), case.has_source("transaction")
+    found = _foreign(case) if stored and refs.seen(case, *answers.BY_CHECK) and not answers.one_host(case) else None
+    known = stored and logged
+    if found is None or found.empty:
+        finding.steps = [
+            Step(NOT_FOREIGN, "deciding", False if known else None, id="foreign-answers"),
+            Step(NOT_WRONG, "deciding", None, id="wrong-answers"),
+        ]
+        finding.figures = {"foreign_answers": 0 if known else None, "wrong_answers": 0 if known else None}
+        if not known:
+            finding.missing = (
+                [collect_next.commitlog(WANT_STORE)]
+                if not stored
+                else [collect_next.broker_log("transaction.log", WANT_LOG)]
+            )
+        return finding
+    wrong = found[found["wrong"]]
+    # Foreign hosts that only ever commit are instances of the same application.
+    agree = False if (found["said"] == "COMMIT").all() else None
+    finding.steps = [
+        Step(
+            FOREIGN.say(count=len(found), hosts=_hosts(found)),
+            "deciding",
+            True,
+            _lines(case, found) + _records(found),
+            id="foreign-answers",
+        ),
+        Step(WRONG.say(count=len(wrong)), "deciding", True, _lines(case, wrong), id="wrong-answers")
+        if len(wrong)
+        else Step(NOT_WRONG, "deciding", agree, id="wrong-answers"),
+    ]
+    finding.figures = {"foreign_answers": len(found), "wrong_answers": len(wrong)}
+    finding.tables = {"foreign_answers": found}
+    if len(wrong):
+        finding.summary = SUMMARY.say(
+            groups=sorted(set(wrong["producer_group"].dropna())), foreign=len(found), wrong=len(wrong)
+        )
+        finding.remedies = [Remedy(ACTION, WHY, RISK, VERIFY)]
+        finding.window = (wrong["ts"].min().to_pydatetime(), wrong["ts"].max().to_pydatetime())
+    return finding
+
+
+def _foreign(case: Case) -> pd.DataFrame:
+    """Return the check answers of foreign hosts (100,000 at most): columns of `answers.group_answers`, key, row_stands,
+    committed, wrong.
+    """
+    every = answers.group_answers(case)
+    assert every is not None
+    renamed = {"keys": "key", "with_row": "row_stands", "half_offset": "half_physical_offset"}
+    every = every.rename(columns=renamed).assign(committed=every["state"] == "committed")
+    every["bad"] = (every["said"] == "ROLLBACK") & (every["row_stands"] | every["committed"])
+    away, commits, group = every["foreign"], every["said"] == "COMMIT", every["producer_group"]
+
+    def count(which: Any) -> Any:
+        """Return how many such answers the group of each answer has."""
+        return group.map(which.groupby(group).sum()).fillna(0)
+
+    home = count(~away)
+    # Where its own hosts answer wrongly too, the application is at fault, not the group.
+    unlike = (home > 0) & (count(~away & every["bad"]) == 0)
+    apart = (home > 0) & (count(~away & ~commits) == 0) & (count(away & commits) == 0) & (count(away) >= ENOUGH)
+    every["wrong"] = (every["bad"] & unlike) | (~commits & apart)
+    columns = [
+        "uniq_key",
+        "key",
+        "producer_group",
+        "said",
+        "address",
+        "born_host",
+        "row_stands",
+        "committed",
+        "wrong",
+        "ts",
+        "file",
+        "line",
+    ]
+    shown = every.loc[away & group.notna(), [*columns, "half_file", "half_physical_offset"]]
+    return shown.sort_values(["ts", "file", "line"], ignore_index=True).head(100_000)
+
+
+def _hosts(frame: pd.DataFrame) -> list[str]:
+    pairs = frame[["born_host", "address"]].map(lambda a: str(a).rsplit(":", 1)[0])
+    return sorted({f"{row['born_host']} → {row['address']}" for row in pairs.to_dict("records")})[:5]
+
+
+def _lines(case: Case, frame: pd.DataFrame) -> tuple[Ref, ...]:
+    return case.refs((str(row["file"]), int(row["line"])) for row in frame.head(2).to_dict("records"))
+
+
+def _records(frame: pd.DataFrame) -> tuple[Ref, ...]:
+    rows: list[dict[Any, Any]] = frame.head(1).to_dict("records")
+    return tuple(
+        Ref(
+            r["half_file"],
+            f"half: KEYS={r['key']}, UNIQ_KEY={r['uniq_key']}, bornHost={r['born_host']}",
+            physical_offset=int(r["half_physical_offset"]),
+        )
+        for r in rows
+    )

@@ -1,0 +1,140 @@
+"""undecodable-half-message: a compressed half message was put back uncompressed with the flag still set; the checker
+cannot read its own copy.
+
+Deciding steps: a put-back copy with the COMPRESSED flag whose body is not the original's; check rounds that break off
+over it (NullPointerException, or
+the same check count written again and again). 4.3.0–4.5.2 only:
+broker/transaction/queue/TransactionalMessageBridge.decodeMsgList (reference §6.6).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from kit.analysis import refs
+from kit.analysis.transactions import owners, transactions
+from kit.case import scan, setup
+from kit.causes import collect_next
+from kit.causes.alerts import Alert
+from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
+from kit.formats.commitlog.schema import promoted
+from kit.i18n import T
+from kit.rocketmq import names
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from kit.case.case import Case
+
+SLUG = "undecodable-half-message"
+KIND: Kind = "neighbour"
+COMPRESSED = 0x1
+"""common/sysflag/MessageSysFlag.COMPRESSED_FLAG."""
+
+TITLE = T("A half message the checker cannot read stops every check round")
+SUMMARY = T(
+    "{messages} compressed half messages were put back uncompressed with the flag still set; rounds break off and finished transactions are checked again."
+)
+NONE = T("No half message was put back in a form that cannot be read.")
+COPIES = T("{copies} put-back copies of {messages} compressed half messages hold another body than their original.")
+NO_COPIES = T("A put-back copy of a compressed half message holds another body than its original.")
+BROKEN = T(
+    "Check rounds broke off ({errors} `Check error` lines; {again} copies carry a check count that was written before)."
+)
+NOT_BROKEN = T("Check rounds broke off over it.")
+FAULTY = T("The broker's release ({versions}) has this fault; 4.6.0 and later have not.")
+WANT = T("the put-back copies are in the half topic")
+ACTION = T("Upgrade the broker to 4.6.0 or newer.")
+WHY = T("It puts the compressed body back as it is.")
+RISK = T("Unreadable copies stay in the half topic until they are discarded.")
+VERIFY = T("`Check error` stops and the half offset in consumerOffset.json moves.")
+
+LOOKS_LIKE = (
+    ("message-size-mismatch", T("a put-back is refused; here it is stored and cannot be read")),
+    ("half-topic-blowup", T("grows too, but by doubling, with REAL_TOPIC = the half topic")),
+    ("duplicate-commit", T("finished transactions are checked again after an aborted round and committed twice")),
+)
+
+FIGURES: Final = {"copies": Figure(T("records of them")), "messages": Figure(T("messages", "labels"))}
+
+ALERTS: Final = (
+    Alert("check-round-error", T("A half message stops the check round with an error, each time."), "rounds-broken", least=2, within=600),
+)  # fmt: skip
+
+
+def examine(case: Case) -> Finding:
+    """Say whether put-back copies of compressed half messages cannot be read."""
+    finding = Finding(SLUG, KIND, TITLE, NONE.say())
+    errors = refs.seen(case, "check-round-error")
+    if not case.has("messages"):
+        finding.steps = [
+            Step(NO_COPIES, "deciding", None, id="other-body"),
+            Step(NOT_BROKEN, "deciding", None, id="rounds-broken"),
+        ]
+        finding.figures = {"messages": None, "copies": None}
+        finding.missing = [collect_next.commitlog(WANT)]
+        return finding
+    # Only what a check renewed can be broken; in most stores that is nothing.
+    found = _changed(case) if transactions.summary(case).total("renewed") and _may_have_fault(case) else None
+    if found is None or found.empty:
+        finding.steps = [
+            Step(NO_COPIES, "deciding", False, id="other-body"),
+            Step(NOT_BROKEN, "deciding", None, id="rounds-broken"),
+        ]
+        finding.figures = {"messages": 0, "copies": 0}
+        return finding
+    copies, messages, again = len(found), int(found["uniq_key"].nunique()), int(found["again"].sum())
+    broken = bool(again or errors)
+    quoted = refs.records_at(case, found[found["again"]], 2) if again else refs.quote(case, errors, 2)
+    finding.steps = [
+        Step(
+            COPIES.say(copies=copies, messages=messages),
+            "deciding",
+            True,
+            refs.records_at(case, found, 2),
+            id="other-body",
+        ),
+        Step(
+            BROKEN.say(errors=errors.count, again=again) if broken else NOT_BROKEN,
+            "deciding",
+            True if broken else None,
+            quoted if broken else (),
+            id="rounds-broken",
+        ),
+        Step(
+            FAULTY.say(versions=list(setup.broker_versions(case))),
+            "supporting",
+            True if setup.broker_versions(case) else None,
+            id="faulty-release",
+        ),
+    ]
+    finding.figures = {"messages": messages, "copies": copies}
+    finding.summary = SUMMARY.say(messages=messages)
+    finding.remedies = [Remedy(ACTION, WHY, RISK, VERIFY)]
+    return finding
+
+
+def _may_have_fault(case: Case) -> bool:
+    from kit.rocketmq import versions
+
+    known = setup.broker_versions(case)
+    return not known or any(versions.rule("decompressesOnPutBack", version) for version in known)
+
+
+def _changed(case: Case) -> pd.DataFrame:
+    """Return the put-back copies, still flagged as compressed, whose stored body differs from the original's: place, time,
+    uniq_key and `again` (its check count was written before).
+    """
+    flagged = owners.HALF & (pc.bit_wise_and(ds.field("sys_flag"), COMPRESSED) != 0)
+    count = promoted(names.CHECK_TIMES)
+    columns = ("uniq_key", "file", "physical_offset", "store_timestamp", "body_crc", "body_size", count)
+    rows = scan.records(case, (*columns, *(name for name in transactions.RENEWED if name != count)), flagged)
+    frame = scan.frame(rows).sort_values("physical_offset")
+    renewed = frame[list(transactions.RENEWED)].notna().any(axis=1)
+    first = frame[~renewed].groupby("uniq_key")[["body_crc", "body_size"]].min()
+    copies = frame[renewed].join(first, on="uniq_key", how="inner", rsuffix="_was")
+    copies["again"] = copies.duplicated(["uniq_key", count])
+    return copies[(copies["body_crc"] != copies["body_crc_was"]) | (copies["body_size"] != copies["body_size_was"])]

@@ -1,0 +1,1 @@
+"""Sentences of root causes that have many, one module a cause."""

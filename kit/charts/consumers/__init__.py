@@ -1,0 +1,1 @@
+"""Charts of consumer groups: lag, owners, offsets, addresses."""

@@ -1,0 +1,71 @@
+"""Chart of offsets that moved: from where to where in each queue, what was skipped and what was handled again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from kit.charts import GREEN, VERMILLION, Chart, escape, figure
+from kit.i18n import Lang, T
+
+TITLE = T("Where the offsets moved")
+READING = T("{queues} queues moved: {skipped} messages were skipped, {again} handled again.")
+ALT = T(
+    "One line for each queue from the offset it had to the one it went on from; what was skipped and what was repeated differ in colour and mark."
+)
+NOTHING = T("No offset moved.")
+SKIPPED, REPEATED = T("skipped"), T("handled again")
+OFFSET, QUEUE = T("queue offset"), T("queue")
+COLUMNS = {
+    "kind": T("why"), "group": T("group"), "topic": T("topic"), "broker": T("broker"), "queue_id": QUEUE, "start": T("offset before"),
+    "end": T("offset after"), "skipped": SKIPPED, "repeated": REPEATED, "at": T("time (UTC)"),
+}  # fmt: skip
+MOST = 60
+"""Queues that are drawn; the table has all."""
+
+
+def moved(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Chart the table `offset_moves`: kind, group, topic, broker, queue_id, start, end, skipped, repeated, at."""
+    table = frame[[c for c in COLUMNS if c in frame]]
+    if frame.empty:
+        return Chart(figure(), table, NOTHING, NOTHING, TITLE, COLUMNS, lang)
+    drawn = frame.dropna(subset=["start", "end"]).head(MOST)
+    several = drawn["topic"].nunique() > 1 or drawn["broker"].nunique() > 1
+    labels = [_label(row, several=several) for row in drawn.itertuples()]
+    traces = []
+    for ahead, name, colour, mark in (
+        (True, SKIPPED, VERMILLION, "triangle-right"),
+        (False, REPEATED, GREEN, "triangle-left"),
+    ):
+        x: list[int | None] = []
+        y: list[str | None] = []
+        for label, start, end in zip(labels, drawn["start"], drawn["end"], strict=True):
+            if (end > start) == ahead:
+                x += [int(start), int(end), None]
+                y += [label, label, None]
+        if x:
+            marker = {"symbol": mark, "size": 11, "color": colour}
+            traces.append(
+                go.Scatter(
+                    x=x,
+                    y=y,
+                    mode="lines+markers",
+                    name=name.render(lang),
+                    line={"color": colour, "width": 6},
+                    marker=marker,
+                )
+            )
+    chart = figure(*traces, height=170 + 34 * len(drawn))
+    chart.update_xaxes(title=OFFSET.render(lang))
+    chart.update_yaxes(title=QUEUE.render(lang), type="category", autorange="reversed")
+    said = READING.say(
+        queues=len(frame), skipped=int(frame["skipped"].fillna(0).sum()), again=int(frame["repeated"].fillna(0).sum())
+    )
+    return Chart(chart, table, said, ALT, TITLE, COLUMNS, lang, min_width=520)
+
+
+def _label(row: Any, *, several: bool) -> str:
+    queue = "?" if pd.isna(row.queue_id) else str(row.queue_id)
+    return escape(f"{row.topic} {row.broker or ''} {queue}" if several else queue, 60)

@@ -1,0 +1,1 @@
+"""Charts of messages: ids, journeys, retries."""

@@ -1,0 +1,121 @@
+"""What a notebook shows of one message: its journey, its copies, who handled it, what mentions it, what is missing.
+From a dict as `kit.trace` gives it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from kit.charts import Chart, Table, figure
+from kit.charts.messages import ids
+from kit.charts.messages import journey as lanes
+from kit.i18n import Lang, Sentence, T
+
+COPIES = T("Every copy of {id}, in store order")
+DELIVERIES = T("What consumers did with it")
+MENTIONS = T("Where it is mentioned")
+CONSUMERS = T("Who could have consumed it")
+GAPS = T("What is missing", "life")
+CALLS = T("Which id each call hands the programmer")
+HEADS = {
+    "store_timestamp": T("stored", "life"),
+    "stage": T("stage"),
+    "topic": T("topic"),
+    "offset_msg_id": T("offset id"),
+    "why": T("why it was written"),
+    "copied_from": T("written from"),
+    "time": T("at"),
+    "consumer": T("consumer"),
+    "result": T("result"),
+    "reconsume_times": T("retry"),
+    "file": T("file"),
+    "line": T("line @ byte"),
+    "text": T("text"),
+    "group": T("consumer group"),
+    "queue_id": T("queue"),
+    "queue_offset": T("queue offset"),
+    "call": T("call"),
+    "which": T("kind", "life"),
+    "id": T("answers here"),
+    "copy": T("of the copy"),
+    "says": T("what it is"),
+}
+
+
+def journey(life: dict[str, Any], lang: Lang = "en") -> Chart:
+    """Chart the journey of a traced message; of several with one key, the first."""
+    first = next(iter(life["uniq_keys"]), None)
+    records = [r for r in life["records"] if first is None or r["uniq_key"] in (first, None)]
+    handled = [h for h in life["handled"] if first is None or h["uniq_key"] == first]
+    return lanes.journey(pd.DataFrame(records), pd.DataFrame(handled), lang)
+
+
+def apart(life: dict[str, Any], lang: Lang = "en") -> Chart:
+    """Take the message's UNIQ_KEY apart, else the id asked for; what is no id gives an empty chart that says so."""
+    from kit.rocketmq.ids import BadId
+
+    text = next(iter(life["uniq_keys"]), life["id"])
+    try:
+        return ids.anatomy(text, lang)
+    except BadId as bad:
+        said = bad.sentence.render(lang)
+        return Chart(figure(), pd.DataFrame(), said, said, ids.ANATOMY, {}, lang)
+
+
+def copies(life: dict[str, Any], lang: Lang = "en") -> Table:
+    """Return the copies with what wrote each."""
+    return _table(
+        life["records"],
+        ["store_timestamp", "stage", "topic", "offset_msg_id", "copied_from", "why"],
+        COPIES.say(id=life["id"]),
+        lang,
+    )
+
+
+def deliveries(life: dict[str, Any], lang: Lang = "en") -> Table:
+    """Return what consumers wrote down about each delivery."""
+    return _table(
+        life["handled"],
+        ["time", "consumer", "offset_msg_id", "reconsume_times", "result", "file", "line"],
+        DELIVERIES,
+        lang,
+    )
+
+
+def mentions(life: dict[str, Any], lang: Lang = "en") -> Table:
+    """Return every place that mentions one of its ids or its key: lines, and entries of the message trace topic."""
+    rows = [{**m, "line": str(m["line"])} for m in life["mentions"]]
+    rows += [{**t, "line": f"@ {t['physical_offset']}"} for t in life["traces"]]
+    return _table(rows, ["file", "line", "text"], MENTIONS, lang)
+
+
+def consumers(life: dict[str, Any], lang: Lang = "en") -> Table:
+    """Return what became of each copy in every group that could have consumed it."""
+    rows = [{**c, "file": next((e["file"] for e in c["evidence"]), None), "line": _line(c)} for c in life["consumers"]]
+    return _table(rows, ["group", "topic", "queue_id", "queue_offset", "text", "file", "line"], CONSUMERS, lang)
+
+
+def _line(told: dict[str, Any]) -> str:
+    """Return the line of the first reference of what became of a copy."""
+    first: dict[str, Any] = next(iter(told["evidence"]), {})
+    return str(first["line"]) if "line" in first else f"@ {first['physical_offset']}" if first else ""
+
+
+def gaps(life: dict[str, Any], lang: Lang = "en") -> Table:
+    """Return the steps that are missing in its life."""
+    return _table(life["gaps"], ["text", "offset_msg_id"], GAPS, lang)
+
+
+def calls(frame: pd.DataFrame, lang: Lang = "en") -> Table:
+    """Return which id each call hands out. `frame` as `kit.analysis.messages.id_by_api.on_message` gives it; of several
+    messages, the first.
+    """
+    shown = frame[frame["message"] == frame["message"].iloc[0]] if "message" in frame and len(frame) else frame
+    columns = ["call", "which", "id", "copy", "says"]
+    return Table(shown.reindex(columns=columns), CALLS, HEADS, lang)
+
+
+def _table(rows: list[dict[str, Any]], columns: list[str], caption: Sentence, lang: Lang) -> Table:
+    return Table(pd.DataFrame(rows).reindex(columns=columns), caption, HEADS, lang)

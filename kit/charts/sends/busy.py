@@ -1,0 +1,250 @@
+"""Charts of a busy broker: one time axis of what arrived, was stored, failed and stalled; what became of failed
+sends; a replay under other limits.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from kit.charts import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, Chart, Table, escape, figure
+from kit.i18n import Lang, T
+from kit.rocketmq.busy_replay import OUTCOMES, what_if
+
+AXIS = T("One time axis: arrivals, failures, queues, host")
+AXIS_READING = T("{failed} sends failed.")
+AXIS_STALLED = T("{failed} sends failed; in the shaded times nothing was stored although messages waited.")
+AXIS_ALT = T(
+    "Five panels over one time axis: messages born and stored a second, failed sends by kind, size of the send queue, bytes written to disk, load of "
+    "the host. "
+    "Stalls are shaded."
+)
+TIME = T("time (UTC)")
+BORN, STORED = T("sent (born) a second"), T("stored a second")
+RATE, FAILED, QUEUE = T("messages / s"), T("failed sends"), T("send queue")
+DISK, HOST = T("MB / s"), T("% busy")
+STALLED = T("nothing stored")
+QUEUE_SIZE = T("send queue size (watermark.log)")
+WRITTEN, UTIL, CPU = T("written to disk, MB/s"), T("disk busy, %"), T("CPU busy, %")
+NOTHING = T("Nothing failed and nothing stalled.")
+
+OUTCOME = T("What became of the failed sends")
+OUTCOME_READING = T("{stored} failed sends are stored all the same, {lost} are lost.")
+OUTCOME_ALT = T("One bar for each kind of error, split into stored and lost; the numbers are in the table.")
+WAS_STORED, WAS_LOST, KIND = T("stored in spite of the error"), T("lost"), T("kind of error")
+NO_OUTCOME = T("What became of failed sends is not known from this evidence.")
+
+REPLAY = T("The same arrivals under other limits")
+REPLAY_READING = T(
+    "With sendMsgTimeout {timeout} ms, {retries} retries of SYSTEM_BUSY and waitTimeMillsInSendQueue {wait} ms, of {sends} sends {bad} would not come "
+    "through cleanly."
+)
+REPLAY_ALT = T("One bar on a logarithmic scale for each outcome of the replay.")
+REPLAY_NAMES: Final = {
+    "stored": T("stored"),
+    "refused": T("refused (lost)"),
+    "timed out but stored": T("timed out, yet stored"),
+    "timed out and refused": T("timed out and refused (lost)"),
+}
+SENDS = T("sends")
+NO_REPLAY = T("No arrivals are known, so nothing can be replayed.")
+
+WHYS = T("What can explain it, best first")
+SAID, SHARE, RANK = T("what the evidence shows"), T("failed sends that fall into it"), T("rank")
+CONFIG = T("Settings, and what each would have changed here")
+SETTING, VALUE, CHANGED, REASON = T("setting"), T("in force"), T("failed sends concerned"), T("what it does")
+KNOWN = T("known from")
+
+COLOURS: Final = {
+    "REJECTREQUEST": (VERMILLION, "/"),
+    "OVERLOAD": (GREY, "x"),
+    "PCBUSY_CLEAN_QUEUE": (ORANGE, "\\"),
+    "TIMEOUT_CLEAN_QUEUE": (PURPLE, "."),
+    "PC_SYNCHRONIZED": (GREEN, "+"),
+    "CLIENT_TIMEOUT": (SKY, "-"),
+    "OTHER": (GREY, ""),
+}
+"""Colour and pattern of each kind of error: the pattern says it without the colour."""
+MOST_SHADES: Final = 60
+ROWS: Final = ((0.74, 1.0), (0.50, 0.69), (0.34, 0.45), (0.17, 0.29), (0.0, 0.12))
+"""Where each panel is."""
+
+
+def axis(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Chart one time axis. `frame` as from `kit.analysis.sends.load_timeline.seconds`: one row per step; columns
+    without evidence are null.
+    """
+    series = {
+        "time": TIME,
+        "born": BORN,
+        "stored": STORED,
+        "send_queue": QUEUE_SIZE,
+        "stalled": STALLED,
+        "written_mb": WRITTEN,
+        "util": UTIL,
+        "cpu": CPU,
+    }
+    kinds = [kind for kind in COLOURS if kind in frame]
+    if frame.empty:
+        return Chart(figure(), frame, NOTHING, NOTHING, AXIS, series, lang)
+    width = float(frame["step_ms"].iloc[0])
+    traces: list[go.Bar | go.Scatter] = []
+    for column, colour, dash in (("born", BLUE, "dot"), ("stored", GREEN, "solid")):
+        traces += _line(frame, column, series[column].render(lang), colour, dash, "y")
+    for kind in kinds:
+        colour, shape = COLOURS[kind]
+        some = frame[frame[kind] > 0]
+        middle = some["time"] + pd.Timedelta(width / 2, unit="ms")
+        marker = {"color": colour, "pattern": {"shape": shape}}
+        traces.append(
+            go.Bar(x=middle, y=some[kind], width=max(width, 400), name=escape(kind), yaxis="y2", marker=marker)
+        )
+    traces += _line(frame, "send_queue", QUEUE_SIZE.render(lang), PURPLE, "solid", "y3")
+    traces += _line(frame, "written_mb", WRITTEN.render(lang), ORANGE, "solid", "y4")
+    for column, colour, dash in (("util", VERMILLION, "dot"), ("cpu", BLUE, "dash")):
+        traces += _line(frame, column, series[column].render(lang), colour, dash, "y5")
+    shade = {"symbol": "square", "size": 12, "color": "rgba(138,143,152,0.45)"}
+    traces.append(go.Scatter(x=[None], y=[None], mode="markers", name=STALLED.render(lang), marker=shade))
+    chart = figure(*traces, height=800, barmode="stack", hovermode="x")
+    spans = _spans(frame)
+    for start, end in spans[:MOST_SHADES]:
+        chart.add_shape(
+            type="rect",
+            x0=start,
+            x1=end,
+            y0=0,
+            y1=1,
+            xref="x",
+            yref="paper",
+            fillcolor=GREY,
+            opacity=0.28,
+            line_width=0,
+            layer="below",
+        )
+    titles = (RATE, FAILED, QUEUE, DISK, HOST)
+    for number, (domain, title) in enumerate(zip(ROWS, titles, strict=True), 1):
+        name = f"yaxis{number if number > 1 else ''}"
+        plain = chart.layout.yaxis.to_plotly_json()
+        chart.layout[name] = {
+            **plain,
+            "domain": domain,
+            "title": {"text": title.render(lang)},
+            "anchor": "x",
+            "rangemode": "tozero",
+            "nticks": 4,
+        }
+    chart.update_xaxes(title=TIME.render(lang), anchor="y5")
+    chart.update_layout(legend={"y": 1.03, "traceorder": "normal"})
+    shown = frame[frame[kinds].sum(axis=1).gt(0) | frame["stalled"]] if kinds else frame[frame["stalled"]]
+    failed = int(frame[kinds].sum().sum()) if kinds else 0
+    said = (AXIS_STALLED if frame["stalled"].any() else AXIS_READING).say(failed=failed)
+    table = shown.drop(columns=["step_ms"]).reset_index(drop=True)
+    return Chart(chart, table, said, AXIS_ALT, AXIS, series, lang, min_width=640)
+
+
+def _line(frame: pd.DataFrame, column: str, name: str, colour: str, dash: str, yaxis: str) -> list[go.Scatter]:
+    known = frame[frame[column].notna()] if column in frame else frame.iloc[:0]
+    if known.empty:
+        return []
+    line = {"color": colour, "dash": dash, "width": 1.6}
+    return [
+        go.Scatter(x=known["time"], y=known[column].astype("float64"), mode="lines", name=name, line=line, yaxis=yaxis)
+    ]
+
+
+def _spans(frame: pd.DataFrame) -> list[tuple[pd.Timestamp, pd.Timestamp]]:
+    """Return start and end of each run of stalled steps."""
+    stalled = frame["stalled"].to_numpy(bool)
+    edges = np.flatnonzero(np.diff(np.r_[False, stalled, False].astype("int8")))
+    step = pd.Timedelta(float(frame["step_ms"].iloc[0]), unit="ms")
+    times = frame["time"].tolist()
+    return [(times[a], times[b - 1] + step) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def outcome(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
+    """Chart what became of failed sends. `frame`: kind, stored, lost."""
+    names = {"kind": KIND, "stored": WAS_STORED, "lost": WAS_LOST}
+    if frame.empty:
+        return Chart(figure(), frame, NO_OUTCOME, NO_OUTCOME, OUTCOME, names, lang)
+    labels = [escape(kind) for kind in frame["kind"]]
+    bars = [
+        go.Bar(
+            y=labels,
+            x=frame[column],
+            orientation="h",
+            name=names[column].render(lang),
+            # White strokes, so that the number in the bar can be read.
+            marker={
+                "color": colour,
+                "pattern": {"shape": shape, "bgcolor": colour, "fgcolor": "#fff", "solidity": 0.2},
+            },
+            text=[f"{n:,}" if n else "" for n in frame[column]],
+            textposition="inside",
+            insidetextanchor="middle",
+        )
+        for column, colour, shape in (("stored", GREEN, ""), ("lost", VERMILLION, "/"))
+    ]
+    chart = figure(*bars, height=140 + 44 * len(frame), barmode="stack")
+    chart.update_xaxes(title=FAILED.render(lang))
+    chart.update_yaxes(autorange="reversed")
+    said = OUTCOME_READING.say(stored=int(frame["stored"].sum()), lost=int(frame["lost"].sum()))
+    return Chart(chart, frame, said, OUTCOME_ALT, OUTCOME, names, lang)
+
+
+def replay(
+    arrivals: pd.DataFrame,
+    stalls: pd.DataFrame,
+    timeout: float = 3000,
+    retries: int = 0,
+    wait: float = 200,
+    lang: Lang = "en",
+) -> Chart:
+    """Replay recorded arrivals (at_ms, sends) against recorded pauses (start_ms, end_ms) under other limits; see
+    `kit.rocketmq.busy_replay.what_if`.
+    """
+    names = {"outcome": OUTCOME, "sends": SENDS}
+    if arrivals.empty or stalls.empty:
+        nothing = pd.DataFrame(columns=pd.Index(["outcome", "sends"]))
+        return Chart(figure(), nothing, NO_REPLAY, NO_REPLAY, REPLAY, names, lang)
+    at, each = arrivals["at_ms"].to_numpy("float64"), arrivals["sends"].to_numpy("int64")
+    frame = what_if(at, stalls[["start_ms", "end_ms"]].to_numpy("float64"), timeout, retries, wait, each)
+    shown = frame.assign(outcome=[REPLAY_NAMES[name].render(lang) for name in frame["outcome"]])
+    colours = dict(zip(OUTCOMES, (GREEN, VERMILLION, SKY, PURPLE), strict=True))
+    bar = go.Bar(
+        y=shown["outcome"],
+        x=shown["sends"],
+        orientation="h",
+        marker={"color": [colours[name] for name in frame["outcome"]]},
+        text=[f"{n:,}" for n in shown["sends"]],
+        textposition="outside",
+        cliponaxis=False,
+    )
+    chart = figure(bar, height=260, showlegend=False)
+    top = float(np.log10(max(int(shown["sends"].max()), 10))) + 0.6
+    chart.update_xaxes(
+        type="log", title=SENDS.render(lang), range=[-0.1, top], dtick=1, exponentformat="none", tickformat=",d"
+    )
+    chart.update_yaxes(autorange="reversed")
+    total = int(frame["sends"].sum())
+    bad = total - int(frame.loc[frame["outcome"] == "stored", "sends"].sum())
+    said = REPLAY_READING.say(timeout=int(timeout), retries=retries, wait=int(wait), sends=total, bad=bad)
+    return Chart(chart, shown, said, REPLAY_ALT, REPLAY, names, lang)
+
+
+def why(frame: pd.DataFrame, lang: Lang = "en") -> Table:
+    """Show the ranked explanations. `frame`: rank, why, said_en, said_zh, share."""
+    share = [None if pd.isna(part) else f"{part:.0%}" for part in frame["share"]]
+    shown = pd.DataFrame({"rank": frame["rank"], "said": frame[f"said_{lang}"], "share": share})
+    return Table(shown, WHYS, {"rank": RANK, "said": SAID, "share": SHARE}, lang)
+
+
+def config(frame: pd.DataFrame, lang: Lang = "en") -> Table:
+    """Show the settings audit. `frame`: setting, value, known, changed, reason, reason_zh."""
+    shown = frame.assign(
+        reason=frame["reason_zh"] if lang == "zh" else frame["reason"], changed=frame["changed"].astype("Int64")
+    ).drop(columns="reason_zh")
+    names = {"setting": SETTING, "value": VALUE, "known": KNOWN, "changed": CHANGED, "reason": REASON}
+    return Table(shown, CONFIG, names, lang)

@@ -1,0 +1,1 @@
+"""Charts of sizes: how a record grows, and its limit."""

@@ -1,0 +1,121 @@
+"""The placements of the half message as a what-if: what each failure leaves, computed while you look."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from kit.charts import Chart, figure
+from kit.i18n import Lang, T
+from kit.rocketmq import placement
+from kit.rocketmq.placement import Outcome
+from kit.rocketmq.transaction_model import Assumptions
+
+WHAT_IF = T("What each failure leaves, by where the half message is")
+WHAT_IF_READING = T(
+    "Half first can end inconsistent in {first} of {failures} failures, in the middle in {middle}, last in {last}."
+)
+WHAT_IF_ALT = T(
+    "A grid: a row for each failure, a column for each placement, the worst outcome in each cell; the same cells are in the table."
+)
+FAILURE, SHORTEST = T("failure"), T("shortest path")
+PLACES: Final = {"first": T("half first"), "middle": T("half in the middle"), "last": T("half last")}
+MARKS: Final[dict[Outcome, tuple[str, str]]] = {
+    "consistent": ("✓", "#a8ddc9"),
+    "waiting": ("…", "#d5d8dc"),
+    "duplicate": ("×2", "#bfe0f5"),
+    "row_without_message": ("✗ R", "#f6d78f"),
+    "message_without_row": ("✗ M", "#f0b18a"),
+}
+"""Mark and colour of an outcome: the mark says it without the colour. Tints of the palette, on which dark text
+reads."""
+INKED: Final = "#16191d"
+
+SWITCHES: Final[dict[str, T]] = {
+    "looks_at_status": T("the application looks at the send status"),
+    "looks_at_local_state": T("it looks at the local transaction's answer"),
+    "log_joins_outer": T("the log row joins the outer transaction (middle)"),
+    "producer_returns": T("after a crash the producer comes back"),
+    "copies_apart": T("an answer ends only the copy it names, as brokers do"),
+    "idempotent": T("consumers are idempotent"),
+}
+CHOICES: Final[dict[str, tuple[T, list[str]]]] = {
+    "no_row": (T("a check that finds no row answers"), ["ROLLBACK", "UNKNOWN", "COMMIT"]),
+    "last_answer": (T("with the half message last, the local step answers"), ["COMMIT", "UNKNOWN"]),
+}
+"""Fields of `Assumptions` with more than two values."""
+
+
+def what_if(given: Assumptions | None = None, lang: Lang = "en") -> Chart:
+    """Chart the worst outcome of each placement and failure, computed now by `kit.rocketmq.placement` under these assumptions."""
+    rows = placement.table(given)
+    failures = list(dict.fromkeys(row["failure"] for row in rows))
+    cells = {(row["placement"], row["failure"]): row for row in rows}
+    places = list(placement.PLACEMENTS)
+    order = list(MARKS)
+    worst = [[cells[place, failure]["worst"] for place in places] for failure in failures]
+    texts = [[f"{MARKS[w][0]} {placement.OUTCOMES[w].render(lang)}" for w in line] for line in worst]
+    hover = [[_shortest(cells[place, failure], lang) for place in places] for failure in failures]
+    scale = [[(i + side) / len(order), MARKS[outcome][1]] for i, outcome in enumerate(order) for side in (0, 1)]
+    chart = figure(
+        go.Heatmap(
+            z=[[order.index(w) for w in line] for line in worst],
+            x=[PLACES[p].render(lang) for p in places],
+            y=[placement.FAILURES[f].render(lang) for f in failures],
+            text=texts,
+            texttemplate="%{text}",
+            textfont={"size": 12, "color": INKED},
+            customdata=hover,
+            hovertemplate="%{y}<br>%{x}<br>%{customdata}<extra></extra>",
+            colorscale=scale,
+            zmin=-0.5,
+            zmax=len(order) - 0.5,
+            showscale=False,
+            xgap=3,
+            ygap=3,
+        ),
+        height=140 + 26 * len(failures),
+    )
+    chart.update_yaxes(autorange="reversed", gridcolor="rgba(0,0,0,0)")
+    chart.update_xaxes(side="top", gridcolor="rgba(0,0,0,0)")
+    table = pd.DataFrame(texts, columns=[str(place) for place in places])
+    table.insert(0, "failure", [placement.FAILURES[f].render(lang) for f in failures])
+    broken = {
+        place: sum(cells[place, failure]["worst"] in placement.BROKEN for failure in failures) for place in places
+    }
+    reading = WHAT_IF_READING.say(failures=len(failures), **broken)
+    return Chart(chart, table, reading, WHAT_IF_ALT, WHAT_IF, {"failure": FAILURE} | PLACES, lang, min_width=720)
+
+
+def _shortest(row: dict[str, Any], lang: Lang) -> str:
+    told = {placement.OUTCOMES[outcome]: placement.describe(path) for outcome, path in row["outcomes"].items()}
+    return "<br>".join(
+        f"{outcome.render(lang)}: {' → '.join(step.render(lang) for step in steps)}" for outcome, steps in told.items()
+    )
+
+
+def explore(lang: Lang = "en", interactive: bool = True) -> Any:
+    """Return the placements as a what-if with a switch for each assumption; the plain chart where there is no interaction."""
+    if not interactive:
+        return what_if(lang=lang)
+    import ipywidgets
+
+    from kit.charts.controls import live
+
+    given = Assumptions()
+    whole = ipywidgets.Layout(width="auto")
+    switches: dict[str, Any] = {
+        name: ipywidgets.Checkbox(bool(getattr(given, name)), description=text.render(lang), indent=False, layout=whole)
+        for name, text in SWITCHES.items()
+    }
+    for name, (text, options) in CHOICES.items():
+        switches[name] = ipywidgets.Dropdown(
+            options=options,
+            value=getattr(given, name),
+            description=text.render(lang),
+            layout=whole,
+            style={"description_width": "initial"},
+        )
+    return live(lambda **chosen: what_if(Assumptions(**chosen), lang), **switches)

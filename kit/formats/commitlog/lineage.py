@@ -1,0 +1,51 @@
+"""What each record is in the life of its message: worked out once for each combination of what that depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+
+from kit.formats.commitlog.coding import coded
+from kit.rocketmq import names, stages
+
+
+def columns(
+    topic: pa.DictionaryArray,
+    target: pa.DictionaryArray,
+    has: Callable[..., np.ndarray],
+    transaction: np.ndarray,
+    fresh: np.ndarray,
+) -> list[pa.Array]:
+    """Return the columns of `kit.formats.commitlog.schema.LINEAGE`.
+
+    `target`: REAL_TOPIC; `has` says which records have one of these properties; `transaction`: the bits of sysFlag for it;
+    `fresh`: neither consumed before nor made from a half record.
+    """
+    targets = len(target.dictionary) + 1
+    kinds = topic.indices.to_numpy().astype(np.int64) * targets + target.indices.fill_null(-1).to_numpy() + 1
+    kinds = kinds << 4 | has(names.DELAY, "TIMER_OUT_MS").astype(np.int64) << 3
+    kinds |= has(*stages.RENEWED).astype(np.int64) << 2
+    kinds |= (transaction == names.TRANSACTION_COMMIT).astype(np.int64) << 1
+    kinds |= fresh & (transaction < names.TRANSACTION_COMMIT) & ~has(*stages.MADE_BY_CONSUMER)
+    different = pa.array(kinds).dictionary_encode()
+    topics, known = topic.dictionary.to_pylist(), [None, *target.dictionary.to_pylist()]
+    stage: list[str | None] = []
+    group: list[str | None] = []
+    original: list[bool] = []
+    for kind in different.dictionary.to_pylist():
+        said = topics[(kind >> 4) // targets], known[(kind >> 4) % targets]
+        delayed, renewed, committed, new = (bool(kind >> bit & 1) for bit in (3, 2, 1, 0))
+        stage.append(stages.stage_of(*said, delayed=delayed, renewed=renewed, committed=committed))
+        group.append(stages.consumer_group_of(*said))
+        original.append(new and not renewed and stages.may_be_original(*said))
+    which = different.indices.to_numpy()
+    return [*(_texts(each, which) for each in (stage, group)), pa.array(np.array(original, bool)[which])]
+
+
+def _texts(said: list[str | None], which: np.ndarray) -> pa.DictionaryArray:
+    """Return the texts of the kinds `which`."""
+    known = pa.array(said, pa.string()).dictionary_encode()
+    codes = known.indices.fill_null(-1).to_numpy()[which]
+    return coded(codes, known.dictionary, absent=known.null_count > 0)

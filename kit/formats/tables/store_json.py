@@ -1,0 +1,76 @@
+"""JSON files of the store, as fastjson writes them: told from others, parsed, names found again in their text."""
+
+from __future__ import annotations
+
+import bisect
+import json
+import re
+from pathlib import PurePosixPath
+from typing import Any, Final
+
+TABLES: Final = {
+    "topicConfigTable": "topics",
+    "subscriptionGroupTable": "subscriptionGroup",
+    "offsetTable": "consumerOffset",
+    "filterDataByTopic": "consumerFilter",
+    "topicQueueMappingInfoMap": "topicQueueMapping",
+    "messageRequestModeMap": "messageRequestMode",
+    "timingCount": "timermetrics",
+    "transactionCount": "transactionMetrics",
+    "brokerConfigs": "exportConfigs",
+    "evaluateReport": "exportMetrics",
+    "queueOffsetMap": "position-checkpoint",
+    "forbiddenTable": "subscriptionGroup",
+}
+_KEY: Final = re.compile(r'"(\w{3,40})"\s*:')
+_INT_KEY: Final = re.compile(r"([{,]\s*)(-?\d+)(\s*:)")
+"""fastjson writes integer keys without quotes (`ConsumerOffsetSerializeWrapper`); names of topics and groups are
+quoted, so this is safe."""
+
+
+def is_backup(file: str) -> bool:
+    """Tell the copy of the time before the last save (`common/ConfigManager`) by its name: its content is of the same shape."""
+    return PurePosixPath(file).name.lower().endswith(".bak")
+
+
+def sniff(text: str, file: str) -> dict[str, Any] | None:
+    names = {m[1] for m in _KEY.finditer(text[:65536])}
+    stem = PurePosixPath(file).name.split(".")[0]
+    table = next((name for key, name in TABLES.items() if key in names), None)
+    if table == "consumerOffset":
+        inside = re.search(r'"offsetTable"\s*:\s*\{\s*(.)', text)
+        if inside and inside[1] != '"':
+            # Integer keys straight below: levels. An empty table is told by its name only.
+            table = "delayOffset" if inside[1] != "}" or stem == "delayOffset" else "consumerOffset"
+        elif '"%LMQ%' in text or stem == "lmqConsumerOffset":
+            table = "lmqConsumerOffset"
+    elif table is None and re.match(r'\{\s*"table"\s*:\s*\{', text):
+        table = "consumerOrderInfo"
+    return {"kind": "store_json", "name": table, "backup": is_backup(file)} if table else None
+
+
+def parse_json(text: str) -> Any:
+    """Parse what fastjson wrote. Raise `ValueError` where it is damaged."""
+    text = text.lstrip("\ufeff")
+    try:
+        try:
+            return json.loads(text)
+        except ValueError:
+            return json.loads(_INT_KEY.sub(r'\1"\2"\3', text))
+    except RecursionError as error:
+        raise ValueError("nested too deep") from error
+
+
+class Lines:
+    """Where a name is in a text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._ends = [m.start() for m in re.finditer("\n", text)]
+
+    def of(self, position: int) -> int:
+        return bisect.bisect_left(self._ends, position) + 1 if position >= 0 else 1
+
+    def find(self, name: str, start: int = 0) -> int:
+        found = re.compile(re.escape(json.dumps(name, ensure_ascii=False)) + r"\s*:").search(self.text, max(0, start))
+        return found.start() if found else -1

@@ -1,0 +1,238 @@
+"""What the columns of a strange table mean: guessed by their names and values."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from kit.formats import printed_times
+from kit.formats.tables import delimited
+from kit.formats.values import integer
+
+FIELDS: Final = ("key", "time", "status", "uniq_key", "offset_msg_id", "reconsume_times", "outcome", "cost_ms", "error")
+SAMPLE_ROWS: Final = 20_000
+_NAMES: Final[dict[str, re.Pattern[str]]] = {
+    field: re.compile(pattern, re.IGNORECASE)
+    for field, pattern in {
+        "key": r"^keys?$|key$|order|biz_?(id|no|key)|trade|(^|_)(no|sn|code|number)$|单号|订单|流水|业务|键|pedido|auftrag|bestell|(^|_)id$",
+        "time": r"time|date|(^|_)at$|when|start|begin|creat|stamp|(^|_)ts$|时间|日期|时刻|fecha|hora|zeit|datum",
+        "status": r"stat(e|us)?$|stat_|result|outcome|phase|stage|状态|结果|estado|resultado|zustand|ergebnis|^ok$|success",
+        "reconsume_times": r"reconsume|re_?tr(y|ies)|attempt|redeliver|重试|重投|次数|intentos|versuch",
+        "cost_ms": r"cost|elapsed|duration|latency|took|took_ms|(^|_)rt(_|$)|耗时|用时|dauer|duraci",
+        "outcome": r"outcome|result|send_?stat|结果|状态|status|resultado|ergebnis",
+        "error": r"err|exception|reason|cause|desc|remark|message|detail|错误|异常|原因|备注|fehler",
+    }.items()
+}
+_STATUS_WORD: Final = re.compile(
+    r"(PAID|UNPAID|CREAT|SUCC|FAIL|DONE|CANCEL|INIT|PENDING|CONFIRM|COMMIT|ROLL|CLOSE|OPEN|NEW|OK$|ERR|PROCESS|COMPLET|FINISH|SHIP|REFUND|ACTIVE|"
+    r"LOCK|ISSUED|BOOKED|RESERVED|DELIVER|VALID|支付|取消|完成|成功|失败|待|已|PAGAD|BEZAHLT|OFFEN|ABIERT|CERRAD)",
+    re.IGNORECASE,
+)
+_SEND: Final = re.compile(
+    r"SEND_OK|FLUSH_DISK_TIMEOUT|FLUSH_SLAVE_TIMEOUT|SLAVE_NOT_AVAILABLE|MQBrokerException|MQClientException|Remoting\w*Exception|(broker|system) busy"
+)
+_ANSWERED: Final = re.compile(r"SEND_OK|FLUSH_DISK_TIMEOUT|FLUSH_SLAVE_TIMEOUT|SLAVE_NOT_AVAILABLE")
+"""client/producer/SendStatus: what only a sender is answered."""
+_DELIVERED_AGAIN: Final = re.compile(r"reconsume|redeliver|重投|重复投递", re.IGNORECASE)
+_ERROR: Final = re.compile(r"\b\w+(Exception|Error)\b|CODE: ?\d+")
+_SENT: Final = re.compile(r"SEND_OK|succe|成功", re.IGNORECASE)
+_LOG_LINE: Final = re.compile(r"\W?\d{4}-\d\d-\d\d[ T]\d\d:\d\d|.*\n\s*at ")
+HEX: Final = re.compile(r"[0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24})?$")
+
+
+def is_offset_id(text: str) -> bool:
+    """Tell an offset message id from a UNIQ_KEY of the same length: an int32 port, then an int64 offset
+    (`MessageDecoder.createMessageId`).
+    """
+    if not HEX.match(text):
+        return False
+    host = len(text) - 24
+    port, offset = int(text[host : host + 8], 16), int(text[host + 8 :], 16)
+    return 0 < port < 65536 and offset < 1 << 48
+
+
+@attrs.frozen
+class Columns:
+    """What a table is and which of its columns (by position) means what. `keys`: other columns that could be the key, best first."""
+
+    role: str
+    at: dict[str, int]
+    keys: tuple[int, ...] = ()
+    month_first: bool = False
+
+    def named(self, names: tuple[str, ...]) -> dict[str, str]:
+        return {field: names[i] for field, i in self.at.items() if i < len(names)}
+
+
+def names_of(path: Path, how: delimited.Dialect | None) -> tuple[str, ...]:
+    """Return the column names; c1, c2, … where the file has none."""
+    if how is None:
+        return delimited.parquet_names(path)
+    header = how.header or ("",) * how.width
+    return tuple(name or f"c{i}" for i, name in enumerate(header, 1))
+
+
+def guess(names: tuple[str, ...], sample: list[list[str | None]]) -> Columns | None:
+    """Say what a table is from a sample of its rows; None where no column can be a key, an id or an outcome."""
+    columns = [
+        _Column(name, [(row[i] or "").strip() for row in sample if i < len(row)]) for i, name in enumerate(names)
+    ]
+    free = {i for i, c in enumerate(columns) if c.values}
+    at: dict[str, int] = {}
+
+    def take(field: str, fits: Callable[[_Column], float]) -> None:
+        scored = [
+            (fits(columns[i]) + (0.3 if fits(columns[i]) > 0 and columns[i].hints(field) else 0), -i) for i in free
+        ]
+        best = max(scored, default=(0.0, 0))
+        if best[0] > 0:
+            at[field] = -best[1]
+            free.discard(-best[1])
+
+    take("uniq_key", lambda c: c.share(lambda v: not is_offset_id(v.split(",")[0])) if c.hex > 0.9 else 0)
+    take("offset_msg_id", lambda c: c.share(lambda v: is_offset_id(v.split(",")[0])) if c.hex > 0.9 else 0)
+    for i in [i for i in free if columns[i].hex > 0.9]:
+        free.discard(i)
+    first_hand = [i for i in free if columns[i].times > 0.9]
+    if first_hand:
+        # Of several times the first one, unless a name says better: created before updated.
+        at["time"] = min(
+            first_hand,
+            key=lambda i: (not re.search(r"start|creat|begin|^at$|创建|开始", columns[i].name, re.IGNORECASE), i),
+        )
+        free.difference_update(first_hand)
+    take("outcome", lambda c: 1.0 if c.seen(_SEND) and c.distinct <= max(50, c.n // 5) else 0.0)
+    sends = "outcome" in at or any(columns[i].seen(_SEND) for i in free)
+    answered = any(columns[i].seen(_ANSWERED) for i in (*free, *at.values()))
+
+    def retries(column: _Column) -> float:
+        """A sender counts milliseconds and attempts, which may all be small; only a consumer is delivered to again."""
+        if column.hints("cost_ms") or (answered and not _DELIVERED_AGAIN.search(column.name)):
+            return 0.0
+        named = "uniq_key" in at or "offset_msg_id" in at or column.hints("reconsume_times")
+        return column.small_counts if named else 0.0
+
+    take("reconsume_times", retries)
+    take("cost_ms", lambda c: 0.5 if c.ints > 0.95 and (c.hints("cost_ms") or sends) and not c.hints("key") else 0.0)
+    take("error", lambda c: 0.5 if c.seen(_ERROR) and c.spaced else 0.0)
+    keys = sorted((i for i in free if columns[i].key_score > 0.5), key=lambda i: (-columns[i].key_score, i))
+    if keys:
+        at["key"] = keys[0]
+        free.discard(keys[0])
+    if sends and "outcome" not in at:
+        take("outcome", lambda c: c.enum_score("outcome"))
+    if not sends:
+        take("status", lambda c: c.enum_score("status"))
+    role = _role(at, columns, sends=sends)
+    if role is None:
+        return None
+    if role == "sends" and "outcome" not in at and "status" in at:
+        at["outcome"] = at.pop("status")
+    texts = columns[at["time"]].values if "time" in at else []
+    return Columns(role, at, tuple(keys[1:4]), printed_times.month_first(texts))
+
+
+def _role(at: dict[str, int], columns: list[_Column], *, sends: bool) -> str | None:
+    ids = "uniq_key" in at or "offset_msg_id" in at
+    if sends and "reconsume_times" not in at:
+        return None if _exported(at, columns) else "sends"
+    if "reconsume_times" in at and (ids or "key" in at):
+        return "deliveries"
+    if ids and "cost_ms" in at:
+        return "sends"
+    if (
+        ids
+        and "status" in at
+        and "time" in at
+        and "key" in at
+        and columns[at["status"]].distinct <= 4
+        and columns[at["key"]].repeats
+    ):
+        return "deliveries"
+    if "key" not in at:
+        return None
+    return "business" if "status" in at else "tx_log"
+
+
+def _exported(at: dict[str, int], columns: list[_Column]) -> bool:
+    """Tell what a search in logs was saved as from a ledger of sends: failures alone, and nothing that names a send, or whole
+    lines of a log in its cells.
+    """
+    if any(column.seen(_SENT) for column in columns):
+        return False
+    told = [columns[at[field]] for field in ("outcome", "error") if field in at]
+    if any(column.share(lambda v: bool(_LOG_LINE.match(v))) > 0.5 for column in told):
+        return True
+    return not {"key", "uniq_key", "offset_msg_id", "cost_ms"} & at.keys()
+
+
+class _Column:
+    """The values of one column, and what they look like."""
+
+    def __init__(self, name: str, values: list[str]) -> None:
+        self.name = name
+        self.values = [v for v in values if v and v.lower() not in ("null", "none", "nil", "\\n", "nan")]
+        self.n = len(self.values)
+        self.counts = Counter(self.values)
+        self.distinct = len(self.counts)
+        self.repeats = self.distinct < self.n
+        self.hex = self.share(lambda v: bool(HEX.match(v.split(",")[0])))
+        self.times = self.share(lambda v: printed_times.when(v) is not None or bool(delimited.BEYOND.fullmatch(v)))
+        self.ints = self.share(lambda v: integer(v) is not None)
+        self.spaced = any(" " in v for v in self.values[:2000])
+
+    def share(self, fits: Callable[[str], bool]) -> float:
+        picked = self.values[:: max(1, self.n // 500)][:500]
+        return sum(map(fits, picked)) / len(picked) if picked else 0.0
+
+    def seen(self, pattern: re.Pattern[str]) -> bool:
+        return any(pattern.search(v) for v in self.counts)
+
+    def hints(self, field: str) -> bool:
+        found = _NAMES.get(field)
+        return bool(found and found.search(self.name))
+
+    @property
+    def small_counts(self) -> float:
+        if self.ints < 1 or self.hints("key") or self.hints("status"):
+            return 0.0
+        # Only some of the values were looked at: among thousands one may be `N/A`.
+        numbers = [n for n in map(integer, self.counts) if n is not None]
+        return 0.5 if numbers and min(numbers) >= 0 and max(numbers) <= 64 else 0.0
+
+    @property
+    def key_score(self) -> float:
+        """How much a column looks like a business key: nearly every value different, one token, of one shape."""
+        if not self.n or self.spaced or max(map(len, self.counts)) > 255:
+            return 0.0
+        unique = self.distinct / self.n
+        decimal = self.share(lambda v: bool(re.match(r"-?\d+\.\d+$", v)))
+        digits = self.share(lambda v: any(c.isdigit() for c in v))
+        if unique < (0.02 if self.hints("key") else 0.5) or decimal > 0.5 or digits < 0.5:
+            return 0.0
+        score = 0.4 + 0.4 * unique + (0.3 if self.hints("key") else 0)
+        letters = self.share(lambda v: any(c.isalpha() or c in "-_" for c in v))
+        score += 0.2 * digits + 0.2 * letters
+        if self.ints > 0.9:
+            # Row numbers and counts are short numbers; order numbers are long ones.
+            score -= 0.5 if max(map(len, self.counts)) < 8 else 0.05
+        if self.name.lower() == "id" and self.ints > 0.9:
+            score -= 0.2
+        return score
+
+    def enum_score(self, field: str) -> float:
+        """How much a column looks like a status: few values, words known for states, or a name that says so."""
+        if not self.n or self.distinct > max(12, self.n // 20) or max(map(len, self.counts)) > 64 or self.hints("time"):
+            return 0.0
+        words = self.share(lambda v: bool(_STATUS_WORD.search(v)))
+        if self.hints(field):
+            return 0.7 + 0.2 * words
+        if words > 0.5:
+            return 0.6
+        # An unnamed code that takes several short values: better than nothing, worse than any other sign.
+        return 0.2 if 2 <= self.distinct <= 12 and self.ints > 0.9 and max(map(len, self.counts)) <= 3 else 0.0

@@ -1,0 +1,118 @@
+"""One finding of findings.json as the templates of a page take it: every text clean, numbers as cards or tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import pandas as pd
+
+from kit import causes
+from kit.charts.safe_text import clean
+from kit.charts.table import Table, cell
+from kit.formats.printed_times import iso
+from kit.i18n import Lang, T
+from kit.report.labels import INNER, KEYS, PAGE, VERDICTS
+from kit.report.notebooks import Story
+
+MARKS: Final = {True: ("yes", "✓", "holds"), False: ("no", "✗", "fails"), None: ("maybe", "?", "open")}
+KEY = T("kind", "html")
+NUMBER = T("value")
+
+
+def finding_view(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lang) -> dict[str, Any]:
+    told = [s for s in stories if s.cause == finding["cause"]]
+    icon, name = VERDICTS[finding["verdict"]]
+    numbers, number_tables, unknown = _figures(finding["figures"], lang)
+    return {
+        "id": clean(finding["cause"]),
+        "kind": finding["kind"],
+        "verdict": finding["verdict"],
+        "verdict_name": name.in_(lang),
+        "icon": icon,
+        "title": clean(finding["title"]),
+        "summary": clean(finding["summary"]),
+        "window": _window(finding["window"], lang),
+        "explained_by": list(finding.get("explained_by", ())),
+        "steps": [_step(step, lang) for step in finding["steps"]],
+        "numbers": numbers,
+        "number_tables": number_tables,
+        "not_known": unknown,
+        "remedies": [{k: clean(v) for k, v in remedy.items()} for remedy in finding["remedies"]],
+        "missing": [{k: clean(v) for k, v in missing.items()} for missing in finding["missing"]],
+        "charts": [chart for s in told for chart in s.charts],
+        "blocks": [block for s in told for block in s.blocks],
+    }
+
+
+def _step(step: Mapping[str, Any], lang: Lang) -> dict[str, Any]:
+    state, mark, holds = MARKS[step["holds"]]
+    return {
+        "state": state,
+        "mark": mark,
+        "claim": clean(step["claim"]),
+        "role": PAGE[step["role"]].in_(lang),
+        "holds": PAGE[holds].in_(lang),
+        "shown": step["holds"] is True,
+        "evidence": [
+            {"file": clean(ref["file"]), "place": _place(ref, lang), "text": clean(ref["text"])}
+            for ref in step["evidence"]
+        ],
+    }
+
+
+def _place(ref: Mapping[str, Any], lang: Lang) -> str:
+    if ref.get("line") is not None:
+        return PAGE["line"].say(n=ref["line"]).render(lang)
+    return PAGE["byte"].say(n=ref["physical_offset"]).render(lang) if ref.get("physical_offset") is not None else ""
+
+
+def _figures(figures: Mapping[str, Any], lang: Lang) -> tuple[list[dict[str, str]], list[dict[str, Any]], list[str]]:
+    """Return single numbers as cards, the others as tables, and the names of those not known."""
+    cards: list[dict[str, str]] = []
+    tables: list[dict[str, Any]] = []
+    unknown: list[str] = []
+    known = causes.figures()
+    for name, value in figures.items():
+        label = known[name].label.in_(lang) if name in known else clean(name.replace("_", " "))
+        if value is None:
+            unknown.append(label)
+        elif isinstance(value, Mapping):
+            heads = KEYS.get(name, KEY).in_(lang), NUMBER.in_(lang)
+            rows = [
+                {heads[0]: key, **(inner if isinstance(inner, Mapping) else {heads[1]: inner})}
+                for key, inner in value.items()
+            ]
+            if rows:
+                tables.append(Table(pd.DataFrame(rows).astype(object), label, _inner(lang), lang).as_dict())
+        elif isinstance(value, list):
+            # Reasons are read, not counted.
+            if not any("why" in item for item in value if isinstance(item, Mapping)):
+                cards.append({"value": f"{len(value):,}", "label": label})
+            if value and all(isinstance(item, Mapping) for item in value):
+                tables.append(Table(pd.DataFrame(value).astype(object), label, _inner(lang), lang).as_dict())
+        else:
+            cards.append({"value": cell(value)[0], "label": label})
+    return cards, tables, unknown
+
+
+def _inner(lang: Lang) -> dict[str, str]:
+    return {name: text.in_(lang) for name, text in INNER.items()}
+
+
+def _window(window: Sequence[str] | None, lang: Lang) -> str | None:
+    if not window:
+        return None
+    first, last = (iso(t) for t in window)
+    text = PAGE["from_to"].say(
+        first=f"{first:%Y-%m-%d %H:%M:%S}",
+        last=f"{last:%H:%M:%S}" if first.date() == last.date() else f"{last:%Y-%m-%d %H:%M:%S}",
+    )
+    return f"{text.render(lang)} ({PAGE['lasted'].say(span=_span((last - first).total_seconds(), lang)).render(lang)})"
+
+
+def _span(seconds: float, lang: Lang) -> str:
+    for size, en, zh in ((86400, "days", "天"), (3600, "hours", "小时"), (60, "minutes", "分钟")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.1f} {zh if lang == 'zh' else en}"
+    return f"{seconds:.0f} {'秒' if lang == 'zh' else 'seconds'}"

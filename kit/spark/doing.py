@@ -1,0 +1,63 @@
+"""How far Spark is: the jobs that were begun, the stages and tasks of those that run; and how they are stopped."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Final
+
+import attrs
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+
+PATIENCE: Final = 10.0
+"""Seconds Java is given to say that it has cancelled its jobs."""
+
+
+@attrs.frozen
+class Doing:
+    """Jobs done of those begun; stages and tasks done of those of the jobs that run."""
+
+    jobs_done: int
+    jobs: int
+    stages_done: int
+    stages: int
+    tasks_done: int
+    tasks: int
+
+
+def cancel(context: SparkContext) -> None:
+    """Cancel every job, from a signal handler as well. What the calling thread was waiting for is not waited for any more."""
+    # The connection of this thread may be waiting for the answer of the very job: Java would not read the request from it
+    # before the job is over, and the answer, when it comes, would be taken for that to the next question.
+    asking = threading.Thread(target=context.cancelAllJobs, name="spark-cancel", daemon=True)
+    asking.start()
+    asking.join(PATIENCE)
+    own = getattr(getattr(context._gateway, "_gateway_client", None), "thread_connection", None)
+    if own is not None:
+        own.connection = None
+
+
+def begun(context: SparkContext) -> int:
+    """Return how many jobs were begun so far: they are numbered from 0."""
+    return 1 + max(context.statusTracker().getJobIdsForGroup(), default=-1)
+
+
+def doing(context: SparkContext, since: int = 0) -> Doing | None:
+    """Return what runs now, jobs counted from number `since`; None where nothing runs."""
+    tracker = context.statusTracker()
+    active = list(tracker.getActiveJobsIds())
+    if not active:
+        return None
+    jobs = [info for job in active if (info := tracker.getJobInfo(job)) is not None]
+    ids = {stage for job in jobs for stage in job.stageIds}
+    stages = [of for stage in ids if (of := tracker.getStageInfo(stage)) is not None]
+    # A stage whose result is still there from an earlier job is skipped: it never has tasks under way, nor any done.
+    return Doing(
+        jobs_done=max(active) + 1 - since - len(active),
+        jobs=max(active) + 1 - since,
+        stages_done=sum(s.numCompletedTasks >= s.numTasks for s in stages),
+        stages=len(stages),
+        tasks_done=sum(s.numCompletedTasks for s in stages),
+        tasks=sum(s.numTasks for s in stages),
+    )

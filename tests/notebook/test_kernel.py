@@ -1,0 +1,165 @@
+"""A real kernel that is interrupted, as JupyterLab's stop button does, goes on; two kernels on one case wait for each other."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kit
+
+pytestmark = [pytest.mark.seconds]
+
+LONG = 100
+"""Seconds a kernel may take to start or to finish what a test asks of it, on a busy machine."""
+STOPS = 20
+"""Seconds within which a kernel is idle again after it was interrupted: Spark gives its Python workers two to end."""
+
+
+class Kernel:
+    """A kernel, what its cells printed, and how each ended."""
+
+    def __init__(self) -> None:
+        from jupyter_client.manager import KernelManager
+
+        self.manager = KernelManager(kernel_name="python3")
+        root = str(Path(kit.__path__[0]).parent)
+        path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
+        self.manager.start_kernel(env={**os.environ, "PYTHONPATH": path})
+        self.client = self.manager.client()
+        self.client.start_channels()
+        self.client.wait_for_ready(LONG)
+
+    def run(self, code: str) -> Callable[[float], tuple[str, str]]:
+        """Begin a cell; return what waits for it and returns how it ended ("ok" or the exception's name), what it said."""
+        sent = self.client.execute(code, store_history=False)
+
+        def ended(seconds: float = LONG) -> tuple[str, str]:
+            until, said, how = time.monotonic() + seconds, [], "ok"
+            while True:
+                message = self.client.get_iopub_msg(timeout=max(0.1, until - time.monotonic()))
+                if message["parent_header"].get("msg_id") != sent:
+                    continue
+                kind, content = message["msg_type"], message["content"]
+                if kind == "stream":
+                    said.append(content["text"])
+                elif kind == "display_data":
+                    said.append(content["data"].get("text/plain", ""))
+                elif kind == "error":
+                    how = content["ename"]
+                elif kind == "status" and content["execution_state"] == "idle":
+                    return how, "".join(said)
+
+        return ended
+
+    def stopped(self, code: str, begun: Callable[[], object]) -> str:
+        """Run a cell, interrupt it once `begun()`, return how it ended."""
+        ended = self.run(code)
+        until = time.monotonic() + LONG
+        while not begun():
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        self.manager.interrupt_kernel()
+        return ended(STOPS)[0]
+
+
+@pytest.fixture
+def kernel() -> Iterator[Callable[[], Kernel]]:
+    pytest.importorskip("ipykernel")
+    made: list[Kernel] = []
+
+    def start() -> Kernel:
+        made.append(Kernel())
+        return made[-1]
+
+    yield start
+    for each in made:
+        each.client.stop_channels()
+        each.manager.shutdown_kernel(now=True)
+
+
+def log(path: Path, lines: int) -> Path:
+    """Write a log of so many entries, each of a topic of its own."""
+    second = lambda n: f"{n // 3600 % 24:02}:{n // 60 % 60:02}:{n % 60:02}"  # noqa: E731
+    with path.open("w") as out:
+        out.writelines(
+            f"2026-11-20 {second(n // 100)},{n % 1000:03} WARN [t-{n % 50}] o.a.Order - topic=orders-{n % 97} line {n}\n"
+            for n in range(lines)
+        )
+    return path
+
+
+def unfinished(workspace: Path, name: str = "") -> list[Path]:
+    """Return what lies where tables are written before they are whole."""
+    return list(workspace.glob(f"cases/*/tmp/{name}*"))
+
+
+def test_stopped_while_tables_are_read_it_reads_them_the_next_time(kernel: Any, tmp_path: Path) -> None:
+    evidence, workspace = log(tmp_path / "app.log", 400_000), tmp_path / "ws"
+    run = kernel()
+    start = f"from kit import notebook\ninquiry = notebook.start({str(evidence)!r}, {str(workspace)!r})"
+    how = run.stopped(start, lambda: unfinished(workspace, "logs-"))
+    assert how == "KeyboardInterrupt" and unfinished(workspace) == []
+    how, said = run.run(
+        f"{start}\nfrom kit.case import scan\nprint('rows', scan.dataset(inquiry.case, 'logs').count_rows())"
+    )()
+    assert how == "ok" and "rows 400000" in said
+
+
+def test_stopped_while_the_explorer_gets_ready_or_asks_it_answers_the_next_time(kernel: Any, tmp_path: Path) -> None:
+    pytest.importorskip("duckdb")
+    evidence, workspace = log(tmp_path / "app.log", 400_000), tmp_path / "ws"
+    run = kernel()
+    start = (
+        f"from kit import notebook\ninquiry = notebook.start({str(evidence)!r}, {str(workspace)!r}, interactive=False)"
+    )
+    assert run.run(start)()[0] == "ok"
+    how = run.stopped("explorer = inquiry.explore()", lambda: unfinished(workspace, "explorer_entries-"))
+    assert how == "KeyboardInterrupt" and unfinished(workspace, "explorer_") == []
+    flag = tmp_path / "begun"
+    assert run.run("explorer = inquiry.explore()")()[0] == "ok"
+    endless = "SELECT sum(a.range * b.range % 7) FROM range(10000000) a, range(10000000) b"
+    how = run.stopped(f"open({str(flag)!r}, 'w').close(); explorer.database.ask({endless!r}).fetchall()", flag.exists)
+    assert how == "KeyboardInterrupt"
+    assert run.run("print(explorer.database.count('entries'))")() == ("ok", "400000\n")
+
+
+@pytest.mark.spark
+def test_stopped_while_spark_works_its_jobs_end_and_spark_goes_on(kernel: Any, tmp_path: Path) -> None:
+    evidence, workspace = log(tmp_path / "app.log", 2_000), tmp_path / "ws"
+    run = kernel()
+    start = f"from kit import notebook\ninquiry = notebook.start({str(evidence)!r}, {str(workspace)!r})"
+    assert run.run(start)()[0] == "ok"
+    assert run.run("spark = inquiry.case.spark\nassert spark.range(7).count() == 7")()[0] == "ok"
+    flag = tmp_path / "begun"
+    ended = run.run(f"open({str(flag)!r}, 'w').close()\nspark.range(10**13).selectExpr('max(id % 7)').collect()")
+    while not flag.exists():
+        time.sleep(0.1)
+    time.sleep(3)
+    run.manager.interrupt_kernel()
+    how, said = ended(STOPS)
+    assert how == "KeyboardInterrupt"
+    # The bar of this cell: one job, begun by it; the one before is not counted.
+    assert re.search(r"Spark: 0 of 1 jobs, 0 of \d stages, 0 of \d+ tasks done", said)
+    idle = "import time\nfor _ in range(50):\n    if not spark.sparkContext.statusTracker().getActiveJobsIds(): break\n    time.sleep(0.1)\n"
+    ask = "import threading\nassert sum(t.name == 'spark-progress' for t in threading.enumerate()) == 1  # this cell's\nprint(inquiry.case.logs.count())"
+    how, said = run.run(idle + ask)()
+    assert how == "ok" and "2000\n" in said
+
+
+def test_a_second_kernel_on_the_same_case_waits(kernel: Any, tmp_path: Path) -> None:
+    pytest.importorskip("duckdb")
+    evidence, workspace = log(tmp_path / "app.log", 100_000), tmp_path / "ws"
+    both = kernel(), kernel()
+    code = (
+        f"from kit import notebook\ninquiry = notebook.start({str(evidence)!r}, {str(workspace)!r}, interactive=False)\n"
+        "explorer = inquiry.explore()\nprint(explorer.database.count('entries'), inquiry.findings['root_causes'])"
+    )
+    waiting = [each.run(code) for each in both]
+    first, second = (ended() for ended in waiting)
+    assert first == second == ("ok", "100000 []\n")
