@@ -273,8 +273,9 @@ def _figures(case: Case, target: Target | None, instead: Any) -> dict[str, Any]:
     ledger = sends.ledger(case)
     failed = None
     if ledger.source is not None:
-        # What a broker refused was answered: that send reached it.
-        mine = ledger.failed[~ledger.failed["kind"].isin(attempts.REFUSALS)]
+        # What a broker refused was answered, and what is stored arrived: those sends reached one.
+        stored = pd.to_numeric(ledger.failed["originals"]) > 0
+        mine = ledger.failed[~ledger.failed["kind"].isin(attempts.REFUSALS) & ~stored]
         failed = int(
             mine["key"].fillna(mine["uniq_key"]).fillna(mine["file"].astype(str) + mine["line"].astype(str)).nunique()
         )
