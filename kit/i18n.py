@@ -48,7 +48,7 @@ class Said:
 
 @attrs.frozen(init=False)
 class T:
-    """A sentence with `{name}` placeholders. `context` tells two meanings of one English text apart for translators."""
+    """A sentence with `{name}` placeholders, `{name:word|words}` for what agrees with a number. `context` tells two meanings of one English text apart for translators."""
 
     en: str
     context: str
@@ -98,7 +98,24 @@ class _Readable(dict[str, Any]):
         self.lang = lang
 
     def __getitem__(self, name: str) -> str:
-        return _plain(super().__getitem__(name), self.lang)
+        value = super().__getitem__(name)
+        return _Word(_plain(value, self.lang), value == 1)
+
+
+class _Word(str):
+    """A value in a sentence; as `{count:line|lines}` not itself but the word that fits the number."""
+
+    __slots__ = ("one",)
+    one: bool
+
+    def __new__(cls, text: str, one: bool) -> _Word:
+        made = super().__new__(cls, text)
+        made.one = one
+        return made
+
+    def __format__(self, words: str) -> str:
+        one, bar, many = words.partition("|")
+        return (one if self.one else many) if bar else super().__format__(words)
 
 
 def _plain(value: Any, lang: Lang) -> str:

@@ -10,7 +10,7 @@ import contextlib
 import datetime as dt
 from collections.abc import Collection
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import numpy as np
@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from kit.case import scan
+from kit.case import said, scan
 from kit.case.memoize import per_case
 from kit.formats.commitlog.schema import promoted
 from kit.inventory import quotes
@@ -42,7 +42,6 @@ class Seen:
     first: dt.datetime | None = None
     last: dt.datetime | None = None
     places: tuple[tuple[str, int], ...] = ()
-    last_places: tuple[tuple[str, int], ...] = ()
     sources: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
@@ -67,9 +66,11 @@ def _of(slugs: tuple[str, ...], rows: list[dict[str, Any]]) -> Seen:
         first=min(firsts, default=None),
         last=max(lasts, default=None),
         places=tuple((r["file"], r["line"]) for r in rows),
-        last_places=tuple((r["file"], r["last_line"]) for r in rows),
         sources=frozenset(r["source"] for r in rows if r["source"]),
     )
+
+
+_SUMS: Final = (("n", "sum"), ("first", "min"), ("last", "max"), ("line", "min"))
 
 
 @per_case
@@ -80,35 +81,19 @@ def _summary(case: Case) -> list[dict[str, Any]]:
         at = pc.list_parent_indices(batch["events"])
         each = {name: batch[name].take(at) for name in ("file", "source", "ts", "line")}
         each |= {name: each[name].cast(pa.string()) for name in ("file", "source")}
-        table = pa.table({"event": pc.list_flatten(batch["events"]), "n": pa.repeat(1, len(at)), **each})
-        parts.append(
-            _summed(
-                table.append_column("first", each["ts"])
-                .append_column("last", each["ts"])
-                .append_column("last_line", each["line"])
-                .drop_columns("ts")
-            )
-        )
-    rows = _summed(pa.concat_tables(parts)).to_pylist() if parts else []
+        each |= {"event": pc.list_flatten(batch["events"]), "n": pa.repeat(1, len(at))}
+        each["first"] = each["last"] = each.pop("ts")
+        parts.append(said.grouped(pa.table(each), ["event", "file", "source"], _SUMS))
+    rows = said.grouped(pa.concat_tables(parts), ["event", "file", "source"], _SUMS).to_pylist() if parts else []
     for row in rows:
         row |= {name: row[name].replace(tzinfo=None) for name in ("first", "last") if row[name] is not None}
     return sorted(rows, key=lambda r: (r["event"], r["file"], r["line"]))
 
 
-def _summed(table: pa.Table) -> pa.Table:
-    sums = [("n", "sum"), ("first", "min"), ("last", "max"), ("line", "min"), ("last_line", "max")]
-    grouped = table.group_by(["event", "file", "source"]).aggregate(sums)
-    return grouped.select(["event", "file", "source", *("_".join(s) for s in sums)]).rename_columns(
-        ["event", "file", "source", *(name for name, _ in sums)]
-    )
-
-
 def among(entries: pd.DataFrame, *slugs: str) -> Seen:
     """Return the same of some entries, all of which hold one of the texts: a frame with file, source, line, ts (naive UTC)."""
     times = {"n": ("line", "size"), "first": ("ts", "min"), "last": ("ts", "max")}
-    found = entries.groupby(["file", "source"], dropna=False).agg(
-        **times, line=("line", "min"), last_line=("line", "max")
-    )
+    found = entries.groupby(["file", "source"], dropna=False).agg(**times, line=("line", "min"))
     rows = found.reset_index().to_dict("records")
     for row in rows:
         row |= {name: None if row[name] is pd.NaT else row[name].to_pydatetime() for name in ("first", "last")}

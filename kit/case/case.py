@@ -292,9 +292,9 @@ class Case(Stoppable):
 
     def event(self, slug: str) -> DataFrame:
         """Return the entries with a known text, one column more for each named group of its pattern."""
-        from kit.case import events
+        from kit.spark import known_texts
 
-        return events.select(self.entries, slug)
+        return known_texts.select(self.entries, slug)
 
     def read_messages(self, *, body: bool = False) -> DataFrame:
         """Return `messages` read from the commitlog itself, with decompressed bodies where asked for."""

@@ -15,11 +15,11 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from kit.case.datasets import both, dataset, pruned, times
-from kit.case.events import free
 from kit.case.memoize import once
 from kit.formats.logs.schema import EVENT_FIELDS, SCHEMA
 from kit.formats.values import NANO_FIRST_MS, NANO_LAST_MS
 from kit.rocketmq.log_events.catalogue import BY_SLUG
+from kit.spark.known_texts import free
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -29,11 +29,15 @@ FIGURES: Final = {"entries": Figure(T("log entries"))}
 
 SUMMARY = T("{meaning} Log entries that say so: {n}.")
 SEEN = T("The logs say so; entries: {n}.")
-GOES_ON = T("{meaning} Here it goes on: {n} log entries further than {around} s from every start and stop.")
-OF_GROUPS = T(
-    "{meaning} Here it goes on for {groups}: {n} log entries further than {around} s from every start and stop."
+GOES_ON = T(
+    "{meaning} Here it goes on: {n} {n:log entry|log entries} further than {around} s from every start and stop."
 )
-SPAN = T("It goes on for {minutes} minutes: {n} entries, {near} more around starts and stops, which are harmless.")
+OF_GROUPS = T(
+    "{meaning} Here it goes on for {groups}: {n} {n:log entry|log entries} further than {around} s from every start and stop."
+)
+SPAN = T(
+    "It goes on for {minutes} minutes: {n} {n:entry|entries}, {near} more around starts and stops, which are harmless."
+)
 HAS_IT = T("Release {version} is among those with this fault ({releases}).")
 GROUPS: Final = 5
 """Groups that a sentence names."""

@@ -32,7 +32,7 @@ LONG_PAUSE: Final = 10
 """Pauses of the JVM shown, the longest ones."""
 
 FIRST, LAST = T("First sign of: {title}", "timeline"), T("Last sign of: {title}", "timeline")
-SPAN = T("{what} ({count} log entries)")
+SPAN = T("{what} ({count} {count:log entry|log entries})")
 PAUSE = T("The JVM paused for {ms} ms")
 
 EACH: Final[dict[str, tuple[str, T]]] = {

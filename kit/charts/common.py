@@ -20,7 +20,9 @@ AGAIN = T("{topic} (again)")
 SOURCE, TARGET, COUNT = T("from"), T("to"), T("records")
 
 LIFE = T("The life of one message")
-LIFE_READING = T("{records} records of this message in {seconds} s, in {topics} topics: first {first}, last {last}.")
+LIFE_READING = T(
+    "{records} {records:record|records} of this message in {seconds} s, in {topics} topics: first {first}, last {last}."
+)
 LIFE_ALT = T(
     "One lane for each topic, one mark for each record in the order of store time; the same rows are in the table."
 )

@@ -40,7 +40,7 @@ LAST: Final = T("last warning")
 RINGS_EVERY: Final = 2.0
 """Seconds between two looks of `rmq-kit watch` at the run."""
 LINE: Final = T(
-    "{seconds} s, {phase}: half {half}, schedule {schedule}, business {real} records; errors: broker {errors}, applications {client}; store {store} KiB"
+    "{seconds} s, {phase}: half {half}, schedule {schedule}, business {real} {real:record|records}; errors: broker {errors}, applications {client}; store {store} KiB"
 )
 STARTING: Final = T("{title}. A name server and a broker start…")
 

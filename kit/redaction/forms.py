@@ -9,9 +9,10 @@ from collections.abc import Callable
 from typing import Final
 
 from kit.inventory.references import MAX_TEXT
+from kit.redaction import stock_names
 from kit.redaction.ids import COLONS, DASHED, QUAD
 from kit.redaction.personal import GONE, PEOPLE, SECRETS
-from kit.rocketmq import names, stock_names
+from kit.rocketmq import names
 
 Form = re.Pattern[str]
 

@@ -25,12 +25,12 @@ from kit.evidence import disk
 from kit.evidence import workspace as ws
 from kit.formats.commitlog.schema import TEXT, promoted
 from kit.inventory.references import MAX_TEXT
-from kit.redaction import mentioned
+from kit.redaction import mentioned, stock_names
 from kit.redaction.forms import SPELLED, WORD, split_name
 from kit.redaction.ids import HEX, QUAD
 from kit.redaction.ordinary import is_ambiguous
 from kit.redaction.redactor import Redactor
-from kit.rocketmq import names, stock_names
+from kit.rocketmq import names
 
 if TYPE_CHECKING:
     from kit.case.case import Case

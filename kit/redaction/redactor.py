@@ -18,11 +18,10 @@ import numpy as np
 import pandas as pd
 
 from kit.redaction import forms as rf
-from kit.redaction import personal
+from kit.redaction import personal, stock_names
 from kit.redaction.ids import HEX, Addresses, Secret, parsed
 from kit.redaction.ordinary import PUBLIC, SHORT, is_ambiguous, is_ordinary
 from kit.redaction.pseudonyms import Pseudonyms
-from kit.rocketmq import stock_names
 
 KEPT_FIELDS: Final = frozenset(
     {

@@ -130,6 +130,9 @@ def _execute(path: Path, target: Path, parameters: Mapping[str, Any]) -> tuple[P
             dict(parameters),
             kernel_name="python3",
             progress_bar=False,
+            # Written and checked whole around every cell, a notebook costs several times what running it does.
+            request_save_on_cell_execute=False,
+            autosave_cell_every=0,
             execution_timeout=CELL_SECONDS,
             extra_arguments=["--log-level=ERROR", "--HistoryManager.enabled=False"],
         )

@@ -39,7 +39,7 @@ JDK17_LOADER: Final = 0x0C387F44
 GRPC_EPOCH: Final = dt.datetime(2021, 1, 1, tzinfo=dt.UTC)
 
 BAD = T("`{text}` is not a message id: {why}. An id is 32 or 56 hex digits (34 from gRPC clients).")
-BAD_LENGTH = T("it has {n} characters")
+BAD_LENGTH = T("it has {n} {n:character|characters}")
 BAD_DIGIT = T("`{char}` is no hex digit")
 BAD_EMPTY = T("it is empty")
 BAD_GRPC = T("34 digits must begin with 01")

@@ -185,9 +185,9 @@ def advertised(case: Case) -> list[Advertised]:
     )
     for row in sorted(table, key=lambda r: (r["file"], r["line"])):
         add(row["value"], row["file"], row["line"], row["value"])
-    told = said.counted(case, ("route-found", "broker-registered", "broker-boot"), by=("address", "brokers"))
+    printed = said.counted(case, ("route-found", "broker-registered", "broker-boot"), by=("address", "brokers"))
     for file, line, one, several in (
-        told.sort_values(["file", "line"])[["file", "line", "address", "brokers"]].head(MOST).to_numpy()
+        printed.sort_values(["file", "line"])[["file", "line", "address", "brokers"]].head(MOST).to_numpy()
     ):
         for address in [one] if one else _ADDRESS.findall(several or ""):
             add(address, file, line, address)

@@ -73,7 +73,6 @@ class Lookup:
     failed_line: int | None = None
     address: str | None = None
     text: str = ""
-    failed_text: str = ""
     wrong: bool | None = None
     """The id is well-formed and of the other kind; None where no id is known."""
 
@@ -133,7 +132,7 @@ def parse(lines: Iterable[tuple[str, int, str]]) -> list[Lookup]:
 
 def _fail(lookup: Lookup, reason: str, line: int, text: str) -> None:
     if lookup.reason in (None, "other"):
-        lookup.reason, lookup.failed_line, lookup.failed_text = reason, line, text
+        lookup.reason, lookup.failed_line = reason, line
         tried = _CONNECT.search(text)
         lookup.address = tried["address"] if tried else None
     if not lookup.ids and lookup.command is None:

@@ -51,9 +51,9 @@ def by_broker(case: Case, where: pc.Expression | None, more: tuple[str, ...]) ->
     """Yield (broker, half records of it that `where` keeps), those of some `_TOGETHER` at once: `READ`, `more` and
     check_times (-1: none). The broker as `owners.by_host` calls it.
     """
-    mine = owners.HALF if where is None else owners.HALF & where
+    wanted = owners.HALF if where is None else owners.HALF & where
     known = owners.by_host(case)
-    for table in scan.together(scan.batches(case, (*READ, *more), mine), _TOGETHER):
+    for table in scan.together(scan.batches(case, (*READ, *more), wanted), _TOGETHER):
         rows = scan.whole(table)
         found = scan.frame(rows).assign(check_times=scan.numbers(rows[promoted(names.CHECK_TIMES)]))
         host = found["offset_msg_id"].str[:-16]

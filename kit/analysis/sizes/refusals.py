@@ -21,6 +21,7 @@ from kit.analysis import refs
 from kit.analysis.sends import attempts
 from kit.case import scan
 from kit.case.memoize import once
+from kit.case.said import grouped
 from kit.inventory.references import Ref
 from kit.rocketmq import names, versions
 from kit.rocketmq.log_events.catalogue import BY_SLUG
@@ -130,15 +131,10 @@ def _alike(case: Case, slugs: tuple[str, ...]) -> pd.DataFrame:
         plain = {name: rows[name].cast(pa.string()) for name in ("file", "source", "message")}
         spans = {"first": rows["ts"], "last": rows["ts"], "line": rows["line"], "last_line": rows["line"]}
         part = pa.table({**plain, "writer": writer, "events": said, "n": pa.repeat(1, len(rows)), **spans})
-        parts.append(_summed(part, by, sums))
+        parts.append(grouped(part, by, sums))
         if len(parts) > 64:
-            parts = [_summed(pa.concat_tables(parts), by, sums)]
-    return scan.frame(_summed(pa.concat_tables(parts), by, sums)).assign(events=lambda f: f["events"].str.split(" "))
-
-
-def _summed(table: pa.Table, by: list[str], sums: list[tuple[str, str]]) -> pa.Table:
-    grouped = table.group_by(by).aggregate(sums).select([*by, *("_".join(s) for s in sums)])
-    return grouped.rename_columns([*by, *(name for name, _ in sums)])
+            parts = [grouped(pa.concat_tables(parts), by, sums)]
+    return scan.frame(grouped(pa.concat_tables(parts), by, sums)).assign(events=lambda f: f["events"].str.split(" "))
 
 
 def for_size(rows: pd.DataFrame, writer: str | None) -> pd.DataFrame:
@@ -265,9 +261,9 @@ def _sends(answers: pd.DataFrame) -> int:
     exception in a thread and second, that which prints most counts. Both kinds of log report the same sends: the
     longer list counts.
     """
-    mine = answers[~answers["attempt"]]
-    second = mine["ts"].astype("datetime64[s]")
-    same = [mine["file"], mine["thread"].fillna(""), second]
-    by_logger = mine.groupby([*same, mine["logger"].fillna("")], dropna=False).size()
-    printed = by_logger.groupby(level=[0, 1, 2], dropna=False).max().sum() if len(mine) else 0
+    final = answers[~answers["attempt"]]
+    second = final["ts"].astype("datetime64[s]")
+    same = [final["file"], final["thread"].fillna(""), second]
+    by_logger = final.groupby([*same, final["logger"].fillna("")], dropna=False).size()
+    printed = by_logger.groupby(level=[0, 1, 2], dropna=False).max().sum() if len(final) else 0
     return max(int(answers["attempt"].sum()), int(printed))

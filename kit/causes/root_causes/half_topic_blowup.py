@@ -87,7 +87,7 @@ def examine(case: Case) -> Finding:
     printed = refs.seen(case, "leaked-half-printed")
     back = send_back.examine(case)
     steps = [
-        *_refusal_steps(case, back, leak),
+        *_refusal_steps(case, back),
         _resent_step(case, leak),
         _leaked_step(case, leak, printed),
         _diverted_step(case, leak, printed),
@@ -129,7 +129,7 @@ def _leak(case: Case) -> Leak:
     )
 
 
-def _refusal_steps(case: Case, back: send_back.SendBack, leak: Leak | None) -> list[Step]:
+def _refusal_steps(case: Case, back: send_back.SendBack) -> list[Step]:
     """Return why the send-back failed, and that it failed: supporting, since old logs are often gone."""
     reason = send_back.REASONS[back.reason] if back.reason else send_back.REASON_UNKNOWN
     too_long = back.retry_topic_length if back.reason == "name-too-long" else None

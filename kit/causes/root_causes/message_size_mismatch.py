@@ -217,16 +217,11 @@ def _moment(when: Any) -> str | None:
 
 def _limit_step(found: Seen, shown: bool) -> Step:
     known = found.limits
-    claim = Claim.LIMIT.say(
-        limit=known.limit, what=MEASURES[known.how] if known.how else UNKNOWN, version=known.version
-    )
+    what = MEASURES[known.how] if known.how else UNKNOWN
+    claim = Claim.LIMIT.say(limit=known.limit, what=what, version=known.version)
     # A limit by itself points at nothing.
-    return Step(
-        claim,
-        "supporting",
-        True if shown and known.limit is not None and known.how else None,
-        (known.where,) if known.where else (),
-    )
+    holds = True if shown and known.limit is not None and known.how else None
+    return Step(claim, "supporting", holds, (known.where,) if known.where else ())
 
 
 def _rejects_step(rejects: refusals.Rejects, shown: bool) -> Step:

@@ -84,7 +84,7 @@ def examine(case: Case) -> Finding:
         finding.window = (wrong["stored"].min().to_pydatetime(), wrong["stored"].max().to_pydatetime())
         finding.remedies = _remedies(wrong)
     if summary is not None and _worth_telling(summary, wrong):
-        finding.tables = _tables(case, summary, wrong)
+        finding.tables = _tables(case, wrong)
     finding.missing = _missing(case, summary, counts, finished)
     return finding
 
@@ -228,7 +228,7 @@ def _worth_telling(summary: transactions.Summary, wrong: pd.DataFrame) -> bool:
     )
 
 
-def _tables(case: Case, summary: transactions.Summary, wrong: pd.DataFrame) -> dict[str, Any]:
+def _tables(case: Case, wrong: pd.DataFrame) -> dict[str, Any]:
     taken = paths.paths(case)
     return {
         "inconsistent": wrong,

@@ -15,8 +15,10 @@ from kit.i18n import Lang, T
 from kit.rocketmq.busy_replay import OUTCOMES, what_if
 
 AXIS = T("One time axis: arrivals, failures, queues, host")
-AXIS_READING = T("{failed} sends failed.")
-AXIS_STALLED = T("{failed} sends failed; in the shaded times nothing was stored although messages waited.")
+AXIS_READING = T("{failed} {failed:send|sends} failed.")
+AXIS_STALLED = T(
+    "{failed} {failed:send|sends} failed; in the shaded times nothing was stored although messages waited."
+)
 AXIS_ALT = T(
     "Five panels over one time axis: messages born and stored a second, failed sends by kind, size of the send queue, bytes written to disk, load of "
     "the host. "

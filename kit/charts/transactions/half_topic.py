@@ -18,11 +18,13 @@ from kit.rocketmq import names
 
 GROWTH = T("Leaked half records over time")
 GROWTH_READING = T(
-    "{messages} leaked messages became {records} half records in {seconds} s; the number doubled {doublings} times, typically every {median} s."
+    "{messages} leaked {messages:message|messages} became {records} {records:half record|half records} in {seconds} s; the number doubled {doublings} times, typically every {median} s."
 )
-GROWTH_FEW = T("{messages} leaked messages, {records} half records in {seconds} s: too few to speak of doubling.")
+GROWTH_FEW = T(
+    "{messages} leaked {messages:message|messages}, {records} {records:half record|half records} in {seconds} s: too few to speak of doubling."
+)
 GROWTH_ALT = T(
-    "Line on a logarithmic scale, rising from {first} to {last} half records; each doubling is marked with a diamond and its number."
+    "Line on a logarithmic scale, rising from {first} to {last} {last:half record|half records}; each doubling is marked with a diamond and its number."
 )
 NOTHING = T("No half record leaked.")
 RECORDS = T("leaked half records")
@@ -173,8 +175,8 @@ def life(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     by a commit), in store order.
     """
     stages = [_stage(row) for row in frame.to_dict("records")]
-    told = frame.assign(stage=[STAGES[s].render(lang) for s in stages], why=[WHY[s].render(lang) for s in stages])
-    return common.timeline(told, lang)
+    shown = frame.assign(stage=[STAGES[s].render(lang) for s in stages], why=[WHY[s].render(lang) for s in stages])
+    return common.timeline(shown, lang)
 
 
 def _stage(row: dict[Hashable, Any]) -> str:

@@ -35,7 +35,7 @@ SUMMARY = T(
     "{dropped} retries were dropped when their delay was over, {prepared} are stored where no consumer reads them; the consumers saw no error."
 )
 LOST = T(
-    "Retries of transactional messages were dropped when due ({dropped} lines) or stored as PREPARED in a retry topic ({prepared} records)."
+    "Retries of transactional messages were dropped when due ({dropped} {dropped:line|lines}) or stored as PREPARED in a retry topic ({prepared} {prepared:record|records})."
 )
 WANT_LOG = T("`[BUG] the real topic of schedule msg` names what was dropped")
 WANT_STORE = T("a lost retry is a %RETRY% record with sysFlag 4")

@@ -45,14 +45,16 @@ after 10 s."""
 TITLE = T("A delay level is blocked by a message that cannot be delivered")
 NONE = T("No delivery of a delayed message failed more than once.")
 SUMMARY = T(
-    "Deliveries of delayed messages failed {count} times; levels concerned: {levels}; {waiting} messages wait behind."
+    "Deliveries of delayed messages failed {count} times; levels concerned: {levels}; {waiting} {waiting:message waits|messages wait} behind."
 )
 FAILED = T(
     "The delivery of the same delayed message failed again and again: {count} failures, {for_size} of them for the size."
 )
 NOT_TOO_LARGE = T("Waiting records exceed the broker's limit under their real topic's name.")
-TOO_LARGE = T("{count} waiting records exceed the limit of {limit} bytes under their real topic's name.")
-BEHIND = T("{waiting} records wait behind it in the same level.")
+TOO_LARGE = T(
+    "{count} {count:waiting record exceeds|waiting records exceed} the limit of {limit} bytes under their real topic's name."
+)
+BEHIND = T("{waiting} {waiting:record waits|records wait} behind it in the same level.")
 WANT = T("a failed delivery names its message there")
 WANT_STORE = T("the waiting records show which cannot be delivered")
 ACTION = T("Raise maxMessageSize by the difference of the two topic names and restart the broker.")
@@ -138,17 +140,17 @@ def examine(case: Case) -> Finding:
 
 def _again(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the failed deliveries that are more than a stop of the broker."""
-    mine = rows[rows["event"] == "schedule-put-failed"]
-    if mine.empty:
-        return mine
-    by_id = mine.groupby("msg_id")["count"].transform("sum")  # null where the text names no message (4.9.3+)
-    lasted = mine.groupby("status", dropna=False)[["first", "last"]].transform(
+    failed = rows[rows["event"] == "schedule-put-failed"]
+    if failed.empty:
+        return failed
+    by_id = failed.groupby("msg_id")["count"].transform("sum")  # null where the text names no message (4.9.3+)
+    lasted = failed.groupby("status", dropna=False)[["first", "last"]].transform(
         lambda c: c.min() if c.name == "first" else c.max()
     )
-    again = mine["msg_id"].isna() & (
-        mine["status"].isin(FOR_SIZE) | ((lasted["last"] - lasted["first"]).dt.total_seconds() >= AGAIN)
+    again = failed["msg_id"].isna() & (
+        failed["status"].isin(FOR_SIZE) | ((lasted["last"] - lasted["first"]).dt.total_seconds() >= AGAIN)
     )
-    return mine[again | (mine["msg_id"].notna() & (by_id > 1))]
+    return failed[again | (failed["msg_id"].notna() & (by_id > 1))]
 
 
 def _too_large(case: Case) -> pd.DataFrame | None:

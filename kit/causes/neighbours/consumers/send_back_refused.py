@@ -25,11 +25,13 @@ LEADS_TO = ("half-topic-blowup",)
 
 TITLE = T("Refused send-backs are retried only in the consumer's memory")
 SUMMARY = T(
-    "{count} send-backs were refused ({reason}) and {again} re-sends of the client failed as well: these messages live in the consumer's memory only."
+    "{count} {count:send-back was|send-backs were} refused ({reason}) and {again} re-sends of the client failed as well: these messages live in the consumer's memory only."
 )
 NONE = T("No send-back was refused and kept in memory only.")
-REFUSED = T("The broker refused {count} send-backs: {reason}.")
-AGAIN = T("The client's own re-send failed too ({count} times), so nothing was stored; it tries again every 5 s.")
+REFUSED = T("The broker refused {count} {count:send-back|send-backs}: {reason}.")
+AGAIN = T(
+    "The client's own re-send failed too ({count} {count:time|times}), so nothing was stored; it tries again every 5 s."
+)
 WANT = T("only the consumer's client log shows refused send-backs")
 ACTION = T("Remove the reason of the refusal, then restart nothing until the retries are through.")
 WHY = T("The messages exist in the consumer's memory and, still unacknowledged, in their queue.")

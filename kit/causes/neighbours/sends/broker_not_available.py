@@ -29,7 +29,7 @@ KIND: Kind = "neighbour"
 TITLE = T("The broker took no messages: slave, shutdown or permission")
 NONE = T("No broker refused messages for its role, a shutdown or a permission.")
 SUMMARY = T(
-    "{answers} answers say that the service is not available, {forbidden} that sending is forbidden; the store itself says so {lines} times."
+    "{answers} {answers:answer says|answers say} that the service is not available, {forbidden} that sending is forbidden; the store itself says so {lines} times."
 )
 CLAIM = T(
     "The broker refused messages though its disk had room: not available ({answers}), forbidden ({forbidden}), not writable ({lines})."

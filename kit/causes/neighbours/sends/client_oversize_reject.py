@@ -25,7 +25,7 @@ KIND: Kind = "neighbour"
 TITLE = T("Sends were refused at once for their size")
 NONE = T("No send was refused for its size.")
 SUMMARY = T(
-    "{broker} sends were refused by the broker and {client} by the client itself for their size; nothing of them is stored."
+    "{broker} {broker:send was|sends were} refused by the broker and {client} by the client itself for their size; nothing of them is stored."
 )
 REFUSED = T(
     "Sends were refused at once for their size: {broker} by the broker (code 13), {client} by the client before sending."

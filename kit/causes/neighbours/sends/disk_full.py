@@ -29,9 +29,11 @@ LIMIT: Final = 0.90
 
 TITLE = T("The broker's disk was full")
 NONE = T("No disk was marked full.")
-SUMMARY = T("The broker marked its disk full ({marks} times); {refused} answers say it is at {ratio} or more.")
+SUMMARY = T(
+    "The broker marked its disk full ({marks} {marks:time|times}); {refused} {refused:answer says|answers say} it is at {ratio} or more."
+)
 FULL = T(
-    "The disk was marked full ({marks} log entries), or answers of code 14 print a ratio of at least {limit} ({refused} entries)."
+    "The disk was marked full ({marks} {marks:log entry|log entries}), or answers of code 14 print a ratio of at least {limit} ({refused} {refused:entry|entries})."
 )
 WANT = T("it says when the disk was marked full")
 ACTION = T("Free space or move the store; then lower fileReservedTime or enlarge the disk.")

@@ -33,10 +33,12 @@ ENOUGH = 3
 
 TITLE = T("Different applications share a producer group")
 SUMMARY = T(
-    "In group {groups}, {foreign} checks were answered by another host than the one that sent the message; {wrong} of these answers do not fit."
+    "In group {groups}, {foreign} {foreign:check was|checks were} answered by another host than the one that sent the message; {wrong} of these answers do not fit."
 )
 NONE = T("No check was answered wrongly by another application.")
-FOREIGN = T("{count} checks were answered by another host than the one that sent the message ({hosts}).")
+FOREIGN = T(
+    "{count} {count:check was|checks were} answered by another host than the one that sent the message ({hosts})."
+)
 NOT_FOREIGN = T("A check was answered by another host than the one that sent the message.")
 WRONG = T(
     "{count} of them do not fit: ROLLBACK or UNKNOW for a transaction whose row exists, that was committed, or in a group whose own hosts answer COMMIT."
