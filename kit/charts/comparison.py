@@ -41,11 +41,11 @@ def growth(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     )
     for n, side in enumerate(SIDES):
         for kind, name in KINDS.items():
-            mine = frame[(frame["side"] == side) & (frame["kind"] == kind)]
+            of_side = frame[(frame["side"] == side) & (frame["kind"] == kind)]
             made.add_trace(
                 go.Scatter(
-                    x=mine["seconds"].tolist(),
-                    y=mine["records"].tolist(),
+                    x=of_side["seconds"].tolist(),
+                    y=of_side["records"].tolist(),
                     mode="lines",
                     line={"color": COLOURS[kind], "dash": DASHES[kind], "shape": "hv", "width": 2.5},
                     name=name.in_(lang),

@@ -58,10 +58,10 @@ def curve(case: Case) -> pd.DataFrame:
     known = brokers.names(case)
     if not case.has("messages"):
         return _from_queues(case, empty)
-    mine = ds.field("topic").isin(wanted)
+    where = ds.field("topic").isin(wanted)
     if len(wanted) > TOPICS:
-        mine = ~pc.starts_with(scan.text("topic"), "%")
-    step = 1 if _short(case) else _step(case, mine)
+        where = ~pc.starts_with(scan.text("topic"), "%")
+    step = 1 if _short(case) else _step(case, where)
     # Times are whole seconds, and of these each `step`th.
     at = pc.floor_temporal(ds.field("store_timestamp"), unit="second").cast(pa.int64())
     by = {name: ds.field(name) for name in ("file", "topic", "queue_id")}
@@ -74,7 +74,7 @@ def curve(case: Case) -> pd.DataFrame:
         pc.scalar(0),
     )
     asked = [("queue_offset", "max"), ("queue_offset", "min")]
-    frame = scan.extremes(case, by, asked, mine).to_pandas(integer_object_nulls=True)
+    frame = scan.extremes(case, by, asked, where).to_pandas(integer_object_nulls=True)
     if frame.empty:
         return empty
     seconds = frame["time"].astype("Int64") * step
@@ -131,9 +131,9 @@ def _from_queues(case: Case, empty: pd.DataFrame) -> pd.DataFrame:
         return empty
     known = brokers.all_of(case)
     name = known[0].name if len(known) == 1 else ""
-    mine = ds.field("topic").isin(topics(case)) & ds.field("queue_offset").is_valid()
+    where = ds.field("topic").isin(topics(case)) & ds.field("queue_offset").is_valid()
     asked = [("queue_offset", "max"), ("queue_offset", "min")]
-    frame = scan.extremes(case, ["topic", "queue_id"], asked, mine, "consumequeue").to_pandas()
+    frame = scan.extremes(case, ["topic", "queue_id"], asked, where, "consumequeue").to_pandas()
     frame["end"], frame["begin"] = _end(frame["queue_offset_max"]), frame["queue_offset_min"]
     return typed(frame.assign(broker=name, time=None)[["topic", "broker", "queue_id", "time", "end", "begin"]])
 

@@ -63,8 +63,8 @@ def limits(case: Case, owner: str | None = None) -> Limits:
 def _concerned(case: Case) -> str | None:
     """Return the broker whose half messages the log shows refused, or else the only one with half messages."""
     known = owners.by_host(case) if case.has("messages") else {}
-    told = refusals.told(case)
-    looping = told.loc[told["event"] == "put-back-failed", "msg_id"].dropna().str.upper()
+    refused = refusals.told(case)
+    looping = refused.loc[refused["event"] == "put-back-failed", "msg_id"].dropna().str.upper()
     meant = {known[host] for host in looping.str[:-16].unique() if host in known} or set(known.values())
     return next(iter(meant)) if len(meant) == 1 else None
 
@@ -79,16 +79,16 @@ def _limits(case: Case, owner: str | None) -> Limits:
     version = Version.parse(known[0]) if known else _writer(case, owner)
     setting = setup.setting(case, "maxMessageSize", hosts)
     configured = integer(setting.value)
-    told = refusals.told(case)
-    told = told[np.array([brokers.is_of(case, hosts, file) is not False for file in told["file"]], bool)]
+    refused = refusals.told(case)
+    refused = refused[np.array([brokers.is_of(case, hosts, file) is not False for file in refused["file"]], bool)]
     how = (
         size.size_rule(version, dledger=dledger)
         if version
-        else _how_printed(told, configured if setting.known == "evidence" else None)
+        else _how_printed(refused, configured if setting.known == "evidence" else None)
     )
     said: str | None = setting.known if configured is not None else None
     limit, where = configured, setting.where
-    printed, at = _printed(case, told)
+    printed, at = _printed(case, refused)
     slack = size.TOTAL_SLACK if how == "body+64k" else 0
     if printed is not None and configured not in (printed, printed - size.TOTAL_SLACK):
         limit, where, said = printed - slack, at, "printed"

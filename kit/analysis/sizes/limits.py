@@ -49,13 +49,13 @@ def _retries(case: Case) -> list[tuple[Any, ...]]:
     """
     wanted = (ds.field("origin") == "subscriptionGroup") & (ds.field("name") == "retryMaxTimes") & ~ds.field("backup")
     found = ds.dataset(case.folder("configs"), format="parquet").to_table(filter=wanted).to_pylist()
-    told = {
+    limits = {
         (r["subject"], r["value"]): r
         for r in sorted(found, key=lambda r: (r["subject"] or "", r["file"], r["line"]))
         if names.of_users(r["subject"] or "")
     }
     rows: list[tuple[Any, ...]] = [
         (f"retryMaxTimes {group}", value, "", "evidence", row["file"], row["line"])
-        for (group, value), row in told.items()
+        for (group, value), row in limits.items()
     ]
     return rows[:50] or [("retryMaxTimes", "16", "", "default", None, None)]

@@ -261,9 +261,9 @@ def _sends(answers: pd.DataFrame) -> int:
     exception in a thread and second, that which prints most counts. Both kinds of log report the same sends: the
     longer list counts.
     """
-    mine = answers[~answers["attempt"]]
-    second = mine["ts"].astype("datetime64[s]")
-    same = [mine["file"], mine["thread"].fillna(""), second]
-    by_logger = mine.groupby([*same, mine["logger"].fillna("")], dropna=False).size()
-    printed = by_logger.groupby(level=[0, 1, 2], dropna=False).max().sum() if len(mine) else 0
+    final = answers[~answers["attempt"]]
+    second = final["ts"].astype("datetime64[s]")
+    same = [final["file"], final["thread"].fillna(""), second]
+    by_logger = final.groupby([*same, final["logger"].fillna("")], dropna=False).size()
+    printed = by_logger.groupby(level=[0, 1, 2], dropna=False).max().sum() if len(final) else 0
     return max(int(answers["attempt"].sum()), int(printed))

@@ -183,8 +183,8 @@ def _at_risk(case: Case) -> pd.DataFrame | None:
     if any(k.how is None for k in known):
         return None
     parts = [rows[rows["refused"].notna()] for rows in halves(case)]
-    mine = pd.concat(parts, ignore_index=True).sort_values(["store_timestamp", "physical_offset"])
-    last = mine.drop_duplicates("uniq_key", keep="last").drop(columns="topic").rename(columns={"real_topic": "topic"})
+    risky = pd.concat(parts, ignore_index=True).sort_values(["store_timestamp", "physical_offset"])
+    last = risky.drop_duplicates("uniq_key", keep="last").drop(columns="topic").rename(columns={"real_topic": "topic"})
     states = open_keys(case, list(last["uniq_key"]))
     found = last[last["uniq_key"].isin(states)].assign(state=lambda rows: rows["uniq_key"].map(states))
     found = found.sort_values(["queue_offset", "uniq_key"], ignore_index=True).head(100 * CHART_ROWS)
@@ -193,8 +193,8 @@ def _at_risk(case: Case) -> pd.DataFrame | None:
 
 def open_keys(case: Case, keys: list[str]) -> dict[str, str]:
     """Return those of these transactions that neither a commit nor an op record ended: {UNIQ_KEY: state}."""
-    mine = ds.field("state").isin(OPEN) & ds.field("uniq_key").isin(pa.array(keys, pa.string()))
-    found = transactions.accounts(case).filter(mine)
+    where = ds.field("state").isin(OPEN) & ds.field("uniq_key").isin(pa.array(keys, pa.string()))
+    found = transactions.accounts(case).filter(where)
     return dict(zip(found["uniq_key"].to_pylist(), found["state"].to_pylist(), strict=True))
 
 

@@ -43,15 +43,15 @@ def funnel(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     groups = list(dict.fromkeys(table["consumer_group"]))[:12]
     bars = []
     for group in groups:
-        mine = (table["consumer_group"] == group).to_numpy()
+        of_group = (table["consumer_group"] == group).to_numpy()
         bars.append(
             go.Bar(
-                y=[f"{escape(group, 32)} · {step}" for step in table["step"][mine]],
-                x=table["messages"][mine],
+                y=[f"{escape(group, 32)} · {step}" for step in table["step"][of_group]],
+                x=table["messages"][of_group],
                 orientation="h",
-                text=[f"{n:,}" for n in table["messages"][mine]],
+                text=[f"{n:,}" for n in table["messages"][of_group]],
                 textposition="outside",
-                marker={"color": [colours[s] for s in shown["step"].to_numpy()[mine]]},
+                marker={"color": [colours[s] for s in shown["step"].to_numpy()[of_group]]},
                 showlegend=False,
                 cliponaxis=False,
                 hovertemplate="%{y}: %{x:,}<extra></extra>",

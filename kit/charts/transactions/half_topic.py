@@ -175,8 +175,8 @@ def life(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     by a commit), in store order.
     """
     stages = [_stage(row) for row in frame.to_dict("records")]
-    told = frame.assign(stage=[STAGES[s].render(lang) for s in stages], why=[WHY[s].render(lang) for s in stages])
-    return common.timeline(told, lang)
+    shown = frame.assign(stage=[STAGES[s].render(lang) for s in stages], why=[WHY[s].render(lang) for s in stages])
+    return common.timeline(shown, lang)
 
 
 def _stage(row: dict[Hashable, Any]) -> str:

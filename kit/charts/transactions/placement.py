@@ -90,9 +90,9 @@ def what_if(given: Assumptions | None = None, lang: Lang = "en") -> Chart:
 
 
 def _shortest(row: dict[str, Any], lang: Lang) -> str:
-    told = {placement.OUTCOMES[outcome]: placement.describe(path) for outcome, path in row["outcomes"].items()}
+    paths = {placement.OUTCOMES[outcome]: placement.describe(path) for outcome, path in row["outcomes"].items()}
     return "<br>".join(
-        f"{outcome.render(lang)}: {' → '.join(step.render(lang) for step in steps)}" for outcome, steps in told.items()
+        f"{outcome.render(lang)}: {' → '.join(step.render(lang) for step in steps)}" for outcome, steps in paths.items()
     )
 
 

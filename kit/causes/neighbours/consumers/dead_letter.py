@@ -144,8 +144,8 @@ def examine(case: Case) -> Finding:
 def _by_group(case: Case) -> pd.DataFrame:
     """Count dead letters by group, and what waits for a delay in front of a dead letter topic (`waiting`: more than have arrived)."""
     columns = ("consumer_group", "stage", "uniq_key", "offset_msg_id", "reconsume_times", "store_timestamp")
-    mine = _LETTERS | _WAITS
-    letters = scan.records(case, columns, mine).to_pandas().astype({"consumer_group": object, "stage": object})
+    where = _LETTERS | _WAITS
+    letters = scan.records(case, columns, where).to_pandas().astype({"consumer_group": object, "stage": object})
     letters["message"] = letters["uniq_key"].fillna(letters["offset_msg_id"])
     letters["store_timestamp"] = letters["store_timestamp"].dt.tz_localize(None)
     frame = (

@@ -137,10 +137,10 @@ def _discarded(case: Case) -> pd.DataFrame:
     """Return the discarded transactions (100,000 at most): key, uniq_key, stored, time, file, physical_offset,
     check_times, unknown (answers), thrown, …
     """
-    mine = transactions.transactions(case, ds.field("state") == "discarded")
+    discarded = transactions.transactions(case, ds.field("state") == "discarded")
     columns = ["unknown", "first_exception", "unsure_file", "unsure_line", "first_file", "first_line"]
-    told = answers.per_transaction(case)
-    said = mine.join(told[columns] if told is not None else pd.DataFrame(columns=columns), on="uniq_key")
+    answered = answers.per_transaction(case)
+    said = discarded.join(answered[columns] if answered is not None else pd.DataFrame(columns=columns), on="uniq_key")
     places = {
         name: said[f"discard_{name}"].where(said["discard_offset"].notna(), said[f"last_{name}"])
         for name in ("time", "file", "offset")
