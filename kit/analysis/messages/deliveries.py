@@ -149,7 +149,7 @@ def _log_rows(case: Case) -> pd.DataFrame:
 
 def _said_ids(case: Case) -> pd.DataFrame:
     """Return the ids that application logs name: file, line, ts, times (retries), success, id."""
-    found = []
+    found: list[pa.Table] = []
     columns = ("file", "line", "ts", "level", "message", "events")
     text = ds.field("message")
     mine = (scan.text("source") == "app") & pc.match_substring_regex(text, "[0-9A-F]{32}")
@@ -157,18 +157,17 @@ def _said_ids(case: Case) -> pd.DataFrame:
         rows = pa.Table.from_batches([batch])
         rows = rows.filter(pa.array(~scan.holds(rows["events"], ("send-result",))))
         message = rows["message"].combine_chunks()
-        ids = [list(dict.fromkeys(_ID.findall(each))) for each in message.to_pylist()]
+        # Most entries name one id.
+        ids = [one if len(one := _ID.findall(text)) < 2 else [*dict.fromkeys(one)] for text in message.to_pylist()]
         retries = pc.struct_field(pc.extract_regex(message, r"(?i)reconsume_?times?\W{0,3}(?P<n>\d{1,3})"), "n")
         level = scan.is_(rows["level"], lambda name: name in ("ERROR", "WARN", "FATAL", "WARNING"))
         bad = level | _said(message, SAID_FAILURE, SAID_FAILURE_ZH)
         good = _said(message, SAID_SUCCESS, SAID_SUCCESS_ZH)
-        said = scan.frame(rows.select(["file", "line", "ts"])).assign(
-            times=retries.cast(pa.int32()).to_pandas(),
-            success=scan.choose([bad, good], [False, True], None),
-            id=pd.Series(ids, dtype=object),
-        )
-        found.append(said.explode("id").dropna(subset=["id"]))
-    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+        said = {"times": retries.cast(pa.int32()), "success": pa.array(good & ~bad, mask=~(bad | good))}
+        told = pa.table({name: rows[name] for name in ("file", "line", "ts")} | said)
+        each = told.take(pa.array(np.repeat(np.arange(len(ids)), [len(named) for named in ids])))
+        found.append(each.append_column("id", pa.array([name for named in ids for name in named], pa.string())))
+    return scan.frame(pa.concat_tables(found)) if found else pd.DataFrame()
 
 
 def _said(text: pa.Array, pattern: str, words: tuple[str, ...]) -> np.ndarray:

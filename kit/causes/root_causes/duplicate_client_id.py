@@ -142,7 +142,7 @@ def _twice(
         first, second = max(twice[group], key=lambda pair: pair[0].listed)
         same = {c.address for pair in twice[group] for c in pair if c.client_id == first.client_id}
         claim = TWICE.say(id=first.client_id, count=len(same), group=group, addresses=sorted(same))
-        return Step(claim, "deciding", True, (first.ref, second.ref), id="one-id-two-connections")
+        return Step(claim, "deciding", True, (first.ref(case), second.ref(case)), id="one-id-two-connections")
     if (listed := _listed(case)) is not None:
         first_ref, second_ref, client_id, its_group = listed
         return Step(

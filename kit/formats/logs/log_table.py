@@ -94,7 +94,7 @@ def table(
     kind[twice] = _CLIENT_4_3
 
     def column(begin: int) -> pa.Array:
-        starts, ends = np.ascontiguousarray(rows[:, begin]), np.ascontiguousarray(rows[:, begin + 1])
+        starts, ends = rows[:, begin], rows[:, begin + 1]
         return ln.strings(*ln.gather(buf, starts, ends), piece.encoding, starts < 0)
 
     columns: list[pa.Array] = [

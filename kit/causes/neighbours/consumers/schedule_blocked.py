@@ -33,6 +33,7 @@ KIND: Kind = "neighbour"
 _WAITS: Final = ds.field("topic") == names.SCHEDULE_TOPIC
 _TARGET: Final = promoted(names.REAL_TOPIC)
 _READ: Final = ("file", "physical_offset", "store_timestamp", "queue_id", "queue_offset", "offset_msg_id")
+_TOGETHER: Final = 100_000
 FOR_SIZE: Final = ("MESSAGE_ILLEGAL", "PROPERTIES_SIZE_EXCEEDED")
 """store/PutMessageStatus of a record that is too large."""
 AGAIN: Final = 5
@@ -155,8 +156,9 @@ def _too_large(case: Case) -> pd.DataFrame | None:
     if not case.has("messages") or known.limit is None or known.how is None:
         return None
     found = [pd.DataFrame(columns=list(_READ))]
-    for batch in scan.batches(case, (*_READ, "topic", "store_size", "body_size", "sys_flag", _TARGET), _WAITS):
-        rows = scan.frame(scan.whole(pa.Table.from_batches([batch]))).dropna(subset=[_TARGET])
+    read = scan.batches(case, (*_READ, "topic", "store_size", "body_size", "sys_flag", _TARGET), _WAITS)
+    for table in scan.together(read, _TOGETHER):
+        rows = scan.frame(scan.whole(table)).dropna(subset=[_TARGET])
         names_ = pc.binary_length(pa.array(rows[_TARGET], pa.string())).to_numpy()
         delivered = rows["store_size"] - len(names.SCHEDULE_TOPIC) + names_
         why = sizes.refused(delivered, rows["body_size"], half_records.properties_bytes(rows), known)
