@@ -1,7 +1,6 @@
 """Every sentence the kit says. English is in the code as `T("…")`; other languages are gettext catalogues below `kit/locale`.
 
-`make texts` collects the sentences into the catalogues and lists what is not translated yet (Babel extracts, gettext
-looks up).
+`make texts` collects the sentences into the catalogues and lists what is not translated yet (Babel extracts, gettext looks up).
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class Said:
 
 @attrs.frozen(init=False)
 class T:
-    """A sentence with `{name}` placeholders. `context` tells two meanings of one English text apart for translators."""
+    """A sentence with `{name}` placeholders, `{name:word|words}` for what agrees with a number. `context` tells two meanings of one English text apart for translators."""
 
     en: str
     context: str
@@ -98,7 +97,24 @@ class _Readable(dict[str, Any]):
         self.lang = lang
 
     def __getitem__(self, name: str) -> str:
-        return _plain(super().__getitem__(name), self.lang)
+        value = super().__getitem__(name)
+        return _Word(_plain(value, self.lang), value == 1)
+
+
+class _Word(str):
+    """A value in a sentence; as `{count:line|lines}` not itself but the word that fits the number."""
+
+    __slots__ = ("one",)
+    one: bool
+
+    def __new__(cls, text: str, one: bool) -> _Word:
+        made = super().__new__(cls, text)
+        made.one = one
+        return made
+
+    def __format__(self, words: str) -> str:
+        one, bar, many = words.partition("|")
+        return (one if self.one else many) if bar else super().__format__(words)
 
 
 def _plain(value: Any, lang: Lang) -> str:

@@ -1,7 +1,6 @@
 """References: the few lines and records that carry a claim, out of the many that would.
 
-One pass over all known texts gives each cause its counts, times and first places (`seen`); quoting is done by the case,
-from the raw bytes.
+One pass over all known texts gives each cause its counts, times and first places (`seen`); quoting is done by the case, from the raw bytes.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import contextlib
 import datetime as dt
 from collections.abc import Collection
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import numpy as np
@@ -19,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from kit.case import scan
+from kit.case import said, scan
 from kit.case.memoize import per_case
 from kit.formats.commitlog.schema import promoted
 from kit.inventory import quotes
@@ -33,8 +32,7 @@ if TYPE_CHECKING:
 class Seen:
     """How often one known text occurs in the evidence, and where it occurs first in each file.
 
-    `count` in entries; `first`/`last` naive UTC times, None where no entry carries one; `places` as (file, line),
-    earliest file first.
+    `count` in entries; `first`/`last` naive UTC times, None where no entry carries one; `places` as (file, line), earliest file first.
     """
 
     slug: str
@@ -42,7 +40,6 @@ class Seen:
     first: dt.datetime | None = None
     last: dt.datetime | None = None
     places: tuple[tuple[str, int], ...] = ()
-    last_places: tuple[tuple[str, int], ...] = ()
     sources: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
@@ -50,9 +47,7 @@ class Seen:
 
 
 def seen(case: Case, *slugs: str, outside: Collection[str] = ()) -> Seen:
-    """Return where any of these known texts occurs (slugs of `kit.rocketmq.log_events.catalogue`), files in the folders
-    `outside` left out.
-    """
+    """Return where any of these known texts occurs (slugs of `kit.rocketmq.log_events.catalogue`), files in the folders `outside` left out."""
     rows = [r for r in _summary(case) if r["event"] in slugs and str(PurePosixPath(r["file"]).parent) not in outside]
     return _of(slugs, rows)
 
@@ -67,9 +62,11 @@ def _of(slugs: tuple[str, ...], rows: list[dict[str, Any]]) -> Seen:
         first=min(firsts, default=None),
         last=max(lasts, default=None),
         places=tuple((r["file"], r["line"]) for r in rows),
-        last_places=tuple((r["file"], r["last_line"]) for r in rows),
         sources=frozenset(r["source"] for r in rows if r["source"]),
     )
+
+
+_SUMS: Final = (("n", "sum"), ("first", "min"), ("last", "max"), ("line", "min"))
 
 
 @per_case
@@ -80,35 +77,19 @@ def _summary(case: Case) -> list[dict[str, Any]]:
         at = pc.list_parent_indices(batch["events"])
         each = {name: batch[name].take(at) for name in ("file", "source", "ts", "line")}
         each |= {name: each[name].cast(pa.string()) for name in ("file", "source")}
-        table = pa.table({"event": pc.list_flatten(batch["events"]), "n": pa.repeat(1, len(at)), **each})
-        parts.append(
-            _summed(
-                table.append_column("first", each["ts"])
-                .append_column("last", each["ts"])
-                .append_column("last_line", each["line"])
-                .drop_columns("ts")
-            )
-        )
-    rows = _summed(pa.concat_tables(parts)).to_pylist() if parts else []
+        each |= {"event": pc.list_flatten(batch["events"]), "n": pa.repeat(1, len(at))}
+        each["first"] = each["last"] = each.pop("ts")
+        parts.append(said.grouped(pa.table(each), ["event", "file", "source"], _SUMS))
+    rows = said.grouped(pa.concat_tables(parts), ["event", "file", "source"], _SUMS).to_pylist() if parts else []
     for row in rows:
         row |= {name: row[name].replace(tzinfo=None) for name in ("first", "last") if row[name] is not None}
     return sorted(rows, key=lambda r: (r["event"], r["file"], r["line"]))
 
 
-def _summed(table: pa.Table) -> pa.Table:
-    sums = [("n", "sum"), ("first", "min"), ("last", "max"), ("line", "min"), ("last_line", "max")]
-    grouped = table.group_by(["event", "file", "source"]).aggregate(sums)
-    return grouped.select(["event", "file", "source", *("_".join(s) for s in sums)]).rename_columns(
-        ["event", "file", "source", *(name for name, _ in sums)]
-    )
-
-
 def among(entries: pd.DataFrame, *slugs: str) -> Seen:
     """Return the same of some entries, all of which hold one of the texts: a frame with file, source, line, ts (naive UTC)."""
     times = {"n": ("line", "size"), "first": ("ts", "min"), "last": ("ts", "max")}
-    found = entries.groupby(["file", "source"], dropna=False).agg(
-        **times, line=("line", "min"), last_line=("line", "max")
-    )
+    found = entries.groupby(["file", "source"], dropna=False).agg(**times, line=("line", "min"))
     rows = found.reset_index().to_dict("records")
     for row in rows:
         row |= {name: None if row[name] is pd.NaT else row[name].to_pydatetime() for name in ("first", "last")}
@@ -123,7 +104,7 @@ def count(case: Case, slug: str, source: str) -> int:
 
 def quote(case: Case, where: Seen, most: int = 3) -> tuple[Ref, ...]:
     """Quote the first line of this text in up to `most` files."""
-    return tuple(case.ref(file, line) for file, line in where.places[:most])
+    return case.refs(where.places[:most])
 
 
 QUOTED = ("ts", "file", "line", "message", "trace")

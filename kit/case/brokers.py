@@ -1,6 +1,4 @@
-"""Which file of the evidence belongs to which broker: by the address it names, and by where stores and configuration
-lie beside each other.
-"""
+"""Which file of the evidence belongs to which broker: by the address it names, and by where stores and configuration lie beside each other."""
 
 from __future__ import annotations
 
@@ -121,8 +119,7 @@ def _stored(case: Case) -> dict[str, set[str]]:
 def is_of(case: Case, hosts: Hosts, file: str, address: str | None = None) -> bool | None:
     """Tell whether a file (and the address it names, `ip:port`) is of the broker that stored under `hosts`.
 
-    None where that is open: the file names no address of a store at hand and lies beside none. Alone in the
-    evidence, a broker has all files.
+    None where that is open: the file names no address of a store at hand and lies beside none. Alone in the evidence, a broker has all files.
     """
     if not hosts or (len(all_of(case)) < 2 and address is None):
         return None

@@ -56,7 +56,7 @@ class Stoppable:
         return self._asked(lambda context: doing.doing(context, since))
 
     def _asked(self, ask: Callable[[SparkContext], R]) -> R | None:
-        """Return what Spark's context answers; None where there is none yet, a remote session has none, or it is stopped."""
+        """Return what Spark's context answers; None before it has started, once it is stopped, and in a remote session."""
         started = self._spark
         if started is None or not started.done() or started.exception() is not None:
             return None

@@ -207,7 +207,7 @@ def explain(file: Path, json_file: Path | None, lang: Lang) -> None:
     from kit.explanation.explain import explain as explained
     from kit.explanation.shown import blocks
 
-    rows = explained(_pasted(file, lang), lang)
+    rows = explained(_pasted(file), lang)
     written = json.dumps(rows, ensure_ascii=False, indent=1) + "\n"
     if json_file is not None and str(json_file) != "-":
         json_file.parent.mkdir(parents=True, exist_ok=True)
@@ -215,7 +215,7 @@ def explain(file: Path, json_file: Path | None, lang: Lang) -> None:
     click.echo(written if str(json_file) == "-" else blocks(rows, lang), nl=str(json_file) != "-")
 
 
-def _pasted(file: Path, lang: Lang) -> str:
+def _pasted(file: Path) -> str:
     """Return the text of a file or of standard input."""
     from kit.explanation.pasted_text import decoded
 

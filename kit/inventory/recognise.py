@@ -208,7 +208,7 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
         return None
     small = configs.sniff(head, file.file)
     if small is not None:
-        return _pasted(file, head) or (small.pop("kind"), small)
+        return _pasted(head) or (small.pop("kind"), small)
     if metrics.sniff(head):
         return "metrics", {}
     if host_network.sniff(head):
@@ -234,7 +234,7 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
     return None
 
 
-def _pasted(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
+def _pasted(head: bytes) -> tuple[str, dict[str, Any]] | None:
     """A question somebody asked: settings with an error among them. It is read as a text and as settings."""
     from kit.inventory import sniff
 

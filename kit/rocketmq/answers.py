@@ -25,141 +25,61 @@ class Answer:
 _TEXT: Final = T("Read the text behind the code (DESC) and the broker's log at that second.")
 _STORED: Final = T("Do not send it again without a check: the message is stored.")
 
+# fmt: off
 CODES: Final[dict[int, Answer]] = {
     0: Answer("SUCCESS", T("The request was carried out."), T("Nothing.")),
-    1: Answer(
-        "SYSTEM_ERROR",
-        T("The broker caught an exception, or could not make a store file; the text says which."),
-        _TEXT,
-        "send-processing-failed",
-    ),
-    2: Answer(
-        "SYSTEM_BUSY",
-        T(
-            "Flow control: the broker refused the request because requests waited too long or appends are slow. It was not stored. Clients before 5.3.0 do not try again."
-        ),
-        T("The brackets in the text name the kind; look for slow store lines at that second."),
-        "flow-control-queue",
-    ),
-    3: Answer(
-        "REQUEST_CODE_NOT_SUPPORTED",
-        T("The other side does not know this request: it is older, or another kind of process (name server, proxy)."),
-        T("Compare versions and the port that was asked."),
-    ),
+    1: Answer("SYSTEM_ERROR", T("The broker caught an exception, or could not make a store file; the text says which."), _TEXT,
+              "send-processing-failed"),
+    2: Answer("SYSTEM_BUSY",
+              T("Flow control: the broker refused the request because requests waited too long or appends are slow. It was not stored. Clients before 5.3.0 do not try again."),
+              T("The brackets in the text name the kind; look for slow store lines at that second."), "flow-control-queue"),
+    3: Answer("REQUEST_CODE_NOT_SUPPORTED",
+              T("The other side does not know this request: it is older, or another kind of process (name server, proxy)."),
+              T("Compare versions and the port that was asked.")),
     4: Answer("TRANSACTION_FAILED", T("A batch on several queues was not carried out."), _TEXT),
     10: Answer("FLUSH_DISK_TIMEOUT", T("Stored, but the flush to disk did not end in time."), _STORED),
-    11: Answer(
-        "SLAVE_NOT_AVAILABLE",
-        T("Stored on the master; no slave is connected or near enough."),
-        _STORED,
-        "replication-timeout",
-    ),
-    12: Answer(
-        "FLUSH_SLAVE_TIMEOUT",
-        T("Stored on the master; the slave did not confirm in time."),
-        _STORED,
-        "replication-timeout",
-    ),
-    13: Answer(
-        "MESSAGE_ILLEGAL",
-        T("Too large, properties too long, or the topic's name too long. Not stored."),
-        T("store.log at that second names the number and the limit."),
-        "message-illegal",
-    ),
-    14: Answer(
-        "SERVICE_NOT_AVAILABLE",
-        T(
-            "The store takes no messages: disk full, a slave, a shutdown, or a failed queue file. The ratios in the text decide. Not stored."
-        ),
-        T("Disk ratio near 0.90: space. Otherwise role and state of the broker."),
-        "slave-write-refused",
-    ),
+    11: Answer("SLAVE_NOT_AVAILABLE", T("Stored on the master; no slave is connected or near enough."), _STORED, "replication-timeout"),
+    12: Answer("FLUSH_SLAVE_TIMEOUT", T("Stored on the master; the slave did not confirm in time."), _STORED, "replication-timeout"),
+    13: Answer("MESSAGE_ILLEGAL", T("Too large, properties too long, or the topic's name too long. Not stored."),
+               T("store.log at that second names the number and the limit."), "message-illegal"),
+    14: Answer("SERVICE_NOT_AVAILABLE",
+               T("The store takes no messages: disk full, a slave, a shutdown, or a failed queue file. The ratios in the text decide. Not stored."),
+               T("Disk ratio near 0.90: space. Otherwise role and state of the broker."), "slave-write-refused"),
     15: Answer("VERSION_NOT_SUPPORTED", T("The broker is too old for what the client asks."), _TEXT),
-    16: Answer(
-        "NO_PERMISSION", T("Broker, topic or group do not allow it."), T("perm of topic and broker."), "no-permission"
-    ),
-    17: Answer(
-        "TOPIC_NOT_EXIST",
-        T("Broker or name server do not know the topic."),
-        T("topicRoute and clusterList with the client's own name server address."),
-        "topic-no-route",
-    ),
+    16: Answer("NO_PERMISSION", T("Broker, topic or group do not allow it."), T("perm of topic and broker."), "no-permission"),
+    17: Answer("TOPIC_NOT_EXIST", T("Broker or name server do not know the topic."),
+               T("topicRoute and clusterList with the client's own name server address."), "topic-no-route"),
     18: Answer("TOPIC_EXIST_ALREADY", T("The topic exists."), T("Nothing.")),
     19: Answer("PULL_NOT_FOUND", T("No new message: the pull waited and ended without one."), T("Nothing.")),
-    20: Answer(
-        "PULL_RETRY_IMMEDIATELY", T("All messages looked at were filtered out; the client pulls on."), T("Nothing.")
-    ),
-    21: Answer(
-        "PULL_OFFSET_MOVED",
-        T("The offset asked for is outside the queue; the client continues at the nearest end."),
-        T("requestOffset against newOffset: what is skipped or repeated."),
-        "pull-offset-illegal",
-    ),
+    20: Answer("PULL_RETRY_IMMEDIATELY", T("All messages looked at were filtered out; the client pulls on."), T("Nothing.")),
+    21: Answer("PULL_OFFSET_MOVED", T("The offset asked for is outside the queue; the client continues at the nearest end."),
+               T("requestOffset against newOffset: what is skipped or repeated."), "pull-offset-illegal"),
     22: Answer("QUERY_NOT_FOUND", T("Nothing is stored under what was asked."), _TEXT, "offset-first-time"),
-    23: Answer(
-        "SUBSCRIPTION_PARSE_FAILED",
-        T("The subscription's expression cannot be read."),
-        T("The expression of that group."),
-        "filter-expression-bad",
-    ),
-    24: Answer(
-        "SUBSCRIPTION_NOT_EXIST",
-        T("The broker does not know this group's subscription (yet)."),
-        T("Does it last longer than a start?"),
-        "group-not-connected",
-    ),
-    25: Answer(
-        "SUBSCRIPTION_NOT_LATEST",
-        T("The broker has another version of the group's subscription: members differ."),
-        T("Compare topics and tags of all members."),
-        "subscription-changing",
-    ),
-    26: Answer(
-        "SUBSCRIPTION_GROUP_NOT_EXIST",
-        T("The consumer group does not exist on this broker."),
-        T("subscriptionGroup.json of every broker."),
-        "group-not-created",
-    ),
+    23: Answer("SUBSCRIPTION_PARSE_FAILED", T("The subscription's expression cannot be read."), T("The expression of that group."),
+               "filter-expression-bad"),
+    24: Answer("SUBSCRIPTION_NOT_EXIST", T("The broker does not know this group's subscription (yet)."), T("Does it last longer than a start?"),
+               "group-not-connected"),
+    25: Answer("SUBSCRIPTION_NOT_LATEST", T("The broker has another version of the group's subscription: members differ."),
+               T("Compare topics and tags of all members."), "subscription-changing"),
+    26: Answer("SUBSCRIPTION_GROUP_NOT_EXIST", T("The consumer group does not exist on this broker."), T("subscriptionGroup.json of every broker."),
+               "group-not-created"),
     29: Answer("INVALID_PARAMETER", T("A value of the request is not acceptable."), _TEXT),
     40: Answer("POLL_TIMEOUT", T("A waiting pop ended without a message."), T("Nothing.")),
     204: Answer("NO_BUYER_ID", T("Units of one company's own deployment; unused elsewhere."), T("Nothing.")),
     205: Answer("NOT_IN_CURRENT_UNIT", T("Units of one company's own deployment; unused elsewhere."), T("Nothing.")),
-    206: Answer(
-        "CONSUMER_NOT_ONLINE",
-        T("No consumer of the group is connected to the broker that was asked."),
-        T("Is the group's name right, and is it running?"),
-        "group-not-online",
-    ),
+    206: Answer("CONSUMER_NOT_ONLINE", T("No consumer of the group is connected to the broker that was asked."),
+                T("Is the group's name right, and is it running?"), "group-not-online"),
     207: Answer("CONSUME_MSG_TIMEOUT", T("A consumer asked to consume one message directly did not answer."), _TEXT),
-    208: Answer(
-        "NO_MESSAGE",
-        T("No message under that id: expired, or an id of the other kind was given."),
-        T("Which kind is the id, and which does the command take?"),
-    ),
-    209: Answer(
-        "POLLING_FULL or UPDATE_AND_CREATE_ACL_CONFIG_FAILED",
-        T("To a pop: too many requests wait already. To an administrator: the ACL file could not be changed."),
-        _TEXT,
-    ),
-    215: Answer(
-        "FLOW_CONTROL",
-        T("A limit of the broker was reached for this kind of request (timed messages, cold reads)."),
-        _TEXT,
-        "timer-refused",
-    ),
-    604: Answer(
-        "ILLEGAL_OPERATION",
-        T("A commit or rollback came later than the check immunity time; the check decides."),
-        T("Length of the local transaction against CHECK_IMMUNITY_TIME_IN_SECONDS."),
-        "end-transaction-late",
-    ),
+    208: Answer("NO_MESSAGE", T("No message under that id: expired, or an id of the other kind was given."),
+                T("Which kind is the id, and which does the command take?")),
+    209: Answer("POLLING_FULL or UPDATE_AND_CREATE_ACL_CONFIG_FAILED",
+                T("To a pop: too many requests wait already. To an administrator: the ACL file could not be changed."), _TEXT),
+    215: Answer("FLOW_CONTROL", T("A limit of the broker was reached for this kind of request (timed messages, cold reads)."), _TEXT, "timer-refused"),
+    604: Answer("ILLEGAL_OPERATION", T("A commit or rollback came later than the check immunity time; the check decides."),
+                T("Length of the local transaction against CHECK_IMMUNITY_TIME_IN_SECONDS."), "end-transaction-late"),
     1500: Answer("GO_AWAY", T("The server is being replaced and asks the client to connect again."), T("Nothing.")),
-    2012: Answer(
-        "CONTROLLER_ELECT_MASTER_FAILED",
-        T("The controller found no replica that may become master."),
-        T("syncStateSet of that broker."),
-        "controller-election",
-    ),
+    2012: Answer("CONTROLLER_ELECT_MASTER_FAILED", T("The controller found no replica that may become master."), T("syncStateSet of that broker."),
+                 "controller-election"),
 }
 """Response code → what it means. The text behind it (DESC) often says more."""
 

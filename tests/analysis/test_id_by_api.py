@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from kit.analysis.messages import id_by_api, record_stage
+from kit.rocketmq.id_calls import CALLS
 
 UNIQ, HOST = "0A140D1500000C387F4466D0DB3F0003", "0A140D0B00002A9F"
 
@@ -19,7 +20,7 @@ def answers(*records: dict[str, str | None], client: str | None = None) -> dict[
 
 
 def test_every_row_names_its_source_and_speaks_both_languages() -> None:
-    for call in id_by_api.CALLS:
+    for call in CALLS:
         assert PurePosixPath(call.upstream.split(" ")[0]).parts[0] in (
             "client",
             "common",

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import recorded
 import taken_away
-from busy_evidence import write_log
+from busy_evidence import TIMEOUT as LATE_ANSWER
+from busy_evidence import thrown, traffic, write_log, write_store
 
 import kit
 from kit.case.case import Case
@@ -65,6 +66,15 @@ def test_an_inner_network_card(tmp_path: Path) -> None:
     case = evidence(tmp_path / "e", "192.168.7.3:10911", host=ADDRESSES.format(interface="eth1", other="192.168.7.3"))
     found = broker_unreachable.examine(case)
     assert (found.verdict, found.figures["reachable"]) == ("confirmed", "10.0.5.11:10911")
+
+
+def test_a_send_that_is_stored_reached_a_broker(tmp_path: Path) -> None:
+    """Another application's answers came too late from a broker it reaches: its three messages are in that store."""
+    write_store(tmp_path / "e" / "store" / "commitlog", traffic(5_000))
+    late = [line for n in (7, 8, 9) for line in thrown(10 * n, f"T{n}", LATE_ANSWER)]
+    write_log(tmp_path / "e" / "orders" / "orders.log", late)
+    found = broker_unreachable.examine(evidence(tmp_path / "e", "127.0.0.1:10911"))
+    assert (found.verdict, found.figures["failed_sends"]) == ("confirmed", 1)
 
 
 def test_loopback_needs_no_more(tmp_path: Path) -> None:

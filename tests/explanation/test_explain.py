@@ -122,12 +122,12 @@ def test_releases_that_print_a_line_are_named_and_narrowed() -> None:
     assert releases_of(explain(f"{old}\n{new}")) == "4.9.3–4.9.8"
 
 
-@pytest.mark.parametrize("event", EVENTS, ids=lambda e: e.slug)
-def test_every_known_text_is_explained(event: Any) -> None:
-    rows = [row for row in explain(event.example) if row["kind"] == "log"]
-    assert rows and rows[0]["slug"] is not None and rows[0]["meaning"], rows
-    if event.slug in benign.BY_SLUG and rows[0]["slug"] == event.slug:
-        assert "benign" in rows[0]["meaning"]
+def test_every_known_text_is_explained() -> None:
+    for event in EVENTS:
+        rows = [row for row in explain(event.example) if row["kind"] == "log"]
+        assert rows and rows[0]["slug"] is not None and rows[0]["meaning"], (event.slug, rows)
+        if event.slug in benign.BY_SLUG and rows[0]["slug"] == event.slug:
+            assert "benign" in rows[0]["meaning"], event.slug
 
 
 def test_nothing_heavy_is_imported() -> None:

@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import one_kernel
 import pytest
 import recorded
 import taken_away
@@ -93,7 +94,7 @@ def report(case: Case, out: Path, *causes: str) -> tuple[Told, dict[str, str]]:
     """Make a report with the walks of these causes, whatever their verdict; return what it says and the verdicts."""
     findings = kit.triage(case)
     chosen = sorted({path for cause in causes for path in notebooks.chosen(findings, cause)})
-    executed = notebooks.execute(chosen, out / "notebooks", build.parameters(case), case.failures)
+    executed = one_kernel.execute(chosen, out / "notebooks", build.parameters(case), case.failures)
     page = build.build(findings, build.evidence_tables(case), executed, out, failures=case.failures).read_text()
     assert case.failures == []
     return Told(page), {found["cause"]: found["verdict"] for found in findings["findings"]}

@@ -99,13 +99,13 @@ def test_alone(name: str, tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def incident(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return recorded.unpack(INCIDENT, tmp_path_factory.mktemp("incident"))
+def incident() -> Path:
+    return recorded.whole(INCIDENT)
 
 
 @pytest.fixture(scope="module")
-def undisturbed(incident: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    return kit.triage(kit.open_case(incident, tmp_path_factory.mktemp("workspace")))
+def undisturbed() -> dict[str, Any]:
+    return kit.triage(recorded.case(INCIDENT))
 
 
 def beside(incident: Path, folder: Path, names: list[str]) -> tuple[Path, dict[str, Path]]:

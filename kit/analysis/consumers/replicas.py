@@ -114,9 +114,9 @@ def ledger(case: Case) -> Ledger | None:
     )
     if rows["store_host"].notna().any():
         # Sends to another broker say nothing about this one's replica.
-        mine = rows[rows["store_host"].isin(list(known))]
-        end = mine["store_host"].map({name: e.end for name, e in known.items()}).astype("Int64")
-        return Ledger(len(mine), mine[mine["physical_offset"] >= end], mine, by_id=True)
+        of_master = rows[rows["store_host"].isin(list(known))]
+        end = of_master["store_host"].map({name: e.end for name, e in known.items()}).astype("Int64")
+        return Ledger(len(of_master), of_master[of_master["physical_offset"] >= end], of_master, by_id=True)
     stored = _stored(case)
     first, last = min(e.first_time for e in known.values()), max(e.last_time for e in known.values())
     # What is older than the store was deleted, not lost; what was sent long before its end and is not there is another broker's.
@@ -303,7 +303,7 @@ def refused_reads(case: Case) -> tuple[Ref, ...]:
     return refused_pulls.quotes(case)
 
 
-def seconds(case: Case, compared: Ledger) -> pd.DataFrame:
+def seconds(compared: Ledger) -> pd.DataFrame:
     """Return what was acknowledged and what the replica stored, second by second: second, acknowledged, on_replica, missing."""
     rows = compared.rows.dropna(subset=["start"])
     missing = set(compared.missing.index)

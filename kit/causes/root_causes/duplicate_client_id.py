@@ -30,22 +30,28 @@ STREAM = 5
 
 TITLE = T("Two processes of a consumer group have the same client id")
 SUMMARY = T(
-    "Client id {ids} is used by {count} connections of group {group}: queues {several} are pulled more than once, queues {nobody} by nobody."
+    "Client id {ids} is used by {count} {count:connection|connections} of group {group}: queues {several} are pulled more than once, queues {nobody} by nobody."
 )
-SUMMARY_PLAIN = T("Client id {ids} is used by {count} connections of group {group} at the same time.")
+SUMMARY_PLAIN = T(
+    "Client id {ids} is used by {count} {count:connection|connections} of group {group} at the same time."
+)
 NONE = T("Every connection of a consumer group has a client id of its own.")
 MAYBE = T("Two processes of group {group} seem to pull the same queues.")
 MAYBE_IDLE = T("Queues are pulled by nobody; whether two processes have one client id is not shown.")
-TWICE = T("Client id {id} has {count} connections in group {group} at the same time: {addresses}.")
+TWICE = T("Client id {id} has {count} {count:connection|connections} in group {group} at the same time: {addresses}.")
 NOT_TWICE = T("One client id has two connections of a group at the same time.")
 LISTED = T("consumerStatus lists client id {id} of group {group} twice.")
 SHARES = T("Queues {several} of group {group} are pulled by several processes, queues {nobody} by nobody.")
 NOT_SHARES = T("Queues of the group are pulled by several processes, or by nobody.")
-BACK = T("Offsets of group {group} keep going back and forth between {addresses} in the same queues ({count} lines).")
+BACK = T(
+    "Offsets of group {group} keep going back and forth between {addresses} in the same queues ({count} {count:line|lines})."
+)
 NOT_BACK = T("The offsets of one queue are written by two connections in turn.")
 SAME_SHARE = T("Two processes with client id {id} computed the same share of topic {topic}.")
 NOT_SAME_SHARE = T("Two processes with the same client id computed the same share.")
-HANDLED_TWICE = T("{count} messages were handled by two processes of the group, each time as a first delivery.")
+HANDLED_TWICE = T(
+    "{count} {count:message was|messages were} handled by two processes of the group, each time as a first delivery."
+)
 NOT_HANDLED_TWICE = T("Messages were handled by two processes of the group.")
 WANT_CONNECTION = T("it lists every connection with its client id")
 WANT_CLIENT = T("the logs of all processes of the group: each says which queues it took")
@@ -57,14 +63,14 @@ ACTION = T(
 WHY = T(
     "A client id is clientIP@instanceName. Up to 4.8 the instance name DEFAULT becomes the process id, and containers may all have the same one."
 )
-RISK = T("Medium: the backlog of the queues that nobody pulled ({waiting} messages) arrives at once.")
+RISK = T("Medium: the backlog of the queues that nobody pulled ({waiting} {waiting:message|messages}) arrives at once.")
 VERIFY = T("consumerConnection lists different client ids, and consumerProgress shows progress in all queues.")
 UPGRADE = T("Use clients of 4.9.0 or later.")
 UPGRADE_WHY = T(
     "They add the time in nanoseconds to the process id: the same id cannot happen unless instanceName is set."
 )
 UPGRADE_RISK = T("Low.")
-IDEMPOTENT = T("Correct what was handled twice ({count} messages), and make the handlers idempotent.")
+IDEMPOTENT = T("Correct what was handled twice ({count} {count:message|messages}), and make the handlers idempotent.")
 IDEMPOTENT_WHY = T("Both deliveries were first ones: reconsumeTimes is 0 in both, nothing marks the second.")
 IDEMPOTENT_RISK = T("Medium: it takes a look at the business data.")
 IDEMPOTENT_VERIFY = T("No key has two effects.")
@@ -136,7 +142,7 @@ def _twice(
         first, second = max(twice[group], key=lambda pair: pair[0].listed)
         same = {c.address for pair in twice[group] for c in pair if c.client_id == first.client_id}
         claim = TWICE.say(id=first.client_id, count=len(same), group=group, addresses=sorted(same))
-        return Step(claim, "deciding", True, (first.ref, second.ref), id="one-id-two-connections")
+        return Step(claim, "deciding", True, (first.ref(case), second.ref(case)), id="one-id-two-connections")
     if (listed := _listed(case)) is not None:
         first_ref, second_ref, client_id, its_group = listed
         return Step(

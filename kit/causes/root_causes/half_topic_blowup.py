@@ -1,12 +1,9 @@
 """half-topic-blowup: refused send-backs come back as half messages, and every check round turns one into two.
 
-Deciding steps: half or schedule records (or the log lines that print them) whose REAL_TOPIC is the half topic, with
-TRAN_MSG and DELAY;
-a commit of such a record diverted once more, or two leaked half records of one UNIQ_KEY with the same check count.
-Leaks that are only put back, once per round until the check limit, stay `suspected`.
-Source of the mechanism: client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack (up to 4.6.0),
-store/CommitLog.putMessage,
-broker/transaction/queue/TransactionalMessageServiceImpl.check, broker/processor/EndTransactionProcessor.
+Deciding steps: half or schedule records (or the log lines that print them) whose REAL_TOPIC is the half topic, with TRAN_MSG and DELAY; a commit of
+such a record diverted once more, or two leaked half records of one UNIQ_KEY with the same check count. Leaks that are only put back, once per round
+until the check limit, stay `suspected`. Source of the mechanism: client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack (up to 4.6.0),
+store/CommitLog.putMessage, broker/transaction/queue/TransactionalMessageServiceImpl.check, broker/processor/EndTransactionProcessor.
 """
 
 from __future__ import annotations
@@ -87,7 +84,7 @@ def examine(case: Case) -> Finding:
     printed = refs.seen(case, "leaked-half-printed")
     back = send_back.examine(case)
     steps = [
-        *_refusal_steps(case, back, leak),
+        *_refusal_steps(case, back),
         _resent_step(case, leak),
         _leaked_step(case, leak, printed),
         _diverted_step(case, leak, printed),
@@ -129,7 +126,7 @@ def _leak(case: Case) -> Leak:
     )
 
 
-def _refusal_steps(case: Case, back: send_back.SendBack, leak: Leak | None) -> list[Step]:
+def _refusal_steps(case: Case, back: send_back.SendBack) -> list[Step]:
     """Return why the send-back failed, and that it failed: supporting, since old logs are often gone."""
     reason = send_back.REASONS[back.reason] if back.reason else send_back.REASON_UNKNOWN
     too_long = back.retry_topic_length if back.reason == "name-too-long" else None
@@ -250,9 +247,7 @@ def _doublings(growth: pd.DataFrame) -> list[Moment]:
 
 
 def _fixes(leak: Leak) -> pd.DataFrame:
-    """Return, for each documented fix, which leaked records of this incident it would have prevented. Columns fix,
-    prevented, left, retries.
-    """
+    """Return, for each documented fix, which leaked records of this incident it would have prevented. Columns fix, prevented, left, retries."""
     import pandas as pd
 
     everything = leak.committed + leak.put_back + leak.discarded

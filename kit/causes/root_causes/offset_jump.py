@@ -106,8 +106,7 @@ def _quotes(case: Case, jump: Jump) -> tuple[Ref, ...]:
     asked = offset_lines.of(case, *slugs, group=jump.group)
     places = _places(asked.drop_duplicates("event"), 2)
     places += [(m.file, m.line) for m in jump.moves[:MOST]]
-    unique = list(dict.fromkeys(places))
-    return tuple(Ref(file, text, line=line) for (file, line), text in zip(unique, case.lines(unique), strict=True))
+    return case.refs(dict.fromkeys(places))
 
 
 def _range(case: Case, jump: Jump | None) -> Step:
@@ -119,8 +118,7 @@ def _range(case: Case, jump: Jump | None) -> Step:
     said = [
         Claim.QUEUE.say(queue="?" if m.queue_id is None else m.queue_id, start=m.start, end=m.end) for m in known[:8]
     ]
-    places = list(dict.fromkeys((m.file, m.line) for m in known[:MOST]))
-    quoted = tuple(Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True))
+    quoted = case.refs(dict.fromkeys((m.file, m.line) for m in known[:MOST]))
     claim = Claim.RANGE.say(ranges=said, skipped=jump.skipped, again=jump.handled_again)
     return Step(claim, "deciding", True, quoted, id="range")
 
@@ -168,10 +166,7 @@ def _hints(case: Case, jump: Jump | None) -> list[Step]:
         steps.append(Step(claim, "supporting", True, (new.ref,), id="starts-late"))
     late = offset_ranges.loose_starts(case) if jump is None else None
     if late is not None and len(late):
-        places = _places(late, 2)
-        quoted = tuple(
-            Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True)
-        )
+        quoted = case.refs(_places(late, 2))
         steps.append(
             Step(
                 Claim.STARTS_LATE.say(queues=len(late), group=late["group"].iloc[0], topic=late["topic"].iloc[0]),

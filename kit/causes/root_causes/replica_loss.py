@@ -44,11 +44,13 @@ GONE = T("The master is gone: the name server, the list of brokers or its slave 
 NOT_GONE = T("The master's store is in the evidence.")
 GONE_OPEN = T("The master is gone, or its store is.")
 BEYOND = T(
-    "Offsets of groups lie beyond the replica's end in {queues} queues, by up to {most} messages: records that were consumed are missing."
+    "Offsets of groups lie beyond the replica's end in {queues} {queues:queue|queues}, by up to {most} {most:message|messages}: records that were consumed are missing."
 )
-NOT_CORRECTED = T("Consumers asked the replica for offsets it does not have ({count} answers in its log).")
+NOT_CORRECTED = T(
+    "Consumers asked the replica for offsets it does not have ({count} {count:answer|answers} in its log)."
+)
 OVERFLOW = T(
-    "Consumers asked a broker for offsets beyond the end of its queues ({count} lines): it lacks records that they consumed elsewhere or before."
+    "Consumers asked a broker for offsets beyond the end of its queues ({count} {count:line|lines}): it lacks records that they consumed elsewhere or before."
 )
 READ_REFUSED = T("The replica refuses pulls with [REJECTREQUEST]system busy: slaveReadEnable is off; nothing is busy.")
 OTHER_ANSWERS = T(
@@ -86,7 +88,7 @@ ALERTS: Final = (
 )  # fmt: skip
 
 RESEND_WHY = T(
-    "The {missing} keys are listed in missing_on_replica.csv; many of them may have been consumed before the master died."
+    "The {missing} {missing:key is|keys are} listed in missing_on_replica.csv; many of them may have been consumed before the master died."
 )
 
 FIXES = (
@@ -160,7 +162,7 @@ def _tell(case: Case, finding: Finding, compared: replicas.Ledger | None) -> Non
         columns = ["key", "uniq_key", "offset_msg_id", "start", "file", "line"]
         finding.tables = {
             "missing_on_replica": missing[columns].reset_index(drop=True),
-            "replica_seconds": replicas.seconds(case, compared),
+            "replica_seconds": replicas.seconds(compared),
         }
     else:
         finding.summary = SUMMARY_OPEN

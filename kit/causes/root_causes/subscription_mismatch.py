@@ -36,10 +36,10 @@ STARTS: Final = passing.BY_SLUG["subscription-missing"].starts
 
 TITLE = T("Clients of one consumer group subscribe differently")
 SUMMARY_FRONT = T(
-    "Clients of group {group} subscribe to different topics: queues of {topics} are pulled by nobody, {front} messages wait in them."
+    "Clients of group {group} subscribe to different topics: queues of {topics} are pulled by nobody, {front} {front:message waits|messages wait} in them."
 )
 SUMMARY_GONE = T(
-    "Clients of group {group} subscribe to {topics} with different expressions: {behind} messages were passed over and handled by nobody."
+    "Clients of group {group} subscribe to {topics} with different expressions: {behind} {behind:message was|messages were} passed over and handled by nobody."
 )
 SUMMARY = T("Clients of group {group} subscribe differently.")
 NONE = T("All clients of a group subscribe alike.")
@@ -51,16 +51,22 @@ MAYBE_ANY = T(
 )
 DIFFERENT = T("Client {one} of group {group} subscribes to {first}, client {other} to {second}, at the same time.")
 NOT_DIFFERENT = T("Two clients of one group subscribe differently at the same time.")
-GONE = T("{behind} messages of {topics} lie behind the group's offset and no client of it handled them.")
+GONE = T(
+    "{behind} {behind:message|messages} of {topics} {behind:lies|lie} behind the group's offset and no client of it handled them."
+)
 WAIT = T(
-    "Queues {queues} of {topic} make no progress for group {group} although it subscribes to the topic and other queues go on: {front} messages wait in them."
+    "Queues {queues} of {topic} make no progress for group {group} although it subscribes to the topic and other queues go on: {front} {front:message waits|messages wait} in them."
 )
 NO_EFFECT = T("All messages of the subscribed topics were handled, or are about to be.")
 UNKNOWN_EFFECT = T("Messages of a subscribed topic were handled by nobody, or queues make no progress.")
-FLAPPING = T("The broker's subscription of group {group} keeps changing: {what} ({count} lines).")
+FLAPPING = T("The broker's subscription of group {group} keeps changing: {what} ({count} {count:line|lines}).")
 NOT_FLAPPING = T("The broker's subscription of a group keeps changing.")
-REFUSED = T("The broker refuses pulls of group {group}: it has no subscription to topic {topic} ({count} lines).")
-REFUSED_SOME = T("The broker refuses pulls of a group: it has no subscription to their topic ({count} lines).")
+REFUSED = T(
+    "The broker refuses pulls of group {group}: it has no subscription to topic {topic} ({count} {count:line|lines})."
+)
+REFUSED_SOME = T(
+    "The broker refuses pulls of a group: it has no subscription to their topic ({count} {count:line|lines})."
+)
 NOT_REFUSED = T("The broker refuses pulls because the subscription of the group lacks the topic.")
 WARNED = T("consumerStatus says that clients of the group subscribe differently.")
 NOT_WARNED = T(
@@ -82,7 +88,7 @@ SAME_RISK = T("Low: finish the deployment, and stop the last old process.")
 AGAIN = T(
     "After that, set the group's offsets back to the beginning of the mismatch to get the messages that were passed over."
 )
-AGAIN_WHY = T("{behind} messages lie behind the offset; no retry brings them.")
+AGAIN_WHY = T("{behind} {behind:message lies|messages lie} behind the offset; no retry brings them.")
 AGAIN_RISK = T("Medium: what was handled since is handled again; handlers must be idempotent.")
 AGAIN_VERIFY = T("The ledgers of the group hold the keys that were missing.")
 
@@ -135,7 +141,7 @@ def examine(case: Case) -> Finding:
         _warned(case),
         *untouched.steps(case, group),
     ]
-    finding.figures = _figures(case, named, different.get(group or "", []), found)
+    finding.figures = _figures(named, different.get(group or "", []), found)
     if group is not None:
         _tell(finding, group, found)
         finding.tables = _tables(case, group, found)
@@ -286,7 +292,7 @@ def _warned(case: Case) -> Step:
     return Step(WARNED, "supporting", True, (ref,) if ref else (), id="status-warns")
 
 
-def _figures(case: Case, group: str | None, pairs: list[Any], found: list[handled.Topic]) -> dict[str, Any]:
+def _figures(group: str | None, pairs: list[Any], found: list[handled.Topic]) -> dict[str, Any]:
     clients = {s.client_id: s.topics for pair in pairs for s in pair}
     by_topics = any(set(a.topics) != set(b.topics) for a, b in pairs)
     nobody = {t.topic: t.nobody if t.nobody is not None else t.front if by_topics and t.front else None for t in found}

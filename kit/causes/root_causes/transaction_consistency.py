@@ -84,7 +84,7 @@ def examine(case: Case) -> Finding:
         finding.window = (wrong["stored"].min().to_pydatetime(), wrong["stored"].max().to_pydatetime())
         finding.remedies = _remedies(wrong)
     if summary is not None and _worth_telling(summary, wrong):
-        finding.tables = _tables(case, summary, wrong)
+        finding.tables = _tables(case, wrong)
     finding.missing = _missing(case, summary, counts, finished)
     return finding
 
@@ -111,8 +111,7 @@ def _local_step(case: Case, summary: transactions.Summary | None, finished: pd.D
     if not caused.empty:
         reasons = [text.say(count=int(n)) for cause, text in REASONS.items() if (n := (_reason(caused) == cause).sum())]
         first = caused.groupby("cause", sort=True).head(2).head(6)
-        told = [(str(row["evidence_file"]), int(row["evidence_line"])) for row in first.to_dict("records")]
-        quoted = tuple(Ref(file, text, line=line) for (file, line), text in zip(told, case.lines(told), strict=True))
+        quoted = case.refs((str(row["evidence_file"]), int(row["evidence_line"])) for row in first.to_dict("records"))
         return Step(Claim.LOCAL.say(caused=len(caused), wrong=len(finished), reasons=reasons), "deciding", True, quoted)
     seen = refs.seen(case, answers.LOCAL)
     if seen and finished.empty and (summary is None or summary.half_messages):
@@ -163,12 +162,11 @@ def _ends(frame: pd.DataFrame) -> tuple[Ref, ...]:
 def _rows(case: Case, frame: pd.DataFrame) -> tuple[Ref, ...]:
     """Quote the first business rows that are although their message was rolled back; a row of a Parquet table has no line to quote."""
     standing = frame[frame["row_line"].notna()].head(2)
-    places = [
+    return case.refs(
         (str(row["row_file"]), int(row["row_line"]))
         for row in standing.to_dict("records")
         if not str(row["row_file"]).endswith(".parquet")
-    ]
-    return tuple(Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True))
+    )
 
 
 def _figures(summary: transactions.Summary | None, counts: reconcile.Counts, thrown: int | None) -> dict[str, Any]:
@@ -230,7 +228,7 @@ def _worth_telling(summary: transactions.Summary, wrong: pd.DataFrame) -> bool:
     )
 
 
-def _tables(case: Case, summary: transactions.Summary, wrong: pd.DataFrame) -> dict[str, Any]:
+def _tables(case: Case, wrong: pd.DataFrame) -> dict[str, Any]:
     taken = paths.paths(case)
     return {
         "inconsistent": wrong,

@@ -15,7 +15,6 @@ from kit.causes import collect_next
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.formats.values import integer
 from kit.i18n import T
-from kit.inventory.references import Ref
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
@@ -51,10 +50,7 @@ def examine(case: Case) -> Finding:
     shut = closed(rows)
     topics = list(dict.fromkeys(row["subject"] for row in shut))
     if shut:
-        places = [(row["file"], row["line"]) for row in shut[:3]]
-        quoted = tuple(
-            Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True)
-        )
+        quoted = case.refs((row["file"], row["line"]) for row in shut[:3])
         finding.steps = [
             Step(UNREADABLE.say(count=len(topics), topics=topics[:5]), "deciding", True, quoted, id="unreadable")
         ]
