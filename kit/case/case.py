@@ -156,6 +156,8 @@ class Case(Stoppable):
 
     def _moments(self, names: Collection[str]) -> Mapping[str, tuple[int, ...]]:
         """Return the times of the records with these ids or keys: from the table of messages where that is to be built anyway."""
+        if not names or not self.found.of_kind("commitlog", "dledger"):
+            return {}
         from kit.case import message_times, tables
 
         if self._builds_messages:
