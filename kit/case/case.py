@@ -16,8 +16,7 @@ import attrs
 
 from kit.case.memoize import once
 from kit.case.options import Options, instant
-from kit.case.progress import Progress
-from kit.case.stoppable import Stoppable
+from kit.case.progress import Progress, Stoppable
 from kit.evidence import disk
 from kit.evidence import workspace as ws
 from kit.evidence.files import Refused, readable_again
