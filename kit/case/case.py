@@ -6,7 +6,7 @@ import contextlib
 import datetime as dt
 import json
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property, partial
 from pathlib import Path
@@ -16,8 +16,7 @@ import attrs
 
 from kit.case.memoize import once
 from kit.case.options import Options, instant
-from kit.case.progress import Progress
-from kit.case.stoppable import Stoppable
+from kit.case.progress import Progress, Stoppable
 from kit.evidence import disk
 from kit.evidence import workspace as ws
 from kit.evidence.files import Refused, readable_again
@@ -116,6 +115,7 @@ class Case(Stoppable):
         self._building: dict[str, threading.Lock] = {}
         self._broken: dict[str, Exception] = {}
         self._held: list[IO[str]] = []
+        self._builds_messages = False
         self._noted: set[Refused] = set()
         self.failures: list[Failure] = []
         """What broke while this case was examined or shown: faults of the kit."""
@@ -148,13 +148,22 @@ class Case(Stoppable):
         kept = self.workspace.read_json(key)
         if kept is None:
             items = [i for i in self.found.items if i.replica_of is None]
-            from kit.case import message_times, tables
-
-            stores = tables.stores(self.found, Unread(mode=QUIET), replicas=False)
-            settled = zones.settle(items, lambda names: message_times.of(stores, names), self.options.tz_app)
+            settled = zones.settle(items, self._moments, self.options.tz_app)
             kept = [attrs.asdict(zone) for zone in settled.values()]
             self.workspace.write_json(key, kept)
         return {zone["file"]: zones.Zone(**zone) for zone in kept}
+
+    def _moments(self, names: Collection[str]) -> Mapping[str, tuple[int, ...]]:
+        """Return the times of the records with these ids or keys: from the table of messages where that is to be built anyway."""
+        if not names or not self.found.of_kind("commitlog", "dledger"):
+            return {}
+        from kit.case import message_times, tables
+
+        if self._builds_messages:
+            with contextlib.suppress(Exception):  # whoever needs the table meets the error again
+                copies = [i.file for i in self.found.of_kind("commitlog", "dledger") if i.replica_of]
+                return message_times.in_table(self.folder("messages"), copies, names)
+        return message_times.of(tables.stores(self.found, Unread(mode=QUIET), replicas=False), names)
 
     @cached_property
     def inventory(self) -> inv.Inventory:
@@ -284,9 +293,9 @@ class Case(Stoppable):
 
     def event(self, slug: str) -> DataFrame:
         """Return the entries with a known text, one column more for each named group of its pattern."""
-        from kit.case import events
+        from kit.spark import known_texts
 
-        return events.select(self.entries, slug)
+        return known_texts.select(self.entries, slug)
 
     def read_messages(self, *, body: bool = False) -> DataFrame:
         """Return `messages` read from the commitlog itself, with decompressed bodies where asked for."""
@@ -316,9 +325,7 @@ class Case(Stoppable):
                 raise
 
     def export(self, folder: Path) -> None:
-        """Write `messages`, uncut, as Parquet into an empty folder: read again as users see them, since the workspace
-        has no map of properties.
-        """
+        """Write `messages`, uncut, as Parquet into an empty folder: read again as users see them, since the workspace has no map of properties."""
         from kit.case import tables
         from kit.formats.commitlog import schema
 
@@ -348,6 +355,7 @@ class Case(Stoppable):
         """Build several tables at once."""
         from kit.case import tables
 
+        self._builds_messages |= "messages" in names or not names
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(self.folder, names or tuple(tables.specs())))
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as ds
 
 from kit.evidence.unread import QUIET, Unread
 from kit.formats.commitlog import segments
@@ -31,23 +33,46 @@ def of(stores: Sequence[dict[str, Any]], names: Collection[str]) -> dict[str, tu
     quiet = Unread(mode=QUIET)
 
     def read(chunk: Any) -> list[tuple[np.ndarray, np.ndarray]]:
-        kept = []
+        kept: list[tuple[np.ndarray, np.ndarray]] = []
         for file, start, stop in chunk.ranges:
             for batch in quiet.through(file.file, partial(segments.messages, file, start, stop, Wanted(_COLUMNS))):
-                times = [batch[t].cast(pa.int64()).fill_null(0).to_numpy() // 1000 for t in _COLUMNS[3:]]
-                for name in _COLUMNS[:3]:
-                    which = pc.index_in(batch[name], value_set=wanted).fill_null(-1).to_numpy()
-                    rows = _first(which)
-                    kept += [(which[rows], time[rows]) for time in times]
+                kept += _named(batch, wanted)
         return kept
 
     with ThreadPoolExecutor(2) as pool:
         for pairs in pool.map(read, commitlog_source.tasks(stores, quiet)):
-            for which, times in pairs:
-                for name, time in zip(which.tolist(), times.tolist(), strict=True):
-                    if time and len(found[wanted[name].as_py()]) < _MOST:
-                        found[wanted[name].as_py()].add(time)
+            _keep(found, wanted, pairs)
     return {name: tuple(sorted(times)) for name, times in found.items()}
+
+
+def in_table(messages: Path, copies: Sequence[str], names: Collection[str]) -> dict[str, tuple[int, ...]]:
+    """Return what `of` does from the table of messages, without the files that are `copies`."""
+    if not names:
+        return {}
+    wanted = pa.array(sorted(names), pa.string())
+    columns = {name: ds.field(name) for name in _COLUMNS}
+    kept = ~ds.field("file").isin(pa.array(copies, pa.string())) if copies else None
+    found: dict[str, set[int]] = defaultdict(set)
+    coded = ds.ParquetFileFormat(dictionary_columns=["file"])
+    for batch in ds.dataset(messages, format=coded).to_batches(columns, filter=kept):
+        _keep(found, wanted, _named(batch, wanted))
+    return {name: tuple(sorted(times)) for name, times in found.items()}
+
+
+def _named(batch: pa.RecordBatch, wanted: pa.Array) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield (which of the wanted names, ms) of the records that carry one, for each kind of name and time."""
+    times = [batch[t].cast(pa.int64()).fill_null(0).to_numpy() // 1000 for t in _COLUMNS[3:]]
+    for name in _COLUMNS[:3]:
+        which = pc.index_in(batch[name], value_set=wanted).fill_null(-1).to_numpy()
+        rows = _first(which)
+        yield from ((which[rows], time[rows]) for time in times)
+
+
+def _keep(found: dict[str, set[int]], wanted: pa.Array, pairs: Iterable[tuple[np.ndarray, np.ndarray]]) -> None:
+    for which, times in pairs:
+        for name, time in zip(which.tolist(), times.tolist(), strict=True):
+            if time and len(found[wanted[name].as_py()]) < _MOST:
+                found[wanted[name].as_py()].add(time)
 
 
 def _first(which: np.ndarray) -> np.ndarray:

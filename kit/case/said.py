@@ -1,6 +1,6 @@
 """What log entries with known texts say, without Spark: the values that the texts' patterns take out of them.
 
-The same rows and values as `kit.case.events` gives to Spark, for questions whose answer is read or counted here.
+The same rows and values as `kit.spark.known_texts` gives to Spark, for questions whose answer is read or counted here.
 """
 
 from __future__ import annotations
@@ -167,7 +167,8 @@ def _summed(table: pa.Table) -> pa.Table:
 
 def grouped(table: pa.Table, by: list[str], asked: Sequence[tuple[str, Any]]) -> pa.Table:
     """Return a row for each value of `by`, with what was `asked` of other columns, (column, function), under the column's own name."""
-    answered = table.group_by(by).aggregate(list(asked))
-    return answered.select([*by, *(f"{name}_{how}" for name, how in asked)]).rename_columns(
-        [*by, *(name for name, _ in asked)]
-    )
+    # A column without any value tells no two rows apart, and looking at it costs as much as at another.
+    empty = {name: table.schema.field(name).type for name in by if table[name].null_count == len(table) > 0}
+    answered = table.group_by([name for name in by if name not in empty]).aggregate(list(asked))
+    columns = {name: pa.nulls(len(answered), empty[name]) if name in empty else answered[name] for name in by}
+    return pa.table(columns | {name: answered[f"{name}_{how}"] for name, how in asked})

@@ -6,7 +6,7 @@ For questions with a small answer: the records of one topic, the entries with on
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
@@ -14,12 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from kit.case.events import free
+from kit.case.datasets import both, dataset, pruned, times
 from kit.case.memoize import once
-from kit.formats.commitlog.schema import LINEAGE, PROMOTED_COLUMNS
 from kit.formats.logs.schema import EVENT_FIELDS, SCHEMA
 from kit.formats.values import NANO_FIRST_MS, NANO_LAST_MS
 from kit.rocketmq.log_events.catalogue import BY_SLUG
+from kit.spark.known_texts import free
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,12 +27,7 @@ if TYPE_CHECKING:
     from kit.case.case import Case
     from kit.rocketmq.log_events.event import Event
 
-CODED: Final = ("file", "topic", "store_host", "born_host", "source", "level", "logger", "thread", "layout")
-"""Columns with few values: read as numbers and a list of the values."""
-
-
-AT_ONCE: Final = 8_000_000
-"""Records of a store up to which all messages are looked at together."""
+AT_ONCE: Final = 8_000_000  # records of a store up to which all messages are looked at together
 _MICROS: Final = pa.timestamp("us", "UTC")
 FIRST_COUNTED: Final = NANO_FIRST_MS * 1000
 LAST_COUNTED: Final = NANO_LAST_MS * 1000
@@ -41,44 +36,15 @@ _WHOLE: Final = re.compile(r"[0-9]{1,9}")
 LOG_COLUMNS: Final = (*SCHEMA.names, *(field.name for field in EVENT_FIELDS))
 
 
-def dataset(case: Case, name: str) -> ds.Dataset:
-    """Return a table's files, built if they are not there, without the cut by time."""
-    return once(case, f"dataset {name}", lambda: _dataset(case, name))
-
-
-def _dataset(case: Case, name: str) -> ds.Dataset:
-    from kit.case import tables
-
-    schema = tables.specs()[name].schema
-    coded = [n for n in schema.names if n in CODED or n in PROMOTED_COLUMNS or n in LINEAGE]
-    return ds.dataset(case.folder(name), format=ds.ParquetFileFormat(dictionary_columns=coded))
-
-
 def table(
     case: Case, name: str, columns: Sequence[str] | dict[str, pc.Expression], where: pc.Expression | None = None
 ) -> pa.Table:
     """Return columns of the rows that `where` keeps, within the times of the case, `countable`. Rows are in no order that may be relied on."""
     return countable(
-        dataset(case, name).to_table(
-            columns if isinstance(columns, dict) else list(columns), filter=_and(_times(case, name), where)
+        pruned(case, name, kept := both(times(case, name), where)).to_table(
+            columns if isinstance(columns, dict) else list(columns), filter=kept
         )
     )
-
-
-def _times(case: Case, name: str) -> pc.Expression | None:
-    from kit.case import tables
-
-    column = tables.specs()[name].time
-    kept: pc.Expression | None = None
-    for limit, sign in ((case.options.since, 1), (case.options.until, -1)):
-        if column is not None and limit is not None:
-            time, bound = ds.field(column), pa.scalar(limit, pa.timestamp("us", "UTC"))
-            kept = _and(kept, time.is_null() | ((time >= bound) if sign > 0 else (time <= bound)))
-    return kept
-
-
-def _and(a: pc.Expression | None, b: pc.Expression | None) -> pc.Expression | None:
-    return b if a is None else a if b is None else a & b
 
 
 def text(column: str) -> pc.Expression:
@@ -91,7 +57,8 @@ def batches_of(
 ) -> Iterator[pa.RecordBatch]:
     """Yield columns of a table batch by batch, within the times of the case, `countable`."""
     wanted = columns if isinstance(columns, dict) else list(columns)
-    for batch in dataset(case, name).to_batches(wanted, filter=_and(_times(case, name), where)):
+    kept = both(times(case, name), where)
+    for batch in pruned(case, name, kept).to_batches(wanted, filter=kept):
         case.go_on()
         yield countable(batch)
 
@@ -103,13 +70,13 @@ def records(
     copies = [i.file for i in case.found.of_kind("commitlog", "dledger") if i.replica_of]
     once_each = ~ds.field("file").isin(copies) if copies else None
     if not case.found.overlapping:
-        return table(case, "messages", columns, _and(once_each, where))
+        return table(case, "messages", columns, both(once_each, where))
     place = ["file", "physical_offset", "offset_msg_id"]
     shown = columns if isinstance(columns, dict) else {name: ds.field(name) for name in columns}
-    found = table(case, "messages", {**shown, **{name: ds.field(name) for name in place}}, _and(once_each, where))
+    found = table(case, "messages", {**shown, **{name: ds.field(name) for name in place}}, both(once_each, where))
     # Which file's copy counts is decided among all copies, not among those that `where` keeps.
     same = ds.field("offset_msg_id").isin(pc.unique(found["offset_msg_id"]))
-    every = table(case, "messages", place, _and(once_each, same)).to_pandas()
+    every = table(case, "messages", place, both(once_each, same)).to_pandas()
     first = every.astype({"file": object}).sort_values(["file", "physical_offset"]).drop_duplicates("offset_msg_id")
     kept = found.select(place).to_pandas().astype({"file": object})
     rows = kept.reset_index().merge(first, on=place)["index"]
@@ -131,8 +98,20 @@ def batches(
         yield from records(case, columns, where).to_batches()
         return
     copies = [i.file for i in case.found.of_kind("commitlog", "dledger") if i.replica_of]
-    kept = _and(~ds.field("file").isin(copies) if copies else None, where)
+    kept = both(~ds.field("file").isin(copies) if copies else None, where)
     yield from batches_of(case, "messages", columns, kept)
+
+
+def together(batches: Iterable[pa.RecordBatch], least: int) -> Iterator[pa.Table]:
+    """Yield batches of at least `least` rows together, without the empty ones: a frame of a few rows takes as long to make as one of many."""
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        held += [batch] if batch.num_rows else []
+        if sum(each.num_rows for each in held) >= least:
+            yield pa.Table.from_batches(held)
+            held = []
+    if held:
+        yield pa.Table.from_batches(held)
 
 
 def extremes(
@@ -165,9 +144,12 @@ def plain(field: pa.Field) -> pa.DataType:
 
 
 def hits(
-    case: Case, slugs: Sequence[str], columns: Sequence[str], where: pc.Expression | None = None
+    case: Case, slugs: Sequence[str], columns: Sequence[str], where: pc.Expression | None = None, *, cut: bool = True
 ) -> Iterator[pa.RecordBatch]:
-    """Yield columns of the log entries that hold one of these known texts. Only those parts of the logs are read in which one of them is."""
+    """Yield columns of the log entries that hold one of these known texts. Only those parts of the logs are read in which one of them is.
+
+    Without `cut` also those outside the times of the case.
+    """
     wanted = frozenset(slugs)
     if not (fragments := [part for part, texts in _parts(case) if not wanted.isdisjoint(texts)]):
         return
@@ -175,7 +157,7 @@ def hits(
     logs = ds.FileSystemDataset(fragments, whole.schema, whole.format, whole.filesystem)
     values = pa.array(sorted(wanted))
     read = list(dict.fromkeys([*columns, "events"]))
-    for batch in logs.to_batches(read, filter=_and(_times(case, "logs"), where)):
+    for batch in logs.to_batches(read, filter=both(times(case, "logs") if cut else None, where)):
         events: Any = batch["events"]
         held = pc.is_in(pc.list_flatten(events), value_set=values)
         rows = pc.unique(pc.list_parent_indices(events).filter(held))
@@ -239,17 +221,25 @@ def said_in(listed: pa.Array, text: pa.Array, slugs: Sequence[str], taken: Seque
     texts: of several texts with a value of one name the first that has it, `_said` behind a name that is `taken`.
     """
     parents, known = pc.list_parent_indices(listed), pc.list_flatten(listed)
-    names = dict.fromkeys(free(name, taken) for slug in slugs for name in BY_SLUG[slug].groups)
-    found = {name: np.full(len(text), None, object) for name in ("event", *names)}
+    names = dict.fromkeys(["event", *(free(name, taken) for slug in slugs for name in BY_SLUG[slug].groups)])
+    # Where each entry's value is among those found, -1 for none.
+    places = {name: np.full(len(text), -1, np.int64) for name in names}
+    parts: dict[str, list[pa.Array]] = {name: [] for name in names}
     for slug in slugs:
         rows = parents.filter(pc.equal(known, slug)).to_numpy(zero_copy_only=False)
         if not len(rows):
             continue
-        printed = {free(name, taken): each for name, each in values(BY_SLUG[slug], text.take(pa.array(rows)))}
-        for name, each in ({"event": np.full(len(rows), slug, object)} | printed).items():
-            before = found[name][rows]
-            found[name][rows] = np.where([one is None for one in before], each, before)
-    return {name: pa.array(each, pa.string()) for name, each in found.items()}
+        printed = [(free(name, taken), each) for name, each in _printed(BY_SLUG[slug], text.take(pa.array(rows)))]
+        for name, each in [("event", pa.repeat(slug, len(rows))), *dict(printed).items()]:
+            new = each.is_valid().to_numpy(zero_copy_only=False) & (places[name][rows] < 0)
+            places[name][rows[new]] = np.flatnonzero(new) + sum(map(len, parts[name]))
+            parts[name].append(each)
+    return {
+        name: pa.concat_arrays(parts[name]).take(pa.array(places[name], mask=places[name] < 0))
+        if parts[name]
+        else pa.nulls(len(text), pa.string())
+        for name in names
+    }
 
 
 def texts(found: pa.Table | pa.RecordBatch) -> pa.Array:
@@ -265,18 +255,27 @@ def _whole(column: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 def values(known: Event, texts: pa.Array) -> Iterator[tuple[str, np.ndarray]]:
     """Yield each value of a known text and what it is in these texts, None where it is not printed."""
+    for name, found in _printed(known, texts):
+        yield name, found.to_numpy(zero_copy_only=False)
+
+
+def _printed(known: Event, texts: pa.Array) -> Iterator[tuple[str, pa.Array]]:
+    """Yield what `values` does as Arrow columns."""
     if not known.groups:
         return
+    # Logs say many things again and again; looking for a pattern takes longer than telling that a text was there before.
+    coded = texts.dictionary_encode()
+    repeated = len(coded.dictionary) * 2 < len(texts)
+    each = coded.dictionary if repeated else texts
     try:
-        found = pc.extract_regex(texts, known.pattern)
+        found = pc.extract_regex(each, known.pattern)
+        columns = [(name, pc.struct_field(found, name)) for name in known.groups]
     except pa.ArrowInvalid:  # RE2 looks at nothing ahead, and counts to a thousand only
-        hits = [known.compiled.search(text) for text in texts.to_pylist()]
-        for name in known.groups:
-            yield name, np.array([(hit[name] or None) if hit else None for hit in hits], object)
-        return
-    for name in known.groups:
-        value = pc.struct_field(found, name)
-        yield name, pc.if_else(pc.equal(value, ""), None, value).to_numpy(zero_copy_only=False)
+        hits = [known.compiled.search(text) for text in each.to_pylist()]
+        columns = [(name, pa.array([hit[name] if hit else None for hit in hits], pa.string())) for name in known.groups]
+    for name, column in columns:
+        value = pc.if_else(pc.equal(column, ""), None, column)
+        yield name, value.take(coded.indices) if repeated else value
 
 
 def holds(events: pa.Array | pa.ChunkedArray, slugs: Sequence[str]) -> np.ndarray:

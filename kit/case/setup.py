@@ -6,10 +6,11 @@ import re
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import attrs
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from kit.case import brokers
+from kit.case import brokers, scan
 from kit.case.brokers import Hosts
 from kit.case.memoize import per_case
 from kit.evidence.files import open_readonly
@@ -78,8 +79,8 @@ def _releases(case: Case) -> list[tuple[Version, str, str | None]]:
             if found[1] or _CLUSTER in text:
                 at = _ADDRESS.search(found[0]) or _ASKED.search(text)
                 said += [(v, item.file, at and at[at.re.groups]) for v in _versions(found[1] or found[2])]
-    for row in _configs(case):
-        if row["name"] == "rocketmqHome" and (home := _HOME.search(row["value"] or "")):
+    for row in _configs(case, "rocketmqHome"):
+        if home := _HOME.search(row["value"] or ""):
             said += [(v, row["file"], row["address"]) for v in _versions(home[1])]
     return said
 
@@ -104,11 +105,13 @@ def clients(case: Case) -> list[Client]:
 @per_case
 def client_versions(case: Case) -> tuple[str, ...]:
     said = {Version.parse(c.version) for c in clients(case)}
-    table = ds.dataset(case.folder("logs"), format="parquet")
-    for row in table.to_table(
-        ["message"], filter=pc.match_substring(ds.field("message"), "ClientVersion:")
-    ).to_pylist():
-        for found in _CLIENT_SAYS.finditer(row["message"]):
+    created = [batch["message"] for batch in scan.hits(case, ("client-created",), ["message"], cut=False)]
+    if not created:  # a line of which the beginning was cut off
+        table = ds.dataset(case.folder("logs"), format="parquet")
+        named = pc.match_substring(ds.field("message"), "ClientVersion:")
+        created = table.to_table(["message"], filter=named)["message"].chunks
+    for text in pc.unique(pa.chunked_array(created, pa.string())).to_pylist():
+        for found in _CLIENT_SAYS.finditer(text or ""):
             said |= _versions(found[1])
     return tuple(str(v) for v in sorted(said))
 
@@ -119,19 +122,36 @@ def _versions(text: str) -> set[Version]:
 
 
 @per_case
-def _configs(case: Case) -> list[dict[str, Any]]:
-    table = ds.dataset(case.folder("configs"), format="parquet").to_table(filter=ds.field("origin").isin(list(_RANK)))
-    rows = sorted(
-        table.to_pylist(), key=lambda r: (_RANK[r["origin"]], bool(r["backup"]), r["file"], -(r["line"] or 0))
+def _all_configs(case: Case) -> pa.Table:
+    """Return the settings of brokers: a broker prints hundreds each time it starts."""
+    coded = ds.ParquetFileFormat(dictionary_columns=["file", "origin", "name"])
+    table = ds.dataset(case.folder("configs"), format=coded).to_table(filter=ds.field("origin").isin(list(_RANK)))
+    return table.unify_dictionaries()
+
+
+@per_case
+def _addresses(case: Case) -> dict[tuple[str, str | None], str | None]:
+    """Return the address of the broker whose settings each (file, subject) holds, None where they do not say it."""
+    told: dict[tuple[str, str | None], dict[str, str]] = {}
+    for row in reversed(_named(case, "brokerIP1", "listenPort")):
+        told.setdefault((row["file"], row["subject"]), {})[row["name"]] = row["value"] or ""
+    return {
+        place: (ip := said.get("brokerIP1")) and f"{ip}:{said.get('listenPort', '10911')}"
+        for place, said in told.items()
+    }
+
+
+def _named(case: Case, *wanted: str) -> list[dict[str, Any]]:
+    """Return the settings of these names, that which wins first."""
+    return sorted(
+        _all_configs(case).filter(ds.field("name").isin(list(wanted))).to_pylist(),
+        key=lambda r: (_RANK[r["origin"]], bool(r["backup"]), r["file"], -(r["line"] or 0)),
     )
-    own: dict[tuple[str, str | None], dict[str, str]] = {}
-    for row in reversed(rows):
-        own.setdefault((row["file"], row["subject"]), {})[row["name"]] = row["value"] or ""
-    for row in rows:
-        told = own[row["file"], row["subject"]]
-        ip = told.get("brokerIP1")
-        row["address"] = ip and f"{ip}:{told.get('listenPort', '10911')}"
-    return rows
+
+
+def _configs(case: Case, *wanted: str) -> list[dict[str, Any]]:
+    """Return the same with the `address` of each one's broker."""
+    return [row | {"address": _addresses(case).get((row["file"], row["subject"]))} for row in _named(case, *wanted)]
 
 
 def setting(case: Case, name: str, hosts: Hosts = ANY) -> Setting:
@@ -141,7 +161,7 @@ def setting(case: Case, name: str, hosts: Hosts = ANY) -> Setting:
     wanted = {name}
     for new, old in _ALIASES:
         wanted |= {name.replace(new, old), name.replace(old, new)}
-    told = brokers.of_this(case, hosts, ((r, r["file"], r["address"]) for r in _configs(case) if r["name"] in wanted))
+    told = brokers.of_this(case, hosts, ((r, r["file"], r["address"]) for r in _configs(case, *wanted)))
     if told:
         return Setting(told[0]["value"], case.ref(told[0]["file"], told[0]["line"]), "evidence")
     return Setting(*_default(case, name, hosts))

@@ -55,9 +55,9 @@ def of_causes(case: Case) -> Iterable[Hazard]:
     """Return a shared producer group, where the stored transactions and the broker's transaction.log show one."""
     from kit.causes import results
 
-    told = results.load(case)
-    if told is not None:
-        finding = next((f for f in told["findings"] if f["cause"] == "shared-producer-group"), None)
+    kept = results.load(case)
+    if kept is not None:
+        finding = next((f for f in kept["findings"] if f["cause"] == "shared-producer-group"), None)
     elif case.found.of_kind("commitlog", "dledger") and case.has_source("transaction"):
         from kit.causes.neighbours.transactions import shared_producer_group
 

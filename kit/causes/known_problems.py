@@ -1,10 +1,9 @@
 """Known problems (`kit.rocketmq.known_problems`) in the logs of a case: one `neighbour` finding for each that was seen.
 
-What is not seen is not a finding: the catalogue has hundreds of entries, and a log that is not there shows nothing. Texts
-that a cause module judges are left to it. A healthy system prints many of these lines at start and stop: an entry counts
-from its own number and duration on, and those that every start or stop brings only where they go on without one
-(`kit.rocketmq.log_events.passing`). In a paste, where nobody copies a line for nothing, one of the others is enough to
-suspect it.
+What is not seen is not a finding: the catalogue has hundreds of entries, and a log that is not there shows nothing. Texts that a cause module judges
+are left to it. A healthy system prints many of these lines at start and stop: an entry counts from its own number and duration on, and those that
+every start or stop brings only where they go on without one (`kit.rocketmq.log_events.passing`). In a paste, where nobody copies a line for nothing,
+one of the others is enough to suspect it.
 """
 
 from __future__ import annotations
@@ -29,11 +28,15 @@ FIGURES: Final = {"entries": Figure(T("log entries"))}
 
 SUMMARY = T("{meaning} Log entries that say so: {n}.")
 SEEN = T("The logs say so; entries: {n}.")
-GOES_ON = T("{meaning} Here it goes on: {n} log entries further than {around} s from every start and stop.")
-OF_GROUPS = T(
-    "{meaning} Here it goes on for {groups}: {n} log entries further than {around} s from every start and stop."
+GOES_ON = T(
+    "{meaning} Here it goes on: {n} {n:log entry|log entries} further than {around} s from every start and stop."
 )
-SPAN = T("It goes on for {minutes} minutes: {n} entries, {near} more around starts and stops, which are harmless.")
+OF_GROUPS = T(
+    "{meaning} Here it goes on for {groups}: {n} {n:log entry|log entries} further than {around} s from every start and stop."
+)
+SPAN = T(
+    "It goes on for {minutes} minutes: {n} {n:entry|entries}, {near} more around starts and stops, which are harmless."
+)
 HAS_IT = T("Release {version} is among those with this fault ({releases}).")
 GROUPS: Final = 5
 """Groups that a sentence names."""

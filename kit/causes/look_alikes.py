@@ -1,6 +1,4 @@
-"""What is taken for what, and how to tell them apart: gathered from the causes. `python -m kit.causes.look_alikes`
-prints docs/look-alikes.md.
-"""
+"""What is taken for what, and how to tell them apart: gathered from the causes. `python -m kit.causes.look_alikes` prints docs/look-alikes.md."""
 
 from __future__ import annotations
 
@@ -22,8 +20,8 @@ ABOUT: Final = T(
 
 def rows(lang: Lang = "en", only: Collection[str] | None = None) -> list[tuple[str, str, str]]:
     """Return (cause, looks like, tell apart by), root causes first; `only`: of these causes."""
-    told = [(cause.SLUG, other, apart.in_(lang)) for cause in causes.discover() for other, apart in cause.LOOKS_LIKE]
-    return [row for row in told if only is None or row[0] in only]
+    pairs = [(cause.SLUG, other, apart.in_(lang)) for cause in causes.discover() for other, apart in cause.LOOKS_LIKE]
+    return [row for row in pairs if only is None or row[0] in only]
 
 
 def frame(lang: Lang = "en", only: Collection[str] | None = None) -> pd.DataFrame:

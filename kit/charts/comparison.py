@@ -14,7 +14,7 @@ KINDS: Final = {"half": T("half topic"), "schedule": T("schedule topic"), "busin
 SIDES: Final = {"without": T("without the fix"), "with": T("with the fix")}
 GROWTH = T("Records stored, without and with the fix")
 READING = T(
-    "Without the fix the half topic came to {bad} records for {bad_real} of the business; with it to {good} for {good_real}."
+    "Without the fix the half topic came to {bad} {bad:record|records} for {bad_real} of the business; with it to {good} for {good_real}."
 )
 ALT = T(
     "Two panels with the same logarithmic scale: records so far in the half, schedule and business topics over the seconds of each run."
@@ -41,11 +41,11 @@ def growth(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     )
     for n, side in enumerate(SIDES):
         for kind, name in KINDS.items():
-            mine = frame[(frame["side"] == side) & (frame["kind"] == kind)]
+            of_side = frame[(frame["side"] == side) & (frame["kind"] == kind)]
             made.add_trace(
                 go.Scatter(
-                    x=mine["seconds"].tolist(),
-                    y=mine["records"].tolist(),
+                    x=of_side["seconds"].tolist(),
+                    y=of_side["records"].tolist(),
                     mode="lines",
                     line={"color": COLOURS[kind], "dash": DASHES[kind], "shape": "hv", "width": 2.5},
                     name=name.in_(lang),

@@ -73,9 +73,9 @@ def timeline(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     if frame.empty:
         empty = pd.DataFrame(columns=pd.Index(list(HEADS)))
         return Chart(figure(), empty, NOTHING, NOTHING, title, HEADS, lang)
-    told = rows(frame, lang)
+    shown = rows(frame, lang)
     lanes = list(dict.fromkeys(frame.sort_values("at", kind="stable")["lane"]))
-    drawn = told.assign(y=[-lanes.index(lane) for lane in frame["lane"]]).head(MAX_POINTS)
+    drawn = shown.assign(y=[-lanes.index(lane) for lane in frame["lane"]]).head(MAX_POINTS)
     chart = figure(*_bars(drawn), *_marks(drawn), height=90 + 54 * len(lanes), showlegend=False)
     for number, lane in enumerate(lanes):
         chart.add_annotation(
@@ -101,7 +101,7 @@ def timeline(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         lanes=len(lanes),
         decides=int(frame["decides"].sum()),
     )
-    return Chart(chart, told, reading, ALT, title, HEADS, lang)
+    return Chart(chart, shown, reading, ALT, title, HEADS, lang)
 
 
 def _bars(drawn: pd.DataFrame) -> list[go.Scatter]:

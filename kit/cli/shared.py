@@ -23,7 +23,7 @@ NOT_THERE = T("{path}: no such file or folder")
 OUT_INSIDE = T("{path}: --out lies inside the evidence; nothing is written there")
 NOTHING = T("{path}: found no RocketMQ evidence in it")
 FAILED = T("Failed, which is a fault of the kit: {names}. For a bug report: {path}")
-DAMAGE = T("{n} places of the evidence are damaged or could not be read:")
+DAMAGE = T("{n} {n:place|places} of the evidence are damaged or could not be read:")
 FORMATS = click.Choice(["parquet", "jsonl", "csv"])
 
 

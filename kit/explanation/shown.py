@@ -19,7 +19,7 @@ AND_MORE = T("{numbers} and {n} more")
 PRINTED = T("printed by")
 NEXT = T("look at")
 NOT_KNOWN = T(
-    "{n} lines are not known to the kit (none of RocketMQ's own WARN or ERROR texts, no code, id or setting):"
+    "{n} {n:line is|lines are} not known to the kit (none of RocketMQ's own WARN or ERROR texts, no code, id or setting):"
 )
 RELEASES = T("Together the broker's lines are those of releases {releases}.")
 NOTHING = T("There is nothing to explain: the text is empty.")

@@ -12,7 +12,7 @@ import pandas as pd
 from kit.charts import Chart, Table
 from kit.charts import overview as charts
 from kit.explorer import spec
-from kit.explorer.database import Database, parquet
+from kit.explorer.database import EVENTS, Database, parquet
 from kit.explorer.selection import COLUMNS, VALUES, Part, Selection
 from kit.i18n import Lang, T
 
@@ -152,7 +152,9 @@ class Explorer:
             if wanted := list(getattr(chosen, name)):
                 listed = F.array(*map(F.lit, wanted))
                 kept = kept.where(
-                    F.arrays_overlap("events", listed) if name == "events" else F.col(column).isin(wanted)
+                    F.arrays_overlap(F.split("known", rf"\{EVENTS}"), listed)
+                    if name == "events"
+                    else F.col(column).isin(wanted)
                 )
         whole = self.case.logs if part == "entries" else self.case.records
         return whole.join(kept.select(*key), list(key), "left_semi")
@@ -163,14 +165,12 @@ class Explorer:
     def _content(self) -> spec.Content:
         ask = self.database
         has = frozenset(n for n in ("entries", "records", "lag", "metrics", "moments") if ask.count(n))
-        values = {
-            (part, name): ask.values(part, column)
-            for part in COLUMNS
-            for name, column in COLUMNS[part].items()
-        }  # fmt: skip
         times = " UNION ALL ".join(f"SELECT ts FROM {part}" for part in COLUMNS)
         first, last = ask.ask(f"SELECT epoch_ms(min(ts)), epoch_ms(max(ts)) FROM ({times})").fetchall()[0]
-        metric = ask.values("metrics", "metric", most=1) if "metrics" in has else []  # type: ignore[arg-type]
+        ask.count_up(spec.counted((last or 0) - (first or 0)))
+        values = {(part, name): ask.values(part, column) for part in COLUMNS for name, column in COLUMNS[part].items()}
+        often = "SELECT metric FROM metrics GROUP BY metric ORDER BY count(*) DESC, metric LIMIT 1"
+        metric = [row[0] for row in ask.ask(often).fetchall()]
         return spec.Content((first or 0, (last or 0) + 1), values, has, self.lang, *metric)
 
     @functools.cached_property

@@ -16,6 +16,13 @@ from kit.i18n import Lang, T
 
 WIDTH: Final = 960
 STEPS: Final = 160
+ROUND: Final = tuple(n * unit for unit, numbers in (
+    (1, (1, 2, 5, 10, 20, 50, 100, 200, 500)), (1000, (1, 2, 5, 10, 15, 30)), (60_000, (1, 2, 5, 10, 15, 30)), (3_600_000, (1, 3, 6, 12, 24)),
+) for n in numbers)  # fmt: skip
+TOTAL: Final = {"sql": "sum(rows)"}
+"""As text: where Mosaic knows a sum it makes a table of its own for each view and way to point before it asks, which takes longer
+than to ask the few rows that are counted already.
+"""
 BARS: Final = 8
 """Bars of a column, those with most rows; the menu beside them has all values."""
 LEVELS: Final = {"FATAL": PURPLE, "ERROR": VERMILLION, "WARN": ORANGE, "INFO": BLUE, "DEBUG": SKY, "TRACE": GREY}
@@ -128,6 +135,13 @@ def menus(content: Content) -> Mapping[tuple[str, str], list[str]]:
     return {key: sorted(set(values)) for key, values in every.items() if len(set(values)) > 1}
 
 
+def counted(span: float) -> int:
+    """Return the milliseconds within which rows are counted together: at most half a pixel of this span, and a part of whatever
+    the bars of a timeline take.
+    """
+    return max((step for step in ROUND if step <= span / WIDTH / 2), default=1)
+
+
 def plain(values: Sequence[str]) -> list[str]:
     """Return the values that a specification can hold: a text that begins with `$` would be a name in it."""
     return [value for value in values if not value.startswith("$")]
@@ -138,16 +152,9 @@ def _timeline(part: Part, content: Content) -> dict[str, Any]:
     by = "level" if part == "entries" else "stage"
     known = plain(content.values[part, "levels" if part == "entries" else "stages"])
     colours = [LEVELS.get(value, GREY) for value in known] if by == "level" else _colours(len(known))
-    data = {"from": part, "filterBy": f"${JOINED[part]}"}
+    data = {"from": f"{part}_counts", "filterBy": f"${JOINED[part]}"}
     marks: list[Any] = [
-        {
-            "mark": "rectY",
-            "data": data,
-            "x": {"bin": "ts", "steps": STEPS},
-            "y": {"count": ""},
-            "fill": by,
-            "inset": 0.2,
-        },
+        {"mark": "rectY", "data": data, "x": {"bin": "ts", "steps": STEPS}, "y": TOTAL, "fill": by, "inset": 0.2},
         {"select": "intervalX", "as": "$span"},
     ]
     if "moments" in content.has:
@@ -176,7 +183,8 @@ def _bars(part: Part, content: Content) -> dict[str, Any]:
         if len(known) < 2:
             continue
         column = COLUMNS[part][name]
-        bar = {"mark": "barX", "data": {"from": part, "filterBy": f"${JOINED[part]}"}, "x": {"count": ""}, "y": column}
+        data = {"from": f"{part}_counts", "filterBy": f"${JOINED[part]}"}
+        bar = {"mark": "barX", "data": data, "x": TOTAL, "y": column}
         plots.append(
             {
                 "plot": [bar | {"fill": BLUE}, {"select": "toggleY", "as": f"${name}"}, {"select": "highlight", "by": f"${name}"}],

@@ -24,10 +24,8 @@ _CHINESE: Final = range(0x4E00, 0xA000)
 def sniff(head: bytes, name: str) -> dict[str, str | None] | None:
     """Return {"source", "layout", "encoding"} of a text log from its first bytes (up to `SAMPLE`), None where it is no log.
 
-    `source` is the broker-side logger (`broker`, `store`, `transaction`, …), `client`, `app`, `mqadmin` or `text`
-    (other text that holds log lines or
-    texts of RocketMQ). What is inside decides; `name` only where that leaves it open. `encoding` is None for UTF-8,
-    else `gb18030` or `utf-16`.
+    `source` is the broker-side logger (`broker`, `store`, `transaction`, …), `client`, `app`, `mqadmin` or `text` (other text that holds log lines or
+    texts of RocketMQ). What is inside decides; `name` only where that leaves it open. `encoding` is None for UTF-8, else `gb18030` or `utf-16`.
     """
     from kit.formats.tables import metrics, mqadmin
 
@@ -186,17 +184,20 @@ _THREADS: Final = (
 
 def _broker_source(rows: np.ndarray, raw: np.ndarray, ends: np.ndarray, kinds: Counter[int], name: str) -> str:
     """Return the broker-side logger whose typical texts the lines hold most, by name where they hold none."""
-    score: Counter[str] = Counter()
     headed = np.flatnonzero(rows[:, p.KIND] > p.NONE)
-    threads = 0
+    score: Counter[str] = Counter()
+    named_threads: Counter[bytes] = Counter()
+    text = raw.tobytes()
+    there = [(source.slug, [m for m in source.markers if m in text]) for source in SOURCES]
+    there = [(slug, markers) for slug, markers in there if markers]
     for i in headed[:4000].tolist():
-        thread = raw[rows[i, p.THREAD0] : rows[i, p.THREAD1]].tobytes() if rows[i, p.THREAD0] >= 0 else b""
-        message = raw[rows[i, p.MESSAGE] : min(ends[i], rows[i, p.MESSAGE] + 2000)].tobytes()
-        threads += any(t in thread for t in _THREADS)
-        for source in SOURCES:
-            if any(m in message for m in source.markers):
-                score[source.slug] += 2
+        named_threads[text[rows[i, p.THREAD0] : rows[i, p.THREAD1]] if rows[i, p.THREAD0] >= 0 else b""] += 1
+        message = text[rows[i, p.MESSAGE] : min(ends[i], rows[i, p.MESSAGE] + 2000)]
+        for slug, markers in there:
+            if any(m in message for m in markers):
+                score[slug] += 2
                 break
+    threads = sum(n for thread, n in named_threads.items() if any(t in thread for t in _THREADS))
     by_name = NAME_OF_SOURCE.search(name)
     if score:
         best, points = score.most_common(1)[0]

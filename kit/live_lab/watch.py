@@ -40,7 +40,7 @@ LAST: Final = T("last warning")
 RINGS_EVERY: Final = 2.0
 """Seconds between two looks of `rmq-kit watch` at the run."""
 LINE: Final = T(
-    "{seconds} s, {phase}: half {half}, schedule {schedule}, business {real} records; errors: broker {errors}, applications {client}; store {store} KiB"
+    "{seconds} s, {phase}: half {half}, schedule {schedule}, business {real} {real:record|records}; errors: broker {errors}, applications {client}; store {store} KiB"
 )
 STARTING: Final = T("{title}. A name server and a broker start…")
 
@@ -80,9 +80,7 @@ class View:
         self.readings.append(reading)
 
     def doubling(self) -> float | None:
-        """Return within how many seconds the half topic has come to twice its records, None where it grows no faster
-        than the business does.
-        """
+        """Return within how many seconds the half topic has come to twice its records, None where it grows no faster than the business does."""
         if not self.readings or self.readings[-1].half <= 2 * self.readings[-1].real:
             return None
         last = self.readings[-1]

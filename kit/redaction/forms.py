@@ -1,6 +1,4 @@
-"""The forms by which a text shows what must not leave: addresses, bodies, properties, paths, and the places where a key
-or a name is expected.
-"""
+"""The forms by which a text shows what must not leave: addresses, bodies, properties, paths, and the places where a key or a name is expected."""
 
 from __future__ import annotations
 
@@ -9,9 +7,10 @@ from collections.abc import Callable
 from typing import Final
 
 from kit.inventory.references import MAX_TEXT
+from kit.redaction import stock_names
 from kit.redaction.ids import COLONS, DASHED, QUAD
 from kit.redaction.personal import GONE, PEOPLE, SECRETS
-from kit.rocketmq import names, stock_names
+from kit.rocketmq import names
 
 Form = re.Pattern[str]
 

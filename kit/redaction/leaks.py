@@ -25,8 +25,9 @@ import pyarrow.dataset as ds
 
 from kit.formats.commitlog.schema import promoted
 from kit.i18n import CATALOGUE, LANGS
+from kit.redaction import stock_names
 from kit.redaction.ordinary import is_ambiguous
-from kit.rocketmq import names, stock_names
+from kit.rocketmq import names
 
 if TYPE_CHECKING:
     from kit.case.case import Case

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from kit.redaction import stock_names
 from kit.redaction.ids import COLONS, DASHED, HEX, QUAD
 from kit.redaction.ordinary import is_ordinary
-from kit.rocketmq import stock_names
 
 _SAID: Final = re.compile(
     r"""(?i)\b(?P<what>topic|real_topic|retry_topic|pgroup|(?:consumer|producer)?group|brokername|clustername|clientid"""

@@ -1,8 +1,6 @@
-"""Which names of an evidence have to be replaced in what is shown of it: gathered from its tables, its configuration
-and the shown texts themselves.
+"""Which names of an evidence have to be replaced in what is shown of it: gathered from its tables, its configuration and the shown texts themselves.
 
-Only names whose first word is shown somewhere are kept, so a hundred thousand business keys cost no more than the few
-that a report quotes.
+Only names whose first word is shown somewhere are kept, so a hundred thousand business keys cost no more than the few that a report quotes.
 """
 
 from __future__ import annotations
@@ -25,12 +23,12 @@ from kit.evidence import disk
 from kit.evidence import workspace as ws
 from kit.formats.commitlog.schema import TEXT, promoted
 from kit.inventory.references import MAX_TEXT
-from kit.redaction import mentioned
+from kit.redaction import mentioned, stock_names
 from kit.redaction.forms import SPELLED, WORD, split_name
 from kit.redaction.ids import HEX, QUAD
 from kit.redaction.ordinary import is_ambiguous
 from kit.redaction.redactor import Redactor
-from kit.rocketmq import names, stock_names
+from kit.rocketmq import names
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -69,9 +67,7 @@ _TIME: Final = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}[T ]?[\d:.,+Z -]*|\d{1,
 
 
 def of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redactor:
-    """Return the redactor of a case for what is to be shown: findings, frames, notebooks as JSON. `paths`: of this
-    machine, replaced as a whole.
-    """
+    """Return the redactor of a case for what is to be shown: findings, frames, notebooks as JSON. `paths`: of this machine, replaced as a whole."""
     texts = {part for text in strings(list(shown)) for part in (SPELLED.split(text) if "\\" in text else (text,))}
     words = {word for text in texts for word in WORD.findall(text)}
     cut = {hit.group(1) for text in texts for hit in _CUT.finditer(text if len(text) != MAX_TEXT else text + "…")}

@@ -1,10 +1,8 @@
 """Stable pseudonyms for what names a site: addresses, topics, groups, hosts, keys, bodies, paths. The same original has
 the same pseudonym everywhere.
 
-A `Redactor` knows the names of one evidence (gathered by `kit.redaction.names`) and finds them at the borders of words;
-addresses, ids, bodies, paths and
-whatever is where a key is it knows by their form. A pseudonym is as long as its original: lengths of names are
-evidence.
+A `Redactor` knows the names of one evidence (gathered by `kit.redaction.names`) and finds them at the borders of words; addresses, ids, bodies, paths
+and whatever is where a key is it knows by their form. A pseudonym is as long as its original: lengths of names are evidence.
 """
 
 from __future__ import annotations
@@ -18,11 +16,10 @@ import numpy as np
 import pandas as pd
 
 from kit.redaction import forms as rf
-from kit.redaction import personal
+from kit.redaction import personal, stock_names
 from kit.redaction.ids import HEX, Addresses, Secret, parsed
 from kit.redaction.ordinary import PUBLIC, SHORT, is_ambiguous, is_ordinary
 from kit.redaction.pseudonyms import Pseudonyms
-from kit.rocketmq import stock_names
 
 KEPT_FIELDS: Final = frozenset(
     {

@@ -19,7 +19,9 @@ WHERE: Final = T("where")
 BECOMES: Final = T("what it can become")
 SET: Final = T("what to set")
 NOTES: Final = T("Worth knowing (what the release ships with, or close to a limit):")
-NOTHING: Final = T("No hazard found in what is here: {settings} settings, {groups} consumer groups looked at.")
+NOTHING: Final = T(
+    "No hazard found in what is here: {settings} {settings:setting|settings}, {groups} {groups:consumer group|consumer groups} looked at."
+)
 FAULTS: Final = T("Known faults of the releases seen:")
 FITTING: Final = T("fits what was found")
 YES: Final = T("yes", "advice")

@@ -54,9 +54,26 @@ KEPT: Final = pa.schema([("path", pa.string()), ("rows", pa.int64())])
 """What a task says of the file it wrote, with option `keep`."""
 
 
+RISING: Final = ("line", "offset", "physical_offset")
+"""Columns in which hardly a value comes twice and the next one is near: a dictionary costs much and gains nothing."""
+
+
 def parquet_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
     """Return the writer of a table's part. Columns may come dictionary-coded or plain: the file does not tell them apart."""
-    return pq.ParquetWriter(path, schema, compression="snappy", store_schema=False)
+    rising = {name: "DELTA_BINARY_PACKED" for name in RISING if name in schema.names}
+    coded = [name for name in _leaves(schema) if name not in rising]
+    return pq.ParquetWriter(
+        path, schema, compression="snappy", store_schema=False, use_dictionary=coded, column_encoding=rising or None
+    )
+
+
+def _leaves(schema: pa.Schema) -> list[str]:
+    """Return the paths of the columns as Parquet names them."""
+    sink = pa.BufferOutputStream()
+    with pq.ParquetWriter(sink, schema, store_schema=False):
+        pass
+    found = pq.read_metadata(pa.BufferReader(sink.getvalue())).schema
+    return [found.column(n).path for n in range(len(found))]
 
 
 def part_name(options: Any, task: InputPartition) -> str:

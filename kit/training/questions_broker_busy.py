@@ -12,8 +12,7 @@ from kit.training.question import Lab, Question, Slip
 CAUSE: Final = "broker-busy"
 
 SAYS_BROKER_BUSY: Final = ("PC_SYNCHRONIZED", "PCBUSY_CLEAN_QUEUE", "TIMEOUT_CLEAN_QUEUE")
-"""Kinds whose text says “broker busy”: broker/latency/BrokerFastFailure, broker/processor/SendMessageProcessor.
-REJECTREQUEST says “system busy”."""
+"""Kinds whose text says “broker busy”: broker/latency/BrokerFastFailure, broker/processor/SendMessageProcessor. REJECTREQUEST says “system busy”."""
 KINDS: Final = {
     "REJECTREQUEST": T("[REJECTREQUEST]system busy: refused on arrival"),
     "PC_SYNCHRONIZED": T("[PC_SYNCHRONIZED]broker busy: refused while appending"),
@@ -91,7 +90,7 @@ QUESTIONS: Final = (
         "failed",
         T("“system busy”, “broker busy”, timeouts. How many sends failed for the application, that is: threw?"),
         T("A send is a call of the application. Its own ledger has one row for each."),
-        T("The client made {tries} failed attempts for them."),
+        T("The client made {tries} {tries:failed attempt|failed attempts} for them."),
         (Slip(T("Those are attempts. A call that times out is tried again, and is still one call."), "tries"),),
     ),
     Question(
@@ -181,7 +180,9 @@ QUESTIONS: Final = (
         "twice",
         T("How many keys are stored more than once with the same body?"),
         T("Count keys, not copies."),
-        T("They make {copies} records. Resending to a second topic, as was tried at first, adds more of them."),
+        T(
+            "They make {copies} {copies:record|records}. Resending to a second topic, as was tried at first, adds more of them."
+        ),
         (
             Slip(T("Those are the copies of all of them."), "copies"),
             Slip(T("Stored in spite of an error is not stored twice."), "stored"),

@@ -175,7 +175,7 @@ QUESTIONS: Final = (
         T(
             "The client prints MESSAGE_ILLEGAL, and two places of the broker answer that. Its own store.log names one of them."
         ),
-        T("{refusals} send-backs were refused for it."),
+        T("{refusals} {refusals:send-back was|send-backs were} refused for it."),
         (
             Slip(
                 T(

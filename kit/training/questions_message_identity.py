@@ -101,7 +101,7 @@ QUESTIONS: Final = (
             "Does the id of a message change when it is retried? First: how many messages, by UNIQ_KEY, are in this store?"
         ),
         T("Distinct values of the property UNIQ_KEY, over all topics."),
-        T("They lie in {records} records: each write makes another one."),
+        T("They lie in {records} {records:record|records}: each write makes another one."),
         (
             Slip(
                 T(

@@ -103,7 +103,7 @@ QUESTIONS: Final = (
         "count",
         "dead_of_rows",
         T(
-            "{rows} rows have no message. The consumer is suspected, for {dead} messages are dead letters: how many of the rows are explained by them?"
+            "{rows} {rows:row has|rows have} no message. The consumer is suspected, for {dead} {dead:message is|messages are} dead letters: how many of the rows are explained by them?"
         ),
         T("A dead letter was committed and delivered. Compare keys, not totals."),
         T("That was the wrong turn: dead letters are messages that exist, and their rows agree with them."),

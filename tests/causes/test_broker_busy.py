@@ -73,6 +73,26 @@ def ask(folder: Path) -> tuple[Case, Finding]:
     return case, broker_busy.examine(case)
 
 
+def test_the_settings_are_those_of_the_broker_that_stalled(tmp_path: Path) -> None:
+    """What the other broker answered about itself would rank before what this one was given."""
+    folder = incident(tmp_path / "evidence")
+    conf = ["brokerClusterName=c", "brokerName=broker-a", "brokerId=0", "waitTimeMillsInSendQueue=350"]
+    write_log(folder / "host-a" / "conf" / "broker.conf", conf)
+    answer = ["$ mqadmin getBrokerConfig -b 10.0.0.3:10911", "============10.0.0.3:10911============"]
+    answer += [
+        f"{name:<50}=  {value}"
+        for name, value in (
+            ("brokerName", "broker-b"),
+            ("brokerId", "0"),
+            ("listenPort", "10911"),
+            ("waitTimeMillsInSendQueue", "700"),
+        )
+    ]
+    write_log(folder / "host-b" / "mqadmin" / "config.txt", answer)
+    table = ask(folder)[1].tables["busy_config"].set_index("setting")
+    assert table.loc["waitTimeMillsInSendQueue", "value"] == "350"
+
+
 def test_a_send_stored_on_two_brokers_is_one_key_found_twice(tmp_path: Path) -> None:
     folder = incident(tmp_path / "evidence")
     case, found = ask(folder)

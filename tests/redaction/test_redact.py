@@ -25,11 +25,11 @@ from kit.causes import results
 from kit.charts import PLOTLY_MIME
 from kit.evidence.workspace import Workspace
 from kit.live_lab import scenarios
-from kit.redaction import leaks, ordinary
+from kit.redaction import leaks, ordinary, stock_names
 from kit.redaction import names as redactnames
 from kit.redaction import report as redacted
 from kit.redaction.redactor import Redactor
-from kit.rocketmq import ids, stock_names
+from kit.rocketmq import ids
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -70,11 +70,11 @@ def refs(case: Case, found: tuple[Denial, ...]) -> tuple[Ref, ...]:
     quoted: list[Ref] = []
     for denial in found:
         reason = entries["reason"].fillna("")
-        mine = entries[[any(word in text for word in words.get(denial.why, ("",))) for text in reason]]
+        of_denial = entries[[any(word in text for word in words.get(denial.why, ("",))) for text in reason]]
         within = {"wrong-secret": "ignature failed", "unknown-user": "No acl config", "no-right": "ermission for"}.get(
             denial.why, NEEDLE
         )
-        quoted += places.earliest(case, mine, 1, within=within)
+        quoted += places.earliest(case, of_denial, 1, within=within)
     return tuple(quoted)
 
 
@@ -97,8 +97,11 @@ def failed_sends(case: Case) -> int | None:
     if ledger.source is None:
         return None
     folders = {str(PurePosixPath(file).parent) for file, _ in places.seen(case, "access-denied").places}
-    mine = ledger.failed[[str(PurePosixPath(str(file)).parent) in folders for file in ledger.failed["file"]]]
-    mine = mine[~mine["kind"].isin(["CLIENT_TIMEOUT"])]
+    failed = ledger.failed[[str(PurePosixPath(str(file)).parent) in folders for file in ledger.failed["file"]]]
+    failed = failed[~failed["kind"].isin(["CLIENT_TIMEOUT"])]
     return int(
-        mine["key"].fillna(mine["uniq_key"]).fillna(mine["file"].astype(str) + mine["line"].astype(str)).nunique()
+        failed["key"]
+        .fillna(failed["uniq_key"])
+        .fillna(failed["file"].astype(str) + failed["line"].astype(str))
+        .nunique()
     )

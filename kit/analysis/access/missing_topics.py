@@ -54,17 +54,17 @@ def unknown(case: Case) -> list[Unknown]:
     topics = sorted({r.topic for r in rows if not r.topic.startswith(NORMAL)})
     result = []
     for topic in topics:
-        mine = sorted((r for r in rows if r.topic == topic), key=lambda r: (not r.by_send, r.event, r.file, r.line))
+        of_topic = sorted((r for r in rows if r.topic == topic), key=lambda r: (not r.by_send, r.event, r.file, r.line))
         # An application's exception and its client's warning report one send: the fuller log counts.
         sends: dict[str, int] = {}
-        for r in mine:
+        for r in of_topic:
             if r.event == "no-route" and r.source not in ("mqadmin",) and (r.by_send or r.source in ("app", "text")):
                 sends[r.source or ""] = sends.get(r.source or "", 0) + r.n
-        times = [t.to_pydatetime() for r in mine for t in (r.first, r.last) if not pd.isna(t)]
+        times = [t.to_pydatetime() for r in of_topic for t in (r.first, r.last) if not pd.isna(t)]
         result.append(Unknown(
-            topic, max(sends.values(), default=0), tuple(sorted({r.group for r in mine if r.group})), sum(r.n for r in mine if r.source == "mqadmin"),
+            topic, max(sends.values(), default=0), tuple(sorted({r.group for r in of_topic if r.group})), sum(r.n for r in of_topic if r.source == "mqadmin"),
             topic in exist, next(iter(difflib.get_close_matches(topic, sorted(exist), 1, ALIKE)), None) if topic not in exist else None,
-            tuple((r.file, r.line) for r in mine), min(times, default=None), max(times, default=None),
+            tuple((r.file, r.line) for r in of_topic), min(times, default=None), max(times, default=None),
         ))  # fmt: skip
     return sorted(result, key=lambda u: (u.exists, -u.sends, -len(u.groups), u.topic))
 

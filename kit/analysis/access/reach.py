@@ -180,21 +180,22 @@ def advertised(case: Case) -> list[Advertised]:
 
     table = (
         ds.dataset(case.folder("admin"), format="parquet")
-        .to_table(["file", "line", "command", "name", "value"])
+        .to_table(["file", "line", "value"], filter=ds.field("name") == "#Addr")
         .to_pylist()
     )
     for row in sorted(table, key=lambda r: (r["file"], r["line"])):
-        if row["name"] == "#Addr":
-            add(row["value"], row["file"], row["line"], row["value"])
-    told = said.counted(case, ("route-found", "broker-registered", "broker-boot"), by=("address", "brokers"))
+        add(row["value"], row["file"], row["line"], row["value"])
+    printed = said.counted(case, ("route-found", "broker-registered", "broker-boot"), by=("address", "brokers"))
     for file, line, one, several in (
-        told.sort_values(["file", "line"])[["file", "line", "address", "brokers"]].head(MOST).to_numpy()
+        printed.sort_values(["file", "line"])[["file", "line", "address", "brokers"]].head(MOST).to_numpy()
     ):
         for address in [one] if one else _ADDRESS.findall(several or ""):
             add(address, file, line, address)
     configs = (
         ds.dataset(case.folder("configs"), format="parquet")
-        .to_table(["file", "line", "name", "value", "backup"])
+        .to_table(
+            ["file", "line", "name", "value", "backup"], filter=ds.field("name").isin(["listenPort", "brokerIP1"])
+        )
         .to_pylist()
     )
     listen = {r["file"]: r["value"] for r in configs if r["name"] == "listenPort"}

@@ -54,7 +54,9 @@ WHY: Final[dict[str, T]] = {
     "queue-of-nobody": T(
         "Waits in front of the offset of group {group} ({offset}) in queue {queue}, which no client of the group pulls."
     ),
-    "not-reached": T("Not reached yet: group {group} is at offset {offset}, with {before} messages in front of it."),
+    "not-reached": T(
+        "Not reached yet: group {group} is at offset {offset}, with {before} {before:message|messages} in front of it."
+    ),
     "later": T("Stored after the last known offset of group {group} ({offset})."),
     "unknown": T("Where group {group} is in queue {queue} is not in the evidence."),
     "deleted": T(
@@ -125,20 +127,20 @@ def _in_group(case: Case, record: dict[str, Any], group: str, deliveries: Sequen
         return Told(fate, why, group, topic, queue, offset, record["offset_msg_id"], tuple(refs))
 
     known = _position(case, record, group)
-    mine = [h for h in deliveries if _is_of(h, record) and _belongs(case, h, group, topic)]
+    of_record = [h for h in deliveries if _is_of(h, record) and _belongs(case, h, group, topic)]
     # A result that is no known word is one that ended it where the group's offset went on.
-    done = [h for h in mine if h["success"] or (h["success"] is None and (known is None or offset < known[0]))]
-    refs = [case.ref(h["file"], h["line"]) for h in (done or mine)[:2]]
+    done = [h for h in of_record if h["success"] or (h["success"] is None and (known is None or offset < known[0]))]
+    refs = [case.ref(h["file"], h["line"]) for h in (done or of_record)[:2]]
     if done:
         return told("consumed", refs, count=len(done))
     if known is None:
-        return told("failed", refs, count=len(mine)) if mine else told("unknown")
+        return told("failed", refs, count=len(of_record)) if of_record else told("unknown")
     at, end, ref = known
     stuck = next((s for s in lag.stuck(case) if (s.group, s.topic, s.queue_id, s.offset) == (group, topic, queue, at)), None)  # fmt: skip
-    if stuck is not None and offset == at and mine:
+    if stuck is not None and offset == at and of_record:
         return told("holds-queue", (*refs, *lag.refs(case, group, topic, queue)), offset=at)
-    if mine:
-        return told("failed", refs, count=len(mine))
+    if of_record:
+        return told("failed", refs, count=len(of_record))
     if offset < at:
         return _behind(case, record, group, at, told, ref)
     if _nobodys(case, group, record):
@@ -249,8 +251,8 @@ def _without_record(case: Case, sent: Sequence[str]) -> Iterable[Told]:
     if not case.has("sends") or not sent:
         return
     columns = ["file", "line", "outcome", "offset_msg_id"]
-    mine = ds.field("uniq_key").isin(list(sent)) | ds.field("key").isin(list(sent))
-    rows = scan.table(case, "sends", columns, mine & ds.field("offset_msg_id").is_valid()).slice(0, MOST).to_pylist()
+    where = ds.field("uniq_key").isin(list(sent)) | ds.field("key").isin(list(sent))
+    rows = scan.table(case, "sends", columns, where & ds.field("offset_msg_id").is_valid()).slice(0, MOST).to_pylist()
     for row in rows:
         place = replicas.of_id(row["offset_msg_id"])
         end = replicas.ends(case).get(place[0]) if place else None

@@ -89,8 +89,8 @@ def _topic(case: Case, group: str, topic: str) -> Topic:
     done = rows(case, group)
     if not case.has("messages") or last.empty:
         return Topic(topic, None, front if front else None, None, front)
-    mine = ds.field("topic") == topic
-    stored = sum(batch.num_rows for batch in scan.batches(case, ["queue_id"], mine))
+    where = ds.field("topic") == topic
+    stored = sum(batch.num_rows for batch in scan.batches(case, ["queue_id"], where))
     if done is None or last["broker"].nunique() > 1:
         # Of several brokers, a record does not say which one's offset it lies behind.
         return Topic(topic, stored, None, None, front)
@@ -100,7 +100,7 @@ def _topic(case: Case, group: str, topic: str) -> Topic:
     columns = ["file", "physical_offset", "store_timestamp", "queue_id", "queue_offset"]
     nobody = behind = 0
     shown: dict[bool, list[pd.DataFrame]] = {True: [], False: []}
-    for batch in scan.batches(case, columns, mine & ~ds.field("uniq_key").isin(keys)):
+    for batch in scan.batches(case, columns, where & ~ds.field("uniq_key").isin(keys)):
         open_ = batch.to_pandas().astype({"file": object}).sort_values(["store_timestamp", "physical_offset"])
         passed = open_["queue_offset"] < open_["queue_id"].map(offsets).fillna(0)
         nobody, behind = nobody + len(open_), behind + int(passed.sum())
@@ -113,8 +113,8 @@ def _topic(case: Case, group: str, topic: str) -> Topic:
 def last_positions(case: Case, group: str, topic: str) -> pd.DataFrame:
     """Return the last known position of each queue of a group's topic: the columns of `positions.every`."""
     every = positions.every(case)
-    mine = every[(every["group"] == group) & (every["topic"] == topic) & (every["source"] != "status")]
-    return mine.drop_duplicates(positions.KEYS, keep="last")
+    looks = every[(every["group"] == group) & (every["topic"] == topic) & (every["source"] != "status")]
+    return looks.drop_duplicates(positions.KEYS, keep="last")
 
 
 def by_several(case: Case, group: str) -> tuple[int, tuple[Ref, ...], dict[str, set[int]]] | None:

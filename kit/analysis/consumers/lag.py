@@ -275,11 +275,11 @@ def _passed(rows: pd.DataFrame, start: pd.Timestamp, end: pd.Timestamp) -> bool:
 def refs(case: Case, group: str, topic: str, queue_id: int | None = None, most: int = 2) -> tuple[Ref, ...]:
     """Quote the first and the last line that says where a group stood in a topic (in one of its queues)."""
     every = positions.every(case)
-    mine = every[(every["group"] == group) & (every["topic"] == topic) & every["end"].notna() & every["line"].notna()]
+    looks = every[(every["group"] == group) & (every["topic"] == topic) & every["end"].notna() & every["line"].notna()]
     if queue_id is not None:
-        mine = mine[mine["queue_id"] == queue_id]
-    if mine.empty:
+        looks = looks[looks["queue_id"] == queue_id]
+    if looks.empty:
         return ()
-    rows = [mine.iloc[0], mine.iloc[-1]] if most > 1 else [mine.iloc[-1]]
+    rows = [looks.iloc[0], looks.iloc[-1]] if most > 1 else [looks.iloc[-1]]
     places = dict.fromkeys((row["file"], int(row["line"])) for row in rows)
     return case.refs(places)

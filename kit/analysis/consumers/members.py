@@ -48,9 +48,12 @@ class Connection:
     address: str
     first: dt.datetime | None
     last: dt.datetime | None
-    ref: Ref
     file: str
+    line: int
     listed: bool = False
+
+    def ref(self, case: Case) -> Ref:
+        return case.ref(self.file, self.line)
 
 
 @attrs.frozen
@@ -73,22 +76,20 @@ def _own_topics(said: dict[str, str]) -> dict[str, str]:
 @per_case
 def connections(case: Case) -> list[Connection]:
     """Return the connections of users' groups: those that consumerConnection lists, and those of broker logs with their time."""
-    found = []
-    for block in admin_output.admin_blocks(case):
-        if block["command"] == "consumerConnection" and block.get("#ClientId") and block.get("-g"):
-            ref = case.ref(block["file"], block["line"])
-            found.append(
-                Connection(
-                    block["-g"],
-                    block["#ClientId"],
-                    block.get("#ClientAddr", ""),
-                    block["time"],
-                    block["time"],
-                    ref,
-                    block["file"],
-                    True,
-                )
-            )
+    found = [
+        Connection(
+            block["-g"],
+            block["#ClientId"],
+            block.get("#ClientAddr", ""),
+            block["time"],
+            block["time"],
+            block["file"],
+            block["line"],
+            True,
+        )
+        for block in admin_output.admin_blocks(case)
+        if block["command"] == "consumerConnection" and block.get("#ClientId") and block.get("-g")
+    ]
     gone: dict[tuple[str, str], list[dt.datetime]] = defaultdict(list)
     for said in facts.of(case, "consumer-disconnected"):  # in order of time
         if said.first is not None:
@@ -105,8 +106,8 @@ def connections(case: Case) -> list[Connection]:
                     address,
                     said.first,
                     ends[after] if after < len(ends) else None,
-                    said.ref(case),
                     said.file,
+                    said.line,
                 )
             )
     return [c for c in found if names.of_users(c.group)]
@@ -327,8 +328,8 @@ def _shown_held(case: Case, group: str, topic: str) -> list[set[tuple[str, int]]
 def window(firsts: list[dt.datetime | None], case: Case) -> tuple[dt.datetime, dt.datetime] | None:
     """Return the time from the earliest of these moments to the last that any log of consuming shows, None without one."""
     known = [t for t in firsts if t is not None]
-    lasts = [said.last for said in facts.every(case) if said.last is not None]
-    return (min(known), max([*known, *lasts])) if known else None
+    last = facts.last_time(case) if known else None
+    return (min(known), max([*known, *([last] if last else [])])) if known else None
 
 
 def table(case: Case, group: str) -> pd.DataFrame:

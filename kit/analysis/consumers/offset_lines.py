@@ -51,9 +51,9 @@ def lines(case: Case) -> pd.DataFrame:
 def of(case: Case, *slugs: str, group: str | None = None, topic: str | None = None) -> pd.DataFrame:
     """Return the rows of `lines` with these texts, of one group and topic where they are given."""
     found = lines(case)
-    mine = found["event"].isin(slugs)
+    wanted = found["event"].isin(slugs)
     if group is not None:
-        mine &= found["group"] == group
+        wanted &= found["group"] == group
     if topic is not None:
-        mine &= found["topic"] == topic
-    return found[mine]
+        wanted &= found["topic"] == topic
+    return found[wanted]

@@ -204,10 +204,10 @@ def _reset_queues(case: Case, request: Request) -> dict[int, tuple[int | None, b
 def _last_before(case: Case, request: Request) -> dict[int, int]:
     """Return the last offset of each queue that a copy taken before the reset holds."""
     known: dict[int, int] = {}
-    mine = [
+    copies_before = [
         r for r in copies(case) if (r["group"], r["topic"]) == (request.group, request.topic) and r["time"] is not None
     ]
-    for row in sorted(mine, key=lambda r: r["time"]):
+    for row in sorted(copies_before, key=lambda r: r["time"]):
         if request.at is not None and row["time"] <= request.at:
             known[row["queue_id"]] = row["offset"]
     return known

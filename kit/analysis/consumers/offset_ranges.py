@@ -123,8 +123,8 @@ def _handled(case: Case, group: str, topic: str) -> dict[int, pd.Series] | None:
     if done is None:
         return None
     times = pa.Table.from_struct_array(done["offset_msg_id"].drop_null().value_counts())
-    mine = (ds.field("topic") == topic) & ds.field("offset_msg_id").isin(times["values"].combine_chunks())
-    stored = scan.records(case, ["offset_msg_id", "queue_id", "queue_offset"], mine)
+    where = (ds.field("topic") == topic) & ds.field("offset_msg_id").isin(times["values"].combine_chunks())
+    stored = scan.records(case, ["offset_msg_id", "queue_id", "queue_offset"], where)
     both = stored.join(times, "offset_msg_id", "values", join_type="inner").group_by(["queue_id", "queue_offset"])
     joined = both.aggregate([("counts", "sum")]).rename_columns({"counts_sum": "times"}).to_pandas()
     if joined.empty:
@@ -167,8 +167,8 @@ def _still_stored(case: Case, moves: tuple[Move, ...]) -> int | None:
     """Return how many of the skipped messages the store still holds."""
     if not case.has("messages"):
         return None
-    mine = ds.field("topic") == moves[0].topic
-    first = scan.extremes(case, ["queue_id"], [("queue_offset", "min")], mine)
+    where = ds.field("topic") == moves[0].topic
+    first = scan.extremes(case, ["queue_id"], [("queue_offset", "min")], where)
     low = dict(zip(first["queue_id"].to_pylist(), first["queue_offset_min"].to_pylist(), strict=True))
     return sum(max(0, m.end - max(low[m.queue_id], m.start or 0)) for m in moves if m.queue_id in low)
 
@@ -285,8 +285,8 @@ def loose_starts(case: Case) -> pd.DataFrame:
 def start_policy(case: Case, group: str) -> tuple[str, Ref] | None:
     """Return the group's ConsumeFromWhere and the line that says it (`ConsumerData` in the broker's log)."""
     rows = scan.event(case, "consumer-registered", ("ts", "file", "line", "message"))
-    mine = rows[(rows["group"] == group) & rows["message"].fillna("").str.contains("consumeFromWhere=", regex=False)]
-    for row in mine.sort_values(["ts", "file", "line"], na_position="first").head(1).to_dict("records"):
+    printed = rows[(rows["group"] == group) & rows["message"].fillna("").str.contains("consumeFromWhere=", regex=False)]
+    for row in printed.sort_values(["ts", "file", "line"], na_position="first").head(1).to_dict("records"):
         if said := _POLICY.search(row["message"]):
             return said[1], case.ref(row["file"], row["line"])
     return None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from functools import reduce
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
 
 
 BUCKETS: Final = 7_200
-
-
+"""Points of a curve."""
 TOPICS: Final = 500
-
-
+"""More consumed topics than this are not asked for by name."""
+CUTS: Final = 64
+"""Saved copies whose moments divide a point."""
 _FILE: Final = re.compile(r"(?:^|/)(?:commitlog/)?[^/]*$")
 
 
@@ -57,21 +58,32 @@ def curve(case: Case) -> pd.DataFrame:
     known = brokers.names(case)
     if not case.has("messages"):
         return _from_queues(case, empty)
-    mine = ds.field("topic").isin(wanted)
+    where = ds.field("topic").isin(wanted)
     if len(wanted) > TOPICS:
-        mine = ~pc.starts_with(scan.text("topic"), "%")
-    step = 1 if _short(case) else _step(case, mine)
+        where = ~pc.starts_with(scan.text("topic"), "%")
+    step = 1 if _short(case) else _step(case, where)
     # Times are whole seconds, and of these each `step`th.
     at = pc.floor_temporal(ds.field("store_timestamp"), unit="second").cast(pa.int64())
     by = {name: ds.field(name) for name in ("file", "topic", "queue_id")}
     by["time"] = pc.divide(at, pa.scalar(step * 1_000_000))
+    # Within a point of several seconds a saved copy's own time divides: its ends are those of its moment.
+    cuts = _saved(case) if step > 1 else []
+    by["cut"] = reduce(
+        lambda a, b: a + b,
+        [(ds.field("store_timestamp") >= pa.scalar(c, pa.timestamp("us", "UTC"))).cast(pa.int64()) for c in cuts],
+        pc.scalar(0),
+    )
     asked = [("queue_offset", "max"), ("queue_offset", "min")]
-    frame = scan.extremes(case, by, asked, mine).to_pandas(integer_object_nulls=True)
+    frame = scan.extremes(case, by, asked, where).to_pandas(integer_object_nulls=True)
     if frame.empty:
         return empty
     seconds = frame["time"].astype("Int64") * step
     counted = seconds.between(NANO_FIRST_MS // 1000 + step, NANO_LAST_MS // 1000 - step)
     frame["time"] = pd.to_datetime(seconds.where(counted), unit="s")
+    if cuts:
+        begins = pd.to_datetime(pd.Series([pd.NaT, *cuts], dtype="datetime64[us, UTC]")).dt.tz_localize(None)
+        cut = begins.reindex(frame["cut"].fillna(0)).set_axis(frame.index)
+        frame["time"] = frame["time"].where(~(cut > frame["time"]), cut)
     frame["root"] = [_FILE.sub("", file) for file in frame["file"]]
     frame["end"], frame["begin"] = _end(frame["queue_offset_max"]), frame["queue_offset_min"].astype("Int64")
     # One broker, or a root nobody names: whatever is consumed is of this broker.
@@ -82,6 +94,15 @@ def curve(case: Case) -> pd.DataFrame:
     frame["end"] = queue["end"].cummax()
     frame["begin"] = queue["begin"].transform("min")
     return typed(frame[["topic", "broker", "queue_id", "time", "end", "begin"]]).reset_index(drop=True)
+
+
+def _saved(case: Case) -> list[Any]:
+    """Return the times at which copies of offsets were saved, in order; the first and last of very many."""
+    found = ds.dataset(case.folder("offsets"), format="parquet").to_table(
+        ["time"], filter=(ds.field("kind") == "consumer") & ~ds.field("backup")
+    )
+    times = sorted(pc.unique(found["time"].drop_null()).to_pylist())
+    return times if len(times) <= CUTS else [*times[: CUTS // 2], *times[-CUTS // 2 :]]
 
 
 def _end(last: pd.Series) -> pd.Series:
@@ -110,9 +131,9 @@ def _from_queues(case: Case, empty: pd.DataFrame) -> pd.DataFrame:
         return empty
     known = brokers.all_of(case)
     name = known[0].name if len(known) == 1 else ""
-    mine = ds.field("topic").isin(topics(case)) & ds.field("queue_offset").is_valid()
+    where = ds.field("topic").isin(topics(case)) & ds.field("queue_offset").is_valid()
     asked = [("queue_offset", "max"), ("queue_offset", "min")]
-    frame = scan.extremes(case, ["topic", "queue_id"], asked, mine, "consumequeue").to_pandas()
+    frame = scan.extremes(case, ["topic", "queue_id"], asked, where, "consumequeue").to_pandas()
     frame["end"], frame["begin"] = _end(frame["queue_offset_max"]), frame["queue_offset_min"]
     return typed(frame.assign(broker=name, time=None)[["topic", "broker", "queue_id", "time", "end", "begin"]])
 

@@ -98,9 +98,24 @@ def ends(case: Case) -> dict[str, End]:
 
 
 @per_case
+def replica_ends(case: Case) -> dict[str, End]:
+    """Return those `ends` that are of slaves' stores; all of them where none is known to be a slave's."""
+    hosts = _copied(case)
+    return {host: end for host, end in ends(case).items() if not hosts or host in hosts}
+
+
+def _copied(case: Case) -> set[str]:
+    """Return the addresses of the masters whose records are in the stores of slaves."""
+    roots = {slave.root for slave in slaves(case)}
+    return (
+        {host for root, hosts in brokers.addresses(case).items() if root in roots for host in hosts} if roots else set()
+    )
+
+
+@per_case
 def ledger(case: Case) -> Ledger | None:
     """Return the acknowledged sends of the send ledgers against the stores; None without a ledger or without a store."""
-    known = ends(case)
+    known = replica_ends(case)
     if not known or not case.has("sends"):
         return None
     rows = (
@@ -114,9 +129,9 @@ def ledger(case: Case) -> Ledger | None:
     )
     if rows["store_host"].notna().any():
         # Sends to another broker say nothing about this one's replica.
-        mine = rows[rows["store_host"].isin(list(known))]
-        end = mine["store_host"].map({name: e.end for name, e in known.items()}).astype("Int64")
-        return Ledger(len(mine), mine[mine["physical_offset"] >= end], mine, by_id=True)
+        of_master = rows[rows["store_host"].isin(list(known))]
+        end = of_master["store_host"].map({name: e.end for name, e in known.items()}).astype("Int64")
+        return Ledger(len(of_master), of_master[of_master["physical_offset"] >= end], of_master, by_id=True)
     stored = _stored(case)
     first, last = min(e.first_time for e in known.values()), max(e.last_time for e in known.values())
     # What is older than the store was deleted, not lost; what was sent long before its end and is not there is another broker's.
@@ -274,8 +289,10 @@ def reported_end(case: Case) -> tuple[int, Ref] | None:
 
 @per_case
 def master_stored(case: Case) -> bool:
-    """Tell whether the store of a master is in the evidence."""
-    return any(b.stored and not b.slave for b in brokers.all_of(case))
+    """Tell whether the store of a slave's master is in the evidence: one with records of the same broker."""
+    copied, stored = _copied(case), brokers.addresses(case)
+    masters = [b.root for b in brokers.all_of(case) if b.stored and not b.slave]
+    return any(not copied or copied & stored.get(root, set()) for root in masters)
 
 
 def behind(case: Case, end: int) -> int | None:

@@ -1,7 +1,6 @@
 """Which consumer handled which copy of a message and how it ended: from the consumers' own ledgers, else from what their logs say.
 
-A ledger is one table, or several instances' tables of one consumer group. The group is the one whose retry topic the
-ledger's retries are in.
+A ledger is one table, or several instances' tables of one consumer group. The group is the one whose retry topic the ledger's retries are in.
 """
 
 from __future__ import annotations
@@ -57,9 +56,8 @@ GROUP_COLUMN: Final = r"(?i)group|消费组|消费者组"
 def deliveries(case: Case) -> pd.DataFrame:
     """Return one row per delivery that a consumer wrote down, joined to the record delivered where the evidence has it.
 
-    Columns file, line, consumer (group, else the ledger's file), uniq_key, key, offset_msg_id, reconsume_times, result,
-    success (null: not known), time,
-    retry (a retry copy), origin (offset id of the stored message it goes back to), topic, by (`ledger` or `log`).
+    Columns file, line, consumer (group, else the ledger's file), uniq_key, key, offset_msg_id, reconsume_times, result, success (null: not known),
+    time, retry (a retry copy), origin (offset id of the stored message it goes back to), topic, by (`ledger` or `log`).
     """
     by_ledger = bool(results(case))
     rows = _ledger_rows(case) if by_ledger else _log_rows(case)
@@ -151,7 +149,7 @@ def _log_rows(case: Case) -> pd.DataFrame:
 
 def _said_ids(case: Case) -> pd.DataFrame:
     """Return the ids that application logs name: file, line, ts, times (retries), success, id."""
-    found = []
+    found: list[pa.Table] = []
     columns = ("file", "line", "ts", "level", "message", "events")
     text = ds.field("message")
     mine = (scan.text("source") == "app") & pc.match_substring_regex(text, "[0-9A-F]{32}")
@@ -159,18 +157,17 @@ def _said_ids(case: Case) -> pd.DataFrame:
         rows = pa.Table.from_batches([batch])
         rows = rows.filter(pa.array(~scan.holds(rows["events"], ("send-result",))))
         message = rows["message"].combine_chunks()
-        ids = [list(dict.fromkeys(_ID.findall(each))) for each in message.to_pylist()]
+        # Most entries name one id.
+        ids = [one if len(one := _ID.findall(text)) < 2 else [*dict.fromkeys(one)] for text in message.to_pylist()]
         retries = pc.struct_field(pc.extract_regex(message, r"(?i)reconsume_?times?\W{0,3}(?P<n>\d{1,3})"), "n")
         level = scan.is_(rows["level"], lambda name: name in ("ERROR", "WARN", "FATAL", "WARNING"))
         bad = level | _said(message, SAID_FAILURE, SAID_FAILURE_ZH)
         good = _said(message, SAID_SUCCESS, SAID_SUCCESS_ZH)
-        said = scan.frame(rows.select(["file", "line", "ts"])).assign(
-            times=retries.cast(pa.int32()).to_pandas(),
-            success=scan.choose([bad, good], [False, True], None),
-            id=pd.Series(ids, dtype=object),
-        )
-        found.append(said.explode("id").dropna(subset=["id"]))
-    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+        said = {"times": retries.cast(pa.int32()), "success": pa.array(good & ~bad, mask=~(bad | good))}
+        told = pa.table({name: rows[name] for name in ("file", "line", "ts")} | said)
+        each = told.take(pa.array(np.repeat(np.arange(len(ids)), [len(named) for named in ids])))
+        found.append(each.append_column("id", pa.array([name for named in ids for name in named], pa.string())))
+    return scan.frame(pa.concat_tables(found)) if found else pd.DataFrame()
 
 
 def _said(text: pa.Array, pattern: str, words: tuple[str, ...]) -> np.ndarray:
@@ -221,13 +218,10 @@ def _either(one: pd.Series[Any], other: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def twice(case: Case) -> pd.DataFrame:
-    """Return messages one consumer handled with success more than once, the later time from a retry copy: another
-    offset id, the same UNIQ_KEY.
+    """Return messages one consumer handled with success more than once, the later time from a retry copy: another offset id, the same UNIQ_KEY.
 
-    Columns consumer, uniq_key, first_file, first_line, first_offset_msg_id, first_time, file, line, offset_msg_id,
-    time, reconsume_times, and
-    `same` (False where the retry is one of another stored message: the producer sent it twice; null where the records
-    do not tell).
+    Columns consumer, uniq_key, first_file, first_line, first_offset_msg_id, first_time, file, line, offset_msg_id, time, reconsume_times, and `same`
+    (False where the retry is one of another stored message: the producer sent it twice; null where the records do not tell).
     """
     every = deliveries(case)
     good = every[every["success"].eq(True) & every["uniq_key"].notna()]

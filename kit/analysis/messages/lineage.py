@@ -1,8 +1,6 @@
-"""One message's records in order: which record each was copied from, what wrote it, why its offset id is new, and what
-is missing between them.
+"""One message's records in order: which record each was copied from, what wrote it, why its offset id is new, and what is missing between them.
 
-Plain Python over the few records of one message (dicts as `kit.trace` makes them). Which hop writes what: reference §4,
-the broker's
+Plain Python over the few records of one message (dicts as `kit.trace` makes them). Which hop writes what: reference §4, the broker's
 EndTransactionProcessor, TransactionalMessageServiceImpl.check, ScheduleMessageService, SendMessageProcessor.
 """
 
@@ -50,7 +48,7 @@ WHY: Final[dict[str, T]] = {
     ),
     "resent": T("The consumer's client could not send it back and sent a message of its own with the same properties."),
     "dlq": T("Group {consumer_group} gave it up: moved to its dead letter topic."),
-    "discarded": T("Given up after {check_times} checks: moved to TRANS_CHECK_MAX_TIME_TOPIC."),
+    "discarded": T("Given up after {check_times} {check_times:check|checks}: moved to TRANS_CHECK_MAX_TIME_TOPIC."),
     "leaked": T("A retry that became a half message: REAL_TOPIC is the half topic itself."),
 }
 GAPS: Final[dict[str, T]] = {
@@ -70,7 +68,7 @@ GAPS: Final[dict[str, T]] = {
     "failed-last": T("The last delivery seen, {at}, failed, and no later copy of it is in the evidence."),
     "cut": T("It has more copies than are listed: the first {count}."),
     "short-key": T("The key is too short to be searched in texts."),
-    "unquoted": T("{file}: {count} lines mention it, {kept} of them are listed."),
+    "unquoted": T("{file}: {count} {count:line mentions|lines mention} it, {kept} of them are listed."),
 }
 _SENT_BACK: Final = (record_stage.SCHEDULE, record_stage.RETRY, record_stage.DLQ)
 _NEVER: Final = dt.datetime.max.replace(tzinfo=dt.UTC)

@@ -47,12 +47,14 @@ _BUSY: Final = re.compile(r"(?:^|[{, ])2:(\d{1,18})")
 
 STOOD = T("the broker process was paused {count} times, {seconds} s in all")
 GC = T("garbage collection stopped the process for up to {ms} ms")
-HUNG = T("the broker stored nothing for {seconds} s in {count} stalls, though no log says that the process was paused")
+HUNG = T(
+    "the broker stored nothing for {seconds} s in {count} {count:stall|stalls}, though no log says that the process was paused"
+)
 SLOW = T("appends held their lock for up to {ms} ms: page cache or disk")
 LOCK = T("appends took up to {ms} ms, most of it waiting for the lock")
 POOL = T("the transient store pool was used up")
-REPLICA = T("{count} waits for the slave timed out")
-FLUSH = T("{count} flushes to disk were slow, up to {ms} ms")
+REPLICA = T("{count} {count:wait|waits} for the slave timed out")
+FLUSH = T("{count} {count:flush|flushes} to disk {count:was|were} slow, up to {ms} ms")
 OTHERS = T("something else wrote to {device} beside the broker: {times} bytes written for each byte stored")
 FED_ITSELF = T("the half topic fed itself: {percent} % of what was stored meanwhile were its own records")
 HOST = T("the host had nothing left: CPU up to {cpu} % busy, disk up to {util} %")

@@ -46,8 +46,12 @@ POOL = T(
     "exhausted pool refuses every send. It would not have shortened a stall of the whole process."
 )
 FLUSH = T("{flush} on {role}: {why}")
-FLUSH_FREE = T("no send waits for the disk or a slave; {count} answers here were FLUSH_… or SLAVE_NOT_AVAILABLE.")
-FLUSH_WAITS = T("every send waits for the disk or a slave; {count} answers here were FLUSH_… or SLAVE_NOT_AVAILABLE.")
+FLUSH_FREE = T(
+    "no send waits for the disk or a slave; {count} {count:answer here was|answers here were} FLUSH_… or SLAVE_NOT_AVAILABLE."
+)
+FLUSH_WAITS = T(
+    "every send waits for the disk or a slave; {count} {count:answer here was|answers here were} FLUSH_… or SLAVE_NOT_AVAILABLE."
+)
 RETRY = T(
     "Clients {value} do not retry SYSTEM_BUSY (code 2); from 5.3.0 they do. {count} of the failed sends here ended with that code at their first attempt."
 )
@@ -77,35 +81,37 @@ def audit(case: Case, ledger: Ledger, found: list[Stall]) -> list[Audited]:
     """Return the settings that matter, each with what it would have changed in this incident; `changed` in failed
     sends, None where unknown.
     """
+    # Of several brokers the settings of that count which stalled.
+    hosts = frozenset(stall.store_host for stall in found)
     entries = attempts.entries(case)
     errors = ledger.errors_by_kind or {}
     lines = []
 
     def add(name: str, said: Sentence, changed: int | None = None) -> None:
-        setting = setup.setting(case, name)
+        setting = setup.setting(case, name, hosts)
         lines.append(Audited(name, setting.value, setting.known, said, changed, setting.where))
 
     periods = printed_periods(entries)
     spared = int((periods < LONGER_WAIT).sum()) if len(periods) else None
-    wait = setup.setting(case, "waitTimeMillsInSendQueue").value
+    wait = setup.setting(case, "waitTimeMillsInSendQueue", hosts).value
     add("waitTimeMillsInSendQueue", WAIT.say(value=wait, longer=LONGER_WAIT, spared=spared, count=len(periods)), spared)
     short, locked = in_short_stalls(ledger, found, LONGER_LOCK)
-    lock = setup.setting(case, "osPageCacheBusyTimeOutMills").value
+    lock = setup.setting(case, "osPageCacheBusyTimeOutMills", hosts).value
     add("osPageCacheBusyTimeOutMills", LOCK.say(value=lock, longer=LONGER_LOCK, spared=short, count=locked), short)
-    reentrant = setup.setting(case, "useReentrantLockWhenPutMessage").value
+    reentrant = setup.setting(case, "useReentrantLockWhenPutMessage", hosts).value
     add(
         "sendMessageThreadPoolNums",
-        THREADS.say(value=setup.setting(case, "sendMessageThreadPoolNums").value, reentrant=reentrant),
+        THREADS.say(value=setup.setting(case, "sendMessageThreadPoolNums", hosts).value, reentrant=reentrant),
     )
     role, dledger = (
-        setup.setting(case, "brokerRole").value,
-        setup.setting(case, "enableDLegerCommitLog").value or "false",
+        setup.setting(case, "brokerRole", hosts).value,
+        setup.setting(case, "enableDLegerCommitLog", hosts).value or "false",
     )
     add(
         "transientStorePoolEnable",
-        POOL.say(value=setup.setting(case, "transientStorePoolEnable").value, role=role, dledger=dledger),
+        POOL.say(value=setup.setting(case, "transientStorePoolEnable", hosts).value, role=role, dledger=dledger),
     )
-    flush = setup.setting(case, "flushDiskType").value
+    flush = setup.setting(case, "flushDiskType", hosts).value
     waits = flush == "SYNC_FLUSH" or role == "SYNC_MASTER"
     not_ok = sum(ledger.answered_not_ok.values()) if ledger.source == "ledger" else None
     add(
@@ -113,7 +119,7 @@ def audit(case: Case, ledger: Ledger, found: list[Stall]) -> list[Audited]:
         FLUSH.say(flush=flush, role=role, why=(FLUSH_WAITS if waits else FLUSH_FREE).say(count=not_ok)),
         not_ok,
     )
-    add("brokerFastFailureEnable", FAST_FAIL.say(value=setup.setting(case, "brokerFastFailureEnable").value))
+    add("brokerFastFailureEnable", FAST_FAIL.say(value=setup.setting(case, "brokerFastFailureEnable", hosts).value))
     clients = setup.client_versions(case)
     busy = (
         sum(n for kind, n in errors.items() if kind in attempts.BUSY_CODE)

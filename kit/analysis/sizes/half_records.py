@@ -20,6 +20,7 @@ from kit.rocketmq import binary_format, names, size
 if TYPE_CHECKING:
     from kit.case.case import Case
 
+_TOGETHER: Final = 100_000
 
 READ: Final = (
     *("uniq_key", "file", "physical_offset", "store_timestamp", "topic", "queue_offset", "sys_flag"),
@@ -47,14 +48,13 @@ def properties_bytes(rows: pd.DataFrame) -> pd.Series[int]:
 
 
 def by_broker(case: Case, where: pc.Expression | None, more: tuple[str, ...]) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield (broker, half records of it that `where` keeps), as many at once as are read at once: `_READ`, `more` and
+    """Yield (broker, half records of it that `where` keeps), those of some `_TOGETHER` at once: `READ`, `more` and
     check_times (-1: none). The broker as `owners.by_host` calls it.
     """
-    mine = owners.HALF if where is None else owners.HALF & where
+    wanted = owners.HALF if where is None else owners.HALF & where
     known = owners.by_host(case)
-    for batch in scan.batches(case, (*READ, *more), mine):
-        if batch.num_rows:
-            rows = scan.whole(pa.Table.from_batches([batch]))
-            found = scan.frame(rows).assign(check_times=scan.numbers(rows[promoted(names.CHECK_TIMES)]))
-            host = found["offset_msg_id"].str[:-16]
-            yield from found.groupby(host.map(known), sort=False)
+    for table in scan.together(scan.batches(case, (*READ, *more), wanted), _TOGETHER):
+        rows = scan.whole(table)
+        found = scan.frame(rows).assign(check_times=scan.numbers(rows[promoted(names.CHECK_TIMES)]))
+        host = found["offset_msg_id"].str[:-16]
+        yield from found.groupby(host.map(known), sort=False)

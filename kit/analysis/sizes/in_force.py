@@ -29,10 +29,8 @@ PRINTED: Final = tuple(name for name in (*refs.PRINTED, TEXT) if name not in hal
 
 @attrs.frozen
 class Limits:
-    """What the broker compares with what. `limit`: bytes of maxMessageSize, None where neither the evidence nor a
-    default says it; `known` as in
-    `case.setting`, `printed` where a refusal prints it. `how`: `total`, `body`, `body+64k`, None where the release is
-    not known; `version`: the
+    """What the broker compares with what. `limit`: bytes of maxMessageSize, None where neither the evidence nor a default says it; `known` as in
+    `case.setting`, `printed` where a refusal prints it. `how`: `total`, `body`, `body+64k`, None where the release is not known; `version`: the
     release it was worked out with, None for unknown.
     """
 
@@ -51,9 +49,8 @@ class Limits:
 
 
 def limits(case: Case, owner: str | None = None) -> Limits:
-    """Return the limits in force at the broker that `owners.by_host` calls so; without one at that whose half
-    messages loop, or the only one that has any. Worked out once per broker. Where it is open which broker is meant,
-    the oldest of several releases counts: it is the strictest.
+    """Return the limits in force at the broker that `owners.by_host` calls so; without one at that whose half messages loop, or the only one that has
+    any. Worked out once per broker. Where it is open which broker is meant, the oldest of several releases counts: it is the strictest.
     """
     meant = owner or _concerned(case)
     return once(case, f"size limits {meant}", lambda: _limits(case, meant))
@@ -63,8 +60,8 @@ def limits(case: Case, owner: str | None = None) -> Limits:
 def _concerned(case: Case) -> str | None:
     """Return the broker whose half messages the log shows refused, or else the only one with half messages."""
     known = owners.by_host(case) if case.has("messages") else {}
-    told = refusals.told(case)
-    looping = told.loc[told["event"] == "put-back-failed", "msg_id"].dropna().str.upper()
+    refused = refusals.told(case)
+    looping = refused.loc[refused["event"] == "put-back-failed", "msg_id"].dropna().str.upper()
     meant = {known[host] for host in looping.str[:-16].unique() if host in known} or set(known.values())
     return next(iter(meant)) if len(meant) == 1 else None
 
@@ -79,16 +76,16 @@ def _limits(case: Case, owner: str | None) -> Limits:
     version = Version.parse(known[0]) if known else _writer(case, owner)
     setting = setup.setting(case, "maxMessageSize", hosts)
     configured = integer(setting.value)
-    told = refusals.told(case)
-    told = told[np.array([brokers.is_of(case, hosts, file) is not False for file in told["file"]], bool)]
+    refused = refusals.told(case)
+    refused = refused[np.array([brokers.is_of(case, hosts, file) is not False for file in refused["file"]], bool)]
     how = (
         size.size_rule(version, dledger=dledger)
         if version
-        else _how_printed(told, configured if setting.known == "evidence" else None)
+        else _how_printed(refused, configured if setting.known == "evidence" else None)
     )
     said: str | None = setting.known if configured is not None else None
     limit, where = configured, setting.where
-    printed, at = _printed(case, told)
+    printed, at = _printed(case, refused)
     slack = size.TOTAL_SLACK if how == "body+64k" else 0
     if printed is not None and configured not in (printed, printed - size.TOTAL_SLACK):
         limit, where, said = printed - slack, at, "printed"
@@ -129,8 +126,7 @@ def _how_printed(told: pd.DataFrame, configured: int | None) -> str | None:
 def _writer(case: Case, owner: str | None) -> Version | None:
     """Return a release that writes half records as this broker's are, None where more than one rule fits.
 
-    CLUSTER since 4.6.0, MSG_REGION since 5.0.0, __transactionId__ since 5.1.0; no separator at the end from 4.9.1 to
-    5.1.x (`kit.rocketmq.versions`).
+    CLUSTER since 4.6.0, MSG_REGION since 5.0.0, __transactionId__ since 5.1.0; no separator at the end from 4.9.1 to 5.1.x (`kit.rocketmq.versions`).
     """
     if not case.has("messages"):
         return None

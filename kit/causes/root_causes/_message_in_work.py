@@ -55,11 +55,11 @@ def same_minimum(case: Case) -> facts.Said | None:
 
 def in_work(case: Case, queue: lag.Stuck) -> Message:
     """Return what shows the message at the offset where a queue is."""
-    mine = (queue.topic, queue.queue_id)
+    place = (queue.topic, queue.queue_id)
     attempts = [
         s
         for s in facts.of(case, "orderly-not-done", group=queue.group)
-        if s.queue and (s.queue[0], s.queue[2]) == mine and s.values.get("queue_offset") == str(queue.offset)
+        if s.queue and (s.queue[0], s.queue[2]) == place and s.values.get("queue_offset") == str(queue.offset)
     ]
     threads = stacks.of_group(case, queue.group, frozenset(handled.places(case, queue.group)))
     if attempts:
@@ -101,7 +101,7 @@ def in_work(case: Case, queue: lag.Stuck) -> Message:
     if (
         still is not None
         and still.queue
-        and (still.queue[0], still.queue[2]) == mine
+        and (still.queue[0], still.queue[2]) == place
         and still.lowest["min_offset"] == queue.offset
     ):
         return Message(

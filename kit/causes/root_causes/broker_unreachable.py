@@ -30,12 +30,14 @@ LEADS_TO = ("client-timeout",)
 
 TITLE = T("Clients cannot reach the address that the broker advertises")
 NONE = T("No client failed to connect to a broker it never reached.")
-SUMMARY = T("{clients} clients never reached {address}, the address the broker advertises; {failed} sends failed.")
+SUMMARY = T(
+    "{clients} {clients:client|clients} never reached {address}, the address the broker advertises; {failed} {failed:send|sends} failed."
+)
 SUMMARY_INSTEAD = T(
-    "{clients} clients never reached {address}, the address the broker advertises; its host can be reached as {instead}. "
+    "{clients} {clients:client|clients} never reached {address}, the address the broker advertises; its host can be reached as {instead}. "
     "{failed} sends failed."
 )
-FAILED = T("Connects of clients to {address} failed ({count} lines); none succeeded.")
+FAILED = T("Connects of clients to {address} failed ({count} {count:line|lines}); none succeeded.")
 NOT_FAILED = T("Connects of clients to an address that a broker advertises failed.")
 REACHED = T("Clients reached the broker address {address}: it is not the address that is wrong.")
 ONLY_HOST = T("{address} is an address that only the broker's host knows ({interface}).")
@@ -47,13 +49,13 @@ NOT_SHOWN = T("Which address of the broker can be reached is not shown.")
 NO_OTHER = T("The broker's host has no other address than {address}: the address is right, something between is not.")
 ADVERTISED = T("The broker advertises {address}.")
 LIST = T(
-    "Consumers cannot ask the broker {address} for the members of their group ({count} lines): an address that other hosts hardly reach."
+    "Consumers cannot ask the broker {address} for the members of their group ({count} {count:line|lines}): an address that other hosts hardly reach."
 )
 DOCKER = T("{address} lies in 172.17.0.0/16, the default bridge network of Docker.")
 TIMED_OUT = T(
     'Sends ended in "sendDefaultImpl call timeout" without an answer of a broker ({count} lines): the connect attempt used up their time.'
 )
-SELECTED = T("A consumer got no list of its group's clients, so it pulls nothing ({count} lines).")
+SELECTED = T("A consumer got no list of its group's clients, so it pulls nothing ({count} {count:line|lines}).")
 SLOW = T(
     'an open connection that answers too late says "wait response on the channel", with an address that was reached'
 )

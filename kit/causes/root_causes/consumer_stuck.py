@@ -192,13 +192,13 @@ def _record(case: Case, queue: lag.Stuck) -> tuple[Ref, str | None] | None:
 def _known_end(case: Case, queue: lag.Stuck) -> int:
     """Return the end of the queue as long as it stood: the last one known if it still is there."""
     last = handled.last_positions(case, queue.group, queue.topic)
-    mine = last[
+    of_queue = last[
         (last["queue_id"] == queue.queue_id)
         & (last["broker"] == queue.broker)
         & last["end"].notna()
         & (last["offset"] == queue.offset)
     ]
-    return max([queue.end, *(int(end) for end in mine["end"])])
+    return max([queue.end, *(int(end) for end in of_queue["end"])])
 
 
 def _figures(
@@ -267,7 +267,7 @@ def _missing(case: Case, finding: Finding, queue: lag.Stuck, no_record: bool) ->
 
 def _table(case: Case, queue: lag.Stuck) -> Any:
     every = positions.every(case)
-    mine = every[(every["group"] == queue.group) & (every["topic"] == queue.topic) & every["end"].notna()]
-    return mine[
+    of_queue = every[(every["group"] == queue.group) & (every["topic"] == queue.topic) & every["end"].notna()]
+    return of_queue[
         ["time", "source", "group", "topic", "broker", "queue_id", "offset", "end", "lag", "file", "line"]
     ].head(5_000)

@@ -1,12 +1,8 @@
-"""message-size-mismatch: a half message that was just small enough is refused when the check puts it back with more
-properties, and the check loops.
+"""message-size-mismatch: a half message that was just small enough is refused when the check puts it back with more properties, and the check loops.
 
-Deciding step: a put-back of a half message refused for its size: the check thread's "message size exceeded", or
-"PutBackToHalfQueueReturnResult write
-failed" for a record whose put-back exceeds the known limit. Source of the mechanism: client/Validators.checkMessage
-(raw body), store/CommitLog (whole
-record, up to 4.9.3), broker/transaction/queue/TransactionalMessageServiceImpl.check (no advance after a failed
-put-back, all releases).
+Deciding step: a put-back of a half message refused for its size: the check thread's "message size exceeded", or "PutBackToHalfQueueReturnResult write
+failed" for a record whose put-back exceeds the known limit. Source of the mechanism: client/Validators.checkMessage (raw body), store/CommitLog
+(whole record, up to 4.9.3), broker/transaction/queue/TransactionalMessageServiceImpl.check (no advance after a failed put-back, all releases).
 """
 
 from __future__ import annotations
@@ -217,16 +213,11 @@ def _moment(when: Any) -> str | None:
 
 def _limit_step(found: Seen, shown: bool) -> Step:
     known = found.limits
-    claim = Claim.LIMIT.say(
-        limit=known.limit, what=MEASURES[known.how] if known.how else UNKNOWN, version=known.version
-    )
+    what = MEASURES[known.how] if known.how else UNKNOWN
+    claim = Claim.LIMIT.say(limit=known.limit, what=what, version=known.version)
     # A limit by itself points at nothing.
-    return Step(
-        claim,
-        "supporting",
-        True if shown and known.limit is not None and known.how else None,
-        (known.where,) if known.where else (),
-    )
+    holds = True if shown and known.limit is not None and known.how else None
+    return Step(claim, "supporting", holds, (known.where,) if known.where else ())
 
 
 def _rejects_step(rejects: refusals.Rejects, shown: bool) -> Step:

@@ -11,7 +11,7 @@ from kit.charts import GREEN, GREY, PALETTE, SKY, SYMBOLS, VERMILLION, Chart, es
 from kit.i18n import Lang, T
 
 LAG = T("How far behind each queue was")
-LAG_READING = T("{name} lags most: {lag} messages at last, in {queues} queues.")
+LAG_READING = T("{name} lags most: {lag} {lag:message|messages} at last, in {queues} {queues:queue|queues}.")
 LAG_ALT = T(
     "One line for each queue of the group that lags most: messages behind, over time; all groups are in the table."
 )
@@ -59,9 +59,9 @@ def lag(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     last = known.sort_values("time").drop_duplicates(keys, keep="last")
     largest: Any = last.groupby(["group", "topic"])["lag"].sum().astype("int64").idxmax()
     group, topic = largest
-    mine = known[(known["group"] == group) & (known["topic"] == topic)]
+    of_group = known[(known["group"] == group) & (known["topic"] == topic)]
     traces = []
-    for n, ((broker, queue_id), part) in enumerate(mine.groupby(["broker", "queue_id"], sort=True)):
+    for n, ((broker, queue_id), part) in enumerate(of_group.groupby(["broker", "queue_id"], sort=True)):
         if n == MOST_QUEUES:
             break
         marker = {"color": PALETTE[n % len(PALETTE)], "symbol": SYMBOLS[n % len(SYMBOLS)], "size": 7}
@@ -104,12 +104,12 @@ def owners(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     places = list(dict.fromkeys(known["place"]))
     bars = []
     for n, place in enumerate(places):
-        mine = (known["place"] == place).to_numpy()
+        of_place = (known["place"] == place).to_numpy()
         bars.append(
             go.Bar(
-                y=[lane for lane, own in zip(lanes, mine, strict=True) if own],
-                x=((end - begin).dt.total_seconds() * 1000)[mine],
-                base=begin[mine],
+                y=[lane for lane, own in zip(lanes, of_place, strict=True) if own],
+                x=((end - begin).dt.total_seconds() * 1000)[of_place],
+                base=begin[of_place],
                 orientation="h",
                 name=escape(place, 40),
                 offsetgroup=str(n),

@@ -11,7 +11,9 @@ from kit.charts import GREEN, VERMILLION, Chart, escape, figure
 from kit.i18n import Lang, T
 
 TITLE = T("Where the offsets moved")
-READING = T("{queues} queues moved: {skipped} messages were skipped, {again} handled again.")
+READING = T(
+    "{queues} {queues:queue|queues} moved: {skipped} {skipped:message was|messages were} skipped, {again} handled again."
+)
 ALT = T(
     "One line for each queue from the offset it had to the one it went on from; what was skipped and what was repeated differ in colour and mark."
 )

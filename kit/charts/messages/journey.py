@@ -10,7 +10,7 @@ from kit.i18n import Lang, T
 
 JOURNEY = T("The journey of one message")
 JOURNEY_READING = T(
-    "{records} copies with {ids} offset ids and one UNIQ_KEY in {seconds} s; consumers wrote down {handled} deliveries, {good} of them with success."
+    "{records} {records:copy|copies} with {ids} offset ids and one UNIQ_KEY in {seconds} s; consumers wrote down {handled} {handled:delivery|deliveries}, {good} of them with success."
 )
 JOURNEY_ALT = T(
     "One lane for each stage and one for the consumer; lines lead from each copy to the one written from it; the same rows are in the table."
@@ -52,7 +52,7 @@ def journey(records: pd.DataFrame, handled: pd.DataFrame | None = None, lang: La
         }
     )
     if len(done):
-        told = pd.DataFrame(
+        delivered = pd.DataFrame(
             {
                 "at": done["at"],
                 "stage": CONSUMER_LANE.render(lang),
@@ -61,7 +61,7 @@ def journey(records: pd.DataFrame, handled: pd.DataFrame | None = None, lang: La
                 "why": done["result"],
             }
         )
-        table = pd.concat([table, told], ignore_index=True).sort_values("at", kind="stable", ignore_index=True)
+        table = pd.concat([table, delivered], ignore_index=True).sort_values("at", kind="stable", ignore_index=True)
     good = int((done["end"] == "good").sum()) if len(done) else 0
     seconds = round((at.max() - at.min()).total_seconds(), 1)
     reading = JOURNEY_READING.say(
@@ -72,9 +72,9 @@ def journey(records: pd.DataFrame, handled: pd.DataFrame | None = None, lang: La
 
 def life(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart the journey of the first message of `frame`: its copies and, where `row` is `delivery`, what consumers did with them."""
-    mine = frame[frame["id"] == frame["id"].iloc[0]] if len(frame) else frame
-    copies = mine[mine["row"] == "copy"] if len(mine) else mine
-    return journey(copies, mine[mine["row"] == "delivery"] if len(mine) else None, lang)
+    of_message = frame[frame["id"] == frame["id"].iloc[0]] if len(frame) else frame
+    copies = of_message[of_message["row"] == "copy"] if len(of_message) else of_message
+    return journey(copies, of_message[of_message["row"] == "delivery"] if len(of_message) else None, lang)
 
 
 def _deliveries(handled: pd.DataFrame | None) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from kit.i18n import Lang, T
 
 FUNNEL = T("Retries of each consumer group")
 FUNNEL_READING = T(
-    "{group} sent back {first} messages after their first failure; {dlq} of them ended in its dead letter topic."
+    "{group} sent back {first} {first:message|messages} after their first failure; {dlq} of them ended in its dead letter topic."
 )
 FUNNEL_ALT = T("Bars for each group, from the first failure through each retry to the dead letters.")
 NO_FUNNEL = T("No message was sent back.")
@@ -19,9 +19,7 @@ SENT_BACK, RETRIED, GIVEN_UP, DEAD = T("sent back {n}"), T("retry {n}"), T("give
 
 
 def funnel(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart the retry funnel: `consumer_group`, `level`, `step` (`sent back`, `retry`, `given up`, `dlq`), `messages`,
-    `seconds`, of `stages.funnel`.
-    """
+    """Chart the retry funnel: `consumer_group`, `level`, `step` (`sent back`, `retry`, `given up`, `dlq`), `messages`, `seconds`, of `stages.funnel`."""
     named = {"consumer_group": GROUP, "step": STEP, "messages": MESSAGES, "seconds": SECONDS}
     says = {"sent back": SENT_BACK, "retry": RETRIED, "given up": GIVEN_UP, "dlq": DEAD}
     shown = frame[frame["step"].isin(says)] if len(frame) else frame
@@ -43,15 +41,15 @@ def funnel(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     groups = list(dict.fromkeys(table["consumer_group"]))[:12]
     bars = []
     for group in groups:
-        mine = (table["consumer_group"] == group).to_numpy()
+        of_group = (table["consumer_group"] == group).to_numpy()
         bars.append(
             go.Bar(
-                y=[f"{escape(group, 32)} · {step}" for step in table["step"][mine]],
-                x=table["messages"][mine],
+                y=[f"{escape(group, 32)} · {step}" for step in table["step"][of_group]],
+                x=table["messages"][of_group],
                 orientation="h",
-                text=[f"{n:,}" for n in table["messages"][mine]],
+                text=[f"{n:,}" for n in table["messages"][of_group]],
                 textposition="outside",
-                marker={"color": [colours[s] for s in shown["step"].to_numpy()[mine]]},
+                marker={"color": [colours[s] for s in shown["step"].to_numpy()[of_group]]},
                 showlegend=False,
                 cliponaxis=False,
                 hovertemplate="%{y}: %{x:,}<extra></extra>",

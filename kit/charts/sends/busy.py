@@ -1,6 +1,4 @@
-"""Charts of a busy broker: one time axis of what arrived, was stored, failed and stalled; what became of failed
-sends; a replay under other limits.
-"""
+"""Charts of a busy broker: one time axis of what arrived, was stored, failed and stalled; what became of failed sends; a replay under other limits."""
 
 from __future__ import annotations
 
@@ -15,8 +13,10 @@ from kit.i18n import Lang, T
 from kit.rocketmq.busy_replay import OUTCOMES, what_if
 
 AXIS = T("One time axis: arrivals, failures, queues, host")
-AXIS_READING = T("{failed} sends failed.")
-AXIS_STALLED = T("{failed} sends failed; in the shaded times nothing was stored although messages waited.")
+AXIS_READING = T("{failed} {failed:send|sends} failed.")
+AXIS_STALLED = T(
+    "{failed} {failed:send|sends} failed; in the shaded times nothing was stored although messages waited."
+)
 AXIS_ALT = T(
     "Five panels over one time axis: messages born and stored a second, failed sends by kind, size of the send queue, bytes written to disk, load of "
     "the host. "
@@ -74,9 +74,7 @@ ROWS: Final = ((0.74, 1.0), (0.50, 0.69), (0.34, 0.45), (0.17, 0.29), (0.0, 0.12
 
 
 def axis(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart one time axis. `frame` as from `kit.analysis.sends.load_timeline.seconds`: one row per step; columns
-    without evidence are null.
-    """
+    """Chart one time axis. `frame` as from `kit.analysis.sends.load_timeline.seconds`: one row per step; columns without evidence are null."""
     series = {
         "time": TIME,
         "born": BORN,
@@ -202,9 +200,7 @@ def replay(
     wait: float = 200,
     lang: Lang = "en",
 ) -> Chart:
-    """Replay recorded arrivals (at_ms, sends) against recorded pauses (start_ms, end_ms) under other limits; see
-    `kit.rocketmq.busy_replay.what_if`.
-    """
+    """Replay recorded arrivals (at_ms, sends) against recorded pauses (start_ms, end_ms) under other limits; see `kit.rocketmq.busy_replay.what_if`."""
     names = {"outcome": OUTCOME, "sends": SENDS}
     if arrivals.empty or stalls.empty:
         nothing = pd.DataFrame(columns=pd.Index(["outcome", "sends"]))

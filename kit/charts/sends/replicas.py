@@ -10,9 +10,9 @@ from kit.i18n import Lang, T
 
 TITLE = T("Acknowledged by the master, and on the replica")
 READING = T(
-    "{acknowledged} sends were acknowledged; {missing} of them are not on the replica, the first at {first} UTC."
+    "{acknowledged} {acknowledged:send was|sends were} acknowledged; {missing} of them are not on the replica, the first at {first} UTC."
 )
-READING_WHOLE = T("{acknowledged} sends were acknowledged; the replica holds all of them.")
+READING_WHOLE = T("{acknowledged} {acknowledged:send was|sends were} acknowledged; the replica holds all of them.")
 ALT = T("Stacked bars over time: acknowledged sends that the replica holds, and those it lacks.")
 NOTHING = T("No acknowledged send can be compared with a replica.")
 TIME, SENDS = T("time of the send (UTC)"), T("acknowledged sends")

@@ -50,7 +50,9 @@ ZOOM: Final = 200
 """Bytes below the limit that are drawn: a put-back adds 26 to about 70."""
 
 QUEUE = T("The half queue over time")
-QUEUE_READING = T("At the last round the check was at offset {at} of {end}: {behind} records were behind it.")
+QUEUE_READING = T(
+    "At the last round the check was at offset {at} of {end}: {behind} {behind:record was|records were} behind it."
+)
 QUEUE_END = T("The half queue grew to offset {end}; where the check was is not in the logs of this evidence.")
 QUEUE_NONE = T("Neither the half queue nor the checks are in the evidence.")
 QUEUE_ALT = T("Two stepped lines over time: the end of the half queue and where the check is.")

@@ -29,8 +29,7 @@ MARKS: Final[dict[Outcome, tuple[str, str]]] = {
     "row_without_message": ("✗ R", "#f6d78f"),
     "message_without_row": ("✗ M", "#f0b18a"),
 }
-"""Mark and colour of an outcome: the mark says it without the colour. Tints of the palette, on which dark text
-reads."""
+"""Mark and colour of an outcome: the mark says it without the colour. Tints of the palette, on which dark text reads."""
 INKED: Final = "#16191d"
 
 SWITCHES: Final[dict[str, T]] = {
@@ -90,9 +89,9 @@ def what_if(given: Assumptions | None = None, lang: Lang = "en") -> Chart:
 
 
 def _shortest(row: dict[str, Any], lang: Lang) -> str:
-    told = {placement.OUTCOMES[outcome]: placement.describe(path) for outcome, path in row["outcomes"].items()}
+    paths = {placement.OUTCOMES[outcome]: placement.describe(path) for outcome, path in row["outcomes"].items()}
     return "<br>".join(
-        f"{outcome.render(lang)}: {' → '.join(step.render(lang) for step in steps)}" for outcome, steps in told.items()
+        f"{outcome.render(lang)}: {' → '.join(step.render(lang) for step in steps)}" for outcome, steps in paths.items()
     )
 
 

@@ -20,7 +20,7 @@ NO_ZONE: Final = 9999
 NO_TIME: Final = -(2**62)
 
 
-@njit("int64(uint8[::1],int64,int64)", cache=True)
+@njit("int64(uint8[::1],int64,int64)", cache=True, nogil=True)
 def number(buf, p, n):  # type: ignore[no-untyped-def]
     """Return the number of `n` digits at `p`, -1 where one is not a digit."""
     value = 0
@@ -32,7 +32,7 @@ def number(buf, p, n):  # type: ignore[no-untyped-def]
     return value
 
 
-@njit("int64(int64,int64,int64)", cache=True)
+@njit("int64(int64,int64,int64)", cache=True, nogil=True)
 def days(y, m, d):  # type: ignore[no-untyped-def]
     """Return the days since 1970-01-01 of a date (proleptic Gregorian)."""
     y -= m <= 2
@@ -42,13 +42,13 @@ def days(y, m, d):  # type: ignore[no-untyped-def]
     return era * 146097 + yoe * 365 + yoe // 4 - yoe // 100 + doy - 719468
 
 
-@njit("boolean(uint8)", cache=True)
+@njit("boolean(uint8)", cache=True, nogil=True)
 def word(c):  # type: ignore[no-untyped-def]
     """Tell whether `c` can be in a word (ASCII letter, digit or `_`)."""
     return (48 <= c <= 57) or (65 <= c <= 90) or (97 <= c <= 122) or c == 95
 
 
-@njit("int64(uint8[::1],int64,int64,int64[::1])", cache=True)
+@njit("int64(uint8[::1],int64,int64,int64[::1])", cache=True, nogil=True)
 def time_at(buf, s, e, row):  # type: ignore[no-untyped-def]
     """Read a full date and time at `s` into `row`; return where it ends, -1 if absent."""
     if e - s < 19 or buf[s] < 49 or buf[s] > 50:

@@ -195,7 +195,8 @@ def _whole(data: np.ndarray, *, last: bool) -> np.ndarray:
 def _batch(window: _Window, first: int, stop: int, line: int, piece: Piece, options: Options) -> pa.RecordBatch:
     heads = window.heads[first:stop]
     after = np.append(window.heads[first + 1 : stop + 1], window.starts.size)[: heads.size]
-    rows = window.rows[heads]
+    each = int(heads[-1]) - int(heads[0]) + 1 == heads.size  # no line was folded: nothing needs to be copied
+    rows = window.rows[int(heads[0]) : int(heads[-1]) + 1] if each else window.rows[heads]
     begin = np.where(rows[:, p.MESSAGE] < 0, window.starts[heads], rows[:, p.MESSAGE])
     end = np.maximum(window.ends[heads], begin)
     found = None
@@ -243,10 +244,17 @@ def _events(
     entry = np.repeat(np.arange(heads.size, dtype=np.int64), after - heads)
     found, event = nd.find(nd.known_texts(), window.buf, starts, ends, entry)
 
+    gaps = starts[1:] - ends[:-1]
+    apart = np.cumsum(np.append(False, (gaps != 1) & (gaps != 2)))
+    """Behind how many lines the next one of the file does not follow: rewritten ones are elsewhere."""
+
     def text(i: int) -> bytes:
-        mine = slice(int(heads[i]) - low, int(after[i]) - low)
-        if mine.stop - mine.start == 1:
-            return window.buf[starts[mine.start] : ends[mine.start]].tobytes()
+        first, last = int(heads[i]) - low, int(after[i]) - low - 1
+        if first == last:
+            return window.buf[starts[first] : ends[first]].tobytes()
+        if apart[first] == apart[last] and ends[last] - starts[first] <= ln.CAP:
+            return window.buf[starts[first] : ends[last]].tobytes().replace(b"\r\n", b"\n")
+        mine = slice(first, last + 1)
         parts = (window.buf[a : min(b, a + ln.CAP)].tobytes() for a, b in zip(starts[mine], ends[mine], strict=True))
         return b"\n".join(parts)
 

@@ -8,13 +8,14 @@ import numpy as np
 import pyarrow as pa
 from numba import njit
 
+from kit.formats.commitlog.simd import ONE, load64, low_bit, match32, store64
 from kit.formats.logs.prefix import FIELDS, KIND, NONE, classify, in_trace
 
 CAP: Final = 1 << 20
 """Bytes of a message (or a trace) that are kept; of a longer one the start and the end, the cut noted between them."""
 
 
-@njit("int64(uint8[::1],int64[::1],int64[::1],int64[:,::1],boolean,int64[::1])", cache=True)
+@njit("int64(uint8[::1],int64[::1],int64[::1],int64[:,::1],boolean,int64[::1])", cache=True, nogil=True)
 def fold(buf, starts, ends, rows, single, heads):  # type: ignore[no-untyped-def]
     """Fill `heads` with the line that starts each entry; return how many.
 
@@ -34,14 +35,31 @@ def fold(buf, starts, ends, rows, single, heads):  # type: ignore[no-untyped-def
     return count
 
 
-@njit("void(uint8[::1],int64[::1],int64[::1],int32[::1],uint8[::1])", cache=True)
+@njit("void(uint8[::1],int64[:],int64[:],int32[::1],uint8[::1])", cache=True, nogil=True)
 def _copy(buf, starts, ends, offsets, out):  # type: ignore[no-untyped-def]
+    """Copy ranges behind each other, eight bytes at once: `out` has room for eight more, and what is written too far is
+    overwritten by the next.
+    """
     for i in range(starts.size):
-        # Unsigned positions spare the test for negative ones.
-        s = np.uint64(starts[i])
-        o = np.uint64(offsets[i])
-        for j in range(np.uint64(ends[i]) - s):
-            out[o + j] = buf[s + j]
+        s, o = starts[i], int(offsets[i])
+        size = offsets[i + 1] - o
+        if s + size + 8 <= buf.size:
+            for j in range(0, size, 8):
+                store64(out, o + j, load64(buf, s + j))
+        else:
+            for j in range(size):
+                out[o + j] = buf[s + j]
+
+
+@njit("int64(int64[:],int64[:],int32[::1])", cache=True, nogil=True)
+def _measure(starts, ends, offsets):  # type: ignore[no-untyped-def]
+    size = np.int64(0)
+    for i in range(starts.size):
+        # Nothing starts at -1.
+        if starts[i] >= 0 and ends[i] > starts[i]:
+            size += ends[i] - starts[i]
+        offsets[i + 1] = size
+    return size
 
 
 @njit(
@@ -75,13 +93,11 @@ def _traces(buf, starts, ends, first, last, more0, more1, offsets, out, write): 
 
 def gather(buf: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return Arrow offsets and data of the byte ranges starts..ends (empty where starts < 0)."""
-    starts = np.where(starts < 0, 0, starts)
-    ends = np.maximum(np.where(ends < 0, 0, ends), starts)
     offsets = np.zeros(starts.size + 1, np.int32)
-    np.cumsum(ends - starts, out=offsets[1:])
-    out = np.empty(int(offsets[-1]), np.uint8)
+    size = _measure(starts, ends, offsets)
+    out = np.empty(size + 8, np.uint8)
     _copy(buf, starts, ends, offsets, out)
-    return offsets, out
+    return offsets, out[:size]
 
 
 def join(
@@ -101,7 +117,7 @@ def join(
     return offsets, out
 
 
-@njit("int64(uint8[::1],int32[::1],int32[::1],uint8[::1],boolean)", cache=True)
+@njit("int64(uint8[::1],int32[::1],int32[::1],uint8[::1],boolean)", cache=True, nogil=True)
 def _repair(data, offsets, out_offsets, out, write):  # type: ignore[no-untyped-def]
     """Copy strings with every byte that is not valid UTF-8 written as `\\xNN`; without `write` only measure."""
     o = 0
@@ -181,14 +197,33 @@ def count_lf(buf: np.ndarray) -> int:
     return int(np.count_nonzero(buf == 10))
 
 
+@njit("void(uint8[::1],int64[::1],int64[::1])", cache=True, nogil=True)
+def _lines(buf, starts, ends):  # type: ignore[no-untyped-def]
+    """Fill in where each line starts and ends; both have room for one more than there are line feeds."""
+    count = 0
+    starts[0] = 0
+    at = 0
+    while at < buf.size:
+        bits = np.uint64(buf[at] == 10)
+        size = 1
+        if at + 32 <= buf.size:
+            bits, size = match32(buf, at, np.uint8(10)), 32
+        while bits:
+            feed = at + low_bit(bits)
+            bits &= bits - ONE
+            ends[count] = feed - (feed > starts[count] and buf[feed - 1] == 13)
+            count += 1
+            starts[count] = feed + 1
+        at += size
+    ends[count] = buf.size - (buf.size > starts[count] and buf[buf.size - 1] == 13)
+
+
 def lines(buf: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return starts and ends of the lines in `buf`; the LF and a CR before it belong to none."""
-    feeds = np.flatnonzero(buf == 10)
-    starts, ends = np.append(np.int64(0), feeds + 1), np.append(feeds, np.int64(buf.size))
-    if starts[-1] == buf.size:
-        starts, ends = starts[:-1], ends[:-1]
-    ends -= (ends > starts) & (buf[ends - 1] == 13)
-    return starts, ends
+    count = count_lf(buf) + 1
+    starts, ends = np.empty(count, np.int64), np.empty(count, np.int64)
+    _lines(buf, starts, ends)
+    return (starts[:-1], ends[:-1]) if starts[-1] == buf.size else (starts, ends)
 
 
 def rows(buf: np.ndarray, starts: np.ndarray, ends: np.ndarray, mode: int) -> np.ndarray:

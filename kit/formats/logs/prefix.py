@@ -1,7 +1,6 @@
 """The numba kernel that understands the prefix of one log line: its time, level, thread and logger.
 
-No regular expression: the columns of the time are fixed, the rest is found by its separators. Slugs as in
-`kit.rocketmq.log_layouts`.
+No regular expression: the columns of the time are fixed, the rest is found by its separators. Slugs as in `kit.rocketmq.log_layouts`.
 """
 
 # mypy: disable-error-code="assignment"
@@ -97,7 +96,7 @@ _KINDS: Final = (
 SLUG_OF_KIND: Final = dict(enumerate(_KINDS))
 
 
-@njit("int64(uint8[::1],int64,int64)", cache=True)
+@njit("int64(uint8[::1],int64,int64)", cache=True, nogil=True)
 def _level(buf, p, e):  # type: ignore[no-untyped-def]
     """Return the length of the level that is at `p` in any case, 0 for none."""
     # A word as a number of base 32: TRACE DEBUG INFO WARN ERROR FATAL WARNING SEVERE NOTICE.
@@ -116,7 +115,7 @@ def _level(buf, p, e):  # type: ignore[no-untyped-def]
     return 0
 
 
-@njit("int64(uint8[::1],int64,int64)", cache=True)
+@njit("int64(uint8[::1],int64,int64)", cache=True, nogil=True)
 def _dotted(buf, s, e):  # type: ignore[no-untyped-def]
     """Tell (1 or 0) whether s..e looks like a Java class name with its package."""
     if e <= s or buf[s] < 97 or buf[s] > 122:
@@ -133,7 +132,7 @@ def _dotted(buf, s, e):  # type: ignore[no-untyped-def]
     return 1 if dots else 0
 
 
-@njit("int64(uint8[::1],int64,int64,int64,int64[::1])", cache=True)
+@njit("int64(uint8[::1],int64,int64,int64,int64[::1])", cache=True, nogil=True)
 def _broker(buf, p, e, mode, row):  # type: ignore[no-untyped-def]
     """Fill `row` for the broker's three layouts, `p` on the blank behind a time without fraction; 0 where none fits."""
     if p + 2 >= e or buf[p] != 32:
@@ -173,7 +172,7 @@ def _broker(buf, p, e, mode, row):  # type: ignore[no-untyped-def]
     return 0
 
 
-@njit("boolean(uint8[::1],int64,int64)", cache=True)
+@njit("boolean(uint8[::1],int64,int64)", cache=True, nogil=True)
 def _rocketmq(buf, s, e):  # type: ignore[no-untyped-def]
     """Tell whether the logger s..e is one of the client's own: Rocketmq…, RocketMQ…, io.netty…"""
     if e - s < 8:
@@ -197,7 +196,7 @@ def _rocketmq(buf, s, e):  # type: ignore[no-untyped-def]
     )
 
 
-@njit("int64(uint8[::1],int64,int64,int64,int64[::1])", cache=True)
+@njit("int64(uint8[::1],int64,int64,int64,int64[::1])", cache=True, nogil=True)
 def _general(buf, p, e, mode, row):  # type: ignore[no-untyped-def]
     """Fill `row` from the tokens behind the time: level, [brackets], pid, logger, up to ` - ` or ` : `."""
     start = p
@@ -316,7 +315,7 @@ def _general(buf, p, e, mode, row):  # type: ignore[no-untyped-def]
     return LEVEL_ONLY if row[LEVEL0] >= 0 else TIME_ONLY
 
 
-@njit("boolean(uint8[::1],int64,int64)", cache=True)
+@njit("boolean(uint8[::1],int64,int64)", cache=True, nogil=True)
 def in_trace(buf, p, e):  # type: ignore[no-untyped-def]
     """Tell whether p..e is a line of a Java stack trace: `at …`, `... 12 more`, `Caused by: …`."""
     while p < e and (buf[p] == 32 or buf[p] == 9):
@@ -332,7 +331,7 @@ def in_trace(buf, p, e):  # type: ignore[no-untyped-def]
     return buf[p + 1] == 97 and buf[p + 2] == 117 and buf[p + 3] == 115 and buf[p + 4] == 101 and buf[p + 5] == 100
 
 
-@njit("int64(uint8[::1],int64,int64,boolean)", cache=True)
+@njit("int64(uint8[::1],int64,int64,boolean)", cache=True, nogil=True)
 def _rare(buf, p, e, indented):  # type: ignore[no-untyped-def]
     """Return `RARE` where the line has a time of day near its start or is a JSON object, else `NONE`."""
     if p >= e or in_trace(buf, p, e):
@@ -347,7 +346,7 @@ def _rare(buf, p, e, indented):  # type: ignore[no-untyped-def]
     return NONE
 
 
-@njit("int64(uint8[::1],int64,int64,int64,int64[::1])", cache=True)
+@njit("int64(uint8[::1],int64,int64,int64,int64[::1])", cache=True, nogil=True)
 def prefix(buf, s, e, mode, row):  # type: ignore[no-untyped-def]
     """Fill `row` with the fields of the line s..e and return its kind, `NONE` where it starts no entry, `RARE` where others should look."""
     row[:] = -1
@@ -424,7 +423,7 @@ def prefix(buf, s, e, mode, row):  # type: ignore[no-untyped-def]
     return kind
 
 
-@njit("void(uint8[::1],int64[::1],int64[::1],int64,int64[:,::1])", cache=True)
+@njit("void(uint8[::1],int64[::1],int64[::1],int64,int64[:,::1])", cache=True, nogil=True)
 def classify(buf, starts, ends, mode, rows):  # type: ignore[no-untyped-def]
     """Fill one row of fields for each line."""
     for i in range(starts.size):

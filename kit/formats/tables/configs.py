@@ -28,8 +28,7 @@ CONFIGS: Final = pa.schema(
         ("backup", pa.bool_()),
     ]
 )
-"""`origin`: broker.conf, topics, subscriptionGroup, …; `subject`: the topic or group, null for the broker itself;
-`backup`: from a .bak."""
+"""`origin`: broker.conf, topics, subscriptionGroup, …; `subject`: the topic or group, null for the broker itself; `backup`: from a .bak."""
 
 OFFSETS: Final = pa.schema(
     [
@@ -67,12 +66,12 @@ def sniff(head: bytes, file: str = "", size: int | None = None) -> dict[str, Any
     text = head.decode("utf-8-sig", "replace").strip()
     if text.startswith("{"):
         return store_json.sniff(text, file)
-    known = {name for _, name, _ in properties(text) if name in BROKER_SETTINGS}
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith(("#", "!"))]
     shaped = sum(1 for line in lines if re.match(r"\s*[\w.]+\s*=(?!=)", line))
-    if len(known) >= 2 and shaped >= 0.5 * len(lines) and "=  " not in text:
-        return {"kind": "broker_conf", "known": len(known)}
-    return None
+    if shaped < 0.5 * len(lines) or "=  " in text:
+        return None
+    known = {name for _, name, _ in properties(text) if name in BROKER_SETTINGS}
+    return {"kind": "broker_conf", "known": len(known)} if len(known) >= 2 else None
 
 
 def _sniff_checkpoint(head: bytes, size: int | None) -> dict[str, Any] | None:

@@ -7,6 +7,7 @@ import csv
 import datetime as dt
 import io
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -61,7 +62,7 @@ def encoding(head: bytes) -> str | None:
             text = codecs.getincrementaldecoder(name)().decode(head)
         except UnicodeDecodeError:
             continue
-        odd = sum(1 for c in text if not c.isprintable() and c not in "\r\n\t\f\x1b\x01\x02")
+        odd = sum(n for c, n in Counter(text).items() if not c.isprintable() and c not in "\r\n\t\f\x1b\x01\x02")
         return name if odd <= len(text) // 50 else None
     return None
 
@@ -143,9 +144,7 @@ def rows(path: Path, how: Dialect | None, limit: int | None = None) -> Iterator[
 
 
 class _Lines:
-    """The lines of a table as `csv` wants them: a row may end at CR alone. `feeds` counts those that end at LF, as all
-    of the kit numbers lines.
-    """
+    """The lines of a table as `csv` wants them: a row may end at CR alone. `feeds` counts those that end at LF, as all of the kit numbers lines."""
 
     def __init__(self, text: Iterable[str]) -> None:
         self._text = text

@@ -64,7 +64,16 @@
   function draw(box, width) {
     const canvas = box.querySelector(".canvas");
     const spec = JSON.parse(box.querySelector("script[type='application/json']").textContent);
-    // Flows, and cells with long words in them, need their width: they scroll.
+    // Flows need their width: on a narrow window their table is shown instead, which says the same.
+    const fold = box.querySelector("details");
+    const told = !width && fold && box.clientWidth < 560 && spec.data.some((trace) => trace.type === "sankey");
+    if (told && !box.classList.contains("told")) fold.open = true;
+    box.classList.toggle("told", Boolean(told));
+    if (told) {
+      box.dataset.drawn = "yes";
+      return;
+    }
+    // Cells with long words in them need theirs too: they scroll.
     const rigid = (trace) => trace.type === "sankey" || (wordy(trace) && longest(trace) > 24);
     if (!spec.data.some(rigid)) box.classList.add("folds");
     const room = width || canvas.clientWidth;
@@ -85,7 +94,7 @@
   window.addEventListener("resize", () => {
     clearTimeout(waiting);
     waiting = setTimeout(() => boxes.forEach((box) => {
-      if (box.querySelector(".canvas").clientWidth !== Number(box.dataset.width)) draw(box);
+      if (box.classList.contains("told") || box.querySelector(".canvas").clientWidth !== Number(box.dataset.width)) draw(box);
     }), 120);
   });
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => all());

@@ -99,7 +99,7 @@ def test_pieces_count_the_lines_before_them(tmp_path: Path) -> None:
 def test_spark_reads_and_selects(spark, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     from pyspark.sql import functions as F  # noqa: N812
 
-    from kit.case.events import select
+    from kit.spark.known_texts import select
 
     path = tmp_path / "renamed"
     path.write_text(

@@ -1,8 +1,7 @@
 """dead-letter: messages that a consumer group stopped retrying, in its %DLQ% topic.
 
-Deciding step: records in a %DLQ% topic; without the store, the broker's `send msg to DLQ` (5.x) or a %DLQ% topic that
-mqadmin shows filled.
-Source: broker/processor/SendMessageProcessor.consumerSendMsgBack (reference §4.8).
+Deciding step: records in a %DLQ% topic; without the store, the broker's `send msg to DLQ` (5.x) or a %DLQ% topic that mqadmin shows filled. Source:
+broker/processor/SendMessageProcessor.consumerSendMsgBack (reference §4.8).
 """
 
 from __future__ import annotations
@@ -31,16 +30,16 @@ SLUG = "dead-letter"
 KIND: Kind = "neighbour"
 
 TITLE = T("A consumer group gave messages up")
-SUMMARY = T("{count} messages lie in dead letter topics ({groups}); nobody consumes them there.")
-SUMMARY_LOG = T("The broker moved {count} messages to dead letter topics.")
+SUMMARY = T("{count} {count:message lies|messages lie} in dead letter topics ({groups}); nobody consumes them there.")
+SUMMARY_LOG = T("The broker moved {count} {count:message|messages} to dead letter topics.")
 NONE = T("No message lies in a dead letter topic.")
-IN_DLQ = T("{records} records of {count} messages lie in dead letter topics: {groups}.")
-LOGGED = T("The broker's log says that {count} messages were moved to a dead letter topic.")
+IN_DLQ = T("{records} {records:record|records} of {count} messages lie in dead letter topics: {groups}.")
+LOGGED = T("The broker's log says that {count} {count:message was|messages were} moved to a dead letter topic.")
 LIES_IN = T("A message lies in a dead letter topic.")
 ON_THE_WAY = T("{count} more messages wait for a delay on their way to a dead letter topic.")
 NONE_WAITS = T("Messages wait for a delay on their way to a dead letter topic.")
 NO_FAILURE = T("The consumer's log shows its listener failing.")
-FAILED = T("The consumer's log shows its listener failing ({count} lines).")
+FAILED = T("The consumer's log shows its listener failing ({count} {count:line|lines}).")
 WANT_STORE = T("dead letters are records of %DLQ% + group")
 WANT_CLIENT = T("its `consumeMessage exception` says why the messages failed")
 ACTION = T("Find out why the listener fails, repair it, then send the dead letters again.")
@@ -144,8 +143,8 @@ def examine(case: Case) -> Finding:
 def _by_group(case: Case) -> pd.DataFrame:
     """Count dead letters by group, and what waits for a delay in front of a dead letter topic (`waiting`: more than have arrived)."""
     columns = ("consumer_group", "stage", "uniq_key", "offset_msg_id", "reconsume_times", "store_timestamp")
-    mine = _LETTERS | _WAITS
-    letters = scan.records(case, columns, mine).to_pandas().astype({"consumer_group": object, "stage": object})
+    where = _LETTERS | _WAITS
+    letters = scan.records(case, columns, where).to_pandas().astype({"consumer_group": object, "stage": object})
     letters["message"] = letters["uniq_key"].fillna(letters["offset_msg_id"])
     letters["store_timestamp"] = letters["store_timestamp"].dt.tz_localize(None)
     frame = (

@@ -1,9 +1,7 @@
 """retry-topic-too-long: %RETRY% + consumer group exceeds what the broker stores, so no message of that group can be sent back.
 
-Deciding steps: the name of the retry topic is too long (group name, or the length the broker prints); a send-back was
-refused for it.
-Limits: store/DefaultMessageStore.putMessage (127 characters, up to 5.0.0), broker/util/HookUtils (255 bytes for %RETRY%
-topics from 5.1.0).
+Deciding steps: the name of the retry topic is too long (group name, or the length the broker prints); a send-back was refused for it. Limits:
+store/DefaultMessageStore.putMessage (127 characters, up to 5.0.0), broker/util/HookUtils (255 bytes for %RETRY% topics from 5.1.0).
 """
 
 from __future__ import annotations
@@ -24,10 +22,12 @@ KIND: Kind = "neighbour"
 LEADS_TO = ("half-topic-blowup", "send-back-refused")
 
 TITLE = T("The retry topic's name is too long for the broker")
-SUMMARY = T("%RETRY% + group is {length} characters long ({limit} allowed): {count} send-backs were refused.")
+SUMMARY = T(
+    "%RETRY% + group is {length} characters long ({limit} allowed): {count} {count:send-back was|send-backs were} refused."
+)
 NONE = T("No send-back was refused for the length of its retry topic.")
 LONG = T("%RETRY% + group is {length} characters long; the broker stores names up to {limit}.")
-REFUSED = T("The broker refused {count} send-backs for it.")
+REFUSED = T("The broker refused {count} {count:send-back|send-backs} for it.")
 NOT_LONG = T("%RETRY% + group is longer than the {limit} characters up to which the broker stores names.")
 NOT_REFUSED = T("The broker refused send-backs for it.")
 WANT = T("its sendMessageBack Exception names the group and the broker's answer")

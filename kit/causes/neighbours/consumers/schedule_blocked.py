@@ -1,10 +1,8 @@
 """schedule-blocked: the delivery of a delayed message is refused again and again, and its delay level is blocked with everything behind it.
 
-The sister of the put-back loop: a delivered copy differs from the waiting one in its topic only, so it outgrows the
-limit where the real topic's name is
-longer than SCHEDULE_TOPIC_XXXX. Deciding step: the same delivery failed more than once, or was refused for its size
-(one failure is normal at a stop).
-Source: store/schedule/ScheduleMessageService (4.x), broker/schedule/ScheduleMessageService (5.x).
+The sister of the put-back loop: a delivered copy differs from the waiting one in its topic only, so it outgrows the limit where the real topic's name
+is longer than SCHEDULE_TOPIC_XXXX. Deciding step: the same delivery failed more than once, or was refused for its size (one failure is normal at a
+stop). Source: store/schedule/ScheduleMessageService (4.x), broker/schedule/ScheduleMessageService (5.x).
 """
 
 from __future__ import annotations
@@ -35,23 +33,25 @@ KIND: Kind = "neighbour"
 _WAITS: Final = ds.field("topic") == names.SCHEDULE_TOPIC
 _TARGET: Final = promoted(names.REAL_TOPIC)
 _READ: Final = ("file", "physical_offset", "store_timestamp", "queue_id", "queue_offset", "offset_msg_id")
+_TOGETHER: Final = 100_000
 FOR_SIZE: Final = ("MESSAGE_ILLEGAL", "PROPERTIES_SIZE_EXCEEDED")
 """store/PutMessageStatus of a record that is too large."""
 AGAIN: Final = 5
-"""s between failures that name no message, so that they are not one stop of the broker; the delivery is tried again
-after 10 s."""
+"""s between failures that name no message, so that they are not one stop of the broker; the delivery is tried again after 10 s."""
 
 TITLE = T("A delay level is blocked by a message that cannot be delivered")
 NONE = T("No delivery of a delayed message failed more than once.")
 SUMMARY = T(
-    "Deliveries of delayed messages failed {count} times; levels concerned: {levels}; {waiting} messages wait behind."
+    "Deliveries of delayed messages failed {count} times; levels concerned: {levels}; {waiting} {waiting:message waits|messages wait} behind."
 )
 FAILED = T(
     "The delivery of the same delayed message failed again and again: {count} failures, {for_size} of them for the size."
 )
 NOT_TOO_LARGE = T("Waiting records exceed the broker's limit under their real topic's name.")
-TOO_LARGE = T("{count} waiting records exceed the limit of {limit} bytes under their real topic's name.")
-BEHIND = T("{waiting} records wait behind it in the same level.")
+TOO_LARGE = T(
+    "{count} {count:waiting record exceeds|waiting records exceed} the limit of {limit} bytes under their real topic's name."
+)
+BEHIND = T("{waiting} {waiting:record waits|records wait} behind it in the same level.")
 WANT = T("a failed delivery names its message there")
 WANT_STORE = T("the waiting records show which cannot be delivered")
 ACTION = T("Raise maxMessageSize by the difference of the two topic names and restart the broker.")
@@ -137,17 +137,17 @@ def examine(case: Case) -> Finding:
 
 def _again(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the failed deliveries that are more than a stop of the broker."""
-    mine = rows[rows["event"] == "schedule-put-failed"]
-    if mine.empty:
-        return mine
-    by_id = mine.groupby("msg_id")["count"].transform("sum")  # null where the text names no message (4.9.3+)
-    lasted = mine.groupby("status", dropna=False)[["first", "last"]].transform(
+    failed = rows[rows["event"] == "schedule-put-failed"]
+    if failed.empty:
+        return failed
+    by_id = failed.groupby("msg_id")["count"].transform("sum")  # null where the text names no message (4.9.3+)
+    lasted = failed.groupby("status", dropna=False)[["first", "last"]].transform(
         lambda c: c.min() if c.name == "first" else c.max()
     )
-    again = mine["msg_id"].isna() & (
-        mine["status"].isin(FOR_SIZE) | ((lasted["last"] - lasted["first"]).dt.total_seconds() >= AGAIN)
+    again = failed["msg_id"].isna() & (
+        failed["status"].isin(FOR_SIZE) | ((lasted["last"] - lasted["first"]).dt.total_seconds() >= AGAIN)
     )
-    return mine[again | (mine["msg_id"].notna() & (by_id > 1))]
+    return failed[again | (failed["msg_id"].notna() & (by_id > 1))]
 
 
 def _too_large(case: Case) -> pd.DataFrame | None:
@@ -156,8 +156,9 @@ def _too_large(case: Case) -> pd.DataFrame | None:
     if not case.has("messages") or known.limit is None or known.how is None:
         return None
     found = [pd.DataFrame(columns=list(_READ))]
-    for batch in scan.batches(case, (*_READ, "topic", "store_size", "body_size", "sys_flag", _TARGET), _WAITS):
-        rows = scan.frame(scan.whole(pa.Table.from_batches([batch]))).dropna(subset=[_TARGET])
+    read = scan.batches(case, (*_READ, "topic", "store_size", "body_size", "sys_flag", _TARGET), _WAITS)
+    for table in scan.together(read, _TOGETHER):
+        rows = scan.frame(scan.whole(table)).dropna(subset=[_TARGET])
         names_ = pc.binary_length(pa.array(rows[_TARGET], pa.string())).to_numpy()
         delivered = rows["store_size"] - len(names.SCHEDULE_TOPIC) + names_
         why = sizes.refused(delivered, rows["body_size"], half_records.properties_bytes(rows), known)

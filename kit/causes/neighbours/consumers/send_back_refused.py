@@ -1,9 +1,7 @@
 """send-back-refused: the broker refuses a consumer's send-back and the client's own re-send fails too; nothing is stored, nothing leaks.
 
-Deciding steps: a send-back was refused (client log); the client could not send the message anew either, so it is
-retried in memory, every 5 s.
-Source: client/impl/consumer/ConsumeMessageConcurrentlyService.processConsumeResult,
-DefaultMQPushConsumerImpl.sendMessageBack.
+Deciding steps: a send-back was refused (client log); the client could not send the message anew either, so it is retried in memory, every 5 s.
+Source: client/impl/consumer/ConsumeMessageConcurrentlyService.processConsumeResult, DefaultMQPushConsumerImpl.sendMessageBack.
 """
 
 from __future__ import annotations
@@ -25,11 +23,13 @@ LEADS_TO = ("half-topic-blowup",)
 
 TITLE = T("Refused send-backs are retried only in the consumer's memory")
 SUMMARY = T(
-    "{count} send-backs were refused ({reason}) and {again} re-sends of the client failed as well: these messages live in the consumer's memory only."
+    "{count} {count:send-back was|send-backs were} refused ({reason}) and {again} re-sends of the client failed as well: these messages live in the consumer's memory only."
 )
 NONE = T("No send-back was refused and kept in memory only.")
-REFUSED = T("The broker refused {count} send-backs: {reason}.")
-AGAIN = T("The client's own re-send failed too ({count} times), so nothing was stored; it tries again every 5 s.")
+REFUSED = T("The broker refused {count} {count:send-back|send-backs}: {reason}.")
+AGAIN = T(
+    "The client's own re-send failed too ({count} {count:time|times}), so nothing was stored; it tries again every 5 s."
+)
 WANT = T("only the consumer's client log shows refused send-backs")
 ACTION = T("Remove the reason of the refusal, then restart nothing until the retries are through.")
 WHY = T("The messages exist in the consumer's memory and, still unacknowledged, in their queue.")

@@ -25,12 +25,14 @@ KIND: Kind = "neighbour"
 
 TITLE = T("Access control refuses a client")
 NONE = T("No client was refused by access control.")
-SUMMARY = T("Access control refused clients: {reasons}. {failed} sends failed.")
-DENIED = T("Access control refused requests ({count} lines): {reasons}.")
+SUMMARY = T("Access control refused clients: {reasons}. {failed} {failed:send|sends} failed.")
+DENIED = T("Access control refused requests ({count} {count:line|lines}): {reasons}.")
 NOT_DENIED = T("Access control refused a request.")
-REASON = T("{reason} {names} ({count} lines)")
-IN_BROKER = T("The broker's own log holds the refusals ({count} lines).")
-NO_LIST = T("A consumer that is refused registers nowhere: it got no list of its group's clients ({count} lines).")
+REASON = T("{reason} {names} ({count} {count:line|lines})")
+IN_BROKER = T("The broker's own log holds the refusals ({count} {count:line|lines}).")
+NO_LIST = T(
+    "A consumer that is refused registers nowhere: it got no list of its group's clients ({count} {count:line|lines})."
+)
 ON = T("aclEnable is true.")
 WANT_CLIENT = T("the broker's answer names the user or the resource")
 WORDS = {

@@ -1,8 +1,7 @@
 """broker-not-available: the broker took no messages for another reason than load: a slave, a shutdown, a missing permission.
 
-Deciding step: an answer of code 14 whose printed disk ratio is below the limit, of code 16 (no permission), or the
-store's own line that it takes no writes
-(broker/processor/SendMessageProcessor, store/DefaultMessageStore.checkStoreStatus).
+Deciding step: an answer of code 14 whose printed disk ratio is below the limit, of code 16 (no permission), or the store's own line that it takes no
+writes (broker/processor/SendMessageProcessor, store/DefaultMessageStore.checkStoreStatus).
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ KIND: Kind = "neighbour"
 TITLE = T("The broker took no messages: slave, shutdown or permission")
 NONE = T("No broker refused messages for its role, a shutdown or a permission.")
 SUMMARY = T(
-    "{answers} answers say that the service is not available, {forbidden} that sending is forbidden; the store itself says so {lines} times."
+    "{answers} {answers:answer says|answers say} that the service is not available, {forbidden} that sending is forbidden; the store itself says so {lines} times."
 )
 CLAIM = T(
     "The broker refused messages though its disk had room: not available ({answers}), forbidden ({forbidden}), not writable ({lines})."

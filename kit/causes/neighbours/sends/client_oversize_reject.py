@@ -1,9 +1,7 @@
 """client-oversize-reject: a send refused at once for its size, by the client's own limit or by the broker's answer 13.
 
-Deciding step: such a refusal in a client's or application's log, or the store's line from a send thread. The client
-looks at the raw body
-(client/Validators.checkMessage), the broker at the record or the stored body (store/CommitLog,
-store/MessageExtEncoder); neither is retried.
+Deciding step: such a refusal in a client's or application's log, or the store's line from a send thread. The client looks at the raw body
+(client/Validators.checkMessage), the broker at the record or the stored body (store/CommitLog, store/MessageExtEncoder); neither is retried.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ KIND: Kind = "neighbour"
 TITLE = T("Sends were refused at once for their size")
 NONE = T("No send was refused for its size.")
 SUMMARY = T(
-    "{broker} sends were refused by the broker and {client} by the client itself for their size; nothing of them is stored."
+    "{broker} {broker:send was|sends were} refused by the broker and {client} by the client itself for their size; nothing of them is stored."
 )
 REFUSED = T(
     "Sends were refused at once for their size: {broker} by the broker (code 13), {client} by the client before sending."

@@ -26,13 +26,17 @@ LEADS_TO = ("producer-retry-duplicate",)
 TITLE = T("Sends timed out at the client")
 NONE = T("No send timed out at a client.")
 SUMMARY = T(
-    "{count} sends ended with the client's own time-out; {stored} of them are stored nevertheless, {lost} are not."
+    "{count} {count:send|sends} ended with the client's own time-out; {stored} of them are stored nevertheless, {lost} are not."
 )
-SUMMARY_OPEN = T("{count} sends ended with the client's own time-out; what became of them is not in this evidence.")
-TIMED_OUT = T("{count} sends ended with a time-out of the client ({attempts} single attempts).")
+SUMMARY_OPEN = T(
+    "{count} {count:send|sends} ended with the client's own time-out; what became of them is not in this evidence."
+)
+TIMED_OUT = T(
+    "{count} {count:send|sends} ended with a time-out of the client ({attempts} {attempts:single attempt|single attempts})."
+)
 STORED_OPEN = T("Of them some are stored all the same: the answer was late, not the message.")
 STORED = T("{stored} of them are stored all the same: the answer was late, not the message.")
-LATE = T("{count} late answers came after the client had given up; each names a stored record.")
+LATE = T("{count} {count:late answer|late answers} came after the client had given up; each names a stored record.")
 WANT = T("it prints every time-out of a send")
 ACTION = T('Treat a time-out as "unknown": look the key up or send again, with consumers that tolerate a second copy.')
 WHY_OPEN = T("A time-out of the client says nothing about storage.")

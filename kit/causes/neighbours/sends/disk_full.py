@@ -1,8 +1,7 @@
 """disk-full: the broker marked its disk full and took no more messages.
 
-Deciding step: store.log marks a disk full (store/DefaultMessageStore.CleanCommitLogService), or an answer of code 14
-whose printed ratio is at the limit
-(diskSpaceWarningLevelRatio, 0.90 by default; broker/processor/SendMessageProcessor).
+Deciding step: store.log marks a disk full (store/DefaultMessageStore.CleanCommitLogService), or an answer of code 14 whose printed ratio is at the
+limit (diskSpaceWarningLevelRatio, 0.90 by default; broker/processor/SendMessageProcessor).
 """
 
 from __future__ import annotations
@@ -29,9 +28,11 @@ LIMIT: Final = 0.90
 
 TITLE = T("The broker's disk was full")
 NONE = T("No disk was marked full.")
-SUMMARY = T("The broker marked its disk full ({marks} times); {refused} answers say it is at {ratio} or more.")
+SUMMARY = T(
+    "The broker marked its disk full ({marks} {marks:time|times}); {refused} {refused:answer says|answers say} it is at {ratio} or more."
+)
 FULL = T(
-    "The disk was marked full ({marks} log entries), or answers of code 14 print a ratio of at least {limit} ({refused} entries)."
+    "The disk was marked full ({marks} {marks:log entry|log entries}), or answers of code 14 print a ratio of at least {limit} ({refused} {refused:entry|entries})."
 )
 WANT = T("it says when the disk was marked full")
 ACTION = T("Free space or move the store; then lower fileReservedTime or enlarge the disk.")

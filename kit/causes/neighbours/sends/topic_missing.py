@@ -24,16 +24,16 @@ KIND: Kind = "neighbour"
 TITLE = T("A topic that clients use does not exist")
 NONE = T("No client asked for a topic that does not exist.")
 SUMMARY = T(
-    "Topic {topic} does not exist: {sends} sends failed at once, and the groups {groups} consume nothing from it."
+    "Topic {topic} does not exist: {sends} {sends:send|sends} failed at once, and the groups {groups} consume nothing from it."
 )
 MISSED = T(
-    "Topic {topic} has no route and is not among the topics that exist: {sends} sends were refused by their own client, {groups} groups subscribe to it."
+    "Topic {topic} has no route and is not among the topics that exist: {sends} {sends:send was|sends were} refused by their own client, {groups} groups subscribe to it."
 )
 EXISTS = T("Topic {topic} exists, but the name server knew no route to it at that time.")
 NOT_MISSED = T("A client asked for a topic that does not exist.")
 LIKE = T("A topic with a similar name exists: {like}.")
 OFF = T("autoCreateTopicEnable is false: topics are not created by their first send.")
-ANSWERED = T("The name server answered that it has no route ({count} answers).")
+ANSWERED = T("The name server answered that it has no route ({count} {count:answer|answers}).")
 WANT_CLIENT = T("the exception names the topic")
 WANT_TOPICS = T("it shows which topics exist, under which spelling")
 ACTION = T("Correct the topic's name in the client, or create the topic with updateTopic.")

@@ -1,9 +1,7 @@
 """check-unknown-until-discard: producers answered UNKNOW at every check until the broker discarded the message.
 
-Deciding steps: transactions ended discarded (check-limit topic, or the log before 4.5.2); for these the producers'
-answers were UNKNOWN.
-Source: broker/transaction/queue/TransactionalMessageServiceImpl.needDiscard, broker/processor/EndTransactionProcessor
-(reference §4.6, §6.5).
+Deciding steps: transactions ended discarded (check-limit topic, or the log before 4.5.2); for these the producers' answers were UNKNOWN. Source:
+broker/transaction/queue/TransactionalMessageServiceImpl.needDiscard, broker/processor/EndTransactionProcessor (reference §4.6, §6.5).
 """
 
 from __future__ import annotations
@@ -34,9 +32,11 @@ SUMMARY = T(
     "{unknown} of {discarded} discarded transactions had been answered UNKNOW at their checks until the limit of {limit}."
 )
 NONE = T("No transaction was answered UNKNOW until it was discarded.")
-DISCARDED = T("{count} transactions reached the check limit ({limit}, {known}) and were discarded.")
+DISCARDED = T(
+    "{count} {count:transaction|transactions} reached the check limit ({limit}, {known}) and {count:was|were} discarded."
+)
 NOT_DISCARDED = T("A transaction reached the check limit and was discarded.")
-UNKNOWN = T("For {count} of them the producer had answered UNKNOW ({answers} answers).")
+UNKNOWN = T("For {count} of them the producer had answered UNKNOW ({answers} {answers:answer|answers}).")
 NOT_UNKNOWN = T("The producer had answered UNKNOW for them.")
 THROWN = T("An exception in the local transaction began it for {count} of them; the client answers UNKNOW then.")
 KNOWN = {"evidence": T("from the evidence"), "default": T("the version's default"), None: T("not known")}
@@ -135,10 +135,10 @@ def _discarded(case: Case) -> pd.DataFrame:
     """Return the discarded transactions (100,000 at most): key, uniq_key, stored, time, file, physical_offset,
     check_times, unknown (answers), thrown, …
     """
-    mine = transactions.transactions(case, ds.field("state") == "discarded")
+    discarded = transactions.transactions(case, ds.field("state") == "discarded")
     columns = ["unknown", "first_exception", "unsure_file", "unsure_line", "first_file", "first_line"]
-    told = answers.per_transaction(case)
-    said = mine.join(told[columns] if told is not None else pd.DataFrame(columns=columns), on="uniq_key")
+    answered = answers.per_transaction(case)
+    said = discarded.join(answered[columns] if answered is not None else pd.DataFrame(columns=columns), on="uniq_key")
     places = {
         name: said[f"discard_{name}"].where(said["discard_offset"].notna(), said[f"last_{name}"])
         for name in ("time", "file", "offset")

@@ -30,7 +30,7 @@ KIND: Kind = "neighbour"
 
 TITLE = T("Transactions committed twice")
 SUMMARY = T(
-    "{count} transactions are stored more than once in their topic: {late} because the commit came after a check, {early} because the op record was not written yet."
+    "{count} {count:transaction is|transactions are} stored more than once in their topic: {late} because the commit came after a check, {early} because the op record was not written yet."
 )
 NONE = T("No transaction was committed twice.")
 TWICE = T("{count} UNIQ_KEYs have more than one committed record in their topic.")
@@ -108,24 +108,23 @@ def twice(case: Case) -> pd.DataFrame:
     """Return the transactions committed more than once (100,000 at most): key, uniq_key, topic, commits, way, and place
     and time of the first two records.
 
-    way: `late_commit` (the commit of the original half record follows the first renewed copy), `late_op` (it precedes
-    that copy), `same_half` (all
+    way: `late_commit` (the commit of the original half record follows the first renewed copy), `late_op` (it precedes that copy), `same_half` (all
     commits name one half record).
     """
-    mine = transactions.transactions(case, ds.field("commits") > 1)
-    before = mine["named_commit"] < mine["renewed_offset"]
-    same = mine["named_first"] == mine["named_last"]
+    repeated = transactions.transactions(case, ds.field("commits") > 1)
+    before = repeated["named_commit"] < repeated["renewed_offset"]
+    same = repeated["named_first"] == repeated["named_last"]
     places = {
-        f"{which}_{name}": mine[f"{prefix}_{column}"]
+        f"{which}_{name}": repeated[f"{prefix}_{column}"]
         for which, prefix in (("first", "commit"), ("second", "second"))
         for name, column in (("time", "time"), ("file", "file"), ("physical_offset", "offset"))
     }
     frame = pd.DataFrame(
         {
-            "key": mine["keys"],
-            **{name: mine[name] for name in ("uniq_key", "topic", "commits")},
+            "key": repeated["keys"],
+            **{name: repeated[name] for name in ("uniq_key", "topic", "commits")},
             "way": scan.choose([same, before], ["same_half", "late_op"], "late_commit").astype(object),
-            "checks": mine["check_times"],
+            "checks": repeated["check_times"],
             **places,
         }
     )

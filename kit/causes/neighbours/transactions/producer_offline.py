@@ -1,11 +1,8 @@
 """producer-offline: the broker checks back on transactions and no producer of their group is connected.
 
-Deciding steps: a check found no channel (transaction.log, or broker.log's own words); the group was unknown or had no
-connection left
-(`channel table is empty`, `Channel list is empty`). A null channel without either line is a producer flooded with
-checks, which is connected.
-Source: broker/transaction/AbstractTransactionalMessageCheckListener, broker/client/ProducerManager.getAvailableChannel
-(reference §6.5).
+Deciding steps: a check found no channel (transaction.log, or broker.log's own words); the group was unknown or had no connection left (`channel table
+is empty`, `Channel list is empty`). A null channel without either line is a producer flooded with checks, which is connected. Source:
+broker/transaction/AbstractTransactionalMessageCheckListener, broker/client/ProducerManager.getAvailableChannel (reference §6.5).
 """
 
 from __future__ import annotations
@@ -30,19 +27,19 @@ KIND: Kind = "neighbour"
 
 TITLE = T("No producer answers the broker's checks")
 SUMMARY = T(
-    "{checks} checks of group {groups} reached nobody; {discarded} transactions were discarded, {pending} are still open."
+    "{checks} {checks:check|checks} of group {groups} reached nobody; {discarded} {discarded:transaction was|transactions were} discarded, {pending} are still open."
 )
 NONE = T("No check was lost for want of a producer.")
 FLOODED = T(
-    "{checks} checks found no usable channel, but no group was offline: their producers were connected and could not be written to."
+    "{checks} {checks:check|checks} found no usable channel, but no group was offline: their producers were connected and could not be written to."
 )
-UNREACHED = T("{checks} checks found no channel to a producer.")
+UNREACHED = T("{checks} {checks:check|checks} found no channel to a producer.")
 NO_LINE = T("A check found no channel to a producer.")
-EMPTY = T("The group had no connection ({count} lines; groups {groups}).")
+EMPTY = T("The group had no connection ({count} {count:line|lines}; groups {groups}).")
 NOT_EMPTY = T(
     "The group had no connection. Not said anywhere: where checks found no channel, the producers were connected but could not be written to."
 )
-LEFT = T("A producer left: unregistered or its connection was lost ({count} lines).")
+LEFT = T("A producer left: unregistered or its connection was lost ({count} {count:line|lines}).")
 WANT_BROKER = T("it says why a check found no channel: group unknown, connections lost, or neither")
 WANT_TRANSACTION = T("each check without a channel is a line there")
 ACTION = T("Start a producer of group {groups} again before the check limit is reached.")

@@ -1,5 +1,4 @@
-"""undecodable-half-message: a compressed half message was put back uncompressed with the flag still set; the checker
-cannot read its own copy.
+"""undecodable-half-message: a compressed half message was put back uncompressed with the flag still set; the checker cannot read its own copy.
 
 Deciding steps: a put-back copy with the COMPRESSED flag whose body is not the original's; check rounds that break off
 over it (NullPointerException, or
@@ -42,7 +41,7 @@ NONE = T("No half message was put back in a form that cannot be read.")
 COPIES = T("{copies} put-back copies of {messages} compressed half messages hold another body than their original.")
 NO_COPIES = T("A put-back copy of a compressed half message holds another body than its original.")
 BROKEN = T(
-    "Check rounds broke off ({errors} `Check error` lines; {again} copies carry a check count that was written before)."
+    "Check rounds broke off ({errors} `Check error` lines; {again} {again:copy carries|copies carry} a check count that was written before)."
 )
 NOT_BROKEN = T("Check rounds broke off over it.")
 FAULTY = T("The broker's release ({versions}) has this fault; 4.6.0 and later have not.")

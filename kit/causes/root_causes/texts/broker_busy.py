@@ -16,9 +16,9 @@ class Text:
         "are stored twice. Why: {why}."
     )
     SUMMARY_FATE_UNKNOWN = T("The broker refused messages by flow control: {failed} failed sends are seen; what became of them is not. Why: {why}.")
-    SUMMARY_TIMEOUTS = T("Sends timed out at the client ({count} entries), but no refusal of the broker is in this evidence.")
+    SUMMARY_TIMEOUTS = T("Sends timed out at the client ({count} {count:entry|entries}), but no refusal of the broker is in this evidence.")
     SUMMARY_STALLS = T("The broker stalled for {seconds} s, but no refusal is in this evidence.")
-    SUMMARY_SLOW = T("Single writes into the store took long ({count} log entries), which is how flow control begins; no refusal is in this evidence. Why: {why}.")
+    SUMMARY_SLOW = T("Single writes into the store took long ({count} {count:log entry|log entries}), which is how flow control begins; no refusal is in this evidence. Why: {why}.")
     NOT_SHOWN = T("not shown by this evidence")
     WANT_CLIENT = T("the broker does not log its refusals; the client prints each with its kind")
     WANT_STORE = T("whether a failed send was stored, and where the broker stalled, is written only there")
@@ -30,34 +30,34 @@ class Text:
 class Claim:
     """One sentence per step."""
 
-    REFUSED = T("The broker refused requests by flow control: {count} log entries say so ({kinds}).")
+    REFUSED = T("The broker refused requests by flow control: {count} {count:log entry says|log entries say} so ({kinds}).")
     NOT_REFUSED = T("The broker refused requests by flow control.")
-    COUNTED = T("The broker itself counted {count} answers with code 2 (SYSTEM_BUSY).")
-    SLOW = T("The store itself says that writes, flushes or new files took long ({count} log entries).")
-    STALLED = T("The records show {stalls} stalls ({count} pauses, {seconds} s together), in which nothing was stored while {waiters} messages waited.")
-    STOOD = T("The broker stored nothing for {seconds} s while {waiters} messages waited")
+    COUNTED = T("The broker itself counted {count} {count:answer|answers} with code 2 (SYSTEM_BUSY).")
+    SLOW = T("The store itself says that writes, flushes or new files took long ({count} {count:log entry|log entries}).")
+    STALLED = T("The records show {stalls} {stalls:stall|stalls} ({count} {count:pause|pauses}, {seconds} s together), in which nothing was stored while {waiters} {waiters:message|messages} waited.")
+    STOOD = T("The broker stored nothing for {seconds} s while {waiters} {waiters:message|messages} waited")
     FIRST_LOST = T("First send that failed and is in no topic: {key}")
     LAST_LOST = T("Last send that failed and is in no topic: {key}")
     FIRST_STORED = T("First send that failed and is stored all the same: {key}")
-    TIMED_OUT = T("Clients timed out waiting for an answer ({count} log entries): their own time-out, which says nothing about storage.")
+    TIMED_OUT = T("Clients timed out waiting for an answer ({count} {count:log entry|log entries}): their own time-out, which says nothing about storage.")
     OUTCOME = T("Of {failed} failed sends {stored} are stored and {lost} are in no topic of any broker (stored of failed: {by_kind}).")
     OUTCOME_OPEN = T("Failed sends are lost, or stored in spite of the error.")
     TWICE_OPEN = T("Keys are stored more than once with the same body.")
     BELIEF = T("{outcome} Every refusal was lost; what is stored in spite of an error was a client time-out.")
-    TWICE = T("{keys} keys are stored more than once with the same body ({brokers} of them on several brokers).")
+    TWICE = T("{keys} {keys:key is|keys are} stored more than once with the same body ({brokers} of them on several brokers).")
     WHY = T("Why, rank {rank}: {said} ({share} of the failed sends fall into it).")
     WHY_OPEN = T("Why, rank {rank}: {said}.")
     WHY_NOT = T("Why the broker was busy is not shown by this evidence.")
-    PENDING = T("{count} transactions whose half message met a stall were checked or are still open: a refused END_TRANSACTION is one-way and leaves no error.")
+    PENDING = T("{count} {count:transaction|transactions} whose half message met a stall {count:was|were} checked or {count:is|are} still open: a refused END_TRANSACTION is one-way and leaves no error.")
 
 
 class Fix:
     """What to do, and its price."""
 
     RESEND = T("Catch MQBrokerException with code 2 and send again after a pause, to the same topic; make the consumers idempotent.")
-    RESEND_WHY = T("Clients before 5.3.0 do not retry it: {count} sends here were thrown at the application, {lost} messages are lost.")
+    RESEND_WHY = T("Clients before 5.3.0 do not retry it: {count} {count:send here was|sends here were} thrown at the application, {lost} {lost:message is|messages are} lost.")
     RESEND_RISK = T(
-        "A resend after a time-out can store twice ({twice} keys here without any resend); without a pause it adds to the load. Sent to a second topic "
+        "A resend after a time-out can store twice ({twice} {twice:key|keys} here without any resend); without a pause it adds to the load. Sent to a second topic "
         "instead, it makes duplicates of its own."
     )
     RESEND_VERIFY = T("The ledger of the next incident shows no lost message.")

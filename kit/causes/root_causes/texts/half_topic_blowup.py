@@ -11,12 +11,12 @@ class Text:
 
     TITLE = T("The transaction half topic feeds itself")
     NONE = T("No half message of this evidence names the half topic as its own target.")
-    SUMMARY = T("{messages} messages leaked into the half topic and became {records} half records; they doubled every {seconds} s. {origin}")
-    SUMMARY_TWICE = T("{messages} messages leaked into the half topic and became {records} half records; checks made two of one. {origin}")
-    SUMMARY_PUT_BACK = T("{messages} messages have the half topic itself as their target, in {records} half records; that they multiply is not shown. {origin}")
-    FROM_SEND_BACK = T("They come from send-backs that the broker refused ({count} refusals seen).")
+    SUMMARY = T("{messages} {messages:message|messages} leaked into the half topic and became {records} {records:half record|half records}; they doubled every {seconds} s. {origin}")
+    SUMMARY_TWICE = T("{messages} {messages:message|messages} leaked into the half topic and became {records} {records:half record|half records}; checks made two of one. {origin}")
+    SUMMARY_PUT_BACK = T("{messages} {messages:message has|messages have} the half topic itself as their target, in {records} {records:half record|half records}; that they multiply is not shown. {origin}")
+    FROM_SEND_BACK = T("They come from send-backs that the broker refused ({count} {count:refusal seen|refusals seen}).")
     FROM_UNKNOWN = T("How they came there is not shown.")
-    SUMMARY_LOGS = T("{lines} log lines print half messages whose real topic is the half topic itself.")
+    SUMMARY_LOGS = T("{lines} {lines:log line prints|log lines print} half messages whose real topic is the half topic itself.")
     WANT_STORE = T("the half and schedule records show whether messages leaked and whether they double")
     WANT_TRANSACTION_LOG = T("discarded half messages are printed there with their REAL_TOPIC")
     WANT_CLIENT_LOG = T("its sendMessageBack Exception says why the send-back was refused")
@@ -34,24 +34,24 @@ class Claim:
     DIVERTED_UNKNOWN = T("A commit of such a half message was diverted back into the half topic.")
     ANSWERED_UNKNOWN = T("A check of a leaked message was answered COMMIT.")
     BOUNDED_UNKNOWN = T("Copies were discarded after the last check.")
-    REFUSED = T("Trigger: a message failed in the consumer and the broker refused to take it back ({count} refusals seen).")
+    REFUSED = T("Trigger: a message failed in the consumer and the broker refused to take it back ({count} {count:refusal seen|refusals seen}).")
     RESENT = T(
         "A consumer's client that keeps TRAN_MSG (Java before 4.6.1) sent {count} fresh copies with a delay; the delay diverted them "
         "into SCHEDULE_TOPIC_XXXX and REAL_TOPIC became the half topic."
     )
-    LEAKED = T("{records} half records of {messages} messages have the half topic itself as REAL_TOPIC, with TRAN_MSG and DELAY still set.")
-    LEAKED_PRINTED = T("{lines} log lines print half messages with the half topic itself as REAL_TOPIC, TRAN_MSG and DELAY still set.")
+    LEAKED = T("{records} {records:half record|half records} of {messages} messages have the half topic itself as REAL_TOPIC, with TRAN_MSG and DELAY still set.")
+    LEAKED_PRINTED = T("{lines} {lines:log line prints|log lines print} half messages with the half topic itself as REAL_TOPIC, TRAN_MSG and DELAY still set.")
     NOT_LEAKED = T("A half or schedule record names the half topic itself as its target, with TRAN_MSG and DELAY set.")
     DIVERTED = T(
         "Each check puts the leaked message back and its answer commits it; the surviving DELAY diverts the commit as well, "
         "so one becomes two ({commits} commits diverted, {records} half, scheduled and discarded records descend from them)."
     )
-    DIVERTED_PRINTED = T("{lines} log lines print such half messages with the commit bit set: commits were diverted back into the half topic.")
+    DIVERTED_PRINTED = T("{lines} {lines:log line prints|log lines print} such half messages with the commit bit set: commits were diverted back into the half topic.")
     TWINS = T("Leaked half records of one UNIQ_KEY carry the same check count: one message became two.")
     ONLY_PUT_BACK = T("A commit of a leaked message was diverted again, or two leaked records share a check count. Neither is seen here.")
     ANSWERED = T("Contributing: checks of leaked messages were answered COMMIT ({count} such answers name a leaked record).")
     DOUBLED = T("{records} leaked half records")
-    BOUNDED = T("What bounds it: after {limit} checks a copy is discarded; {count} leaked records were moved to TRANS_CHECK_MAX_TIME_TOPIC or are on their way.")
+    BOUNDED = T("What bounds it: after {limit} {limit:check|checks} a copy is discarded; {count} {count:leaked record was|leaked records were} moved to TRANS_CHECK_MAX_TIME_TOPIC or are on their way.")
 
 
 class Fix:

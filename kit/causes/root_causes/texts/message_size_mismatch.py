@@ -18,7 +18,7 @@ class Text:
         "The check's put-backs were refused for their size {count} times (limit {limit} bytes, looping half messages: {records}); {risk} open "
         "transactions do not fit, and what is behind them in the half queue is not checked."
     )
-    SUMMARY_RISK = T("{risk} open transactions are stored but will exceed {limit} bytes when the check puts them back; no refusal is in these logs.")
+    SUMMARY_RISK = T("{risk} {risk:open transaction is|open transactions are} stored but will exceed {limit} bytes when the check puts them back; no refusal is in these logs.")
     SUMMARY_UNKNOWN = T("Put-backs failed {count} times (half messages concerned: {records}); why is not shown.")
     WANT_STORE = T("the half records show which messages do not fit, to the byte")
     WANT_TRANSACTION_LOG = T("each refused put-back names its record there")
@@ -30,22 +30,22 @@ class Claim:
     """One sentence per link of the chain, in the order in which it happens."""
 
     LIMIT = T("The broker allows {limit} bytes and measures {what} (release {version}).")
-    REJECTED = T("At the edge: {count} sends were refused at once for their size, the largest {largest} bytes.")
+    REJECTED = T("At the edge: {count} {count:send was|sends were} refused at once for their size, the largest {largest} bytes.")
     NOT_REJECTED = T("At the edge: sends were refused at once for their size.")
     AT_RISK_OPEN = T("Open transactions were accepted as half messages but exceed the limit at some put-back.")
     AT_RISK = T(
-        "{count} open transactions were accepted as half messages but exceed the limit at some put-back until check {check_max}: a put-back adds "
+        "{count} {count:open transaction was|open transactions were} accepted as half messages but exceed the limit at some put-back until check {check_max}: a put-back adds "
         "{first} bytes, {last} in the end."
     )
-    REFUSED = T("The check's put-back was refused for its size, again and again: {count} refusals from {first} to {last}, {rate} a second ({total} bytes, {limit} allowed).")
+    REFUSED = T("The check's put-back was refused for its size, again and again: {count} {count:refusal|refusals} from {first} to {last}, {rate} a second ({total} bytes, {limit} allowed).")
     NOT_REFUSED = T("A put-back of a half message was refused for its size.")
     OTHER_REASON = T("Put-backs failed {count} times, but their records stay within the limit: another reason.")
     FAILED = T("Put-backs failed {count} times; whether for their size is not shown.")
     TIED = T("It is the record {msg_id} of {topic}: {stored} bytes stored, {wanted} when put back, {over} over the limit.")
     NOT_TIED = T("The refused put-back belongs to a record of the commitlog.")
-    STANDS = T("The half queue does not advance: the saved offset {saved} is at or before that record (offset {offset}); {waiting} open transactions wait behind it.")
+    STANDS = T("The half queue does not advance: the saved offset {saved} is at or before that record (offset {offset}); {waiting} {waiting:open transaction waits|open transactions wait} behind it.")
     NOT_STANDS = T("The half queue does not advance.")
-    VOLUME = T("It wrote {lines} log lines, about {megabytes} MB. {lost}")
+    VOLUME = T("It wrote {lines} {lines:log line|log lines}, about {megabytes} MB. {lost}")
     NO_VOLUME = T("The refusals fill the logs.")
     BEGIN_LOST = T("The logs begin in the middle of it: earlier refusals have rolled away.")
     GAP_LOST = T("{seconds} s between the files have rolled away.")

@@ -24,9 +24,9 @@ class Text:
     TITLE = T("A group's offset jumped: messages skipped or handled again")
     NONE = T("No group's offset moved by more than was consumed.")
     SUMMARY: Final = {
-        "deleted-before-consumed": T("Group {group} came back to {topic} after its next messages had been deleted: {skipped} messages in {queues} queues were never handled."),
-        "reset": T("The offset of group {group} on {topic} was reset to an earlier one in {queues} queues: {again} messages were handled again."),
-        "skip": T("The offset of group {group} on {topic} was moved ahead in {queues} queues: {skipped} messages were skipped."),
+        "deleted-before-consumed": T("Group {group} came back to {topic} after its next messages had been deleted: {skipped} {skipped:message|messages} in {queues} {queues:queue was|queues were} never handled."),
+        "reset": T("The offset of group {group} on {topic} was reset to an earlier one in {queues} {queues:queue|queues}: {again} {again:message was|messages were} handled again."),
+        "skip": T("The offset of group {group} on {topic} was moved ahead in {queues} {queues:queue|queues}: {skipped} {skipped:message was|messages were} skipped."),
         "first-start": T("Group {group} began to consume {topic} at the end of {queues} queues: the {skipped} messages before were never delivered to it."),
     }
     WANT_BROKER_LOG = T("resets, corrections of offsets and the creation of a group are written there")
@@ -42,22 +42,22 @@ class Claim:
     NOT_MOVED = T("No line says that an offset moved by more than was consumed.")
     NO_RANGE = T("The range that was skipped or repeated.")
     MOVED: Final = {
-        "deleted-before-consumed": T("The next messages of group {group} in {queues} queues of {topic} were deleted before it consumed them: the broker corrected its offset to the first one that is left."),
-        "reset": T("Somebody reset the offset of group {group} on {topic}: {queues} queues went back."),
-        "skip": T("Somebody moved the offset of group {group} on {topic} ahead in {queues} queues."),
+        "deleted-before-consumed": T("The next messages of group {group} in {queues} {queues:queue|queues} of {topic} were deleted before it consumed them: the broker corrected its offset to the first one that is left."),
+        "reset": T("Somebody reset the offset of group {group} on {topic}: {queues} {queues:queue|queues} went back."),
+        "skip": T("Somebody moved the offset of group {group} on {topic} ahead in {queues} {queues:queue|queues}."),
         "first-start": T("Group {group} was new and its first pulls of {queues} queues of {topic} began behind the first message."),
     }
     QUEUE = T("queue {queue} from {start} to {end}")
     RANGE = T("The offsets moved: {ranges}; skipped {skipped}, handled again {again}.")
     RANGE_UNKNOWN = T("The offsets of the {queues} queues before that are not in the evidence.")
-    ASKED = T("A reset was asked for ({count} lines).")
-    CORRECTED = T("The broker found requested offsets smaller than the first message it has ({count} lines).")
-    IN_FRONT_OF_FIRST = T("{messages} messages in front of the offset of group {group} on {topic} are no longer stored: it will jump when it returns, or has.")
-    IN_FRONT_DELETED = T("The message in front of the offset of group {group} is no longer stored in {queues} queues of {topic} (#LastTime N/A), although messages wait: what follows it may be deleted too.")
+    ASKED = T("A reset was asked for ({count} {count:line|lines}).")
+    CORRECTED = T("The broker found requested offsets smaller than the first message it has ({count} {count:line|lines}).")
+    IN_FRONT_OF_FIRST = T("{messages} {messages:message|messages} in front of the offset of group {group} on {topic} {messages:is|are} no longer stored: it will jump when it returns, or has.")
+    IN_FRONT_DELETED = T("The message in front of the offset of group {group} is no longer stored in {queues} {queues:queue|queues} of {topic} (#LastTime N/A), although messages wait: what follows it may be deleted too.")
     NEW_FROM_LAST = T("Group {group} was new and says {policy}, and {topic} no longer began at 0 (first offset {first}): it began at the end of the queues, unless its offsets had been set.")
-    WENT_BACK = T("{queues} queues went back once, by {messages} messages together.")
-    STARTS_LATE = T("Group {group} begins to pull {queues} queues of {topic} behind their first message; whether it had an offset before is not shown.")
-    DELETED = T("Clean-up deleted files of the store ({count} lines).")
+    WENT_BACK = T("{queues} {queues:queue|queues} went back once, by {messages} {messages:message|messages} together.")
+    STARTS_LATE = T("Group {group} begins to pull {queues} {queues:queue|queues} of {topic} behind their first message; whether it had an offset before is not shown.")
+    DELETED = T("Clean-up deleted files of the store ({count} {count:line|lines}).")
     POLICY = T("The group says {policy}: it counts only where no offset is stored.")
 
 

@@ -15,7 +15,7 @@ class Text:
     NONE = T("No finished transaction of this evidence disagrees with its business row.")
     NO_TRANSACTIONS = T("The stores of this evidence hold no transactional message.")
     UNKNOWN = T("This evidence does not allow comparing transactions with business rows.")
-    SUMMARY = T("{rows} business rows exist although their message was rolled back, and {messages} messages were committed without their row; a local step explains {caused} of these {wrong}.")
+    SUMMARY = T("{rows} {rows:business row exists|business rows exist} although their message was rolled back, and {messages} {messages:message was|messages were} committed without their row; a local step explains {caused} of these {wrong}.")
     ONLY_EXCEPTIONS = T("{count} local transactions threw an exception; whether their messages agree with the business rows is not known.")
     WANT_ROWS = T("each committed message must have its row and each existing row its message; only the rows can show it")
     WANT_STORE = T("half, op and committed records show how each transaction ended")
@@ -27,7 +27,7 @@ class Text:
 class Claim:
     """One sentence per link of the chain."""
 
-    DISAGREE = T("{rows} finished transactions were rolled back although their business row exists, {messages} were committed although they have none.")
+    DISAGREE = T("{rows} {rows:finished transaction was|finished transactions were} rolled back although their business row exists, {messages} were committed although they have none.")
     AGREE = T("A finished transaction disagrees with its business row. Not so: all {finished} finished ones agree with theirs, as far as the rows reach.")
     NO_TRANSACTIONS = T("A finished transaction disagrees with its business row: there is no transaction at all.")
     NOT_JOINED = T("A finished transaction disagrees with its business row: no key of the {rows} rows exists in the KEYS of a message.")
@@ -36,8 +36,8 @@ class Claim:
     THROWN = T("An exception broke a local transaction ({count} in the client logs).")
     NO_LOCAL = T("A local step caused it: an exception, an answer that does not fit, a send result nobody looked at.")
     OVERTAKEN = T("The check came while the local transaction was still running: it sees no row yet, and answering ROLLBACK kills a transaction that then commits.")
-    EXCEPTIONS = T("Contributing: the client caught {count} exceptions of local transactions, logged them at INFO and told the caller nothing.")
-    GIVEN_UP = T("Beside it: {count} business rows exist whose message was discarded after the last check.")
+    EXCEPTIONS = T("Contributing: the client caught {count} {count:exception|exceptions} of local transactions, logged them at INFO and told the caller nothing.")
+    GIVEN_UP = T("Beside it: {count} {count:business row exists|business rows exist} whose message was discarded after the last check.")
 
 
 class Fix:
@@ -47,7 +47,7 @@ class Fix:
     RESEND_WHY = T("Their half records still hold the bodies; consumers have never seen them.")
     RESEND_RISK = T("A new message has a new UNIQ_KEY: consumers must recognise the business key.")
     RESEND_VERIFY = T("`trace` of each key shows a committed record and rows_without_message is 0.")
-    COMPENSATE = T("Take back what consumers did for {count} messages without a row, or write the row after all (inconsistent.csv, repair `compensate`): list what would change first, then change it.")
+    COMPENSATE = T("Take back what consumers did for {count} {count:message|messages} without a row, or write the row after all (inconsistent.csv, repair `compensate`): list what would change first, then change it.")
     COMPENSATE_WHY = T("The message told them of an order that does not exist.")
     COMPENSATE_RISK = T("Some consumers may have failed or not yet tried: look at retries and dead letters first.")
     COMPENSATE_VERIFY = T("messages_without_row is 0, and the consumers' own books agree.")
@@ -67,7 +67,7 @@ class Fix:
 
 
 REASONS: Final = {
-    "exception": T("{count} exceptions in the local transaction"),
+    "exception": T("{count} {count:exception|exceptions} in the local transaction"),
     "error": T("{count} errors logged by the application for the same key"),
     "send_status": T("{count} send results that were not SEND_OK and were not looked at"),
     "rollback_answer": T("{count} ROLLBACK answers for a row that exists"),

@@ -1,0 +1,77 @@
+"""The Parquet files of a case's tables as Arrow datasets, and which parts of them a condition leaves.
+
+Parts are row groups: their statistics say what may be in them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from kit.case.memoize import once
+from kit.formats.commitlog.schema import LINEAGE, PROMOTED_COLUMNS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kit.case.case import Case
+
+CODED: Final = ("file", "topic", "store_host", "born_host", "source", "level", "logger", "thread", "layout")
+"""Columns with few values: read as numbers and a list of the values."""
+
+
+def dataset(case: Case, name: str) -> ds.Dataset:
+    """Return a table's files, built if they are not there, without the cut by time."""
+    return once(case, f"dataset {name}", lambda: _dataset(case, name))
+
+
+def _dataset(case: Case, name: str) -> ds.Dataset:
+    from kit.case import tables
+
+    schema = tables.specs()[name].schema
+    coded = [n for n in schema.names if n in CODED or n in PROMOTED_COLUMNS or n in LINEAGE]
+    return ds.dataset(case.folder(name), format=ds.ParquetFileFormat(dictionary_columns=coded))
+
+
+def pruned(case: Case, name: str, where: pc.Expression | None) -> ds.Dataset:
+    """Return those parts of a table in which, by their statistics, there may be rows that `where` keeps."""
+    whole = dataset(case, name)
+    if where is None:
+        return whole
+    # Of a column that is read as numbers and a list of values Arrow does not look at the statistics.
+    plain = once(case, f"parts of {name}", lambda: _plain(case.folder(name)))
+    kept = [(part, part.subset(filter=where).row_groups) for part in plain]
+    if sum(len(groups) for _, groups in kept) == sum(part.num_row_groups for part in plain):
+        return whole
+    coded = [
+        whole.format.make_fragment(part.path, whole.filesystem, row_groups=[group.id for group in groups])
+        for part, groups in kept
+        if groups
+    ]
+    return ds.FileSystemDataset(coded, whole.schema, whole.format, whole.filesystem)
+
+
+def _plain(folder: Path) -> list[ds.ParquetFileFragment]:
+    parts = list(ds.dataset(folder, format="parquet").get_fragments())
+    for part in parts:
+        part.ensure_complete_metadata()
+    return parts
+
+
+def times(case: Case, name: str) -> pc.Expression | None:
+    from kit.case import tables
+
+    column = tables.specs()[name].time
+    kept: pc.Expression | None = None
+    for limit, sign in ((case.options.since, 1), (case.options.until, -1)):
+        if column is not None and limit is not None:
+            time, bound = ds.field(column), pa.scalar(limit, pa.timestamp("us", "UTC"))
+            kept = both(kept, time.is_null() | ((time >= bound) if sign > 0 else (time <= bound)))
+    return kept
+
+
+def both(a: pc.Expression | None, b: pc.Expression | None) -> pc.Expression | None:
+    return b if a is None else a if b is None else a & b
