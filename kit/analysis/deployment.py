@@ -1,8 +1,6 @@
-"""How a system is set up, as far as the evidence shows it: settings of each broker, consumer groups, releases. What
-`doctor` looks for hazards in.
+"""How a system is set up, as far as the evidence shows it: settings of each broker, consumer groups, releases. What `doctor` looks for hazards in.
 
-Where nothing but configuration is there it is read straight from the files: no Spark, no Java, no workspace. Else from
-the tables of the case.
+Where nothing but configuration is there it is read straight from the files: no Spark, no Java, no workspace. Else from the tables of the case.
 """
 
 from __future__ import annotations
@@ -27,8 +25,7 @@ if TYPE_CHECKING:
     from kit.case.case import Case
 
 RANK: Final = {"getBrokerConfig": 0, "broker.log": 1, "broker.conf": 2}
-"""Which origin wins: what the running broker answers, what it printed at its start, what it was given (as
-`kit.case.setup` ranks them)."""
+"""Which origin wins: what the running broker answers, what it printed at its start, what it was given (as `kit.case.setup` ranks them)."""
 MOST: Final = 4 << 20
 """Bytes of a configuration file that is read without the tables of a case."""
 
@@ -38,8 +35,7 @@ _BROKER_JAR: Final = re.compile(r"(?:^|/)rocketmq-(?:broker|store|namesrv)-(\d+\
 _SPOKEN: Final = re.compile(
     r"(?:sendMessageBack Exception, |\[persistAll\] Group: |doRebalance, |consumerGroup=)(?P<group>[%|a-zA-Z0-9_-]{1,300})"
 )
-"""Log lines that name a consumer group (client/impl/consumer/DefaultMQPushConsumerImpl, RemoteBrokerOffsetStore,
-RebalanceImpl; printed requests);
+"""Log lines that name a consumer group (client/impl/consumer/DefaultMQPushConsumerImpl, RemoteBrokerOffsetStore, RebalanceImpl; printed requests);
 
 its letters are those that client/Validators allows, so that a bracket behind it does not count.
 """
@@ -87,9 +83,7 @@ class Group:
 
 @attrs.frozen
 class Known:
-    """What an evidence says about the set-up. `rows`: settings as in the table `configs`; `immunity`: seconds → a
-    record that carries them.
-    """
+    """What an evidence says about the set-up. `rows`: settings as in the table `configs`; `immunity`: seconds → a record that carries them."""
 
     brokers: tuple[Broker, ...]
     groups: tuple[Group, ...]
@@ -101,9 +95,7 @@ class Known:
 
 
 def from_files(path: Path, version: Version | None = None) -> Known | None:
-    """Return what configuration files say; None where there is anything else, or one of them is damaged: the tables of
-    a case then tell more.
-    """
+    """Return what configuration files say; None where there is anything else, or one of them is damaged: the tables of a case then tell more."""
     walked, refused = files.walk(path)
     jars = {v for name, _, _ in walked if (jar := _BROKER_JAR.search(name)) and (v := Version.maybe(jar[1]))}
     found = [each for each in walked if not each[0].endswith(".jar")]

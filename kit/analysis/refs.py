@@ -1,7 +1,6 @@
 """References: the few lines and records that carry a claim, out of the many that would.
 
-One pass over all known texts gives each cause its counts, times and first places (`seen`); quoting is done by the case,
-from the raw bytes.
+One pass over all known texts gives each cause its counts, times and first places (`seen`); quoting is done by the case, from the raw bytes.
 """
 
 from __future__ import annotations
@@ -33,8 +32,7 @@ if TYPE_CHECKING:
 class Seen:
     """How often one known text occurs in the evidence, and where it occurs first in each file.
 
-    `count` in entries; `first`/`last` naive UTC times, None where no entry carries one; `places` as (file, line),
-    earliest file first.
+    `count` in entries; `first`/`last` naive UTC times, None where no entry carries one; `places` as (file, line), earliest file first.
     """
 
     slug: str
@@ -49,9 +47,7 @@ class Seen:
 
 
 def seen(case: Case, *slugs: str, outside: Collection[str] = ()) -> Seen:
-    """Return where any of these known texts occurs (slugs of `kit.rocketmq.log_events.catalogue`), files in the folders
-    `outside` left out.
-    """
+    """Return where any of these known texts occurs (slugs of `kit.rocketmq.log_events.catalogue`), files in the folders `outside` left out."""
     rows = [r for r in _summary(case) if r["event"] in slugs and str(PurePosixPath(r["file"]).parent) not in outside]
     return _of(slugs, rows)
 

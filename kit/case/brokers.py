@@ -1,6 +1,4 @@
-"""Which file of the evidence belongs to which broker: by the address it names, and by where stores and configuration
-lie beside each other.
-"""
+"""Which file of the evidence belongs to which broker: by the address it names, and by where stores and configuration lie beside each other."""
 
 from __future__ import annotations
 
@@ -107,8 +105,8 @@ Hosts = frozenset[str]
 
 
 @per_case
-def _stored(case: Case) -> dict[str, set[str]]:
-    """Return {root of a store: addresses in its records}."""
+def addresses(case: Case) -> dict[str, set[str]]:
+    """Return {root of a store: addresses (`ip:port`) under which its records were stored}."""
     found: dict[str, set[str]] = {}
     if case.has("messages"):
         for batch in scan.batches_of(case, "messages", ("file", "store_host")):
@@ -121,14 +119,13 @@ def _stored(case: Case) -> dict[str, set[str]]:
 def is_of(case: Case, hosts: Hosts, file: str, address: str | None = None) -> bool | None:
     """Tell whether a file (and the address it names, `ip:port`) is of the broker that stored under `hosts`.
 
-    None where that is open: the file names no address of a store at hand and lies beside none. Alone in the
-    evidence, a broker has all files.
+    None where that is open: the file names no address of a store at hand and lies beside none. Alone in the evidence, a broker has all files.
     """
     if not hosts or (len(all_of(case)) < 2 and address is None):
         return None
     if address in hosts:
         return True
-    stores = _stored(case)
+    stores = addresses(case)
     if any(address in known for known in stores.values()):
         return False
     nearest = of_file(case, file)

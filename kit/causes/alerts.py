@@ -37,11 +37,10 @@ LONGEST: Final = 600.0
 class Alert:
     """One sign of a cause, and from when on it rings.
 
-    It rings when `least` occurrences within `within` seconds span at least `lasts` seconds. `step` is the id of the
-    cause's step that it shows. `by`: values (of the text's pattern, or `file`) that must be the same; `differ`: a value of
-    which there must be two; `when`: which occurrences count, by their values (`thread` among them); `clears`: one for
-    which this holds shows that the others of its key mean nothing; `also`: a sign that must come with the same values of
-    `by` in the same time; `without`: known texts in whose entries it means something else; `grows`: the time in which it
+    It rings when `least` occurrences within `within` seconds span at least `lasts` seconds. `step` is the id of the cause's step that it shows. `by`:
+    values (of the text's pattern, or `file`) that must be the same; `differ`: a value of which there must be two; `when`: which occurrences count, by
+    their values (`thread` among them); `clears`: one for which this holds shows that the others of its key mean nothing; `also`: a sign that must
+    come with the same values of `by` in the same time; `without`: known texts in whose entries it means something else; `grows`: the time in which it
     doubles says something; `steady`: it is seen again and again without getting worse.
     """
 

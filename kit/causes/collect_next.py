@@ -199,9 +199,8 @@ def consumer_status(group: str | None, why: Sentence) -> Missing:
 
 
 def placed(case: Case, findings: Iterable[Finding]) -> None:
-    """Say in each request on which hosts and for what time, and fill its command in, as far as the evidence shows it: the
-    time of what was found, some minutes around it; store path, name server, address of the broker, the only topic and the
-    only consumer group.
+    """Say in each request on which hosts and for what time, and fill its command in, as far as the evidence shows it: the time of what was found,
+    some minutes around it; store path, name server, address of the broker, the only topic and the only consumer group.
     """
     every = list(findings)
     found = [f.window for f in every if f.window is not None and f.verdict in ("confirmed", "suspected")]

@@ -1,8 +1,7 @@
 """Hazards in configuration and names, before or after an incident: what, where, what it can become, what to set.
 
-Rules look at a `kit.analysis.deployment.Known`; facts (limits, defaults, contradictions, faults by release) are those
-of `kit.rocketmq`. What a release ships with is a
-`note`, what somebody set or named a `hazard`.
+Rules look at a `kit.analysis.deployment.Known`; facts (limits, defaults, contradictions, faults by release) are those of `kit.rocketmq`. What a
+release ships with is a `note`, what somebody set or named a `hazard`.
 """
 
 from __future__ import annotations
@@ -96,9 +95,7 @@ def of_files(path: Path, version: Version | None = None) -> Checkup | None:
 
 
 def of_case(case: Case, version: Version | None = None) -> Checkup:
-    """Examine everything of a case. Spark starts for a large evidence, and where transactions are stored: who answers
-    whose checks is there.
-    """
+    """Examine everything of a case. Spark starts for a large evidence, and where transactions are stored: who answers whose checks is there."""
     more = [*hazards.of_causes(case), *consumer_hazards.found(case), *client_code.found(case)]
     more += consumer_hazards.near_deletion(case, seen := deployment.from_case(case, version))
     return checkup(seen, more, release_advice.named(results.load(case)))

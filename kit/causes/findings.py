@@ -63,9 +63,7 @@ class Step:
 
 @attrs.frozen
 class Missing:
-    """Evidence that would decide, and how to get it. `command` is typed unchanged; `side` whose host has it, `where`
-    which hosts and when.
-    """
+    """Evidence that would decide, and how to get it. `command` is typed unchanged; `side` whose host has it, `where` which hosts and when."""
 
     artefact: Sentence
     why: Sentence

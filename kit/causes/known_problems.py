@@ -1,10 +1,9 @@
 """Known problems (`kit.rocketmq.known_problems`) in the logs of a case: one `neighbour` finding for each that was seen.
 
-What is not seen is not a finding: the catalogue has hundreds of entries, and a log that is not there shows nothing. Texts
-that a cause module judges are left to it. A healthy system prints many of these lines at start and stop: an entry counts
-from its own number and duration on, and those that every start or stop brings only where they go on without one
-(`kit.rocketmq.log_events.passing`). In a paste, where nobody copies a line for nothing, one of the others is enough to
-suspect it.
+What is not seen is not a finding: the catalogue has hundreds of entries, and a log that is not there shows nothing. Texts that a cause module judges
+are left to it. A healthy system prints many of these lines at start and stop: an entry counts from its own number and duration on, and those that
+every start or stop brings only where they go on without one (`kit.rocketmq.log_events.passing`). In a paste, where nobody copies a line for nothing,
+one of the others is enough to suspect it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""What is taken for what, and how to tell them apart: gathered from the causes. `python -m kit.causes.look_alikes`
-prints docs/look-alikes.md.
-"""
+"""What is taken for what, and how to tell them apart: gathered from the causes. `python -m kit.causes.look_alikes` prints docs/look-alikes.md."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What `kit.triage` found, kept in the workspace: findings in every language and the small tables behind the charts.
-Reading them needs no Spark.
-"""
+"""What `kit.triage` found, kept in the workspace: findings in every language and the small tables behind the charts. Reading them needs no Spark."""
 
 from __future__ import annotations
 
@@ -29,9 +27,7 @@ if TYPE_CHECKING:
 
 
 def key(case: Case) -> str:
-    """Name of the results' folder: other code, options or zones give other results, and so does another path, which
-    sentences and commands name.
-    """
+    """Name of the results' folder: other code, options or zones give other results, and so does another path, which sentences and commands name."""
     place = hashlib.sha256(str(case.path.resolve()).encode("utf-8", "surrogateescape")).hexdigest()[:8]
     return f"results/{ws.code_hash()}-{case.options.digest()}-{place}"
 

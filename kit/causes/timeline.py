@@ -89,9 +89,7 @@ def table(case: Case, findings: Sequence[Finding]) -> pd.DataFrame:
 
 
 def typed(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of the timeline with all its columns in their types; further columns are kept. A time that nanoseconds
-    cannot count is null.
-    """
+    """Return rows of the timeline with all its columns in their types; further columns are kept. A time that nanoseconds cannot count is null."""
     full = frame.reindex(columns=list(dict.fromkeys([*COLUMNS, *frame.columns])))
     for name in ("at", "until"):
         full[name] = pd.to_datetime(full[name], utc=True, errors="coerce")
@@ -189,9 +187,7 @@ def _place(ref: Mapping[str, Any]) -> Place:
 
 
 def times_of(case: Case, found: Iterable[Mapping[str, Any]]) -> dict[Place, dt.datetime]:
-    """Return when each reference was written, where its log entry or record says so: {(file, line, physical offset):
-    UTC}. Needs no Spark.
-    """
+    """Return when each reference was written, where its log entry or record says so: {(file, line, physical offset): UTC}. Needs no Spark."""
     records: dict[str, set[int]] = defaultdict(set)
     lines: dict[str, set[int]] = defaultdict(set)
     for file, line, offset in map(_place, found):

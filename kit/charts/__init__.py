@@ -45,8 +45,7 @@ PALETTE: Final = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY)
 SYMBOLS: Final = ("circle", "diamond", "square", "triangle-up", "x", "star", "triangle-down", "cross")
 GREY: Final = "#8a8f98"
 INK: Final = "#767b84"
-"""Text and axes where the page behind is not known: 4.2:1 on white and on black. The report puts its own colours in
-their place."""
+"""Text and axes where the page behind is not known: 4.2:1 on white and on black. The report puts its own colours in their place."""
 
 
 @attrs.frozen(init=False)
@@ -187,8 +186,7 @@ def figure(*data: Any, height: int = 380, **layout: Any) -> go.Figure:
 
 
 def downsample(x: np.ndarray, y: np.ndarray, limit: int = MAX_POINTS) -> np.ndarray:
-    """Return the positions (ascending) of at most `limit` points that keep the outline: lowest and highest `y` in equal
-    steps of `x`, and both ends.
+    """Return the positions (ascending) of at most `limit` points that keep the outline: lowest and highest `y` in equal steps of `x`, and both ends.
 
     `x` must be sorted. Equal steps of x, not of position: what grows slowly at first would lose its beginning.
     """

@@ -44,9 +44,8 @@ FLOOR: Final = 0.02
 def flow(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart the topic flow of one message or many as a Sankey diagram.
 
-    `frame`: `source`, `target` (topics or stages), `count`; further columns are summed over. A flow back to where it
-    came from ends in a
-    node of its own ("again"), so that the picture reads from left to right.
+    `frame`: `source`, `target` (topics or stages), `count`; further columns are summed over. A flow back to where it came from ends in a node of its
+    own ("again"), so that the picture reads from left to right.
     """
     links = frame.groupby(["source", "target"], as_index=False, sort=False)["count"].sum()
     links = links[links["count"] > 0].reset_index(drop=True)
@@ -111,8 +110,7 @@ def flow(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 def timeline(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart one message's records in lanes, a lane for each topic.
 
-    `frame`: `store_timestamp`, `stage`, `topic`, `queue_id`, `offset_msg_id`, `why`, `check_times`, one row per record
-    in store order.
+    `frame`: `store_timestamp`, `stage`, `topic`, `queue_id`, `offset_msg_id`, `why`, `check_times`, one row per record in store order.
     """
     columns = ["store_timestamp", "stage", "topic", "queue_id", "offset_msg_id", "why", "check_times"]
     frame = frame.reindex(columns=columns)

@@ -1,8 +1,7 @@
 """Controls over something drawn: redrawn whenever one of them changes.
 
-`ipywidgets.interactive` catches what is displayed while it draws by a hook in the browser, and in JupyterLab the first
-drawing is often over before the hook is there: the place under the controls stays empty. Here what is shown is part of
-the widget's own state, so it arrives with it.
+`ipywidgets.interactive` catches what is displayed while it draws by a hook in the browser, and in JupyterLab the first drawing is often over before
+the hook is there: the place under the controls stays empty. Here what is shown is part of the widget's own state, so it arrives with it.
 """
 
 from __future__ import annotations
@@ -14,8 +13,7 @@ from kit.charts import Chart, Undrawn, clean
 
 
 def live(draw: Callable[..., Any], button: str = "", **controls: Any) -> Any:
-    """Return the controls (ipywidgets with a `value`, by the names of `draw`'s arguments) above what `draw` returns:
-    one chart or table, or several.
+    """Return the controls (ipywidgets with a `value`, by the names of `draw`'s arguments) above what `draw` returns: one chart or table, or several.
 
     `button`: what the button says that starts a `draw` which takes long; empty to redraw at every change.
     """

@@ -31,7 +31,6 @@ def clean(value: Any, limit: int | None = None) -> str:
 def escape(value: Any, limit: int | None = 80) -> str:
     """Return evidence text for a plotly label or hover text.
 
-    plotly draws a subset of HTML (`<b>`, `<a href>`) and hands `$…$` to MathJax; as entities both stay text (plotly
-    decodes them last).
+    plotly draws a subset of HTML (`<b>`, `<a href>`) and hands `$…$` to MathJax; as entities both stay text (plotly decodes them last).
     """
     return clean(value, limit).replace("\n", " ").replace("\t", " ").translate(_ENTITIES)

@@ -1,7 +1,6 @@
 """The command line. Work is imported when a command runs, so `--help` stays quick.
 
-Exit codes: 0 done · 1 a bug · 2 wrong usage or nothing to read · 3 done, but some evidence is damaged or could not be
-read.
+Exit codes: 0 done · 1 a bug · 2 wrong usage or nothing to read · 3 done, but some evidence is damaged or could not be read.
 """
 
 from __future__ import annotations

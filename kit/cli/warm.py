@@ -1,7 +1,6 @@
 """Do once, at installation, what every run would otherwise do again: `python -m kit.cli.warm [EVIDENCE]`.
 
-Kernels are compiled into numba's cache; with an evidence, one triage of it shows the JVM which classes the kit needs,
-and they go into an archive.
+Kernels are compiled into numba's cache; with an evidence, one triage of it shows the JVM which classes the kit needs, and they go into an archive.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """A smaller evidence folder: the records, lines and rows of a time window, a topic or some messages, each in a file as it was.
 
-Commitlog records stay where they are in their files (see `kit.collection.cut_files`), queue units too; log entries go
-with their folded lines, business rows
-with their header. Configuration, mqadmin outputs, host metrics and pasted texts are small and stay whole. Left out, and
-counted: copies of other files,
-indexes (they can be built from the records), damaged ranges, and what was not recognised.
+Commitlog records stay where they are in their files (see `kit.collection.cut_files`), queue units too; log entries go with their folded lines,
+business rows with their header. Configuration, mqadmin outputs, host metrics and pasted texts are small and stay whole. Left out, and counted: copies
+of other files, indexes (they can be built from the records), damaged ranges, and what was not recognised.
 """
 
 from __future__ import annotations
@@ -80,9 +78,8 @@ class Wish:
 def cut(case: Case, out: Path, wish: Wish) -> dict[str, tuple[int, int] | int]:
     """Write the smaller evidence into `out`, a folder that is empty or not there yet.
 
-    Return what was kept: names of `NAMES` → (kept, there before), or a number. `case` must be opened without `since`
-    and `until`.
-    Raise `ValueError` where `out` is not empty or the window is.
+    Return what was kept: names of `NAMES` → (kept, there before), or a number. `case` must be opened without `since` and `until`. Raise `ValueError`
+    where `out` is not empty or the window is.
     """
     if wish.since and wish.until and wish.since > wish.until:
         raise ValueError(EMPTY_WINDOW.render(case.lang))
@@ -212,9 +209,7 @@ def _with_traces(case: Case, frame: DataFrame, kept: DataFrame, keys: DataFrame)
 
 
 def _of_topic(case: Case, frame: DataFrame, topic: str) -> DataFrame:
-    """Return the records of all messages that were meant for a topic, wherever a copy of them is, and the op
-    records that end their halves.
-    """
+    """Return the records of all messages that were meant for a topic, wherever a copy of them is, and the op records that end their halves."""
     from pyspark.sql import functions as F  # noqa: N812
 
     from kit.analysis.transactions import owners
@@ -259,9 +254,7 @@ def _mentions(case: Case, lives: list[dict[str, Any]]) -> dict[str, list[int]]:
 
 
 def _entries(case: Case, item: Item, wish: Wish, lines: list[int] | None) -> tuple[cut_files.Longs, np.ndarray]:
-    """Return where the entries of a log begin and which are kept: in the window, or naming a message; settings printed
-    at a start always.
-    """
+    """Return where the entries of a log begin and which are kept: in the window, or naming a message; settings printed at a start always."""
     field = ds.field
     started = (
         pc.match_substring_regex(field("message"), configs.DUMPED)

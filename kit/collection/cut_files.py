@@ -1,11 +1,8 @@
 """Write parts of files: commitlog records and queue units at their own places, ranges of texts.
 
-A commitlog file keeps its name and every kept record its own position, byte for byte; a stretch left out becomes the
-filler RocketMQ itself writes
-at the end of a file (`CommitLog.BLANK_MAGIC_CODE`, in DLedger files that of `MmapFileList`), with a hole behind its
-eight bytes. So offsets, message
-ids and references stay true, a walk through the file meets filler and records and nothing else, and the file takes no
-more disk than its records.
+A commitlog file keeps its name and every kept record its own position, byte for byte; a stretch left out becomes the filler RocketMQ itself writes at
+the end of a file (`CommitLog.BLANK_MAGIC_CODE`, in DLedger files that of `MmapFileList`), with a hole behind its eight bytes. So offsets, message ids
+and references stay true, a walk through the file meets filler and records and nothing else, and the file takes no more disk than its records.
 """
 
 from __future__ import annotations
@@ -42,11 +39,9 @@ class Part:
 
 
 def commitlog(file: str, path: str, base: int | None, offsets: Longs, target: Path) -> Part:
-    """Write the records of a commitlog file that begin at these physical offsets (sorted) to `target`; no file
-    where there are no such records.
+    """Write the records of a commitlog file that begin at these physical offsets (sorted) to `target`; no file where there are no such records.
 
-    A record that is in the wrong place (its own offset is another) is only kept right behind a kept one: nothing
-    else could find it again.
+    A record that is in the wrong place (its own offset is another) is only kept right behind a kept one: nothing else could find it again.
     """
     known = examine(file, path, base)
     pieces = [(starts.copy(), sizes.copy(), marks.copy()) for _, starts, sizes, marks, _ in spans(known, 0, known.used)]
@@ -135,9 +130,7 @@ def whole(path: str, size: int, target: Path) -> int:
 
 
 def queue(file: str, path: str, offsets: Longs, target: Path) -> Part:
-    """Write a plain consume queue with the units that point at these physical offsets, at their places; the others
-    become `fillPreBlank`'s.
-    """
+    """Write a plain consume queue with the units that point at these physical offsets, at their places; the others become `fillPreBlank`'s."""
     with open_readonly(path) as source:
         raw = np.frombuffer(source.read(), np.uint8)
     units = raw[: raw.size // f.CQ_UNIT * f.CQ_UNIT].view(consumequeue.PLAIN).copy()

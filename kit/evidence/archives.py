@@ -1,8 +1,7 @@
 """Archives → plain files in the workspace: zip, tar, gzip, bzip2, xz, zstd, known by their first bytes, up to three deep.
 
-Nothing an archive says about itself is believed: sizes are counted while reading, names never become paths unchecked,
-memory is bounded.
-Runs of zero bytes cost no disk: a commitlog is mostly unwritten, and honestly shrinks ten thousand to one.
+Nothing an archive says about itself is believed: sizes are counted while reading, names never become paths unchecked, memory is bounded. Runs of zero
+bytes cost no disk: a commitlog is mostly unwritten, and honestly shrinks ten thousand to one.
 """
 
 from __future__ import annotations
@@ -52,8 +51,7 @@ MAX_DEPTH: Final = 3
 MAX_MEMBERS: Final = 200_000
 MAX_RATIO: Final = 200
 RATIO_FREE: Final = 2 * 2**30
-"""A member may shrink any amount up to this size: no file of a store is larger (its size is an int32), and most are
-zeros."""
+"""A member may shrink any amount up to this size: no file of a store is larger (its size is an int32), and most are zeros."""
 TOTAL_FREE: Final = 16 * 2**30
 KEEP_FREE: Final = 512 * 2**20
 """Disk left to others."""

@@ -1,7 +1,6 @@
 """A path somebody was handed → plain files, each with the name users see. Evidence is opened read-only and never written beside.
 
-Folders of any layout, archives by their first bytes (see `kit.evidence.archives`), single files. What cannot be taken
-is `Refused` with a reason.
+Folders of any layout, archives by their first bytes (see `kit.evidence.archives`), single files. What cannot be taken is `Refused` with a reason.
 """
 
 from __future__ import annotations
@@ -64,13 +63,11 @@ _PACKED_NAMES: Final = (".gz", ".tgz", ".zst", ".zip", ".xz", ".bz2")
 
 @attrs.frozen
 class EvidenceFile:
-    """One plain file. `file`: the name users see; `path`: where its bytes are; `bytes`: its size as read; `packed`:
-    unpacked into the workspace.
+    """One plain file. `file`: the name users see; `path`: where its bytes are; `bytes`: its size as read; `packed`: unpacked into the workspace.
 
-    `sha256` is known for what was unpacked, and is that of the file unchanged in the evidence: of a `.gz` log, of
-    the packed bytes.
-    `text_sha256` is that of the bytes at `path`. `modified`: seconds since 1970 of the last change as the folder or the
-    archive has it, None where it has none (a copy made without its times has that of the copying).
+    `sha256` is known for what was unpacked, and is that of the file unchanged in the evidence: of a `.gz` log, of the packed bytes. `text_sha256` is
+    that of the bytes at `path`. `modified`: seconds since 1970 of the last change as the folder or the archive has it, None where it has none (a copy
+    made without its times has that of the copying).
     """
 
     file: str

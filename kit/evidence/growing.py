@@ -37,10 +37,9 @@ PACKED: Final = 8 << 30
 class Place(msgspec.Struct, omit_defaults=True):
     """How far one file was read. `name` is relative to root number `root`.
 
-    `at`, `line`: bytes read (of the text inside, where the file is packed) and the number of the line that begins
-    there; `begin`, `first`: the same before the last step, so that the step can be read again; `head` is the hash of the
-    first `heads` bytes, `mark` that of the last `MARK` bytes before `at`; `size`, `changed`: as last looked at, of packed
-    files; `gone`: when it was missed first, in seconds since 1970.
+    `at`, `line`: bytes read (of the text inside, where the file is packed) and the number of the line that begins there; `begin`, `first`: the same
+    before the last step, so that the step can be read again; `head` is the hash of the first `heads` bytes, `mark` that of the last `MARK` bytes
+    before `at`; `size`, `changed`: as last looked at, of packed files; `gone`: when it was missed first, in seconds since 1970.
     """
 
     name: str

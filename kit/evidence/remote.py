@@ -1,8 +1,6 @@
-"""Evidence on object storage or another file system that pyarrow knows (`s3://`, `gs://`, `hdfs://`): copied into the
-cache, then read like a folder.
+"""Evidence on object storage or another file system that pyarrow knows (`s3://`, `gs://`, `hdfs://`): copied into the cache, then read like a folder.
 
-Only what changed is copied again. Credentials, region and endpoint come from where pyarrow looks for them: the
-environment, the machine's role, the
+Only what changed is copied again. Credentials, region and endpoint come from where pyarrow looks for them: the environment, the machine's role, the
 URI's own query (`s3://bucket/incident?endpoint_override=host:port&scheme=http`).
 """
 

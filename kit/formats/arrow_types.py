@@ -14,8 +14,6 @@ TEXTS: Final = pa.dictionary(pa.int32(), pa.string())
 
 
 def space(shape: int | tuple[int, int], dtype: type[np.generic]) -> np.ndarray:
-    """Return an array to fill, from Arrow's memory pool: it hands pages out again where NumPy would ask the system for
-    new ones each time.
-    """
+    """Return an array to fill, from Arrow's memory pool: it hands pages out again where NumPy would ask the system for new ones each time."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     return np.frombuffer(pa.allocate_buffer(size), np.uint8).view(dtype).reshape(shape)

@@ -34,8 +34,7 @@ TEXTS: Final = ("log", "text", "mqadmin")
 class Inventory:
     """Everything found. `disagree`: pairs of commitlog files of one broker that hold different bytes for the same offsets.
 
-    `overlapping`: some copies of a commitlog overlap in part only, so a record may be in two files neither of which
-    is a replica.
+    `overlapping`: some copies of a commitlog overlap in part only, so a record may be in two files neither of which is a replica.
     """
 
     root: str

@@ -12,8 +12,7 @@ import attrs
 class Item:
     """One file. `first`/`last`: span of its times in UTC, None where not known; `zone`: of its floating times, e.g. "+08:00";
 
-    `replica_of`: the file that holds the same; `source`: of a log; `detail`: what its kind needs (base, columns,
-    encoding, …).
+    `replica_of`: the file that holds the same; `source`: of a log; `detail`: what its kind needs (base, columns, encoding, …).
     """
 
     file: str

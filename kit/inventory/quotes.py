@@ -38,9 +38,7 @@ def lines(found: Inventory, places: Iterable[tuple[str, int]]) -> list[str]:
 
 
 def first_with(found: Inventory, file: str, text: str) -> int | None:
-    """Return the number of the first line that holds `text`, None where none within `MAX_SEARCH` bytes does. Raise
-    `KeyError` for an unknown file.
-    """
+    """Return the number of the first line that holds `text`, None where none within `MAX_SEARCH` bytes does. Raise `KeyError` for an unknown file."""
     item = found.get(file)
     if item is None:
         raise KeyError(file)

@@ -24,10 +24,8 @@ _CHINESE: Final = range(0x4E00, 0xA000)
 def sniff(head: bytes, name: str) -> dict[str, str | None] | None:
     """Return {"source", "layout", "encoding"} of a text log from its first bytes (up to `SAMPLE`), None where it is no log.
 
-    `source` is the broker-side logger (`broker`, `store`, `transaction`, …), `client`, `app`, `mqadmin` or `text`
-    (other text that holds log lines or
-    texts of RocketMQ). What is inside decides; `name` only where that leaves it open. `encoding` is None for UTF-8,
-    else `gb18030` or `utf-16`.
+    `source` is the broker-side logger (`broker`, `store`, `transaction`, …), `client`, `app`, `mqadmin` or `text` (other text that holds log lines or
+    texts of RocketMQ). What is inside decides; `name` only where that leaves it open. `encoding` is None for UTF-8, else `gb18030` or `utf-16`.
     """
     from kit.formats.tables import metrics, mqadmin
 

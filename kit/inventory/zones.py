@@ -1,8 +1,7 @@
 """The zone of times that carry none: declared, else inferred from ids whose moment the records know, else UTC.
 
-A line that names a message was printed when that message was about: the difference between the printed time and the
-record's, rounded to a quarter
-of an hour, is the zone. Epoch milliseconds printed in the line itself do the same.
+A line that names a message was printed when that message was about: the difference between the printed time and the record's, rounded to a quarter of
+an hour, is the zone. Epoch milliseconds printed in the line itself do the same.
 """
 
 from __future__ import annotations

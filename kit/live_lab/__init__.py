@@ -4,6 +4,5 @@
     done = run.run(scenarios.find("half-topic-blowup"), Path("out/lab/1"))
     done.evidence
 
-Needs Java 17, `javac` and Maven. Nothing is started before `run` is called; everything is stopped when it returns or
-raises.
+Needs Java 17, `javac` and Maven. Nothing is started before `run` is called; everything is stopped when it returns or raises.
 """

@@ -43,12 +43,10 @@ SETTINGS: Final = {
     "transactionTimeOut": "2000",
     "diskMaxUsedSpaceRatio": "95",
 }
-"""What every broker of the lab has; a scenario adds its own. Releases before 4.5.2 spell the first size differently and
-keep their default."""
+"""What every broker of the lab has; a scenario adds its own. Releases before 4.5.2 spell the first size differently and keep their default."""
 OLD_SPELLING: Final = Version.parse("4.5.2")
 BATCHED_OPS: Final = Version.parse("5.1.0")
-"""From here on op records are written up to six seconds late: a shorter time-out would make the broker ask about
-finished transactions."""
+"""From here on op records are written up to six seconds late: a shorter time-out would make the broker ask about finished transactions."""
 BATCHED_TIMEOUT: Final = "8000"
 
 

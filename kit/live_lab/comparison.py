@@ -1,6 +1,4 @@
-"""An incident and its twin side by side, as the live lab's notebook shows them: two evidences it is given, or two it
-makes on a real broker.
-"""
+"""An incident and its twin side by side, as the live lab's notebook shows them: two evidences it is given, or two it makes on a real broker."""
 
 from __future__ import annotations
 
@@ -103,8 +101,7 @@ def start(
     interactive: bool = True,
     options: Mapping[str, Any] | None = None,
 ) -> Pair:
-    """Return the two sides: `evidence` and `fixed` as they are, or with `scenario` two fresh runs below `out`, first
-    the incident, then its twin.
+    """Return the two sides: `evidence` and `fixed` as they are, or with `scenario` two fresh runs below `out`, first the incident, then its twin.
 
     Raise `LabError` where the live lab cannot run here, `KeyError` for an unknown scenario.
     """

@@ -1,6 +1,4 @@
-"""What can be read of a broker while it runs, without asking it: entries of consume queues, errors in its logs, bytes
-on disk. Only reads.
-"""
+"""What can be read of a broker while it runs, without asking it: entries of consume queues, errors in its logs, bytes on disk. Only reads."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ LINE: Final = 160
 
 @attrs.frozen
 class Reading:
-    """The state at one moment. Counts since the start; `store_bytes`: taken on disk; `last`: the last warning or error,
-    its file before it.
-    """
+    """The state at one moment. Counts since the start; `store_bytes`: taken on disk; `last`: the last warning or error, its file before it."""
 
     seconds: float
     half: int

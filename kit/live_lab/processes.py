@@ -133,9 +133,7 @@ class Processes:
 
 
 def pause(host: Host, seconds: float) -> None:
-    """Let a process stall, as a swapping or throttled machine does; by a shell of its own, so that it goes on
-    even if the lab dies meanwhile.
-    """
+    """Let a process stall, as a swapping or throttled machine does; by a shell of its own, so that it goes on even if the lab dies meanwhile."""
     script = 'kill -STOP "$1"; sleep "$2"; kill -CONT "$1"'
     subprocess.run(
         ["sh", "-c", script, "sh", str(host.process.pid), str(seconds)],

@@ -43,9 +43,7 @@ Watcher = Callable[[str, Reading], None]
 
 @attrs.frozen
 class Done:
-    """What a run left behind. `over`: why it ended (`settled`, `half`, `errors`, `store`, `deadline`); `seconds`: its
-    length with start and stop.
-    """
+    """What a run left behind. `over`: why it ended (`settled`, `half`, `errors`, `store`, `deadline`); `seconds`: its length with start and stop."""
 
     scenario: Scenario
     broker: Version
@@ -61,8 +59,7 @@ def run(
 ) -> Done:
     """Run a scenario into the new folder `out` and return where its evidence is.
 
-    Raise `LabError` where it cannot run here, `ValueError` for what is no release. Whatever happens, no process is
-    left.
+    Raise `LabError` where it cannot run here, `ValueError` for what is no release. Whatever happens, no process is left.
     """
     if out.is_symlink() or (out.exists() and (not out.is_dir() or any(out.iterdir()))):
         raise LabError(NOT_EMPTY.say(path=str(out)))

@@ -65,8 +65,7 @@ class Scenario:
     roots: tuple[str, ...] = ()
     neighbours: tuple[str, ...] = ()
     allowed: tuple[str, ...] = ()
-    """Neighbours that may be confirmed as well, depending on the moment: while a crashed service starts again, a check
-    may find it away."""
+    """Neighbours that may be confirmed as well, depending on the moment: while a crashed service starts again, a check may find it away."""
     fixes: str | None = None
     """The incident whose twin this is."""
 

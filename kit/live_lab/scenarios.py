@@ -69,9 +69,7 @@ AUDIT: Final = App(
 
 
 def _sweep() -> str:
-    """Return body sizes across the limit: well below, where only the put-back does not fit, where the record does not
-    fit, and far above.
-    """
+    """Return body sizes across the limit: well below, where only the put-back does not fit, where the record does not fit, and far above."""
     overhead = 91 + len(names.HALF_TOPIC) + 230
     near = [LIMIT - overhead + step for step in range(-120, 121, 12)]
     return ",".join(map(str, [2000, 9000, 30_000, 63_000, *near, LIMIT + 4000]))

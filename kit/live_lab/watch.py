@@ -80,9 +80,7 @@ class View:
         self.readings.append(reading)
 
     def doubling(self) -> float | None:
-        """Return within how many seconds the half topic has come to twice its records, None where it grows no faster
-        than the business does.
-        """
+        """Return within how many seconds the half topic has come to twice its records, None where it grows no faster than the business does."""
         if not self.readings or self.readings[-1].half <= 2 * self.readings[-1].real:
             return None
         last = self.readings[-1]

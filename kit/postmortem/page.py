@@ -1,7 +1,6 @@
 """A blameless postmortem: what the kit found and what the team knows, merged into one offline page. Notes are read, never written over.
 
-`kit.postmortem.start(evidence, notes="notes.yaml").write("postmortem.html")` writes an example where there are no notes
-yet.
+`kit.postmortem.start(evidence, notes="notes.yaml").write("postmortem.html")` writes an example where there are no notes yet.
 """
 
 from __future__ import annotations
@@ -275,9 +274,7 @@ class Postmortem:
         ]
 
     def write(self, out: str | Path = "postmortem.html") -> Path:
-        """Write the page and return its path. Raise `WorkspaceInside` where that is inside the evidence, `ValueError`
-        where it is the notes' own.
-        """
+        """Write the page and return its path. Raise `WorkspaceInside` where that is inside the evidence, `ValueError` where it is the notes' own."""
         path = Path(out)
         ws.base(path, self.inquiry.case.path)
         if path.resolve() == self.written.path.resolve():

@@ -1,6 +1,4 @@
-"""The forms by which a text shows what must not leave: addresses, bodies, properties, paths, and the places where a key
-or a name is expected.
-"""
+"""The forms by which a text shows what must not leave: addresses, bodies, properties, paths, and the places where a key or a name is expected."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Pseudonyms for addresses, wherever they stand: dotted, with colons, or in hex at the head of message ids.
 
-An IPv4 address becomes one of 100.64.0.0/10, an IPv6 address one of 2001:db8::/32, a MAC address one that is locally
-administered: none of them is
+An IPv4 address becomes one of 100.64.0.0/10, an IPv6 address one of 2001:db8::/32, a MAC address one that is locally administered: none of them is
 anybody's. Ports, process ids, offsets, times and counters of an id stay as they are.
 """
 
@@ -81,9 +80,7 @@ def says_nothing(ip: Address) -> bool:
 
 
 class Addresses:
-    """The mapping of one report. `known`: every address of the evidence that is to be shown; none of them is ever given
-    out as a pseudonym.
-    """
+    """The mapping of one report. `known`: every address of the evidence that is to be shown; none of them is ever given out as a pseudonym."""
 
     def __init__(self, secret: Secret, known: Iterable[Address] = ()) -> None:
         self._secret = secret

@@ -1,8 +1,6 @@
-"""Which names of an evidence have to be replaced in what is shown of it: gathered from its tables, its configuration
-and the shown texts themselves.
+"""Which names of an evidence have to be replaced in what is shown of it: gathered from its tables, its configuration and the shown texts themselves.
 
-Only names whose first word is shown somewhere are kept, so a hundred thousand business keys cost no more than the few
-that a report quotes.
+Only names whose first word is shown somewhere are kept, so a hundred thousand business keys cost no more than the few that a report quotes.
 """
 
 from __future__ import annotations
@@ -69,9 +67,7 @@ _TIME: Final = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}[T ]?[\d:.,+Z -]*|\d{1,
 
 
 def of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redactor:
-    """Return the redactor of a case for what is to be shown: findings, frames, notebooks as JSON. `paths`: of this
-    machine, replaced as a whole.
-    """
+    """Return the redactor of a case for what is to be shown: findings, frames, notebooks as JSON. `paths`: of this machine, replaced as a whole."""
     texts = {part for text in strings(list(shown)) for part in (SPELLED.split(text) if "\\" in text else (text,))}
     words = {word for text in texts for word in WORD.findall(text)}
     cut = {hit.group(1) for text in texts for hit in _CUT.finditer(text if len(text) != MAX_TEXT else text + "…")}

@@ -1,10 +1,8 @@
 """Stable pseudonyms for what names a site: addresses, topics, groups, hosts, keys, bodies, paths. The same original has
 the same pseudonym everywhere.
 
-A `Redactor` knows the names of one evidence (gathered by `kit.redaction.names`) and finds them at the borders of words;
-addresses, ids, bodies, paths and
-whatever is where a key is it knows by their form. A pseudonym is as long as its original: lengths of names are
-evidence.
+A `Redactor` knows the names of one evidence (gathered by `kit.redaction.names`) and finds them at the borders of words; addresses, ids, bodies, paths
+and whatever is where a key is it knows by their form. A pseudonym is as long as its original: lengths of names are evidence.
 """
 
 from __future__ import annotations

@@ -116,9 +116,7 @@ def _said(book: nbformat.NotebookNode) -> list[Any]:
 
 
 def notebook(redactor: Redactor, book: nbformat.NotebookNode, parameters: Mapping[str, Any], lang: Lang) -> None:
-    """Replace originals in an executed notebook, in place. `parameters` are replaced already; HTML is drawn anew from
-    the tables beside it.
-    """
+    """Replace originals in an executed notebook, in place. `parameters` are replaced already; HTML is drawn anew from the tables beside it."""
     from papermill.translators import PythonTranslator
 
     about = book.metadata.get(notebooks.KIT, {})

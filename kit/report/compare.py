@@ -1,8 +1,7 @@
 """Two findings.json side by side: what a fix, or more evidence, changed.
 
-Only what a reader acts on is compared: verdicts, root causes, figures, and what was missing. Runs of other kit versions
-compare
-by name; a cause or figure only one side knows is shown as absent there, which is not the same as unknown (null).
+Only what a reader acts on is compared: verdicts, root causes, figures, and what was missing. Runs of other kit versions compare by name; a cause or
+figure only one side knows is shown as absent there, which is not the same as unknown (null).
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""manifest.json: what went into a report, so that anyone can tell whether theirs is the same. What differs from run to
-run stays in run.json.
-"""
+"""manifest.json: what went into a report, so that anyone can tell whether theirs is the same. What differs from run to run stays in run.json."""
 
 from __future__ import annotations
 

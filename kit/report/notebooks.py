@@ -49,8 +49,7 @@ def read(path: Path) -> nbformat.NotebookNode:
 def chosen(findings: Mapping[str, Any], cause: str = "auto", where: Path | None = None) -> list[Path]:
     """Return the triage notebook and those of the causes wanted, in the order of their numbers.
 
-    A notebook says in its metadata which it is: `rmq-kit: {"report": "overview"}`, `{"cause": SLUG}` or
-    `{"causes": [SLUG, …]}`.
+    A notebook says in its metadata which it is: `rmq-kit: {"report": "overview"}`, `{"cause": SLUG}` or `{"causes": [SLUG, …]}`.
     """
     wanted = (
         {f["cause"] for f in findings["findings"] if f["verdict"] in ("confirmed", "suspected")}
@@ -198,9 +197,7 @@ def settle(notebook: nbformat.NotebookNode) -> None:
 
 
 def _joined(outputs: Iterable[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
-    """Return outputs without what was said in passing, what was printed in one piece: a kernel sends it in as many as it has
-    time for.
-    """
+    """Return outputs without what was said in passing, what was printed in one piece: a kernel sends it in as many as it has time for."""
     kept: list[nbformat.NotebookNode] = []
     for output in outputs:
         if output.get("metadata", {}).get(KIT, {}).get("passing"):
@@ -283,9 +280,7 @@ def _blank(figure: Mapping[str, Any]) -> bool:
 
 
 def embed(figure: Mapping[str, Any]) -> Markup:
-    """Return a figure as JSON that may be in a `<script>` data block: no `<` in it, so nothing can close the
-    block. "" where it has nothing to draw.
-    """
+    """Return a figure as JSON that may be in a `<script>` data block: no `<` in it, so nothing can close the block. "" where it has nothing to draw."""
     if _blank(figure):
         return Markup("")
     kept = {"data": figure.get("data", []), "layout": figure.get("layout", {})}
@@ -294,9 +289,7 @@ def embed(figure: Mapping[str, Any]) -> Markup:
 
 
 class _Plain(mistune.HTMLRenderer):
-    """Markdown of notebooks: raw HTML is text, pictures are their alternative text, links lead out only to the web;
-    headings fit under h3.
-    """
+    """Markdown of notebooks: raw HTML is text, pictures are their alternative text, links lead out only to the web; headings fit under h3."""
 
     def heading(self, text: str, level: int, **attributes: Any) -> str:
         return "" if level == 1 else f"<h{min(6, level + 2)}>{text}</h{min(6, level + 2)}>\n"

@@ -1,8 +1,7 @@
 """Files for other programs: findings.json, tables as CSV, decoded messages and logs as Parquet, JSON lines or CSV.
 
-A cell that a spreadsheet would run as a formula gets an apostrophe in front (OWASP, CSV injection); in the result
-tables control and bidi
-characters are spelled out too. What `decode` and `logs` export is the evidence itself and keeps them.
+A cell that a spreadsheet would run as a formula gets an apostrophe in front (OWASP, CSV injection); in the result tables control and bidi characters
+are spelled out too. What `decode` and `logs` export is the evidence itself and keeps them.
 """
 
 from __future__ import annotations
@@ -120,9 +119,7 @@ def _counted(folder: Path) -> list[tuple[str, int]]:
 
 
 def _table(case: Case, name: str, frame: DataFrame, folder: Path, form: str) -> None:
-    """Write a table of the case; as Parquet and uncut it is the workspace's own, less the columns it does not show,
-    which goes file to file.
-    """
+    """Write a table of the case; as Parquet and uncut it is the workspace's own, less the columns it does not show, which goes file to file."""
     if form != "parquet" or case.options.since or case.options.until:
         save(frame, folder, form)
         return

@@ -1,8 +1,7 @@
 """A set of broker settings read with the facts: the value in force and where it comes from, and what contradicts what.
 
-`PARAMETERS` (meanings) and `versions.RULES` (defaults by version) are the data; here is only how to look something up,
-and the list
-of contradictions, each with the reason it is one.
+`PARAMETERS` (meanings) and `versions.RULES` (defaults by version) are the data; here is only how to look something up, and the list of
+contradictions, each with the reason it is one.
 """
 
 from __future__ import annotations
@@ -101,8 +100,7 @@ def typed(name: str, text: str) -> Any:
 def misfit(name: str, text: str) -> bool:
     """Tell whether the value of a known number is not a number: the broker then keeps its default.
 
-    `common/MixAll.properties2Object` sets one field after the other and swallows what cannot be parsed; a bool that is
-    not `true` is false.
+    `common/MixAll.properties2Object` sets one field after the other and swallows what cannot be parsed; a bool that is not `true` is false.
     """
     parameter = PARAMETERS.get(name)
     if parameter is None or parameter.unit in ("text", "enum", "bool"):
@@ -124,9 +122,7 @@ def guide(settings: Settings) -> list[dict[str, Any]]:
 
 @attrs.frozen
 class Conflict:
-    """Settings that contradict each other or cannot work: which, what it becomes, what to set; `cause`: slug of the
-    cause it ends in, "" for none.
-    """
+    """Settings that contradict each other or cannot work: which, what it becomes, what to set; `cause`: slug of the cause it ends in, "" for none."""
 
     slug: str
     names: tuple[str, ...]

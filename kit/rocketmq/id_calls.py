@@ -19,9 +19,7 @@ Which = Literal["uniq", "offset", "none"]
 
 @attrs.frozen
 class Handed:
-    """One call: the side it is made on, which id it returns, of which copy (`stage`s, newest taken; empty: of the
-    message), since/until which client.
-    """
+    """One call: the side it is made on, which id it returns, of which copy (`stage`s, newest taken; empty: of the message), since/until which client."""
 
     call: str
     side: Literal["producer", "listener", "consumer", "mqadmin", "log"]

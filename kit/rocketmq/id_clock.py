@@ -1,8 +1,7 @@
 """The clock inside a UNIQ_KEY: milliseconds since the start of a month, in the zone of the producer's JVM.
 
-common/message/MessageClientIDSetter.setStartTime and nextID. The id names neither the month nor the zone; a date near
-the
-message gives the month, its bornTimestamp gives both.
+common/message/MessageClientIDSetter.setStartTime and nextID. The id names neither the month nor the zone; a date near the message gives the month,
+its bornTimestamp gives both.
 """
 
 from __future__ import annotations

@@ -9,8 +9,7 @@ int64.
 * gRPC clients (apache/rocketmq-clients MessageIdCodec): 0x01, MAC address 6, pid 2, seconds since 2021-01-01 UTC 4,
 sequence 4.
 
-The first two have the same length; which one an id is follows from the port: a pid and a loader hash hardly ever look
-like one.
+The first two have the same length; which one an id is follows from the port: a pid and a loader hash hardly ever look like one.
 """
 
 from __future__ import annotations
@@ -145,8 +144,7 @@ def classify(text: str, store_hosts: Collection[str] | None = None) -> tuple[Kin
 def misread(text: str) -> tuple[str, int]:
     """Return (`ip:port`, offset) that a look-up by offset id takes out of any 32- or 56-digit id.
 
-    For a UNIQ_KEY that is the producer's address and its pid and loader hash as a port: where queryMsgById tries to
-    connect.
+    For a UNIQ_KEY that is the producer's address and its pid and loader hash as a port: where queryMsgById tries to connect.
     """
     raw, _ = _bytes(text)
     if len(raw) == 17:
@@ -163,9 +161,7 @@ def encode_offset_id(host: str, port: int, offset: int) -> str:
 def encode_uniq_key(
     host: str, pid: int, loader: int, millis: int, counter: int, client: str | Version | None = None
 ) -> str:
-    """Return the UNIQ_KEY a client writes; `pid` is the whole process id, cut as `client` (version) does; `millis`
-    since the month's start.
-    """
+    """Return the UNIQ_KEY a client writes; `pid` is the whole process id, cut as `client` (version) does; `millis` since the month's start."""
     part = pid >> 16 if client and rule("uniqKeyPid", client) == "high" else pid
     packed = struct.pack(">HIIH", part & 0xFFFF, loader & 0xFFFFFFFF, millis & 0xFFFFFFFF, counter & 0xFFFF)
     return (ipaddress.ip_address(host).packed + packed).hex().upper()

@@ -39,8 +39,7 @@ SYSTEM_TOPICS: Final = frozenset(
         AUTO_CREATE_TOPIC_4_3_0, SELF_TEST_TOPIC, BENCHMARK_TOPIC, OFFSET_MOVED_TOPIC, "CHECKPOINT_TOPIC",
     }
 )  # fmt: skip
-"""Fixed names RocketMQ itself uses. Cluster and broker names are topics too, but are known only from the
-configuration."""
+"""Fixed names RocketMQ itself uses. Cluster and broker names are topics too, but are known only from the configuration."""
 
 # --- groups: common/MixAll --------------------------------------------------------------------------------------------
 TRANSACTION_GROUP: Final = "CID_RMQ_SYS_TRANS"
@@ -183,8 +182,7 @@ INNER_BATCH: Final = 0x80
 WRITERS: Final = {
     "TransactionalMessageCheckService": "put_back", "SendMessageThread": "send", "EndTransactionThread": "commit", "ScheduleMessage": "schedule",
 }  # fmt: skip
-"""What a thread of the broker writes, by what its name holds: broker/BrokerController,
-broker/transaction/TransactionalMessageCheckService,
+"""What a thread of the broker writes, by what its name holds: broker/BrokerController, broker/transaction/TransactionalMessageCheckService,
 store/schedule/ScheduleMessageService. `send`: consumers' send-backs as well.
 """
 

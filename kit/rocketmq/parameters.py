@@ -19,9 +19,8 @@ Unit = Literal["ms", "s", "hours", "bytes", "percent", "count", "bool", "enum", 
 
 @attrs.frozen
 class Parameter:
-    """One setting. `since`/`until`: first and last release that reads it under this name; `default`: None where it
-    differs by version
-    (see `versions.RULES`) or has none.
+    """One setting. `since`/`until`: first and last release that reads it under this name; `default`: None where it differs by version (see
+    `versions.RULES`) or has none.
     """
 
     name: str

@@ -1,11 +1,8 @@
 """Where the half message is in the business code, and what every failure then leaves.
 
-Three placements. *first*: everything inside executeLocalTransaction. *middle*: the order in an outer database
-transaction,
-the log row inside executeLocalTransaction. *last*: order, log row and send in one database transaction, the answer
-given at once
-(COMMIT) or left to the check (UNKNOWN). `kit.rocketmq.transaction_model` follows each path; nothing here is drawn by
-hand.
+Three placements. *first*: everything inside executeLocalTransaction. *middle*: the order in an outer database transaction, the log row inside
+executeLocalTransaction. *last*: order, log row and send in one database transaction, the answer given at once (COMMIT) or left to the check
+(UNKNOWN). `kit.rocketmq.transaction_model` follows each path; nothing here is drawn by hand.
 """
 
 from __future__ import annotations

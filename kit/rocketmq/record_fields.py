@@ -14,8 +14,7 @@ CLIENT: Final = frozenset({names.UNIQ_KEY, names.WAIT, names.TRAN_MSG, names.PGR
 BROKER: Final = frozenset(
     {names.CLUSTER, names.MSG_REGION, names.TRACE_ON, names.REAL_TOPIC, names.REAL_QID, names.TRANSACTION_ID}
 )
-"""Properties the broker adds when it prepares a transaction: broker/processor/SendMessageProcessor,
-TransactionalMessageBridge."""
+"""Properties the broker adds when it prepares a transaction: broker/processor/SendMessageProcessor, TransactionalMessageBridge."""
 CHECK: Final = frozenset({names.CHECK_TIMES, names.PREPARED_QUEUE_OFFSET})
 """Properties a put-back adds."""
 FIELDS: Final = ("body", "fixed", "topic", "application", "client", "broker", "check")
@@ -38,9 +37,8 @@ def of(topic: str, body: int, store_size: int, properties: Mapping[str, str]) ->
 def stages(record: Any, body: int, limit: int | None) -> pd.DataFrame:
     """Return where a half record grows: columns stage, field, bytes, limit, offset_msg_id, one row a field of `FIELDS`.
 
-    `record`: a row of `messages`, its put-back stores `body` bytes of body. Stages: `checked` (what the client looks
-    at), `sent` (on the way to the broker),
-    `half` (as stored), `put_back` (what the check wants to write next).
+    `record`: a row of `messages`, its put-back stores `body` bytes of body. Stages: `checked` (what the client looks at), `sent` (on the way to the
+    broker), `half` (as stored), `put_back` (what the check wants to write next).
     """
     properties = dict(record.properties or {})
     half = of(record.topic, record.body_size, record.store_size, properties)

@@ -32,12 +32,9 @@ def table(
 ) -> dict[str, Any]:  # fmt: skip
     """Follow a message of `body` stored bytes through every rewrite.
 
-    Return `rows` (stage, text, topic, bytes, growth over the first copy of its kind, refused: reasons, limit), and what
-    is
-    safe: `safe_stored_body` (every put-back fits), `safe_plain_body` (a plain send fits), `max_message_size` (raw body
-    for
-    setMaxMessageSize on a transaction producer), None where no body is; with `rule`, `limit`, `check_max`, `broker`
-    they were reckoned with.
+    Return `rows` (stage, text, topic, bytes, growth over the first copy of its kind, refused: reasons, limit), and what is safe: `safe_stored_body`
+    (every put-back fits), `safe_plain_body` (a plain send fits), `max_message_size` (raw body for setMaxMessageSize on a transaction producer), None
+    where no body is; with `rule`, `limit`, `check_max`, `broker` they were reckoned with.
     """
     version = Version.parse(broker)
     limit = rule("maxMessageSize", version) if limit is None else limit

@@ -1,10 +1,8 @@
 """The stored size of a record, what each rewrite adds to it, and the largest body that stays safe.
 
-Length formula: store/CommitLog.calMsgLength (MessageExtEncoder from 5.1.0); properties: common/message/MessageDecoder;
-limits: store/CommitLog, store/MessageExtEncoder, store/dledger/DLedgerCommitLog. A record is followed from copy to copy
-by
-the functions named after what the broker does with it: `prepared`, `put_back`, `committed`, `sent_back`,
-`dead_lettered`, …
+Length formula: store/CommitLog.calMsgLength (MessageExtEncoder from 5.1.0); properties: common/message/MessageDecoder; limits: store/CommitLog,
+store/MessageExtEncoder, store/dledger/DLedgerCommitLog. A record is followed from copy to copy by the functions named after what the broker does with
+it: `prepared`, `put_back`, `committed`, `sent_back`, `dead_lettered`, …
 """
 
 from __future__ import annotations
@@ -138,9 +136,8 @@ def prepared(message: Record, queue_id: int = 0, broker: str | Version = NEWEST)
 
 
 def put_back(half: Record, times: int | None = None, first_offset: int | None = None) -> Record:
-    """Return the copy a check appends. `times`: the count it carries (None: one more); `first_offset`: queue offset of
-    the
-    first half record, on a copy made during CHECK_IMMUNITY_TIME_IN_SECONDS (those count as checks too).
+    """Return the copy a check appends. `times`: the count it carries (None: one more); `first_offset`: queue offset of the first half record, on a
+    copy made during CHECK_IMMUNITY_TIME_IN_SECONDS (those count as checks too).
     """
     props = as_mapping(half.properties)
     count = times if times is not None else int(props.get(names.CHECK_TIMES, "0")) + 1

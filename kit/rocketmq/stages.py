@@ -1,8 +1,7 @@
 """What each stored record is in the life of its message: half, check-back, commit, schedule, retry, dead letter, …
 
 Which write makes which record: broker/transaction/queue/TransactionalMessageBridge, broker/processor/EndTransactionProcessor,
-store/CommitLog.putMessage (4.x) and broker/util/HookUtils (5.x) for delays, broker/processor/SendMessageProcessor for
-retries and dead letters.
+store/CommitLog.putMessage (4.x) and broker/util/HookUtils (5.x) for delays, broker/processor/SendMessageProcessor for retries and dead letters.
 """
 
 from __future__ import annotations

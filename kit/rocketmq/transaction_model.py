@@ -70,8 +70,7 @@ class Assumptions:
     producer_returns: bool = True
     """After a crash an instance of the group answers checks again."""
     copies_apart: bool = True
-    """An answer ends only the copy it names, so a late one is stored although another copy was ended; else the first
-    answer wins."""
+    """An answer ends only the copy it names, so a late one is stored although another copy was ended; else the first answer wins."""
     idempotent: bool = True
     """The consumer handles a second delivery without a second effect."""
     check_max: int = 3

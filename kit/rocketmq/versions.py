@@ -19,8 +19,7 @@ VERSION_NUMBERS: Final[dict[int, str]] = {
     401: "4.9.4", 403: "4.9.5", 405: "4.9.6", 407: "4.9.7", 409: "4.9.8", 413: "5.0.0", 433: "5.1.0", 435: "5.1.1",
     437: "5.1.2", 439: "5.1.3", 441: "5.1.4", 453: "5.2.0", 473: "5.3.0", 475: "5.3.1", 477: "5.3.2", 479: "5.3.3",
 }  # fmt: skip
-"""Ordinal of common/MQVersion.Version → release: `version=` in broker.log's "new producer connected", brokerVersion of
-brokerStatus."""
+"""Ordinal of common/MQVersion.Version → release: `version=` in broker.log's "new producer connected", brokerVersion of brokerStatus."""
 
 NOT_A_VERSION = T("`{text}` is not a RocketMQ version; write it like 4.6.1, V4_6_1 or 335.")
 

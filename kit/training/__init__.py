@@ -1,5 +1,4 @@
-"""Training labs: questions on a recorded incident that follow its investigation, wrong turns included. Answers are
-worked out from the evidence.
+"""Training labs: questions on a recorded incident that follow its investigation, wrong turns included. Answers are worked out from the evidence.
 
     kit.lab.open(80, "sample_data/half-topic-blowup.tar.zst")
     kit.lab.check("80-3", "producer")
@@ -41,9 +40,8 @@ def open(  # noqa: A001
 ) -> Session:
     """Open a lab on its evidence and return it; results already in the workspace are used as they are.
 
-    `evidence`: as for `kit.open_case`; for a lab on several a list, or a folder of archives of which `cases` are
-    drawn; another number of the `draw`, others.
-    `solve`: questions without an answer are answered by the lab. Raise `LabError` (no such lab), `FileNotFoundError`.
+    `evidence`: as for `kit.open_case`; for a lab on several a list, or a folder of archives of which `cases` are drawn; another number of the `draw`,
+    others. `solve`: questions without an answer are answered by the lab. Raise `LabError` (no such lab), `FileNotFoundError`.
     """
     from kit.notebook import inquiry
     from kit.training.bench import Bench, evidences

@@ -1,6 +1,4 @@
-"""Compare what somebody typed with what is true: numbers as text, thousands separators, units, case, lists. Strict
-about values, lenient about form.
-"""
+"""Compare what somebody typed with what is true: numbers as text, thousands separators, units, case, lists. Strict about values, lenient about form."""
 
 from __future__ import annotations
 

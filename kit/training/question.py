@@ -1,7 +1,6 @@
 """What a lab is made of: questions, what a wrong answer shows about whoever gave it, and the facts both are held against.
 
-The facts are worked out from the evidence when they are first needed, by `Lab.facts`; a question names the fact that
-answers it. A fact that is None
+The facts are worked out from the evidence when they are first needed, by `Lab.facts`; a question names the fact that answers it. A fact that is None
 cannot be known from this evidence: its question is shown as such and not counted.
 """
 
@@ -31,9 +30,7 @@ class Slip:
 
 @attrs.frozen
 class Question:
-    """One question. `options`: the words to choose from, each with what it means; `also`: fact with further words that
-    are accepted for `words`.
-    """
+    """One question. `options`: the words to choose from, each with what it means; `also`: fact with further words that are accepted for `words`."""
 
     id: str
     kind: Kind

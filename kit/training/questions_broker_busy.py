@@ -12,8 +12,7 @@ from kit.training.question import Lab, Question, Slip
 CAUSE: Final = "broker-busy"
 
 SAYS_BROKER_BUSY: Final = ("PC_SYNCHRONIZED", "PCBUSY_CLEAN_QUEUE", "TIMEOUT_CLEAN_QUEUE")
-"""Kinds whose text says “broker busy”: broker/latency/BrokerFastFailure, broker/processor/SendMessageProcessor.
-REJECTREQUEST says “system busy”."""
+"""Kinds whose text says “broker busy”: broker/latency/BrokerFastFailure, broker/processor/SendMessageProcessor. REJECTREQUEST says “system busy”."""
 KINDS: Final = {
     "REJECTREQUEST": T("[REJECTREQUEST]system busy: refused on arrival"),
     "PC_SYNCHRONIZED": T("[PC_SYNCHRONIZED]broker busy: refused while appending"),

@@ -1,8 +1,7 @@
 """The evidence around an alert, copied before it rolls away: an evidence folder that triage opens.
 
-`rmq-kit cut` opens a whole evidence to choose from it; beside a running broker that would read every cold page of its
-store. So only what the watch has just read is copied: the last part of each log, the last records at their own offsets,
-and small files of settings and offsets.
+`rmq-kit cut` opens a whole evidence to choose from it; beside a running broker that would read every cold page of its store. So only what the watch
+has just read is copied: the last part of each log, the last records at their own offsets, and small files of settings and offsets.
 """
 
 from __future__ import annotations

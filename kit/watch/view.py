@@ -109,9 +109,7 @@ class View:
 def showing(
     watch: Watch, lang: Lang, console: Console | None = None, every: float = 10.0
 ) -> Iterator[Callable[[list[dict[str, Any]]], None]]:
-    """Hand out what is called after each step with its alerts: redraws a table on a terminal, else prints a line every
-    `every` seconds to stderr.
-    """
+    """Hand out what is called after each step with its alerts: redraws a table on a terminal, else prints a line every `every` seconds to stderr."""
     screen = console or Console(stderr=True)
     view = View(watch, lang)
     if screen.is_terminal:

@@ -29,9 +29,7 @@ OWN_COPY: Final = 60.0
 
 @per_case
 def every(case: Case) -> pd.DataFrame:
-    """Return all positions of users' groups in order of time, with `COLUMNS` and `lag` (end − offset, from the queue's
-    begin without an offset).
-    """
+    """Return all positions of users' groups in order of time, with `COLUMNS` and `lag` (end − offset, from the queue's begin without an offset)."""
     frame = _together(_copies(case), _progress(case), _status(case))
     frame = frame[frame["group"].map(names.of_users).astype(bool)]
     if frame.empty:

@@ -1,10 +1,8 @@
 """Cross-checks of store files against each other: case → Spark frames, empty where all is well or nothing can be compared.
 
 A plain unit of a consume queue is written for every record but those of a transaction's first and last step
-(`DefaultMessageStore.CommitLogDispatcherBuildConsumeQueue`: PREPARED and ROLLBACK have none). Brokers are told apart by
-who stored a record
-(hosts that wrote into one file are one broker) and files of one store by the folders they lie in, where these are
-RocketMQ's own.
+(`DefaultMessageStore.CommitLogDispatcherBuildConsumeQueue`: PREPARED and ROLLBACK have none). Brokers are told apart by who stored a record (hosts
+that wrote into one file are one broker) and files of one store by the folders they lie in, where these are RocketMQ's own.
 """
 
 from __future__ import annotations
@@ -57,9 +55,8 @@ def _units(case: Case) -> DataFrame:
 def dangling(case: Case) -> DataFrame:
     """Return units of consume queues that point at no record of their own.
 
-    Columns file, topic, queue_id, queue_offset, physical_offset, size, why: `DAMAGED`, `OTHER_RECORD` (topic, queue,
-    offset or size differ), `NO_RECORD`,
-    or `NOT_COVERED` (no commitlog file of the evidence reaches there: nothing can be said).
+    Columns file, topic, queue_id, queue_offset, physical_offset, size, why: `DAMAGED`, `OTHER_RECORD` (topic, queue, offset or size differ),
+    `NO_RECORD`, or `NOT_COVERED` (no commitlog file of the evidence reaches there: nothing can be said).
     """
     units = _units(case).select(
         "file", "topic", "queue_id", F.col("logical_offset").alias("queue_offset"), "physical_offset", "size", "problem"
@@ -91,10 +88,8 @@ def dangling(case: Case) -> DataFrame:
 def unqueued(case: Case) -> DataFrame:
     """Return records that should have a unit in a consume queue and have none.
 
-    Columns file, physical_offset, topic, queue_id, queue_offset, offset_msg_id, why: `NO_UNIT` and `BEHIND_QUEUE` (the
-    queue was not written on)
-    are losses; `BEFORE_QUEUE` is an older part of the queue that was deleted or not copied, `NO_QUEUE` a queue that was
-    not copied at all.
+    Columns file, physical_offset, topic, queue_id, queue_offset, offset_msg_id, why: `NO_UNIT` and `BEHIND_QUEUE` (the queue was not written on) are
+    losses; `BEFORE_QUEUE` is an older part of the queue that was deleted or not copied, `NO_QUEUE` a queue that was not copied at all.
     """
     units = _units(case).where(F.col("problem").isNull())
     ends = units.groupBy("topic", "queue_id").agg(
@@ -175,12 +170,10 @@ def _root(file: str, below: str) -> Column:
 def stray_offsets(case: Case) -> DataFrame:
     """Return consumer and delay offsets that lie outside their queue.
 
-    Columns file, kind (`consumer`, `delay`), topic, group, queue_id, value, start, end (the next offset to be written),
-    why: `BEYOND_END` (the queue is
-    shorter than what was consumed: records were lost, or it was made anew) or `BEFORE_START` (not consumed and no
-    longer there). Start and end are those
-    of the store the offsets belong to, from its queues and records; without RocketMQ's own folders they are only
-    compared where there is one store.
+    Columns file, kind (`consumer`, `delay`), topic, group, queue_id, value, start, end (the next offset to be written), why: `BEYOND_END` (the queue
+    is shorter than what was consumed: records were lost, or it was made anew) or `BEFORE_START` (not consumed and no longer there). Start and end are
+    those of the store the offsets belong to, from its queues and records; without RocketMQ's own folders they are only compared where there is one
+    store.
     """
     units = _units(case).where(F.col("problem").isNull() & F.col("logical_offset").isNotNull())
     queues = units.select(

@@ -1,7 +1,6 @@
 """Which consumer handled which copy of a message and how it ended: from the consumers' own ledgers, else from what their logs say.
 
-A ledger is one table, or several instances' tables of one consumer group. The group is the one whose retry topic the
-ledger's retries are in.
+A ledger is one table, or several instances' tables of one consumer group. The group is the one whose retry topic the ledger's retries are in.
 """
 
 from __future__ import annotations
@@ -57,9 +56,8 @@ GROUP_COLUMN: Final = r"(?i)group|消费组|消费者组"
 def deliveries(case: Case) -> pd.DataFrame:
     """Return one row per delivery that a consumer wrote down, joined to the record delivered where the evidence has it.
 
-    Columns file, line, consumer (group, else the ledger's file), uniq_key, key, offset_msg_id, reconsume_times, result,
-    success (null: not known), time,
-    retry (a retry copy), origin (offset id of the stored message it goes back to), topic, by (`ledger` or `log`).
+    Columns file, line, consumer (group, else the ledger's file), uniq_key, key, offset_msg_id, reconsume_times, result, success (null: not known),
+    time, retry (a retry copy), origin (offset id of the stored message it goes back to), topic, by (`ledger` or `log`).
     """
     by_ledger = bool(results(case))
     rows = _ledger_rows(case) if by_ledger else _log_rows(case)
@@ -220,13 +218,10 @@ def _either(one: pd.Series[Any], other: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def twice(case: Case) -> pd.DataFrame:
-    """Return messages one consumer handled with success more than once, the later time from a retry copy: another
-    offset id, the same UNIQ_KEY.
+    """Return messages one consumer handled with success more than once, the later time from a retry copy: another offset id, the same UNIQ_KEY.
 
-    Columns consumer, uniq_key, first_file, first_line, first_offset_msg_id, first_time, file, line, offset_msg_id,
-    time, reconsume_times, and
-    `same` (False where the retry is one of another stored message: the producer sent it twice; null where the records
-    do not tell).
+    Columns consumer, uniq_key, first_file, first_line, first_offset_msg_id, first_time, file, line, offset_msg_id, time, reconsume_times, and `same`
+    (False where the retry is one of another stored message: the producer sent it twice; null where the records do not tell).
     """
     every = deliveries(case)
     good = every[every["success"].eq(True) & every["uniq_key"].notna()]

@@ -19,8 +19,7 @@ def on_message(
 ) -> pd.DataFrame:
     """Return what each call hands out on this message: columns call, side, which, id, copy (stage), says, upstream.
 
-    `records` as in `kit.trace`, in store order; `id` is None where the call answers null or the message has no such
-    copy.
+    `records` as in `kit.trace`, in store order; `id` is None where the call answers null or the message has no such copy.
     """
     import pandas as pd
 

@@ -1,8 +1,6 @@
-"""One message's records in order: which record each was copied from, what wrote it, why its offset id is new, and what
-is missing between them.
+"""One message's records in order: which record each was copied from, what wrote it, why its offset id is new, and what is missing between them.
 
-Plain Python over the few records of one message (dicts as `kit.trace` makes them). Which hop writes what: reference §4,
-the broker's
+Plain Python over the few records of one message (dicts as `kit.trace` makes them). Which hop writes what: reference §4, the broker's
 EndTransactionProcessor, TransactionalMessageServiceImpl.check, ScheduleMessageService, SendMessageProcessor.
 """
 

@@ -1,10 +1,8 @@
 """Look-ups of messages by id that the evidence shows: the command, the id it was given, and what came of it.
 
-queryMsgById takes an offset id apart into a broker address and an offset; given a UNIQ_KEY it connects to the
-producer's address with pid and
-loader hash as the port, or answers CODE 208 (client/impl/MQAdminImpl.viewMessage,
-common/message/MessageDecoder.decodeMessageId).
-queryMsgByUniqueKey, queryMsgTraceById and decodeMessageId take a UNIQ_KEY (tools/command/message).
+queryMsgById takes an offset id apart into a broker address and an offset; given a UNIQ_KEY it connects to the producer's address with pid and loader
+hash as the port, or answers CODE 208 (client/impl/MQAdminImpl.viewMessage, common/message/MessageDecoder.decodeMessageId). queryMsgByUniqueKey,
+queryMsgTraceById and decodeMessageId take a UNIQ_KEY (tools/command/message).
 """
 
 from __future__ import annotations
@@ -39,8 +37,7 @@ MOST: Final = 5_000
 
 _COMMAND: Final = re.compile(rf"\b({'|'.join(WANTS)})\b([^\n]*)")
 FALLBACK: Final = "the msgId maybe created by new client"
-"""tools/admin/DefaultMQAdminExtImpl.viewMessage: queryMsgByUniqueKey tries its id as an offset id first, says so in the
-client log, and goes on."""
+"""tools/admin/DefaultMQAdminExtImpl.viewMessage: queryMsgByUniqueKey tries its id as an offset id first, says so in the client log, and goes on."""
 
 _OTHER: Final = re.compile(r"\bmqadmin(?:\.cmd)?\s+(?!-)([A-Za-z]\w+)|\b(\w+?)(?:SubCommand|Command) command failed")
 _CLASS: Final = re.compile(
@@ -193,9 +190,7 @@ def _once(seen: list[Lookup]) -> list[Lookup]:
 
 
 def kinds(case: Case, texts: set[str]) -> dict[str, ids.Kind]:
-    """Return {id: kind} of well-formed ids: exact where a record has it, else by form where that is more than possible.
-    gRPC ids count as UNIQ_KEYs.
-    """
+    """Return {id: kind} of well-formed ids: exact where a record has it, else by form where that is more than possible. gRPC ids count as UNIQ_KEYs."""
     wanted = sorted(texts)
     if not wanted:
         return {}

@@ -111,9 +111,8 @@ def _paths(rows: pa.Table) -> Iterator[tuple[str, int, str]]:
 def funnel(case: Case) -> pd.DataFrame:
     """Return the retry funnel: consumer_group, level (1 …, the reconsumeTimes), step (`sent back`, `retry`, `dlq`), messages, seconds.
 
-    `sent back` counts what the delay holds or held, `retry` what reached the retry topic, `dlq` what became a dead letter.
-    `seconds`: median time from the
-    message's copy before (the failed delivery's record for `sent back`) to this one.
+    `sent back` counts what the delay holds or held, `retry` what reached the retry topic, `dlq` what became a dead letter. `seconds`: median time
+    from the message's copy before (the failed delivery's record for `sent back`) to this one.
     """
     target = promoted(names.REAL_TOPIC)
     retried = scan.records(case, ("uniq_key",), ds.field("consumer_group").is_valid() & ds.field("uniq_key").is_valid())
@@ -140,9 +139,8 @@ def funnel(case: Case) -> pd.DataFrame:
 def never_came(case: Case, grace_seconds: float = 2.0) -> pd.DataFrame:
     """Return copies whose next step never came although its time was over when the evidence ends.
 
-    Columns uniq_key, offset_msg_id, file, physical_offset, store_timestamp, stage, target (the topic it should have
-    reached), due. Covers what
-    waits for a delay: delayed messages, retries and dead letters on their way.
+    Columns uniq_key, offset_msg_id, file, physical_offset, store_timestamp, stage, target (the topic it should have reached), due. Covers what waits
+    for a delay: delayed messages, retries and dead letters on their way.
     """
     target, out = promoted(names.REAL_TOPIC), promoted("TIMER_OUT_MS")
     shown = ("uniq_key", "offset_msg_id", "file", "physical_offset", "store_timestamp", "stage")

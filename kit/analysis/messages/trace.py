@@ -29,20 +29,16 @@ TEXTS: Final = ("log", "text", "mqadmin", "rows", "sends")
 def trace(case: Case, id: str) -> dict[str, Any]:  # noqa: A002 - the public name of the argument
     """Tell the life of the message with this UNIQ_KEY, offset id of any copy, or business key (then of every message that has it).
 
-    Return {"id", "kind" (`uniq`, `offset`, `grpc`, `key`), "uniq_keys", "records", "ops", "handled", "consumers", "traces",
-    "mentions", "gaps"}. `records` are the copies in store
-    order, each with `stage`, `why` and `copied_from`; `ops` the op records that ended its half messages; `traces` what
-    clients wrote about it into the message trace topic; `consumers` what became of it in each group that could have
-    consumed it, with the `fate` and why (`kit.analysis.consumers.fates`). An id that is nowhere gives empty lists.
-    Times are ISO 8601 in UTC. Texts are in the case's language.
+    Return {"id", "kind" (`uniq`, `offset`, `grpc`, `key`), "uniq_keys", "records", "ops", "handled", "consumers", "traces", "mentions", "gaps"}.
+    `records` are the copies in store order, each with `stage`, `why` and `copied_from`; `ops` the op records that ended its half messages; `traces`
+    what clients wrote about it into the message trace topic; `consumers` what became of it in each group that could have consumed it, with the `fate`
+    and why (`kit.analysis.consumers.fates`). An id that is nowhere gives empty lists. Times are ISO 8601 in UTC. Texts are in the case's language.
     """
     return traces(case, [id])[0]
 
 
 def traces(case: Case, ids: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the lives of several messages, as `trace` does of one, in order of the ids: records and texts are looked
-    through once for all of them.
-    """
+    """Return the lives of several messages, as `trace` does of one, in order of the ids: records and texts are looked through once for all of them."""
     wanted = list(dict.fromkeys(each.strip() for each in ids))
     stored = copies.of(case, [each for each in wanted if each]) if any(wanted) and case.has("messages") else {}
     lives = {each: _Life(case, each, stored.get(each, [])) for each in wanted}
@@ -103,8 +99,7 @@ def example(case: Case) -> str | None:
 
 
 def lives(case: Case, keys: Sequence[str], most: int = 300) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return (records, deliveries) of several messages at once, as in `trace` without texts and op records; each row
-    has `id`, the UNIQ_KEY.
+    """Return (records, deliveries) of several messages at once, as in `trace` without texts and op records; each row has `id`, the UNIQ_KEY.
 
     At most `most` of each of a message.
     """

@@ -29,10 +29,8 @@ PRINTED: Final = tuple(name for name in (*refs.PRINTED, TEXT) if name not in hal
 
 @attrs.frozen
 class Limits:
-    """What the broker compares with what. `limit`: bytes of maxMessageSize, None where neither the evidence nor a
-    default says it; `known` as in
-    `case.setting`, `printed` where a refusal prints it. `how`: `total`, `body`, `body+64k`, None where the release is
-    not known; `version`: the
+    """What the broker compares with what. `limit`: bytes of maxMessageSize, None where neither the evidence nor a default says it; `known` as in
+    `case.setting`, `printed` where a refusal prints it. `how`: `total`, `body`, `body+64k`, None where the release is not known; `version`: the
     release it was worked out with, None for unknown.
     """
 
@@ -51,9 +49,8 @@ class Limits:
 
 
 def limits(case: Case, owner: str | None = None) -> Limits:
-    """Return the limits in force at the broker that `owners.by_host` calls so; without one at that whose half
-    messages loop, or the only one that has any. Worked out once per broker. Where it is open which broker is meant,
-    the oldest of several releases counts: it is the strictest.
+    """Return the limits in force at the broker that `owners.by_host` calls so; without one at that whose half messages loop, or the only one that has
+    any. Worked out once per broker. Where it is open which broker is meant, the oldest of several releases counts: it is the strictest.
     """
     meant = owner or _concerned(case)
     return once(case, f"size limits {meant}", lambda: _limits(case, meant))
@@ -129,8 +126,7 @@ def _how_printed(told: pd.DataFrame, configured: int | None) -> str | None:
 def _writer(case: Case, owner: str | None) -> Version | None:
     """Return a release that writes half records as this broker's are, None where more than one rule fits.
 
-    CLUSTER since 4.6.0, MSG_REGION since 5.0.0, __transactionId__ since 5.1.0; no separator at the end from 4.9.1 to
-    5.1.x (`kit.rocketmq.versions`).
+    CLUSTER since 4.6.0, MSG_REGION since 5.0.0, __transactionId__ since 5.1.0; no separator at the end from 4.9.1 to 5.1.x (`kit.rocketmq.versions`).
     """
     if not case.has("messages"):
         return None

@@ -24,9 +24,7 @@ COLUMNS: Final = ("limit", "value", "unit", "known", "where", "line")
 
 
 def table(case: Case) -> pd.DataFrame:
-    """Return the limits in force, one a row: limit, value (text, None where unknown), unit, known (`evidence`,
-    `default`, None), where, line.
-    """
+    """Return the limits in force, one a row: limit, value (text, None where unknown), unit, known (`evidence`, `default`, None), where, line."""
     rows: list[tuple[Any, ...]] = []
     for name, unit in SETTINGS:
         value, where, known = setup.setting(case, name, owners.addresses(case))
@@ -44,9 +42,7 @@ def table(case: Case) -> pd.DataFrame:
 
 
 def _retries(case: Case) -> list[tuple[Any, ...]]:
-    """Return the retries until the dead letter queue of each consumer group the broker's configuration names; the
-    default 16 where none is.
-    """
+    """Return the retries until the dead letter queue of each consumer group the broker's configuration names; the default 16 where none is."""
     wanted = (ds.field("origin") == "subscriptionGroup") & (ds.field("name") == "retryMaxTimes") & ~ds.field("backup")
     found = ds.dataset(case.folder("configs"), format="parquet").to_table(filter=wanted).to_pylist()
     limits = {

@@ -1,9 +1,7 @@
 """Records that a broker refused to write for their size, as its logs and its clients report them: put-backs, sends, commits, deliveries.
 
-A put-back loop prints the same two lines tens of thousands of times a second (reference §6.4), so everything is counted
-where it lies: by file, by the
-thread that wrote and by the text; only the few that differ are parsed. A refused send is in store.log, in the
-client's log and often in the
+A put-back loop prints the same two lines tens of thousands of times a second (reference §6.4), so everything is counted where it lies: by file, by
+the thread that wrote and by the text; only the few that differ are parsed. A refused send is in store.log, in the client's log and often in the
 application's; it counts once.
 """
 
@@ -60,8 +58,7 @@ ANSWERS: Final = 200_000
 def told(case: Case) -> pd.DataFrame:
     """Return what broker logs report refused writes: `COLUMNS`, one row for each file, writer and (sends apart) text.
 
-    `writer`: `put_back`, `send`, `commit`, `schedule`, None where the thread is not printed; `total`, `body`, `limit`,
-    `length` in bytes, largest for
+    `writer`: `put_back`, `send`, `commit`, `schedule`, None where the thread is not printed; `total`, `body`, `limit`, `length` in bytes, largest for
     sends; `first`/`last` naive UTC; `line`/`last_line` the first and last entry.
     """
     return once(case, "size refusals", lambda: _told(case))
@@ -193,8 +190,7 @@ def rolled(rows: pd.DataFrame) -> tuple[bool, int]:
 class Rejects:
     """Sends refused at once for their size. Counts are None where no log would tell.
 
-    `by_broker`: answered with code 13; `by_client`: the client's own limit, before anything was sent. `largest`: bytes
-    of the largest refused record.
+    `by_broker`: answered with code 13; `by_client`: the client's own limit, before anything was sent. `largest`: bytes of the largest refused record.
     """
 
     by_broker: int | None
@@ -256,10 +252,8 @@ def _answers(case: Case, slug: str) -> pd.DataFrame:
 def _sends(answers: pd.DataFrame) -> int:
     """Count the sends behind these entries.
 
-    Code 13 is never retried, so each attempt in a client's log is a send. An application prints its own; where several
-    of its loggers print one
-    exception in a thread and second, that which prints most counts. Both kinds of log report the same sends: the
-    longer list counts.
+    Code 13 is never retried, so each attempt in a client's log is a send. An application prints its own; where several of its loggers print one
+    exception in a thread and second, that which prints most counts. Both kinds of log report the same sends: the longer list counts.
     """
     final = answers[~answers["attempt"]]
     second = final["ts"].astype("datetime64[s]")

@@ -1,10 +1,7 @@
-"""Half messages against the size limit: which fit at every put-back until the check limit, and which will be refused
-and make the check loop.
+"""Half messages against the size limit: which fit at every put-back until the check limit, and which will be refused and make the check loop.
 
-The arithmetic is that of `kit.rocketmq.size`, here over columns of half records: a put-back adds
-TRANSACTION_CHECK_TIMES (26 bytes, 27 from the tenth on),
-within an immunity age TRAN_PREPARED_QUEUE_OFFSET as well (reference §4.5, §6.3). Brokers up to 4.5.2 put a compressed
-body back uncompressed.
+The arithmetic is that of `kit.rocketmq.size`, here over columns of half records: a put-back adds TRANSACTION_CHECK_TIMES (26 bytes, 27 from the tenth
+on), within an immunity age TRAN_PREPARED_QUEUE_OFFSET as well (reference §4.5, §6.3). Brokers up to 4.5.2 put a compressed body back uncompressed.
 """
 
 from __future__ import annotations
@@ -71,10 +68,9 @@ def refused(record: Any, body: Any, properties: Any, known: in_force.Limits) -> 
 
 
 def halves(case: Case, where: pc.Expression | None = None, more: tuple[str, ...] = ()) -> Iterator[pd.DataFrame]:
-    """Yield the half records that `where` keeps with what their put-backs come to: `_READ` and the columns `more`, plus
-    check_times, `real_topic`, `owner` (broker, as in `owners.by_host`), `limit` (of that broker), `next_size`, `last_size` (bytes of
-    the next put-back and of the largest until the check limit), `overhead` (of the latter, without the body),
-    `next_refused`, `refused` (why, or null).
+    """Yield the half records that `where` keeps with what their put-backs come to: `_READ` and the columns `more`, plus check_times, `real_topic`,
+    `owner` (broker, as in `owners.by_host`), `limit` (of that broker), `next_size`, `last_size` (bytes of the next put-back and of the largest until
+    the check limit), `overhead` (of the latter, without the body), `next_refused`, `refused` (why, or null).
     """
     for owner, rows in half_records.by_broker(case, where, more):
         known = in_force.limits(case, owner)
@@ -99,9 +95,7 @@ def halves(case: Case, where: pc.Expression | None = None, more: tuple[str, ...]
 
 @per_case
 def _raw(case: Case) -> dict[str, int]:
-    """Return the length of compressed half bodies as a put-back of 4.3.0-4.5.2 writes them, by offset id; undecodable ones
-    are not among them.
-    """
+    """Return the length of compressed half bodies as a put-back of 4.3.0-4.5.2 writes them, by offset id; undecodable ones are not among them."""
     from pyspark.sql import functions as F  # noqa: N812
 
     bodies = case.read_messages(body=True).where((F.col("topic") == names.HALF_TOPIC) & (F.col("body_codec") != "none"))
@@ -113,8 +107,7 @@ def _raw(case: Case) -> dict[str, int]:
 
 
 def topics(case: Case) -> pd.DataFrame:
-    """Return what each topic's transactions leave for a body: topic, half_records, overhead (largest, growth included),
-    properties (longest, grown),
+    """Return what each topic's transactions leave for a body: topic, half_records, overhead (largest, growth included), properties (longest, grown),
     refused (half records that some put-back would exceed), safe_body (None where no body is safe, or no limit known).
     """
     return once(case, "size topics", lambda: _topics(case))
@@ -153,9 +146,8 @@ def _safe(overhead: int, properties: int, known: in_force.Limits) -> int | None:
 
 
 def at_risk(case: Case) -> pd.DataFrame | None:
-    """Return the open transactions whose record some put-back would exceed: uniq_key, state, queue_offset,
-    store_timestamp and place of the
-    last half record, its sizes and why, in the order of the half queue. None where it cannot be known.
+    """Return the open transactions whose record some put-back would exceed: uniq_key, state, queue_offset, store_timestamp and place of the last half
+    record, its sizes and why, in the order of the half queue. None where it cannot be known.
     """
     return once(case, "size at risk", lambda: _at_risk(case))
 
@@ -199,11 +191,9 @@ def open_keys(case: Case, keys: list[str]) -> dict[str, str]:
 
 
 def looping(case: Case) -> tuple[pd.DataFrame | None, int | None]:
-    """Return the half records whose put-back the log shows refused (columns of `halves`), and how many; (None, None)
-    where no log names them.
+    """Return the half records whose put-back the log shows refused (columns of `halves`), and how many; (None, None) where no log names them.
 
-    transaction.log names the record by its offset id. store.log prints sizes only: of the half records whose next
-    put-back has these sizes, the first
+    transaction.log names the record by its offset id. store.log prints sizes only: of the half records whose next put-back has these sizes, the first
     open one of the queue is it.
     """
     return once(case, "looping halves", lambda: _looping(case))
@@ -227,9 +217,7 @@ def _looping(case: Case) -> tuple[pd.DataFrame | None, int | None]:
 
 
 def with_ids(case: Case, ids: list[str]) -> pd.DataFrame:
-    """Return the half records with these offset ids, in the order of the half queue: `halves` with what `refs.record` quotes and
-    their properties.
-    """
+    """Return the half records with these offset ids, in the order of the half queue: `halves` with what `refs.record` quotes and their properties."""
     found = [*halves(case, ds.field("offset_msg_id").isin(ids), in_force.PRINTED)] or [
         pd.DataFrame(columns=[*half_records.READ, *in_force.PRINTED])
     ]

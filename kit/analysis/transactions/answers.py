@@ -1,9 +1,7 @@
 """What producers answered about their transactions, and what went wrong in their local step: frames from the logs, keyed by UNIQ_KEY.
 
-transaction.log prints every answer but a plain COMMIT; the client catches an exception of the local transaction, logs
-it at INFO and passes its
-text on as the remark of an UNKNOWN answer. Source: broker/processor/EndTransactionProcessor,
-client/impl/producer/DefaultMQProducerImpl.
+transaction.log prints every answer but a plain COMMIT; the client catches an exception of the local transaction, logs it at INFO and passes its text
+on as the remark of an UNKNOWN answer. Source: broker/processor/EndTransactionProcessor, client/impl/producer/DefaultMQProducerImpl.
 """
 
 from __future__ import annotations
@@ -50,16 +48,14 @@ _WORD: Final = re.compile(r"[\w-]+")
 _SHORTEST: Final = 4
 """Characters of a key that is looked for in texts."""
 _FOLLOWS: Final = 60
-"""Lines after an exception within which the client prints the message it belongs to (the folded trace is not
-counted)."""
+"""Lines after an exception within which the client prints the message it belongs to (the folded trace is not counted)."""
 
 
 def answers(case: Case) -> pd.DataFrame | None:
     """Return every answer the broker logged, None if absent; kept for the case.
 
-    Columns uniq_key, ts, file, line, said (COMMIT, ROLLBACK, UNKNOWN), from_check, address (`ip:port` of who answered),
-    commit_log_offset (of the record
-    named), exception (bool: the remark mentions one in the local transaction).
+    Columns uniq_key, ts, file, line, said (COMMIT, ROLLBACK, UNKNOWN), from_check, address (`ip:port` of who answered), commit_log_offset (of the
+    record named), exception (bool: the remark mentions one in the local transaction).
     """
     return once(case, "answers", lambda: _answers(case) if refs.seen(case, *SAID) else None)
 
@@ -82,9 +78,8 @@ def _answers(case: Case) -> pd.DataFrame:
 
 
 def per_transaction(case: Case) -> pd.DataFrame | None:
-    """Return the answers of each transaction, by uniq_key: first_said, first_exception, first_file and first_line (of the
-    producer's own answer, not to a check), last_check (its last answer to one), unknown (checks answered UNKNOWN), unsure_file
-    and unsure_line (of the first of these).
+    """Return the answers of each transaction, by uniq_key: first_said, first_exception, first_file and first_line (of the producer's own answer, not
+    to a check), last_check (its last answer to one), unknown (checks answered UNKNOWN), unsure_file and unsure_line (of the first of these).
     """
     found = answers(case)
     if found is None:
@@ -119,8 +114,7 @@ def exception_count(case: Case) -> int | None:
 def local_errors(case: Case) -> pd.DataFrame | None:
     """Return exceptions of local transactions by transaction: uniq_key, how (`exception`), ts, file, line.
 
-    From the client's log (4.x prints the message in an entry of its own behind the exception) and from the remarks in
-    transaction.log.
+    From the client's log (4.x prints the message in an entry of its own behind the exception) and from the remarks in transaction.log.
     """
     frames = []
     if refs.seen(case, LOCAL):
@@ -161,9 +155,8 @@ def bad_results(case: Case) -> pd.DataFrame | None:
 def logged_errors(case: Case, keys: pd.DataFrame) -> pd.DataFrame | None:
     """Return errors that producing applications logged with one of these business keys: uniq_key, how (`error`), ts, file, line.
 
-    `keys`: uniq_key, key. A producing application is one that prints send results or whose stack trace runs through the
-    transaction listener;
-    what a consumer logs about the same key is another matter. Keys stand alone in the text: SO1 is not found in SO12.
+    `keys`: uniq_key, key. A producing application is one that prints send results or whose stack trace runs through the transaction listener; what a
+    consumer logs about the same key is another matter. Keys stand alone in the text: SO1 is not found in SO12.
     """
     if not any(case.has_source(source) for source in _APPLICATION):
         return None
@@ -192,8 +185,7 @@ def group_answers(case: Case) -> pd.DataFrame | None:
     """Return each check answer beside its transaction: columns of `answers`, those of `transactions.accounts` that do not
     have the same names, foreign.
 
-    `foreign`: the answering address is another host than the one that wrote the half message (ports differ after a
-    reconnect).
+    `foreign`: the answering address is another host than the one that wrote the half message (ports differ after a reconnect).
     """
     found = answers(case)
     if found is None:

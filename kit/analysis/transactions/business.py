@@ -1,7 +1,6 @@
 """Business rows beside transactions: which row belongs to which message.
 
-A row belongs to a transaction when its key is one of the message's KEYS, or its message id the UNIQ_KEY. Tables of role
-`business` count (a key and a
+A row belongs to a transaction when its key is one of the message's KEYS, or its message id the UNIQ_KEY. Tables of role `business` count (a key and a
 status); transaction log tables and what a consumer wrote down are shown beside them.
 """
 

@@ -1,8 +1,7 @@
 """The half queue of a broker: where the check is in it, what waits behind, how both went over time.
 
-The check saves its position as the offset of the group CID_RMQ_SYS_TRANS and prints it at the start of each round; a
-put-back that is refused keeps it
-from advancing (broker/transaction/queue/TransactionalMessageServiceImpl.check, reference §6.4).
+The check saves its position as the offset of the group CID_RMQ_SYS_TRANS and prints it at the start of each round; a put-back that is refused keeps
+it from advancing (broker/transaction/queue/TransactionalMessageServiceImpl.check, reference §6.4).
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Leaked messages: half and schedule records whose REAL_TOPIC is the half topic itself.
 
-No producer writes such a record. A consumer older than 4.6.1 does, when its send-back is refused and it sends the
-message anew with TRAN_MSG and a delay still set (client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack, up to
-4.6.0): the broker takes it for a half message and the delay diverts it into SCHEDULE_TOPIC_XXXX, which overwrites
-REAL_TOPIC.
+No producer writes such a record. A consumer older than 4.6.1 does, when its send-back is refused and it sends the message anew with TRAN_MSG and a
+delay still set (client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack, up to 4.6.0): the broker takes it for a half message and the delay
+diverts it into SCHEDULE_TOPIC_XXXX, which overwrites REAL_TOPIC.
 """
 
 from __future__ import annotations
@@ -118,8 +117,7 @@ def counts(case: Case) -> pd.DataFrame:
     """Return records by place and by descent: columns place, committed (it or an ancestor was committed), records,
     commits, messages, max_check_times, first and last (times).
 
-    `commits` are the records that a commit itself wrote into SCHEDULE: they name the record they end, put-backs of them
-    do not.
+    `commits` are the records that a commit itself wrote into SCHEDULE: they name the record they end, put-backs of them do not.
     """
     every = leaked(case)
     grouped = every.assign(commit=_is_commit_itself(every)).groupby(["place", "committed"], sort=True)
@@ -170,9 +168,8 @@ def doubling_seconds(growth_frame: pd.DataFrame, messages: int, records: int) ->
 def flow(case: Case) -> pd.DataFrame:
     """Return how leaked records moved between topics: columns writer, target, records. Read from the records themselves.
 
-    A leaked schedule record came from the consumer (reconsumed), from a check's put-back, or from a commit; it goes
-    where its REAL_TOPIC says. Put-backs of a committed copy keep its commit bit; only the commit itself names the record
-    it ends (preparedTransactionOffset).
+    A leaked schedule record came from the consumer (reconsumed), from a check's put-back, or from a commit; it goes where its REAL_TOPIC says.
+    Put-backs of a committed copy keep its commit bit; only the commit itself names the record it ends (preparedTransactionOffset).
     """
     every = leaked(case)
     waiting = every[every["topic"] == names.SCHEDULE_TOPIC]
@@ -183,9 +180,7 @@ def flow(case: Case) -> pd.DataFrame:
 
 
 def timelines(case: Case, most: int = 8) -> pd.DataFrame:
-    """Return the records of the first leaked messages (at most `most`) in store order, the first `TIMELINE_ROWS` of
-    each; `uniq_key` says whose.
-    """
+    """Return the records of the first leaked messages (at most `most`) in store order, the first `TIMELINE_ROWS` of each; `uniq_key` says whose."""
     began = pd.concat([resent(case).assign(rank=0), half_records(case).assign(rank=1)])
     first = began.sort_values(["rank", "store_timestamp", "uniq_key"]).drop_duplicates("uniq_key")
     keys = list(first["uniq_key"].dropna().head(most))

@@ -42,10 +42,9 @@ _READ: Final = (
 def told(case: Case, where: pc.Expression | None = None) -> pd.DataFrame:
     """Return every transaction (that `where` keeps) with the columns of its path.
 
-    local: what the producer answered by itself (`COMMIT`, `ROLLBACK`, `UNKNOWN`, `exception`, `none`: no answer is
-    known to have come) · checks (int) ·
-    last_check (`COMMIT`, `ROLLBACK`, `UNKNOWN`, null: no answer seen) · state · commits (2: twice or more) · consumer
-    (`dead letter`, `retried`, null).
+    local: what the producer answered by itself (`COMMIT`, `ROLLBACK`, `UNKNOWN`, `exception`, `none`: no answer is known to have come) · checks (int)
+    · last_check (`COMMIT`, `ROLLBACK`, `UNKNOWN`, null: no answer seen) · state · commits (2: twice or more) · consumer (`dead letter`, `retried`,
+    null).
     """
     mine = transactions.transactions(case, where)
     found = answers.per_transaction(case)
@@ -70,9 +69,7 @@ def told(case: Case, where: pc.Expression | None = None) -> pd.DataFrame:
 
 
 def paths(case: Case) -> pd.DataFrame:
-    """Return how many transactions took each path: `STEPS`, producer_group, transactions, examples (list of up to three
-    UNIQ_KEYs); commonest first.
-    """
+    """Return how many transactions took each path: `STEPS`, producer_group, transactions, examples (list of up to three UNIQ_KEYs); commonest first."""
     return once(case, "transaction paths", lambda: _paths(case))
 
 
@@ -129,9 +126,8 @@ def flow(frame: pd.DataFrame) -> pd.DataFrame:
 def timeline(case: Case, frame: pd.DataFrame, also: Sequence[str] = ()) -> pd.DataFrame:
     """Return the records and answers of the examples of each path, and of the transactions `also`, in time order, `TIMELINE_ROWS` at most.
 
-    Columns path, uniq_key, key, stage (`half`, `check`, `op`, `commit`, `discard`, `retry`, `dead letter`, `answer …`),
-    time (UTC), seconds (since the
-    first half record), file, physical_offset or line, topic. `frame`: that of `paths`.
+    Columns path, uniq_key, key, stage (`half`, `check`, `op`, `commit`, `discard`, `retry`, `dead letter`, `answer …`), time (UTC), seconds (since
+    the first half record), file, physical_offset or line, topic. `frame`: that of `paths`.
     """
     each = frame.head(MOST_PATHS).explode("examples")
     first = pd.DataFrame({"path": each["path"], "uniq_key": each["examples"]})

@@ -49,9 +49,7 @@ _NUMBERS: Final = ("evidence_line", "row_line", "half_physical_offset", "end_phy
 
 @attrs.frozen
 class Counts:
-    """Rows against messages, in business keys. All None where no business table is in the evidence; `joined`: keys that
-    a transaction has.
-    """
+    """Rows against messages, in business keys. All None where no business table is in the evidence; `joined`: keys that a transaction has."""
 
     rows: int | None = None
     joined: int | None = None
@@ -84,10 +82,8 @@ def _counts(case: Case) -> Counts:
 def inconsistent(case: Case) -> pd.DataFrame:
     """Return the transactions that are over and disagree with their business row, one a row, with cause and repair.
 
-    Columns `COLUMNS`: kind (`row_without_message`, `message_without_row`), cause (one of `CAUSES`, None where no log
-    tells), repair (`re-send`,
-    `compensate`), evidence_… (the line that shows the cause), end_… (op, commit or discarded record), stored (of the
-    half message), all_causes.
+    Columns `COLUMNS`: kind (`row_without_message`, `message_without_row`), cause (one of `CAUSES`, None where no log tells), repair (`re-send`,
+    `compensate`), evidence_… (the line that shows the cause), end_… (op, commit or discarded record), stored (of the half message), all_causes.
     """
     return once(case, "inconsistent", lambda: _inconsistent(case))
 
@@ -116,8 +112,7 @@ def _inconsistent(case: Case) -> pd.DataFrame:
 def _disagreeing(case: Case) -> pd.DataFrame:
     """Return the finished (or discarded) transactions that disagree with their rows.
 
-    A message without a row counts where rows of its producer group are in the evidence; `covered` whether it lies
-    between messages that have theirs.
+    A message without a row counts where rows of its producer group are in the evidence; `covered` whether it lies between messages that have theirs.
     """
     spans = {group.name: group.covered for group in transactions.summary(case).groups if group.covered}
     if not spans:

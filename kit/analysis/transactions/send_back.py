@@ -1,9 +1,7 @@
 """Send-backs that a broker refused, and why: shared by the half-topic blow-up and its neighbours.
 
-A consumer that fails a message sends it back (CONSUMER_SEND_MSG_BACK); the broker stores it under %RETRY% + group.
-Refused, the client's
-catch branch sends the message anew. Source: client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack; name
-limits: reference data in
+A consumer that fails a message sends it back (CONSUMER_SEND_MSG_BACK); the broker stores it under %RETRY% + group. Refused, the client's catch branch
+sends the message anew. Source: client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack; name limits: reference data in
 `kit.rocketmq.versions`.
 """
 
@@ -60,9 +58,8 @@ _ANSWERS: Final = (
 class SendBack:
     """Refused send-backs of a case.
 
-    `refusals`: entries that say so (client log, else the broker's store.log); `resent_failed`: of these, how many the
-    client could not even send anew.
-    `retry_topic_length` in characters, null unless the length was the reason.
+    `refusals`: entries that say so (client log, else the broker's store.log); `resent_failed`: of these, how many the client could not even send
+    anew. `retry_topic_length` in characters, null unless the length was the reason.
     """
 
     refusals: int = 0

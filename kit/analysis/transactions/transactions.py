@@ -1,12 +1,8 @@
-"""Every transaction of the stores, one row each: half record, checks, op record, commits, discard, dead letter,
-business row, and its state.
+"""Every transaction of the stores, one row each: half record, checks, op record, commits, discard, dead letter, business row, and its state.
 
-States, first that fits: `committed` (a commit record in a real topic) > `rolled_back` (an op record names one of its
-half records, no commit) >
-`discarded` (moved to the check-limit topic, or the log says so) > `pending`. A leaked retry (REAL_TOPIC = half topic)
-is no transaction of its own.
-Source: reference §4.3–§4.6; broker/processor/EndTransactionProcessor,
-broker/transaction/queue/TransactionalMessageBridge.
+States, first that fits: `committed` (a commit record in a real topic) > `rolled_back` (an op record names one of its half records, no commit) >
+`discarded` (moved to the check-limit topic, or the log says so) > `pending`. A leaked retry (REAL_TOPIC = half topic) is no transaction of its own.
+Source: reference §4.3–§4.6; broker/processor/EndTransactionProcessor, broker/transaction/queue/TransactionalMessageBridge.
 """
 
 from __future__ import annotations
@@ -105,13 +101,12 @@ def is_real(topic: str) -> bool:
 def accounts(case: Case) -> pa.Table:
     """Return one row per transaction (and per dead letter that is not one: its `state` is null); kept for the case.
 
-    Columns uniq_key, keys, topic, producer_group, born_host, cluster and immune (bool: those properties are set) of the half
-    message; `half_…`, `last_…` (its last copy), `op_…`, `commit_…`, `second_…` (commit), `discard_…`: time, file and offset
-    (physical) of the first such record, for half records also queue; renewed_offset (of the first put-back copy), half_records,
-    check_times (null before the first check), op_half (offset of the half record it ends), ops (half records ended), commits,
-    named_first and named_last (least and greatest offset of a half record that a commit names), named_commit (offset of the
-    first commit of the former), of_original and of_copy (bool: a commit names the original, or a copy), dead (bool),
-    reconsumed, state, with_row (bool: a business row belongs to it).
+    Columns uniq_key, keys, topic, producer_group, born_host, cluster and immune (bool: those properties are set) of the half message; `half_…`,
+    `last_…` (its last copy), `op_…`, `commit_…`, `second_…` (commit), `discard_…`: time, file and offset (physical) of the first such record, for
+    half records also queue; renewed_offset (of the first put-back copy), half_records, check_times (null before the first check), op_half (offset of
+    the half record it ends), ops (half records ended), commits, named_first and named_last (least and greatest offset of a half record that a commit
+    names), named_commit (offset of the first commit of the former), of_original and of_copy (bool: a commit names the original, or a copy), dead
+    (bool), reconsumed, state, with_row (bool: a business row belongs to it).
     """
     return once(case, "transactions", lambda: _with_rows(case))
 

@@ -1,12 +1,9 @@
 """half-topic-blowup: refused send-backs come back as half messages, and every check round turns one into two.
 
-Deciding steps: half or schedule records (or the log lines that print them) whose REAL_TOPIC is the half topic, with
-TRAN_MSG and DELAY;
-a commit of such a record diverted once more, or two leaked half records of one UNIQ_KEY with the same check count.
-Leaks that are only put back, once per round until the check limit, stay `suspected`.
-Source of the mechanism: client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack (up to 4.6.0),
-store/CommitLog.putMessage,
-broker/transaction/queue/TransactionalMessageServiceImpl.check, broker/processor/EndTransactionProcessor.
+Deciding steps: half or schedule records (or the log lines that print them) whose REAL_TOPIC is the half topic, with TRAN_MSG and DELAY; a commit of
+such a record diverted once more, or two leaked half records of one UNIQ_KEY with the same check count. Leaks that are only put back, once per round
+until the check limit, stay `suspected`. Source of the mechanism: client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack (up to 4.6.0),
+store/CommitLog.putMessage, broker/transaction/queue/TransactionalMessageServiceImpl.check, broker/processor/EndTransactionProcessor.
 """
 
 from __future__ import annotations
@@ -250,9 +247,7 @@ def _doublings(growth: pd.DataFrame) -> list[Moment]:
 
 
 def _fixes(leak: Leak) -> pd.DataFrame:
-    """Return, for each documented fix, which leaked records of this incident it would have prevented. Columns fix,
-    prevented, left, retries.
-    """
+    """Return, for each documented fix, which leaked records of this incident it would have prevented. Columns fix, prevented, left, retries."""
     import pandas as pd
 
     everything = leak.committed + leak.put_back + leak.discarded

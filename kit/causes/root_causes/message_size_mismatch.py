@@ -1,12 +1,8 @@
-"""message-size-mismatch: a half message that was just small enough is refused when the check puts it back with more
-properties, and the check loops.
+"""message-size-mismatch: a half message that was just small enough is refused when the check puts it back with more properties, and the check loops.
 
-Deciding step: a put-back of a half message refused for its size: the check thread's "message size exceeded", or
-"PutBackToHalfQueueReturnResult write
-failed" for a record whose put-back exceeds the known limit. Source of the mechanism: client/Validators.checkMessage
-(raw body), store/CommitLog (whole
-record, up to 4.9.3), broker/transaction/queue/TransactionalMessageServiceImpl.check (no advance after a failed
-put-back, all releases).
+Deciding step: a put-back of a half message refused for its size: the check thread's "message size exceeded", or "PutBackToHalfQueueReturnResult write
+failed" for a record whose put-back exceeds the known limit. Source of the mechanism: client/Validators.checkMessage (raw body), store/CommitLog
+(whole record, up to 4.9.3), broker/transaction/queue/TransactionalMessageServiceImpl.check (no advance after a failed put-back, all releases).
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Charts of a busy broker: one time axis of what arrived, was stored, failed and stalled; what became of failed
-sends; a replay under other limits.
-"""
+"""Charts of a busy broker: one time axis of what arrived, was stored, failed and stalled; what became of failed sends; a replay under other limits."""
 
 from __future__ import annotations
 
@@ -76,9 +74,7 @@ ROWS: Final = ((0.74, 1.0), (0.50, 0.69), (0.34, 0.45), (0.17, 0.29), (0.0, 0.12
 
 
 def axis(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart one time axis. `frame` as from `kit.analysis.sends.load_timeline.seconds`: one row per step; columns
-    without evidence are null.
-    """
+    """Chart one time axis. `frame` as from `kit.analysis.sends.load_timeline.seconds`: one row per step; columns without evidence are null."""
     series = {
         "time": TIME,
         "born": BORN,
@@ -204,9 +200,7 @@ def replay(
     wait: float = 200,
     lang: Lang = "en",
 ) -> Chart:
-    """Replay recorded arrivals (at_ms, sends) against recorded pauses (start_ms, end_ms) under other limits; see
-    `kit.rocketmq.busy_replay.what_if`.
-    """
+    """Replay recorded arrivals (at_ms, sends) against recorded pauses (start_ms, end_ms) under other limits; see `kit.rocketmq.busy_replay.what_if`."""
     names = {"outcome": OUTCOME, "sends": SENDS}
     if arrivals.empty or stalls.empty:
         nothing = pd.DataFrame(columns=pd.Index(["outcome", "sends"]))

@@ -1,6 +1,4 @@
-"""Charts of the half-topic blow-up: how fast the leaked half records double, who writes them, what one of them went
-through, what each fix prevents.
-"""
+"""Charts of the half-topic blow-up: how fast the leaked half records double, who writes them, what one of them went through, what each fix prevents."""
 
 from __future__ import annotations
 
@@ -85,9 +83,8 @@ FIX_NAMES: Final = {
 def growth(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart the leaked half records over time, doublings marked.
 
-    `frame`: leaked half records in offset order, possibly thinned, with `seq` (1…), `store_timestamp`,
-    `half_queue_offset`, `check_times`,
-    `uniq_key` and `doubling` (the rows with seq = leaked messages × 2^k, never thinned out).
+    `frame`: leaked half records in offset order, possibly thinned, with `seq` (1…), `store_timestamp`, `half_queue_offset`, `check_times`, `uniq_key`
+    and `doubling` (the rows with seq = leaked messages × 2^k, never thinned out).
     """
     frame = frame.sort_values("seq", kind="stable")
     seq, when = frame["seq"].to_numpy("int64"), frame["store_timestamp"]
@@ -148,8 +145,7 @@ def growth(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 def flow(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart who wrote the leaked records and where the schedule topic took them.
 
-    `frame`: `writer` (`consumer`, `check`, `commit`), `target` (the REAL_TOPIC the record carries), `records`; one row
-    per pair.
+    `frame`: `writer` (`consumer`, `check`, `commit`), `target` (the REAL_TOPIC the record carries), `records`; one row per pair.
     """
     given_up = (frame["target"] == names.DISCARD_TOPIC) & (frame["writer"] == "check")
     frame = frame.assign(writer=frame["writer"].mask(given_up, "limit"))
@@ -171,8 +167,7 @@ def flow(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 def life(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart the records of one leaked message in lanes.
 
-    `frame`: `store_timestamp`, `topic`, `queue_id`, `offset_msg_id`, `real_topic`, `check_times`, `committed` (written
-    by a commit), in store order.
+    `frame`: `store_timestamp`, `topic`, `queue_id`, `offset_msg_id`, `real_topic`, `check_times`, `committed` (written by a commit), in store order.
     """
     stages = [_stage(row) for row in frame.to_dict("records")]
     shown = frame.assign(stage=[STAGES[s].render(lang) for s in stages], why=[WHY[s].render(lang) for s in stages])

@@ -29,8 +29,7 @@ MARKS: Final[dict[Outcome, tuple[str, str]]] = {
     "row_without_message": ("✗ R", "#f6d78f"),
     "message_without_row": ("✗ M", "#f0b18a"),
 }
-"""Mark and colour of an outcome: the mark says it without the colour. Tints of the palette, on which dark text
-reads."""
+"""Mark and colour of an outcome: the mark says it without the colour. Tints of the palette, on which dark text reads."""
 INKED: Final = "#16191d"
 
 SWITCHES: Final[dict[str, T]] = {

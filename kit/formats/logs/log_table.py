@@ -27,11 +27,9 @@ _GMT8: Final = 480
 class Piece:
     """A stretch of a file. An entry belongs to the piece in which its first line starts.
 
-    `before` counts the line feeds in front of `start - 1`, where entries begin being searched for there; with `line`, the
-    number of the line that begins at `start`, whole entries begin at `start` and end at `end`. `zone_minutes` is the zone of times that carry none (minutes
-    east), `seconds_twice`
-    whether the client prints the seconds again behind the comma (None: not known from the file's head, so decided by
-    each line).
+    `before` counts the line feeds in front of `start - 1`, where entries begin being searched for there; with `line`, the number of the line that
+    begins at `start`, whole entries begin at `start` and end at `end`. `zone_minutes` is the zone of times that carry none (minutes east),
+    `seconds_twice` whether the client prints the seconds again behind the comma (None: not known from the file's head, so decided by each line).
     """
 
     file: str
@@ -84,9 +82,7 @@ def table(
     piece: Piece,
     options: Options,
 ) -> pa.RecordBatch:
-    """Return the columns of entries whose fields point into `buf`; `message` and `trace` are Arrow offsets and data,
-    `found` (entry, event) pairs.
-    """
+    """Return the columns of entries whose fields point into `buf`; `message` and `trace` are Arrow offsets and data, `found` (entry, event) pairs."""
     n = rows.shape[0]
     kind = rows[:, p.KIND].copy()
     twice = (kind == p.CLIENT_4) & (rows[:, p.FRACTION] == rows[:, p.MS] // 1000 % 60)
@@ -134,9 +130,7 @@ def table(
 def _times(
     ms: np.ndarray, zone: np.ndarray, kind: np.ndarray, none: np.ndarray, piece: Piece, options: Options
 ) -> pa.Array:
-    """Return instants. A zone in the line wins, then the declared one, then that of the layout, then the one given for
-    the file, then UTC.
-    """
+    """Return instants. A zone in the line wins, then the declared one, then that of the layout, then the one given for the file, then UTC."""
     printed = zone != p.NO_ZONE
     broker = _BROKER_ZONE[kind]
     fixed = _FIXED[kind]

@@ -1,7 +1,6 @@
 """The numba kernel that understands the prefix of one log line: its time, level, thread and logger.
 
-No regular expression: the columns of the time are fixed, the rest is found by its separators. Slugs as in
-`kit.rocketmq.log_layouts`.
+No regular expression: the columns of the time are fixed, the rest is found by its separators. Slugs as in `kit.rocketmq.log_layouts`.
 """
 
 # mypy: disable-error-code="assignment"

@@ -58,8 +58,7 @@ SCHEMA: Final = pa.schema(
         ("problem", pa.string()),
     ]
 )
-"""One row a unit in use. Topic and queue come from the path and are null without it; `kind` is `plain`, `batch` or
-`ext`."""
+"""One row a unit in use. Topic and queue come from the path and are null without it; `kind` is `plain`, `batch` or `ext`."""
 BATCH_UNITS: Final = 65_536
 SNIFFED: Final = 65_536
 """Bytes that tell the kind of a file."""
@@ -157,8 +156,7 @@ def _ext(buf: np.ndarray) -> bool:
 def units(file: str, path: str, start: int = 0, stop: int | None = None) -> Iterator[pa.RecordBatch]:
     """Yield the used units of one consume queue file, those in `[start, stop)` of its bytes; filler and unused space are left out.
 
-    `problem` says `size` or `offset` where a unit cannot point at a record, `order` where it points before its
-    predecessor.
+    `problem` says `size` or `offset` where a unit cannot point at a record, `order` where it points before its predecessor.
     """
     with open_raw(path) as stream:
         if stop is None:

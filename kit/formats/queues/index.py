@@ -37,8 +37,7 @@ ENTRIES: Final = pa.schema(
         ("problem", pa.string()),
     ]
 )
-"""One row an entry; `timestamp` is the store time in whole seconds after that of the first entry, `prev` the entry
-before in the slot."""
+"""One row an entry; `timestamp` is the store time in whole seconds after that of the first entry, `prev` the entry before in the slot."""
 HEADERS: Final = pa.schema(
     [
         ("file", pa.string()),
@@ -83,9 +82,7 @@ def header(head: bytes | np.ndarray) -> dict[str, int] | None:
 
 
 def sniff(head: bytes | np.ndarray, size: int | None = None) -> dict[str, Any] | None:
-    """Say whether a file's first bytes (and size) are an index file: None, or {"kind": "index", "base": physical offset
-    of its first entry}.
-    """
+    """Say whether a file's first bytes (and size) are an index file: None, or {"kind": "index", "base": physical offset of its first entry}."""
     facts = header(head)
     if facts is None or (size is not None and (size - f.INDEX_HEADER) % 4):
         return None
@@ -139,9 +136,7 @@ def _fits(buf: np.ndarray, facts: dict[str, int], count: int) -> bool:
 
 
 def entries(file: str, path: str) -> Iterator[pa.RecordBatch]:
-    """Yield the entries of one index file. `problem`: `offset` outside what the header spans, `hash` below 0, `prev`
-    not an earlier entry.
-    """
+    """Yield the entries of one index file. `problem`: `offset` outside what the header spans, `hash` below 0, `prev` not an earlier entry."""
     buf, facts, count = _open(path)
     if facts is None or count is None:
         return

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 def placed(units: DataFrame, records: DataFrame) -> DataFrame:
     """Return `consumequeue` with topic, queue and offset of units whose file's path does not name them, taken from the records.
 
-    A file holds one queue: where several brokers have a record at an offset, the queue most of the file's units agree
-    on is taken.
+    A file holds one queue: where several brokers have a record at an offset, the queue most of the file's units agree on is taken.
     """
     from pyspark.sql import Window
     from pyspark.sql import functions as F  # noqa: N812

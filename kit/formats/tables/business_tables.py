@@ -1,7 +1,6 @@
 """Business tables, send ledgers and delivery ledgers, whatever their columns are called → tables `rows` and `sends`.
 
-What a column means is worked out from its values; names, in several languages, only decide between columns whose values
-fit equally well.
+What a column means is worked out from its values; names, in several languages, only decide between columns whose values fit equally well.
 """
 
 from __future__ import annotations
@@ -34,8 +33,7 @@ ROWS: Final = pa.schema(
         ("cells", CELLS),
     ]
 )
-"""`role`: business (key and status) · tx_log (key, no status) · deliveries (what a consumer did with each delivery;
-`status` is its result)."""
+"""`role`: business (key and status) · tx_log (key, no status) · deliveries (what a consumer did with each delivery; `status` is its result)."""
 
 SENDS: Final = pa.schema(
     [
@@ -94,9 +92,7 @@ def parse_override(text: str) -> tuple[str, dict[str, str]]:
 
 
 def declared(path: Path, size: int, detail: dict[str, Any], chosen: dict[str, str]) -> dict[str, Any]:
-    """Return the detail of a table with the columns a user named instead of the guessed ones. Raise `ValueError` for a
-    column that is not there.
-    """
+    """Return the detail of a table with the columns a user named instead of the guessed ones. Raise `ValueError` for a column that is not there."""
     known = detail if "dialect" in detail else {"dialect": None, "columns": {}, "month_first": False, "role": None}
     if "dialect" not in detail:
         with open_readonly(path) as stream:

@@ -28,8 +28,7 @@ CONFIGS: Final = pa.schema(
         ("backup", pa.bool_()),
     ]
 )
-"""`origin`: broker.conf, topics, subscriptionGroup, …; `subject`: the topic or group, null for the broker itself;
-`backup`: from a .bak."""
+"""`origin`: broker.conf, topics, subscriptionGroup, …; `subject`: the topic or group, null for the broker itself; `backup`: from a .bak."""
 
 OFFSETS: Final = pa.schema(
     [

@@ -144,9 +144,7 @@ def rows(path: Path, how: Dialect | None, limit: int | None = None) -> Iterator[
 
 
 class _Lines:
-    """The lines of a table as `csv` wants them: a row may end at CR alone. `feeds` counts those that end at LF, as all
-    of the kit numbers lines.
-    """
+    """The lines of a table as `csv` wants them: a row may end at CR alone. `feeds` counts those that end at LF, as all of the kit numbers lines."""
 
     def __init__(self, text: Iterable[str]) -> None:
         self._text = text

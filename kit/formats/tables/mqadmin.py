@@ -1,9 +1,7 @@
 """Outputs of mqadmin commands → one row per cell or field (reference §10).
 
-`block` numbers the rows of tables and the label blocks of a file; 0 holds what belongs to the command as a whole: its
-arguments, totals, failures.
-Every line that is not a preamble, a stack frame or empty gives at least one row; one that fits nothing is kept as
-`text`.
+`block` numbers the rows of tables and the label blocks of a file; 0 holds what belongs to the command as a whole: its arguments, totals, failures.
+Every line that is not a preamble, a stack frame or empty gives at least one row; one that fits nothing is kept as `text`.
 """
 
 from __future__ import annotations
@@ -311,9 +309,7 @@ def _arguments(rest: str) -> Iterator[tuple[str, str]]:
 
 
 def _cells(text: str, columns: list[tuple[int, str]]) -> list[tuple[str, str]] | None:
-    """Return (column, value) of a table row; where cells are empty, by the positions of the column heads. None for a
-    line that is no row.
-    """
+    """Return (column, value) of a table row; where cells are empty, by the positions of the column heads. None for a line that is no row."""
     cells = list(_CELL.finditer(text))
     if len(cells) == len(columns):
         return [(name, cell.group()) for (_, name), cell in zip(columns, cells, strict=True)]

@@ -24,8 +24,7 @@ TABLES: Final = {
 }
 _KEY: Final = re.compile(r'"(\w{3,40})"\s*:')
 _INT_KEY: Final = re.compile(r"([{,]\s*)(-?\d+)(\s*:)")
-"""fastjson writes integer keys without quotes (`ConsumerOffsetSerializeWrapper`); names of topics and groups are
-quoted, so this is safe."""
+"""fastjson writes integer keys without quotes (`ConsumerOffsetSerializeWrapper`); names of topics and groups are quoted, so this is safe."""
 
 
 def is_backup(file: str) -> bool:

@@ -46,9 +46,7 @@ HEX: Final = re.compile(r"[0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24})?$")
 
 
 def is_offset_id(text: str) -> bool:
-    """Tell an offset message id from a UNIQ_KEY of the same length: an int32 port, then an int64 offset
-    (`MessageDecoder.createMessageId`).
-    """
+    """Tell an offset message id from a UNIQ_KEY of the same length: an int32 port, then an int64 offset (`MessageDecoder.createMessageId`)."""
     if not HEX.match(text):
         return False
     host = len(text) - 24

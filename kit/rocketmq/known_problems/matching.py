@@ -24,9 +24,7 @@ def _windows() -> Windows:
 
 
 def named(text: str) -> tuple[Problem, ...]:
-    """Return the problems one of whose own texts is in a log entry, the longest text first; entries that are normal
-    for one do not count for it.
-    """
+    """Return the problems one of whose own texts is in a log entry, the longest text first; entries that are normal for one do not count for it."""
     texts = _texts()
     found: dict[str, tuple[int, Problem]] = {}
     for number in _windows().find(text):

@@ -1,9 +1,7 @@
 """Log texts that sound like trouble and are normal: which, why, and where that is known from.
 
-Each is a text of the catalogue (`kit.rocketmq.log_events.catalogue`). None of them may count for a cause: they are
-shown so that nobody follows them.
-A text whose harm depends on how often it comes (the answers to checks, one failed delivery) is not noise and does not
-stand here.
+Each is a text of the catalogue (`kit.rocketmq.log_events.catalogue`). None of them may count for a cause: they are shown so that nobody follows them.
+A text whose harm depends on how often it comes (the answers to checks, one failed delivery) is not noise and does not stand here.
 """
 
 from __future__ import annotations

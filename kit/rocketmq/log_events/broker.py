@@ -1,6 +1,4 @@
-"""Known texts of the broker's other logs: store.log, broker.log, remoting.log, watermark.log, stats.log, … (reference
-§4.7, §5.3, §6.2, §7.2, §8.2).
-"""
+"""Known texts of the broker's other logs: store.log, broker.log, remoting.log, watermark.log, stats.log, … (reference §4.7, §5.3, §6.2, §7.2, §8.2)."""
 
 from __future__ import annotations
 

@@ -13,14 +13,11 @@ import attrs
 class Event:
     """A text that RocketMQ prints (or puts into an exception that others print).
 
-    `needles` are literal texts; an entry holds the event when one of them is in it. `pattern` takes the values out of
-    it: a regular expression with
-    `(?P<name>…)` groups and nothing that Java's and Python's dialects read differently. `sources` are the logs it
-    normally stands in, `level` as in
-    the shipped versions, `since`/`until` the first and last release with this wording ("" = 4.3.0 / 5.3.3), `harmless`
-    whether it is normal in a
-    healthy system (None: depends on how often and beside what). Where a needle alone would say too much, `confirm` must
-    be found in the entry as well.
+    `needles` are literal texts; an entry holds the event when one of them is in it. `pattern` takes the values out of it: a regular expression with
+    `(?P<name>…)` groups and nothing that Java's and Python's dialects read differently. `sources` are the logs it normally stands in, `level` as in
+    the shipped versions, `since`/`until` the first and last release with this wording ("" = 4.3.0 / 5.3.3), `harmless` whether it is normal in a
+    healthy system (None: depends on how often and beside what). Where a needle alone would say too much, `confirm` must be found in the entry as
+    well.
     """
 
     slug: str

@@ -1,6 +1,4 @@
-"""Known texts around message ids: look-ups that people type and what comes back, and what applications say they
-deduplicate by (reference §2, §10).
-"""
+"""Known texts around message ids: look-ups that people type and what comes back, and what applications say they deduplicate by (reference §2, §10)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """dead-letter: messages that a consumer group stopped retrying, in its %DLQ% topic.
 
-Deciding step: records in a %DLQ% topic; without the store, the broker's `send msg to DLQ` (5.x) or a %DLQ% topic that
-mqadmin shows filled.
-Source: broker/processor/SendMessageProcessor.consumerSendMsgBack (reference §4.8).
+Deciding step: records in a %DLQ% topic; without the store, the broker's `send msg to DLQ` (5.x) or a %DLQ% topic that mqadmin shows filled. Source:
+broker/processor/SendMessageProcessor.consumerSendMsgBack (reference §4.8).
 """
 
 from __future__ import annotations

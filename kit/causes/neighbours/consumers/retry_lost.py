@@ -1,11 +1,8 @@
 """retry-lost: a consumer's own re-send of a transactional message was accepted, and no consumer will ever get it.
 
-Deciding step: the broker dropped such a message when its delay was over (`[BUG] the real topic of schedule msg is …`,
-4.6.1 and later), or a %RETRY% record
-is in the store as PREPARED, which has no consume queue unit (4.6.1, 5.x). The client is older than 4.6.1 and kept
-TRAN_MSG.
-Source: client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack, store/schedule/ScheduleMessageService,
-broker/util/HookUtils (reference §4.8).
+Deciding step: the broker dropped such a message when its delay was over (`[BUG] the real topic of schedule msg is …`, 4.6.1 and later), or a %RETRY%
+record is in the store as PREPARED, which has no consume queue unit (4.6.1, 5.x). The client is older than 4.6.1 and kept TRAN_MSG. Source:
+client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack, store/schedule/ScheduleMessageService, broker/util/HookUtils (reference §4.8).
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """schedule-blocked: the delivery of a delayed message is refused again and again, and its delay level is blocked with everything behind it.
 
-The sister of the put-back loop: a delivered copy differs from the waiting one in its topic only, so it outgrows the
-limit where the real topic's name is
-longer than SCHEDULE_TOPIC_XXXX. Deciding step: the same delivery failed more than once, or was refused for its size
-(one failure is normal at a stop).
-Source: store/schedule/ScheduleMessageService (4.x), broker/schedule/ScheduleMessageService (5.x).
+The sister of the put-back loop: a delivered copy differs from the waiting one in its topic only, so it outgrows the limit where the real topic's name
+is longer than SCHEDULE_TOPIC_XXXX. Deciding step: the same delivery failed more than once, or was refused for its size (one failure is normal at a
+stop). Source: store/schedule/ScheduleMessageService (4.x), broker/schedule/ScheduleMessageService (5.x).
 """
 
 from __future__ import annotations
@@ -39,8 +37,7 @@ _TOGETHER: Final = 100_000
 FOR_SIZE: Final = ("MESSAGE_ILLEGAL", "PROPERTIES_SIZE_EXCEEDED")
 """store/PutMessageStatus of a record that is too large."""
 AGAIN: Final = 5
-"""s between failures that name no message, so that they are not one stop of the broker; the delivery is tried again
-after 10 s."""
+"""s between failures that name no message, so that they are not one stop of the broker; the delivery is tried again after 10 s."""
 
 TITLE = T("A delay level is blocked by a message that cannot be delivered")
 NONE = T("No delivery of a delayed message failed more than once.")

@@ -1,8 +1,7 @@
 """broker-not-available: the broker took no messages for another reason than load: a slave, a shutdown, a missing permission.
 
-Deciding step: an answer of code 14 whose printed disk ratio is below the limit, of code 16 (no permission), or the
-store's own line that it takes no writes
-(broker/processor/SendMessageProcessor, store/DefaultMessageStore.checkStoreStatus).
+Deciding step: an answer of code 14 whose printed disk ratio is below the limit, of code 16 (no permission), or the store's own line that it takes no
+writes (broker/processor/SendMessageProcessor, store/DefaultMessageStore.checkStoreStatus).
 """
 
 from __future__ import annotations

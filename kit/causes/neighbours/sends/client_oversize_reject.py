@@ -1,9 +1,7 @@
 """client-oversize-reject: a send refused at once for its size, by the client's own limit or by the broker's answer 13.
 
-Deciding step: such a refusal in a client's or application's log, or the store's line from a send thread. The client
-looks at the raw body
-(client/Validators.checkMessage), the broker at the record or the stored body (store/CommitLog,
-store/MessageExtEncoder); neither is retried.
+Deciding step: such a refusal in a client's or application's log, or the store's line from a send thread. The client looks at the raw body
+(client/Validators.checkMessage), the broker at the record or the stored body (store/CommitLog, store/MessageExtEncoder); neither is retried.
 """
 
 from __future__ import annotations

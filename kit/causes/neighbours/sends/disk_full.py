@@ -1,8 +1,7 @@
 """disk-full: the broker marked its disk full and took no more messages.
 
-Deciding step: store.log marks a disk full (store/DefaultMessageStore.CleanCommitLogService), or an answer of code 14
-whose printed ratio is at the limit
-(diskSpaceWarningLevelRatio, 0.90 by default; broker/processor/SendMessageProcessor).
+Deciding step: store.log marks a disk full (store/DefaultMessageStore.CleanCommitLogService), or an answer of code 14 whose printed ratio is at the
+limit (diskSpaceWarningLevelRatio, 0.90 by default; broker/processor/SendMessageProcessor).
 """
 
 from __future__ import annotations

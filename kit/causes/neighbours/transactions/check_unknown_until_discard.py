@@ -1,9 +1,7 @@
 """check-unknown-until-discard: producers answered UNKNOW at every check until the broker discarded the message.
 
-Deciding steps: transactions ended discarded (check-limit topic, or the log before 4.5.2); for these the producers'
-answers were UNKNOWN.
-Source: broker/transaction/queue/TransactionalMessageServiceImpl.needDiscard, broker/processor/EndTransactionProcessor
-(reference §4.6, §6.5).
+Deciding steps: transactions ended discarded (check-limit topic, or the log before 4.5.2); for these the producers' answers were UNKNOWN. Source:
+broker/transaction/queue/TransactionalMessageServiceImpl.needDiscard, broker/processor/EndTransactionProcessor (reference §4.6, §6.5).
 """
 
 from __future__ import annotations

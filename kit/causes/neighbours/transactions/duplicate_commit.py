@@ -108,8 +108,7 @@ def twice(case: Case) -> pd.DataFrame:
     """Return the transactions committed more than once (100,000 at most): key, uniq_key, topic, commits, way, and place
     and time of the first two records.
 
-    way: `late_commit` (the commit of the original half record follows the first renewed copy), `late_op` (it precedes
-    that copy), `same_half` (all
+    way: `late_commit` (the commit of the original half record follows the first renewed copy), `late_op` (it precedes that copy), `same_half` (all
     commits name one half record).
     """
     repeated = transactions.transactions(case, ds.field("commits") > 1)

@@ -1,11 +1,8 @@
 """producer-offline: the broker checks back on transactions and no producer of their group is connected.
 
-Deciding steps: a check found no channel (transaction.log, or broker.log's own words); the group was unknown or had no
-connection left
-(`channel table is empty`, `Channel list is empty`). A null channel without either line is a producer flooded with
-checks, which is connected.
-Source: broker/transaction/AbstractTransactionalMessageCheckListener, broker/client/ProducerManager.getAvailableChannel
-(reference §6.5).
+Deciding steps: a check found no channel (transaction.log, or broker.log's own words); the group was unknown or had no connection left (`channel table
+is empty`, `Channel list is empty`). A null channel without either line is a producer flooded with checks, which is connected. Source:
+broker/transaction/AbstractTransactionalMessageCheckListener, broker/client/ProducerManager.getAvailableChannel (reference §6.5).
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""undecodable-half-message: a compressed half message was put back uncompressed with the flag still set; the checker
-cannot read its own copy.
+"""undecodable-half-message: a compressed half message was put back uncompressed with the flag still set; the checker cannot read its own copy.
 
 Deciding steps: a put-back copy with the COMPRESSED flag whose body is not the original's; check rounds that break off
 over it (NullPointerException, or
