@@ -1,13 +1,13 @@
 """Every sentence the kit says. English is in the code as `T("…")`; other languages are gettext catalogues below `kit/locale`.
 
-`make texts` collects the sentences into the catalogues and lists what is not translated yet (Babel extracts, gettext looks up).
+`make texts` collects the sentences into the catalogues and lists what is not translated yet (Babel extracts them).
 """
 
 from __future__ import annotations
 
 import datetime as dt
-import gettext
-import io
+import json
+import re
 from functools import cache
 from importlib import resources
 from typing import Any, Final, Literal
@@ -19,18 +19,31 @@ LANGS: Final[tuple[Lang, ...]] = ("en", "zh")
 
 
 @cache
-def translations(lang: Lang) -> gettext.NullTranslations:
-    """Return the catalogue of a language, compiled in memory from its .po file; English is the code itself."""
+def translations(lang: Lang) -> dict[tuple[str, str], str]:
+    """Return {(context, English text): text} of a language from its .po file; English is the code itself."""
     if lang == "en":
-        return gettext.NullTranslations()
-    from babel.messages.mofile import write_mo
-    from babel.messages.pofile import read_po
+        return {}
+    text = resources.files("kit").joinpath("locale", lang, "LC_MESSAGES", "kit.po").read_text(encoding="utf-8")
+    return entries_of(text)
 
-    compiled = io.BytesIO()
-    with resources.files("kit").joinpath("locale", lang, "LC_MESSAGES", "kit.po").open("rb") as file:
-        write_mo(compiled, read_po(file))
-    compiled.seek(0)
-    return gettext.GNUTranslations(compiled)
+
+def entries_of(text: str) -> dict[tuple[str, str], str]:
+    """Return what a .po file without plurals holds, entries that are fuzzy or not translated left out.
+
+    Read here as `tools/texts.py` writes it: a general reader needs longer for it than a paste takes to be explained.
+    """
+    found: dict[tuple[str, str], str] = {}
+    for block in text.split("\n\n"):
+        parts = {"msgctxt": "", "msgid": "", "msgstr": ""}
+        part = ""
+        for line in block.split("\n"):
+            name, quote, rest = line.partition('"')
+            part = name.strip() or part
+            if quote and part in parts:
+                parts[part] += json.loads(quote + rest)
+        if parts["msgstr"] and not re.search("^#,.*fuzzy", block, re.MULTILINE):
+            found[parts["msgctxt"], parts["msgid"]] = parts["msgstr"]
+    return found
 
 
 @attrs.frozen
@@ -68,8 +81,7 @@ class T:
         # Texts entered on the way to the catalogue bring their Chinese with them.
         if not self.context.isascii():
             return self.context
-        found = translations(lang)
-        return found.pgettext(self.context, self.en) if self.context else found.gettext(self.en)
+        return translations(lang).get((self.context, self.en), self.en)
 
     def say(self, **values: Any) -> Said:
         """Fill the placeholders; a missing one shows up when the sentence is rendered, not silently."""

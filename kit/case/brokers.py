@@ -105,8 +105,8 @@ Hosts = frozenset[str]
 
 
 @per_case
-def _stored(case: Case) -> dict[str, set[str]]:
-    """Return {root of a store: addresses in its records}."""
+def addresses(case: Case) -> dict[str, set[str]]:
+    """Return {root of a store: addresses (`ip:port`) under which its records were stored}."""
     found: dict[str, set[str]] = {}
     if case.has("messages"):
         for batch in scan.batches_of(case, "messages", ("file", "store_host")):
@@ -125,7 +125,7 @@ def is_of(case: Case, hosts: Hosts, file: str, address: str | None = None) -> bo
         return None
     if address in hosts:
         return True
-    stores = _stored(case)
+    stores = addresses(case)
     if any(address in known for known in stores.values()):
         return False
     nearest = of_file(case, file)

@@ -16,8 +16,7 @@ import attrs
 
 from kit.case.memoize import once
 from kit.case.options import Options, instant
-from kit.case.progress import Progress
-from kit.case.stoppable import Stoppable
+from kit.case.progress import Progress, Stoppable
 from kit.evidence import disk
 from kit.evidence import workspace as ws
 from kit.evidence.files import Refused, readable_again
@@ -156,6 +155,8 @@ class Case(Stoppable):
 
     def _moments(self, names: Collection[str]) -> Mapping[str, tuple[int, ...]]:
         """Return the times of the records with these ids or keys: from the table of messages where that is to be built anyway."""
+        if not names or not self.found.of_kind("commitlog", "dledger"):
+            return {}
         from kit.case import message_times, tables
 
         if self._builds_messages:

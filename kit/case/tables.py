@@ -225,11 +225,14 @@ def _once(read: Callable[..., Any], *arguments: Any) -> list[Any]:
 
 def stores(found: Inventory, unread: Unread, *, replicas: bool = True) -> list[dict[str, Any]]:
     """Return the commitlog files as the readers take them, examined once here instead of in each task."""
+    items = found.of_kind("commitlog", "dledger", replicas=replicas)
+    if not items:  # kernels take a moment to load
+        return []
     from kit.formats.commitlog.segments import examine
 
     return [
         attrs.asdict(file)
-        for item in found.of_kind("commitlog", "dledger", replicas=replicas)
+        for item in items
         for file in unread.through(item.file, partial(_once, examine, item.file, str(item.path), item.base))
     ]
 

@@ -196,7 +196,7 @@ def _bars(part: Part, content: Content) -> dict[str, Any]:
                 "xTicks": 3,
                 "width": WIDTH // 3,
                 "height": 50 + 18 * len(known),
-                "marginLeft": 150,
+                "marginLeft": 190,
                 "marginTop": 18,
                 "marginBottom": 22,
             }

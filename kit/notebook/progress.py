@@ -39,7 +39,7 @@ def said(doing: Doing) -> Said:
 
 
 class Bar(Progress):
-    """One bar on the kernel's stderr, for one stage after the other; nothing of it stays in the notebook."""
+    """One bar for one stage after the other; nothing of it stays to be read."""
 
     def __init__(self, lang: Lang) -> None:
         self._lang = lang
@@ -81,7 +81,9 @@ class Bar(Progress):
         from tqdm import tqdm
 
         self._close()
-        self._bar = tqdm(total=total, desc=text, leave=False, file=sys.stderr, bar_format=COUNTED if total else BEGUN)
+        # JupyterLab keeps a red field where something was written to stderr, though it is gone.
+        where = sys.stderr if _shell() is None else sys.stdout
+        self._bar = tqdm(total=total, desc=text, leave=False, file=where, bar_format=COUNTED if total else BEGUN)
 
     def _close(self) -> None:
         if self._bar is not None:

@@ -3,8 +3,12 @@ Python."""
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,9 +27,13 @@ FIRST_CELLS = "() => [...document.querySelectorAll('.mosaic-widget table')].map(
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("workbench")
+
+
+@pytest.fixture(scope="module")
+def lab(folder: Path) -> Iterator[str]:
     """Return the address of a JupyterLab with notebooks on a triaged recording and on hostile evidence."""
-    folder = tmp_path_factory.mktemp("workbench")
     evidence, workspace = str(recorded.archive("half-topic-blowup")), str(folder / "workspace")
     kit.triage(kit.open_case(evidence, workspace))
     small, noted = str(recorded.archive("message-identity")), folder / "notes.yaml"
@@ -41,6 +49,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             "inquiry.evidence(inquiry.first(), 1)",
             "inquiry.note('<b>ours</b>', ('message-identity', inquiry.finding('message-identity')['steps'][0]['id']), who='Li Na')",
         ),
+        "what_if": of_cells("from kit.charts.transactions import placement\nplacement.explore()"),
         "hostile": of_cells(f"import kit\nkit.explore(kit.open_case({str(hostile)!r}, {workspace!r}))"),
     }
     with serving(folder, **books) as address:
@@ -148,6 +157,57 @@ def test_a_claim_leads_to_its_place_an_id_to_its_life_and_back(browser: Any, lab
         trail.locator("button:has-text('Back')").click()
         page.wait_for_timeout(500)
     assert trail.locator(".rmq-kit-linked").count() == 1
+    page.context.close()
+
+
+def test_what_is_noted_in_a_notebook_is_in_the_postmortem_with_its_place(browser: Any, lab: str, folder: Path) -> None:
+    page = opened(browser, lab, "claim")
+    run_all(page)
+    assert "<b>ours</b>" in page.locator(".jp-CodeCell").nth(2).inner_text()
+    page.context.close()
+    small, out = recorded.archive("message-identity"), folder / "postmortem"
+    command = [
+        "postmortem",
+        str(small),
+        "--workspace",
+        str(folder / "workspace"),
+        "--notes",
+        str(folder / "notes.yaml"),
+    ]
+    subprocess.run([sys.executable, "-m", "kit", *command, "--out", str(out)], check=True, capture_output=True)
+    context = browser.new_context()
+    shown = context.new_page()
+    shown.goto((out / "postmortem.html").as_uri())
+    noted = shown.locator("text=<b>ours</b>").first
+    assert noted.count() == 1 and shown.locator("b:text-is('ours')").count() == 0
+    said = shown.inner_text("main")
+    # The headless twin: what the note is about is the first step, with the place that carries it.
+    case = kit.open_case(small, folder / "workspace")
+    step = next(f for f in kit.triage(case)["findings"] if f["cause"] == "message-identity")["steps"][0]
+    assert "Li Na" in said and step["claim"] in said and step["evidence"][0]["file"] in said
+    context.close()
+
+
+def test_another_assumption_redraws_the_chart_as_the_function_draws_it(browser: Any, lab: str) -> None:
+    import attrs
+
+    from kit.charts.transactions import placement
+    from kit.rocketmq.placement import Assumptions
+
+    texts = "e => JSON.stringify(e.data[0].text)"
+    page = opened(browser, lab, "what_if")
+    run_all(page)
+    chart = page.locator(".rmq-kit-live .js-plotly-plot").first
+    chart.locator("svg.main-svg").first.wait_for()
+    assert json.loads(chart.evaluate(texts)) == [list(row) for row in placement.what_if().figure.data[0].text]
+    name = next(iter(placement.SWITCHES))
+    other = attrs.evolve(Assumptions(), **{name: not getattr(Assumptions(), name)})
+    expected = [list(row) for row in placement.what_if(other).figure.data[0].text]
+    page.locator(".rmq-kit-live .widget-checkbox input").first.click()
+    page.wait_for_function(
+        "wanted => { const e = document.querySelector('.rmq-kit-live .js-plotly-plot'); return e?.data && JSON.stringify(e.data[0].text) === wanted }",
+        arg=json.dumps(expected, ensure_ascii=False, separators=(",", ":")),
+    )
     page.context.close()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import recorded
 import taken_away
-from busy_evidence import A, sent, write_log, write_store
+from busy_evidence import A, B, sent, traffic, write_log, write_store
 
 import kit
 from kit.case.case import Case
@@ -53,6 +53,16 @@ def test_four_acknowledged_records_behind_the_end(tmp_path: Path) -> None:
     found = replica_loss.examine(evidence(tmp_path / "e", behind=4))
     assert (found.verdict, found.figures["acknowledged"], found.figures["acknowledged_missing"]) == ("confirmed", 14, 4)
     assert sorted(found.tables["missing_on_replica"]["key"]) == ["K10", "K11", "K12", "K13"]
+
+
+def test_the_store_of_another_broker_is_not_the_lost_masters(tmp_path: Path) -> None:
+    """A master of another broker beside the slave, with a longer store: the slave's own is compared."""
+    write_store(tmp_path / "e" / "other" / "store" / "commitlog", traffic(20_000, broker=B, prefix="O"))
+    (tmp_path / "e" / "other" / "broker.conf").write_text(CONF.format(number=0, role="ASYNC_MASTER"))
+    found = replica_loss.examine(evidence(tmp_path / "e", behind=4))
+    assert (found.verdict, found.figures["acknowledged"], found.figures["acknowledged_missing"]) == ("confirmed", 14, 4)
+    size = sum(len(sent(f"K{n}", n * 10, n * 10 + 1).encode(0)) for n in range(10))
+    assert found.figures["replica_end_physical_offset"] == size
 
 
 @pytest.mark.parametrize("behind", [0, 4])

@@ -98,9 +98,24 @@ def ends(case: Case) -> dict[str, End]:
 
 
 @per_case
+def replica_ends(case: Case) -> dict[str, End]:
+    """Return those `ends` that are of slaves' stores; all of them where none is known to be a slave's."""
+    hosts = _copied(case)
+    return {host: end for host, end in ends(case).items() if not hosts or host in hosts}
+
+
+def _copied(case: Case) -> set[str]:
+    """Return the addresses of the masters whose records are in the stores of slaves."""
+    roots = {slave.root for slave in slaves(case)}
+    return (
+        {host for root, hosts in brokers.addresses(case).items() if root in roots for host in hosts} if roots else set()
+    )
+
+
+@per_case
 def ledger(case: Case) -> Ledger | None:
     """Return the acknowledged sends of the send ledgers against the stores; None without a ledger or without a store."""
-    known = ends(case)
+    known = replica_ends(case)
     if not known or not case.has("sends"):
         return None
     rows = (
@@ -274,8 +289,10 @@ def reported_end(case: Case) -> tuple[int, Ref] | None:
 
 @per_case
 def master_stored(case: Case) -> bool:
-    """Tell whether the store of a master is in the evidence."""
-    return any(b.stored and not b.slave for b in brokers.all_of(case))
+    """Tell whether the store of a slave's master is in the evidence: one with records of the same broker."""
+    copied, stored = _copied(case), brokers.addresses(case)
+    masters = [b.root for b in brokers.all_of(case) if b.stored and not b.slave]
+    return any(not copied or copied & stored.get(root, set()) for root in masters)
 
 
 def behind(case: Case, end: int) -> int | None:

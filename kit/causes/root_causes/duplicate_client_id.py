@@ -15,6 +15,7 @@ from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
 from kit.causes.root_causes import _untouched_queues as untouched
+from kit.causes.root_causes.texts import duplicate_client_id as text
 from kit.formats.values import integer
 from kit.i18n import T
 from kit.inventory.references import Ref
@@ -29,51 +30,6 @@ STREAM = 5
 """Lines of offsets that went back, from two addresses in one queue, from which on they are no hand-over and no reset."""
 
 TITLE = T("Two processes of a consumer group have the same client id")
-SUMMARY = T(
-    "Client id {ids} is used by {count} {count:connection|connections} of group {group}: queues {several} are pulled more than once, queues {nobody} by nobody."
-)
-SUMMARY_PLAIN = T(
-    "Client id {ids} is used by {count} {count:connection|connections} of group {group} at the same time."
-)
-NONE = T("Every connection of a consumer group has a client id of its own.")
-MAYBE = T("Two processes of group {group} seem to pull the same queues.")
-MAYBE_IDLE = T("Queues are pulled by nobody; whether two processes have one client id is not shown.")
-TWICE = T("Client id {id} has {count} {count:connection|connections} in group {group} at the same time: {addresses}.")
-NOT_TWICE = T("One client id has two connections of a group at the same time.")
-LISTED = T("consumerStatus lists client id {id} of group {group} twice.")
-SHARES = T("Queues {several} of group {group} are pulled by several processes, queues {nobody} by nobody.")
-NOT_SHARES = T("Queues of the group are pulled by several processes, or by nobody.")
-BACK = T(
-    "Offsets of group {group} keep going back and forth between {addresses} in the same queues ({count} {count:line|lines})."
-)
-NOT_BACK = T("The offsets of one queue are written by two connections in turn.")
-SAME_SHARE = T("Two processes with client id {id} computed the same share of topic {topic}.")
-NOT_SAME_SHARE = T("Two processes with the same client id computed the same share.")
-HANDLED_TWICE = T(
-    "{count} {count:message was|messages were} handled by two processes of the group, each time as a first delivery."
-)
-NOT_HANDLED_TWICE = T("Messages were handled by two processes of the group.")
-WANT_CONNECTION = T("it lists every connection with its client id")
-WANT_CLIENT = T("the logs of all processes of the group: each says which queues it took")
-WANT_POSITIONS = T("queues that nobody pulls make no progress")
-WANT_LEDGER = T("what was handled twice takes the ledgers of both processes")
-ACTION = T(
-    "Remove the fixed instanceName (rocketmq.client.name), or make it unique for each process; give containers different pids or addresses."
-)
-WHY = T(
-    "A client id is clientIP@instanceName. Up to 4.8 the instance name DEFAULT becomes the process id, and containers may all have the same one."
-)
-RISK = T("Medium: the backlog of the queues that nobody pulled ({waiting} {waiting:message|messages}) arrives at once.")
-VERIFY = T("consumerConnection lists different client ids, and consumerProgress shows progress in all queues.")
-UPGRADE = T("Use clients of 4.9.0 or later.")
-UPGRADE_WHY = T(
-    "They add the time in nanoseconds to the process id: the same id cannot happen unless instanceName is set."
-)
-UPGRADE_RISK = T("Low.")
-IDEMPOTENT = T("Correct what was handled twice ({count} {count:message|messages}), and make the handlers idempotent.")
-IDEMPOTENT_WHY = T("Both deliveries were first ones: reconsumeTimes is 0 in both, nothing marks the second.")
-IDEMPOTENT_RISK = T("Medium: it takes a look at the business data.")
-IDEMPOTENT_VERIFY = T("No key has two effects.")
 
 LOOKS_LIKE = (
     ("subscription-mismatch", T("the client ids differ, and so do the subscriptions")),
@@ -98,7 +54,7 @@ ALERTS: Final = (
 
 def examine(case: Case) -> Finding:
     """Say which client id is used twice, which queues have several owners and which none."""
-    finding = Finding(SLUG, KIND, TITLE, NONE.say())
+    finding = Finding(SLUG, KIND, TITLE, text.NONE.say())
     twice = members.twice_connected(case)
     group = next(iter(sorted(twice, key=lambda g: (-len(twice[g]), g))), None)
     named = group or _listed_group(case) or _back_group(case) or _same_share_group(case)
@@ -112,9 +68,9 @@ def examine(case: Case) -> Finding:
         _shares_step(case, named, several, nobody),
         _back(case, named),
         _same_share(case, named),
-        Step(HANDLED_TWICE.say(count=doubled[0]), "supporting", True, doubled[1], id="handled-twice")
+        Step(text.HANDLED_TWICE.say(count=doubled[0]), "supporting", True, doubled[1], id="handled-twice")
         if doubled and doubled[0]
-        else Step(NOT_HANDLED_TWICE, "supporting", None, id="handled-twice"),
+        else Step(text.NOT_HANDLED_TWICE, "supporting", None, id="handled-twice"),
         *untouched.steps(case, named),
     ]  # fmt: skip
     finding.figures = {
@@ -128,7 +84,7 @@ def examine(case: Case) -> Finding:
         finding.window = members.window([c.first for pair in twice.get(named, []) for c in pair], case)
         _tell(case, finding, named, twice.get(named, []), several, nobody, doubled[0] if doubled else None)
     elif finding.verdict == "suspected":
-        finding.summary = MAYBE_IDLE
+        finding.summary = text.MAYBE_IDLE
     if finding.verdict != "ruled_out":
         finding.missing = _missing(case, finding, named or untouched.group(case), doubled is None)
     return finding
@@ -141,19 +97,19 @@ def _twice(
         # A list of one moment shows it best; the broker's log as well.
         first, second = max(twice[group], key=lambda pair: pair[0].listed)
         same = {c.address for pair in twice[group] for c in pair if c.client_id == first.client_id}
-        claim = TWICE.say(id=first.client_id, count=len(same), group=group, addresses=sorted(same))
+        claim = text.TWICE.say(id=first.client_id, count=len(same), group=group, addresses=sorted(same))
         return Step(claim, "deciding", True, (first.ref(case), second.ref(case)), id="one-id-two-connections")
     if (listed := _listed(case)) is not None:
         first_ref, second_ref, client_id, its_group = listed
         return Step(
-            LISTED.say(id=client_id, group=its_group),
+            text.LISTED.say(id=client_id, group=its_group),
             "deciding",
             True,
             (first_ref, second_ref),
             id="one-id-two-connections",
         )
     known = bool(members.connections(case))
-    return Step(NOT_TWICE, "deciding", False if known else None, id="one-id-two-connections")
+    return Step(text.NOT_TWICE, "deciding", False if known else None, id="one-id-two-connections")
 
 
 def _listed(case: Case) -> tuple[Ref, Ref, str, str | None] | None:
@@ -195,9 +151,9 @@ def _back_group(case: Case) -> str | None:
 def _back(case: Case, group: str | None) -> Step:
     lines = _back_lines(case).get(group or "", [])
     if not lines:
-        return Step(NOT_BACK, "supporting", None, id="offsets-go-back")
+        return Step(text.NOT_BACK, "supporting", None, id="offsets-go-back")
     addresses = sorted({s.values.get("address") or "" for s in lines})
-    claim = BACK.say(group=group, addresses=addresses, count=sum(s.count for s in lines))
+    claim = text.BACK.say(group=group, addresses=addresses, count=sum(s.count for s in lines))
     refs = [next(s for s in lines if s.values.get("address") == address).ref(case) for address in addresses[:2]]
     return Step(claim, "supporting", True, tuple(refs), id="offsets-go-back")
 
@@ -232,8 +188,8 @@ def _same_share_group(case: Case) -> str | None:
 def _same_share(case: Case, group: str | None) -> Step:
     pair = next(((a, b) for a, b in _same_shares(case) if a.group == group), None)
     if pair is None:
-        return Step(NOT_SAME_SHARE, "supporting", None, id="same-share")
-    claim = SAME_SHARE.say(id=pair[0].values.get("client_id"), topic=pair[0].values.get("topic"))
+        return Step(text.NOT_SAME_SHARE, "supporting", None, id="same-share")
+    claim = text.SAME_SHARE.say(id=pair[0].values.get("client_id"), topic=pair[0].values.get("topic"))
     return Step(claim, "supporting", True, (pair[0].ref(case), pair[1].ref(case)), id="same-share")
 
 
@@ -270,7 +226,7 @@ def _owners(case: Case, group: str) -> dict[members.Queue, set[str]]:
 
 def _shares_step(case: Case, group: str | None, several: dict[str, list[int]], nobody: dict[str, list[int]]) -> Step:
     if group is None or not (several or nobody):
-        return Step(NOT_SHARES, "deciding", None, id="shares-wrong")
+        return Step(text.NOT_SHARES, "deciding", None, id="shares-wrong")
     refs: list[Ref] = []
     for topic, queues in several.items():
         held = [
@@ -284,7 +240,7 @@ def _shares_step(case: Case, group: str | None, several: dict[str, list[int]], n
     if not refs:
         refs = [s.ref(case) for s in _back_lines(case).get(group, [])[:2]]
     return Step(
-        SHARES.say(several=_words(several), group=group, nobody=_words(nobody)),
+        text.SHARES.say(several=_words(several), group=group, nobody=_words(nobody)),
         "deciding",
         True,
         tuple(dict.fromkeys(refs)),
@@ -315,11 +271,13 @@ def _tell(
     ids = sorted({c.client_id for pair in pairs for c in pair})
     count = len({c.address for pair in pairs for c in pair})
     if not pairs:
-        finding.summary = MAYBE.say(group=group)
+        finding.summary = text.MAYBE.say(group=group)
     elif several or nobody:
-        finding.summary = SUMMARY.say(ids=ids, count=count, group=group, several=_words(several), nobody=_words(nobody))
+        finding.summary = text.SUMMARY.say(
+            ids=ids, count=count, group=group, several=_words(several), nobody=_words(nobody)
+        )
     else:
-        finding.summary = SUMMARY_PLAIN.say(ids=ids, count=count, group=group)
+        finding.summary = text.SUMMARY_PLAIN.say(ids=ids, count=count, group=group)
     waiting = sum(
         q.last_lag
         for p in lag.pairs(case)
@@ -328,12 +286,14 @@ def _tell(
         if q.queue_id in nobody.get(p.topic, [])
     )
     finding.remedies = [
-        Remedy(ACTION, WHY, RISK.say(waiting=waiting), VERIFY),
-        Remedy(UPGRADE, UPGRADE_WHY, UPGRADE_RISK, VERIFY),
+        Remedy(text.ACTION, text.WHY, text.RISK.say(waiting=waiting), text.VERIFY),
+        Remedy(text.UPGRADE, text.UPGRADE_WHY, text.UPGRADE_RISK, text.VERIFY),
     ]
     if doubled:
         finding.remedies.append(
-            Remedy(IDEMPOTENT.say(count=doubled), IDEMPOTENT_WHY, IDEMPOTENT_RISK, IDEMPOTENT_VERIFY)
+            Remedy(
+                text.IDEMPOTENT.say(count=doubled), text.IDEMPOTENT_WHY, text.IDEMPOTENT_RISK, text.IDEMPOTENT_VERIFY
+            )
         )
     finding.tables = {"queue_owners": members.table(case, group)}
 
@@ -341,12 +301,12 @@ def _tell(
 def _missing(case: Case, finding: Finding, group: str | None, no_ledger: bool) -> list[Missing]:
     wanted = []
     if finding.steps[0].holds is None:
-        wanted.append(collect_next.consumer_connection(group, WANT_CONNECTION))
+        wanted.append(collect_next.consumer_connection(group, text.WANT_CONNECTION))
     if finding.steps[1].holds is None:
         wanted += [
-            collect_next.client_log(collect_next.CONSUMER, WANT_CLIENT),
-            collect_next.consumer_progress(group, WANT_POSITIONS),
+            collect_next.client_log(collect_next.CONSUMER, text.WANT_CLIENT),
+            collect_next.consumer_progress(group, text.WANT_POSITIONS),
         ]
     if no_ledger and finding.steps[0].holds:
-        wanted.append(collect_next.deliveries(WANT_LEDGER))
+        wanted.append(collect_next.deliveries(text.WANT_LEDGER))
     return wanted

@@ -146,7 +146,7 @@ def examine(case: Case) -> Finding:
 
 
 def _tell(case: Case, finding: Finding, compared: replicas.Ledger | None) -> None:
-    ends = list(replicas.ends(case).values())
+    ends = list(replicas.replica_ends(case).values())
     missing = compared.missing if compared is not None else None
     if missing is not None and len(missing) and compared is not None:
         last = max(ends, key=lambda e: e.end)
@@ -170,7 +170,7 @@ def _tell(case: Case, finding: Finding, compared: replicas.Ledger | None) -> Non
 
 def _lacks(case: Case, compared: replicas.Ledger | None, *, applies: bool) -> Step:
     if not applies:
-        whole = bool(replicas.ends(case)) and not replicas.master_gone(case)
+        whole = bool(replicas.replica_ends(case)) and not replicas.master_gone(case)
         return Step(
             NO_REPLICA if whole else NOT_COMPARED, "deciding", False if whole else None, id="acknowledged-missing"
         )
@@ -178,7 +178,7 @@ def _lacks(case: Case, compared: replicas.Ledger | None, *, applies: bool) -> St
         return Step(NOT_COMPARED, "deciding", None, id="acknowledged-missing")
     if not len(compared.missing):
         return Step(LACKS_NONE.say(acknowledged=compared.acknowledged), "deciding", False, id="acknowledged-missing")
-    last = max(replicas.ends(case).values(), key=lambda e: e.end)
+    last = max(replicas.replica_ends(case).values(), key=lambda e: e.end)
     rows = compared.missing.head(2)
     quoted = tuple(
         case.ref(file, line) for file, line in zip(rows["file"].astype(str), rows["line"].astype(int), strict=True)
@@ -223,7 +223,7 @@ def _supporting(case: Case, beyond: list[replicas.Beyond], *, slave: bool) -> li
             Step(OVERFLOW.say(count=over.count), "supporting", True, refs.quote(case, over, 1), id="pulls-beyond-end")
         )
     reported = replicas.reported_end(case)
-    if reported is not None and not replicas.ends(case):
+    if reported is not None and not replicas.replica_ends(case):
         lacking = replicas.behind(case, reported[0])
         said = STATUS_END.say(end=reported[0], missing=lacking)
         steps.append(Step(said, "supporting", True if lacking else None, (reported[1],), id="status-end"))
@@ -241,7 +241,7 @@ def _figures(case: Case, compared: replicas.Ledger | None, *, applies: bool) -> 
         return dict.fromkeys(
             ("acknowledged", "acknowledged_missing", "replica_end_physical_offset", "replica_last_store_timestamp")
         )
-    last = max(replicas.ends(case).values(), key=lambda e: e.end, default=None)
+    last = max(replicas.replica_ends(case).values(), key=lambda e: e.end, default=None)
     reported = replicas.reported_end(case)
     return {
         "acknowledged": None if compared is None else compared.acknowledged,
@@ -255,7 +255,7 @@ def _missing(
     case: Case, compared: replicas.Ledger | None, gone: tuple[Ref, ...], *, slave: bool, applies: bool
 ) -> list[Missing]:
     wanted = []
-    stored = bool(replicas.ends(case))
+    stored = bool(replicas.replica_ends(case))
     if applies and not case.has("sends"):
         wanted.append(collect_next.sends(WANT_SENDS))
     if (applies and not stored) or (not applies and not stored):

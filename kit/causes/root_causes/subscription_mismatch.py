@@ -18,6 +18,7 @@ from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
 from kit.causes.root_causes import _untouched_queues as untouched
+from kit.causes.root_causes.texts import subscription_mismatch as text
 from kit.i18n import T
 from kit.rocketmq import names
 from kit.rocketmq.log_events import passing
@@ -35,62 +36,6 @@ PICKED = 5
 STARTS: Final = passing.BY_SLUG["subscription-missing"].starts
 
 TITLE = T("Clients of one consumer group subscribe differently")
-SUMMARY_FRONT = T(
-    "Clients of group {group} subscribe to different topics: queues of {topics} are pulled by nobody, {front} {front:message waits|messages wait} in them."
-)
-SUMMARY_GONE = T(
-    "Clients of group {group} subscribe to {topics} with different expressions: {behind} {behind:message was|messages were} passed over and handled by nobody."
-)
-SUMMARY = T("Clients of group {group} subscribe differently.")
-NONE = T("All clients of a group subscribe alike.")
-MAYBE = T(
-    "The broker's subscription of group {group} keeps changing; two clients with different subscriptions are not shown."
-)
-MAYBE_ANY = T(
-    "Pulls are refused, or queues are pulled by nobody; two clients with different subscriptions are not shown."
-)
-DIFFERENT = T("Client {one} of group {group} subscribes to {first}, client {other} to {second}, at the same time.")
-NOT_DIFFERENT = T("Two clients of one group subscribe differently at the same time.")
-GONE = T(
-    "{behind} {behind:message|messages} of {topics} {behind:lies|lie} behind the group's offset and no client of it handled them."
-)
-WAIT = T(
-    "Queues {queues} of {topic} make no progress for group {group} although it subscribes to the topic and other queues go on: {front} {front:message waits|messages wait} in them."
-)
-NO_EFFECT = T("All messages of the subscribed topics were handled, or are about to be.")
-UNKNOWN_EFFECT = T("Messages of a subscribed topic were handled by nobody, or queues make no progress.")
-FLAPPING = T("The broker's subscription of group {group} keeps changing: {what} ({count} {count:line|lines}).")
-NOT_FLAPPING = T("The broker's subscription of a group keeps changing.")
-REFUSED = T(
-    "The broker refuses pulls of group {group}: it has no subscription to topic {topic} ({count} {count:line|lines})."
-)
-REFUSED_SOME = T(
-    "The broker refuses pulls of a group: it has no subscription to their topic ({count} {count:line|lines})."
-)
-NOT_REFUSED = T("The broker refuses pulls because the subscription of the group lacks the topic.")
-WARNED = T("consumerStatus says that clients of the group subscribe differently.")
-NOT_WARNED = T(
-    "consumerStatus says that clients of the group subscribe differently; it says so after two minutes only."
-)
-WANT_STATUS = T("it writes a file for each client, with what that client subscribes to")
-WANT_CLIENT = T("each client's log has its own subscription in HeartbeatData")
-WANT_POSITIONS = T("queues without progress show what nobody pulls")
-WANT_LEDGER = T("messages passed over leave no lag: only what was handled against what is stored shows them")
-ACTION = T("Give each subscription a consumer group of its own.")
-WHY = T("A group means: any client may handle any message of it. The broker keeps one subscription for all of them.")
-RISK = T("Medium: a new group needs a start offset chosen on purpose (CONSUME_FROM_* counts only where it has none).")
-VERIFY = T(
-    "consumerStatus writes the same subscriptions for all clients, and consumerProgress shows no queue without progress."
-)
-SAME = T("Or run the same code, with the same topics and expressions, in all processes of the group.")
-SAME_WHY = T("Then each message may go to any client, and whichever heartbeat comes last changes nothing.")
-SAME_RISK = T("Low: finish the deployment, and stop the last old process.")
-AGAIN = T(
-    "After that, set the group's offsets back to the beginning of the mismatch to get the messages that were passed over."
-)
-AGAIN_WHY = T("{behind} {behind:message lies|messages lie} behind the offset; no retry brings them.")
-AGAIN_RISK = T("Medium: what was handled since is handled again; handlers must be idempotent.")
-AGAIN_VERIFY = T("The ledgers of the group hold the keys that were missing.")
 
 LOOKS_LIKE = (
     (
@@ -126,7 +71,7 @@ ALERTS: Final = (
 
 def examine(case: Case) -> Finding:
     """Say whether clients of a group subscribe differently, and what became of the messages."""
-    finding = Finding(SLUG, KIND, TITLE, NONE.say())
+    finding = Finding(SLUG, KIND, TITLE, text.NONE.say())
     different = members.differing(case)
     flaps = _flapping(case)
     group = next(iter(sorted(different, key=lambda g: (-len(_effect_queues(case, g, different[g])), g))), None)
@@ -147,7 +92,7 @@ def examine(case: Case) -> Finding:
         finding.tables = _tables(case, group, found)
         finding.window = members.window([s.first for pair in different[group] for s in pair], case)
     elif finding.verdict == "suspected":
-        finding.summary = MAYBE.say(group=named) if named else MAYBE_ANY
+        finding.summary = text.MAYBE.say(group=named) if named else text.MAYBE_ANY
     if finding.verdict != "ruled_out":
         finding.missing = _missing(case, finding, named or untouched.group(case))
     return finding
@@ -164,12 +109,12 @@ def _topics(pairs: list[tuple[members.Subscription, members.Subscription]]) -> t
 def _different(case: Case, group: str | None, different: dict[str, Any]) -> Step:
     if group is None:
         known = _all_alike(case)
-        return Step(NOT_DIFFERENT, "deciding", False if known else None, id="different-subscriptions")
+        return Step(text.NOT_DIFFERENT, "deciding", False if known else None, id="different-subscriptions")
     # The pair whose difference lasts: files of one call of consumerStatus before lines of a log.
     one, other = max(
         different[group], key=lambda pair: (pair[0].first == pair[1].first, min(str(p.last) for p in pair))
     )
-    claim = DIFFERENT.say(
+    claim = text.DIFFERENT.say(
         group=group, one=one.client_id, other=other.client_id, first=_words(one.topics), second=_words(other.topics)
     )
     return Step(claim, "deciding", True, (one.ref, other.ref), id="different-subscriptions")
@@ -212,16 +157,16 @@ def _idle(queue: lag.Course) -> bool:
 def _effect(case: Case, group: str | None, topics: tuple[str, ...], found: list[handled.Topic]) -> Step:
     """Return what the mismatch did: messages passed over, or queues that nobody pulls."""
     if group is None:
-        return Step(UNKNOWN_EFFECT, "deciding", None, id="messages-unhandled")
+        return Step(text.UNKNOWN_EFFECT, "deciding", None, id="messages-unhandled")
     gone = [t for t in found if t.behind]
     if gone:
         records = tuple(ref for t in gone for ref in t.records)[:3]
-        claim = GONE.say(behind=sum(t.behind or 0 for t in gone), topics=[t.topic for t in gone])
+        claim = text.GONE.say(behind=sum(t.behind or 0 for t in gone), topics=[t.topic for t in gone])
         return Step(claim, "deciding", True, records, id="messages-unhandled")
     for pair in lag.pairs(case):
         idle = [q for q in pair.queues if _idle(q)] if pair.group == group and pair.topic in topics else []
         if idle and len(idle) < len(pair.queues):
-            claim = WAIT.say(
+            claim = text.WAIT.say(
                 queues=[q.queue_id for q in idle], topic=pair.topic, group=group, front=sum(q.last_lag for q in idle)
             )
             refs = (
@@ -230,8 +175,8 @@ def _effect(case: Case, group: str | None, topics: tuple[str, ...], found: list[
             )
             return Step(claim, "deciding", True, tuple(dict.fromkeys(refs)), id="messages-unhandled")
     if found and all(t.behind == 0 and t.front is not None and t.front <= lag.SMALL for t in found):
-        return Step(NO_EFFECT, "deciding", False, id="messages-unhandled")
-    return Step(UNKNOWN_EFFECT, "deciding", None, id="messages-unhandled")
+        return Step(text.NO_EFFECT, "deciding", False, id="messages-unhandled")
+    return Step(text.UNKNOWN_EFFECT, "deciding", None, id="messages-unhandled")
 
 
 def _flapping(case: Case) -> dict[str, tuple[int, list[str], list[facts.Said]]]:
@@ -260,10 +205,12 @@ def _flapping(case: Case) -> dict[str, tuple[int, list[str], list[facts.Said]]]:
 
 def _flap_step(case: Case, flaps: dict[str, tuple[int, list[str], list[facts.Said]]], group: str | None) -> Step:
     if group not in flaps:
-        return Step(NOT_FLAPPING, "supporting", None, id="subscription-flaps")
+        return Step(text.NOT_FLAPPING, "supporting", None, id="subscription-flaps")
     count, what, lines = flaps[group]
     refs = tuple(s.ref(case) for s in lines[:3])
-    return Step(FLAPPING.say(group=group, what=what, count=count), "supporting", True, refs, id="subscription-flaps")
+    return Step(
+        text.FLAPPING.say(group=group, what=what, count=count), "supporting", True, refs, id="subscription-flaps"
+    )
 
 
 def _refused(case: Case, group: str | None) -> Step:
@@ -276,20 +223,20 @@ def _refused(case: Case, group: str | None) -> Step:
     # A start brings a few of these lines: alone they count where they go on, or in lines somebody picked out of a log.
     on = "subscription-missing" in noise.going_on(case) or (count >= PICKED and not quoting.seen(case, *STARTS))
     if count < FLAPS or (group is None and not on):
-        return Step(NOT_REFUSED, "supporting", None, id="pulls-refused")
+        return Step(text.NOT_REFUSED, "supporting", None, id="pulls-refused")
     topics = sorted({s.values["topic"] for s in said if s.values.get("topic")})
     named = next((s.group for s in said if s.group), None)
     # What a client prints of the answer names neither its group nor the topic.
-    claim = REFUSED.say(group=named, topic=topics, count=count) if named else REFUSED_SOME.say(count=count)
+    claim = text.REFUSED.say(group=named, topic=topics, count=count) if named else text.REFUSED_SOME.say(count=count)
     return Step(claim, "supporting", True, tuple(s.ref(case) for s in said[:2]), id="pulls-refused")
 
 
 def _warned(case: Case) -> Step:
     blocks = [b for b in admin_output.admin_blocks(case) if "Different subscription" in (b.get("WARN") or "")]
     if not blocks:
-        return Step(NOT_WARNED, "supporting", None, id="status-warns")
+        return Step(text.NOT_WARNED, "supporting", None, id="status-warns")
     ref = quoting.first_with(case, blocks[0]["file"], "Different subscription")
-    return Step(WARNED, "supporting", True, (ref,) if ref else (), id="status-warns")
+    return Step(text.WARNED, "supporting", True, (ref,) if ref else (), id="status-warns")
 
 
 def _figures(group: str | None, pairs: list[Any], found: list[handled.Topic]) -> dict[str, Any]:
@@ -309,14 +256,19 @@ def _tell(finding: Finding, group: str, found: list[handled.Topic]) -> None:
     behind, front = sum(t.behind or 0 for t in found), sum(t.front or 0 for t in found)
     topics = [t.topic for t in found]
     if behind:
-        finding.summary = SUMMARY_GONE.say(group=group, topics=topics, behind=behind)
+        finding.summary = text.SUMMARY_GONE.say(group=group, topics=topics, behind=behind)
     elif front > lag.SMALL:
-        finding.summary = SUMMARY_FRONT.say(group=group, topics=topics, front=front)
+        finding.summary = text.SUMMARY_FRONT.say(group=group, topics=topics, front=front)
     else:
-        finding.summary = SUMMARY.say(group=group)
-    finding.remedies = [Remedy(ACTION, WHY, RISK, VERIFY), Remedy(SAME, SAME_WHY, SAME_RISK, VERIFY)]
+        finding.summary = text.SUMMARY.say(group=group)
+    finding.remedies = [
+        Remedy(text.ACTION, text.WHY, text.RISK, text.VERIFY),
+        Remedy(text.SAME, text.SAME_WHY, text.SAME_RISK, text.VERIFY),
+    ]
     if behind:
-        finding.remedies.append(Remedy(AGAIN, AGAIN_WHY.say(behind=behind), AGAIN_RISK, AGAIN_VERIFY))
+        finding.remedies.append(
+            Remedy(text.AGAIN, text.AGAIN_WHY.say(behind=behind), text.AGAIN_RISK, text.AGAIN_VERIFY)
+        )
 
 
 def _tables(case: Case, group: str, found: list[handled.Topic]) -> dict[str, Any]:
@@ -345,9 +297,12 @@ def _missing(case: Case, finding: Finding, group: str | None) -> list[Missing]:
     first, second = finding.steps[0].holds, finding.steps[1].holds
     wanted = []
     if first is None:
-        wanted.append(collect_next.consumer_status(group, WANT_STATUS))
+        wanted.append(collect_next.consumer_status(group, text.WANT_STATUS))
         if not facts.of(case, "heartbeat-data"):
-            wanted.append(collect_next.client_log(collect_next.CONSUMER, WANT_CLIENT))
+            wanted.append(collect_next.client_log(collect_next.CONSUMER, text.WANT_CLIENT))
     if second is None:
-        wanted += [collect_next.consumer_progress(group, WANT_POSITIONS), collect_next.deliveries(WANT_LEDGER)]
+        wanted += [
+            collect_next.consumer_progress(group, text.WANT_POSITIONS),
+            collect_next.deliveries(text.WANT_LEDGER),
+        ]
     return wanted
