@@ -147,10 +147,9 @@ class Watch:
             shown.spark(self._case.doing(since))
 
     def _stop(self, number: int, frame: Any) -> None:
-        # Jobs and threads would go on, and whoever waits for them with them.
+        # Jobs and threads would go on, and whoever waits for them with them. PySpark's own handler is not asked: it talks
+        # to Java over the connection of this thread, which is waiting for an answer.
         self._case.cancel()
-        if callable(self._handler):
-            self._handler(number, frame)
         raise KeyboardInterrupt
 
 

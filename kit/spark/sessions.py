@@ -5,8 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import signal
 import sys
 import tempfile
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -83,7 +86,7 @@ def session(master: str | None = None, remote: str | None = None, *, brief: bool
         **{k.replace("_", "."): v for k, v in conf.items()},
     }.items():
         builder = builder.config(name, value)
-    with _quiet():
+    with _quiet(), _own_interrupt():
         spark = builder.getOrCreate()
     if not remote:
         spark.sparkContext.setLogLevel("ERROR")
@@ -133,6 +136,19 @@ def _unfit() -> Sentence:
         if java.source == jvm.OWN:
             return JAVA_BROKEN.say(source=java.source, path=str(java.executable))
     return JAVA_ABSENT
+
+
+@contextlib.contextmanager
+def _own_interrupt() -> Iterator[None]:
+    """Keep a handler of SIGINT that is not Python's own: PySpark puts one of its own in the place of any."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    if (
+        callable(before)
+        and before is not signal.default_int_handler
+        and threading.current_thread() is threading.main_thread()
+    ):
+        signal.signal(signal.SIGINT, before)
 
 
 @contextlib.contextmanager

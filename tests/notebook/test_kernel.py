@@ -152,6 +152,22 @@ def test_stopped_while_spark_works_its_jobs_end_and_spark_goes_on(kernel: Any, t
     assert how == "ok" and "2000\n" in said
 
 
+def test_the_cell_that_starts_spark_can_be_stopped_as_well(kernel: Any, tmp_path: Path) -> None:
+    """PySpark handles an interrupt in a way of its own from the start of a session on."""
+    evidence, workspace, flag = log(tmp_path / "app.log", 2_000), tmp_path / "ws", tmp_path / "begun"
+    run = kernel()
+    start = f"from kit import notebook\ninquiry = notebook.start({str(evidence)!r}, {str(workspace)!r})\nspark = inquiry.case.spark"
+    ended = run.run(
+        f"{start}\nopen({str(flag)!r}, 'w').close()\nspark.range(10**13).selectExpr('max(id % 7)').collect()"
+    )
+    while not flag.exists():
+        time.sleep(0.1)
+    time.sleep(3)
+    run.manager.interrupt_kernel()
+    assert ended(STOPS)[0] == "KeyboardInterrupt"
+    assert run.run("assert spark.range(7).count() == 7")()[0] == "ok"
+
+
 def test_a_second_kernel_on_the_same_case_waits(kernel: Any, tmp_path: Path) -> None:
     pytest.importorskip("duckdb")
     evidence, workspace = log(tmp_path / "app.log", 100_000), tmp_path / "ws"
