@@ -83,7 +83,7 @@ def test_columns_say_what_the_bytes_say(tmp_path: Path) -> None:
         size = len(record.encode(0))
         wanted[f"k{n}"] = (len(record.properties), size + add, "total" if size + add > 700 else None)
     case = opened(evidence.write())
-    rows = pd.concat(sizes.halves(case, more=("keys",)))
+    rows = pd.concat(sizes.halves(case, columns=(*half_records.READ, "keys")))
     rows["p"] = half_records.properties_bytes(rows)
     assert {r.keys: (r.p, r.last_size, r.refused) for r in rows.itertuples()} == wanted
     assert {None, "total"} == {refused for _, _, refused in wanted.values()}

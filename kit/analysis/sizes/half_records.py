@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 
 _TOGETHER: Final = 100_000
 
-READ: Final = (
-    *("uniq_key", "file", "physical_offset", "store_timestamp", "topic", "queue_offset", "sys_flag"),
-    *("store_size", "body_size", "body_codec", "offset_msg_id", owners.TARGET),
+SIZES: Final = (
+    *("topic", "queue_offset", "sys_flag", "store_size", "body_size", "body_codec", owners.TARGET),
     *map(promoted, (names.CHECK_TIMES, names.CHECK_IMMUNITY, names.PREPARED_QUEUE_OFFSET)),
 )
+"""What the sizes of a half record and its put-backs follow from."""
+READ: Final = (*SIZES, "uniq_key", "file", "physical_offset", "store_timestamp", "offset_msg_id")
 
 
 def renewed() -> pc.Expression:
@@ -47,14 +48,19 @@ def properties_bytes(rows: pd.DataFrame) -> pd.Series[int]:
     return rows["store_size"] - rows["body_size"] - octets(rows["topic"]) - (size.HEADER + 4 + 1 + 2) - hosts
 
 
-def by_broker(case: Case, where: pc.Expression | None, more: tuple[str, ...]) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield (broker, half records of it that `where` keeps), those of some `_TOGETHER` at once: `READ`, `more` and
-    check_times (-1: none). The broker as `owners.by_host` calls it.
+def by_broker(case: Case, where: pc.Expression | None, columns: tuple[str, ...]) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield (broker, half records of it that `where` keeps), those of some `_TOGETHER` at once: `columns`, of which
+    `SIZES` are some, and check_times (-1: none). The broker as `owners.by_host` calls it.
     """
     wanted = owners.HALF if where is None else owners.HALF & where
     known = owners.by_host(case)
-    for table in scan.together(scan.batches(case, (*READ, *more), wanted), _TOGETHER):
+    several = len(set(known.values())) > 1
+    read = dict.fromkeys((*columns, "offset_msg_id") if several else columns)
+    for table in scan.together(scan.batches(case, tuple(read), wanted), _TOGETHER):
         rows = scan.whole(table)
         found = scan.frame(rows).assign(check_times=scan.numbers(rows[promoted(names.CHECK_TIMES)]))
-        host = found["offset_msg_id"].str[:-16]
-        yield from found.groupby(host.map(known), sort=False)
+        if several:
+            yield from found.groupby(found["offset_msg_id"].str[:-16].map(known), sort=False)
+        else:
+            for owner in set(known.values()):
+                yield owner, found

@@ -132,7 +132,11 @@ def _writer(case: Case, owner: str | None) -> Version | None:
         return None
     marks = (TEXT, *map(promoted, (names.CLUSTER, names.MSG_REGION, names.TRANSACTION_ID)))
     rows = next(
-        (rows for its, rows in half_records.by_broker(case, ~half_records.renewed(), marks) if owner in (None, its)),
+        (
+            rows
+            for its, rows in half_records.by_broker(case, ~half_records.renewed(), (*half_records.SIZES, *marks))
+            if owner in (None, its)
+        ),
         None,
     )
     if rows is None:

@@ -67,12 +67,14 @@ def refused(record: Any, body: Any, properties: Any, known: in_force.Limits) -> 
     return scan.choose(list(why.values()), list(why), None)
 
 
-def halves(case: Case, where: pc.Expression | None = None, more: tuple[str, ...] = ()) -> Iterator[pd.DataFrame]:
-    """Yield the half records that `where` keeps with what their put-backs come to: `_READ` and the columns `more`, plus check_times, `real_topic`,
+def halves(
+    case: Case, where: pc.Expression | None = None, columns: tuple[str, ...] = half_records.READ
+) -> Iterator[pd.DataFrame]:
+    """Yield the half records that `where` keeps with what their put-backs come to: `columns`, plus check_times, `real_topic`,
     `owner` (broker, as in `owners.by_host`), `limit` (of that broker), `next_size`, `last_size` (bytes of the next put-back and of the largest until
     the check limit), `overhead` (of the latter, without the body), `next_refused`, `refused` (why, or null).
     """
-    for owner, rows in half_records.by_broker(case, where, more):
+    for owner, rows in half_records.by_broker(case, where, columns):
         known = in_force.limits(case, owner)
         body = rows["body_size"]
         if known.raw_put_backs and (rows["body_codec"] != "none").any():
@@ -119,7 +121,10 @@ def _topics(case: Case) -> pd.DataFrame:
         return pd.DataFrame(columns=pd.Index([*columns, "safe_body"]))
     named = {"half_records": ("overhead", "size"), "overhead": ("overhead", "max")}
     named |= {"properties": ("last_properties", "max"), "refused": ("refused", "count")}
-    parts = [rows.groupby(["real_topic", "owner"]).agg(**named) for rows in halves(case)]
+    every_limit = [in_force.limits(case, owner) for owner in set(owners.by_host(case).values())]
+    # The ids are a third of the records' bytes; only the length of a compressed body is looked up by one.
+    read = half_records.READ if any(known.raw_put_backs for known in every_limit) else half_records.SIZES
+    parts = [rows.groupby(["real_topic", "owner"]).agg(**named) for rows in halves(case, columns=read)]
     none = pd.MultiIndex.from_arrays([[], []], names=["real_topic", "owner"])
     every = pd.concat(parts) if parts else pd.DataFrame(columns=columns[1:], index=none)
     summed: dict[str, Any] = {"half_records": "sum", "overhead": "max", "properties": "max", "refused": "sum"}
@@ -218,7 +223,6 @@ def _looping(case: Case) -> tuple[pd.DataFrame | None, int | None]:
 
 def with_ids(case: Case, ids: list[str]) -> pd.DataFrame:
     """Return the half records with these offset ids, in the order of the half queue: `halves` with what `refs.record` quotes and their properties."""
-    found = [*halves(case, ds.field("offset_msg_id").isin(ids), in_force.PRINTED)] or [
-        pd.DataFrame(columns=[*half_records.READ, *in_force.PRINTED])
-    ]
+    columns = (*half_records.READ, *in_force.PRINTED)
+    found = [*halves(case, ds.field("offset_msg_id").isin(ids), columns)] or [pd.DataFrame(columns=list(columns))]
     return pd.concat(found).sort_values(["queue_offset", "offset_msg_id"], ignore_index=True)

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from pyspark.sql import functions as F  # noqa: N812
 
+from kit.case import scan
 from kit.case.memoize import once
 from kit.formats.commitlog.schema import promoted
 from kit.rocketmq import ids, names
@@ -55,15 +56,15 @@ def addresses(case: Case, owner: str | None = None) -> Hosts:
 
 
 def _hosts(case: Case) -> set[tuple[str, str]]:
-    """Return (file, storing host) of all half and op records. Without Spark: it is a look at two columns."""
+    """Return (file, storing host) of all half and op records."""
     pairs: set[tuple[str, str]] = set()
     wanted = ds.field("topic").isin([names.HALF_TOPIC, names.OP_TOPIC])
-    for batch in ds.dataset(case.folder("messages"), format="parquet").to_batches(
-        columns=["file", "offset_msg_id"], filter=wanted
-    ):
-        hosts = pc.utf8_slice_codeunits(batch["offset_msg_id"], 0, -16)
-        seen = pa.table([batch["file"], hosts], ["file", "host"]).group_by(["file", "host"]).aggregate([])
-        pairs |= {(row["file"], row["host"]) for row in seen.to_pylist() if row["file"] and row["host"]}
+    columns = ["file", "store_host", "offset_msg_id"]
+    for batch in scan.dataset(case, "messages").to_batches(columns=columns, filter=wanted):
+        # One id of each address a file was written at; all have its host in front.
+        seen = pa.table(batch).group_by(columns[:2], use_threads=False).aggregate([("offset_msg_id", "first")])
+        found = zip(seen["file"].to_pylist(), seen["offset_msg_id_first"].to_pylist(), strict=True)
+        pairs |= {(file, text[:-16]) for file, text in found if file and text}
     return pairs
 
 
