@@ -107,6 +107,11 @@ def quote(case: Case, where: Seen, most: int = 3) -> tuple[Ref, ...]:
     return case.refs(where.places[:most])
 
 
+def lines(case: Case, rows: pd.DataFrame, most: int = 3) -> tuple[Ref, ...]:
+    """Quote the lines of the first rows of a frame with `file` and `line`."""
+    return case.refs((str(file), int(line)) for file, line in rows[["file", "line"]].head(most).to_numpy())
+
+
 QUOTED = ("ts", "file", "line", "message", "trace")
 """Columns of entries that are quoted."""
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import datetime as dt
 import json
 import threading
-from collections.abc import Collection, Iterable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -15,78 +14,28 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import attrs
 
 from kit.case.memoize import once
-from kit.case.options import Options, instant
+from kit.case.options import Options
 from kit.case.progress import Progress, Stoppable
 from kit.evidence import disk
 from kit.evidence import workspace as ws
 from kit.evidence.files import Refused, readable_again
-from kit.evidence.remote import fetch, is_remote, shown
-from kit.evidence.unread import QUIET, Unread, notes, take_notes
-from kit.formats.printed_times import converter
-from kit.i18n import Lang, T
+from kit.evidence.unread import Unread, notes, take_notes
+from kit.i18n import Lang
 from kit.inventory import inventory as inv
-from kit.inventory import zones
-from kit.inventory.model import Item
 from kit.inventory.references import Ref
-from kit.rocketmq.log_layouts import BROKER_SIDE
 from kit.spark import sessions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from kit.case import tables
     from kit.case.failure import Failure
+    from kit.inventory.zones import Zone
 
 HIDDEN: Final = ("events", "offset")
 """Columns of `entries` that `logs` does not show."""
 
 BRIEF: Final = 4 << 30
 """Bytes of evidence up to which the work is over before a JVM's optimising compiler pays."""
-
-NO_WORKSPACE = T("with a cluster, give --workspace: a folder that all workers can read")
-
-
-def open_case(
-    evidence: str | Path,
-    workspace: str | Path | None = None,
-    *,
-    lang: Lang = "en",
-    tz_broker: str | None = None,
-    tz_app: str | None = None,
-    since: str | dt.datetime | None = None,
-    until: str | dt.datetime | None = None,
-    rows: Iterable[str] = (),
-    master: str | None = None,
-    remote: str | None = None,
-) -> Case:
-    """Open an evidence: a folder, an archive, one file, or a URI of object storage. Nothing is read before a table is asked for.
-
-    `workspace`: folder of the cache (default: the user's); `tz_broker`, `tz_app`: zones of what no layout fixes, as an
-    IANA name or `+08:00`;
-    `since`, `until`: ISO times that cut every table with times; `rows`: `FILE:key=COLUMN,…` for tables whose columns
-    are guessed wrongly;
-    `master`, `remote`: a Spark cluster. Raise `FileNotFoundError`, `ValueError` (an invalid zone or time),
-    `WorkspaceInside`.
-    """
-    shared = not sessions.is_local(master, remote)
-    if workspace is None and shared:
-        raise ValueError(NO_WORKSPACE.render(lang))
-    ws.usable(Path(workspace) if workspace is not None else ws.default_base(), lang, shared=shared)
-    elsewhere = str(evidence) if is_remote(str(evidence)) else None
-    path = fetch(elsewhere, workspace) if elsewhere else Path(evidence)
-    # Nothing is what a shell makes of a variable that is not set; it does not mean the folder somebody happens to be in.
-    if not path.exists() or str(evidence) == "":
-        raise FileNotFoundError(2, "No such file or folder", str(evidence))
-    base = ws.base(workspace, path)
-    for zone in (tz_broker, tz_app):
-        converter(zone)
-    options = Options(tz_broker, tz_app, instant(since), instant(until), tuple(sorted(rows)), master, remote)
-    case = Case(path, Path(workspace) if workspace is not None else None, lang, options)
-    case.name = shown(elsewhere) if elsewhere else str(path)
-    if elsewhere:
-        copies = base / "remote"
-        case.uses(next(folder for folder in path.resolve().parents if folder.parent == copies))
-    return case
 
 
 def _table(name: str, holds: str) -> Any:
@@ -130,10 +79,8 @@ class Case(Stoppable):
     def found(self) -> inv.Inventory:
         """The inventory as the files alone tell it: floating times have no zone yet."""
         if self.eager and not inv.looked_at(self.path, self._base):
-            from kit.spark import JavaMissing
-
             # What is found needs no Java; who asks for a table next learns that it is missing.
-            with contextlib.suppress(JavaMissing):
+            with contextlib.suppress(sessions.JavaMissing):
                 self.warm_if_shared()
         self.uses(inv.spool(self.path, self._base))
         found = inv.take(self.path, self._base, shared=self._shared)
@@ -142,50 +89,18 @@ class Case(Stoppable):
         return found
 
     @cached_property
-    def zones(self) -> dict[str, zones.Zone]:
+    def zones(self) -> Mapping[str, Zone]:
         """Which zone each floating file is read in, and how that was found."""
-        key = f"zones-{ws.code_hash(*ws.READING)}-{self.options.digest()}"
-        kept = self.workspace.read_json(key)
-        if kept is None:
-            items = [i for i in self.found.items if i.replica_of is None]
-            settled = zones.settle(items, self._moments, self.options.tz_app)
-            kept = [attrs.asdict(zone) for zone in settled.values()]
-            self.workspace.write_json(key, kept)
-        return {zone["file"]: zones.Zone(**zone) for zone in kept}
+        from kit.case.reading import zones
 
-    def _moments(self, names: Collection[str]) -> Mapping[str, tuple[int, ...]]:
-        """Return the times of the records with these ids or keys: from the table of messages where that is to be built anyway."""
-        if not names or not self.found.of_kind("commitlog", "dledger"):
-            return {}
-        from kit.case import message_times, tables
-
-        if self._builds_messages:
-            with contextlib.suppress(Exception):  # whoever needs the table meets the error again
-                copies = [i.file for i in self.found.of_kind("commitlog", "dledger") if i.replica_of]
-                return message_times.in_table(self.folder("messages"), copies, names)
-        return message_times.of(tables.stores(self.found, Unread(mode=QUIET), replicas=False), names)
+        return zones.settled(self, from_table=self._builds_messages)
 
     @cached_property
     def inventory(self) -> inv.Inventory:
         """Every file, with the zone its times are read in."""
-        return attrs.evolve(self.found, items=tuple(self._zoned(item) for item in self.found.items))
+        from kit.case.reading import zones
 
-    def _zoned(self, item: Item) -> Item:
-        from kit.inventory import spans
-
-        if item.kind == "log" and item.first is not None:
-            return attrs.evolve(
-                item, zone=self.options.tz_broker if self.options.tz_broker and item.source in BROKER_SIDE else "+08:00"
-            )
-        known = self.zones.get(item.replica_of or item.file)
-        if known is None or item.kind not in inv.TEXTS:
-            return attrs.evolve(item, zone=known.zone if known else None)
-        to_utc = converter(known.zone)
-        try:
-            first, last = (spans.shift(at, to_utc) for at in spans.printed(Path(item.path), item.bytes, dt.UTC))
-        except Exception:  # gone meanwhile, or a time no zone can shift: the span is not known
-            first = last = None
-        return attrs.evolve(item, zone=known.zone, first=first, last=last)
+        return attrs.evolve(self.found, items=tuple(zones.zoned(self, item) for item in self.found.items))
 
     @cached_property
     def workspace(self) -> ws.Workspace:
@@ -304,15 +219,16 @@ class Case(Stoppable):
 
     def read_messages(self, *, body: bool = False) -> DataFrame:
         """Return `messages` read from the commitlog itself, with decompressed bodies where asked for."""
-        from kit.case import tables
+        from kit.case.reading import big_tables
 
-        stores = json.dumps(tables.stores(self.found, Unread()))
+        stores = json.dumps(big_tables.stores(self.found, Unread()))
         reader = self.spark.read.format("rocketmq.commitlog").option("files", stores).option("body", str(body).lower())
         return self._cut(reader.load(), "store_timestamp")
 
     def folder(self, name: str) -> Path:
         """Return the Parquet folder of a table, built if it is not there: for readers that need no Spark."""
         from kit.case import tables
+        from kit.case.reading import read
 
         spec = tables.specs()[name]
         with self._lock:
@@ -322,8 +238,7 @@ class Case(Stoppable):
                 raise self._broken[name]
             try:
                 key = tables.key(name, self.found, self.options.digest(), self.zones if spec.zoned else None)
-                read = lambda part: self._read(name, spec, part)  # noqa: E731
-                return tables.write(self.workspace, key, spec.schema, read, self.go_on)
+                return tables.write(self.workspace, key, spec.schema, partial(read.table, self, name, spec), self.go_on)
             except Exception as error:
                 self.go_on()  # a job that was cancelled fails too
                 self._broken[name] = error
@@ -332,28 +247,13 @@ class Case(Stoppable):
     def export(self, folder: Path) -> None:
         """Write `messages`, uncut, as Parquet into an empty folder: read again as users see them, since the workspace has no map of properties."""
         from kit.case import tables
+        from kit.case.reading import read
         from kit.formats.commitlog import schema
 
         columns = schema.schema(tuple(name for name in schema.FIELDS if name != "body"))
-        tables.fill(folder, columns, self._read("messages", tables.Spec(columns), folder, public=True), self.go_on)
+        rows = read.table(self, "messages", tables.Spec(columns), folder, public=True)
+        tables.fill(folder, columns, rows, self.go_on)
         self._noted |= set(take_notes(folder))
-
-    def _read(self, name: str, spec: tables.Spec, part: Path, *, public: bool = False) -> DataFrame | list[tables.Task]:
-        from kit.case import small_tables, tables
-
-        options: dict[str, Any] = {"tz_broker": self.options.tz_broker, "tz_app": self.options.tz_app, "public": public}
-        if spec.zoned:
-            options["zones"] = {file: zone.zone for file, zone in self.zones.items()}
-        for needed in tables.NEEDS.get(name, ()):
-            options[needed] = self.folder(needed)
-        tables.changed(name, self.found, Unread(str(part)))
-        if name in tables.BY_SPARK:
-            if not public:
-                options["adopt"] = partial(self.workspace.adopt_parts, name, part)
-            if self.reads_here:
-                return tables.here(name, self.found, options, part)
-            return tables.frame(self.spark, name, self.found, options, part)
-        return small_tables.tasks(name, self.found, options, part)
 
     def build(self, *names: str) -> None:
         """Build several tables at once."""
@@ -387,7 +287,7 @@ class Case(Stoppable):
         """Leave out the times no nanoseconds can count: pandas, which all analyses end in, would raise."""
         from kit.case import tables
 
-        return tables.countable(self.folder(name), frame, tables.times(name))
+        return tables.countable(name, self.folder(name), frame)
 
     def _cut(self, frame: DataFrame, column: str | None) -> DataFrame:
         from kit.case import tables
@@ -400,32 +300,20 @@ class Case(Stoppable):
         """Start Spark in the background where it reads the evidence: on a cluster. Elsewhere only check that Java is there;
         Spark starts when somebody asks for a DataFrame. Raise `JavaMissing`.
         """
-        import kit.spark
-
         if self.reads_here:
-            kit.spark.require_java(self.options.master, self.options.remote)
+            sessions.require_java(self.options.master, self.options.remote)
         else:
             self.warm()
 
     def warm(self) -> None:
         """Start Spark in the background; what needs it waits. Raise `JavaMissing` where it could not start."""
-        import kit.spark
         from kit.evidence import files as evidence
 
         with self._lock:
             if self._spark is None:
-                kit.spark.require_java(self.options.master, self.options.remote)
-                future: Future[SparkSession] = Future()
-                self._spark = future
-
-                def start() -> None:
-                    try:
-                        brief = evidence.weight(self.path) <= BRIEF
-                        future.set_result(kit.spark.session(self.options.master, self.options.remote, brief=brief))
-                    except BaseException as error:
-                        future.set_exception(error)
-
-                threading.Thread(target=start, name="spark-start", daemon=True).start()
+                self._spark = sessions.begin(
+                    self.options.master, self.options.remote, brief=lambda: evidence.weight(self.path) <= BRIEF
+                )
 
     @property
     def spark(self) -> SparkSession:

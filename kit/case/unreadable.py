@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 import attrs
 import pyarrow.dataset as ds
 
-from kit.case import small_tables, unknown_values
+from kit.case import unknown_values
+from kit.case.reading import small_tables
 from kit.i18n import T
 
 if TYPE_CHECKING:

@@ -164,6 +164,11 @@ class Finding:
         }
 
 
+def supporting(claim: Sentence, shown: object, evidence: Iterable[Ref] = (), id_: str = "") -> Step:
+    """Return a step that only supports: shown, with its evidence, or not known."""
+    return Step(claim, "supporting", True if shown else None, evidence if shown else (), id_)
+
+
 def named(ids: Sequence[str], steps: Sequence[Step]) -> list[Step]:
     """Return steps with their ids, one for each."""
     return [attrs.evolve(step, id=id_) for id_, step in zip(ids, steps, strict=True)]

@@ -29,7 +29,7 @@ from kit.i18n import Lang, T
 
 DONE: Final = "_SUCCESS"
 """The marker of a complete table, by the name Spark gives it; lists the table's Parquet files."""
-READING: Final = ("rocketmq", "evidence", "formats", "inventory", "spark", "case/tables.py", "case/small_tables.py")
+READING: Final = ("rocketmq", "evidence", "formats", "inventory", "spark", "case/tables.py", "case/reading")
 """The folders and modules whose code decides what a table holds."""
 RUN: Final = "RMQ_KIT_RUN"
 """Environment variable with the name of the run a process belongs to."""

@@ -8,16 +8,16 @@ from typing import Final
 import numpy as np
 
 from kit.formats.logs import fallback_layouts
+from kit.formats.logs import fields as f
 from kit.formats.logs import lines as ln
 from kit.formats.logs import literal_matcher as nd
-from kit.formats.logs import prefix as p
 from kit.rocketmq.log_events import catalogue
 from kit.rocketmq.log_layouts import NAME_OF_CLIENT, NAME_OF_SOURCE, SOURCES
 
 SAMPLE: Final = 256 << 10
 """Bytes of a file's head that are looked at."""
 
-_BROKER_KINDS: Final = (p.BROKER, p.STATS, p.WATERMARK)
+_BROKER_KINDS: Final = (f.BROKER, f.STATS, f.WATERMARK)
 _CHINESE: Final = range(0x4E00, 0xA000)
 
 
@@ -45,10 +45,10 @@ def sniff(head: bytes, name: str) -> dict[str, str | None] | None:
     starts, ends = ln.lines(raw)
     if starts.size > 1 and len(head) == SAMPLE:
         starts, ends = starts[:-1], ends[:-1]
-    rows = ln.rows(raw, starts, ends, p.ANY)
-    for i in np.flatnonzero(rows[:, p.KIND] == p.RARE).tolist()[:2000]:
-        fallback_layouts.understand(text[starts[i] : ends[i]], int(starts[i]), p.ANY, rows[i], 0)
-    kinds = Counter(int(k) for k in rows[:, p.KIND] if k > p.NONE)
+    rows = ln.rows(raw, starts, ends, f.ANY)
+    for i in np.flatnonzero(rows[:, f.KIND] == f.RARE).tolist()[:2000]:
+        fallback_layouts.understand(text[starts[i] : ends[i]], int(starts[i]), f.ANY, rows[i], 0)
+    kinds = Counter(int(k) for k in rows[:, f.KIND] if k > f.NONE)
     known = int(catalogue.own(nd.find(nd.known_texts(), raw, starts, ends, np.arange(starts.size))[1]).sum())
     if not kinds:
         return (
@@ -57,10 +57,10 @@ def sniff(head: bytes, name: str) -> dict[str, str | None] | None:
             else None
         )
     kind = kinds.most_common(1)[0][0]
-    if kind == p.TIME_ONLY and not known and _table(text, rows):
+    if kind == f.TIME_ONLY and not known and _table(text, rows):
         return None
-    layout = p.SLUG_OF_KIND[kind]
-    if kind == p.CLIENT_4 and twice(rows):
+    layout = f.SLUG_OF_KIND[kind]
+    if kind == f.CLIENT_4 and twice(rows):
         layout = "client-4.3"
     return {
         "source": _source(kind, kinds, rows, raw, starts, ends, name, bool(known)),
@@ -71,17 +71,17 @@ def sniff(head: bytes, name: str) -> dict[str, str | None] | None:
 
 def twice(rows: np.ndarray) -> bool | None:
     """Tell whether a client log prints the seconds again where milliseconds belong (4.3.0-4.7.1); None without such lines."""
-    mine = rows[(rows[:, p.KIND] == p.CLIENT_4) & (rows[:, p.FRACTION] >= 0)]
+    mine = rows[(rows[:, f.KIND] == f.CLIENT_4) & (rows[:, f.FRACTION] >= 0)]
     if not mine.shape[0]:
         return None
-    return bool((mine[:, p.FRACTION] == mine[:, p.MS] // 1000 % 60).all())
+    return bool((mine[:, f.FRACTION] == mine[:, f.MS] // 1000 % 60).all())
 
 
 def seconds_twice(head: bytes) -> bool | None:
     """Tell from a file's head what `twice` finds in its lines."""
     raw = np.frombuffer(bytearray(head[:SAMPLE]), np.uint8)
     starts, ends = ln.lines(raw)
-    return twice(ln.rows(raw, starts, ends, p.CLIENT))
+    return twice(ln.rows(raw, starts, ends, f.CLIENT))
 
 
 def encoding_of(head: bytes) -> str | None:
@@ -113,8 +113,8 @@ def encoding_of(head: bytes) -> str | None:
 
 def _table(text: bytes, rows: np.ndarray) -> bool:
     """Tell whether the lines that begin with a time look like rows of a CSV file."""
-    mine = rows[rows[:, p.KIND] == p.TIME_ONLY]
-    return sum(text[int(r[p.TS1]) : int(r[p.TS1]) + 1] in (b",", b";", b"\t", b'"') for r in mine) > mine.shape[0] / 2
+    mine = rows[rows[:, f.KIND] == f.TIME_ONLY]
+    return sum(text[int(r[f.TS1]) : int(r[f.TS1]) + 1] in (b",", b";", b"\t", b'"') for r in mine) > mine.shape[0] / 2
 
 
 def _source(
@@ -127,7 +127,7 @@ def _source(
     name: str,
     known: bool,
 ) -> str:
-    headed = rows[:, p.KIND] > p.NONE
+    headed = rows[:, f.KIND] > f.NONE
     loose = [
         i
         for i in np.flatnonzero(~headed).tolist()
@@ -137,16 +137,16 @@ def _source(
     for k, n in kinds.items():
         families[_family(k)] += n
     # A log with a few foreign lines stays a log; a quarter of them make it a paste.
-    if p.CHAT in kinds or len(families) > 2 or (len(families) == 2 and min(families.values()) * 4 > families.total()):
+    if f.CHAT in kinds or len(families) > 2 or (len(families) == 2 and min(families.values()) * 4 > families.total()):
         return "text"
     if len(loose) > headed.sum() and not headed[0] and not name.lower().endswith(".log"):
         return "text"
-    if kind in (p.CLIENT_4, p.CLIENT_5):
+    if kind in (f.CLIENT_4, f.CLIENT_5):
         return "client"
     if kind in _BROKER_KINDS:
         return _broker_source(rows, raw, ends, kinds, name)
     by_name = NAME_OF_SOURCE.search(name)
-    if by_name and known and not any(rows[:, p.THREAD0] >= 0):
+    if by_name and known and not any(rows[:, f.THREAD0] >= 0):
         return by_name.group(1).lower()
     if NAME_OF_CLIENT.search(name) and known:
         return "client"
@@ -154,7 +154,7 @@ def _source(
 
 
 def _family(kind: int) -> str:
-    return "broker" if kind in _BROKER_KINDS else "client" if kind in (p.CLIENT_4, p.CLIENT_5) else "app"
+    return "broker" if kind in _BROKER_KINDS else "client" if kind in (f.CLIENT_4, f.CLIENT_5) else "app"
 
 
 def _trace_like(line: bytes) -> bool:
@@ -184,15 +184,15 @@ _THREADS: Final = (
 
 def _broker_source(rows: np.ndarray, raw: np.ndarray, ends: np.ndarray, kinds: Counter[int], name: str) -> str:
     """Return the broker-side logger whose typical texts the lines hold most, by name where they hold none."""
-    headed = np.flatnonzero(rows[:, p.KIND] > p.NONE)
+    headed = np.flatnonzero(rows[:, f.KIND] > f.NONE)
     score: Counter[str] = Counter()
     named_threads: Counter[bytes] = Counter()
     text = raw.tobytes()
     there = [(source.slug, [m for m in source.markers if m in text]) for source in SOURCES]
     there = [(slug, markers) for slug, markers in there if markers]
     for i in headed[:4000].tolist():
-        named_threads[text[rows[i, p.THREAD0] : rows[i, p.THREAD1]] if rows[i, p.THREAD0] >= 0 else b""] += 1
-        message = text[rows[i, p.MESSAGE] : min(ends[i], rows[i, p.MESSAGE] + 2000)]
+        named_threads[text[rows[i, f.THREAD0] : rows[i, f.THREAD1]] if rows[i, f.THREAD0] >= 0 else b""] += 1
+        message = text[rows[i, f.MESSAGE] : min(ends[i], rows[i, f.MESSAGE] + 2000)]
         for slug, markers in there:
             if any(m in message for m in markers):
                 score[slug] += 2
@@ -212,6 +212,6 @@ def _broker_source(rows: np.ndarray, raw: np.ndarray, ends: np.ndarray, kinds: C
         )
     if by_name:
         return by_name.group(1).lower()
-    if kinds.get(p.STATS, 0) + kinds.get(p.WATERMARK, 0) > headed.size / 2:
-        return "stats" if kinds.get(p.STATS) else "watermark"
+    if kinds.get(f.STATS, 0) + kinds.get(f.WATERMARK, 0) > headed.size / 2:
+        return "stats" if kinds.get(f.STATS) else "watermark"
     return "broker_default" if threads * 2 >= headed.size else "app"

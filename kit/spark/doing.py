@@ -33,9 +33,13 @@ def cancel(context: SparkContext) -> None:
     asking = threading.Thread(target=context.cancelAllJobs, name="spark-cancel", daemon=True)
     asking.start()
     asking.join(PATIENCE)
-    own = getattr(getattr(context._gateway, "_gateway_client", None), "thread_connection", None)
-    if own is not None:
+    client = getattr(context._gateway, "_gateway_client", None)
+    own = getattr(client, "thread_connection", None)
+    if client is not None and own is not None:
         own.connection = None
+        # Py4J meets a KeyboardInterrupt by shutting down every idle connection through itself, and Java then now and then
+        # closes the next one that is opened as well. Those it does not know of end by themselves; threads open new ones.
+        client.deque.clear()
 
 
 def begun(context: SparkContext) -> int:

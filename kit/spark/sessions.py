@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,7 +18,7 @@ from kit.i18n import Sentence, T
 from kit.spark import jvm
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
@@ -92,6 +93,21 @@ def session(master: str | None = None, remote: str | None = None, *, brief: bool
         spark.sparkContext.setLogLevel("ERROR")
     register(spark)
     return spark
+
+
+def begin(master: str | None, remote: str | None, *, brief: Callable[[], bool]) -> Future[SparkSession]:
+    """Start the session in the background. Raise `JavaMissing` at once where it could not start; `brief` as for `session`."""
+    require_java(master, remote)
+    future: Future[SparkSession] = Future()
+
+    def start() -> None:
+        try:
+            future.set_result(session(master, remote, brief=brief()))
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=start, name="spark-start", daemon=True).start()
+    return future
 
 
 def is_local(master: str | None = None, remote: str | None = None) -> bool:

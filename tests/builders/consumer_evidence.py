@@ -9,7 +9,7 @@ from typing import Any
 
 import recorded
 
-from kit.case.case import open_case
+from kit.case.opening import open_case
 from kit.causes.findings import Finding
 
 POSITIONS = ("*/snapshots/*", "*/mqadmin/*", "*consumerOffset*")

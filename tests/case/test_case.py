@@ -14,9 +14,9 @@ import recorded
 from pyspark.sql import functions as F  # noqa: N812
 
 import kit
-from kit.case import case as case_module
-from kit.case import setup, small_tables, tables, unreadable
+from kit.case import setup, tables, unreadable
 from kit.case.case import Case
+from kit.case.reading import big_tables, small_tables
 from kit.causes import results
 from kit.causes.consequences import harm
 from kit.causes.findings import Finding, Step
@@ -103,9 +103,8 @@ def test_a_file_more_leaves_the_other_tables(unpacked: Path, tmp_path: Path, mon
     after = kit.open_case(evidence, tmp_path / "cache")
     read: list[str] = []
     monkeypatch.setattr(
-        case_module.Case,
-        "_read",
-        lambda self, name, spec, part: read.append(name) or small_tables.tasks(name, self.found, {"zones": {}}, part),
+        "kit.case.reading.read.table",
+        lambda case, name, spec, part: read.append(name) or small_tables.tasks(name, case.found, {"zones": {}}, part),
     )
     for name in names:
         folder = after.folder(name)
@@ -277,7 +276,7 @@ def test_damage_names_its_range(unpacked: Path, cache: Path, tmp_path: Path, tru
 
 def test_second_opening_reads_no_evidence(case: Case, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     counted = case.messages.count()
-    for module, reader in ((small_tables, "tasks"), (tables, "here"), (tables, "frame")):
+    for module, reader in ((small_tables, "tasks"), (big_tables, "here"), (big_tables, "frame")):
         monkeypatch.setattr(module, reader, None)
     again = kit.open_case(SAMPLE, cache)
     assert again.messages.count() == counted
@@ -335,7 +334,7 @@ def test_plain_numbers() -> None:
 @pytest.mark.parametrize("said", [{"since": "yesterday"}, {"tz_app": "Mars/Olympus"}])
 def test_wrong_options_raise_at_once(said: dict[str, str], tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"yesterday|Mars"):
-        case_module.open_case(tmp_path, tmp_path.parent / "c", **said)  # type: ignore[arg-type]
+        kit.open_case(tmp_path, tmp_path.parent / "c", **said)  # type: ignore[arg-type]
 
 
 def test_columns_named_by_the_user(unpacked: Path, cache: Path) -> None:

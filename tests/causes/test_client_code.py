@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kit.case.case import open_case
+from kit.case.opening import open_case
 from kit.causes import client_code, consumer_hazards, doctor
 from kit.formats.tables import client_settings
 from kit.rocketmq.config import Settings, conflicts

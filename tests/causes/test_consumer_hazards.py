@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kit.case.case import open_case
+from kit.case.opening import open_case
 from kit.causes import consumer_hazards
 
 CREATED = (

@@ -8,7 +8,7 @@ import pytest
 from consumer_evidence import paste, steps
 
 from kit.analysis.consumers import facts
-from kit.case.case import open_case
+from kit.case.opening import open_case
 from kit.causes.root_causes import consumer_backlog
 
 pytestmark = pytest.mark.seconds

@@ -1,10 +1,8 @@
 """Why a broker was busy: what the evidence shows beside the refusals, ranked by how many failed sends fall into it.
 
 A refusal says that the broker did not get round to a request, not why. The whole process can have stalled (garbage
-collection, a VM freeze,
-SIGSTOP), an append can have hung in the page cache or on a lock, the transient store pool can be used up, a replica can
-be slow, or there was
-simply too much to do (reference §7).
+collection, a VM freeze, SIGSTOP), an append can have hung in the page cache or on a lock, the transient store pool can
+be used up, a replica can be slow, or there was simply too much to do (reference §7).
 """
 
 from __future__ import annotations
@@ -21,10 +19,8 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from kit.analysis import refs
-from kit.analysis.sends import attempts, own_load, sends, stalls
+from kit.analysis.sends import attempts, measured, own_load, sends, stalls, when
 from kit.case import said, scan, setup
-from kit.case.memoize import once
-from kit.formats.values import NANO_FIRST_MS, NANO_LAST_MS
 from kit.i18n import Sentence, T
 from kit.inventory.references import Ref
 
@@ -33,8 +29,6 @@ if TYPE_CHECKING:
 
 HOLE: Final = 3
 """s between two blocks of watermark.log that show a standing process by themselves; 2 s can be a block printed late."""
-AFTER: Final = 1000
-"""ms behind a stall in which what queued up in it is still refused or answered."""
 LONG_GC: Final = 200.0
 """ms of a pause that fills a send queue for longer than waitTimeMillsInSendQueue allows by default."""
 FULL: Final = 90.0
@@ -78,32 +72,10 @@ class Why:
         return {"why": self.slug, "share": None if self.share is None else round(self.share, 3)}
 
 
-def watermarks(case: Case) -> pd.DataFrame:
-    """Return the blocks of watermark.log: file, line (of the first line), ts (naive UTC), send_queue (size)."""
-    return once(case, "watermarks", lambda: _watermarks(case))
-
-
-def _watermarks(case: Case) -> pd.DataFrame:
-    if not refs.seen(case, "watermark"):
-        return pd.DataFrame({"file": [], "line": [], "ts": pd.to_datetime([]), "send_queue": []})
-    rows = said.frame(case, ("watermark",), ("file", "line", "ts"), ds.field("ts").is_valid())
-    rows["send_queue"] = pd.to_numeric(rows["size"].where(rows["queue"] == "Send"), errors="coerce")
-    blocks = rows.groupby(["file", "ts"], sort=True).agg(line=("line", "min"), send_queue=("send_queue", "max"))
-    return blocks.reset_index()
-
-
-def holes(case: Case) -> pd.DataFrame:
-    """Return the times in which watermark.log has no block: file, line (of the block behind), start, end (naive UTC),
-    seconds between the blocks.
-    """
-    blocks = watermarks(case)
-    found = (
-        blocks.assign(start=blocks.groupby("file")["ts"].shift()).rename(columns={"ts": "end"}).dropna(subset="start")
-    )
-    found["seconds"] = (found["end"] - found["start"]).dt.total_seconds()
-    return found[found["seconds"] >= 2].sort_values(["start", "file"], ignore_index=True)[
-        ["file", "line", "start", "end", "seconds"]
-    ]
+def frame(whys: list[Why]) -> pd.DataFrame:
+    """Return the explanations as a frame: rank, why (slug), said_en, said_zh, share."""
+    rows = [(rank, w.slug, w.said.render("en"), w.said.render("zh"), w.share) for rank, w in enumerate(whys, 1)]
+    return pd.DataFrame(rows, columns=pd.Index(["rank", "why", "said_en", "said_zh", "share"]))
 
 
 def standing(found: list[stalls.Stall], gaps: pd.DataFrame) -> pd.DataFrame:
@@ -117,42 +89,10 @@ def standing(found: list[stalls.Stall], gaps: pd.DataFrame) -> pd.DataFrame:
     return gaps[(gaps["seconds"] >= HOLE) | pd.Series(with_records, index=gaps.index, dtype=bool)]
 
 
-def intervals(ledger: sends.Ledger) -> np.ndarray:
-    """Return when the failed sends were under way: rows of (start, end) in ms since 1970. A log's time is that of the
-    failure.
-    """
-    known = ledger.failed[ledger.failed["ts"].notna()]
-    start = known["ts"].to_numpy("float64")
-    cost = pd.to_numeric(known["cost_ms"], errors="coerce").fillna(0).to_numpy("float64")
-    early = np.where(known["source"].to_numpy() == "ledger", 0, 1000)  # logs of 4.x clients have whole seconds
-    return np.c_[start, start + np.maximum(cost, early)]
-
-
-def share(under_way: np.ndarray, windows: list[tuple[float, float]]) -> float | None:
-    """Return which part of the failed sends was under way in one of the windows (ms), or just behind it; None without
-    times.
-    """
-    if not len(under_way):
-        return None
-    hit = np.zeros(len(under_way), dtype=bool)
-    for start, end in windows:
-        hit |= (under_way[:, 0] <= end + AFTER) & (under_way[:, 1] >= start)
-    return float(hit.mean())
-
-
-def ms(when: Any) -> float:
-    """Return an instant (naive: UTC) as ms since 1970."""
-    return (
-        pd.Timestamp(when).tz_localize("UTC").timestamp() * 1000
-        if pd.Timestamp(when).tzinfo is None
-        else pd.Timestamp(when).timestamp() * 1000
-    )
-
-
 def explain(case: Case, ledger: sends.Ledger, found: list[stalls.Stall]) -> list[Why]:
     """Return what can explain the refusals, that which covers most failed sends first; [] means it is not shown."""
-    under_way = intervals(ledger)
-    stood = standing(found, holes(case))
+    under_way = when.intervals(ledger)
+    stood = standing(found, measured.holes(case))
     ways = [
         *_stood(case, found, stood, under_way),
         *_gc(case, under_way),
@@ -161,9 +101,9 @@ def explain(case: Case, ledger: sends.Ledger, found: list[stalls.Stall]) -> list
         *_replicas(case, under_way),
     ]
     ways += _host(case)
-    ways += _own_load(case, window(ledger, found))
+    ways += _own_load(case, when.window(ledger, found))
     # That nothing stalled has to be seen: in records and in watermark.log.
-    seen = case.has("messages") and len(watermarks(case)) > 0
+    seen = case.has("messages") and len(measured.watermarks(case)) > 0
     if (
         seen
         and not found
@@ -188,61 +128,53 @@ def explain(case: Case, ledger: sends.Ledger, found: list[stalls.Stall]) -> list
 
 
 def _stood(case: Case, found: list[stalls.Stall], stood: pd.DataFrame, under_way: np.ndarray) -> list[Why]:
-    windows = [(ms(s.start), ms(s.end)) for s in found]
+    windows = [(when.ms(s.start), when.ms(s.end)) for s in found]
     seconds = round(sum(s.stood for s in found), 1)
     if not len(stood):
-        return [Why("stall", HUNG.say(count=len(found), seconds=seconds), share(under_way, windows))] if found else []
-    windows += [(ms(a), ms(b)) for a, b in zip(stood["start"], stood["end"], strict=True)]
+        return (
+            [Why("stall", HUNG.say(count=len(found), seconds=seconds), when.share(under_way, windows))] if found else []
+        )
+    windows += when.windows(stood)
     times = sum(s.pauses for s in found) or len(stood)
     # The second of the block before a hole and that behind it are not part of the standstill.
     seconds = seconds or round(float((stood["seconds"] - 1).sum()), 1)
-    quoted = quoted_rows(case, stood.sort_values("seconds", ascending=False), 3)
-    return [Why("process-stood-still", STOOD.say(count=times, seconds=seconds), share(under_way, windows), quoted)]
-
-
-def quoted_rows(case: Case, rows: pd.DataFrame, most: int) -> tuple[Ref, ...]:
-    """Quote the lines of the first rows of a frame with `file` and `line`."""
-    places = [
-        (str(file), int(line)) for file, line in zip(rows["file"].head(most), rows["line"].head(most), strict=True)
-    ]
-    return tuple(Ref(file, text, line=line) for (file, line), text in zip(places, case.lines(places), strict=True))
+    quoted = refs.lines(case, stood.sort_values("seconds", ascending=False), 3)
+    return [Why("process-stood-still", STOOD.say(count=times, seconds=seconds), when.share(under_way, windows), quoted)]
 
 
 def _gc(case: Case, under_way: np.ndarray) -> list[Why]:
-    metrics = host_metrics(case, ["pause_ms", "stopped_ms"])
+    metrics = measured.host_metrics(case, ["pause_ms", "stopped_ms"])
     long = metrics[metrics["value"] >= LONG_GC].sort_values("value", ascending=False)
     if long.empty:
         return []
     timed = long[long["ts"].notna()]
     # A collection is printed when it is over.
-    windows = [(ms(end) - pause, ms(end)) for end, pause in zip(timed["ts"], timed["value"], strict=True)]
+    windows = [(when.ms(end) - pause, when.ms(end)) for end, pause in zip(timed["ts"], timed["value"], strict=True)]
     said = GC.say(ms=round(float(long["value"].max())))
-    return [Why("gc", said, share(under_way, windows) if windows else None, quoted_rows(case, long, 2))]
+    return [Why("gc", said, when.share(under_way, windows) if windows else None, refs.lines(case, long, 2))]
 
 
 def _appends(case: Case, under_way: np.ndarray) -> list[Why]:
     """Slow appends and flushes as store.log prints them (over 500 ms): in the lock, or waiting for it."""
-    kinds = [
-        way
-        for way in (
-            ("page-cache", "put-slow-in-lock", SLOW),
-            ("lock", "put-slow", LOCK),
-            ("flush", "flush-slow", FLUSH),
-        )
-        if refs.seen(case, way[1])
-    ]
-    if not kinds:
-        return []
     ways = []
-    for slug, event, text in kinds:
+    for slug, event, text in (
+        ("page-cache", "put-slow-in-lock", SLOW),
+        ("lock", "put-slow", LOCK),
+        ("flush", "flush-slow", FLUSH),
+    ):
+        where = refs.seen(case, event)
+        if not where:
+            continue
         mine = said.frame(case, (event,), ("ts",), ds.field("ts").is_valid()).head(20_000)
         mine["cost"] = pd.to_numeric(mine["cost"], errors="coerce")
         mine = mine[mine["cost"].notna()]
         # Whole seconds, written when the append or flush was over.
-        windows = [(ms(end) - took, ms(end) + 1000) for end, took in zip(mine["ts"], mine["cost"], strict=True)]
-        where, worst = refs.seen(case, event), int(mine["cost"].max()) if len(mine) else None
+        windows = [
+            (when.ms(end) - took, when.ms(end) + 1000) for end, took in zip(mine["ts"], mine["cost"], strict=True)
+        ]
+        worst = int(mine["cost"].max()) if len(mine) else None
         ways.append(
-            Why(slug, text.say(count=where.count, ms=worst), share(under_way, windows), refs.quote(case, where, 2))
+            Why(slug, text.say(count=where.count, ms=worst), when.share(under_way, windows), refs.quote(case, where, 2))
         )
     return ways
 
@@ -264,24 +196,15 @@ def _replicas(case: Case, under_way: np.ndarray) -> list[Why]:
     waited = refs.seen(case, "slave-wait-failed", "replicas-not-enough")
     if not waited:
         return []
-    windows = [(ms(waited.first), ms(waited.last))] if waited.first and waited.last else []
-    return [Why("replication", REPLICA.say(count=waited.count), share(under_way, windows), refs.quote(case, waited, 2))]
-
-
-def host_metrics(case: Case, names: list[str]) -> pd.DataFrame:
-    """Return the host metrics of these names: file, line, ts, origin, subject, name, value; the averages since boot
-    left out.
-    """
-    table = ds.dataset(case.folder("metrics"), format="parquet").to_table(filter=ds.field("name").isin(names))
-    found = table.to_pandas()
-    first = found.groupby(["file", "subject", "name"], dropna=False).cumcount() == 0
-    known = np.isfinite(found["value"].to_numpy(dtype="float64", na_value=np.nan))
-    return found[known & ~(first & found["origin"].isin(["iostat", "vmstat"]))].reset_index(drop=True)
+    windows = [(when.ms(waited.first), when.ms(waited.last))] if waited.first and waited.last else []
+    return [
+        Why("replication", REPLICA.say(count=waited.count), when.share(under_way, windows), refs.quote(case, waited, 2))
+    ]
 
 
 def _host(case: Case) -> list[Why]:
     """Co-located load: a device that writes much more than the broker stores; a host with no CPU or disk time left."""
-    metrics = host_metrics(case, ["%idle", "%util", "wkB/s", "id"])
+    metrics = measured.host_metrics(case, ["%idle", "%util", "wkB/s", "id"])
     times = metrics[metrics["ts"].notna()]
     if times.empty:
         return []
@@ -292,7 +215,7 @@ def _host(case: Case) -> list[Why]:
     if max(cpu or 0, disk or 0) >= FULL:
         worst = util.sort_values("value", ascending=False) if (disk or 0) >= FULL else idle.sort_values("value")
         said = HOST.say(cpu=None if cpu is None else round(cpu), util=None if disk is None else round(disk))
-        ways.append(Why("host", said, None, quoted_rows(case, worst, 1)))
+        ways.append(Why("host", said, None, refs.lines(case, worst, 1)))
     return ways
 
 
@@ -311,23 +234,8 @@ def _foreign_writes(case: Case, times: pd.DataFrame) -> list[Why]:
     written = float(rates.max()) * 1024 * step
     if not stored or written < FOREIGN * stored:
         return []
-    worst = quoted_rows(case, mine.sort_values("value", ascending=False), 2)
+    worst = refs.lines(case, mine.sort_values("value", ascending=False), 2)
     return [Why("co-located-load", OTHERS.say(device=device, times=round(written / stored)), None, worst)]
-
-
-def window(ledger: sends.Ledger, found: list[stalls.Stall]) -> tuple[dt.datetime, dt.datetime] | None:
-    """Return from the first failed send or stall to the last (naive UTC)."""
-    under_way = intervals(ledger)
-    edges = [(s.start, s.end) for s in found]
-    # A ledger may hold any number for a time.
-    under_way = under_way[((under_way > NANO_FIRST_MS) & (under_way < NANO_LAST_MS)).all(axis=1)]
-    if len(under_way):
-        low, high = (
-            dt.datetime.fromtimestamp(t / 1000, dt.UTC).replace(tzinfo=None)
-            for t in (under_way[:, 0].min(), under_way[:, 1].max())
-        )
-        edges.append((low, high))
-    return (min(a for a, _ in edges), max(b for _, b in edges)) if edges else None
 
 
 def counted_busy(case: Case) -> int | None:
@@ -345,19 +253,6 @@ def refusal_kinds(case: Case) -> list[str]:
     found = attempts.entries(case)
     named = set() if found is None else set(found["kind"].dropna())
     return [kind for kind in attempts.REFUSALS if kind in named]
-
-
-def copy_refs(copies: pd.DataFrame, most: int = 4) -> tuple[Ref, ...]:
-    """Quote records that are stored twice."""
-    return tuple(
-        Ref(
-            str(r.file),
-            f"topic={r.topic}, queueId={r.queue_id}, queueOffset={r.queue_offset}, bornTimestamp={r.born_timestamp}, "
-            f"storeTimestamp={r.store_timestamp}, storeHost={r.store_host}, msgId={r.offset_msg_id}, KEYS={r.key}, UNIQ_KEY={r.uniq_key}",
-            physical_offset=int(str(r.physical_offset)),
-        )
-        for r in copies.head(most).itertuples()
-    )
 
 
 def unanswered(case: Case, found: list[stalls.Stall], most: int = 2) -> tuple[int, tuple[Ref, ...]]:

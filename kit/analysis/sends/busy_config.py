@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 import pandas as pd
 
-from kit.analysis.sends import attempts, busy
+from kit.analysis.sends import attempts, when
 from kit.case import setup
 from kit.i18n import Lang, Sentence, T
 from kit.rocketmq import versions
@@ -172,12 +172,9 @@ def in_short_stalls(ledger: Ledger, found: list[Stall], limit: int) -> tuple[int
     mine = ledger.failed[ledger.failed["kind"].isin(["REJECTREQUEST", "PCBUSY_CLEAN_QUEUE", "PC_SYNCHRONIZED"])]
     if not found or mine["ts"].isna().any():
         return None, len(mine)
-    under_way = busy.intervals(attrs.evolve(ledger, failed=mine))
-    short = np.zeros(len(under_way), dtype=bool)
-    for stall in found:
-        if stall.stood / stall.pauses * 1000 < limit:
-            short |= (under_way[:, 0] <= busy.ms(stall.end) + busy.AFTER) & (under_way[:, 1] >= busy.ms(stall.start))
-    return int(short.sum()), len(mine)
+    short = [(when.ms(s.start), when.ms(s.end)) for s in found if s.stood / s.pauses * 1000 < limit]
+    under_way = when.intervals(attrs.evolve(ledger, failed=mine))
+    return int(when.inside(under_way, short).sum()), len(mine)
 
 
 def frame(lines: list[Audited], lang: Lang = "en") -> pd.DataFrame:

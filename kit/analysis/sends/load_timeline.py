@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from kit.analysis.messages.originals import which
-from kit.analysis.sends import attempts, busy, stalls
+from kit.analysis.sends import attempts, measured, stalls, when
 from kit.case import scan
 from kit.case.memoize import once
 
@@ -59,7 +59,7 @@ def seconds(case: Case, window: tuple[dt.datetime, dt.datetime], ledger: Ledger,
             else frame["at"].map((mine["n"]).groupby(mine["at"] // step * step).sum()).fillna(0) * 1000 / step
         )
     failed = ledger.failed[ledger.failed["ts"].notna()]
-    ends = busy.intervals(ledger)[:, 1] // step * step
+    ends = when.intervals(ledger)[:, 1] // step * step
     for kind in attempts.KINDS:
         counts = pd.Series(ends[(failed["kind"] == kind).to_numpy()]).value_counts()
         if len(counts):
@@ -68,10 +68,7 @@ def seconds(case: Case, window: tuple[dt.datetime, dt.datetime], ledger: Ledger,
     frame["stalled"] = _inside(
         frame["at"], [] if single is None else list(zip(single["start"], single["end"], strict=True)), step
     )
-    holes = busy.holes(case)
-    frame["hole"] = _inside(
-        frame["at"], [(busy.ms(a), busy.ms(b)) for a, b in zip(holes["start"], holes["end"], strict=True)], step
-    )
+    frame["hole"] = _inside(frame["at"], when.windows(measured.holes(case)), step)
     frame["send_queue"] = _queue(case, frame["at"], step)
     return _host(case, frame).drop(columns="at")
 
@@ -79,7 +76,7 @@ def seconds(case: Case, window: tuple[dt.datetime, dt.datetime], ledger: Ledger,
 def _edges(window: tuple[dt.datetime, dt.datetime]) -> tuple[int, int]:
     """Return the ends of the axis (ms), the first at a whole step."""
     step = step_ms(window)
-    return (int(busy.ms(window[0])) - AROUND * 1000) // step * step, int(busy.ms(window[1])) + AROUND * 1000
+    return (int(when.ms(window[0])) - AROUND * 1000) // step * step, int(when.ms(window[1])) + AROUND * 1000
 
 
 def _rates(case: Case, window: tuple[dt.datetime, dt.datetime]) -> pd.DataFrame | None:
@@ -109,17 +106,17 @@ def _inside(at: pd.Series, windows: list[tuple[float, float]], step: int) -> np.
 
 
 def _queue(case: Case, at: pd.Series, step: int) -> pd.Series | None:
-    blocks = busy.watermarks(case)
+    blocks = measured.watermarks(case)
     if blocks.empty:
         return None
-    when = (blocks["ts"].astype("datetime64[ms]").astype("int64") // step) * step
-    return at.map(blocks["send_queue"].groupby(when).max())
+    steps = (blocks["ts"].astype("datetime64[ms]").astype("int64") // step) * step
+    return at.map(blocks["send_queue"].groupby(steps).max())
 
 
 def _host(case: Case, frame: pd.DataFrame) -> pd.DataFrame:
-    metrics = busy.host_metrics(case, ["%util", "wkB/s", "%idle", "id"])
+    metrics = measured.host_metrics(case, ["%util", "wkB/s", "%idle", "id"])
     metrics = metrics[metrics["ts"].notna()]
-    metrics["at"] = [busy.ms(t) for t in metrics["ts"]]
+    metrics["at"] = [when.ms(t) for t in metrics["ts"]]
     step = int(frame["step_ms"].iloc[0])
     metrics["at"] = (metrics["at"] // step * step).astype("int64")
     for column, names, scale in (("util", ["%util"], 1.0), ("written_mb", ["wkB/s"], 1 / 1024)):
@@ -139,7 +136,7 @@ def arrivals(case: Case, window: tuple[dt.datetime, dt.datetime]) -> pd.DataFram
         return pd.DataFrame({"at_ms": pd.Series(dtype="float64"), "sends": pd.Series(dtype="int64")})
     born = rates[rates["which"] == "born"]
     return pd.DataFrame(
-        {"at_ms": born["at"].to_numpy("float64") - busy.ms(window[0]), "sends": born["n"].to_numpy("int64")}
+        {"at_ms": born["at"].to_numpy("float64") - when.ms(window[0]), "sends": born["n"].to_numpy("int64")}
     )
 
 
@@ -150,7 +147,7 @@ def pauses(case: Case, window: tuple[dt.datetime, dt.datetime]) -> pd.DataFrame:
     single = stalls.single(case)
     worst = single.groupby("store_host")["waiters"].sum().sort_values(ascending=False).head(1).index
     mine = single[single["store_host"].isin(worst)].sort_values("start")
-    zero = busy.ms(window[0])
+    zero = when.ms(window[0])
     return pd.DataFrame(
         {"start_ms": mine["start"].to_numpy("float64") - zero, "end_ms": mine["end"].to_numpy("float64") - zero}
     )

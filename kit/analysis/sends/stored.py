@@ -20,6 +20,7 @@ from kit.case import scan
 from kit.case.memoize import once
 from kit.formats.commitlog.schema import promoted
 from kit.formats.commitlog.strings import hashed
+from kit.inventory.references import Ref
 from kit.rocketmq import names
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
@@ -231,3 +232,16 @@ def _hashes(batch: pa.RecordBatch, listed: bool) -> tuple[list[np.ndarray], list
         rows.append(at)
         found.append(hashed(batch[name], seed)[at])
     return rows, found
+
+
+def copy_refs(copies: pd.DataFrame, most: int = 4) -> tuple[Ref, ...]:
+    """Quote records that are stored twice."""
+    return tuple(
+        Ref(
+            str(r.file),
+            f"topic={r.topic}, queueId={r.queue_id}, queueOffset={r.queue_offset}, bornTimestamp={r.born_timestamp}, "
+            f"storeTimestamp={r.store_timestamp}, storeHost={r.store_host}, msgId={r.offset_msg_id}, KEYS={r.key}, UNIQ_KEY={r.uniq_key}",
+            physical_offset=int(str(r.physical_offset)),
+        )
+        for r in copies.head(most).itertuples()
+    )

@@ -112,7 +112,7 @@ def _printed(case: Case, told: pd.DataFrame) -> tuple[int | None, Ref | None]:
         return None, None
     per_limit = rows[rows["event"] == rows["event"].iloc[0]].groupby("limit")["count"].sum()
     limit = int(per_limit.idxmax())
-    return limit, refusals.quote(case, rows[rows["limit"] == limit], 1)[0]
+    return limit, refs.lines(case, rows[rows["limit"] == limit], 1)[0]
 
 
 def _how_printed(told: pd.DataFrame, configured: int | None) -> str | None:

@@ -147,11 +147,6 @@ def rate(rows: pd.DataFrame) -> float | None:
     return round(int(rows["count"].sum()) / ((last - first).total_seconds() + 1), 1)
 
 
-def quote(case: Case, rows: pd.DataFrame, most: int = 3) -> tuple[Ref, ...]:
-    """Quote the first line of each row."""
-    return case.refs((str(file), int(line)) for file, line in rows[["file", "line"]].head(most).itertuples(index=False))
-
-
 def window(rows: pd.DataFrame) -> tuple[Any, Any] | None:
     """Return first and last time (naive UTC), None where the lines bear none."""
     first, last = rows["first"].min(), rows["last"].max()
@@ -163,7 +158,7 @@ def volume(case: Case, rows: pd.DataFrame) -> int:
     most = rows.sort_values("count", ascending=False).head(20)
     return sum(
         (len(ref.text.encode()) + 1) * int(count)
-        for ref, count in zip(quote(case, most, len(most)), most["count"], strict=True)
+        for ref, count in zip(refs.lines(case, most, len(most)), most["count"], strict=True)
     )
 
 
@@ -216,9 +211,9 @@ def _rejects(case: Case) -> Rejects:
     by_client = _sends(own)
     looked = case.has_source("store") or attempts.has_producer_log(case)
     quoted = (
-        *quote(case, store, 1),
-        *quote(case, answers[answers["attempt"]], 1),
-        *quote(case, answers[~answers["attempt"]], 1),
+        *refs.lines(case, store, 1),
+        *refs.lines(case, answers[answers["attempt"]], 1),
+        *refs.lines(case, answers[~answers["attempt"]], 1),
     )
     times = [t for column in (store["first"], store["last"], answers["ts"], own["ts"]) for t in column.dropna()]
     return Rejects(
@@ -227,7 +222,7 @@ def _rejects(case: Case) -> Rejects:
         largest=int(store["total"].max()) if store["total"].notna().any() else None,
         window=(min(times).to_pydatetime(), max(times).to_pydatetime()) if times else None,
         broker_refs=quoted,
-        client_refs=quote(case, own),
+        client_refs=refs.lines(case, own),
     )
 
 

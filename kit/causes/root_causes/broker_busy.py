@@ -2,10 +2,8 @@
 which twice.
 
 Deciding step: a flow-control refusal of the broker (a kind in brackets, or the overload text) in any log or pasted
-text. The broker does not log its
-refusals (reference §7.1), so clients and applications have to. Why it was busy is a ranked explanation of its own and
-can be "not shown"; client time-outs
-without a refusal leave it `suspected`.
+text. The broker does not log its refusals (reference §7.1), so clients and applications have to. Why it was busy is a
+ranked explanation of its own and can be "not shown"; client time-outs without a refusal leave it `suspected`.
 """
 
 from __future__ import annotations
@@ -20,12 +18,12 @@ import pandas as pd
 from kit.analysis import refs
 from kit.analysis.access import reach
 from kit.analysis.messages import pasted_ids
-from kit.analysis.sends import attempts, busy, busy_config, load_timeline, refused_pulls, sends, stalls
+from kit.analysis.sends import attempts, busy, busy_config, load_timeline, refused_pulls, sends, stalls, stored, when
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Missing, Moment, Remedy, Step, named
-from kit.causes.root_causes.texts.broker_busy import Claim, Fix, Text
+from kit.causes.findings import Figure, Finding, Kind, Missing, Moment, Remedy, Step, supporting
+from kit.causes.root_causes.texts.broker_busy import BY_WHY, Claim, Fix, Text
 from kit.i18n import T
 from kit.inventory.references import Ref
 
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
 
 SLUG = "broker-busy"
 KIND: Kind = "root_cause"
-IDS = ("refused", "stood-still", "timed-out", "failed-sends", "stored-twice")
 LEADS_TO = ("client-timeout", "producer-retry-duplicate")
 
 SLOW = ("put-slow-in-lock", "put-slow", "flush-slow", "mmap-timeout", "transient-pool-short")
@@ -80,21 +77,6 @@ ALERTS: Final = (
 
 CLIENT_TIMEOUT = 3000
 """ms of sendMsgTimeout unless the application sets it: client/producer/DefaultMQProducer."""
-BY_WHY = {
-    "gc": Fix.GC,
-    "process-stood-still": Fix.STOPPED,
-    "stall": Fix.STOPPED,
-    "page-cache": Fix.PAGES,
-    "flush": Fix.PAGES,
-    "lock": Fix.LOCK,
-    "transient-pool": Fix.POOL,
-    "replication": Fix.REPLICA,
-    "co-located-load": Fix.HOST,
-    "host": Fix.MORE,
-    "queue-wait": Fix.MORE,
-    "half-topic": Fix.HALF_TOPIC,
-}
-"""What fits each explanation: action, why, risk, how to verify."""
 
 
 @attrs.frozen
@@ -112,6 +94,16 @@ class Seen:
     stalls: list[stalls.Stall]
     attempts: dict[str, int] | None
 
+    @property
+    def timed_outs(self) -> int:
+        """How many entries, or failed sends, say that a client timed out."""
+        return self.timed_out.count or len(self.late)
+
+    @property
+    def stood(self) -> float:
+        """Seconds in all in which the broker stored nothing."""
+        return round(sum(s.stood for s in self.stalls), 1)
+
 
 def examine(case: Case) -> Finding:
     """Name the refusals, what became of the failed sends, where the broker stalled, and what explains it."""
@@ -128,14 +120,14 @@ def examine(case: Case) -> Finding:
         stalls=stalls.find(case),
         attempts=attempts.by_kind(case),
     )
-    happened = bool(seen.refused or seen.timed_out or seen.slow or seen.stalls or seen.counted or len(seen.late))
+    happened = bool(seen.refused or seen.timed_outs or seen.slow or seen.stalls or seen.counted)
     whys = busy.explain(case, seen.ledger, seen.stalls) if happened else []
     finding = Finding(SLUG, KIND, Text.TITLE, Text.NONE.say())
     finding.steps = _steps(case, seen, whys)
     finding.figures = _figures(case, seen, whys)
     finding.missing = _missing(case, seen)
     if happened:
-        finding.window = busy.window(seen.ledger, seen.stalls)
+        finding.window = when.window(seen.ledger, seen.stalls)
         finding.summary = _summary(seen, whys)
         finding.tables = _tables(case, seen, whys)
         finding.moments = _moments(seen)
@@ -148,32 +140,12 @@ def examine(case: Case) -> Finding:
 
 def _steps(case: Case, seen: Seen, whys: list[busy.Why]) -> list[Step]:
     """Return the steps; the first five are always there, in this order."""
-    count, seconds = sum(s.pauses for s in seen.stalls), round(sum(s.stood for s in seen.stalls), 1)
-    waiters = sum(s.waiters for s in seen.stalls)
-    behind = stalls.released(case, seen.stalls[:2]) if seen.stalls else ()
-    stalled = Claim.STALLED.say(stalls=len(seen.stalls), count=count, seconds=seconds, waiters=waiters)
-    late = seen.late
-    quoted = attempts.quotes(case, ("CLIENT_TIMEOUT",), 2) if seen.timed_out or len(late) else ()
-    timed_out = quoted or refs.quote(case, seen.timed_out, 2) or busy.quoted_rows(case, late, 2)
-    first = [
-        _refused(case, seen),
-        Step(stalled, "supporting", True if count else None, behind),
-        Step(
-            Claim.TIMED_OUT.say(count=seen.timed_out.count or len(late)),
-            "supporting",
-            True if seen.timed_out or len(late) else None,
-            timed_out,
-        ),
-        *_outcome(case, seen.ledger),
-    ]
-    steps = [*named(IDS, first), *_slow(case, seen), *_why(whys, bool(seen.refused or seen.slow))]
+    steps = [_refused(case, seen), _stalled(case, seen), _timed_out(case, seen)]
+    steps += [_outcome(case, seen.ledger), _stored_twice(seen.ledger)]
+    steps += [*_slow(case, seen), *_why(whys, bool(seen.refused or seen.slow))]
     if seen.counted is not None:
         counted = refs.quote(case, refs.seen(case, "response-codes"), 1) if seen.counted else ()
-        steps.append(
-            Step(
-                Claim.COUNTED.say(count=seen.counted), "supporting", True if seen.counted else None, counted, "counted"
-            )
-        )
+        steps.append(supporting(Claim.COUNTED.say(count=seen.counted), seen.counted, counted, "counted"))
     open_, places = busy.unanswered(case, seen.stalls) if seen.stalls else (0, ())
     if open_:
         steps.append(Step(Claim.PENDING.say(count=open_), "supporting", True, places, "left-open"))
@@ -183,13 +155,23 @@ def _steps(case: Case, seen: Seen, whys: list[busy.Why]) -> list[Step]:
 def _refused(case: Case, seen: Seen) -> Step:
     if seen.refused:
         quoted = attempts.quotes(case, attempts.REFUSALS, 4) or refs.quote(case, seen.refused)
-        return Step(
-            Claim.REFUSED.say(count=seen.refused.count, kinds=busy.refusal_kinds(case) or None),
-            "deciding",
-            True,
-            quoted,
-        )
-    return Step(Claim.NOT_REFUSED, "deciding", False if _would_show(seen) else None)
+        claim = Claim.REFUSED.say(count=seen.refused.count, kinds=busy.refusal_kinds(case) or None)
+        return Step(claim, "deciding", True, quoted, "refused")
+    return Step(Claim.NOT_REFUSED, "deciding", False if _would_show(seen) else None, id="refused")
+
+
+def _stalled(case: Case, seen: Seen) -> Step:
+    count, waiters = sum(s.pauses for s in seen.stalls), sum(s.waiters for s in seen.stalls)
+    claim = Claim.STALLED.say(stalls=len(seen.stalls), count=count, seconds=seen.stood, waiters=waiters)
+    behind = stalls.released(case, seen.stalls[:2]) if seen.stalls else ()
+    return supporting(claim, count, behind, "stood-still")
+
+
+def _timed_out(case: Case, seen: Seen) -> Step:
+    claim = Claim.TIMED_OUT.say(count=seen.timed_outs)
+    quoted = attempts.quotes(case, ("CLIENT_TIMEOUT",), 2) if seen.timed_outs else ()
+    quoted = quoted or refs.quote(case, seen.timed_out, 2) or refs.lines(case, seen.late, 2)
+    return supporting(claim, seen.timed_outs, quoted, "timed-out")
 
 
 def _slow(case: Case, seen: Seen) -> list[Step]:
@@ -204,10 +186,10 @@ def _would_show(seen: Seen) -> bool:
     """Tell whether a refusal would be seen: whoever sends would have been told. With signs of a stall or time-outs its
     absence shows nothing.
     """
-    return seen.ledger.knows_kinds and not (seen.timed_out or len(seen.late) or seen.stalls or seen.counted)
+    return seen.ledger.knows_kinds and not (seen.timed_outs or seen.stalls or seen.counted)
 
 
-def _outcome(case: Case, ledger: sends.Ledger) -> list[Step]:
+def _outcome(case: Case, ledger: sends.Ledger) -> Step:
     by_kind = ledger.outcome_by_kind or {}
     words = [f"{kind} {n['stored']}/{n['stored'] + n['lost']}" for kind, n in by_kind.items()]
     refused = [n for kind, n in by_kind.items() if kind in attempts.REFUSALS]
@@ -220,42 +202,28 @@ def _outcome(case: Case, ledger: sends.Ledger) -> list[Step]:
         )
         if refused and late and not any(n["stored"] for n in refused):
             said = Claim.BELIEF.say(outcome=said)
-    several = int(ledger.duplicated[ledger.duplicated["brokers"] > 1]["key"].nunique()) if ledger.stored_twice else 0
-    twice = (
-        Claim.TWICE.say(keys=ledger.stored_twice, brokers=several) if ledger.stored_twice else Claim.TWICE_OPEN.say()
-    )
-    return [
-        Step(
-            said,
-            "supporting",
-            True if failed else None,
-            busy.quoted_rows(case, ledger.failed[ledger.failed["line"].notna()], 2) if failed else (),
-        ),
-        Step(
-            twice,
-            "supporting",
-            True if ledger.stored_twice else None,
-            busy.copy_refs(ledger.duplicated) if ledger.stored_twice else (),
-        ),
-    ]
+    quoted = refs.lines(case, ledger.failed[ledger.failed["line"].notna()], 2) if failed else ()
+    return supporting(said, failed, quoted, "failed-sends")
+
+
+def _stored_twice(ledger: sends.Ledger) -> Step:
+    if not ledger.stored_twice:
+        return supporting(Claim.TWICE_OPEN, False, id_="stored-twice")
+    several = int(ledger.duplicated[ledger.duplicated["brokers"] > 1]["key"].nunique())
+    claim = Claim.TWICE.say(keys=ledger.stored_twice, brokers=several)
+    return supporting(claim, True, stored.copy_refs(ledger.duplicated), "stored-twice")
 
 
 def _why(whys: list[busy.Why], refused: bool) -> list[Step]:
     if not whys:
         return [Step(Claim.WHY_NOT, "supporting", None, id="why-1")] if refused else []
     # An explanation supports only where there is something to explain.
-    return [
-        Step(
-            (Claim.WHY_OPEN if w.share is None else Claim.WHY).say(
-                rank=rank, said=w.said, share=None if w.share is None else f"{w.share:.0%}"
-            ),
-            "supporting",
-            True if refused and w.evidence else None,
-            w.evidence,
-            f"why-{rank}",
-        )
-        for rank, w in enumerate(whys[:MOST_WHYS], 1)
-    ]
+    steps = []
+    for rank, why in enumerate(whys[:MOST_WHYS], 1):
+        share = None if why.share is None else f"{why.share:.0%}"
+        claim = (Claim.WHY if share else Claim.WHY_OPEN).say(rank=rank, said=why.said, share=share)
+        steps.append(Step(claim, "supporting", True if refused and why.evidence else None, why.evidence, f"why-{rank}"))
+    return steps
 
 
 def _figures(case: Case, seen: Seen, whys: list[busy.Why]) -> dict[str, Any]:
@@ -291,24 +259,22 @@ def _summary(seen: Seen, whys: list[busy.Why]) -> Any:
             why=why,
         )
     if seen.stalls:
-        return Text.SUMMARY_STALLS.say(seconds=round(sum(s.stood for s in seen.stalls), 1))
+        return Text.SUMMARY_STALLS.say(seconds=seen.stood)
     if seen.slow:
         return Text.SUMMARY_SLOW.say(count=seen.slow.count, why=whys[0].said if whys else Text.NOT_SHOWN)
-    late = seen.timed_out.count or len(seen.late)
-    return Text.SUMMARY_TIMEOUTS.say(count=late) if late else Text.NONE.say()
+    return Text.SUMMARY_TIMEOUTS.say(count=seen.timed_outs) if seen.timed_outs else Text.NONE.say()
 
 
 def _tables(case: Case, seen: Seen, whys: list[busy.Why]) -> dict[str, Any]:
     ledger = seen.ledger
-    window = busy.window(ledger, seen.stalls)
-    explained = [(rank, w.slug, w.said.render("en"), w.said.render("zh"), w.share) for rank, w in enumerate(whys, 1)]
+    window = when.window(ledger, seen.stalls)
     outcome = [(kind, n["stored"], n["lost"]) for kind, n in (ledger.outcome_by_kind or {}).items()]
     audit = busy_config.audit(case, ledger, seen.stalls)
     tables: dict[str, Any] = {
         "busy_stalls": stalls.frame(seen.stalls),
         "busy_outcome": pd.DataFrame(outcome, columns=pd.Index(["kind", "stored", "lost"])),
         "busy_failed": ledger.failed.head(5000),
-        "busy_why": pd.DataFrame(explained, columns=pd.Index(["rank", "why", "said_en", "said_zh", "share"])),
+        "busy_why": busy.frame(whys),
         "busy_config": busy_config.frame(audit, "en").assign(reason_zh=busy_config.frame(audit, "zh")["reason"]),
         "lost": ledger.lost_rows,
         "duplicated": ledger.duplicated,
@@ -328,8 +294,8 @@ def _moments(seen: Seen) -> list[Moment]:
     ]
     timed = seen.ledger.failed[seen.ledger.failed["ts"].notna()].sort_values("ts", kind="stable")
     originals = pd.to_numeric(timed["originals"], errors="coerce")
-    lost, stored = timed[originals == 0], timed[originals > 0]
-    marks = ((lost.head(1), Claim.FIRST_LOST), (lost.tail(1), Claim.LAST_LOST), (stored.head(1), Claim.FIRST_STORED))
+    lost, kept = timed[originals == 0], timed[originals > 0]
+    marks = ((lost.head(1), Claim.FIRST_LOST), (lost.tail(1), Claim.LAST_LOST), (kept.head(1), Claim.FIRST_STORED))
     for rows, said in marks:
         for row in rows.to_dict("records"):
             at = dt.datetime.fromtimestamp(float(row["ts"]) / 1000, dt.UTC)

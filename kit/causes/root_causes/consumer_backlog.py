@@ -14,6 +14,7 @@ from kit.analysis.consumers import admin_output, facts, handled, lag, positions,
 from kit.causes import collect_next
 from kit.causes.alerts import LAG_GROWS, Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
+from kit.causes.root_causes.texts import consumer_backlog as text
 from kit.formats.values import integer
 from kit.i18n import T
 from kit.inventory.references import Ref
@@ -29,69 +30,6 @@ MUCH = 1_000
 """Messages by which a group has to lag over all its queues for one look to count: pullThresholdForQueue, what one client keeps of one queue."""
 FAR = 60_000
 """ms by which the pulls of a group have to be behind: one that keeps up is less than a second."""
-
-TITLE = T("A consumer group is too slow for its topic")
-SUMMARY = T(
-    "Group {group} lags {lag} {lag:message|messages} behind on topic {topic} and falls {rate} messages further behind every second."
-)
-SUMMARY_WHERE = T(
-    "Group {group} lags {lag} {lag:message|messages} behind on topic {topic}, growing by {rate} a second; {threads} of {of} consuming threads are in {frame}."
-)
-NONE = T("No group falls behind in all queues of a topic.")
-MAYBE = T("A consumer holds its pulls back; whether its group falls behind is not shown.")
-GREW = T(
-    "The lag of {name} grew from {before} to {after} {after:message|messages} in all {queues} queues that got messages, while its offsets went on."
-)
-NOT_GREW = T("The lag of a group grew in all queues of a topic while its offsets went on.")
-SHRANK = T(
-    "The lag of {name} shrank again, from {before} to {after} {after:message|messages}: a burst that the group works off."
-)
-MAYBE_TOTAL = T("A group lags at one moment, or by the broker's statistics; whether the lag grows is not shown.")
-MAYBE_LAGS = T("{name} lags in all queues at one moment; whether the lag grows is not shown.")
-ONE_LOOK = T("{name} lags {lag} {lag:message|messages} behind at one moment, in all {queues} queues.")
-SHARED = T("{threads} of {of} consuming threads of group {group} are in {frame}.")
-SERIAL = T(
-    "{threads} of {of} consuming threads of group {group} are in {frame}; all but one wait for the same monitor: the listener is serial."
-)
-SLOW = T(
-    "The listener of group {group} takes {ms} ms a message: {threads} threads handle at most {most} {most:message|messages} a second, {arrived} arrive."
-)
-HELD_BACK = T(
-    "The clients of group {group} hold their pulls back because too many messages wait in memory ({count} {count:line|lines}, each for 1,000 refusals)."
-)
-HELD_BACK_SOME = T(
-    "A client holds its pulls back because too many messages wait in memory ({count} {count:line|lines}, each for 1,000 refusals)."
-)
-CACHE_FULL = T(
-    "A gRPC client receives no more because its cache of messages is full ({count} {count:line|lines}): its listener is slower than what arrives."
-)
-BEHIND = T(
-    "By the broker's statistics, pulls of group {group} on {topic} were up to {seconds} s behind the newest message, in {queues} {queues:queue|queues}."
-)
-TOTAL = T("Group {group} lags {lag} {lag:message|messages} behind at one moment, all its queues together.")
-NO_REASON = T("Most consuming threads are in the same frame, the listener takes long, or pulls are held back.")
-OTHERS = T("Group {group} keeps up on the same topic: the broker delivers.")
-NO_OTHERS = T("Another group on the same topic keeps up.")
-WANT_POSITIONS = T("whether the lag grows takes the group's offsets at two times")
-WANT_DUMP = T("what the consuming threads are waiting for")
-WANT_STATUS = T("its #Consume RT is the time the listener takes, and it has the stacks of the consuming threads")
-ACTION = T(
-    "Make the call in {frame} faster, or give it a time-out; let it run outside the listener where order permits."
-)
-ACTION_ANY = T("Make the listener faster: find the call that its threads wait for.")
-WHY = T("The listener decides the speed: threads × 1,000 / milliseconds per message.")
-RISK = T("Low, but a time-out makes retries: the listener has to be idempotent.")
-VERIFY = T("consumerProgress shows the difference falling, and #LastTime catching up with the clock.")
-SCALE = T(
-    "Run more instances of the group, at most one for each queue, or more threads (consumeThreadMin and consumeThreadMax)."
-)
-SCALE_WHY = T("More messages are handled at once; the queues ({queues}) bound the number of useful instances.")
-SCALE_RISK = T("Medium: what the listener calls has to bear the load, else it becomes slower still.")
-SYNCHRONIZED = T("Remove the lock in {frame}: it lets one message through at a time.")
-SYNCHRONIZED_WHY = T(
-    "All other consuming threads wait for the monitor that one of them holds; more threads change nothing."
-)
-SYNCHRONIZED_RISK = T("Medium: what the lock protects has to be made safe for several threads.")
 
 LOOKS_LIKE = (
     ("consumer-stuck", T("one queue only stalls; the others are at their end")),
@@ -118,7 +56,7 @@ ALERTS: Final = (
 
 def examine(case: Case) -> Finding:
     """Say whether a group falls behind, by how much, and in which call its threads are."""
-    finding = Finding(SLUG, KIND, TITLE, NONE.say())
+    finding = Finding(SLUG, KIND, text.TITLE, text.NONE.say())
     pairs = lag.pairs(case)
     growing = sorted((p for p in pairs if p.backlog), key=lambda p: (-(p.growth_per_second or 0), p.name))
     worst = growing[0] if growing else None
@@ -130,7 +68,7 @@ def examine(case: Case) -> Finding:
     finding.steps += _totals(case) if not pairs else []
     once = next((p for p in pairs if p.behind_everywhere), None) if worst is None else None
     if once is not None:
-        claim = ONE_LOOK.say(name=once.name, lag=once.lag, queues=len(once.queues))
+        claim = text.ONE_LOOK.say(name=once.name, lag=once.lag, queues=len(once.queues))
         refs = lag.refs(case, once.group, once.topic, most=1)
         finding.steps.append(Step(claim, "supporting", True, refs, id="lags-everywhere"))
         group = group or once.group
@@ -142,7 +80,8 @@ def examine(case: Case) -> Finding:
         finding.window = _window(worst)
         _tell(finding, worst, shared)
     elif finding.verdict == "suspected":
-        finding.summary = MAYBE if finding.steps[1].holds else MAYBE_LAGS.say(name=once.name) if once else MAYBE_TOTAL
+        lags = text.MAYBE_LAGS.say(name=once.name) if once else text.MAYBE_TOTAL
+        finding.summary = text.MAYBE if finding.steps[1].holds else lags
     if finding.verdict != "ruled_out":
         finding.missing = _missing(case, finding, group)
     return finding
@@ -152,7 +91,7 @@ def _grew(case: Case, pairs: list[lag.Pair], worst: lag.Pair | None) -> Step:
     if worst is not None:
         before = sum(q.first_lag for q in worst.queues)
         active = sum(q.arrived > 0 for q in worst.queues)
-        claim = GREW.say(name=worst.name, before=before, after=worst.lag, queues=active)
+        claim = text.GREW.say(name=worst.name, before=before, after=worst.lag, queues=active)
         return Step(claim, "deciding", True, lag.refs(case, worst.group, worst.topic), id="lag-grows")
     burst = next(
         (
@@ -164,9 +103,9 @@ def _grew(case: Case, pairs: list[lag.Pair], worst: lag.Pair | None) -> Step:
     )
     known = bool(pairs) and all(p.known for p in pairs)
     if known and burst is not None:
-        claim = SHRANK.say(name=burst.name, before=sum(q.peak for q in burst.queues), after=burst.lag)
+        claim = text.SHRANK.say(name=burst.name, before=sum(q.peak for q in burst.queues), after=burst.lag)
         return Step(claim, "deciding", False, lag.refs(case, burst.group, burst.topic), id="lag-grows")
-    return Step(NOT_GREW, "deciding", False if known else None, id="lag-grows")
+    return Step(text.NOT_GREW, "deciding", False if known else None, id="lag-grows")
 
 
 def _statistics(case: Case, worst: lag.Pair | None) -> list[Step]:
@@ -179,7 +118,7 @@ def _statistics(case: Case, worst: lag.Pair | None) -> list[Step]:
         return []
     (group, topic), lines = max(far.items(), key=lambda each: (len(each[1]), each[0]))
     most = max(said.highest["behind_ms"] for said in lines)
-    claim = BEHIND.say(group=group, topic=topic, seconds=most // 1000, queues=len({said.queue for said in lines}))
+    claim = text.BEHIND.say(group=group, topic=topic, seconds=most // 1000, queues=len({said.queue for said in lines}))
     return [Step(claim, "supporting", True, tuple(said.ref(case) for said in lines[:2]), id="statistics")]
 
 
@@ -195,7 +134,7 @@ def _totals(case: Case) -> list[Step]:
     if row is None or most < MUCH:
         return []
     ref = case.ref(row["file"], row["line"])
-    return [Step(TOTAL.say(group=row["#Group"], lag=most), "supporting", True, (ref,), id="lags-in-all")]
+    return [Step(text.TOTAL.say(group=row["#Group"], lag=most), "supporting", True, (ref,), id="lags-in-all")]
 
 
 def _reason(case: Case, worst: lag.Pair | None, group: str | None, shared: list[stacks.Shared]) -> Step:
@@ -204,9 +143,9 @@ def _reason(case: Case, worst: lag.Pair | None, group: str | None, shared: list[
     held = _held_back(case, group)
     lines = tuple(said.ref(case) for said in held[:2])
     if best is not None and group:
-        text = SERIAL if best.monitor else SHARED
+        listener = text.SERIAL if best.monitor else text.SHARED
         return Step(
-            text.say(threads=best.threads, of=best.of, group=group, frame=best.frame),
+            listener.say(threads=best.threads, of=best.of, group=group, frame=best.frame),
             "deciding",
             True,
             (*best.refs, *lines),
@@ -216,11 +155,11 @@ def _reason(case: Case, worst: lag.Pair | None, group: str | None, shared: list[
         return Step(slow[0], "deciding", True, (slow[1], *lines), id="slow-listener")
     if held:
         count = sum(said.count for said in held)
-        claim = HELD_BACK.say(group=group, count=count) if group else HELD_BACK_SOME.say(count=count)
+        claim = text.HELD_BACK.say(group=group, count=count) if group else text.HELD_BACK_SOME.say(count=count)
         if all(said.event == "receive-held-back" for said in held):
-            claim = CACHE_FULL.say(count=count)
+            claim = text.CACHE_FULL.say(count=count)
         return Step(claim, "deciding", True, lines, id="slow-listener")
-    return Step(NO_REASON, "deciding", None, id="slow-listener")
+    return Step(text.NO_REASON, "deciding", None, id="slow-listener")
 
 
 def _slow(case: Case, worst: lag.Pair) -> tuple[Any, Ref] | None:
@@ -242,7 +181,7 @@ def _slow(case: Case, worst: lag.Pair) -> tuple[Any, Ref] | None:
     if most >= arrived:
         return None
     info, ms, line, _ = max(known, key=lambda k: k[1])
-    claim = SLOW.say(
+    claim = text.SLOW.say(
         group=worst.group, ms=ms, threads=sum(k[3] or 0 for k in known), most=round(most, 1), arrived=round(arrived, 1)
     )
     return claim, case.ref(info["file"], line)
@@ -280,13 +219,13 @@ def _others(case: Case, pairs: list[lag.Pair], worst: lag.Pair | None) -> Step:
                 and any(q.advanced for q in other.queues)
             ):
                 return Step(
-                    OTHERS.say(group=other.group),
+                    text.OTHERS.say(group=other.group),
                     "supporting",
                     True,
                     lag.refs(case, other.group, other.topic, most=1),
                     id="another-group-keeps-up",
                 )
-    return Step(NO_OTHERS, "supporting", None, id="another-group-keeps-up")
+    return Step(text.NO_OTHERS, "supporting", None, id="another-group-keeps-up")
 
 
 def _best(shared: list[stacks.Shared]) -> stacks.Shared | None:
@@ -331,9 +270,9 @@ def _tell(finding: Finding, worst: lag.Pair, shared: list[stacks.Shared]) -> Non
     best = _best(shared)
     rate = worst.growth_per_second
     if best is None:
-        finding.summary = SUMMARY.say(group=worst.group, lag=worst.lag, topic=worst.topic, rate=rate)
+        finding.summary = text.SUMMARY.say(group=worst.group, lag=worst.lag, topic=worst.topic, rate=rate)
     else:
-        finding.summary = SUMMARY_WHERE.say(
+        finding.summary = text.SUMMARY_WHERE.say(
             group=worst.group,
             lag=worst.lag,
             topic=worst.topic,
@@ -342,17 +281,22 @@ def _tell(finding: Finding, worst: lag.Pair, shared: list[stacks.Shared]) -> Non
             of=best.of,
             frame=best.frame,
         )
-    first = Remedy(ACTION.say(frame=best.frame) if best else ACTION_ANY, WHY, RISK, VERIFY)
+    first = Remedy(text.ACTION.say(frame=best.frame) if best else text.ACTION_ANY, text.WHY, text.RISK, text.VERIFY)
     if best is not None and best.monitor:
-        first = Remedy(SYNCHRONIZED.say(frame=best.frame), SYNCHRONIZED_WHY, SYNCHRONIZED_RISK, VERIFY)
-    finding.remedies = [first, Remedy(SCALE, SCALE_WHY.say(queues=len(worst.queues)), SCALE_RISK, VERIFY)]
+        first = Remedy(
+            text.SYNCHRONIZED.say(frame=best.frame), text.SYNCHRONIZED_WHY, text.SYNCHRONIZED_RISK, text.VERIFY
+        )
+    finding.remedies = [
+        first,
+        Remedy(text.SCALE, text.SCALE_WHY.say(queues=len(worst.queues)), text.SCALE_RISK, text.VERIFY),
+    ]
 
 
 def _missing(case: Case, finding: Finding, group: str | None) -> list[Missing]:
     grew, reason = finding.steps[0].holds, finding.steps[1].holds
     wanted = []
     if grew is None:
-        wanted.append(collect_next.consumer_progress(group, WANT_POSITIONS))
+        wanted.append(collect_next.consumer_progress(group, text.WANT_POSITIONS))
     if reason is None or (grew and not stacks.consuming(case)):
-        wanted += [collect_next.thread_dumps(WANT_DUMP), collect_next.consumer_status(group, WANT_STATUS)]
+        wanted += [collect_next.thread_dumps(text.WANT_DUMP), collect_next.consumer_status(group, text.WANT_STATUS)]
     return wanted

@@ -17,7 +17,7 @@ from kit.analysis.transactions import answers, leaks, owners, send_back
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Missing, Moment, Remedy, Step, named
+from kit.causes.findings import Figure, Finding, Kind, Missing, Moment, Remedy, Step, named, supporting
 from kit.causes.root_causes.texts.half_topic_blowup import Claim, Fix, Text
 from kit.i18n import Sentence, T
 from kit.rocketmq import names
@@ -194,9 +194,8 @@ def _answer_step(case: Case, leak: Leak | None) -> Step:
     named = every[every["topic"] == names.SCHEDULE_TOPIC]["physical_offset"]
     commits = said[said["from_check"] & (said["said"] == "COMMIT")]
     fitting = commits[commits["commit_log_offset"].isin(named)].sort_values(["ts", "file", "line"])
-    quoted = tuple(case.ref(file, line) for file, line in fitting[["file", "line"]].head(1).itertuples(index=False))
     claim = Claim.ANSWERED.say(count=len(fitting)) if len(fitting) else Claim.ANSWERED_UNKNOWN
-    return Step(claim, "supporting", True if len(fitting) else None, quoted)
+    return supporting(claim, len(fitting), refs.lines(case, fitting, 1))
 
 
 def _limit_step(case: Case, leak: Leak | None) -> Step:

@@ -20,7 +20,7 @@ from kit.analysis.messages import lookups, pasted_ids, record_stage
 from kit.case import scan, setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, named
+from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, named, supporting
 from kit.causes.root_causes.texts.message_identity import Claim, Fix, Text
 from kit.i18n import T
 from kit.inventory.references import Ref
@@ -200,9 +200,7 @@ def _dedup_step(case: Case, *, effect: bool) -> Step:
     named = set(said_ids.dropna().unique()[:MOST_ROWS])
     offsets = {text for text, kind in lookups.kinds(case, named).items() if kind == "offset"}
     mine = lines[said_ids.isin(offsets)]
-    return Step(
-        Claim.DEDUP.say(count=len(mine)), "supporting", True if len(mine) else None, refs.earliest(case, mine, 2)
-    )
+    return supporting(Claim.DEDUP.say(count=len(mine)), len(mine), refs.earliest(case, mine, 2))
 
 
 def _several_refs(case: Case, twice: Twice | None) -> tuple[Ref, ...]:

@@ -170,8 +170,8 @@ def _refused(case: Case, found: Seen) -> Step:
     sure = found.limits.known in ("evidence", "printed")
     if len(found.named) or (found.over and sure):
         quoted = (
-            *refusals.quote(case, found.named, 2),
-            *refusals.quote(case, found.failed, 2),
+            *refs.lines(case, found.named, 2),
+            *refs.lines(case, found.failed, 2),
             *(refs.record(row) for row in (found.over or found.records)[:1]),
         )
         first, last = found.lines["first"].min(), found.lines["last"].max()
@@ -274,7 +274,7 @@ def _volume_step(case: Case, found: Seen) -> Step:
     lost = Claim.BEGIN_LOST if begun else Claim.GAP_LOST.say(seconds=gaps) if gaps else Claim.COMPLETE
     last = rows.assign(line=rows["last_line"]).sort_values("last").tail(1)
     claim = Claim.VOLUME.say(lines=int(rows["count"].sum()), megabytes=round(volume / 1e6, 1), lost=lost)
-    return Step(claim, "supporting", True, (*refusals.quote(case, rows, 1), *refusals.quote(case, last, 1)))
+    return Step(claim, "supporting", True, (*refs.lines(case, rows, 1), *refs.lines(case, last, 1)))
 
 
 def _figures(found: Seen, rejects: refusals.Rejects) -> dict[str, Any]:

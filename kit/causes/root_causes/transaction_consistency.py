@@ -19,7 +19,7 @@ from kit.analysis.transactions import answers, pasted_checks, paths, reconcile, 
 from kit.analysis.transactions.reconcile import fates
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, named
+from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, named, supporting
 from kit.causes.root_causes.texts.transaction_consistency import REASONS, Claim, Fix, Text
 from kit.i18n import T
 from kit.inventory.references import Ref
@@ -126,12 +126,7 @@ def _reason(frame: pd.DataFrame) -> pd.Series[str]:
 
 def _exceptions(case: Case, thrown: int | None) -> Step:
     seen = refs.seen(case, answers.LOCAL)
-    return Step(
-        Claim.EXCEPTIONS.say(count=thrown),
-        "supporting",
-        True if thrown else None,
-        refs.quote(case, seen, 2) if thrown else (),
-    )
+    return supporting(Claim.EXCEPTIONS.say(count=thrown), thrown, refs.quote(case, seen, 2))
 
 
 def _overtaken(case: Case) -> list[Step]:

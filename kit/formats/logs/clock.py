@@ -1,35 +1,13 @@
-"""The numba kernel that reads a printed date and time, and the row of fields it writes into."""
+"""The numba kernel that reads a printed date and time into a row of fields."""
 
 # mypy: disable-error-code="assignment"
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 from numba import njit
 
-KIND, TS0, TS1, MS, ZONE, FRACTION, LEVEL0, LEVEL1, THREAD0, THREAD1, LOGGER0, LOGGER1, MESSAGE, MORE0, MORE1 = range(
-    15
-)
-"""Columns of a row of fields. `MS` is local time since 1970 in ms, `FRACTION` the ms printed (-1: none), `ZONE` minutes
-east (`NO_ZONE`: none printed);
-`MORE0`..`MORE1` are bytes that belong before the folded lines (the stack trace inside a JSON entry). Byte positions are
--1 where there is nothing."""
-FIELDS: Final = 15
-NO_ZONE: Final = 9999
-NO_TIME: Final = -(2**62)
-
-
-@njit("int64(uint8[::1],int64,int64)", cache=True, nogil=True)
-def number(buf, p, n):  # type: ignore[no-untyped-def]
-    """Return the number of `n` digits at `p`, -1 where one is not a digit."""
-    value = 0
-    for i in range(p, p + n):
-        d = np.int64(buf[i]) - 48
-        if d < 0 or d > 9:
-            return -1
-        value = value * 10 + d
-    return value
+from kit.formats.logs.fields import FRACTION, MS, NO_ZONE, TS0, TS1, ZONE
+from kit.formats.logs.words import number, word
 
 
 @njit("int64(int64,int64,int64)", cache=True, nogil=True)
@@ -40,12 +18,6 @@ def days(y, m, d):  # type: ignore[no-untyped-def]
     yoe = y - era * 400
     doy = (153 * (m + (-3 if m > 2 else 9)) + 2) // 5 + d - 1
     return era * 146097 + yoe * 365 + yoe // 4 - yoe // 100 + doy - 719468
-
-
-@njit("boolean(uint8)", cache=True, nogil=True)
-def word(c):  # type: ignore[no-untyped-def]
-    """Tell whether `c` can be in a word (ASCII letter, digit or `_`)."""
-    return (48 <= c <= 57) or (65 <= c <= 90) or (97 <= c <= 122) or c == 95
 
 
 @njit("int64(uint8[::1],int64,int64,int64[::1])", cache=True, nogil=True)

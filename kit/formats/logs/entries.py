@@ -14,19 +14,17 @@ import pyarrow as pa
 
 from kit.evidence.files import open_raw
 from kit.formats.logs import fallback_layouts
+from kit.formats.logs import fields as f
 from kit.formats.logs import lines as ln
 from kit.formats.logs import literal_matcher as nd
-from kit.formats.logs import prefix as p
 from kit.formats.logs.log_table import Options, Piece, instants, table
+from kit.formats.logs.prefix import classify
 from kit.formats.logs.schema import EVENT_FIELDS, SCHEMA
 from kit.rocketmq.log_events import catalogue
 
 __all__ = ["EVENT_FIELDS", "SCHEMA", "Options", "Piece", "batches", "instants", "read"]
 
 WINDOW: Final = 8 << 20
-TAIL: Final = 128 << 10
-"""Bytes kept of the end of a message longer than `lines.CAP` (RocketMQ prints a message first and what happened to it
-behind it)."""
 
 
 @attrs.define
@@ -73,15 +71,15 @@ def batches(piece: Piece, options: Options) -> Iterator[pa.RecordBatch]:
             whole = at + raw.size >= size
             window = _window(raw, at, piece, whole)
             count = window.heads.size
-            kinds = window.rows[window.heads, p.KIND]
+            kinds = window.rows[window.heads, f.KIND]
             first = 0
             if skipping:
-                headed = np.flatnonzero(kinds > p.NONE)
+                headed = np.flatnonzero(kinds > f.NONE)
                 if not headed.size:
                     at, line = _next(file, window, raw.size, at, line, whole, size)
                     continue
                 first, skipping = int(headed[0]), False
-            beyond = np.flatnonzero((kinds > p.NONE) & (window.origins[window.heads] + at >= piece.end))
+            beyond = np.flatnonzero((kinds > f.NONE) & (window.origins[window.heads] + at >= piece.end))
             beyond = beyond[beyond >= first]
             done = bool(beyond.size)
             stop = int(beyond[0]) if done else count if whole else count - 1
@@ -130,13 +128,13 @@ def _next(
 def _window(raw: np.ndarray, base: int, piece: Piece, whole: bool) -> _Window:
     starts, ends = ln.lines(raw)
     single = piece.source == "mqadmin"
-    rows = np.full((starts.size, p.FIELDS), -1, np.int64)
+    rows = np.full((starts.size, f.FIELDS), -1, np.int64)
     if single:
-        rows[:, p.KIND], rows[:, p.MESSAGE] = p.MQADMIN, starts
+        rows[:, f.KIND], rows[:, f.MESSAGE] = f.MQADMIN, starts
     else:
-        p.classify(raw, starts, ends, piece.mode, rows)
+        classify(raw, starts, ends, piece.mode, rows)
     buf, origins = raw, starts
-    candidates = np.flatnonzero(rows[:, p.KIND] == p.RARE)
+    candidates = np.flatnonzero(rows[:, f.KIND] == f.RARE)
     if candidates.size:
         origins = starts.copy()
         buf = _understand(raw, candidates, starts, ends, rows, piece.mode)
@@ -161,35 +159,13 @@ def _understand(
     return np.concatenate([raw, np.frombuffer(b"".join(more), np.uint8)]) if more else raw
 
 
-def clipped(size: int) -> str:
-    """Return the note put where `size` bytes of a long text were left out."""
-    return f"…[{size} bytes cut]…"
-
-
 def _clip(window: _Window, begin: np.ndarray, end: np.ndarray) -> None:
     """Shorten ranges over the cap: the ranges then point behind the window, at start + note + end."""
     for i in np.flatnonzero(end - begin > ln.CAP).tolist():
         a, b = int(begin[i]), int(end[i])
-        head, tail = _whole(window.buf[a : a + ln.CAP - TAIL], last=True), _whole(window.buf[b - TAIL : b], last=False)
-        text = np.concatenate([head, np.frombuffer(clipped(b - a - head.size - tail.size).encode(), np.uint8), tail])
+        text = ln.clipped(window.buf[a : a + ln.CAP - ln.TAIL], window.buf[b - ln.TAIL : b], b - a)
         begin[i], end[i] = window.buf.size, window.buf.size + text.size
         window.buf = np.concatenate([window.buf, text])
-
-
-def _whole(data: np.ndarray, *, last: bool) -> np.ndarray:
-    """Return `data` without a UTF-8 character cut in two at its end (`last`) or start."""
-    if last:
-        for back in range(1, min(4, data.size) + 1):
-            c = int(data[-back])
-            if c < 0x80:
-                break
-            if c >= 0xC0:
-                return data[:-back] if back < (2 if c < 0xE0 else 3 if c < 0xF0 else 4) else data
-        return data
-    skip = 0
-    while skip < min(3, data.size) and data[skip] & 0xC0 == 0x80:
-        skip += 1
-    return data[skip:]
 
 
 def _batch(window: _Window, first: int, stop: int, line: int, piece: Piece, options: Options) -> pa.RecordBatch:
@@ -197,15 +173,15 @@ def _batch(window: _Window, first: int, stop: int, line: int, piece: Piece, opti
     after = np.append(window.heads[first + 1 : stop + 1], window.starts.size)[: heads.size]
     each = int(heads[-1]) - int(heads[0]) + 1 == heads.size  # no line was folded: nothing needs to be copied
     rows = window.rows[int(heads[0]) : int(heads[-1]) + 1] if each else window.rows[heads]
-    begin = np.where(rows[:, p.MESSAGE] < 0, window.starts[heads], rows[:, p.MESSAGE])
+    begin = np.where(rows[:, f.MESSAGE] < 0, window.starts[heads], rows[:, f.MESSAGE])
     end = np.maximum(window.ends[heads], begin)
     found = None
     if options.events:
-        found = _events(window, heads, after, np.where(rows[:, p.MORE0] >= 0, rows[:, p.MORE0], begin), end)
+        found = _events(window, heads, after, np.where(rows[:, f.MORE0] >= 0, rows[:, f.MORE0], begin), end)
     _clip(window, begin, end)
     message = ln.gather(window.buf, begin, end)
     folded, last = heads + 1, after.copy()
-    more0, more1 = np.ascontiguousarray(rows[:, p.MORE0]), np.ascontiguousarray(rows[:, p.MORE1])
+    more0, more1 = np.ascontiguousarray(rows[:, f.MORE0]), np.ascontiguousarray(rows[:, f.MORE1])
     _clip_traces(window, folded, last, more0, more1)
     trace = ln.join(window.buf, window.starts, window.ends, folded, last, more0, more1)
     return table(
@@ -285,8 +261,8 @@ def _giant(
     """
     begin = window.base
     row = window.rows[:1].copy()
-    message = begin + int(row[0, p.MESSAGE] if row[0, p.MESSAGE] >= 0 else 0)
-    single = row[0, p.KIND] <= p.NONE or piece.source == "mqadmin"
+    message = begin + int(row[0, f.MESSAGE] if row[0, f.MESSAGE] >= 0 else 0)
+    single = row[0, f.KIND] <= f.NONE or piece.source == "mqadmin"
     seen: list[int] = []
     at, count, end, first_end = begin, 0, size, -1
     overlap = nd.known_texts().longest
@@ -296,7 +272,7 @@ def _giant(
         rows = ln.rows(raw, starts, ends, piece.mode)
         # A start without a line feed before it in this piece is the middle of a line.
         fresh = np.arange(starts.size) > 0
-        stops = fresh if single else fresh & (rows[:, p.KIND] > p.NONE)
+        stops = fresh if single else fresh & (rows[:, f.KIND] > f.NONE)
         stop = int(np.flatnonzero(stops)[0]) if stops.any() else starts.size
         if options.events:
             low = np.maximum(starts[:stop], max(message - at, 0))
@@ -317,21 +293,12 @@ def _giant(
             break
         # Go on at the last line's start (its prefix may be cut), or inside it where it is the only one.
         step = int(starts[-1]) if starts.size > 1 else raw.size - overlap
-        if starts.size > 1 and rows[-1, p.KIND] == p.NONE and raw.size - step > p.HEAD:
+        if starts.size > 1 and rows[-1, f.KIND] == f.NONE and raw.size - step > f.HEAD:
             step = max(step + 1, raw.size - overlap)
         count += starts.size - 1
         at += step
     first_end = end if first_end < 0 else first_end
-    head, tail = read(file, message, min(first_end - message, ln.CAP - TAIL)), np.empty(0, np.uint8)
-    if first_end - message > ln.CAP:
-        tail = _whole(read(file, first_end - TAIL, TAIL), last=False)
-        head = _whole(head, last=True)
-        tail = np.concatenate(
-            [np.frombuffer(clipped(first_end - message - head.size - tail.size).encode(), np.uint8), tail]
-        )
-    elif first_end > message:
-        head = read(file, message, first_end - message)
-    text = np.concatenate([head, tail])
+    text = _read_clipped(file, message, first_end)
     rest = _rest(file, first_end, end)
     offsets = np.array([0, text.size], np.int32), np.array([0, rest.size], np.int32)
     event = np.array(seen, np.int32)
@@ -352,11 +319,15 @@ def _giant(
     return batch, end, line + count
 
 
+def _read_clipped(file: io.FileIO, begin: int, end: int) -> np.ndarray:
+    """Return a range of a file, shortened where it is over the cap."""
+    size = max(end - begin, 0)
+    if size <= ln.CAP:
+        return read(file, begin, size)
+    return ln.clipped(read(file, begin, ln.CAP - ln.TAIL), read(file, end - ln.TAIL, ln.TAIL), size)
+
+
 def _rest(file: io.FileIO, first_end: int, end: int) -> np.ndarray:
     """Return the folded lines behind the first one, clipped."""
-    raw = read(file, first_end, min(end - first_end, 2 * ln.CAP)).tobytes().lstrip(b"\r").removeprefix(b"\n")
-    long = end - first_end > ln.CAP
-    if long:
-        kept, tail = raw[: ln.CAP - TAIL], read(file, end - TAIL, TAIL).tobytes()
-        raw = kept + clipped(end - first_end - len(kept) - len(tail)).encode() + tail
+    raw = _read_clipped(file, first_end, end).tobytes().lstrip(b"\r").removeprefix(b"\n")
     return np.frombuffer(bytearray(raw.replace(b"\r\n", b"\n").rstrip(b"\r\n")), np.uint8)

@@ -12,7 +12,9 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from kit.formats.logs import prefix as p
+from kit.formats.logs import fields as f
+from kit.formats.logs.clock import time_at
+from kit.formats.logs.prefix import prefix
 from kit.formats.printed_times import ms as ms_of
 from kit.formats.values import instant
 
@@ -21,7 +23,7 @@ _EMBEDDED: Final = re.compile(rb"(?<![0-9A-Za-z-])\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d
 _ANSI: Final = re.compile(rb"\x1b\[[0-9;]{0,12}m")
 _RULES: Final[tuple[tuple[int, re.Pattern[bytes]], ...]] = (
     (
-        p.LEVEL_FIRST,
+        f.LEVEL_FIRST,
         re.compile(
             rb"\[?"
             + _LEVEL
@@ -29,7 +31,7 @@ _RULES: Final[tuple[tuple[int, re.Pattern[bytes]], ...]] = (
         ),
     ),
     (
-        p.NO_DATE,
+        f.NO_DATE,
         re.compile(
             rb"\[?(?P<ts>\d\d:\d\d:\d\d(?:[.,]\d{1,9})?)\]? {1,2}(?:\[(?P<thread>[^\]]{1,200})\] {1,2})?"
             + _LEVEL
@@ -37,7 +39,7 @@ _RULES: Final[tuple[tuple[int, re.Pattern[bytes]], ...]] = (
         ),
     ),
     (
-        p.SHORT_YEAR,
+        f.SHORT_YEAR,
         re.compile(
             rb"(?P<ts>\d\d[-/]\d\d[-/]\d\d \d\d:\d\d:\d\d(?:[.,]\d{1,9})?) {1,2}"
             + _LEVEL
@@ -45,37 +47,37 @@ _RULES: Final[tuple[tuple[int, re.Pattern[bytes]], ...]] = (
         ),
     ),
     (
-        p.SYSLOG,
+        f.SYSLOG,
         re.compile(
             rb"(?:<\d{1,3}>)?(?P<ts>(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d) \S{1,200} (?P<logger>[^\s:\[]{1,100})(?:\[\d{1,10}\])?: "
         ),
     ),
     (
-        p.SYSLOG,  # RFC 5424
+        f.SYSLOG,  # RFC 5424
         re.compile(
             rb"<\d{1,3}>1 (?P<ts>\d{4}-\d\d-\d\dT\S{8,24}) \S{1,255} (?P<logger>\S{1,48}) \S{1,128} \S{1,32} (?:-|\[[^\]]{0,500}\]) ?"
         ),
     ),
     (
-        p.LEVEL_FIRST,  # logfmt, as clients in Go write it
+        f.LEVEL_FIRST,  # logfmt, as clients in Go write it
         re.compile(
             rb'(?:time|ts|timestamp)="?(?P<ts>\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d[^" ]{0,20})"? level=(?P<level>[a-zA-Z]{4,7}) (?:msg=)?'
         ),
     ),
     (
-        p.CHAT,
+        f.CHAT,
         re.compile(
             rb"\[(?P<ts>(?:\d{1,4}[-/]\d{1,2}[-/]\d{1,4},? )?\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?)\] ?(?P<logger>[^:\]\[]{1,80}): ?"
         ),
     ),
     (
-        p.CHAT,
+        f.CHAT,
         re.compile(
             rb"(?P<logger>[^:\d\]\[\t]{1,60}?) ?[\[(](?P<ts>(?:\d{1,4}[-/]\d{1,2}[-/]\d{1,4},? )?\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?)[\])]:? ?"
         ),
     ),
     (
-        p.CHAT,
+        f.CHAT,
         re.compile(
             rb"(?P<logger>[^:\d\]\[\t]{1,40}) {1,4}(?P<ts>(?:\d{4}[-/]\d{1,2}[-/]\d{1,2} )?\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?)$"
         ),
@@ -113,24 +115,24 @@ def understand(raw: bytes, at: int, mode: int, row: np.ndarray, extra_at: int) -
     `row[KIND]` is `NONE` when this line starts no entry.
     """
     row[:] = -1
-    row[p.KIND] = p.NONE
+    row[f.KIND] = f.NONE
     if raw[:1] == b"{":
         return _json(raw, mode, row, extra_at)
     if b"\x1b[" in raw[:64]:
         plain = _ANSI.sub(b"", raw)
         _kernel(plain, extra_at, mode, row)
-        return (plain, True) if row[p.KIND] > p.NONE else (b"", False)
+        return (plain, True) if row[f.KIND] > f.NONE else (b"", False)
     found = _EMBEDDED.search(raw, 0, 200)
     if (
         found
         and found.start() > 0
-        and _kernel(raw[found.start() : p.HEAD], at + found.start(), mode, row)
-        and row[p.KIND] not in (p.TIME_ONLY, p.NONE)
+        and _kernel(raw[found.start() : f.HEAD], at + found.start(), mode, row)
+        and row[f.KIND] not in (f.TIME_ONLY, f.NONE)
     ):
         return b"", False
     row[:] = -1
-    row[p.KIND] = p.NONE
-    head = raw[: p.HEAD]
+    row[f.KIND] = f.NONE
+    head = raw[: f.HEAD]
     for kind, rule in _RULES:
         if fit := rule.match(head):
             _fill(row, kind, fit, at)
@@ -140,14 +142,14 @@ def understand(raw: bytes, at: int, mode: int, row: np.ndarray, extra_at: int) -
 
 def _kernel(text: bytes, at: int, mode: int, row: np.ndarray) -> bool:
     """Run the kernel on `text`; the positions in `row` are made relative to `at`."""
-    buf = np.frombuffer(bytearray(text[: p.HEAD]), np.uint8)
+    buf = np.frombuffer(bytearray(text[: f.HEAD]), np.uint8)
     if not buf.size:
         return False
-    kind = p.prefix(buf, 0, buf.size, mode, row)
-    if kind <= p.NONE:
-        row[p.KIND] = p.NONE
+    kind = prefix(buf, 0, buf.size, mode, row)
+    if kind <= f.NONE:
+        row[f.KIND] = f.NONE
         return False
-    for column in (p.TS0, p.TS1, p.LEVEL0, p.LEVEL1, p.THREAD0, p.THREAD1, p.LOGGER0, p.LOGGER1, p.MESSAGE):
+    for column in (f.TS0, f.TS1, f.LEVEL0, f.LEVEL1, f.THREAD0, f.THREAD1, f.LOGGER0, f.LOGGER1, f.MESSAGE):
         if row[column] >= 0:
             row[column] += at
     return True
@@ -156,13 +158,13 @@ def _kernel(text: bytes, at: int, mode: int, row: np.ndarray) -> bool:
 def _fill(row: np.ndarray, kind: int, fit: re.Match[bytes], at: int) -> None:
     groups = fit.groupdict()
     thread = "thread2" if groups.get("thread") is None and groups.get("thread2") is not None else "thread"
-    for name, column in (("ts", p.TS0), ("level", p.LEVEL0), (thread, p.THREAD0), ("logger", p.LOGGER0)):
+    for name, column in (("ts", f.TS0), ("level", f.LEVEL0), (thread, f.THREAD0), ("logger", f.LOGGER0)):
         if groups.get(name) is not None:
             row[column], row[column + 1] = at + fit.start(name), at + fit.end(name)
     # Columns of TS0/TS1 and the others are neighbours, MS is filled below.
-    row[p.MS], row[p.ZONE], row[p.FRACTION] = when(groups["ts"].decode("ascii", "replace"))
-    row[p.MESSAGE] = at + fit.end()
-    row[p.KIND] = kind
+    row[f.MS], row[f.ZONE], row[f.FRACTION] = when(groups["ts"].decode("ascii", "replace"))
+    row[f.MESSAGE] = at + fit.end()
+    row[f.KIND] = kind
 
 
 def when(text: str | int | float | None) -> tuple[int, int, int]:
@@ -176,12 +178,12 @@ def when(text: str | int | float | None) -> tuple[int, int, int]:
             if abs(text) < 1e11
             else text // (1 if abs(text) < 1e14 else 1000 if abs(text) < 1e17 else 1_000_000)
         )
-        return (p.NO_TIME, p.NO_ZONE, -1) if ms is None else (ms, 0, ms % 1000)
+        return (f.NO_TIME, f.NO_ZONE, -1) if ms is None else (ms, 0, ms % 1000)
     if not isinstance(text, str):
-        return p.NO_TIME, p.NO_ZONE, -1
-    buf, row = np.frombuffer(bytearray(text.encode()[:64] or b" "), np.uint8), np.empty(p.FIELDS, np.int64)
-    if p.time_at(buf, 0, buf.size, row) > 0:
-        return int(row[p.MS]), int(row[p.ZONE]), int(row[p.FRACTION])
+        return f.NO_TIME, f.NO_ZONE, -1
+    buf, row = np.frombuffer(bytearray(text.encode()[:64] or b" "), np.uint8), np.empty(f.FIELDS, np.int64)
+    if time_at(buf, 0, buf.size, row) > 0:
+        return int(row[f.MS]), int(row[f.ZONE]), int(row[f.FRACTION])
     short = re.fullmatch(r"(\d\d)[-/](\d\d)[-/](\d\d) (\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?", text)
     if short:
         a, b, c, hour, minute, second = (int(g) for g in short.groups()[:6])
@@ -189,8 +191,8 @@ def when(text: str | int | float | None) -> tuple[int, int, int]:
         year, month, day = (2000 + c, a, b) if a <= 12 <= c else (2000 + a, b, c)
         fraction = int(short.group(7).ljust(3, "0")[:3]) if short.group(7) else -1
         printed = ms_of(year, month, day, hour, minute, second)
-        return (p.NO_TIME, p.NO_ZONE, -1) if printed is None else (printed + max(fraction, 0), p.NO_ZONE, fraction)
-    return p.NO_TIME, p.NO_ZONE, -1
+        return (f.NO_TIME, f.NO_ZONE, -1) if printed is None else (printed + max(fraction, 0), f.NO_ZONE, fraction)
+    return f.NO_TIME, f.NO_ZONE, -1
 
 
 def _first(entry: dict[str, Any], names: tuple[str, ...]) -> Any:
@@ -218,7 +220,7 @@ def _json(raw: bytes, mode: int, row: np.ndarray, extra_at: int) -> tuple[bytes,
         text = entry["log"].rstrip("\r\n").encode("utf-8", "replace").replace(b"\n", b"\r")
         if not _kernel(text, extra_at, mode, row):
             row[:] = -1
-            row[p.KIND] = p.NONE
+            row[f.KIND] = f.NONE
         return text, True
     entry = next((entry[name] for name in _WRAPPED if isinstance(entry.get(name), dict)), entry)
     message, time = _first(entry, _MESSAGE), _first(entry, _TIME)
@@ -226,32 +228,32 @@ def _json(raw: bytes, mode: int, row: np.ndarray, extra_at: int) -> tuple[bytes,
         time = time.get("epochSecond")
     if not isinstance(message, str) or not isinstance(time, str | int | float):
         return b"", False
-    row[p.MS], row[p.ZONE], row[p.FRACTION] = when(time)
+    row[f.MS], row[f.ZONE], row[f.FRACTION] = when(time)
     stack = _first(entry, _STACK)
     if stack is None and _first(entry, _LEVELS) is None:
         # A collector that takes lines as they are: what it holds may be a line of a layout, or one of a stack trace.
         text = message.rstrip("\r\n").encode("utf-8", "replace")
         if _TRACE.match(text):
             row[:] = -1
-            row[p.KIND] = p.NONE
+            row[f.KIND] = f.NONE
             return text, True
         own = row.copy()
-        if _kernel(text, extra_at, mode, row) and row[p.KIND] != p.TIME_ONLY:
+        if _kernel(text, extra_at, mode, row) and row[f.KIND] != f.TIME_ONLY:
             return text.replace(b"\n", b"\r"), True
         row[:] = own
     out = bytearray()
     for column, value in (
-        (p.TS0, time),
-        (p.LEVEL0, _first(entry, _LEVELS)),
-        (p.THREAD0, _first(entry, _THREAD)),
-        (p.LOGGER0, _first(entry, _LOGGER)),
-        (p.MORE0, stack if isinstance(stack, str) else None),
+        (f.TS0, time),
+        (f.LEVEL0, _first(entry, _LEVELS)),
+        (f.THREAD0, _first(entry, _THREAD)),
+        (f.LOGGER0, _first(entry, _LOGGER)),
+        (f.MORE0, stack if isinstance(stack, str) else None),
     ):
         if value is not None:
             row[column] = extra_at + len(out)
             out += str(value).encode("utf-8", "replace")
             row[column + 1] = extra_at + len(out)
-    row[p.MESSAGE] = extra_at + len(out)
+    row[f.MESSAGE] = extra_at + len(out)
     out += message.encode("utf-8", "replace")
-    row[p.KIND] = p.JSON
+    row[f.KIND] = f.JSON
     return bytes(out), True

@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 
 from kit.formats.logs import fallback_layouts
+from kit.formats.logs import fields as f
 from kit.formats.logs import lines as ln
-from kit.formats.logs import prefix as p
 from kit.formats.logs.entries import read
 
 STEP: Final = 64 << 10
@@ -29,10 +29,10 @@ def last_entry(file: io.FileIO, begin: int, end: int, mode: int) -> int:
             starts, ends = starts[1:], ends[1:]  # the first of these lines began earlier
         if starts.size:
             rows = ln.rows(raw, starts, ends, mode)
-            for i in np.flatnonzero(rows[:, p.KIND] == p.RARE).tolist():
+            for i in np.flatnonzero(rows[:, f.KIND] == f.RARE).tolist():
                 line = raw[starts[i] : min(ends[i], starts[i] + ln.CAP)].tobytes()
                 fallback_layouts.understand(line, int(starts[i]), mode, rows[i], int(raw.size))
-            headed = np.flatnonzero(rows[:, p.KIND] > p.NONE)
+            headed = np.flatnonzero(rows[:, f.KIND] > f.NONE)
             if headed.size:
                 return start + int(starts[headed[-1]])
             if start == begin:

@@ -9,10 +9,14 @@ import pyarrow as pa
 from numba import njit
 
 from kit.formats.commitlog.simd import ONE, load64, low_bit, match32, store64
-from kit.formats.logs.prefix import FIELDS, KIND, NONE, classify, in_trace
+from kit.formats.logs.fields import FIELDS, KIND, NONE
+from kit.formats.logs.prefix import classify
+from kit.formats.logs.words import in_trace
 
 CAP: Final = 1 << 20
 """Bytes of a message (or a trace) that are kept; of a longer one the start and the end, the cut noted between them."""
+TAIL: Final = 128 << 10
+"""Bytes kept of the end of a longer one: RocketMQ prints a message first and what happened to it behind it."""
 
 
 @njit("int64(uint8[::1],int64[::1],int64[::1],int64[:,::1],boolean,int64[::1])", cache=True, nogil=True)
@@ -231,3 +235,26 @@ def rows(buf: np.ndarray, starts: np.ndarray, ends: np.ndarray, mode: int) -> np
     out = np.empty((starts.size, FIELDS), np.int64)
     classify(buf, starts, ends, mode, out)
     return out
+
+
+def clipped(head: np.ndarray, tail: np.ndarray, size: int) -> np.ndarray:
+    """Return the two ends of a text of `size` bytes with a note of the cut between them; no UTF-8 character is cut in two."""
+    head, tail = _whole(head, last=True), _whole(tail, last=False)
+    note = f"…[{size - head.size - tail.size} bytes cut]…".encode()
+    return np.concatenate([head, np.frombuffer(note, np.uint8), tail])
+
+
+def _whole(data: np.ndarray, *, last: bool) -> np.ndarray:
+    """Return `data` without a UTF-8 character cut in two at its end (`last`) or start."""
+    if last:
+        for back in range(1, min(4, data.size) + 1):
+            c = int(data[-back])
+            if c < 0x80:
+                break
+            if c >= 0xC0:
+                return data[:-back] if back < (2 if c < 0xE0 else 3 if c < 0xF0 else 4) else data
+        return data
+    skip = 0
+    while skip < min(3, data.size) and data[skip] & 0xC0 == 0x80:
+        skip += 1
+    return data[skip:]

@@ -9,14 +9,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kit.formats.logs import fields as f
 from kit.formats.logs import lines as ln
-from kit.formats.logs import prefix as p
 from kit.formats.logs.schema import EVENT_FIELDS, SCHEMA
 from kit.formats.values import NANO_LAST_MS
 from kit.rocketmq.log_events import catalogue
 from kit.rocketmq.log_layouts import BROKER_SIDE, BY_SLUG
 
-_SLUGS: Final = pa.array([*p.SLUG_OF_KIND.values(), "client-4.3"], pa.string())
+_SLUGS: Final = pa.array([*f.SLUG_OF_KIND.values(), "client-4.3"], pa.string())
 _CLIENT_4_3: Final = len(_SLUGS) - 1
 _FIXED: Final = np.array([BY_SLUG[s].zone == "GMT+8" for s in _SLUGS.to_pylist()])
 _BROKER_ZONE: Final = np.array([s in ("broker", "stats", "watermark") for s in _SLUGS.to_pylist()])
@@ -47,13 +47,13 @@ class Piece:
     def mode(self) -> int:
         """Return what the prefix kernel should take the file for."""
         return (
-            p.BROKER_SIDE
+            f.BROKER_SIDE
             if self.source in BROKER_SIDE
-            else p.CLIENT
+            else f.CLIENT
             if self.source == "client"
-            else p.APP
+            else f.APP
             if self.source == "app"
-            else p.ANY
+            else f.ANY
         )
 
 
@@ -84,13 +84,13 @@ def table(
 ) -> pa.RecordBatch:
     """Return the columns of entries whose fields point into `buf`; `message` and `trace` are Arrow offsets and data, `found` (entry, event) pairs."""
     n = rows.shape[0]
-    kind = rows[:, p.KIND].copy()
-    twice = (kind == p.CLIENT_4) & (rows[:, p.FRACTION] == rows[:, p.MS] // 1000 % 60)
-    ms = rows[:, p.MS].copy()
+    kind = rows[:, f.KIND].copy()
+    twice = (kind == f.CLIENT_4) & (rows[:, f.FRACTION] == rows[:, f.MS] // 1000 % 60)
+    ms = rows[:, f.MS].copy()
     if piece.seconds_twice is not None:
-        twice = (kind == p.CLIENT_4) & piece.seconds_twice
+        twice = (kind == f.CLIENT_4) & piece.seconds_twice
     # The fraction of these is no time: 10:22:31,031 is some moment in second 31.
-    ms[twice] -= np.maximum(rows[twice, p.FRACTION], 0)
+    ms[twice] -= np.maximum(rows[twice, f.FRACTION], 0)
     kind[twice] = _CLIENT_4_3
 
     def column(begin: int) -> pa.Array:
@@ -103,16 +103,16 @@ def table(
         pa.array(count, pa.int32()),
         _times(
             ms,
-            rows[:, p.ZONE],
+            rows[:, f.ZONE],
             kind,
-            (kind == p.NONE) | (ms < 0) | (rows[:, p.TS0] < 0) | (kind == p.MQADMIN),
+            (kind == f.NONE) | (ms < 0) | (rows[:, f.TS0] < 0) | (kind == f.MQADMIN),
             piece,
             options,
         ),
-        column(p.TS0),
-        column(p.LEVEL0),
-        column(p.THREAD0),
-        column(p.LOGGER0),
+        column(f.TS0),
+        column(f.LEVEL0),
+        column(f.THREAD0),
+        column(f.LOGGER0),
         pa.repeat(pa.scalar(piece.source), n),
         ln.strings(*message, piece.encoding),
         ln.strings(*trace, piece.encoding, np.diff(trace[0]) == 0),
@@ -131,7 +131,7 @@ def _times(
     ms: np.ndarray, zone: np.ndarray, kind: np.ndarray, none: np.ndarray, piece: Piece, options: Options
 ) -> pa.Array:
     """Return instants. A zone in the line wins, then the declared one, then that of the layout, then the one given for the file, then UTC."""
-    printed = zone != p.NO_ZONE
+    printed = zone != f.NO_ZONE
     broker = _BROKER_ZONE[kind]
     fixed = _FIXED[kind]
     none = none | (ms > NANO_LAST_MS)

@@ -1,135 +1,49 @@
 """The numba kernel that understands the prefix of one log line: its time, level, thread and logger.
 
-No regular expression: the columns of the time are fixed, the rest is found by its separators. Slugs as in `kit.rocketmq.log_layouts`.
+No regular expression: the columns of the time are fixed, the rest is found by its separators.
 """
 
 # mypy: disable-error-code="assignment"
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 from numba import njit
 
-from kit.formats.logs.clock import (
-    FIELDS,
+from kit.formats.logs.clock import time_at
+from kit.formats.logs.fields import (
+    ANY,
+    APP,
+    BROKER,
+    BROKER_SIDE,
+    CLIENT,
+    CLIENT_4,
+    CLIENT_5,
     FRACTION,
+    HEAD,
     KIND,
     LEVEL0,
     LEVEL1,
+    LEVEL_ONLY,
+    LOG4J,
+    LOGBACK,
     LOGGER0,
     LOGGER1,
     MESSAGE,
-    MORE0,
-    MORE1,
-    MS,
-    NO_TIME,
     NO_ZONE,
+    NONE,
+    RARE,
+    SPRING,
+    STATS,
     THREAD0,
     THREAD1,
+    THREAD_FIRST,
+    TIME_ONLY,
     TS0,
     TS1,
+    WATERMARK,
     ZONE,
-    number,
-    time_at,
-    word,
 )
-
-__all__ = [
-    "FIELDS",
-    "FRACTION",
-    "KIND",
-    "LEVEL0",
-    "LEVEL1",
-    "LOGGER0",
-    "LOGGER1",
-    "MESSAGE",
-    "MORE0",
-    "MORE1",
-    "MS",
-    "NO_TIME",
-    "NO_ZONE",
-    "THREAD0",
-    "THREAD1",
-    "TS0",
-    "TS1",
-    "ZONE",
-    "time_at",
-]
-
-NONE, BROKER, STATS, WATERMARK, CLIENT_4, CLIENT_5, LOGBACK, THREAD_FIRST, SPRING, LOG4J, LEVEL_ONLY, TIME_ONLY = range(
-    12
-)
-RARE: Final = -1
-"""Kind of a line not understood here although there is something like a time in it: for the regular expressions."""
-
-APP, ANY, BROKER_SIDE, CLIENT = -1, 0, 1, 2
-"""What the file is known to be: decides where two layouts look the same."""
-
-HEAD: Final = 4096
-"""No prefix is looked for behind so many bytes of a line."""
-
-JSON, NO_DATE, LEVEL_FIRST, SHORT_YEAR, SYSLOG, CHAT, MQADMIN = range(12, 19)
-"""Kinds that only `kit.formats.logs.fallback_layouts` gives."""
-
-_KINDS: Final = (
-    "unknown",
-    "broker",
-    "stats",
-    "watermark",
-    "client-4.8",
-    "client-5",
-    "logback",
-    "logback-thread-first",
-    "spring-boot",
-    "log4j",
-    "level-only",
-    "time-only",
-    "json",
-    "no-date",
-    "level-first",
-    "short-year",
-    "syslog",
-    "chat",
-    "mqadmin",
-)
-SLUG_OF_KIND: Final = dict(enumerate(_KINDS))
-
-
-@njit("int64(uint8[::1],int64,int64)", cache=True, nogil=True)
-def _level(buf, p, e):  # type: ignore[no-untyped-def]
-    """Return the length of the level that is at `p` in any case, 0 for none."""
-    # A word as a number of base 32: TRACE DEBUG INFO WARN ERROR FATAL WARNING SEVERE NOTICE.
-    n = 0
-    key = np.int64(0)
-    while p + n < e and n < 8:
-        c = np.int64(buf[p + n]) & 0xDF
-        if c < 65 or c > 90:
-            break
-        key = key * 32 + (c - 64)
-        n += 1
-    if p + n < e and word(buf[p + n]):
-        return 0
-    if key in (21562469, 4360871, 309455, 755278, 5851634, 6344748, 24748959175, 643503685, 486155365):
-        return n
-    return 0
-
-
-@njit("int64(uint8[::1],int64,int64)", cache=True, nogil=True)
-def _dotted(buf, s, e):  # type: ignore[no-untyped-def]
-    """Tell (1 or 0) whether s..e looks like a Java class name with its package."""
-    if e <= s or buf[s] < 97 or buf[s] > 122:
-        return 0
-    dots = 0
-    for i in range(s, e):
-        c = buf[i]
-        if c == 46:
-            dots += 1
-            if i + 1 >= e or not (65 <= buf[i + 1] <= 90 or 97 <= buf[i + 1] <= 122):
-                return 0
-        elif not (word(c) or c == 36):
-            return 0
-    return 1 if dots else 0
+from kit.formats.logs.words import clients_logger, dotted, in_trace, level, number
 
 
 @njit("int64(uint8[::1],int64,int64,int64,int64[::1])", cache=True, nogil=True)
@@ -143,7 +57,7 @@ def _broker(buf, p, e, mode, row):  # type: ignore[no-untyped-def]
             row[MESSAGE] = p + 2
             return WATERMARK
         return 0
-    n = _level(buf, p, e)
+    n = level(buf, p, e)
     if n == 0 or p + n + 2 >= e or buf[p + n] != 32:
         return 0
     row[LEVEL0], row[LEVEL1] = p, p + n
@@ -161,7 +75,7 @@ def _broker(buf, p, e, mode, row):  # type: ignore[no-untyped-def]
         if buf[i] != 32:
             continue
         if buf[i + 1] == 45 and (i + 2 >= e or buf[i + 2] == 32):
-            if mode != BROKER_SIDE and (blanks or buf[p] == 91 or _dotted(buf, p, i)):
+            if mode != BROKER_SIDE and (blanks or buf[p] == 91 or dotted(buf, p, i)):
                 return 0
             row[THREAD0], row[THREAD1] = p, i
             row[MESSAGE] = min(i + 3, e)
@@ -170,30 +84,6 @@ def _broker(buf, p, e, mode, row):  # type: ignore[no-untyped-def]
         if blanks > 3:
             return 0
     return 0
-
-
-@njit("boolean(uint8[::1],int64,int64)", cache=True, nogil=True)
-def _rocketmq(buf, s, e):  # type: ignore[no-untyped-def]
-    """Tell whether the logger s..e is one of the client's own: Rocketmq…, RocketMQ…, io.netty…"""
-    if e - s < 8:
-        return False
-    if (
-        buf[s] == 82
-        and buf[s + 1] == 111
-        and buf[s + 2] == 99
-        and buf[s + 3] == 107
-        and buf[s + 4] == 101
-        and buf[s + 5] == 116
-    ):
-        return True
-    return (
-        buf[s] == 105
-        and buf[s + 1] == 111
-        and buf[s + 2] == 46
-        and buf[s + 3] == 110
-        and buf[s + 4] == 101
-        and buf[s + 5] == 116
-    )
 
 
 @njit("int64(uint8[::1],int64,int64,int64,int64[::1])", cache=True, nogil=True)
@@ -249,7 +139,7 @@ def _general(buf, p, e, mode, row):  # type: ignore[no-untyped-def]
                 a += 1
             while b > a and buf[b - 1] == 32:
                 b -= 1
-            n = _level(buf, a, b)
+            n = level(buf, a, b)
             if n and n == b - a and row[LEVEL0] < 0:
                 row[LEVEL0], row[LEVEL1] = a, b
                 level_first = row[THREAD0] < 0
@@ -285,7 +175,7 @@ def _general(buf, p, e, mode, row):  # type: ignore[no-untyped-def]
             if buf[end] < 48 or buf[end] > 57:
                 digits = False
             end += 1
-        n = _level(buf, p, end)
+        n = level(buf, p, end)
         if n and row[LEVEL0] < 0 and (n == end - p or (n == end - p - 1 and buf[end - 1] == 58)):
             row[LEVEL0], row[LEVEL1] = p, p + n
             level_first = row[THREAD0] < 0
@@ -293,7 +183,7 @@ def _general(buf, p, e, mode, row):  # type: ignore[no-untyped-def]
         elif digits and row[LOGGER0] < 0:
             numbered = True
         elif row[LOGGER0] < 0 and end > p:
-            if buf[end - 1] == 58 and row[LEVEL0] >= 0 and (row[THREAD0] >= 0 or _dotted(buf, p, end - 1)):
+            if buf[end - 1] == 58 and row[LEVEL0] >= 0 and (row[THREAD0] >= 0 or dotted(buf, p, end - 1)):
                 row[LOGGER0], row[LOGGER1] = p, end - 1
                 row[MESSAGE] = min(end + 1, e)
                 if spring:
@@ -313,22 +203,6 @@ def _general(buf, p, e, mode, row):  # type: ignore[no-untyped-def]
         p += 1
     row[MESSAGE] = p
     return LEVEL_ONLY if row[LEVEL0] >= 0 else TIME_ONLY
-
-
-@njit("boolean(uint8[::1],int64,int64)", cache=True, nogil=True)
-def in_trace(buf, p, e):  # type: ignore[no-untyped-def]
-    """Tell whether p..e is a line of a Java stack trace: `at …`, `... 12 more`, `Caused by: …`."""
-    while p < e and (buf[p] == 32 or buf[p] == 9):
-        p += 1
-    if e - p < 4:
-        return False
-    if buf[p] == 97 and buf[p + 1] == 116 and buf[p + 2] == 32:
-        return True
-    if buf[p] == 46 and buf[p + 1] == 46 and buf[p + 2] == 46 and buf[p + 3] == 32:
-        return True
-    if e - p <= 10 or buf[p] != 67 or buf[p + 6] != 32:
-        return False
-    return buf[p + 1] == 97 and buf[p + 2] == 117 and buf[p + 3] == 115 and buf[p + 4] == 101 and buf[p + 5] == 100
 
 
 @njit("int64(uint8[::1],int64,int64,boolean)", cache=True, nogil=True)
@@ -412,7 +286,7 @@ def prefix(buf, s, e, mode, row):  # type: ignore[no-untyped-def]
             kind == LOG4J
             and row[FRACTION] >= 0
             and buf[row[TS0] + 19] == 44
-            and (mode == CLIENT or _rocketmq(buf, row[LOGGER0], row[LOGGER1]))
+            and (mode == CLIENT or clients_logger(buf, row[LOGGER0], row[LOGGER1]))
         ):
             kind = CLIENT_4
         if kind == TIME_ONLY and in_trace(buf, row[MESSAGE], e):

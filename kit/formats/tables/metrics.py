@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 
 from kit.evidence.files import open_readonly
-from kit.formats.logs.clock import NO_ZONE
 from kit.formats.logs.entries import instants
 from kit.formats.logs.fallback_layouts import when
+from kit.formats.logs.fields import NO_ZONE
 from kit.formats.values import instant
 
 SCHEMA: Final = pa.schema(

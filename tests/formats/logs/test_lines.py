@@ -112,7 +112,7 @@ def test_windows_give_the_same_entries(tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_giant_line_keeps_start_and_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folded: str) -> None:
     monkeypatch.setattr(entries, "WINDOW", 1 << 20)
     monkeypatch.setattr(lines, "CAP", 1 << 18)
-    monkeypatch.setattr(entries, "TAIL", 1 << 16)
+    monkeypatch.setattr(lines, "TAIL", 1 << 16)
     tail = "] has been checked too many times, so discard it"
     message = "MsgExt:" + "中" * 1_000_000 + tail
     path = write(
@@ -126,7 +126,7 @@ def test_a_giant_line_keeps_start_and_end(tmp_path: Path, monkeypatch: pytest.Mo
     assert giant["message"].startswith("MsgExt:中中")
     assert giant["message"].endswith("中" + tail)
     cut = int(re.search(r"…\[(\d+) bytes cut\]…", giant["message"]).group(1))  # type: ignore[union-attr]
-    note = len(entries.clipped(cut).encode())
+    note = len(f"…[{cut} bytes cut]…".encode())
     assert len(giant["message"].encode()) - note + cut == len(message.encode())
     assert giant["trace"] == ("\tat a.b(C.java:1)" if folded else None)
     assert (after["line"], after["message"], after["lines"]) == (3 + folded.count("\n"), "next", 1)

@@ -16,7 +16,7 @@ from kit.analysis.messages import record_stage
 from kit.case import scan
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, Step, supporting
 from kit.formats.commitlog.schema import promoted
 from kit.i18n import T
 from kit.rocketmq import names
@@ -196,13 +196,8 @@ def _on_the_way(case: Case) -> Step:
     both = late.merge(arrived.assign(arrived=True), "left", same)
     open_ = both[both["arrived"].isna()]
     count = int(open_["uniq_key"].nunique())
-    return Step(
-        ON_THE_WAY.say(count=count) if count else NONE_WAITS,
-        "supporting",
-        True if count else None,
-        refs.records_at(case, open_, 2) if count else (),
-        id="on-the-way",
-    )
+    said = ON_THE_WAY.say(count=count) if count else NONE_WAITS
+    return supporting(said, count, refs.records_at(case, open_, 2) if count else (), "on-the-way")
 
 
 def _failed_step(case: Case, happened: bool) -> Step:

@@ -89,7 +89,7 @@ def examine(case: Case) -> Finding:
     lines = max(int(failed["count"].sum()), int(named["count"].sum()))
     sized = max(int(failed.loc[failed["status"].isin(FOR_SIZE), "count"].sum()), int(named["count"].sum()))
     looked = case.has_source("store") or case.has_source("broker")
-    quoted = (*refusals.quote(case, failed, 2), *refusals.quote(case, named, 1))
+    quoted = (*refs.lines(case, failed, 2), *refs.lines(case, named, 1))
     finding.steps = [
         Step(
             FAILED.say(count=lines, for_size=sized),

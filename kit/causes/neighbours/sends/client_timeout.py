@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kit.analysis import refs
-from kit.analysis.sends import attempts, busy, sends
+from kit.analysis.sends import attempts, sends
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, Step, supporting
 from kit.i18n import T
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def examine(case: Case) -> Finding:
     outcome = (ledger.outcome_by_kind or {}).get("CLIENT_TIMEOUT")
     happened = bool(count or tries)
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
-    quoted = attempts.quotes(case, ("CLIENT_TIMEOUT",), 2) or (busy.quoted_rows(case, mine, 2) if len(mine) else ())
+    quoted = attempts.quotes(case, ("CLIENT_TIMEOUT",), 2) or (refs.lines(case, mine, 2) if len(mine) else ())
     late = refs.seen(case, "late-response-stored")
     finding.steps = [
         Step(
@@ -83,23 +83,12 @@ def examine(case: Case) -> Finding:
         )
     ]
     if happened:
-        finding.steps.append(
-            Step(
-                STORED.say(stored=outcome["stored"]) if outcome else STORED_OPEN,
-                "supporting",
-                True if outcome and outcome["stored"] else None,
-                id="stored-all-the-same",
-            )
-        )
-        finding.steps.append(
-            Step(
-                LATE.say(count=late.count),
-                "supporting",
-                True if late else None,
-                refs.quote(case, late, 2),
-                id="late-answers",
-            )
-        )
+        said = STORED.say(stored=outcome["stored"]) if outcome else STORED_OPEN
+        answered = LATE.say(count=late.count)
+        finding.steps += [
+            supporting(said, outcome and outcome["stored"], id_="stored-all-the-same"),
+            supporting(answered, late, refs.quote(case, late, 2), "late-answers"),
+        ]
         why = WHY.say(stored=outcome["stored"], count=count) if outcome else WHY_OPEN.say()
         finding.summary = (
             SUMMARY.say(count=count, stored=outcome["stored"], lost=outcome["lost"])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kit.analysis.sends import attempts, busy, sends, stored
+from kit.analysis.sends import attempts, sends, stored
 from kit.causes import collect_next
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
 from kit.i18n import T
@@ -77,7 +77,7 @@ def examine(case: Case) -> Finding:
     messages, copies = int(found["uniq_key"].nunique()), len(found)
     rows = found.sort_values(["uniq_key", "store_timestamp", "offset_msg_id"], ignore_index=True)
     finding.steps = [
-        Step(TWICE.say(messages=messages, apart=apart), "deciding", True, busy.copy_refs(rows), id="stored-twice"),
+        Step(TWICE.say(messages=messages, apart=apart), "deciding", True, stored.copy_refs(rows), id="stored-twice"),
         again,
     ]
     finding.figures = {"messages": messages, "copies": copies, "on_several_brokers": several}

@@ -88,10 +88,10 @@ def examine(case: Case) -> Finding:
             FOREIGN.say(count=len(found), hosts=_hosts(found)),
             "deciding",
             True,
-            _lines(case, found) + _records(found),
+            refs.lines(case, found, 2) + _records(found),
             id="foreign-answers",
         ),
-        Step(WRONG.say(count=len(wrong)), "deciding", True, _lines(case, wrong), id="wrong-answers")
+        Step(WRONG.say(count=len(wrong)), "deciding", True, refs.lines(case, wrong, 2), id="wrong-answers")
         if len(wrong)
         else Step(NOT_WRONG, "deciding", agree, id="wrong-answers"),
     ]
@@ -145,10 +145,6 @@ def _foreign(case: Case) -> pd.DataFrame:
 def _hosts(frame: pd.DataFrame) -> list[str]:
     pairs = frame[["born_host", "address"]].map(lambda a: str(a).rsplit(":", 1)[0])
     return sorted({f"{row['born_host']} → {row['address']}" for row in pairs.to_dict("records")})[:5]
-
-
-def _lines(case: Case, frame: pd.DataFrame) -> tuple[Ref, ...]:
-    return case.refs((str(row["file"]), int(row["line"])) for row in frame.head(2).to_dict("records"))
 
 
 def _records(frame: pd.DataFrame) -> tuple[Ref, ...]:

@@ -132,3 +132,20 @@ class Fix:
         T("None: it only looks."),
         T("The next triage names an explanation with its share of the failed sends."),
     )
+
+
+BY_WHY = {
+    "gc": Fix.GC,
+    "process-stood-still": Fix.STOPPED,
+    "stall": Fix.STOPPED,
+    "page-cache": Fix.PAGES,
+    "flush": Fix.PAGES,
+    "lock": Fix.LOCK,
+    "transient-pool": Fix.POOL,
+    "replication": Fix.REPLICA,
+    "co-located-load": Fix.HOST,
+    "host": Fix.MORE,
+    "queue-wait": Fix.MORE,
+    "half-topic": Fix.HALF_TOPIC,
+}
+"""What fits each explanation: action, why, risk, how to verify."""

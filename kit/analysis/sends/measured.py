@@ -1,0 +1,52 @@
+"""What was measured beside the records while a broker was busy: the blocks of watermark.log, the metrics of its host."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pyarrow.dataset as ds
+
+from kit.analysis import refs
+from kit.case import said
+from kit.case.memoize import per_case
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+
+@per_case
+def watermarks(case: Case) -> pd.DataFrame:
+    """Return the blocks of watermark.log: file, line (of the first line), ts (naive UTC), send_queue (size)."""
+    if not refs.seen(case, "watermark"):
+        return pd.DataFrame({"file": [], "line": [], "ts": pd.to_datetime([]), "send_queue": []})
+    rows = said.frame(case, ("watermark",), ("file", "line", "ts"), ds.field("ts").is_valid())
+    rows["send_queue"] = pd.to_numeric(rows["size"].where(rows["queue"] == "Send"), errors="coerce")
+    blocks = rows.groupby(["file", "ts"], sort=True).agg(line=("line", "min"), send_queue=("send_queue", "max"))
+    return blocks.reset_index()
+
+
+def holes(case: Case) -> pd.DataFrame:
+    """Return the times in which watermark.log has no block: file, line (of the block behind), start, end (naive UTC),
+    seconds between the blocks.
+    """
+    blocks = watermarks(case)
+    found = (
+        blocks.assign(start=blocks.groupby("file")["ts"].shift()).rename(columns={"ts": "end"}).dropna(subset="start")
+    )
+    found["seconds"] = (found["end"] - found["start"]).dt.total_seconds()
+    return found[found["seconds"] >= 2].sort_values(["start", "file"], ignore_index=True)[
+        ["file", "line", "start", "end", "seconds"]
+    ]
+
+
+def host_metrics(case: Case, names: list[str]) -> pd.DataFrame:
+    """Return the host metrics of these names: file, line, ts, origin, subject, name, value; the averages since boot
+    left out.
+    """
+    table = ds.dataset(case.folder("metrics"), format="parquet").to_table(filter=ds.field("name").isin(names))
+    found = table.to_pandas()
+    first = found.groupby(["file", "subject", "name"], dropna=False).cumcount() == 0
+    known = np.isfinite(found["value"].to_numpy(dtype="float64", na_value=np.nan))
+    return found[known & ~(first & found["origin"].isin(["iostat", "vmstat"]))].reset_index(drop=True)

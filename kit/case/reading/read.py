@@ -1,0 +1,35 @@
+"""One table of a case as its readers give it: Spark's, or the tasks of this process."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kit.case import tables
+from kit.case.reading import big_tables, small_tables
+from kit.evidence.unread import Unread
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from kit.case.case import Case
+
+
+def table(
+    case: Case, name: str, spec: tables.Spec, part: Path, *, public: bool = False
+) -> DataFrame | list[tables.Task]:
+    """Return what fills the folder `part` with a table; `public`: as users see it, not as the workspace keeps it."""
+    options: dict[str, Any] = {"tz_broker": case.options.tz_broker, "tz_app": case.options.tz_app, "public": public}
+    if spec.zoned:
+        options["zones"] = {file: zone.zone for file, zone in case.zones.items()}
+    for needed in tables.NEEDS.get(name, ()):
+        options[needed] = case.folder(needed)
+    tables.changed(name, case.found, Unread(str(part)))
+    if name not in tables.BY_SPARK:
+        return small_tables.tasks(name, case.found, options, part)
+    if not public:
+        options["adopt"] = partial(case.workspace.adopt_parts, name, part)
+    if case.reads_here:
+        return big_tables.here(name, case.found, options, part)
+    return big_tables.frame(case.spark, name, case.found, options, part)

@@ -1,0 +1,64 @@
+"""The zones of a case's files, settled once and kept, and the spans of times that follow from them."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+from collections.abc import Collection, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+
+from kit.evidence import workspace as ws
+from kit.evidence.unread import QUIET, Unread
+from kit.formats.printed_times import converter
+from kit.inventory import inventory as inv
+from kit.inventory import spans, zones
+from kit.rocketmq.log_layouts import BROKER_SIDE
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+    from kit.inventory.model import Item
+
+
+def settled(case: Case, *, from_table: bool) -> dict[str, zones.Zone]:
+    """Return which zone each floating file is read in; `from_table`: the table of messages is to be built anyway."""
+    key = f"zones-{ws.code_hash(*ws.READING)}-{case.options.digest()}"
+    kept = case.workspace.read_json(key)
+    if kept is None:
+        items = [i for i in case.found.items if i.replica_of is None]
+        found = zones.settle(items, partial(_moments, case, from_table), case.options.tz_app)
+        kept = [attrs.asdict(zone) for zone in found.values()]
+        case.workspace.write_json(key, kept)
+    return {zone["file"]: zones.Zone(**zone) for zone in kept}
+
+
+def _moments(case: Case, from_table: bool, names: Collection[str]) -> Mapping[str, tuple[int, ...]]:
+    """Return the times of the records with these ids or keys."""
+    if not names or not case.found.of_kind("commitlog", "dledger"):
+        return {}
+    from kit.case.reading import big_tables, message_times  # whose kernels take a moment to load
+
+    if from_table:
+        with contextlib.suppress(Exception):  # whoever needs the table meets the error again
+            copies = [i.file for i in case.found.of_kind("commitlog", "dledger") if i.replica_of]
+            return message_times.in_table(case.folder("messages"), copies, names)
+    return message_times.of(big_tables.stores(case.found, Unread(mode=QUIET), replicas=False), names)
+
+
+def zoned(case: Case, item: Item) -> Item:
+    """Return a file with the zone its times are read in, and its first and last time in UTC."""
+    if item.kind == "log" and item.first is not None:
+        declared = case.options.tz_broker if item.source in BROKER_SIDE else None
+        return attrs.evolve(item, zone=declared or "+08:00")
+    known = case.zones.get(item.replica_of or item.file)
+    if known is None or item.kind not in inv.TEXTS:
+        return attrs.evolve(item, zone=known.zone if known else None)
+    to_utc = converter(known.zone)
+    try:
+        first, last = (spans.shift(at, to_utc) for at in spans.printed(Path(item.path), item.bytes, dt.UTC))
+    except Exception:  # gone meanwhile, or a time no zone can shift: the span is not known
+        first = last = None
+    return attrs.evolve(item, zone=known.zone, first=first, last=last)

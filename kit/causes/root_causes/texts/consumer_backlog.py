@@ -1,0 +1,43 @@
+"""Sentences of consumer-backlog."""
+
+from __future__ import annotations
+
+from kit.i18n import T
+
+# fmt: off
+TITLE = T("A consumer group is too slow for its topic")
+SUMMARY = T("Group {group} lags {lag} {lag:message|messages} behind on topic {topic} and falls {rate} messages further behind every second.")
+SUMMARY_WHERE = T("Group {group} lags {lag} {lag:message|messages} behind on topic {topic}, growing by {rate} a second; {threads} of {of} consuming threads are in {frame}.")
+NONE = T("No group falls behind in all queues of a topic.")
+MAYBE = T("A consumer holds its pulls back; whether its group falls behind is not shown.")
+GREW = T("The lag of {name} grew from {before} to {after} {after:message|messages} in all {queues} queues that got messages, while its offsets went on.")
+NOT_GREW = T("The lag of a group grew in all queues of a topic while its offsets went on.")
+SHRANK = T("The lag of {name} shrank again, from {before} to {after} {after:message|messages}: a burst that the group works off.")
+MAYBE_TOTAL = T("A group lags at one moment, or by the broker's statistics; whether the lag grows is not shown.")
+MAYBE_LAGS = T("{name} lags in all queues at one moment; whether the lag grows is not shown.")
+ONE_LOOK = T("{name} lags {lag} {lag:message|messages} behind at one moment, in all {queues} queues.")
+SHARED = T("{threads} of {of} consuming threads of group {group} are in {frame}.")
+SERIAL = T("{threads} of {of} consuming threads of group {group} are in {frame}; all but one wait for the same monitor: the listener is serial.")
+SLOW = T("The listener of group {group} takes {ms} ms a message: {threads} threads handle at most {most} {most:message|messages} a second, {arrived} arrive.")
+HELD_BACK = T("The clients of group {group} hold their pulls back because too many messages wait in memory ({count} {count:line|lines}, each for 1,000 refusals).")
+HELD_BACK_SOME = T("A client holds its pulls back because too many messages wait in memory ({count} {count:line|lines}, each for 1,000 refusals).")
+CACHE_FULL = T("A gRPC client receives no more because its cache of messages is full ({count} {count:line|lines}): its listener is slower than what arrives.")
+BEHIND = T("By the broker's statistics, pulls of group {group} on {topic} were up to {seconds} s behind the newest message, in {queues} {queues:queue|queues}.")
+TOTAL = T("Group {group} lags {lag} {lag:message|messages} behind at one moment, all its queues together.")
+NO_REASON = T("Most consuming threads are in the same frame, the listener takes long, or pulls are held back.")
+OTHERS = T("Group {group} keeps up on the same topic: the broker delivers.")
+NO_OTHERS = T("Another group on the same topic keeps up.")
+WANT_POSITIONS = T("whether the lag grows takes the group's offsets at two times")
+WANT_DUMP = T("what the consuming threads are waiting for")
+WANT_STATUS = T("its #Consume RT is the time the listener takes, and it has the stacks of the consuming threads")
+ACTION = T("Make the call in {frame} faster, or give it a time-out; let it run outside the listener where order permits.")
+ACTION_ANY = T("Make the listener faster: find the call that its threads wait for.")
+WHY = T("The listener decides the speed: threads × 1,000 / milliseconds per message.")
+RISK = T("Low, but a time-out makes retries: the listener has to be idempotent.")
+VERIFY = T("consumerProgress shows the difference falling, and #LastTime catching up with the clock.")
+SCALE = T("Run more instances of the group, at most one for each queue, or more threads (consumeThreadMin and consumeThreadMax).")
+SCALE_WHY = T("More messages are handled at once; the queues ({queues}) bound the number of useful instances.")
+SCALE_RISK = T("Medium: what the listener calls has to bear the load, else it becomes slower still.")
+SYNCHRONIZED = T("Remove the lock in {frame}: it lets one message through at a time.")
+SYNCHRONIZED_WHY = T("All other consuming threads wait for the monitor that one of them holds; more threads change nothing.")
+SYNCHRONIZED_RISK = T("Medium: what the lock protects has to be made safe for several threads.")
