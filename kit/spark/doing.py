@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Final
+import time
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 
 PATIENCE: Final = 10.0
 """Seconds Java is given to say that it has cancelled its jobs."""
+TRIES: Final = 10
+"""Times a connection to Java is opened."""
 
 
 @attrs.frozen
@@ -34,12 +37,26 @@ def cancel(context: SparkContext) -> None:
     asking.start()
     asking.join(PATIENCE)
     client = getattr(context._gateway, "_gateway_client", None)
-    own = getattr(client, "thread_connection", None)
-    if client is not None and own is not None:
-        own.connection = None
-        # Py4J meets a KeyboardInterrupt by shutting down every idle connection through itself, and Java then now and then
-        # closes the next one that is opened as well. Those it does not know of end by themselves; threads open new ones.
-        client.deque.clear()
+    if client is not None and hasattr(client, "get_thread_connection"):
+        _reconnect(client)
+
+
+def _reconnect(client: Any) -> None:
+    """Give this thread a connection nobody waits at. With the old one open Py4J would meet the KeyboardInterrupt by
+    shutting down all idle connections, those of other threads too.
+    """
+    from py4j.protocol import Py4JError
+
+    if (waiting := client.get_thread_connection()) is not None:
+        waiting.close()
+    for left in reversed(range(TRIES)):
+        try:
+            client.deque.append(client._create_new_connection())
+            return
+        except (Py4JError, OSError):
+            # Java closes a connection that is opened while it ends another now and then.
+            client.thread_connection.connection = None
+            time.sleep(0.1 if left else 0)
 
 
 def begun(context: SparkContext) -> int:
