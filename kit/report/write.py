@@ -94,8 +94,10 @@ def parsed_logs(case: Case, out: Path, *, form: str) -> list[tuple[str, int]]:
     """Write `out/logs`; return entries per file and layout, and lines that no layout understands."""
     with output.into(out, "logs", case.lang) as folder:
         _table(case, "logs", folder / "logs", form)
-    entries = scan.table(case, "logs", ["file", "layout"]).group_by(["file", "layout"]).aggregate([([], "count_all")])
-    found = scan.frame(entries).sort_values(["file", "layout"])
+    # As plain texts: Arrow groups no column whose batches each have a list of values of their own.
+    entries = scan.table(case, "logs", {name: scan.text(name) for name in ("file", "layout")})
+    counts = entries.group_by(["file", "layout"]).aggregate([([], "count_all")])
+    found = scan.frame(counts).sort_values(["file", "layout"])
     unknown = found.loc[found["layout"] == "unknown", "count_all"].sum()
     counted = [(f"{file} [{layout}]", int(count)) for file, layout, count in found.itertuples(index=False)]
     return [*counted, ("not understood", int(unknown))]

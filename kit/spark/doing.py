@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from typing import TYPE_CHECKING, Any, Final
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 PATIENCE: Final = 10.0
 """Seconds Java is given to say that it has cancelled its jobs."""
+PREPARES: Final = 5.0
+"""Seconds Java is given to begin the job that was asked for."""
 TRIES: Final = 10
 """Times a connection to Java is opened."""
 
@@ -33,12 +36,29 @@ def cancel(context: SparkContext) -> None:
     """Cancel every job, from a signal handler as well. What the calling thread was waiting for is not waited for any more."""
     # The connection of this thread may be waiting for the answer of the very job: Java would not read the request from it
     # before the job is over, and the answer, when it comes, would be taken for that to the next question.
-    asking = threading.Thread(target=context.cancelAllJobs, name="spark-cancel", daemon=True)
+    waits = _waits_for_java()
+    asking = threading.Thread(target=lambda: _cancel(context, begin=waits), name="spark-cancel", daemon=True)
     asking.start()
     asking.join(PATIENCE)
     client = getattr(context._gateway, "_gateway_client", None)
     if client is not None and hasattr(client, "get_thread_connection"):
         _reconnect(client)
+
+
+def _cancel(context: SparkContext, *, begin: bool) -> None:
+    """Cancel every job; `begin`: one that Java is still preparing as well, it would run for nobody."""
+    until = time.monotonic() + PREPARES
+    while begin and not list(context.statusTracker().getActiveJobsIds()) and time.monotonic() < until:
+        time.sleep(0.05)
+    context.cancelAllJobs()
+
+
+def _waits_for_java() -> bool:
+    """Tell whether this thread was interrupted while it waited for an answer from Java."""
+    frame: Any = sys._getframe()
+    while frame is not None and not frame.f_globals.get("__name__", "").startswith("py4j."):
+        frame = frame.f_back
+    return frame is not None
 
 
 def _reconnect(client: Any) -> None:

@@ -162,7 +162,6 @@ def test_the_cell_that_starts_spark_can_be_stopped_as_well(kernel: Any, tmp_path
     )
     while not flag.exists():
         time.sleep(0.1)
-    time.sleep(3)
     run.manager.interrupt_kernel()
     assert ended(STOPS)[0] == "KeyboardInterrupt"
     assert run.run("assert spark.range(7).count() == 7")()[0] == "ok"

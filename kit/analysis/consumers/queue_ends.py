@@ -82,7 +82,7 @@ def curve(case: Case) -> pd.DataFrame:
     frame["time"] = pd.to_datetime(seconds.where(counted), unit="s")
     if cuts:
         begins = pd.to_datetime(pd.Series([pd.NaT, *cuts], dtype="datetime64[us, UTC]")).dt.tz_localize(None)
-        cut = begins.reindex(frame["cut"].fillna(0)).set_axis(frame.index)
+        cut = begins.reindex(pd.to_numeric(frame["cut"])).set_axis(frame.index)
         frame["time"] = frame["time"].where(~(cut > frame["time"]), cut)
     frame["root"] = [_FILE.sub("", file) for file in frame["file"]]
     frame["end"], frame["begin"] = _end(frame["queue_offset_max"]), frame["queue_offset_min"].astype("Int64")

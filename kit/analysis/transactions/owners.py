@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -51,8 +52,12 @@ def addresses(case: Case, owner: str | None = None) -> Hosts:
     known = by_host(case)
     if owner is None and len(set(known.values())) != 1:
         return frozenset()
-    hosts = [host for host, its in known.items() if owner in (None, its)]
-    return frozenset(ids.misread(host + "0" * 16)[0] for host in hosts)
+    found = set()
+    for host, its in known.items():
+        # A damaged record has no address that could be told from its id.
+        with contextlib.suppress(ids.BadId):
+            found |= {ids.misread(host + "0" * 16)[0]} if owner in (None, its) else set()
+    return frozenset(found)
 
 
 def _hosts(case: Case) -> set[tuple[str, str]]:

@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 SLUG = "broker-busy"
 KIND: Kind = "root_cause"
 LEADS_TO = ("client-timeout", "producer-retry-duplicate")
-
 SLOW = ("put-slow-in-lock", "put-slow", "flush-slow", "mmap-timeout", "transient-pool-short")
 """What store.log says of single slow writes: store/CommitLog, store/DefaultMessageStore, store/AllocateMappedFileService."""
 PASTED = ("page-cache-slow",)
 """A statistic that any broker may print once: it counts where somebody pastes it."""
+IDS = ("refused", "stood-still", "timed-out", "failed-sends", "stored-twice")
 MOST_WHYS = 4
 LONGEST = 5
 """Stalls that the timeline names, the longest ones."""
