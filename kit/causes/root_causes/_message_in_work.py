@@ -125,7 +125,8 @@ def frame(thread: stacks.Consuming) -> str | None:
 
 def thread_refs(case: Case, threads: list[stacks.Consuming]) -> tuple[Ref, ...]:
     places = dict.fromkeys((t.file, t.lines[0] if t.lines else t.line) for t in threads)
-    return case.refs(list(places)[:3])
+    # A dump that a stranger's table made up may name no line.
+    return case.refs([(file, line) for file, line in places if line > 0][:3])
 
 
 def _memory(case: Case, queue: lag.Stuck) -> dict[str, Any] | None:
