@@ -13,11 +13,11 @@ from kit.evidence.unread import Unread
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from kit.case.case import Case
+    from kit.case.reading.asked import Asked
 
 
 def table(
-    case: Case, name: str, spec: tables.Spec, part: Path, *, public: bool = False
+    case: Asked, name: str, spec: tables.Spec, part: Path, *, public: bool = False
 ) -> DataFrame | list[tables.Task]:
     """Return what fills the folder `part` with a table; `public`: as users see it, not as the workspace keeps it."""
     options: dict[str, Any] = {"tz_broker": case.options.tz_broker, "tz_app": case.options.tz_app, "public": public}

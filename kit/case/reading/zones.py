@@ -19,11 +19,11 @@ from kit.inventory import spans, zones
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
 if TYPE_CHECKING:
-    from kit.case.case import Case
+    from kit.case.reading.asked import Asked
     from kit.inventory.model import Item
 
 
-def settled(case: Case, *, from_table: bool) -> dict[str, zones.Zone]:
+def settled(case: Asked, *, from_table: bool) -> dict[str, zones.Zone]:
     """Return which zone each floating file is read in; `from_table`: the table of messages is to be built anyway."""
     key = f"zones-{ws.code_hash(*ws.READING)}-{case.options.digest()}"
     kept = case.workspace.read_json(key)
@@ -35,7 +35,7 @@ def settled(case: Case, *, from_table: bool) -> dict[str, zones.Zone]:
     return {zone["file"]: zones.Zone(**zone) for zone in kept}
 
 
-def _moments(case: Case, from_table: bool, names: Collection[str]) -> Mapping[str, tuple[int, ...]]:
+def _moments(case: Asked, from_table: bool, names: Collection[str]) -> Mapping[str, tuple[int, ...]]:
     """Return the times of the records with these ids or keys."""
     if not names or not case.found.of_kind("commitlog", "dledger"):
         return {}
@@ -48,7 +48,7 @@ def _moments(case: Case, from_table: bool, names: Collection[str]) -> Mapping[st
     return message_times.of(big_tables.stores(case.found, Unread(mode=QUIET), replicas=False), names)
 
 
-def zoned(case: Case, item: Item) -> Item:
+def zoned(case: Asked, item: Item) -> Item:
     """Return a file with the zone its times are read in, and its first and last time in UTC."""
     if item.kind == "log" and item.first is not None:
         declared = case.options.tz_broker if item.source in BROKER_SIDE else None
