@@ -224,7 +224,7 @@ def blocks(case: Case, command: str) -> list[dict[str, Any]]:
     """Return the rows of one command's tables: {column: cell}, with `file`, `line` and the command's arguments."""
     found: dict[tuple[str, int], dict[str, Any]] = {}
     for row in _admin(case):
-        if row["command"] == command:
+        if row["command"] == command and row["name"]:
             found.setdefault((row["file"], row["block"]), {"file": row["file"], "line": row["line"]}).setdefault(
                 row["name"], row["value"]
             )
