@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from kit.analysis import noise, refs
 from kit.analysis.messages import pasted_ids
 from kit.case import setup
-from kit.causes.findings import Figure, Finding, Remedy, Role, Step
+from kit.causes.findings import Figure, Finding, Remedy, Role, Step, supporting
 from kit.i18n import Sentence, T
 from kit.rocketmq.known_problems import upstream
 from kit.rocketmq.known_problems.catalogue import PROBLEMS
@@ -66,9 +66,7 @@ def _finding(case: Case, problem: Problem, seen: refs.Seen, *, certain: bool) ->
     finding.steps = [Step(SEEN.say(n=seen.count), role, True, refs.quote(case, seen), id="seen")]
     faulty = _faulty(case, problem)
     if faulty is not None:
-        finding.steps.append(
-            Step(HAS_IT.say(version=str(faulty), releases=_releases(problem)), "supporting", True, id="release")
-        )
+        finding.steps.append(supporting("release", HAS_IT.say(version=str(faulty), releases=_releases(problem)), True))
     finding.figures = {"entries": seen.count}
     if seen.first and seen.last:
         finding.window = (seen.first, seen.last)
@@ -100,7 +98,7 @@ def _going_on(case: Case, judged: noise.Judged, problem: Problem) -> Finding:
             near=judged.timed - judged.outside,
         )
         quoted = (case.ref(file, line),)
-        finding.steps = [Step(span, "supporting", True, quoted, id="goes-on")]
+        finding.steps = [supporting("goes-on", span, True, quoted)]
         finding.window = (judged.first, judged.last)
     finding.figures = {"entries": judged.outside}
     return _with_remedy(finding, problem)
