@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from kit.analysis import refs
-from kit.analysis.consumers import facts, handled, offset_lines, offset_moves
+from kit.analysis.consumers import admin_output, facts, handled, offset_lines, offset_moves
 from kit.case import scan
 from kit.case.memoize import per_case
 from kit.formats.values import integer
@@ -194,32 +194,13 @@ def behind_the_first(case: Case) -> list[Behind]:
 
 
 def _progress(case: Case) -> list[dict[str, Any]]:
-    table = ds.dataset(case.folder("admin"), format="parquet").to_table(
-        filter=ds.field("command") == "consumerProgress"
-    )
-    blocks: dict[tuple[str, int], dict[str, Any]] = {}
-    groups: dict[str, str] = {}
-    for row in sorted(table.to_pylist(), key=lambda r: (r["file"], r["line"])):
-        if row["name"] == "argument:-g":
-            groups[row["file"]] = row["value"]
-        blocks.setdefault((row["file"], row["block"]), {"file": row["file"], "line": row["line"]})[row["name"]] = row[
-            "value"
-        ]
     found = []
-    for block in blocks.values():
+    for block in admin_output.admin_blocks(case):
         numbers = [integer(block.get(name)) for name in ("#QID", "#Consumer Offset", "#Diff")]
-        if None not in numbers and "#LastTime" in block and block.get("#Topic") and block["file"] in groups:
+        if block["command"] == "consumerProgress" and None not in numbers and "#LastTime" in block and block.get("-g"):
             queue, offset, diff = numbers
-            found.append(
-                {
-                    **block,
-                    "group": groups[block["file"]],
-                    "topic": block["#Topic"],
-                    "queue": queue,
-                    "offset": offset,
-                    "diff": diff,
-                }
-            )
+            own = {"group": block["-g"], "topic": block["#Topic"], "queue": queue, "offset": offset, "diff": diff}
+            found.append(block | own)
     return found
 
 
