@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.charts import BLUE, GREEN, GREY, SYMBOLS, VERMILLION, Chart, escape, figure
+from kit.charts import BLUE, GREEN, GREY, SYMBOLS, VERMILLION, Chart, escape, figure, segments
 from kit.i18n import Lang, T
 
 JOURNEY = T("The journey of one message")
@@ -92,12 +92,12 @@ def _deliveries(handled: pd.DataFrame | None) -> pd.DataFrame:
 def _links(records: pd.DataFrame, at: pd.Series, lanes: list[str]) -> go.Scatter:
     """Lead a line from each copy to those written from it."""
     place = {copy: i for i, copy in enumerate(records["offset_msg_id"])}
-    x: list[pd.Timestamp | None] = []
-    y: list[str | None] = []
-    for i, source in enumerate(records["copied_from"]):
-        if isinstance(source, str) and source in place:
-            x += [at.iloc[place[source]], at.iloc[i], None]
-            y += [lanes[place[source]], lanes[i], None]
+    led = [
+        (place[source], i)
+        for i, source in enumerate(records["copied_from"])
+        if isinstance(source, str) and source in place
+    ]
+    x, y = segments((at.iloc[one], lanes[one], at.iloc[other], lanes[other]) for one, other in led)
     return go.Scatter(x=x, y=y, mode="lines", line={"color": GREY, "width": 1.5}, hoverinfo="skip", showlegend=False)
 
 
