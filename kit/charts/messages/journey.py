@@ -42,26 +42,12 @@ def journey(records: pd.DataFrame, handled: pd.DataFrame | None = None, lang: La
     chart = figure(*traces, height=150 + 46 * len(order))
     chart.update_yaxes(type="category", categoryorder="array", categoryarray=order[::-1])
     chart.update_layout(legend={"orientation": "h", "y": -0.22, "yanchor": "top"}, margin={"b": 90})
-    table = pd.DataFrame(
-        {
-            "at": at,
-            "stage": records["stage"],
-            "topic": records["topic"],
-            "offset_msg_id": records["offset_msg_id"],
-            "why": records["why"],
-        }
-    )
+    table = records.assign(at=at)[list(named)]
     if len(done):
-        delivered = pd.DataFrame(
-            {
-                "at": done["at"],
-                "stage": CONSUMER_LANE.render(lang),
-                "topic": done["consumer"],
-                "offset_msg_id": done["offset_msg_id"],
-                "why": done["result"],
-            }
+        delivered = done.rename(columns={"consumer": "topic", "result": "why"}).assign(stage=CONSUMER_LANE.render(lang))
+        table = pd.concat([table, delivered[list(named)]], ignore_index=True).sort_values(
+            "at", kind="stable", ignore_index=True
         )
-        table = pd.concat([table, delivered], ignore_index=True).sort_values("at", kind="stable", ignore_index=True)
     good = int((done["end"] == "good").sum()) if len(done) else 0
     seconds = round((at.max() - at.min()).total_seconds(), 1)
     reading = JOURNEY_READING.say(
