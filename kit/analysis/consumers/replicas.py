@@ -173,7 +173,8 @@ def beyond(case: Case) -> list[Beyond]:
     known = queue_ends(case)
     places = {b.root for b in slaves(case)}
     found: dict[tuple[str, str, int], Beyond] = {}
-    for row in datasets.rows(case, "offsets", where=(ds.field("kind") == "consumer") & ~ds.field("backup")):
+    where = (ds.field("kind") == "consumer") & ~ds.field("backup") & ds.field("value").is_valid()
+    for row in datasets.rows(case, "offsets", where=where):
         at = brokers.of_file(case, row["file"])
         end = known.get((row["topic"], row["queue_id"]))
         if end is not None and row["value"] > end and (not places or (at is not None and at.root in places)):
@@ -190,7 +191,7 @@ def beyond(case: Case) -> list[Beyond]:
 def queue_ends(case: Case) -> dict[tuple[str, int], int]:
     """Return {(topic, queue): its end} by the records, else by topicStatus (of a name server that knows no master any more: the slave's)."""
     if case.has("messages"):
-        right, by = ds.field("problem").is_null(), ["topic", "queue_id"]
+        right, by = ds.field("problem").is_null() & ds.field("queue_offset").is_valid(), ["topic", "queue_id"]
         rows = scan.extremes(case, by, [("queue_offset", "max")], right).to_pylist()
         return {(r["topic"], r["queue_id"]): r["queue_offset_max"] + 1 for r in rows}
     return status_ends(case)
