@@ -18,7 +18,7 @@ from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, holds
 from kit.i18n import T
-from kit.rocketmq import names
+from kit.rocketmq import names, stages
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -44,7 +44,7 @@ RESEND = T("Send the lost messages again from their original topic (RETRY_TOPIC,
 RESEND_WHY = T("Nothing else delivers them to the group again.")
 RESEND_RISK = T("Groups that already consumed them get them twice.")
 
-_UNREAD = pc.starts_with(scan.text("topic"), names.RETRY_PREFIX) & (
+_UNREAD = (ds.field("stage") == stages.RETRY) & (
     pc.bit_wise_and(ds.field("sys_flag"), names.TRANSACTION_MASK) == names.TRANSACTION_PREPARED
 )
 """Retries stored as prepared messages, which have no consume queue entry."""

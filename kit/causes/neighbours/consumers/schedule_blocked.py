@@ -23,14 +23,14 @@ from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, holds, supporting
 from kit.formats.commitlog.schema import promoted
 from kit.i18n import T
-from kit.rocketmq import names
+from kit.rocketmq import names, stages
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
 SLUG = "schedule-blocked"
 KIND: Kind = "neighbour"
-_WAITS: Final = ds.field("topic") == names.SCHEDULE_TOPIC
+_WAITS: Final = (ds.field("topic") == names.SCHEDULE_TOPIC) & ds.field("stage").isin([stages.SCHEDULE, stages.LEAKED])
 _TARGET: Final = promoted(names.REAL_TOPIC)
 _READ: Final = ("file", "physical_offset", "store_timestamp", "queue_id", "queue_offset", "offset_msg_id")
 _TOGETHER: Final = 100_000
