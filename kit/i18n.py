@@ -101,6 +101,11 @@ def rendered(text: Sentence | str, lang: Lang) -> str:
     return text if isinstance(text, str) else text.render(lang)
 
 
+def printable(text: str) -> str:
+    """Return evidence text fit for a terminal: control and direction characters replaced."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
 class _Readable(dict[str, Any]):
     """Values as a reader expects them, worked out for the placeholders that a sentence has."""
 

@@ -164,9 +164,19 @@ class Finding:
         }
 
 
-def supporting(claim: Sentence, shown: object, evidence: Iterable[Ref] = (), id_: str = "") -> Step:
-    """Return a step that only supports: shown, with its evidence, or not known."""
-    return Step(claim, "supporting", True if shown else None, evidence if shown else (), id_)
+def holds(happened: object, looked: object) -> bool | None:
+    """Return what a step holds: True where it happened, False where it would have been seen and was not, else None."""
+    return True if happened else False if looked else None
+
+
+def deciding(id_: str, claim: Sentence, holds: bool | None, evidence: Iterable[Ref] = ()) -> Step:
+    """Return a step that the verdict follows from: shown true, shown false, or not known."""
+    return Step(claim, "deciding", holds, evidence, id_)
+
+
+def supporting(id_: str, claim: Sentence, shown: object, evidence: Iterable[Ref] = ()) -> Step:
+    """Return a step that only supports: shown, or not known."""
+    return Step(claim, "supporting", True if shown else None, evidence, id_)
 
 
 def named(ids: Sequence[str], steps: Sequence[Step]) -> list[Step]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from kit.analysis import noise, refs
 from kit.analysis.messages import pasted_ids
 from kit.case import setup
-from kit.causes.findings import Figure, Finding, Remedy, Role, Step
+from kit.causes.findings import Figure, Finding, Remedy, Role, Step, supporting
 from kit.i18n import Sentence, T
 from kit.rocketmq.known_problems import upstream
 from kit.rocketmq.known_problems.catalogue import PROBLEMS
@@ -50,26 +50,28 @@ def examine(case: Case) -> list[Finding]:
     found = []
     for problem in SEARCHED:
         seen = refs.seen(case, PROBLEM + problem.slug)
-        if not seen:
+        normal = refs.seen(case, problem.normal_with) if seen and problem.normal_with else None
+        count = seen.count - (normal.count if normal else 0) if seen else 0
+        if not seen or count <= 0:
             continue
         lasted = (seen.last - seen.first).total_seconds() if seen.first and seen.last else 0.0
-        enough = seen.count >= problem.least and lasted >= problem.lasts
+        enough = count >= problem.least and lasted >= problem.lasts
         if enough or paste:
-            found.append((seen.count, _finding(case, problem, seen, certain=enough and problem.verdict == "confirmed")))
+            found.append(
+                (count, _finding(case, problem, seen, count, certain=enough and problem.verdict == "confirmed"))
+            )
     found += [(judged.outside, _going_on(case, judged, problem)) for problem, judged in _symptoms(case)]
     return [finding for _, finding in sorted(found, key=lambda each: (-each[0], each[1].cause))]
 
 
-def _finding(case: Case, problem: Problem, seen: refs.Seen, *, certain: bool) -> Finding:
-    finding = Finding(problem.slug, "neighbour", problem.title, SUMMARY.say(meaning=problem.meaning, n=seen.count))
+def _finding(case: Case, problem: Problem, seen: refs.Seen, count: int, *, certain: bool) -> Finding:
+    finding = Finding(problem.slug, "neighbour", problem.title, SUMMARY.say(meaning=problem.meaning, n=count))
     role: Role = "deciding" if certain else "supporting"
-    finding.steps = [Step(SEEN.say(n=seen.count), role, True, refs.quote(case, seen), id="seen")]
+    finding.steps = [Step(SEEN.say(n=count), role, True, refs.quote(case, seen), id="seen")]
     faulty = _faulty(case, problem)
     if faulty is not None:
-        finding.steps.append(
-            Step(HAS_IT.say(version=str(faulty), releases=_releases(problem)), "supporting", True, id="release")
-        )
-    finding.figures = {"entries": seen.count}
+        finding.steps.append(supporting("release", HAS_IT.say(version=str(faulty), releases=_releases(problem)), True))
+    finding.figures = {"entries": count}
     if seen.first and seen.last:
         finding.window = (seen.first, seen.last)
     return _with_remedy(finding, problem)
@@ -100,7 +102,7 @@ def _going_on(case: Case, judged: noise.Judged, problem: Problem) -> Finding:
             near=judged.timed - judged.outside,
         )
         quoted = (case.ref(file, line),)
-        finding.steps = [Step(span, "supporting", True, quoted, id="goes-on")]
+        finding.steps = [supporting("goes-on", span, True, quoted)]
         finding.window = (judged.first, judged.last)
     finding.figures = {"entries": judged.outside}
     return _with_remedy(finding, problem)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
-from kit.cli.shared import Evidence, Refusal, clean, leave, open_case, options, outside
+from kit.cli.shared import Evidence, Refusal, leave, open_case, options, outside
+from kit.i18n import printable
 
 
 @click.command()
@@ -19,6 +19,7 @@ from kit.cli.shared import Evidence, Refusal, clean, leave, open_case, options, 
 def doctor(evidence: Path, broker: str | None, json_file: Path | None, **chosen: Any) -> None:
     """Say what in configuration and names is a hazard, before or after an incident; a broker.conf alone is explained."""
     from kit.causes import doctor as examination
+    from kit.evidence import disk
     from kit.report import advice
     from kit.rocketmq.versions import Version
 
@@ -27,7 +28,7 @@ def doctor(evidence: Path, broker: str | None, json_file: Path | None, **chosen:
     try:
         version = Version.parse(broker) if broker is not None else None
     except ValueError as error:
-        raise Refusal(clean(str(error))) from None
+        raise Refusal(printable(str(error))) from None
     case = None
     found = examination.of_files(evidence, version)
     if found is None:
@@ -35,10 +36,7 @@ def doctor(evidence: Path, broker: str | None, json_file: Path | None, **chosen:
         found = examination.of_case(case, version)
     click.echo(advice.checkup(found, chosen["lang"]))
     if json_file:
-        json_file.parent.mkdir(parents=True, exist_ok=True)
-        json_file.write_text(
-            json.dumps(found.as_dict(chosen["lang"]), ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
-        )
+        disk.write_json(json_file, found.as_dict(chosen["lang"]))
     if case is not None:
         leave(case)
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from kit.cli.shared import FORMATS, Evidence, Refusal, clean, leave, open_case, options, outside, say
+from kit.cli.shared import FORMATS, Evidence, Refusal, leave, open_case, options, outside, say
+from kit.i18n import printable
 
 if TYPE_CHECKING:
     from kit.i18n import Lang
@@ -25,6 +26,7 @@ def triage(evidence: Path, json_file: Path | None, out: Path | None, **chosen: A
     """Run every cause on everything found."""
     import kit
     from kit.case import bug_report, output
+    from kit.evidence import disk
     from kit.report import terminal, write
 
     outside(evidence, json_file)
@@ -35,13 +37,13 @@ def triage(evidence: Path, json_file: Path | None, out: Path | None, **chosen: A
     with output.into(out, "triage", case.lang) if out else contextlib.nullcontext() as folder:
         findings = kit.triage(case)
         if folder:
-            write.findings(findings, folder / "findings.json")
+            disk.write_json(folder / "findings.json", findings)
             write.tables(case, folder / "tables")
             if case.failures:
                 bug_report.write(folder, case)
     say(case, terminal.verdicts(findings, case.lang))
     if json_file:
-        write.findings(findings, json_file)
+        disk.write_json(json_file, findings)
     leave(case, out)
 
 
@@ -145,9 +147,8 @@ def trace(evidence: Path, ids: tuple[str, ...], json_file: Path | None, **chosen
 
     Of several ids a line each is printed; `-` reads ids from the standard input, one a line.
     """
-    import json
-
     import kit
+    from kit.evidence import disk
     from kit.report import console
 
     outside(evidence, json_file)
@@ -157,9 +158,7 @@ def trace(evidence: Path, ids: tuple[str, ...], json_file: Path | None, **chosen
     single = len(wanted) == 1
     say(case, console.life(lives[0], case.lang) if single else console.lives(lives, case.lang))
     if json_file:
-        json_file.parent.mkdir(parents=True, exist_ok=True)
-        said = json.dumps(lives[0] if single else lives, ensure_ascii=False, indent=1)
-        json_file.write_text(said + "\n", encoding="utf-8")
+        disk.write_json(json_file, lives[0] if single else lives)
     leave(case)
 
 
@@ -197,7 +196,7 @@ def cut(
     try:
         kept = cutting.cut(case, out, cutting.Wish(instant(since), instant(until), topic, ids))
     except ValueError as error:
-        raise Refusal(clean(str(error))) from None
+        raise Refusal(printable(str(error))) from None
     said = [(cutting.NAMES[name].in_(case.lang), cutting.shown(count, case.lang)) for name, count in kept.items()]
     say(case, terminal.counts([*said, ("", str(out))]))
     leave(case)

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from kit.cli.shared import Refusal, clean, in_language, leave, open_case
-from kit.i18n import Lang, T
+from kit.cli.shared import Refusal, at_workspace, in_language, leave, open_case
+from kit.i18n import Lang, T, printable
 
 RAN = T("{name}: broker {broker}, client {client}, {seconds} s, ended by: {over}. Evidence: {evidence}")
 OVER = {
@@ -47,9 +47,7 @@ def lab() -> None:
     "--out", type=click.Path(path_type=Path), help="a new folder for what is left (default: out/lab/SCENARIO-TIME)"
 )
 @click.option("--watch", is_flag=True, help="show the half topic, the errors and the growth while it runs")
-@click.option(
-    "--workspace", type=click.Path(path_type=Path), help="folder of the cache (default: the user's cache folder)"
-)
+@at_workspace
 @in_language
 def run(
     scenario: str,
@@ -80,17 +78,17 @@ def run(
     try:
         chosen = scenarios.find(scenario, lang, fixed=fixed)
     except KeyError as error:
-        raise Refusal(clean(str(error.args[0]))) from None
+        raise Refusal(printable(str(error.args[0]))) from None
     folder = out or Path("out", "lab", f"{chosen.name}-{time.strftime('%Y%m%d-%H%M%S')}")
     try:
         with watching(chosen, lang, live=watch, folder=folder / running.RUN) as tell:
             done = running.run(chosen, folder, broker, client, tell)
     except LabError as error:
-        raise Refusal(clean(error.said.render(lang))) from None
+        raise Refusal(printable(error.said.render(lang))) from None
     except ValueError as error:
-        raise Refusal(clean(str(error))) from None
+        raise Refusal(printable(str(error))) from None
     except KeyboardInterrupt:
-        raise Refusal(INTERRUPTED.say(path=clean(str(folder))).render(lang)) from None
+        raise Refusal(INTERRUPTED.say(path=printable(str(folder))).render(lang)) from None
     values: dict[str, Any] = {
         "name": chosen.name,
         "broker": str(done.broker),

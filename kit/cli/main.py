@@ -14,8 +14,8 @@ from typing import Any
 import click
 
 from kit.cli import doctor, evidence, lab, offline, postmortem, watch
-from kit.cli.shared import BUG, Refusal, clean
-from kit.i18n import Lang, T
+from kit.cli.shared import BUG, Refusal
+from kit.i18n import Lang, T, printable
 
 PLACES = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG)
 """What is wrong with a place that a user named, not with the kit."""
@@ -34,7 +34,7 @@ class Kit(click.Group):
         except Exception as error:
             line = refused(error, ctx)
             if line is not None:
-                raise Refusal(clean(line)) from None
+                raise Refusal(printable(line)) from None
             click.echo(bug(error, ctx), err=True)
             ctx.exit(BUG)
 
@@ -76,7 +76,7 @@ def bug(error: Exception, ctx: click.Context) -> str:
                 disk.write_text(folder / output.BUG_REPORT, written, private=True)
             else:
                 continue
-            return FAILED.say(**said, path=clean(str(folder / output.BUG_REPORT))).render(language(ctx))
+            return FAILED.say(**said, path=printable(str(folder / output.BUG_REPORT))).render(language(ctx))
     return FAILED.say(**said, path="-").render(language(ctx))
 
 

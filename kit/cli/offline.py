@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from kit.cli.shared import Refusal, clean, in_language
-from kit.i18n import Lang, T
+from kit.cli.shared import Refusal, at_workspace, in_language
+from kit.i18n import Lang, T, printable
 
 BAD_PROPERTY = T("`{text}` is no property; write it as NAME=VALUE")
 TOO_OLD = T("{version} is older than {oldest}, the first release whose sizes are known")
@@ -35,7 +35,7 @@ def msgid(ids: tuple[str, ...], near: str | None, lang: Lang) -> None:
     try:
         about = iso(near) if near else None
     except ValueError:
-        raise Refusal(BAD_DATE.say(text=clean(near or "")).render(lang)) from None
+        raise Refusal(BAD_DATE.say(text=printable(near or "")).render(lang)) from None
     rows = msgid_report(ids, about)
     click.echo(console.ids(rows, lang))
     if any("error" in row for row in rows):
@@ -84,12 +84,12 @@ def size(
     pairs = [item.partition("=") for item in (*properties, *more)]
     wrong = next((name for name, equals, _ in pairs if not (name and equals)), None)
     if wrong is not None:
-        raise Refusal(BAD_PROPERTY.say(text=clean(wrong)).render(lang))
+        raise Refusal(BAD_PROPERTY.say(text=printable(wrong)).render(lang))
     set_ = {name: value for name, _, value in pairs}
     try:
         release, sender = (Version.parse(text) if text is not None else None for text in (broker, client))
     except ValueError as error:
-        raise Refusal(clean(str(error))) from None
+        raise Refusal(printable(str(error))) from None
     for old in (v for v in (release, sender) if v is not None and v < OLDEST):
         raise Refusal(TOO_OLD.say(version=str(old), oldest=str(OLDEST)).render(lang))
     common = {name: value for name, value in chosen.items() if value is not None}
@@ -114,7 +114,7 @@ def collect(since: str | None, until: str | None, topic: str | None, lang: Lang)
     try:
         click.echo(script(since, until, topic, lang), nl=False)
     except ValueError as error:
-        raise Refusal(clean(str(error))) from None
+        raise Refusal(printable(str(error))) from None
 
 
 @click.command()
@@ -139,18 +139,18 @@ def gallery(folder: Path, lang: Lang) -> None:
     try:
         click.echo(pages.write(folder, lang))
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise Refusal(f"{clean(str(folder))}: {NO_FOLDER.in_(lang)}") from error
+        raise Refusal(f"{printable(str(folder))}: {NO_FOLDER.in_(lang)}") from error
     except pages.GalleryRefused as error:
-        raise Refusal(clean(str(error))) from None
+        raise Refusal(printable(str(error))) from None
 
 
 def _findings(path: Path, lang: Lang) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        raise Refusal(NOT_FINDINGS.say(path=clean(str(path))).render(lang)) from None
+        raise Refusal(NOT_FINDINGS.say(path=printable(str(path))).render(lang)) from None
     if not isinstance(found, dict) or not isinstance(found.get("findings"), list):
-        raise Refusal(NOT_FINDINGS.say(path=clean(str(path))).render(lang))
+        raise Refusal(NOT_FINDINGS.say(path=printable(str(path))).render(lang))
     return found
 
 
@@ -160,36 +160,26 @@ def workspace() -> None:
 
 
 @workspace.command("list")
-@click.option(
-    "--workspace",
-    "folder",
-    type=click.Path(path_type=Path),
-    help="folder of the cache (default: the user's cache folder)",
-)
-def list_(folder: Path | None) -> None:
+@at_workspace
+def list_(workspace: Path | None) -> None:
     """List every workspace: bytes, hours since it was used, evidence."""
     import time
 
     from kit.evidence.workspace import kept
 
-    for one in kept(folder):
-        click.echo(f"{one.bytes:>15,}  {(time.time() - one.used) / 3600:8.1f} h  {clean(one.evidence)}")
+    for one in kept(workspace):
+        click.echo(f"{one.bytes:>15,}  {(time.time() - one.used) / 3600:8.1f} h  {printable(one.evidence)}")
 
 
 @workspace.command("clean")
-@click.option(
-    "--workspace",
-    "folder",
-    type=click.Path(path_type=Path),
-    help="folder of the cache (default: the user's cache folder)",
-)
+@at_workspace
 @in_language
-def clean_(folder: Path | None, lang: Lang) -> None:
+def clean_(workspace: Path | None, lang: Lang) -> None:
     """Remove every workspace and what was unpacked; what is not the kit's stays, and what a running command uses."""
     from kit.evidence import workspace as ws
 
-    click.echo(FREED.say(bytes=ws.clean(folder)).render(lang))
-    if left := ws.kept(folder):
+    click.echo(FREED.say(bytes=ws.clean(workspace)).render(lang))
+    if left := ws.kept(workspace):
         click.echo(IN_USE.say(n=len(left)).render(lang), err=True)
 
 
@@ -204,15 +194,17 @@ def clean_(folder: Path | None, lang: Lang) -> None:
 @in_language
 def explain(file: Path, json_file: Path | None, lang: Lang) -> None:
     """Say what each pasted log line, code, id or setting means; FILE is a text file, - (the default) standard input."""
+    from kit.evidence import disk
     from kit.explanation.explain import explain as explained
     from kit.explanation.shown import blocks
 
     rows = explained(_pasted(file), lang)
-    written = json.dumps(rows, ensure_ascii=False, indent=1) + "\n"
-    if json_file is not None and str(json_file) != "-":
-        json_file.parent.mkdir(parents=True, exist_ok=True)
-        json_file.write_text(written, encoding="utf-8")
-    click.echo(written if str(json_file) == "-" else blocks(rows, lang), nl=str(json_file) != "-")
+    if str(json_file) == "-":
+        click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
+        return
+    if json_file is not None:
+        disk.write_json(json_file, rows)
+    click.echo(blocks(rows, lang))
 
 
 def _pasted(file: Path) -> str:
@@ -222,7 +214,7 @@ def _pasted(file: Path) -> str:
     try:
         raw = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     except OSError as error:
-        raise Refusal(f"{clean(str(file))}: {error.strerror}") from None
+        raise Refusal(f"{printable(str(file))}: {error.strerror}") from None
     return decoded(raw)
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from kit.cli.shared import Evidence, Refusal, clean, leave, open_case, options
+from kit.cli.shared import Evidence, Refusal, leave, open_case, options
+from kit.i18n import printable
 
 
 @click.command()
@@ -30,7 +31,7 @@ def postmortem(evidence: Path, out: Path, notes: Path | None, **chosen: Any) -> 
     try:
         written = pages.noted(notes, case) if notes else None
     except (pages.BadNotes, WorkspaceInside, IsADirectoryError) as error:
-        raise Refusal(clean(str(error))) from None
+        raise Refusal(printable(str(error))) from None
     inquiry = Inquiry(case, kit.triage(case), case.lang, interactive=False)
     click.echo(pages.Postmortem(inquiry, written).write_all(out))
     leave(case, out)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kit.evidence.remote import is_remote
-from kit.i18n import T
+from kit.i18n import T, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,29 +48,24 @@ class Evidence(click.ParamType):
         # A variable that is not set gives an empty text, which does not mean the folder somebody happens to be in.
         if not str(value) or not path.exists():
             raise Refusal(
-                NOT_THERE.say(path=clean(str(value)) or '""').render(ctx.params.get("lang", "en") if ctx else "en")
+                NOT_THERE.say(path=printable(str(value)) or '""').render(ctx.params.get("lang", "en") if ctx else "en")
             )
         return path
 
 
-def in_language(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--lang`, for commands that take no evidence."""
-    return click.option(
-        "--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True, help="language of the sentences"
-    )(command)
+in_language = click.option(
+    "--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True, help="language of the sentences"
+)
+at_workspace = click.option(
+    "--workspace", type=click.Path(path_type=Path), help="folder of the cache (default: the user's cache folder)"
+)
 
 
 def options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options that every command on evidence takes."""
     for option in reversed(
         [
-            click.option(
-                "--lang",
-                type=click.Choice(["en", "zh"]),
-                default="en",
-                show_default=True,
-                help="language of the sentences",
-            ),
+            in_language,
             click.option("--tz-broker", help="zone of the broker's host, for what its layouts do not fix"),
             click.option(
                 "--tz-app", help="zone of client and application logs and tables, e.g. Asia/Shanghai or +08:00"
@@ -78,11 +73,7 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
             click.option("--since", help="ISO time; earlier records and lines are left out"),
             click.option("--until", help="ISO time; later records and lines are left out"),
             click.option("--rows", multiple=True, help="FILE:key=…,time=…,status=… names the columns of a table"),
-            click.option(
-                "--workspace",
-                type=click.Path(path_type=Path),
-                help="folder of the cache (default: the user's cache folder)",
-            ),
+            at_workspace,
             click.option("--master", help="Spark master URL"),
             click.option("--remote", help="Spark Connect URL"),
         ]
@@ -116,15 +107,15 @@ def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> C
         case.eager, case.progress = eager, progress
         recognised = case.found.recognised
     except FileNotFoundError as error:
-        raise Refusal(clean(error.strerror or str(error))) from None
+        raise Refusal(printable(error.strerror or str(error))) from None
     except ws.WorkspaceUnusable as error:
-        raise Refusal(clean(str(error))) from None
+        raise Refusal(printable(str(error))) from None
     except (ValueError, PermissionError) as error:
-        raise Refusal(clean(str(error) if isinstance(evidence, str) else f"{evidence}: {error}")) from None
+        raise Refusal(printable(str(error) if isinstance(evidence, str) else f"{evidence}: {error}")) from None
     if not recognised:
-        line = NOTHING.say(path=clean(case.name)).render(chosen["lang"])
+        line = NOTHING.say(path=printable(case.name)).render(chosen["lang"])
         first = next(iter(case.found.refused), None)
-        raise Refusal(f"{line} ({clean(f'{first.file}: {first.say(case.lang)}')})" if first else line)
+        raise Refusal(f"{line} ({printable(f'{first.file}: {first.say(case.lang)}')})" if first else line)
     return case
 
 
@@ -143,7 +134,7 @@ def outside(evidence: Path | str, out: Path | None) -> None:
         return
     here, there = evidence.resolve(), out.resolve()
     if there == here or (here.is_dir() and here in there.parents):
-        raise Refusal(OUT_INSIDE.say(path=clean(str(out))).render())
+        raise Refusal(OUT_INSIDE.say(path=printable(str(out))).render())
 
 
 def say(case: Case, text: Any) -> None:
@@ -161,18 +152,13 @@ def leave(case: Case, out: Path | None = None) -> None:
     if damage:
         click.echo(DAMAGE.say(n=len(damage)).render(case.lang), err=True)
     for place in damage[:20]:
-        click.echo(f"  {clean(str(place))}", err=True)
+        click.echo(f"  {printable(str(place))}", err=True)
     if len(damage) > 20:
         click.echo(f"  … +{len(damage) - 20}", err=True)
     if case.failures:
-        names = [clean(failure.what) for failure in case.failures]
+        names = [printable(failure.what) for failure in case.failures]
         report = (out or case.workspace.folder) / output.BUG_REPORT
-        click.echo(FAILED.say(names=names, path=clean(str(report))).render(case.lang), err=True)
+        click.echo(FAILED.say(names=names, path=printable(str(report))).render(case.lang), err=True)
         sys.exit(BUG)
     if damage:
         sys.exit(DAMAGED)
-
-
-def clean(text: str) -> str:
-    """Return evidence text fit for a terminal: control and direction characters replaced."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import click
 
-from kit.cli.shared import Refusal, clean, in_language
-from kit.i18n import Lang, T
+from kit.cli.shared import Refusal, in_language
+from kit.i18n import Lang, T, printable
 
 RINGS: Final = 4
 """Exit code of `--once` while something rings."""
@@ -68,7 +68,7 @@ def watch(paths: tuple[Path, ...], lang: Lang, **chosen: Any) -> None:
 
     for path in paths:
         if not path.exists():
-            raise Refusal(NO_PATH.say(path=clean(str(path))).render(lang))
+            raise Refusal(NO_PATH.say(path=printable(str(path))).render(lang))
     if chosen["master"] and chosen["capture"]:
         raise Refusal(NOT_BOTH.render(lang))
     folder = chosen["state"] or keeping.default(paths)
@@ -103,7 +103,7 @@ def _watch(paths: tuple[Path, ...], folder: Path, lang: Lang, chosen: dict[str, 
         since = instant(chosen["since"])
         zones = zone(chosen["tz_broker"]), zone(chosen["tz_app"])
     except ValueError as error:
-        raise Refusal(clean(str(error))) from None
+        raise Refusal(printable(str(error))) from None
     return Watch(
         [path.resolve() for path in paths],
         keeping.load(folder),
@@ -150,7 +150,7 @@ def _outside(place: Path | None, paths: tuple[Path, ...], lang: Lang) -> None:
     for path in paths:
         here = path.resolve()
         if there == here or here in there.parents:
-            raise Refusal(INSIDE.say(path=clean(str(place))).render(lang))
+            raise Refusal(INSIDE.say(path=printable(str(place))).render(lang))
 
 
 COMMANDS = (watch,)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from kit.explanation.explain import releases_of
-from kit.i18n import Lang, T
+from kit.i18n import Lang, T, printable
 
 WIDE: Final = 100
 SHOWN: Final = 160
@@ -55,7 +55,7 @@ def _block(same: Sequence[dict[str, Any]], lang: Lang) -> str:
         shown = AND_MORE.say(numbers=shown, n=len(numbers) - LINES).render(lang)
     slug = f" [{row['slug']}]" if row["slug"] else ""
     head = f"{row['title']}{slug} · {LINE.say(numbers=shown).render(lang)}"
-    said = [_clean(head), f"  > {_cut(row['text'])}", *_wrapped(row["meaning"])]
+    said = [printable(head), f"  > {_cut(row['text'])}", *_wrapped(row["meaning"])]
     if row["next"]:
         said += _wrapped(f"{NEXT.in_(lang)}: {row['next']}")
     if row["versions"]:
@@ -64,13 +64,8 @@ def _block(same: Sequence[dict[str, Any]], lang: Lang) -> str:
 
 
 def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(_clean(text), WIDE, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+    return textwrap.wrap(printable(text), WIDE, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
 
 
 def _cut(text: str) -> str:
-    return _clean(text if len(text) <= SHOWN else text[: SHOWN - 1] + "…")
-
-
-def _clean(text: str) -> str:
-    """Return evidence text fit for a terminal: what could act on one is replaced."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return printable(text if len(text) <= SHOWN else text[: SHOWN - 1] + "…")

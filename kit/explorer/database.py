@@ -65,7 +65,7 @@ class Database:
         self.folders["entries"] = _kept(case, "entries", self.con)
         self._small("lag", _LAG, _lag(case))
         self._small("moments", _MOMENTS, _moments(case))
-        self.con.execute(f"CREATE VIEW metrics AS SELECT * FROM ({_metrics(case)})")
+        self.ask(f"CREATE VIEW metrics AS SELECT * FROM ({_metrics(case)})")
 
     def narrow(self, entries: str = "true", records: str = "true") -> None:
         """Make the views of entries and records those rows that satisfy these conditions."""
@@ -75,7 +75,7 @@ class Database:
             listed = (
                 f"(SELECT *, string_split(known, '{EVENTS}') AS events FROM {source})" if part == "entries" else source
             )
-            self.con.execute(f"CREATE OR REPLACE VIEW {part} AS SELECT * FROM {listed} WHERE {where}")
+            self.ask(f"CREATE OR REPLACE VIEW {part} AS SELECT * FROM {listed} WHERE {where}")
 
     def count_up(self, step: int) -> None:
         """Make the tables `entries_counts` and `records_counts`: how many `rows` have the same values within `step` ms. What
@@ -126,15 +126,17 @@ class Database:
     def _small(self, name: str, columns: dict[str, str], frame: Any) -> None:
         """Hold columns of a small result of the causes."""
         typed = ", ".join(f'"{each}" {kind}' for each, kind in columns.items())
-        self.con.execute(f"CREATE TABLE {name} ({typed})")
+        self.ask(f"CREATE TABLE {name} ({typed})")
         if not frame.empty:
             self.con.register("given", frame[list(columns)])
-            self.con.execute(f"INSERT INTO {name} SELECT * FROM given")
+            self.ask(f"INSERT INTO {name} SELECT * FROM given")
             self.con.unregister("given")
 
 
 def ask(con: duckdb.DuckDBPyConnection, asked: str, values: Sequence[Any] = ()) -> duckdb.DuckDBPyConnection:
-    """Run a statement in a thread of its own: DuckDB by itself looks for an interrupt now and then, and not while it sorts."""
+    """Run a statement in a thread of its own: interrupted in the kernel's thread, DuckDB goes on while it sorts, and what it
+    raises at other times is a `RuntimeError`.
+    """
     with ThreadPoolExecutor(1) as pool:
         asking = pool.submit(con.execute, asked, values or None)
         try:
@@ -202,7 +204,7 @@ def _entries(case: Case, base: Path, con: duckdb.DuckDBPyConnection) -> str:
 
     def named(column: str, said: str) -> str:
         asked = f'SELECT "{column}" FROM {records} WHERE "{column}" IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC LIMIT {MOST_NAMES}'
-        known = [re.escape(name) for (name,) in con.execute(asked).fetchall() if _NAME.fullmatch(name)]
+        known = [re.escape(name) for (name,) in ask(con, asked).fetchall() if _NAME.fullmatch(name)]
         among = rf"(?:^|[^%|\w-])({'|'.join(sorted(known, key=len, reverse=True))})(?:$|[^%|\w-])"
         parts = [
             f"nullif(regexp_extract({text}, {quoted(each)}, 1), '')" for each in ([among] if known else []) + [said]

@@ -178,15 +178,13 @@ class Explorer:
         """The widget itself, a `MosaicWidget` whose views follow one another."""
         from kit.explorer.widget import themed
 
-        con = self.database.con
+        ask = self.database.ask
         for part in COLUMNS:
-            con.execute(spec.shown_view(part, self.lang))
+            ask(spec.shown_view(part, self.lang))
         for (name, column), values in spec.menus(self._content).items():
             kind = "[[v]]" if name == "events" else "v"  # a menu takes a list apart once
-            con.execute(
-                f'CREATE TABLE menu_{name} AS SELECT {kind} AS "{column}" FROM (SELECT unnest(?) AS v)', [values]
-            )
-        made = themed()(spec.specification(self._content), con=con.cursor())
+            ask(f'CREATE TABLE menu_{name} AS SELECT {kind} AS "{column}" FROM (SELECT unnest(?) AS v)', [values])
+        made = themed()(spec.specification(self._content), con=self.database.con.cursor())
         made.explorer = self  # whose scratch folder lives as long as what is shown
         return made
 

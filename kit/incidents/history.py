@@ -10,7 +10,7 @@ from typing import Any, Final
 import pandas as pd
 
 from kit.charts import Chart, Table, incidents
-from kit.i18n import Lang, T
+from kit.i18n import Lang, Sentence, T
 from kit.incidents import likeness, reading
 from kit.incidents.reading import Incident
 from kit.report import compare
@@ -99,7 +99,7 @@ class History:
             for one in self.incidents
         ]
         columns = ["began", "name", "evidence", "root_causes", "suspected", "neighbours"]
-        return self._table(pd.DataFrame(rows, columns=pd.Index(columns)), OVERVIEW.render(self.lang))
+        return self._table(pd.DataFrame(rows, columns=pd.Index(columns)), OVERVIEW)
 
     def chart(self) -> Chart:
         """Return when which cause struck."""
@@ -110,7 +110,7 @@ class History:
         """Return the confirmed root causes that an earlier incident had already, or pointed to: as a root cause, a suspicion or a hazard."""
         columns = ["began", "name", "cause", "earlier", "known_as", "same"]
         frame = pd.DataFrame(self._known_before(), columns=pd.Index(columns))
-        return self._table(frame, BEFORE.render(self.lang))
+        return self._table(frame, BEFORE)
 
     def _known_before(self) -> Iterator[tuple[Any, ...]]:
         for n, one in enumerate(self.incidents):
@@ -131,7 +131,7 @@ class History:
             (match.incident.name, match.incident.began, round(match.likeness, 2), why(match, self.lang))
             for match in (likeness.alike(one, self.incidents) if one else ())
         ]
-        caption = ALIKE.say(name=one.name if one else name).render(self.lang)
+        caption = ALIKE.say(name=one.name if one else name)
         return self._table(pd.DataFrame(rows, columns=pd.Index(columns)), caption)
 
     def compare(self, before: str = "", after: str = "") -> Table:
@@ -144,19 +144,15 @@ class History:
             compare.rows(changes, self.lang), columns=pd.Index(["cause", "what", "before", "after", "change"])
         )
         names = {"before": old.name if old else before, "after": new.name if new else after}
-        return self._table(frame, CHANGED.say(**names).render(self.lang))
+        return self._table(frame, CHANGED.say(**names))
 
     def not_read(self) -> Table:
         """Return the files that are no findings.json or could not be read."""
         frame = pd.DataFrame({"file": [said.render(self.lang) for said in self.unread]})
-        return self._table(frame, UNREAD.render(self.lang))
+        return self._table(frame, UNREAD)
 
-    def _table(self, frame: pd.DataFrame, caption: str) -> Table:
-        return Table(frame, caption, heads(self.lang), self.lang, max_rows=500)
-
-
-def heads(lang: Lang) -> dict[str, str]:
-    return {name: head.render(lang) for name, head in HEADS.items()}
+    def _table(self, frame: pd.DataFrame, caption: Sentence) -> Table:
+        return Table(frame, caption, HEADS, self.lang, max_rows=500)
 
 
 def why(match: likeness.Match, lang: Lang) -> str:

@@ -157,7 +157,7 @@ class Postmortem:
 
     def timeline(self) -> Table:
         """Return the merged timeline as a table."""
-        return Table(self.events, WORDS["timeline"], self._names, self.lang, MOST_ROWS)
+        return Table(self.events, WORDS["timeline"], COLUMNS, self.lang, MOST_ROWS)
 
     def actions(self) -> Table:
         """Return the team's actions, then what the kit proposes and nobody owns yet."""
@@ -168,11 +168,7 @@ class Postmortem:
         remedies = dict.fromkeys(r["action"] for f in self.causes for r in f["remedies"])
         rows += [(action, nobody, "", PROPOSED.render(self.lang), "") for action in remedies]
         frame = pd.DataFrame(rows, columns=pd.Index(["what", "owner", "due", "kind", "ticket"]))
-        return Table(frame, WORDS["actions"], self._names, self.lang, MOST_ROWS)
-
-    @property
-    def _names(self) -> dict[str, str]:
-        return {name: text.render(self.lang) for name, text in COLUMNS.items()}
+        return Table(frame, WORDS["actions"], COLUMNS, self.lang, MOST_ROWS)
 
     # --- the page --------------------------------------------------------------------------------------------------------
 
@@ -253,8 +249,7 @@ class Postmortem:
             raw = self.written.path.read_bytes()
             files.append((self.written.path.name, "notes", len(raw), hashlib.sha256(raw).hexdigest()))
         frame = pd.DataFrame(files, columns=pd.Index(["file", "kind", "bytes", "sha256"]))
-        heads = {name: text.in_(self.lang) for name, text in LABELS.items()}
-        return Table(frame, WORDS["inputs"], heads, self.lang, MOST_ROWS)
+        return Table(frame, WORDS["inputs"], LABELS, self.lang, MOST_ROWS)
 
     def _about(self) -> list[str]:
         texts = self.written.texts
@@ -296,10 +291,10 @@ class Postmortem:
         content = manifest.manifest(findings, {**options, "lang": self.lang}, notes=self.written.path)
         page = self.page(options, content["manifest_sha256"])
         with output.into(out, "postmortem", self.lang) as folder:
-            write.findings(dict(findings), folder / "findings.json")
+            disk.write_json(folder / "findings.json", findings)
             write.tables(case, folder / "tables")
             (folder / PAGE_NAME).write_text(page, encoding="utf-8", errors="backslashreplace")
-            manifest.write(content, folder / "manifest.json")
+            disk.write_json(folder / "manifest.json", content)
             manifest.write_run(folder / "run.json", started, build.places(case, place or out))
             if case.failures:
                 bug_report.write(folder, case)

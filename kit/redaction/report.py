@@ -20,6 +20,7 @@ from kit.charts import MIME as CHART
 from kit.charts import PLOTLY_MIME
 from kit.charts.table import BEHIND, drawn, spelled
 from kit.charts.table import MIME as TABLE
+from kit.evidence import disk
 from kit.i18n import Lang, T
 from kit.redaction import leaks
 from kit.redaction import names as redactnames
@@ -87,7 +88,7 @@ def _write(case: Case, target: Path, out: Path, cause: str) -> None:
         redactor = redactnames.of(case, shown, paths)
 
         told = redactor.value(findings)
-        write.findings(told, staged / "findings.json")
+        disk.write_json(staged / "findings.json", told)
         for name, frame in tables.items():
             write.csv(redactor.frame(frame), staged / "tables" / f"{name}.csv")
         (staged / "notebooks").mkdir()

@@ -15,6 +15,7 @@ from kit.analysis import noise
 from kit.case import unreadable
 from kit.case.failure import Failure
 from kit.causes import release_advice, results, timeline
+from kit.evidence import disk
 from kit.i18n import Lang
 from kit.report import html, manifest, notebooks
 from kit.report.labels import SKIPPED
@@ -49,7 +50,7 @@ def build(
     page = html.render(findings, tables, stories, lang, options, content["manifest_sha256"], failures)
     target = out / PAGE_NAME
     target.write_text(page, encoding="utf-8", errors="backslashreplace")
-    manifest.write(content, out / "manifest.json")
+    disk.write_json(out / "manifest.json", content)
     manifest.write_run(out / "run.json", started, places or {})
     return target
 
@@ -65,7 +66,7 @@ def run(case: Case, out: Path, *, cause: str = "auto") -> Path:
     with output.into(out, "report", case.lang) as folder, results.one_run():
         findings = kit.triage(case)
         case.progress.begin("writing")
-        write.findings(findings, folder / "findings.json")
+        disk.write_json(folder / "findings.json", findings)
         write.tables(case, folder / "tables")
         chosen = notebooks.chosen(findings, cause)
         executed = notebooks.execute(chosen, folder / "notebooks", parameters(case), case.failures)
@@ -115,9 +116,9 @@ def evidence_tables(case: Case) -> dict[str, pd.DataFrame]:
         "inventory": _files,
         "damage": _damage,
         "skipped": _skipped,
-        "harmless": _harmless,
-        "timeline": _timeline,
-        "releases": _releases,
+        "harmless": lambda case: noise.seen(case, case.lang)[list(noise.SHOWN)],
+        "timeline": lambda case: results.table(case, timeline.TABLE),
+        "releases": lambda case: release_advice.fitting(case, results.load(case)),
     }.items():
         try:
             made[name] = make(case)
@@ -144,15 +145,3 @@ def _skipped(case: Case) -> pd.DataFrame:
     return ranges.groupby("reason", as_index=False).agg(
         files=("file", "nunique"), ranges=("start", "size"), bytes=("bytes", "sum")
     )
-
-
-def _harmless(case: Case) -> pd.DataFrame:
-    return noise.seen(case, case.lang)[list(noise.SHOWN)]
-
-
-def _releases(case: Case) -> pd.DataFrame:
-    return release_advice.fitting(case, results.load(case))
-
-
-def _timeline(case: Case) -> pd.DataFrame:
-    return results.table(case, timeline.TABLE)

@@ -12,7 +12,8 @@ from typing import Any, Final, Literal
 import attrs
 
 from kit.causes.findings import VERDICTS
-from kit.i18n import Lang, T
+from kit.i18n import Lang, T, printable
+from kit.report import console
 
 What = Literal["root_causes", "verdict", "figure", "missing", "evidence"]
 
@@ -91,13 +92,9 @@ def render(changes: list[Change], lang: Lang = "en") -> str:
         return NO_CHANGE.in_(lang)
     table = [
         [head.in_(lang) for head in HEADS],
-        *([_clean(cell) for cell in row.values()] for row in rows(changes, lang)),
+        *([printable(cell) for cell in row.values()] for row in rows(changes, lang)),
     ]
-    widths = [max(_width(line[column]) for line in table) for column in range(len(HEADS))]
-    return "\n".join(
-        "  ".join(cell + " " * (width - _width(cell)) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in table
-    )
+    return console.aligned(table)
 
 
 def _finding(cause: str, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> Iterator[Change]:
@@ -160,15 +157,3 @@ def _text(value: Any, lang: Lang) -> str:
     if isinstance(value, float):
         return f"{value:,.3f}".rstrip("0").rstrip(".")
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
-
-
-def _clean(text: str) -> str:
-    """Figures are named by evidence (topics, kinds): no control characters on a terminal."""
-    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
-
-
-def _width(text: str) -> int:
-    """Columns on a terminal; Chinese characters take two."""
-    from unicodedata import east_asian_width
-
-    return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)

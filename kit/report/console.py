@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final
 
-from kit.i18n import Lang, Sentence, T
+from rich.cells import cell_len
+
+from kit.i18n import Lang, Sentence, T, printable
 
 SHOWN_MENTIONS: Final = 40
 SHOWN_RECORDS: Final = 300
@@ -50,7 +52,7 @@ def ids(report: Iterable[dict[str, Any]], lang: Lang) -> str:
 
 def _id(row: dict[str, Any], lang: Lang) -> str:
     if "error" in row:
-        return clean(_say(row["error"], lang))
+        return printable(_say(row["error"], lang))
     fields = [(FIELDS[name].in_(lang) if name in FIELDS else name, value) for name, value in row["fields"]]
     wide = max(len(name) for name, _ in fields)
     lines = [
@@ -60,7 +62,7 @@ def _id(row: dict[str, Any], lang: Lang) -> str:
     lines += [f"  {name:<{wide}}  {value}" for name, value in fields]
     lines += ["  " + SENT.say(utc=t["utc"].removesuffix("+00:00"), zone=t["zone"]).render(lang) for t in row["times"]]
     lines += ["  · " + _say(note, lang) for note in row["notes"]]
-    return "\n".join(clean(line) for line in lines) + "\n"
+    return "\n".join(printable(line) for line in lines) + "\n"
 
 
 def life(told: dict[str, Any], lang: Lang) -> str:
@@ -107,14 +109,14 @@ def life(told: dict[str, Any], lang: Lang) -> str:
         (GAPS if told["gaps"] else NO_GAPS).in_(lang),
         *(f"  {gap['text']}" for gap in told["gaps"][:SHOWN_MENTIONS]),
     ]
-    return "\n".join(clean(line)[: 4 * WIDE] for line in lines)
+    return "\n".join(printable(line)[: 4 * WIDE] for line in lines)
 
 
 def lives(told: Iterable[dict[str, Any]], lang: Lang) -> str:
     """Return a line for each of several messages: how many copies, where and when the last one is, what is missing."""
     rows = list(told)
     wide = max((len(each["id"]) for each in rows), default=0)
-    return "\n".join(clean(f"{each['id']:<{wide}}  {_brief(each, lang)}")[: 2 * WIDE] for each in rows)
+    return "\n".join(printable(f"{each['id']:<{wide}}  {_brief(each, lang)}")[: 2 * WIDE] for each in rows)
 
 
 def _brief(told: dict[str, Any], lang: Lang) -> str:
@@ -134,6 +136,14 @@ def _say(sentence: Sentence | str, lang: Lang) -> str:
     return sentence if isinstance(sentence, str) else sentence.render(lang)
 
 
-def clean(text: str) -> str:
-    """Return evidence text fit for a terminal: what could act on one is replaced."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+def aligned(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> str:
+    """Return rows of texts in columns, those of `right` (numbers from 0) to the right; a Chinese character takes two cells."""
+    wide = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        pads = [" " * (width - cell_len(text)) for text, width in zip(row, wide, strict=True)]
+        cells = zip(row, pads, strict=True)
+        lines.append(
+            "  ".join(pad + text if n in right else text + pad for n, (text, pad) in enumerate(cells)).rstrip()
+        )
+    return "\n".join(lines)

@@ -84,20 +84,16 @@ def _figures(figures: Mapping[str, Any], lang: Lang) -> tuple[list[dict[str, str
                 for key, inner in value.items()
             ]
             if rows:
-                tables.append(Table(pd.DataFrame(rows).astype(object), label, _inner(lang), lang).as_dict())
+                tables.append(Table(pd.DataFrame(rows).astype(object), label, INNER, lang).as_dict())
         elif isinstance(value, list):
             # Reasons are read, not counted.
             if not any("why" in item for item in value if isinstance(item, Mapping)):
                 cards.append({"value": f"{len(value):,}", "label": label})
             if value and all(isinstance(item, Mapping) for item in value):
-                tables.append(Table(pd.DataFrame(value).astype(object), label, _inner(lang), lang).as_dict())
+                tables.append(Table(pd.DataFrame(value).astype(object), label, INNER, lang).as_dict())
         else:
             cards.append({"value": cell(value)[0], "label": label})
     return cards, tables, unknown
-
-
-def _inner(lang: Lang) -> dict[str, str]:
-    return {name: text.in_(lang) for name, text in INNER.items()}
 
 
 def _window(window: Sequence[str] | None, lang: Lang) -> str | None:

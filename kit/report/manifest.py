@@ -11,6 +11,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
+from kit.evidence import disk
+
 LIBRARIES: Final = ("jinja2", "numba", "numpy", "pandas", "papermill", "plotly", "pyarrow", "pyspark")
 
 
@@ -49,11 +51,6 @@ def digest(content: Any) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def write(content: Mapping[str, Any], path: Path) -> None:
-    """Write the manifest; the same content gives the same bytes."""
-    path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-
-
 def write_run(path: Path, started: dt.datetime, places: Mapping[str, str]) -> None:
     """Write run.json: when this run was, how long it took, where. Nothing hashes it. `places`: folders, by name."""
     ended = dt.datetime.now(dt.UTC)
@@ -63,7 +60,7 @@ def write_run(path: Path, started: dt.datetime, places: Mapping[str, str]) -> No
         "seconds": round((ended - started).total_seconds(), 1),
         **places,
     }
-    path.write_text(json.dumps(run, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    disk.write_json(path, run)
 
 
 def _plain(value: Any) -> Any:

@@ -16,7 +16,7 @@ from kit.report.labels import COLUMNS, PAGE
 def verdict_table(views: list[dict[str, Any]], lang: Lang) -> dict[str, Any]:
     rows = [(view["title"], view["summary"], view["id"]) for view in views]
     names = (PAGE["cause"].in_(lang), PAGE["reason"].in_(lang), PAGE["slug"].in_(lang))
-    return Table(pd.DataFrame(rows, columns=pd.Index(names)), PAGE["undecided"].in_(lang), lang=lang).as_dict()
+    return Table(pd.DataFrame(rows, columns=pd.Index(names)), PAGE["undecided"], lang=lang).as_dict()
 
 
 def excluded(views: list[dict[str, Any]], lang: Lang) -> dict[str, Any] | None:
@@ -26,11 +26,7 @@ def excluded(views: list[dict[str, Any]], lang: Lang) -> dict[str, Any] | None:
         for v in views
     ]
     names = (PAGE["cause"].in_(lang), PAGE["false_step"].in_(lang), PAGE["reason"].in_(lang), PAGE["slug"].in_(lang))
-    return (
-        Table(pd.DataFrame(rows, columns=pd.Index(names)), PAGE["excluded"].in_(lang), lang=lang).as_dict()
-        if rows
-        else None
-    )
+    return Table(pd.DataFrame(rows, columns=pd.Index(names)), PAGE["excluded"], lang=lang).as_dict() if rows else None
 
 
 def _files(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -59,7 +55,7 @@ def kinds(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], lang:
     by = frame.groupby("kind", as_index=False).agg(
         files=("file", "size"), bytes=("bytes", "sum"), first=("first", "min"), last=("last", "max")
     )
-    return Table(by, PAGE["kinds"].in_(lang), {name: text.in_(lang) for name, text in COLUMNS.items()}, lang).as_dict()
+    return Table(by, PAGE["kinds"], COLUMNS, lang).as_dict()
 
 
 def inventory(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], lang: Lang) -> dict[str, Any]:
@@ -67,14 +63,12 @@ def inventory(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], l
     frame = frame.dropna(axis="columns", how="all") if len(frame) else frame
     if "sha256" in frame:
         frame = frame.assign(sha256=frame["sha256"].str[:16])
-    names = {name: text.in_(lang) for name, text in COLUMNS.items()}
-    return Table(frame, PAGE["inventory"].in_(lang), names, lang, max_rows=500).as_dict()
+    return Table(frame, PAGE["inventory"], COLUMNS, lang, max_rows=500).as_dict()
 
 
 def apart(slugs: Sequence[str], lang: Lang) -> dict[str, Any] | None:
     frame = look_alikes.frame(lang, slugs)
-    names = {name: head.in_(lang) for name, head in look_alikes.COLUMNS.items()}
-    return None if frame.empty else Table(frame, PAGE["look_alikes"].in_(lang), names, lang, max_rows=200).as_dict()
+    return None if frame.empty else Table(frame, PAGE["look_alikes"], look_alikes.COLUMNS, lang, max_rows=200).as_dict()
 
 
 def maybe(
@@ -83,9 +77,7 @@ def maybe(
     frame = tables.get(name)
     if frame is None or frame.empty:
         return None
-    return Table(
-        frame, caption, {column: text.in_(lang) for column, text in heads.items()}, lang, max_rows=200
-    ).as_dict()
+    return Table(frame, caption, heads, lang, max_rows=200).as_dict()
 
 
 def skipped(tables: Mapping[str, pd.DataFrame], lang: Lang) -> dict[str, Any] | bool | None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import unicodedata
 from typing import TYPE_CHECKING, Any, Final
 
-from kit.i18n import Lang, T
-from kit.report.console import clean
+from kit.i18n import Lang, T, printable
+from kit.report.console import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,7 +55,9 @@ def card(spec: Mapping[str, Any], lang: Lang, *, broker: bool, client: bool, gro
         refused = ", ".join(REFUSED[why].in_(lang) for why in row["refused"]) or YES.in_(lang)
         left = f"{limit - row['bytes']:,}" if spec["rule"] == "total" else ""
         topic = row["topic"] if len(row["topic"]) <= 40 else f"{row['topic'][:39]}…"
-        rows.append([row["text"].render(lang), clean(topic), f"{row['bytes']:,}", f"+{row['growth']:,}", left, refused])
+        rows.append(
+            [row["text"].render(lang), printable(topic), f"{row['bytes']:,}", f"+{row['growth']:,}", left, refused]
+        )
     safe = [
         (SAFE, spec["safe_stored_body"], WHAT_SAFE.in_(lang)),
         (SAFE_PLAIN, spec["safe_plain_body"], ""),
@@ -66,23 +67,4 @@ def card(spec: Mapping[str, Any], lang: Lang, *, broker: bool, client: bool, gro
         f"{name.in_(lang)}: {NO_BODY.in_(lang) if value is None else f'{value:,}'}{f'  ({why})' if why else ''}"
         for name, value, why in safe
     ]
-    return " ".join(s.render(lang) for s in said) + "\n\n" + _aligned(rows) + "\n\n" + "\n".join(ends)
-
-
-def _aligned(rows: list[list[str]]) -> str:
-    """Return rows in columns, numbers to the right; a Chinese character is two cells wide."""
-    wide = [max(map(_cells, column)) for column in zip(*rows, strict=True)]
-    right = {2, 3, 4}
-    lines = []
-    for row in rows:
-        pads = [" " * (width - _cells(text)) for text, width in zip(row, wide, strict=True)]
-        lines.append(
-            "  ".join(
-                pad + text if n in right else text + pad for n, (text, pad) in enumerate(zip(row, pads, strict=True))
-            ).rstrip()
-        )
-    return "\n".join(lines)
-
-
-def _cells(text: str) -> int:
-    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+    return " ".join(s.render(lang) for s in said) + "\n\n" + aligned(rows, right=(2, 3, 4)) + "\n\n" + "\n".join(ends)

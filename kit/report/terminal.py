@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kit.causes.findings import VERDICTS
-from kit.i18n import Lang, T
+from kit.i18n import Lang, T, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -139,7 +139,7 @@ def sheet(*heads: T, lang: Lang) -> Table:
 
 def cell(value: str) -> Text:
     """Text, never markup: `[bold]` or an escape sequence in a file name stays what it is."""
-    return Text("".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in value))
+    return Text(printable(value))
 
 
 def printed(table: Table) -> str:

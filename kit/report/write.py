@@ -6,7 +6,6 @@ are spelled out too. What `decode` and `logs` export is the evidence itself and 
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -31,12 +30,6 @@ ROWS: Final = 1 << 17
 """Rows of a row group."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 """First characters that make a spreadsheet take a text for a formula."""
-
-
-def findings(found: dict[str, Any], path: Path) -> None:
-    """Write findings.json: keys in their documented order, UTF-8, one trailing newline."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def tables(case: Case, folder: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import attrs
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from attrs import frozen
 from pyspark.sql.datasource import DataSource, InputPartition
@@ -93,6 +94,24 @@ def parquet_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
     )
 
 
+def row_groups(found: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Yield the rows of a part as they are written, one row group after the other: records of one stage together, so
+    that who asks for half messages reads no other records; all else as it comes.
+    """
+    held: list[pa.RecordBatch] = []
+    for batch in found:
+        if not batch.num_rows:
+            continue
+        if "stage" in batch.schema.names:
+            held.append(batch)
+        else:
+            yield pa.Table.from_batches([batch])
+    if held:
+        whole = pa.Table.from_batches(held).unify_dictionaries()
+        stage = whole["stage"].cast(pa.string()).fill_null("")
+        yield from (whole.filter(pc.equal(stage, each)) for each in pc.unique(stage))
+
+
 def _leaves(schema: pa.Schema) -> dict[str, str]:
     """Return the columns' paths as Parquet names them, and their types."""
     sink = pa.BufferOutputStream()
@@ -144,11 +163,10 @@ def kept(folder: str, name: str, found: Iterable[pa.RecordBatch]) -> Iterator[pa
     writer: pq.ParquetWriter | None = None
     rows = 0
     try:
-        for batch in found:
-            if batch.num_rows:
-                writer = writer or parquet_writer(part, batch.schema)
-                writer.write_batch(batch)
-                rows += batch.num_rows
+        for group in row_groups(found):
+            writer = writer or parquet_writer(part, group.schema)
+            writer.write_table(group)
+            rows += group.num_rows
         if writer is not None:
             writer.close()
             part.replace(path)

@@ -13,7 +13,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from kit.i18n import Lang, T
+from kit.i18n import Lang, T, printable
 from kit.watch.loop import Figures, Watch
 
 TITLE: Final = T("rmq-kit watch")
@@ -58,16 +58,11 @@ ROWS: Final[tuple[tuple[T, Callable[[Figures], int]], ...]] = (
 )
 
 
-def shown(text: str) -> str:
-    """Return evidence text fit for a terminal: control and direction characters replaced."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
-
-
 def alert_line(alert: dict[str, Any], lang: Lang) -> str:
     """Return an alert as one line."""
     places = [f"{ref['file']}:{ref.get('line', ref.get('physical_offset'))}" for ref in alert["evidence"]]
     values = {"severity": alert["severity"], "cause": alert["cause"], "summary": alert["summary"]}
-    return shown(ALERT.say(time=alert["time"][11:19], where=" ".join(places), **values).render(lang))
+    return printable(ALERT.say(time=alert["time"][11:19], where=" ".join(places), **values).render(lang))
 
 
 class View:
@@ -98,7 +93,7 @@ class View:
         for name, value in ROWS:
             table.add_row(name.in_(self.lang), f"{value(self.watch.figures):,}")
         episodes = [
-            Text(shown(f"{each.severity} {each.cause} {' '.join(each.key)}"), overflow="ellipsis", no_wrap=True)
+            Text(printable(f"{each.severity} {each.cause} {' '.join(each.key)}"), overflow="ellipsis", no_wrap=True)
             for each in self.watch.kept.episodes.open.values()
         ]
         told = [Text(text, overflow="ellipsis", no_wrap=True) for text in self.last[-5:]]
@@ -129,7 +124,9 @@ def showing(
         for name, refused in watch.figures.unread.items():
             if name not in named:
                 named.add(name)
-                screen.print(Text(shown(NOT_READ.say(file=name, why=refused.say(lang)).render(lang))), soft_wrap=True)
+                screen.print(
+                    Text(printable(NOT_READ.say(file=name, why=refused.say(lang)).render(lang))), soft_wrap=True
+                )
         for alert in alerts:
             screen.print(Text(alert_line(alert, lang)), soft_wrap=True)
         if watch.clock() - said[0] >= every:

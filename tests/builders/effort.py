@@ -1,6 +1,8 @@
-"""How many examples a property is tried with: a tenth of them in `make quick`, all of them in every other run."""
+"""How much a test tries and how much work the machine has had with it, however busy the machine is."""
 
 from __future__ import annotations
+
+import os
 
 from hypothesis import HealthCheck, settings
 
@@ -8,7 +10,12 @@ quick = False
 """Set by tests/conftest.py before any test module is imported."""
 
 
+def worked() -> float:
+    """Return the seconds of work of this process so far and of the processes that it has waited for."""
+    return sum(os.times()[:4])
+
+
 def examples(count: int) -> settings:
-    """Return settings for `count` examples in a whole run; how long one takes says nothing on a busy machine."""
+    """Return settings for `count` examples, in `make quick` for a tenth; how long one takes says nothing on a busy machine."""
     few = max(20, count // 10) if quick else count
     return settings(max_examples=few, deadline=None, suppress_health_check=list(HealthCheck))

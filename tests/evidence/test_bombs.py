@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import io
-import time
 import tracemalloc
 import zipfile
 import zlib
 from pathlib import Path
 
+import effort
 import pytest
 import stores
 
@@ -43,7 +43,7 @@ def test_a_body_of_ten_gigabytes(tmp_path: Path) -> None:
         segments.messages(segments.examine("x", str(path)), made.spans[1][0], made.spans[1][1], wanted)
     )  # the kernels are loaded
     tracemalloc.start()
-    start = time.monotonic()
+    start = effort.worked()
     rows = [row for batch in segments.messages(file, 0, file.used, wanted) for row in batch.to_pylist()]
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -53,7 +53,7 @@ def test_a_body_of_ten_gigabytes(tmp_path: Path) -> None:
     ]
     assert rows[0]["body_size"] == len(bomb)
     assert peak < 4 * bodies.MOST
-    assert time.monotonic() - start < 30
+    assert effort.worked() - start < 30
 
 
 def packed(members: dict[str, bytes]) -> bytes:

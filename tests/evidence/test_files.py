@@ -8,10 +8,10 @@ import io
 import os
 import struct
 import tarfile
-import time
 import zipfile
 from pathlib import Path
 
+import effort
 import pytest
 import zstandard
 
@@ -266,9 +266,9 @@ def test_explosive_member_is_refused_quickly(tmp_path: Path, monkeypatch: pytest
     with gzip.GzipFile(fileobj=bomb, mode="wb") as out:
         for _ in range(512):
             out.write(b"A" * 2**20)
-    start = time.monotonic()
+    start = effort.worked()
     result = opened(tmp_path, a_DOT_gz=bomb.getvalue(), b_DOT_log=LOG)
-    assert time.monotonic() - start < 5
+    assert effort.worked() - start < 5
     assert [f.file for f in result.files] == ["b.log"]
     assert [(r.file, r.reason) for r in result.refused] == [("a.gz", "ratio")]
     assert sum(p.stat().st_blocks * 512 for p in (tmp_path / "spool").rglob("*")) < 2**20

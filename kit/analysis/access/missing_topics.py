@@ -84,7 +84,7 @@ def existing(case: Case) -> frozenset[str]:
         known |= {
             topic
             for batch in scan.batches(case, ["topic"], repeated=True)
-            for topic in batch["topic"].unique().to_pylist()
+            for topic in batch["topic"].unique().drop_null().to_pylist()
         }
     return frozenset(known)
 

@@ -131,10 +131,13 @@ def _from_queues(case: Case, empty: pd.DataFrame) -> pd.DataFrame:
         return empty
     known = brokers.all_of(case)
     name = known[0].name if len(known) == 1 else ""
-    where = ds.field("topic").isin(topics(case)) & ds.field("queue_offset").is_valid()
-    asked = [("queue_offset", "max"), ("queue_offset", "min")]
-    frame = scan.extremes(case, ["topic", "queue_id"], asked, where, "consumequeue").to_pandas()
-    frame["end"], frame["begin"] = _end(frame["queue_offset_max"]), frame["queue_offset_min"]
+    # A unit of a batch is of many messages.
+    plain = (ds.field("kind") == "plain") & ds.field("problem").is_null() & ds.field("logical_offset").is_valid()
+    asked = [("logical_offset", "max"), ("logical_offset", "min")]
+    frame = scan.extremes(
+        case, ["topic", "queue_id"], asked, plain & ds.field("topic").isin(topics(case)), "consumequeue"
+    ).to_pandas()
+    frame["end"], frame["begin"] = _end(frame["logical_offset_max"]), frame["logical_offset_min"]
     return typed(frame.assign(broker=name, time=None)[["topic", "broker", "queue_id", "time", "end", "begin"]])
 
 

@@ -177,7 +177,7 @@ def beyond(case: Case) -> list[Beyond]:
     places = {b.root for b in slaves(case)}
     found: dict[tuple[str, str, int], Beyond] = {}
     table = ds.dataset(case.folder("offsets"), format="parquet").to_table(
-        filter=(ds.field("kind") == "consumer") & ~ds.field("backup")
+        filter=(ds.field("kind") == "consumer") & ~ds.field("backup") & ds.field("value").is_valid()
     )
     for row in table.to_pylist():
         at = brokers.of_file(case, row["file"])
@@ -196,7 +196,7 @@ def beyond(case: Case) -> list[Beyond]:
 def queue_ends(case: Case) -> dict[tuple[str, int], int]:
     """Return {(topic, queue): its end} by the records, else by topicStatus (of a name server that knows no master any more: the slave's)."""
     if case.has("messages"):
-        right, by = ds.field("problem").is_null(), ["topic", "queue_id"]
+        right, by = ds.field("problem").is_null() & ds.field("queue_offset").is_valid(), ["topic", "queue_id"]
         rows = scan.extremes(case, by, [("queue_offset", "max")], right).to_pylist()
         return {(r["topic"], r["queue_id"]): r["queue_offset_max"] + 1 for r in rows}
     return status_ends(case)
@@ -224,7 +224,7 @@ def blocks(case: Case, command: str) -> list[dict[str, Any]]:
     """Return the rows of one command's tables: {column: cell}, with `file`, `line` and the command's arguments."""
     found: dict[tuple[str, int], dict[str, Any]] = {}
     for row in _admin(case):
-        if row["command"] == command:
+        if row["command"] == command and row["name"]:
             found.setdefault((row["file"], row["block"]), {"file": row["file"], "line": row["line"]}).setdefault(
                 row["name"], row["value"]
             )

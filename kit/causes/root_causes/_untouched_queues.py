@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kit.analysis.consumers import lag
-from kit.causes.findings import Step
+from kit.causes.findings import Step, supporting
 from kit.i18n import T
 
 if TYPE_CHECKING:
@@ -30,5 +30,5 @@ def steps(case: Case, of: str | None) -> list[Step]:
                 group=pair.group, queues=queues, topic=pair.topic, messages=sum(q.last_lag for q in idle)
             )
             refs = lag.refs(case, pair.group, pair.topic, queues[0], most=1)
-            return [Step(claim, "supporting", True, refs, id="queues-untouched")]
+            return [supporting("queues-untouched", claim, True, refs)]
     return []

@@ -22,7 +22,7 @@ from kit.analysis.sends import attempts, busy, busy_config, load_timeline, refus
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Missing, Moment, Remedy, Step, supporting
+from kit.causes.findings import Figure, Finding, Kind, Missing, Moment, Remedy, Step, deciding, supporting
 from kit.causes.root_causes.texts.broker_busy import BY_WHY, Claim, Fix, Text
 from kit.i18n import T
 from kit.inventory.references import Ref
@@ -145,10 +145,10 @@ def _steps(case: Case, seen: Seen, whys: list[busy.Why]) -> list[Step]:
     steps += [*_slow(case, seen), *_why(whys, bool(seen.refused or seen.slow))]
     if seen.counted is not None:
         counted = refs.quote(case, refs.seen(case, "response-codes"), 1) if seen.counted else ()
-        steps.append(supporting(Claim.COUNTED.say(count=seen.counted), seen.counted, counted, "counted"))
+        steps.append(supporting("counted", Claim.COUNTED.say(count=seen.counted), seen.counted, counted))
     open_, places = busy.unanswered(case, seen.stalls) if seen.stalls else (0, ())
     if open_:
-        steps.append(Step(Claim.PENDING.say(count=open_), "supporting", True, places, "left-open"))
+        steps.append(supporting("left-open", Claim.PENDING.say(count=open_), True, places))
     return steps
 
 
@@ -156,22 +156,22 @@ def _refused(case: Case, seen: Seen) -> Step:
     if seen.refused:
         quoted = attempts.quotes(case, attempts.REFUSALS, 4) or refs.quote(case, seen.refused)
         claim = Claim.REFUSED.say(count=seen.refused.count, kinds=busy.refusal_kinds(case) or None)
-        return Step(claim, "deciding", True, quoted, "refused")
-    return Step(Claim.NOT_REFUSED, "deciding", False if _would_show(seen) else None, id="refused")
+        return deciding("refused", claim, True, quoted)
+    return deciding("refused", Claim.NOT_REFUSED, False if _would_show(seen) else None)
 
 
 def _stalled(case: Case, seen: Seen) -> Step:
     count, waiters = sum(s.pauses for s in seen.stalls), sum(s.waiters for s in seen.stalls)
     claim = Claim.STALLED.say(stalls=len(seen.stalls), count=count, seconds=seen.stood, waiters=waiters)
     behind = stalls.released(case, seen.stalls[:2]) if seen.stalls else ()
-    return supporting(claim, count, behind, "stood-still")
+    return supporting("stood-still", claim, count, behind)
 
 
 def _timed_out(case: Case, seen: Seen) -> Step:
     claim = Claim.TIMED_OUT.say(count=seen.timed_outs)
     quoted = attempts.quotes(case, ("CLIENT_TIMEOUT",), 2) if seen.timed_outs else ()
     quoted = quoted or refs.quote(case, seen.timed_out, 2) or refs.lines(case, seen.late, 2)
-    return supporting(claim, seen.timed_outs, quoted, "timed-out")
+    return supporting("timed-out", claim, seen.timed_outs, quoted)
 
 
 def _slow(case: Case, seen: Seen) -> list[Step]:
@@ -179,7 +179,7 @@ def _slow(case: Case, seen: Seen) -> list[Step]:
     if not seen.slow:
         return []
     said = Claim.SLOW.say(count=seen.slow.count)
-    return [Step(said, "supporting", True, refs.quote(case, seen.slow, 3), id="slow-writes")]
+    return [supporting("slow-writes", said, True, refs.quote(case, seen.slow, 3))]
 
 
 def _would_show(seen: Seen) -> bool:
@@ -203,15 +203,15 @@ def _outcome(case: Case, ledger: sends.Ledger) -> Step:
         if refused and late and not any(n["stored"] for n in refused):
             said = Claim.BELIEF.say(outcome=said)
     quoted = refs.lines(case, ledger.failed[ledger.failed["line"].notna()], 2) if failed else ()
-    return supporting(said, failed, quoted, "failed-sends")
+    return supporting("failed-sends", said, failed, quoted)
 
 
 def _stored_twice(ledger: sends.Ledger) -> Step:
     if not ledger.stored_twice:
-        return supporting(Claim.TWICE_OPEN, False, id_="stored-twice")
+        return supporting("stored-twice", Claim.TWICE_OPEN, False)
     several = int(ledger.duplicated[ledger.duplicated["brokers"] > 1]["key"].nunique())
     claim = Claim.TWICE.say(keys=ledger.stored_twice, brokers=several)
-    return supporting(claim, True, stored.copy_refs(ledger.duplicated), "stored-twice")
+    return supporting("stored-twice", claim, True, stored.copy_refs(ledger.duplicated))
 
 
 def _why(whys: list[busy.Why], refused: bool) -> list[Step]:
@@ -222,7 +222,7 @@ def _why(whys: list[busy.Why], refused: bool) -> list[Step]:
     for rank, why in enumerate(whys[:MOST_WHYS], 1):
         share = None if why.share is None else f"{why.share:.0%}"
         claim = (Claim.WHY if share else Claim.WHY_OPEN).say(rank=rank, said=why.said, share=share)
-        steps.append(Step(claim, "supporting", True if refused and why.evidence else None, why.evidence, f"why-{rank}"))
+        steps.append(supporting(f"why-{rank}", claim, refused and why.evidence, why.evidence))
     return steps
 
 

@@ -17,7 +17,7 @@ from kit.analysis.access import host_addresses, reach
 from kit.analysis.sends import attempts, sends
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, deciding, supporting
 from kit.i18n import T
 from kit.inventory.references import Ref
 
@@ -161,19 +161,19 @@ def _target(case: Case) -> Target | None:
 def _failed(case: Case, target: Target | None) -> Step:
     if target is None:
         looked = reach.client_logs(case)
-        return Step(NOT_FAILED, "deciding", False if looked else None, id="connects-failed")
+        return deciding("connects-failed", NOT_FAILED, False if looked else None)
     if target.reached:
         good = next(t for t in target.reached)
         reached = (_line(case, good.file, good.reached_line),)
-        return Step(REACHED.say(address=target.address), "deciding", False, reached, id="connects-failed")
+        return deciding("connects-failed", REACHED.say(address=target.address), False, reached)
     quoted = tuple(_line(case, t.file, t.line) for t in target.tried[:3])
-    return Step(FAILED.say(address=target.address, count=target.failed), "deciding", True, quoted, id="connects-failed")
+    return deciding("connects-failed", FAILED.say(address=target.address, count=target.failed), True, quoted)
 
 
 def _differs(case: Case, target: Target | None, instead: Any) -> Step:
     """Return the step that the address is one only the host knows, or another one of the host is the reachable one."""
     if target is None or target.reached:
-        return Step(NOT_SHOWN, "deciding", None, id="address-differs")
+        return deciding("address-differs", NOT_SHOWN, None)
     address = target.address
     own = [o for o in host_addresses.own_addresses(case) if o.address == host_addresses.host(address)]
     bridge = next((o for o in own if o.only_the_host), None)
@@ -181,33 +181,24 @@ def _differs(case: Case, target: Target | None, instead: Any) -> Step:
     quoted: tuple[Ref, ...]
     if host_addresses.known_as(address) == "loopback":
         quoted = (case.ref(place.file, place.line),) if place else ()
-        return Step(LOOPBACK.say(address=address), "deciding", True if place else None, quoted, id="address-differs")
+        return deciding("address-differs", LOOPBACK.say(address=address), True if place else None, quoted)
     if bridge is not None:
         shown = _line(case, bridge.file, bridge.line)
-        return Step(
+        return deciding(
+            "address-differs",
             ONLY_HOST.say(address=address, interface=bridge.interface),
-            "deciding",
             True,
             (shown, *_where(case, instead)),
-            id="address-differs",
         )
     if instead is not None and own:
-        return Step(
-            INSTEAD.say(address=address, instead=instead[0]),
-            "deciding",
-            True,
-            _where(case, instead),
-            id="address-differs",
+        return deciding(
+            "address-differs", INSTEAD.say(address=address, instead=instead[0]), True, _where(case, instead)
         )
     if own:
-        return Step(
-            NO_OTHER.say(address=address),
-            "deciding",
-            False,
-            (_line(case, own[0].file, own[0].line),),
-            id="address-differs",
+        return deciding(
+            "address-differs", NO_OTHER.say(address=address), False, (_line(case, own[0].file, own[0].line),)
         )
-    return Step(NOT_SHOWN, "deciding", None, id="address-differs")
+    return deciding("address-differs", NOT_SHOWN, None)
 
 
 def _where(case: Case, instead: Any) -> tuple[Ref, ...]:
@@ -224,23 +215,15 @@ def _supporting(case: Case, target: Target | None) -> list[Step]:
     if target is not None and never and target.advertised is not None:
         place = target.advertised
         steps.append(
-            Step(
-                ADVERTISED.say(address=target.address),
-                "supporting",
-                True,
-                (_line(case, place.file, place.line),),
-                id="advertised",
+            supporting(
+                "advertised", ADVERTISED.say(address=target.address), True, (_line(case, place.file, place.line),)
             )
         )
     if target is not None and never and host_addresses.is_docker_default(target.address):
         first = target.tried[0]
         steps.append(
-            Step(
-                DOCKER.say(address=target.address),
-                "supporting",
-                True,
-                (_line(case, first.file, first.line),),
-                id="docker-network",
+            supporting(
+                "docker-network", DOCKER.say(address=target.address), True, (_line(case, first.file, first.line),)
             )
         )
     late = refs.seen(case, "client-call-timeout")
@@ -248,18 +231,14 @@ def _supporting(case: Case, target: Target | None) -> list[Step]:
         t.reached for t in reach.tried(case)
     )
     if late and (never or not (answered or reach.stored_by_clients(case))):
-        steps.append(
-            Step(TIMED_OUT.say(count=late.count), "supporting", True, refs.quote(case, late, 2), id="call-timeout")
-        )
+        steps.append(supporting("call-timeout", TIMED_OUT.say(count=late.count), True, refs.quote(case, late, 2)))
     if target is None and (inner := reach.inner_of_failed_lists(case)):
         address, count, file, line = inner
         shown = (_line(case, file, line),)
-        steps.append(Step(LIST.say(address=address, count=count), "supporting", True, shown, id="no-consumer-list"))
+        steps.append(supporting("no-consumer-list", LIST.say(address=address, count=count), True, shown))
     alone = refs.seen(case, "no-consumer-list")
     if alone and never:
-        steps.append(
-            Step(SELECTED.say(count=alone.count), "supporting", True, refs.quote(case, alone, 1), id="no-consumer-list")
-        )
+        steps.append(supporting("no-consumer-list", SELECTED.say(count=alone.count), True, refs.quote(case, alone, 1)))
     return steps
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kit.analysis.consumers import admin_output, facts, handled, lag, positions, stacks
 from kit.causes import collect_next
 from kit.causes.alerts import LAG_GROWS, Alert
-from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, deciding, supporting
 from kit.causes.root_causes.texts import consumer_backlog as text
 from kit.formats.values import integer
 from kit.i18n import T
@@ -70,7 +70,7 @@ def examine(case: Case) -> Finding:
     if once is not None:
         claim = text.ONE_LOOK.say(name=once.name, lag=once.lag, queues=len(once.queues))
         refs = lag.refs(case, once.group, once.topic, most=1)
-        finding.steps.append(Step(claim, "supporting", True, refs, id="lags-everywhere"))
+        finding.steps.append(supporting("lags-everywhere", claim, True, refs))
         group = group or once.group
     finding.figures = _figures(
         pairs, worst, _best(shared) if worst else _best(stacks.shared(case, stacks.consuming(case)))
@@ -92,7 +92,7 @@ def _grew(case: Case, pairs: list[lag.Pair], worst: lag.Pair | None) -> Step:
         before = sum(q.first_lag for q in worst.queues)
         active = sum(q.arrived > 0 for q in worst.queues)
         claim = text.GREW.say(name=worst.name, before=before, after=worst.lag, queues=active)
-        return Step(claim, "deciding", True, lag.refs(case, worst.group, worst.topic), id="lag-grows")
+        return deciding("lag-grows", claim, True, lag.refs(case, worst.group, worst.topic))
     burst = next(
         (
             p
@@ -104,8 +104,8 @@ def _grew(case: Case, pairs: list[lag.Pair], worst: lag.Pair | None) -> Step:
     known = bool(pairs) and all(p.known for p in pairs)
     if known and burst is not None:
         claim = text.SHRANK.say(name=burst.name, before=sum(q.peak for q in burst.queues), after=burst.lag)
-        return Step(claim, "deciding", False, lag.refs(case, burst.group, burst.topic), id="lag-grows")
-    return Step(text.NOT_GREW, "deciding", False if known else None, id="lag-grows")
+        return deciding("lag-grows", claim, False, lag.refs(case, burst.group, burst.topic))
+    return deciding("lag-grows", text.NOT_GREW, False if known else None)
 
 
 def _statistics(case: Case, worst: lag.Pair | None) -> list[Step]:
@@ -119,7 +119,7 @@ def _statistics(case: Case, worst: lag.Pair | None) -> list[Step]:
     (group, topic), lines = max(far.items(), key=lambda each: (len(each[1]), each[0]))
     most = max(said.highest["behind_ms"] for said in lines)
     claim = text.BEHIND.say(group=group, topic=topic, seconds=most // 1000, queues=len({said.queue for said in lines}))
-    return [Step(claim, "supporting", True, tuple(said.ref(case) for said in lines[:2]), id="statistics")]
+    return [supporting("statistics", claim, True, tuple(said.ref(case) for said in lines[:2]))]
 
 
 def _totals(case: Case) -> list[Step]:
@@ -134,7 +134,7 @@ def _totals(case: Case) -> list[Step]:
     if row is None or most < MUCH:
         return []
     ref = case.ref(row["file"], row["line"])
-    return [Step(text.TOTAL.say(group=row["#Group"], lag=most), "supporting", True, (ref,), id="lags-in-all")]
+    return [supporting("lags-in-all", text.TOTAL.say(group=row["#Group"], lag=most), True, (ref,))]
 
 
 def _reason(case: Case, worst: lag.Pair | None, group: str | None, shared: list[stacks.Shared]) -> Step:
@@ -144,22 +144,21 @@ def _reason(case: Case, worst: lag.Pair | None, group: str | None, shared: list[
     lines = tuple(said.ref(case) for said in held[:2])
     if best is not None and group:
         listener = text.SERIAL if best.monitor else text.SHARED
-        return Step(
+        return deciding(
+            "slow-listener",
             listener.say(threads=best.threads, of=best.of, group=group, frame=best.frame),
-            "deciding",
             True,
             (*best.refs, *lines),
-            id="slow-listener",
         )
     if worst is not None and (slow := _slow(case, worst)):
-        return Step(slow[0], "deciding", True, (slow[1], *lines), id="slow-listener")
+        return deciding("slow-listener", slow[0], True, (slow[1], *lines))
     if held:
         count = sum(said.count for said in held)
         claim = text.HELD_BACK.say(group=group, count=count) if group else text.HELD_BACK_SOME.say(count=count)
         if all(said.event == "receive-held-back" for said in held):
             claim = text.CACHE_FULL.say(count=count)
-        return Step(claim, "deciding", True, lines, id="slow-listener")
-    return Step(text.NO_REASON, "deciding", None, id="slow-listener")
+        return deciding("slow-listener", claim, True, lines)
+    return deciding("slow-listener", text.NO_REASON, None)
 
 
 def _slow(case: Case, worst: lag.Pair) -> tuple[Any, Ref] | None:
@@ -218,14 +217,13 @@ def _others(case: Case, pairs: list[lag.Pair], worst: lag.Pair | None) -> Step:
                 and all(q.last_lag <= lag.SMALL for q in other.queues)
                 and any(q.advanced for q in other.queues)
             ):
-                return Step(
+                return supporting(
+                    "another-group-keeps-up",
                     text.OTHERS.say(group=other.group),
-                    "supporting",
                     True,
                     lag.refs(case, other.group, other.topic, most=1),
-                    id="another-group-keeps-up",
                 )
-    return Step(text.NO_OTHERS, "supporting", None, id="another-group-keeps-up")
+    return supporting("another-group-keeps-up", text.NO_OTHERS, None)
 
 
 def _best(shared: list[stacks.Shared]) -> stacks.Shared | None:

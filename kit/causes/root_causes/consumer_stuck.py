@@ -16,7 +16,7 @@ from kit.analysis.consumers import facts, handled, lag, positions, stacks
 from kit.case import scan
 from kit.causes import collect_next
 from kit.causes.alerts import QUEUE_STANDS, Alert
-from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, deciding, supporting
 from kit.causes.root_causes import _message_in_work as work
 from kit.causes.root_causes.texts import consumer_stuck as text
 from kit.formats.values import integer
@@ -83,17 +83,13 @@ def examine(case: Case) -> Finding:
     )
     record = _record(case, queue)
     finding.steps = [
-        Step(
-            claim,
-            "deciding",
-            True if stands else None,
-            lag.refs(case, queue.group, queue.topic, queue.queue_id),
-            id="queue-stands",
+        deciding(
+            "queue-stands", claim, True if stands else None, lag.refs(case, queue.group, queue.topic, queue.queue_id)
         ),
-        Step(message.claim, "deciding", message.shown, message.refs, id="message-in-work"),
-        Step(text.RECORD.say(offset=queue.offset), "supporting", True, (record[0],), id="record")
+        deciding("message-in-work", message.claim, message.shown, message.refs),
+        supporting("record", text.RECORD.say(offset=queue.offset), True, (record[0],))
         if record
-        else Step(text.NO_RECORD, "supporting", None, id="record"),
+        else supporting("record", text.NO_RECORD, None),
         _expired(case, queue.topic, queue.queue_id, queue.offset),
     ]
     finding.figures = _figures(queue, message, record, _known_end(case, queue)) if stands else _unknown()
@@ -120,7 +116,7 @@ def _without(case: Case, finding: Finding) -> Finding:
     pairs = lag.pairs(case)
     known = bool(pairs) and all(p.known for p in pairs)
     attempts = sorted((s for s in facts.of(case, "orderly-not-done") if s.count >= ATTEMPTS), key=lambda s: -s.count)
-    finding.steps = [Step(text.NOT_STANDS, "deciding", False if known else None, id="queue-stands")]
+    finding.steps = [deciding("queue-stands", text.NOT_STANDS, False if known else None)]
     finding.figures = _unknown()
     if attempts:
         said = attempts[0]
@@ -130,9 +126,7 @@ def _without(case: Case, finding: Finding) -> Finding:
             count=said.count,
             times=said.highest.get("reconsume_times"),
         )
-        finding.steps.append(
-            Step(claim, "deciding", True, (said.ref(case), said.ref(case, last=True)), id="message-in-work")
-        )
+        finding.steps.append(deciding("message-in-work", claim, True, (said.ref(case), said.ref(case, last=True))))
         if said.queue is not None:
             topic, broker, queue_id = said.queue
             finding.figures |= {
@@ -141,25 +135,22 @@ def _without(case: Case, finding: Finding) -> Finding:
             }  # fmt: skip
     elif held := work.same_minimum(case):
         claim = text.SPANNING.say(offset=held.lowest["min_offset"], count=held.count)
-        finding.steps.append(
-            Step(claim, "supporting", True, (held.ref(case), held.ref(case, last=True)), id="message-in-work")
-        )
+        finding.steps.append(supporting("message-in-work", claim, True, (held.ref(case), held.ref(case, last=True))))
     elif row := work.one_full(case):
         claim = text.HELD.say(count=row["cachedMsgCount"], offset=row.get("cachedMsgMinOffset"))
         ref = case.ref(row["file"], row["line"])
-        finding.steps.append(Step(claim, "supporting", True, (ref,), id="message-in-work"))
+        finding.steps.append(supporting("message-in-work", claim, True, (ref,)))
     elif threads := work.deadlocked(stacks.consuming(case)):
         finding.steps.append(
-            Step(
+            deciding(
+                "message-in-work",
                 text.DEADLOCK.say(count=len(threads), frame=work.frame(threads[0])),
-                "deciding",
                 True,
                 work.thread_refs(case, threads),
-                id="message-in-work",
             )
         )
     else:
-        finding.steps.append(Step(text.NO_MESSAGE, "deciding", None, id="message-in-work"))
+        finding.steps.append(deciding("message-in-work", text.NO_MESSAGE, None))
     once = next(((p, q) for p in pairs if (q := p.held_up) is not None), None)
     if once is not None:
         pair, queue = once
@@ -167,7 +158,7 @@ def _without(case: Case, finding: Finding) -> Finding:
             queue_id=queue.queue_id, topic=pair.topic, group=pair.group, offset=queue.last_offset, behind=queue.last_lag
         )
         refs = lag.refs(case, pair.group, pair.topic, queue.queue_id, most=1)
-        finding.steps.append(Step(claim, "supporting", True, refs, id="one-queue-lags"))
+        finding.steps.append(supporting("one-queue-lags", claim, True, refs))
     if finding.verdict == "suspected":
         finding.summary = text.MAYBE if finding.steps[1].holds else text.MAYBE_LAGS
     if finding.verdict != "ruled_out":
@@ -225,10 +216,8 @@ def _expired(case: Case, topic: str, queue_id: int, offset: int) -> Step:
         if s.queue and (s.queue[0], s.queue[2]) == (topic, queue_id) and s.values.get("queue_offset") == str(offset)
     ]
     if said:
-        return Step(
-            text.EXPIRED.say(count=sum(s.count for s in said)), "supporting", True, (said[0].ref(case),), id="expired"
-        )
-    return Step(text.NOT_EXPIRED, "supporting", None, id="expired")
+        return supporting("expired", text.EXPIRED.say(count=sum(s.count for s in said)), True, (said[0].ref(case),))
+    return supporting("expired", text.NOT_EXPIRED, None)
 
 
 def _remedies(message: work.Message, behind: int) -> list[Remedy]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kit.analysis.consumers import admin_output, facts, handled, lag, members
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, deciding, supporting
 from kit.causes.root_causes import _untouched_queues as untouched
 from kit.causes.root_causes.texts import duplicate_client_id as text
 from kit.formats.values import integer
@@ -68,9 +68,9 @@ def examine(case: Case) -> Finding:
         _shares_step(case, named, several, nobody),
         _back(case, named),
         _same_share(case, named),
-        Step(text.HANDLED_TWICE.say(count=doubled[0]), "supporting", True, doubled[1], id="handled-twice")
+        supporting("handled-twice", text.HANDLED_TWICE.say(count=doubled[0]), True, doubled[1])
         if doubled and doubled[0]
-        else Step(text.NOT_HANDLED_TWICE, "supporting", None, id="handled-twice"),
+        else supporting("handled-twice", text.NOT_HANDLED_TWICE, None),
         *untouched.steps(case, named),
     ]  # fmt: skip
     finding.figures = {
@@ -98,18 +98,14 @@ def _twice(
         first, second = max(twice[group], key=lambda pair: pair[0].listed)
         same = {c.address for pair in twice[group] for c in pair if c.client_id == first.client_id}
         claim = text.TWICE.say(id=first.client_id, count=len(same), group=group, addresses=sorted(same))
-        return Step(claim, "deciding", True, (first.ref(case), second.ref(case)), id="one-id-two-connections")
+        return deciding("one-id-two-connections", claim, True, (first.ref(case), second.ref(case)))
     if (listed := _listed(case)) is not None:
         first_ref, second_ref, client_id, its_group = listed
-        return Step(
-            text.LISTED.say(id=client_id, group=its_group),
-            "deciding",
-            True,
-            (first_ref, second_ref),
-            id="one-id-two-connections",
+        return deciding(
+            "one-id-two-connections", text.LISTED.say(id=client_id, group=its_group), True, (first_ref, second_ref)
         )
     known = bool(members.connections(case))
-    return Step(text.NOT_TWICE, "deciding", False if known else None, id="one-id-two-connections")
+    return deciding("one-id-two-connections", text.NOT_TWICE, False if known else None)
 
 
 def _listed(case: Case) -> tuple[Ref, Ref, str, str | None] | None:
@@ -151,11 +147,11 @@ def _back_group(case: Case) -> str | None:
 def _back(case: Case, group: str | None) -> Step:
     lines = _back_lines(case).get(group or "", [])
     if not lines:
-        return Step(text.NOT_BACK, "supporting", None, id="offsets-go-back")
+        return supporting("offsets-go-back", text.NOT_BACK, None)
     addresses = sorted({s.values.get("address") or "" for s in lines})
     claim = text.BACK.say(group=group, addresses=addresses, count=sum(s.count for s in lines))
     refs = [next(s for s in lines if s.values.get("address") == address).ref(case) for address in addresses[:2]]
-    return Step(claim, "supporting", True, tuple(refs), id="offsets-go-back")
+    return supporting("offsets-go-back", claim, True, tuple(refs))
 
 
 def _same_shares(case: Case) -> list[tuple[facts.Said, facts.Said]]:
@@ -188,9 +184,9 @@ def _same_share_group(case: Case) -> str | None:
 def _same_share(case: Case, group: str | None) -> Step:
     pair = next(((a, b) for a, b in _same_shares(case) if a.group == group), None)
     if pair is None:
-        return Step(text.NOT_SAME_SHARE, "supporting", None, id="same-share")
+        return supporting("same-share", text.NOT_SAME_SHARE, None)
     claim = text.SAME_SHARE.say(id=pair[0].values.get("client_id"), topic=pair[0].values.get("topic"))
-    return Step(claim, "supporting", True, (pair[0].ref(case), pair[1].ref(case)), id="same-share")
+    return supporting("same-share", claim, True, (pair[0].ref(case), pair[1].ref(case)))
 
 
 def _shares(case: Case, group: str, pairs: list[Any]) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
@@ -226,7 +222,7 @@ def _owners(case: Case, group: str) -> dict[members.Queue, set[str]]:
 
 def _shares_step(case: Case, group: str | None, several: dict[str, list[int]], nobody: dict[str, list[int]]) -> Step:
     if group is None or not (several or nobody):
-        return Step(text.NOT_SHARES, "deciding", None, id="shares-wrong")
+        return deciding("shares-wrong", text.NOT_SHARES, None)
     refs: list[Ref] = []
     for topic, queues in several.items():
         held = [
@@ -239,12 +235,11 @@ def _shares_step(case: Case, group: str | None, several: dict[str, list[int]], n
         refs += lag.refs(case, group, topic, queues[0])
     if not refs:
         refs = [s.ref(case) for s in _back_lines(case).get(group, [])[:2]]
-    return Step(
+    return deciding(
+        "shares-wrong",
         text.SHARES.say(several=_words(several), group=group, nobody=_words(nobody)),
-        "deciding",
         True,
         tuple(dict.fromkeys(refs)),
-        id="shares-wrong",
     )
 
 

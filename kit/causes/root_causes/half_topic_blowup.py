@@ -17,7 +17,7 @@ from kit.analysis.transactions import answers, leaks, owners, send_back
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Missing, Moment, Remedy, Step, named, supporting
+from kit.causes.findings import Figure, Finding, Kind, Missing, Moment, Remedy, Step, named
 from kit.causes.root_causes.texts.half_topic_blowup import Claim, Fix, Text
 from kit.i18n import Sentence, T
 from kit.rocketmq import names
@@ -195,7 +195,7 @@ def _answer_step(case: Case, leak: Leak | None) -> Step:
     commits = said[said["from_check"] & (said["said"] == "COMMIT")]
     fitting = commits[commits["commit_log_offset"].isin(named)].sort_values(["ts", "file", "line"])
     claim = Claim.ANSWERED.say(count=len(fitting)) if len(fitting) else Claim.ANSWERED_UNKNOWN
-    return supporting(claim, len(fitting), refs.lines(case, fitting, 1))
+    return Step(claim, "supporting", True if len(fitting) else None, refs.lines(case, fitting, 1))
 
 
 def _limit_step(case: Case, leak: Leak | None) -> Step:

@@ -130,7 +130,7 @@ def _pasted_step(case: Case) -> list[Step]:
     if pasted is None:
         return []
     both = Claim.MIXED.say(offsets=pasted.offset_ids, keys=pasted.uniq_keys)
-    return [Step(Claim.MIXED_PAIR if pasted.paired else both, "supporting", True, pasted.refs, id="pasted-ids")]
+    return [supporting("pasted-ids", Claim.MIXED_PAIR if pasted.paired else both, True, pasted.refs)]
 
 
 def _shows_lookups(case: Case) -> bool:
@@ -200,7 +200,9 @@ def _dedup_step(case: Case, *, effect: bool) -> Step:
     named = set(said_ids.dropna().unique()[:MOST_ROWS])
     offsets = {text for text, kind in lookups.kinds(case, named).items() if kind == "offset"}
     mine = lines[said_ids.isin(offsets)]
-    return supporting(Claim.DEDUP.say(count=len(mine)), len(mine), refs.earliest(case, mine, 2))
+    return Step(
+        Claim.DEDUP.say(count=len(mine)), "supporting", True if len(mine) else None, refs.earliest(case, mine, 2)
+    )
 
 
 def _several_refs(case: Case, twice: Twice | None) -> tuple[Ref, ...]:

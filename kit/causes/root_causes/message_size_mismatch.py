@@ -17,7 +17,7 @@ from kit.analysis.sizes import in_force, refusals, sizes, what_if
 from kit.analysis.transactions import half_queue
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, named
+from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, named, supporting
 from kit.causes.root_causes.texts.message_size_mismatch import MEASURES, UNKNOWN, Claim, Fix, Text
 from kit.formats.commitlog.schema import TEXT, as_dict
 from kit.i18n import T
@@ -204,7 +204,7 @@ def _failed_step(case: Case, refused: Step) -> list[Step]:
     seen = refs.seen(case, "put-back-failed")
     if not seen or refused.holds is not None:
         return []
-    return [Step(Claim.FAILED.say(count=seen.count), "supporting", True, refs.quote(case, seen), id="put-back-failed")]
+    return [supporting("put-back-failed", Claim.FAILED.say(count=seen.count), True, refs.quote(case, seen))]
 
 
 def _moment(when: Any) -> str | None:

@@ -15,7 +15,7 @@ from kit.analysis import refs
 from kit.analysis.consumers import offset_lines, offset_moves, offset_ranges
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, deciding, supporting
 from kit.causes.root_causes.texts.offset_jump import FIXES, LOOKS_LIKE, Claim, Text
 from kit.i18n import T
 from kit.inventory.references import Ref
@@ -80,9 +80,9 @@ def _summary(jump: Jump) -> Any:
 
 def _moved(case: Case, jump: Jump | None, *, hinted: bool) -> Step:
     if jump is None:
-        return Step(Claim.NOT_MOVED, "deciding", False if _would_show(case) and not hinted else None, id="moved")
+        return deciding("moved", Claim.NOT_MOVED, False if _would_show(case) and not hinted else None)
     claim = Claim.MOVED[jump.kind].say(group=jump.group, topic=jump.topic, queues=len(jump.moves))
-    return Step(claim, "deciding", True, _quotes(case, jump), id="moved")
+    return deciding("moved", claim, True, _quotes(case, jump))
 
 
 def _would_show(case: Case) -> bool:
@@ -111,16 +111,16 @@ def _quotes(case: Case, jump: Jump) -> tuple[Ref, ...]:
 
 def _range(case: Case, jump: Jump | None) -> Step:
     if jump is None:
-        return Step(Claim.NO_RANGE, "deciding", None, id="range")
+        return deciding("range", Claim.NO_RANGE, None)
     known = [m for m in jump.moves if m.start is not None]
     if not known:
-        return Step(Claim.RANGE_UNKNOWN.say(queues=len(jump.moves)), "deciding", None, id="range")
+        return deciding("range", Claim.RANGE_UNKNOWN.say(queues=len(jump.moves)), None)
     said = [
         Claim.QUEUE.say(queue="?" if m.queue_id is None else m.queue_id, start=m.start, end=m.end) for m in known[:8]
     ]
     quoted = case.refs(dict.fromkeys((m.file, m.line) for m in known[:MOST]))
     claim = Claim.RANGE.say(ranges=said, skipped=jump.skipped, again=jump.handled_again)
-    return Step(claim, "deciding", True, quoted, id="range")
+    return deciding("range", claim, True, quoted)
 
 
 def _hints(case: Case, jump: Jump | None) -> list[Step]:
@@ -128,20 +128,10 @@ def _hints(case: Case, jump: Jump | None) -> list[Step]:
     steps = []
     asked = refs.seen(case, *offset_lines.RESETS)
     if asked or (jump is not None and jump.kind in ("reset", "skip")):
-        steps.append(
-            Step(
-                Claim.ASKED.say(count=asked.count),
-                "supporting",
-                True if asked else None,
-                refs.quote(case, asked, 2),
-                id="reset-asked",
-            )
-        )
+        steps.append(supporting("reset-asked", Claim.ASKED.say(count=asked.count), asked, refs.quote(case, asked, 2)))
     small = refs.seen(case, "offset-too-small", "offset-corrected", "pull-offset-illegal", "pull-offset-fixed")
     if small and (jump is None or jump.kind == "deleted-before-consumed"):
-        steps.append(
-            Step(Claim.CORRECTED.say(count=small.count), "supporting", True, refs.quote(case, small, 2), id="corrected")
-        )
+        steps.append(supporting("corrected", Claim.CORRECTED.say(count=small.count), True, refs.quote(case, small, 2)))
     behind = offset_ranges.behind_the_first(case)
     if behind:
         named = {"group": behind[0].group, "topic": behind[0].topic}
@@ -151,48 +141,37 @@ def _hints(case: Case, jump: Jump | None) -> list[Step]:
             if len(known) == len(behind)
             else Claim.IN_FRONT_DELETED.say(queues=len(behind), **named)
         )
-        steps.append(Step(claim, "supporting", True, tuple(b.ref for b in behind[:2]), id="deleted-in-front"))
+        steps.append(supporting("deleted-in-front", claim, True, tuple(b.ref for b in behind[:2])))
     back = offset_ranges.once_back(case)
     if len(back):
         claim = Claim.WENT_BACK.say(queues=len(back), messages=int((back["stored"] - back["requested"]).sum()))
-        steps.append(
-            Step(
-                claim, "supporting", True, refs.quote(case, refs.seen(case, "consumer-offset-back"), 2), id="went-back"
-            )
-        )
+        steps.append(supporting("went-back", claim, True, refs.quote(case, refs.seen(case, "consumer-offset-back"), 2)))
     new = next((s for s in offset_ranges.unseen_starts(case) if s.skips), None) if jump is None else None
     if new is not None:
         claim = Claim.NEW_FROM_LAST.say(group=new.group, policy=new.policy, topic=new.topic, first=new.skips)
-        steps.append(Step(claim, "supporting", True, (new.ref,), id="starts-late"))
+        steps.append(supporting("starts-late", claim, True, (new.ref,)))
     late = offset_ranges.loose_starts(case) if jump is None else None
     if late is not None and len(late):
         quoted = case.refs(_places(late, 2))
         steps.append(
-            Step(
+            supporting(
+                "starts-late",
                 Claim.STARTS_LATE.say(queues=len(late), group=late["group"].iloc[0], topic=late["topic"].iloc[0]),
-                "supporting",
                 True,
                 quoted,
-                id="starts-late",
             )
         )
     deleted = refs.seen(case, "store-file-deleted")
     if deleted and jump is not None and jump.kind in ("deleted-before-consumed", "first-start"):
         steps.append(
-            Step(
-                Claim.DELETED.say(count=deleted.count),
-                "supporting",
-                True,
-                refs.quote(case, deleted, 1),
-                id="files-deleted",
-            )
+            supporting("files-deleted", Claim.DELETED.say(count=deleted.count), True, refs.quote(case, deleted, 1))
         )
     if (
         jump is not None
         and jump.kind == "first-start"
         and (policy := offset_ranges.start_policy(case, jump.group)) is not None
     ):
-        steps.append(Step(Claim.POLICY.say(policy=policy[0]), "supporting", True, (policy[1],), id="consume-from"))
+        steps.append(supporting("consume-from", Claim.POLICY.say(policy=policy[0]), True, (policy[1],)))
     return steps
 
 

@@ -15,7 +15,7 @@ from kit.analysis import refs
 from kit.analysis.consumers import replicas
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, deciding, supporting
 from kit.i18n import T
 from kit.inventory.references import Ref
 
@@ -171,26 +171,24 @@ def _tell(case: Case, finding: Finding, compared: replicas.Ledger | None) -> Non
 def _lacks(case: Case, compared: replicas.Ledger | None, *, applies: bool) -> Step:
     if not applies:
         whole = bool(replicas.replica_ends(case)) and not replicas.master_gone(case)
-        return Step(
-            NO_REPLICA if whole else NOT_COMPARED, "deciding", False if whole else None, id="acknowledged-missing"
-        )
+        return deciding("acknowledged-missing", NO_REPLICA if whole else NOT_COMPARED, False if whole else None)
     if compared is None or not compared.acknowledged:
-        return Step(NOT_COMPARED, "deciding", None, id="acknowledged-missing")
+        return deciding("acknowledged-missing", NOT_COMPARED, None)
     if not len(compared.missing):
-        return Step(LACKS_NONE.say(acknowledged=compared.acknowledged), "deciding", False, id="acknowledged-missing")
+        return deciding("acknowledged-missing", LACKS_NONE.say(acknowledged=compared.acknowledged), False)
     last = max(replicas.replica_ends(case).values(), key=lambda e: e.end)
     rows = compared.missing.head(2)
     quoted = tuple(
         case.ref(file, line) for file, line in zip(rows["file"].astype(str), rows["line"].astype(int), strict=True)
     )
     said = LACKS.say(missing=len(compared.missing), acknowledged=compared.acknowledged, end=last.end)
-    return Step(said, "deciding", True, (*quoted, last.ref), id="acknowledged-missing")
+    return deciding("acknowledged-missing", said, True, (*quoted, last.ref))
 
 
 def _gone(case: Case, gone: tuple[Ref, ...], *, slave: bool) -> Step:
     if slave and replicas.master_stored(case):
-        return Step(NOT_GONE, "deciding", False, id="master-gone")
-    return Step(GONE if gone else GONE_OPEN, "deciding", True if gone else None, gone, id="master-gone")
+        return deciding("master-gone", NOT_GONE, False)
+    return deciding("master-gone", GONE if gone else GONE_OPEN, True if gone else None, gone)
 
 
 def _supporting(case: Case, beyond: list[replicas.Beyond], *, slave: bool) -> list[Step]:
@@ -198,41 +196,29 @@ def _supporting(case: Case, beyond: list[replicas.Beyond], *, slave: bool) -> li
     if beyond:
         most = max(b.offset - b.end for b in beyond)
         steps.append(
-            Step(
-                BEYOND.say(queues=len(beyond), most=most),
-                "supporting",
-                True,
-                tuple(b.ref for b in beyond[:2]),
-                id="offsets-beyond-end",
+            supporting(
+                "offsets-beyond-end", BEYOND.say(queues=len(beyond), most=most), True, tuple(b.ref for b in beyond[:2])
             )
         )
     asked = refs.seen(case, "offset-not-corrected")
     if asked:
         steps.append(
-            Step(
-                NOT_CORRECTED.say(count=asked.count),
-                "supporting",
-                True,
-                refs.quote(case, asked, 1),
-                id="pulls-beyond-end",
-            )
+            supporting("pulls-beyond-end", NOT_CORRECTED.say(count=asked.count), True, refs.quote(case, asked, 1))
         )
     over = refs.seen(case, "offset-overflow")
     if over and not asked:
-        steps.append(
-            Step(OVERFLOW.say(count=over.count), "supporting", True, refs.quote(case, over, 1), id="pulls-beyond-end")
-        )
+        steps.append(supporting("pulls-beyond-end", OVERFLOW.say(count=over.count), True, refs.quote(case, over, 1)))
     reported = replicas.reported_end(case)
     if reported is not None and not replicas.replica_ends(case):
         lacking = replicas.behind(case, reported[0])
         said = STATUS_END.say(end=reported[0], missing=lacking)
-        steps.append(Step(said, "supporting", True if lacking else None, (reported[1],), id="status-end"))
+        steps.append(supporting("status-end", said, lacking, (reported[1],)))
     refused = replicas.refused_reads(case) if slave else ()
     if refused:
-        steps.append(Step(READ_REFUSED, "supporting", True, refused, id="reads-refused"))
+        steps.append(supporting("reads-refused", READ_REFUSED, True, refused))
     alone = replicas.answered_alone(case)
     if alone and slave:
-        steps.append(Step(OTHER_ANSWERS.say(count=alone), "supporting", None, id="answered-alone"))
+        steps.append(supporting("answered-alone", OTHER_ANSWERS.say(count=alone), None))
     return steps
 
 

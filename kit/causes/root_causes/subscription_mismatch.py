@@ -16,7 +16,7 @@ from kit.analysis import refs as quoting
 from kit.analysis.consumers import admin_output, facts, handled, lag, members
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, deciding, supporting
 from kit.causes.root_causes import _untouched_queues as untouched
 from kit.causes.root_causes.texts import subscription_mismatch as text
 from kit.i18n import T
@@ -109,7 +109,7 @@ def _topics(pairs: list[tuple[members.Subscription, members.Subscription]]) -> t
 def _different(case: Case, group: str | None, different: dict[str, Any]) -> Step:
     if group is None:
         known = _all_alike(case)
-        return Step(text.NOT_DIFFERENT, "deciding", False if known else None, id="different-subscriptions")
+        return deciding("different-subscriptions", text.NOT_DIFFERENT, False if known else None)
     # The pair whose difference lasts: files of one call of consumerStatus before lines of a log.
     one, other = max(
         different[group], key=lambda pair: (pair[0].first == pair[1].first, min(str(p.last) for p in pair))
@@ -117,7 +117,7 @@ def _different(case: Case, group: str | None, different: dict[str, Any]) -> Step
     claim = text.DIFFERENT.say(
         group=group, one=one.client_id, other=other.client_id, first=_words(one.topics), second=_words(other.topics)
     )
-    return Step(claim, "deciding", True, (one.ref, other.ref), id="different-subscriptions")
+    return deciding("different-subscriptions", claim, True, (one.ref, other.ref))
 
 
 def _all_alike(case: Case) -> bool:
@@ -157,12 +157,12 @@ def _idle(queue: lag.Course) -> bool:
 def _effect(case: Case, group: str | None, topics: tuple[str, ...], found: list[handled.Topic]) -> Step:
     """Return what the mismatch did: messages passed over, or queues that nobody pulls."""
     if group is None:
-        return Step(text.UNKNOWN_EFFECT, "deciding", None, id="messages-unhandled")
+        return deciding("messages-unhandled", text.UNKNOWN_EFFECT, None)
     gone = [t for t in found if t.behind]
     if gone:
         records = tuple(ref for t in gone for ref in t.records)[:3]
         claim = text.GONE.say(behind=sum(t.behind or 0 for t in gone), topics=[t.topic for t in gone])
-        return Step(claim, "deciding", True, records, id="messages-unhandled")
+        return deciding("messages-unhandled", claim, True, records)
     for pair in lag.pairs(case):
         idle = [q for q in pair.queues if _idle(q)] if pair.group == group and pair.topic in topics else []
         if idle and len(idle) < len(pair.queues):
@@ -173,10 +173,10 @@ def _effect(case: Case, group: str | None, topics: tuple[str, ...], found: list[
                 *lag.refs(case, group, pair.topic, idle[0].queue_id),
                 *lag.refs(case, group, pair.topic, idle[-1].queue_id),
             )
-            return Step(claim, "deciding", True, tuple(dict.fromkeys(refs)), id="messages-unhandled")
+            return deciding("messages-unhandled", claim, True, tuple(dict.fromkeys(refs)))
     if found and all(t.behind == 0 and t.front is not None and t.front <= lag.SMALL for t in found):
-        return Step(text.NO_EFFECT, "deciding", False, id="messages-unhandled")
-    return Step(text.UNKNOWN_EFFECT, "deciding", None, id="messages-unhandled")
+        return deciding("messages-unhandled", text.NO_EFFECT, False)
+    return deciding("messages-unhandled", text.UNKNOWN_EFFECT, None)
 
 
 def _flapping(case: Case) -> dict[str, tuple[int, list[str], list[facts.Said]]]:
@@ -205,12 +205,10 @@ def _flapping(case: Case) -> dict[str, tuple[int, list[str], list[facts.Said]]]:
 
 def _flap_step(case: Case, flaps: dict[str, tuple[int, list[str], list[facts.Said]]], group: str | None) -> Step:
     if group not in flaps:
-        return Step(text.NOT_FLAPPING, "supporting", None, id="subscription-flaps")
+        return supporting("subscription-flaps", text.NOT_FLAPPING, None)
     count, what, lines = flaps[group]
     refs = tuple(s.ref(case) for s in lines[:3])
-    return Step(
-        text.FLAPPING.say(group=group, what=what, count=count), "supporting", True, refs, id="subscription-flaps"
-    )
+    return supporting("subscription-flaps", text.FLAPPING.say(group=group, what=what, count=count), True, refs)
 
 
 def _refused(case: Case, group: str | None) -> Step:
@@ -223,20 +221,20 @@ def _refused(case: Case, group: str | None) -> Step:
     # A start brings a few of these lines: alone they count where they go on, or in lines somebody picked out of a log.
     on = "subscription-missing" in noise.going_on(case) or (count >= PICKED and not quoting.seen(case, *STARTS))
     if count < FLAPS or (group is None and not on):
-        return Step(text.NOT_REFUSED, "supporting", None, id="pulls-refused")
+        return supporting("pulls-refused", text.NOT_REFUSED, None)
     topics = sorted({s.values["topic"] for s in said if s.values.get("topic")})
     named = next((s.group for s in said if s.group), None)
     # What a client prints of the answer names neither its group nor the topic.
     claim = text.REFUSED.say(group=named, topic=topics, count=count) if named else text.REFUSED_SOME.say(count=count)
-    return Step(claim, "supporting", True, tuple(s.ref(case) for s in said[:2]), id="pulls-refused")
+    return supporting("pulls-refused", claim, True, tuple(s.ref(case) for s in said[:2]))
 
 
 def _warned(case: Case) -> Step:
     blocks = [b for b in admin_output.admin_blocks(case) if "Different subscription" in (b.get("WARN") or "")]
     if not blocks:
-        return Step(text.NOT_WARNED, "supporting", None, id="status-warns")
+        return supporting("status-warns", text.NOT_WARNED, None)
     ref = quoting.first_with(case, blocks[0]["file"], "Different subscription")
-    return Step(text.WARNED, "supporting", True, (ref,) if ref else (), id="status-warns")
+    return supporting("status-warns", text.WARNED, True, (ref,) if ref else ())
 
 
 def _figures(group: str | None, pairs: list[Any], found: list[handled.Topic]) -> dict[str, Any]:

@@ -126,13 +126,14 @@ def _reason(frame: pd.DataFrame) -> pd.Series[str]:
 
 def _exceptions(case: Case, thrown: int | None) -> Step:
     seen = refs.seen(case, answers.LOCAL)
-    return supporting(Claim.EXCEPTIONS.say(count=thrown), thrown, refs.quote(case, seen, 2))
+    quoted = refs.quote(case, seen, 2) if thrown else ()
+    return Step(Claim.EXCEPTIONS.say(count=thrown), "supporting", True if thrown else None, quoted)
 
 
 def _overtaken(case: Case) -> list[Step]:
     """Return that a check came while the local transaction was still running, where a paste says so."""
     said = pasted_checks.overtaken(case)
-    return [Step(Claim.OVERTAKEN, "supporting", True, said, id="check-overtakes")] if said else []
+    return [supporting("check-overtakes", Claim.OVERTAKEN, True, said)] if said else []
 
 
 def _given_up(wrong: pd.DataFrame) -> list[Step]:

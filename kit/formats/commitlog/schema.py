@@ -75,9 +75,9 @@ def promoted(name: str) -> str:
 
 
 def as_dict(text: str) -> dict[str, str]:
-    """Return the properties that `TEXT` holds."""
-    items = text.split(names.PROPERTY_SEPARATOR) if text else []
-    return dict(item.split(names.NAME_VALUE_SEPARATOR, 1) for item in items)
+    """Return the properties that `TEXT` holds; as in RocketMQ's `MessageDecoder`, what has no separator is none."""
+    items = text.split(names.PROPERTY_SEPARATOR)
+    return dict(item.split(names.NAME_VALUE_SEPARATOR, 1) for item in items if names.NAME_VALUE_SEPARATOR in item)
 
 
 PROMOTED_COLUMNS: Final = tuple(f"property_{name}" for name in PROMOTED)

@@ -9,8 +9,8 @@ from kit.rocketmq.known_problems.problem import Problem
 # fmt: off
 PROBLEMS: Final[tuple[Problem, ...]] = (
     Problem("connect-failed", "A connection to a broker cannot be made",
-            ("createChannel: connect remote host[", "RemotingConnectException: connect to", "Get and create channel of {} failed",
-             "createChannel: create channel exception"),
+            ("createChannel: connect remote host[{}] failed", "createChannel: connect remote host[{}] timeout", "RemotingConnectException: connect to",
+             "Get and create channel of {} failed", "createChannel: create channel exception"),
             "The address cannot be reached from this host. Broker addresses come from the route: each broker advertises brokerIP1, which may be an inner address (container, second network card).",
             "Which address is printed, and can this host reach it? Compare brokerIP1 with what clusterList shows.",
             "remoting/netty/NettyRemotingClient.createChannel", cause="broker-unreachable", verdict="suspected",
@@ -123,4 +123,13 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             decides="Refused: the process is down or listens elsewhere. Timed out: the packets are dropped.",
             remedy="Start the process, open the port, or correct the address.", risk="None.", verdict="suspected", least=20, lasts=60.0,
             example="java.net.ConnectException: Connection refused: /10.20.30.41:10911"),
+    Problem("connection-closed", "A connection was closed, or opened again",
+            ("closeChannel: close the connection to remote address[", "closeChannel: begin close the channel[", "] was removed from channel table",
+             "NETTY CLIENT PIPELINE: CLOSE ", "NETTY CLIENT PIPELINE: DISCONNECT ", "NETTY CLIENT PIPELINE: CONNECT ",
+             "NETTY SERVER PIPELINE: channelRegistered ", "NETTY SERVER PIPELINE: channelUnregistered", "NETTY SERVER PIPELINE: channelActive",
+             "NETTY SERVER PIPELINE: channelInactive", "createChannel: begin to connect remote host[", "createChannel: connect remote host[{}] success"),
+            "An INFO line: the next request opens a connection again. One side closes it after 120 s without a request, at its own end, and a client that got no answer or an error on it.",
+            "Which address, and how often: every few seconds to one address is a time-out, a restart or a firewall; look for the WARN line just before it.",
+            "remoting/netty/NettyRemotingClient, NettyRemotingServer", unlike="one by itself is no sign of trouble",
+            example="closeChannel: close the connection to remote address[10.20.30.40:10911] result: true"),
 )

@@ -62,7 +62,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             remedy="Bring the slave back or relieve it; inSyncReplicas must not exceed the replicas there are.",
             risk="Treating this answer as a failure and sending again stores the message twice.",
             unlike="the message is stored on the master: it is no loss and no refusal", verdict="confirmed"),
-    Problem("slave-far-behind", "The slave is far behind the master",
+    Problem("slave-far-behind", "The master says how far its slave is behind",
             ("Slave fall behind master: {} bytes", "slave fall behind master {} bytes", "slave fall behind master, how much"),
             "The master prints each minute how many bytes its slave is behind. A steady large number means that the slave does not keep up; above haSlaveFallbehindMax (256 MB) it does not count as available.",
             "Is there a slave at all, and does the number grow? HA bandwidth (haTransferBatchSize), the slave's disk.",

@@ -11,6 +11,8 @@ from kit.rocketmq.log_events.event import Event, event
 EVENTS: Final[tuple[Event, ...]] = (
     event("disk-reclaim", "physic disk maybe full soon, so reclaim space", r"so reclaim space, (?P<ratio>-?[\d.]+)", "store", "INFO",
           "store/DefaultMessageStore.CleanCommitLogService", "physic disk maybe full soon, so reclaim space, -1.0", harmless=True),
+    event("commitlog-folder-missing", "maybe full soon, so reclaim space, -1", r"so reclaim space, (?P<ratio>-1[\d.]*)", "store", "INFO",
+          "store/DefaultMessageStore.CleanCommitLogService", "physic disk maybe full soon, so reclaim space, -1.0", harmless=True),
     event("files-clean-up", "begin to delete before ", r"begin to delete before (?P<hours>\d+) hours file", "store", "INFO",
           "store/DefaultMessageStore.CleanCommitLogService", "begin to delete before 48 hours file. timeup: false spacefull: true manualDeleteFileSeveralTimes: 0", harmless=True),
     event("magic-zero", "found a illegal magic code 0x0", r"illegal magic code (?P<magic>0x0)", "store", "WARN", "store/CommitLog.checkMessageAndReturnSize",

@@ -16,7 +16,7 @@ from kit.analysis.messages import record_stage
 from kit.case import scan
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Remedy, Step, supporting
+from kit.causes.findings import Figure, Finding, Kind, Remedy, Step, deciding, supporting
 from kit.formats.commitlog.schema import promoted
 from kit.i18n import T
 from kit.rocketmq import names
@@ -99,22 +99,21 @@ def examine(case: Case) -> Finding:
     count = int(frame["messages"].sum()) if frame is not None else None
     if frame is not None and len(frame):
         finding.steps = [
-            Step(
+            deciding(
+                "in-dead-letter-queue",
                 IN_DLQ.say(records=int(frame["records"].sum()), count=count, groups=_groups(frame)),
-                "deciding",
                 True,
                 refs.records_where(case, _LETTERS),
-                id="in-dead-letter-queue",
             )
         ]
     elif logged:
         finding.steps = [
-            Step(LOGGED.say(count=logged.count), "deciding", True, refs.quote(case, logged), id="in-dead-letter-queue")
+            deciding("in-dead-letter-queue", LOGGED.say(count=logged.count), True, refs.quote(case, logged))
         ]
     else:
-        finding.steps = [Step(LIES_IN, "deciding", False if store and not waiting else None, id="in-dead-letter-queue")]
+        finding.steps = [deciding("in-dead-letter-queue", LIES_IN, False if store and not waiting else None)]
     finding.steps += [
-        _on_the_way(case) if waiting else Step(NONE_WAITS, "supporting", None, id="on-the-way"),
+        _on_the_way(case) if waiting else supporting("on-the-way", NONE_WAITS, None),
         _failed_step(case, bool(count or logged)),
     ]
     finding.figures = {"dead_lettered": count if store else (logged.count or None)}
@@ -197,11 +196,11 @@ def _on_the_way(case: Case) -> Step:
     open_ = both[both["arrived"].isna()]
     count = int(open_["uniq_key"].nunique())
     said = ON_THE_WAY.say(count=count) if count else NONE_WAITS
-    return supporting(said, count, refs.records_at(case, open_, 2) if count else (), "on-the-way")
+    return supporting("on-the-way", said, count, refs.records_at(case, open_, 2) if count else ())
 
 
 def _failed_step(case: Case, happened: bool) -> Step:
     failed = refs.seen(case, "consume-exception", "consume-null")
     if not failed or not happened:
-        return Step(NO_FAILURE, "supporting", None, id="listener-failed")
-    return Step(FAILED.say(count=failed.count), "supporting", True, refs.quote(case, failed, 2), id="listener-failed")
+        return supporting("listener-failed", NO_FAILURE, None)
+    return supporting("listener-failed", FAILED.say(count=failed.count), True, refs.quote(case, failed, 2))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow.dataset as ds
 
 from kit.causes import collect_next
-from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding
 from kit.formats.values import integer
 from kit.i18n import T
 from kit.rocketmq import names
@@ -51,9 +51,7 @@ def examine(case: Case) -> Finding:
     topics = list(dict.fromkeys(row["subject"] for row in shut))
     if shut:
         quoted = case.refs((row["file"], row["line"]) for row in shut[:3])
-        finding.steps = [
-            Step(UNREADABLE.say(count=len(topics), topics=topics[:5]), "deciding", True, quoted, id="unreadable")
-        ]
+        finding.steps = [deciding("unreadable", UNREADABLE.say(count=len(topics), topics=topics[:5]), True, quoted)]
         finding.summary = SUMMARY.say(count=len(topics), topics=topics[:5])
         command = collect_next.addressed(case, COMMAND)
         finding.remedies = [
@@ -61,7 +59,7 @@ def examine(case: Case) -> Finding:
             for topic in topics[:5]
         ]
     else:
-        finding.steps = [Step(READABLE, "deciding", False if rows else None, id="unreadable")]
+        finding.steps = [deciding("unreadable", READABLE, False if rows else None)]
         finding.missing = [] if rows else [collect_next.store_config(WANT)]
     finding.figures = {"unreadable_dlq_topics": len(topics) if rows else None}
     return finding

@@ -16,9 +16,9 @@ from kit.analysis import refs
 from kit.case import scan
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, holds
 from kit.i18n import T
-from kit.rocketmq import names
+from kit.rocketmq import names, stages
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -44,7 +44,7 @@ RESEND = T("Send the lost messages again from their first topic (RETRY_TOPIC, by
 RESEND_WHY = T("Nothing else delivers them to the group that failed them.")
 RESEND_RISK = T("Groups that had consumed them get them twice.")
 
-_UNREAD = pc.starts_with(scan.text("topic"), names.RETRY_PREFIX) & (
+_UNREAD = (ds.field("stage") == stages.RETRY) & (
     pc.bit_wise_and(ds.field("sys_flag"), names.TRANSACTION_MASK) == names.TRANSACTION_PREPARED
 )
 """Retries stored as prepared messages, which have no entry in their queue."""
@@ -80,15 +80,7 @@ def examine(case: Case) -> Finding:
     quoted = (*refs.quote(case, dropped, 2), *(refs.records_where(case, _UNREAD, 2) if count else ()))
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     # Which of the two a broker does depends on its release: only both together rule it out.
-    finding.steps = [
-        Step(
-            LOST.say(**said),
-            "deciding",
-            True if quoted else (False if logged and stored else None),
-            quoted,
-            id="retries-lost",
-        )
-    ]
+    finding.steps = [deciding("retries-lost", LOST.say(**said), holds(quoted, logged and stored), quoted)]
     finding.figures = {
         "retries_dropped": dropped.count if logged or dropped else None,
         "retries_unconsumable": count if stored else None,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from kit.analysis.transactions import send_back
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, holds
 from kit.i18n import T
 
 if TYPE_CHECKING:
@@ -67,19 +67,17 @@ def examine(case: Case) -> Finding:
     happened = back.reason == "name-too-long"
     looked = case.has_source("client") or case.has_source("store")
     finding.steps = [
-        Step(
+        deciding(
+            "name-too-long",
             LONG.say(length=back.retry_topic_length, limit=limit) if happened else NOT_LONG.say(limit=limit),
-            "deciding",
-            True if happened else (False if looked else None),
+            holds(happened, looked),
             back.reason_refs,
-            id="name-too-long",
         ),
-        Step(
+        deciding(
+            "send-backs-refused",
             REFUSED.say(count=back.refusals) if happened else NOT_REFUSED,
-            "deciding",
-            True if happened else (False if looked else None),
+            holds(happened, looked),
             back.refs,
-            id="send-backs-refused",
         ),
     ]
     finding.figures = {

@@ -20,17 +20,17 @@ from kit.analysis.sizes import half_records, in_force, refusals, sizes
 from kit.case import scan
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, holds, supporting
 from kit.formats.commitlog.schema import promoted
 from kit.i18n import T
-from kit.rocketmq import names
+from kit.rocketmq import names, stages
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
 SLUG = "schedule-blocked"
 KIND: Kind = "neighbour"
-_WAITS: Final = ds.field("topic") == names.SCHEDULE_TOPIC
+_WAITS: Final = (ds.field("topic") == names.SCHEDULE_TOPIC) & ds.field("stage").isin([stages.SCHEDULE, stages.LEAKED])
 _TARGET: Final = promoted(names.REAL_TOPIC)
 _READ: Final = ("file", "physical_offset", "store_timestamp", "queue_id", "queue_offset", "offset_msg_id")
 _TOGETHER: Final = 100_000
@@ -91,31 +91,20 @@ def examine(case: Case) -> Finding:
     looked = case.has_source("store") or case.has_source("broker")
     quoted = (*refs.lines(case, failed, 2), *refs.lines(case, named, 1))
     finding.steps = [
-        Step(
-            FAILED.say(count=lines, for_size=sized),
-            "deciding",
-            True if happened else (False if looked and not count else None),
-            quoted,
-            id="delivery-failed",
+        deciding(
+            "delivery-failed", FAILED.say(count=lines, for_size=sized), holds(happened, looked and not count), quoted
         ),
-        Step(
+        supporting(
+            "too-large",
             TOO_LARGE.say(count=count, limit=in_force.limits(case).limit) if count else NOT_TOO_LARGE,
-            "supporting",
-            True if count else None,
+            count,
             refs.records_at(case, too_large) if too_large is not None and count else (),
-            id="too-large",
         ),
     ]
     waiting = _waiting(case, blocked) if len(blocked) else None
     if len(blocked):
         finding.steps.append(
-            Step(
-                BEHIND.say(waiting=waiting),
-                "supporting",
-                True if waiting else None,
-                refs.records_at(case, blocked),
-                id="waiting-behind",
-            )
+            supporting("waiting-behind", BEHIND.say(waiting=waiting), waiting, refs.records_at(case, blocked))
         )
     levels = sorted({int(queue) + 1 for queue in blocked["queue_id"]})
     finding.figures = {

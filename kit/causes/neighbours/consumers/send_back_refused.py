@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from kit.analysis.transactions import send_back
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding
 from kit.i18n import T
 
 if TYPE_CHECKING:
@@ -60,19 +60,17 @@ def examine(case: Case) -> Finding:
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     refused = bool(looked and back.refusals)
     finding.steps = [
-        Step(
+        deciding(
+            "send-back-refused",
             REFUSED.say(count=back.refusals if looked else None, reason=reason),
-            "deciding",
             refused if looked else None,
             back.refs if refused else (),
-            id="send-back-refused",
         ),
-        Step(
+        deciding(
+            "re-send-failed",
             AGAIN.say(count=back.resent_failed if looked else None),
-            "deciding",
             bool(back.resent_failed) if looked else None,
             back.resent_refs,
-            id="re-send-failed",
         ),
     ]
     finding.figures = {

@@ -14,7 +14,7 @@ from kit.analysis.sends import sends
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, supporting
 from kit.i18n import T
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def examine(case: Case) -> Finding:
     ledger = sends.ledger(case)
     if not seen:
         looked = reach.client_logs(case) or ledger.knows_kinds
-        finding.steps = [Step(NOT_DENIED, "deciding", False if looked else None, id="denied")]
+        finding.steps = [deciding("denied", NOT_DENIED, False if looked else None)]
         finding.figures = {
             "denied": 0 if looked else None,
             "reasons": {} if looked else None,
@@ -104,22 +104,18 @@ def examine(case: Case) -> Finding:
         return finding
     every = denials.every(case)
     said: list[Any] = [REASON.say(reason=WORDS[d.why], names=list(d.names), count=d.count) for d in every]
-    finding.steps = [
-        Step(DENIED.say(count=seen.count, reasons=said), "deciding", True, denials.refs(case, every), id="denied")
-    ]
+    finding.steps = [deciding("denied", DENIED.say(count=seen.count, reasons=said), True, denials.refs(case, every))]
     own = sum(refs.count(case, "access-denied", source) for source in ("remoting", "broker", "broker_default"))
     if own:
-        finding.steps.append(
-            Step(IN_BROKER.say(count=own), "supporting", True, denials.broker_refs(case), id="in-broker-log")
-        )
+        finding.steps.append(supporting("in-broker-log", IN_BROKER.say(count=own), True, denials.broker_refs(case)))
     alone = refs.seen(case, "no-consumer-list")
     if alone:
         finding.steps.append(
-            Step(NO_LIST.say(count=alone.count), "supporting", True, refs.quote(case, alone, 1), id="no-consumer-list")
+            supporting("no-consumer-list", NO_LIST.say(count=alone.count), True, refs.quote(case, alone, 1))
         )
     setting = setup.setting(case, "aclEnable")
     if setting.value == "true" and setting.where is not None:
-        finding.steps.append(Step(ON, "supporting", True, (setting.where,), id="acl-on"))
+        finding.steps.append(supporting("acl-on", ON, True, (setting.where,)))
     failed = denials.failed_sends(case)
     finding.figures = {"denied": seen.count, "reasons": {d.why: list(d.names) for d in every}, "failed_sends": failed}
     finding.summary = SUMMARY.say(reasons=said, failed=failed)

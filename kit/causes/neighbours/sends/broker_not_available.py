@@ -14,7 +14,7 @@ from kit.analysis import refs
 from kit.analysis.sends import sends
 from kit.case import scan
 from kit.causes import collect_next
-from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, holds
 from kit.causes.neighbours.sends.disk_full import LIMIT, answers
 from kit.i18n import T
 
@@ -63,15 +63,7 @@ def examine(case: Case) -> Finding:
     said = {"answers": answers, "forbidden": forbidden.count, "lines": lines}
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     quotes = (*quoted, *(refs.quote(case, forbidden, 1)), *own)
-    finding.steps = [
-        Step(
-            CLAIM.say(**said),
-            "deciding",
-            True if happened else (False if looked else None),
-            quotes[:3],
-            id="not-available",
-        )
-    ]
+    finding.steps = [deciding("not-available", CLAIM.say(**said), holds(happened, looked), quotes[:3])]
     finding.figures = dict(said) if looked or happened else dict.fromkeys(said)
     if happened:
         finding.summary = SUMMARY.say(**said)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from kit.analysis.sizes import in_force, refusals
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, holds, supporting
 from kit.i18n import T
 
 if TYPE_CHECKING:
@@ -60,15 +60,7 @@ def examine(case: Case) -> Finding:
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     claim = REFUSED.say(broker=found.by_broker, client=found.by_client)
     quoted = (*found.broker_refs, *found.client_refs)[:4]
-    finding.steps = [
-        Step(
-            claim,
-            "deciding",
-            True if happened else (False if looked else None),
-            quoted if happened else (),
-            id="refused-at-once",
-        )
-    ]
+    finding.steps = [deciding("refused-at-once", claim, holds(happened, looked), quoted if happened else ())]
     finding.figures = {
         "refused_by_broker": found.by_broker,
         "refused_by_client": found.by_client,
@@ -78,13 +70,7 @@ def examine(case: Case) -> Finding:
         limit = in_force.limits(case)
         wordy = bool(found.by_broker) and limit.limit is not None and limit.how == "total"  # 4.9.4+ print the limit
         finding.steps.append(
-            Step(
-                WORDS.say(limit=limit.limit),
-                "supporting",
-                True if wordy else None,
-                (limit.where,) if limit.where else (),
-                id="limits",
-            )
+            supporting("limits", WORDS.say(limit=limit.limit), wordy, (limit.where,) if limit.where else ())
         )
         finding.summary = SUMMARY.say(broker=found.by_broker, client=found.by_client)
         finding.window = found.window

@@ -13,7 +13,7 @@ from kit.analysis import refs
 from kit.analysis.sends import attempts, sends
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Remedy, Step, supporting
+from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, holds, supporting
 from kit.i18n import T
 
 if TYPE_CHECKING:
@@ -74,20 +74,19 @@ def examine(case: Case) -> Finding:
     quoted = attempts.quotes(case, ("CLIENT_TIMEOUT",), 2) or (refs.lines(case, mine, 2) if len(mine) else ())
     late = refs.seen(case, "late-response-stored")
     finding.steps = [
-        Step(
+        deciding(
+            "timed-out",
             TIMED_OUT.say(count=count, attempts=tries),
-            "deciding",
-            True if happened else (False if ledger.knows_kinds else None),
+            holds(happened, ledger.knows_kinds),
             quoted if happened else (),
-            id="timed-out",
         )
     ]
     if happened:
         said = STORED.say(stored=outcome["stored"]) if outcome else STORED_OPEN
         answered = LATE.say(count=late.count)
         finding.steps += [
-            supporting(said, outcome and outcome["stored"], id_="stored-all-the-same"),
-            supporting(answered, late, refs.quote(case, late, 2), "late-answers"),
+            supporting("stored-all-the-same", said, outcome and outcome["stored"]),
+            supporting("late-answers", answered, late, refs.quote(case, late, 2)),
         ]
         why = WHY.say(stored=outcome["stored"], count=count) if outcome else WHY_OPEN.say()
         finding.summary = (

@@ -15,7 +15,7 @@ from kit.analysis.sends import sends
 from kit.case import scan
 from kit.causes import collect_next
 from kit.causes.alerts import DISK_FULL, Alert
-from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, holds
 from kit.i18n import T
 
 if TYPE_CHECKING:
@@ -65,11 +65,7 @@ def examine(case: Case) -> Finding:
     looked = case.has_source("store") or sends.ledger(case).knows_kinds
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     claim = FULL.say(marks=marks, refused=refused, limit=str(LIMIT))
-    finding.steps = [
-        Step(
-            claim, "deciding", True if happened else (False if looked else None), (*quoted, *told)[:3], id="marked-full"
-        )
-    ]
+    finding.steps = [deciding("marked-full", claim, holds(happened, looked), (*quoted, *told)[:3])]
     finding.figures = {
         "marked_full": marks if case.has_source("store") else None,
         "refused_answers": refused if sends.ledger(case).whole or refused else None,

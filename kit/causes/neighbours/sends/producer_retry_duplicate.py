@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from kit.analysis.sends import attempts, sends, stored
 from kit.causes import collect_next
-from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, supporting
 from kit.i18n import T
 
 if TYPE_CHECKING:
@@ -54,15 +54,14 @@ def examine(case: Case) -> Finding:
     known = case.has("messages")
     found = stored.repeated(case) if known else None
     tries = (attempts.by_kind(case) or {}).get("CLIENT_TIMEOUT", 0)
-    again = Step(
+    again = supporting(
+        "timed-out",
         TIMED_OUT.say(count=tries),
-        "supporting",
-        True if tries and sends.ledger(case).source else None,
+        tries and sends.ledger(case).source,
         attempts.quotes(case, ("CLIENT_TIMEOUT",), 2) if tries else (),
-        id="timed-out",
     )
     if found is None or found.empty:
-        finding.steps = [Step(NOT_TWICE, "deciding", False if known else None, id="stored-twice")]
+        finding.steps = [deciding("stored-twice", NOT_TWICE, False if known else None)]
         finding.figures = {
             "messages": 0 if known else None,
             "copies": 0 if known else None,
@@ -77,7 +76,7 @@ def examine(case: Case) -> Finding:
     messages, copies = int(found["uniq_key"].nunique()), len(found)
     rows = found.sort_values(["uniq_key", "store_timestamp", "offset_msg_id"], ignore_index=True)
     finding.steps = [
-        Step(TWICE.say(messages=messages, apart=apart), "deciding", True, stored.copy_refs(rows), id="stored-twice"),
+        deciding("stored-twice", TWICE.say(messages=messages, apart=apart), True, stored.copy_refs(rows)),
         again,
     ]
     finding.figures = {"messages": messages, "copies": copies, "on_several_brokers": several}

@@ -12,7 +12,7 @@ from kit.analysis.access import missing_topics, reach
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, supporting
 from kit.i18n import T
 
 if TYPE_CHECKING:
@@ -70,27 +70,25 @@ def examine(case: Case) -> Finding:
                        "failed_sends": sum(u.sends for u in found if not u.exists) if looked or found else None,
                        "consumer_groups": sorted({g for u in found if not u.exists for g in u.groups}) if looked or found else None}  # fmt: skip
     if worst is None:
-        finding.steps = [Step(NOT_MISSED, "deciding", False if looked else None, id="no-route")]
+        finding.steps = [deciding("no-route", NOT_MISSED, False if looked else None)]
         finding.missing = [] if looked else [collect_next.client_log(collect_next.PRODUCER, WANT_CLIENT)]
         return finding
     quoted = missing_topics.refs(case, worst)
     if worst.exists:
-        finding.steps = [Step(EXISTS.say(topic=worst.topic), "deciding", False, quoted, id="no-route")]
+        finding.steps = [deciding("no-route", EXISTS.say(topic=worst.topic), False, quoted)]
         return finding
     known = bool(missing_topics.existing(case))
     claim = MISSED.say(topic=worst.topic, sends=worst.sends, groups=len(worst.groups))
     shown = bool(worst.sends or worst.groups)
-    finding.steps = [Step(claim, "deciding", True if shown and known else None, quoted, id="no-route")]
+    finding.steps = [deciding("no-route", claim, True if shown and known else None, quoted)]
     if not known or not shown:
-        finding.steps.append(
-            Step(ANSWERED.say(count=worst.sends + worst.asked), "supporting", True, quoted, id="no-route-answer")
-        )
+        finding.steps.append(supporting("no-route-answer", ANSWERED.say(count=worst.sends + worst.asked), True, quoted))
         finding.missing = [collect_next.topic_list(WANT_TOPICS, worst.topic)]
     if worst.like:
-        finding.steps.append(Step(LIKE.say(like=worst.like), "supporting", None, id="similar-name"))
+        finding.steps.append(supporting("similar-name", LIKE.say(like=worst.like), None))
     setting = setup.setting(case, "autoCreateTopicEnable")
     if setting.value == "false" and setting.where is not None:
-        finding.steps.append(Step(OFF, "supporting", True, (setting.where,), id="no-auto-create"))
+        finding.steps.append(supporting("no-auto-create", OFF, True, (setting.where,)))
     finding.summary = SUMMARY.say(topic=worst.topic, sends=worst.sends, groups=list(worst.groups) or None)
     if worst.first is not None and worst.last is not None:
         finding.window = (worst.first, worst.last)

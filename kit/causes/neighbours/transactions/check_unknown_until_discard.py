@@ -16,7 +16,7 @@ from kit.analysis.transactions import answers, owners, transactions
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, supporting
 from kit.formats.values import integer
 from kit.i18n import T
 from kit.inventory.references import Ref
@@ -75,43 +75,33 @@ def examine(case: Case) -> Finding:
     count = states.get("discarded")
     found = _discarded(case) if count else None
     unknown = found[found["unknown"] > 0] if found is not None else None
-    given_up = Step(NOT_DISCARDED, "deciding", None if count is None else False, id="discarded")
+    given_up = deciding("discarded", NOT_DISCARDED, None if count is None else False)
     if found is not None:
-        given_up = Step(
-            DISCARDED.say(count=count, limit=limit.value, known=KNOWN[limit.known]),
-            "deciding",
-            True,
-            _records(found),
-            id="discarded",
+        given_up = deciding(
+            "discarded", DISCARDED.say(count=count, limit=limit.value, known=KNOWN[limit.known]), True, _records(found)
         )
     elif not stored and refs.seen(case, "check-discard"):
         seen = refs.seen(case, "check-discard")
-        given_up = Step(
+        given_up = deciding(
+            "discarded",
             DISCARDED.say(count=seen.count, limit=limit.value, known=KNOWN[limit.known]),
-            "deciding",
             True,
             refs.quote(case, seen),
-            id="discarded",
         )
-    asked = Step(NOT_UNKNOWN, "deciding", None if count is None or not logged else False, id="answered-unknown")
+    asked = deciding("answered-unknown", NOT_UNKNOWN, None if count is None or not logged else False)
     if unknown is not None and not unknown.empty:
-        asked = Step(
+        asked = deciding(
+            "answered-unknown",
             UNKNOWN.say(count=len(unknown), answers=int(unknown["unknown"].sum())),
-            "deciding",
             True,
             _lines(case, unknown),
-            id="answered-unknown",
         )
     thrown = int(unknown["thrown"].sum()) if unknown is not None else 0
     finding.steps = [given_up, asked]
     if unknown is not None and thrown:
         finding.steps.append(
-            Step(
-                THROWN.say(count=thrown),
-                "supporting",
-                True,
-                _lines(case, unknown[unknown["thrown"]], "first"),
-                id="listener-threw",
+            supporting(
+                "listener-threw", THROWN.say(count=thrown), True, _lines(case, unknown[unknown["thrown"]], "first")
             )
         )
     finding.figures = {

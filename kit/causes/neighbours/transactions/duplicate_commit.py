@@ -18,7 +18,7 @@ import pyarrow.dataset as ds
 from kit.analysis.transactions import owners, transactions
 from kit.case import scan, setup
 from kit.causes import collect_next
-from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, supporting
 from kit.i18n import T
 from kit.inventory.references import Ref
 
@@ -73,7 +73,7 @@ def examine(case: Case) -> Finding:
 
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     if not case.has("messages"):
-        finding.steps = [Step(NOT_TWICE, "deciding", None, id="committed-twice")]
+        finding.steps = [deciding("committed-twice", NOT_TWICE, None)]
         finding.figures = {"committed_twice": None, "late_commits": None, "late_op_records": None}
         finding.missing = [collect_next.commitlog(WANT)]
         return finding
@@ -83,12 +83,12 @@ def examine(case: Case) -> Finding:
     early = int((found["way"] == "late_op").sum()) if found is not None else 0
     finding.figures = {"committed_twice": count, "late_commits": late, "late_op_records": early}
     if found is None:
-        finding.steps = [Step(NOT_TWICE, "deciding", False, id="committed-twice")]
+        finding.steps = [deciding("committed-twice", NOT_TWICE, False)]
         return finding
     finding.steps = [
-        Step(TWICE.say(count=count), "deciding", True, _refs(found), id="committed-twice"),
+        deciding("committed-twice", TWICE.say(count=count), True, _refs(found)),
         *(
-            Step(text.say(count=n), "supporting", True, _refs(found[found["way"] == way])[:2], id=way.replace("_", "-"))
+            supporting(way.replace("_", "-"), text.say(count=n), True, _refs(found[found["way"] == way])[:2])
             for way, text, n in (("late_commit", LATE, late), ("late_op", EARLY, early))
             if n
         ),

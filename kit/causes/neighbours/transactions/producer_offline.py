@@ -16,7 +16,7 @@ from kit.analysis.transactions import transactions
 from kit.case import scan
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, supporting
 from kit.i18n import T
 
 if TYPE_CHECKING:
@@ -82,27 +82,17 @@ def examine(case: Case) -> Finding:
     checks = null.count or empty.count
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     if checks:
-        unreached = Step(
-            UNREACHED.say(checks=checks), "deciding", True, refs.quote(case, null or empty), id="checks-unanswered"
-        )
+        unreached = deciding("checks-unanswered", UNREACHED.say(checks=checks), True, refs.quote(case, null or empty))
     else:
-        unreached = Step(NO_LINE, "deciding", False if looked else None, id="checks-unanswered")
+        unreached = deciding("checks-unanswered", NO_LINE, False if looked else None)
     if empty:
-        offline = Step(
-            EMPTY.say(count=empty.count, groups=groups), "deciding", True, refs.quote(case, empty), id="no-connection"
-        )
+        offline = deciding("no-connection", EMPTY.say(count=empty.count, groups=groups), True, refs.quote(case, empty))
     else:
-        offline = Step(NOT_EMPTY, "deciding", False if case.has_source("broker") else None, id="no-connection")
+        offline = deciding("no-connection", NOT_EMPTY, False if case.has_source("broker") else None)
     finding.steps = [
         unreached,
         offline,
-        Step(
-            LEFT.say(count=left.count),
-            "supporting",
-            True if left and empty else None,
-            refs.quote(case, left, 2),
-            id="producer-left",
-        ),
+        supporting("producer-left", LEFT.say(count=left.count), left and empty, refs.quote(case, left, 2)),
     ]
     open_ = transactions.summary(case) if checks and case.has("messages") else None
     states = open_.states() if open_ else {}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kit.analysis import refs
 from kit.analysis.transactions import answers
 from kit.causes import collect_next
-from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding
 from kit.i18n import T
 from kit.inventory.references import Ref
 
@@ -69,8 +69,8 @@ def examine(case: Case) -> Finding:
     known = stored and logged
     if found is None or found.empty:
         finding.steps = [
-            Step(NOT_FOREIGN, "deciding", False if known else None, id="foreign-answers"),
-            Step(NOT_WRONG, "deciding", None, id="wrong-answers"),
+            deciding("foreign-answers", NOT_FOREIGN, False if known else None),
+            deciding("wrong-answers", NOT_WRONG, None),
         ]
         finding.figures = {"foreign_answers": 0 if known else None, "wrong_answers": 0 if known else None}
         if not known:
@@ -84,16 +84,15 @@ def examine(case: Case) -> Finding:
     # Foreign hosts that only ever commit are instances of the same application.
     agree = False if (found["said"] == "COMMIT").all() else None
     finding.steps = [
-        Step(
+        deciding(
+            "foreign-answers",
             FOREIGN.say(count=len(found), hosts=_hosts(found)),
-            "deciding",
             True,
             refs.lines(case, found, 2) + _records(found),
-            id="foreign-answers",
         ),
-        Step(WRONG.say(count=len(wrong)), "deciding", True, refs.lines(case, wrong, 2), id="wrong-answers")
+        deciding("wrong-answers", WRONG.say(count=len(wrong)), True, refs.lines(case, wrong, 2))
         if len(wrong)
-        else Step(NOT_WRONG, "deciding", agree, id="wrong-answers"),
+        else deciding("wrong-answers", NOT_WRONG, agree),
     ]
     finding.figures = {"foreign_answers": len(found), "wrong_answers": len(wrong)}
     finding.tables = {"foreign_answers": found}

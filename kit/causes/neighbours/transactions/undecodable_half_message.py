@@ -18,7 +18,7 @@ from kit.analysis.transactions import owners, transactions
 from kit.case import scan, setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Remedy, Step
+from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, supporting
 from kit.formats.commitlog.schema import promoted
 from kit.i18n import T
 from kit.rocketmq import names
@@ -69,45 +69,29 @@ def examine(case: Case) -> Finding:
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     errors = refs.seen(case, "check-round-error")
     if not case.has("messages"):
-        finding.steps = [
-            Step(NO_COPIES, "deciding", None, id="other-body"),
-            Step(NOT_BROKEN, "deciding", None, id="rounds-broken"),
-        ]
+        finding.steps = [deciding("other-body", NO_COPIES, None), deciding("rounds-broken", NOT_BROKEN, None)]
         finding.figures = {"messages": None, "copies": None}
         finding.missing = [collect_next.commitlog(WANT)]
         return finding
     # Only what a check renewed can be broken; in most stores that is nothing.
     found = _changed(case) if transactions.summary(case).total("renewed") and _may_have_fault(case) else None
     if found is None or found.empty:
-        finding.steps = [
-            Step(NO_COPIES, "deciding", False, id="other-body"),
-            Step(NOT_BROKEN, "deciding", None, id="rounds-broken"),
-        ]
+        finding.steps = [deciding("other-body", NO_COPIES, False), deciding("rounds-broken", NOT_BROKEN, None)]
         finding.figures = {"messages": 0, "copies": 0}
         return finding
     copies, messages, again = len(found), int(found["uniq_key"].nunique()), int(found["again"].sum())
     broken = bool(again or errors)
     quoted = refs.records_at(case, found[found["again"]], 2) if again else refs.quote(case, errors, 2)
     finding.steps = [
-        Step(
-            COPIES.say(copies=copies, messages=messages),
-            "deciding",
-            True,
-            refs.records_at(case, found, 2),
-            id="other-body",
-        ),
-        Step(
+        deciding("other-body", COPIES.say(copies=copies, messages=messages), True, refs.records_at(case, found, 2)),
+        deciding(
+            "rounds-broken",
             BROKEN.say(errors=errors.count, again=again) if broken else NOT_BROKEN,
-            "deciding",
             True if broken else None,
             quoted if broken else (),
-            id="rounds-broken",
         ),
-        Step(
-            FAULTY.say(versions=list(setup.broker_versions(case))),
-            "supporting",
-            True if setup.broker_versions(case) else None,
-            id="faulty-release",
+        supporting(
+            "faulty-release", FAULTY.say(versions=list(setup.broker_versions(case))), setup.broker_versions(case)
         ),
     ]
     finding.figures = {"messages": messages, "copies": copies}
