@@ -266,19 +266,10 @@ def _tables(case: Case, pairs: list[lag.Pair]) -> dict[str, Any]:
 
 def _tell(finding: Finding, worst: lag.Pair, shared: list[stacks.Shared]) -> None:
     best = _best(shared)
-    rate = worst.growth_per_second
-    if best is None:
-        finding.summary = text.SUMMARY.say(group=worst.group, lag=worst.lag, topic=worst.topic, rate=rate)
-    else:
-        finding.summary = text.SUMMARY_WHERE.say(
-            group=worst.group,
-            lag=worst.lag,
-            topic=worst.topic,
-            rate=rate,
-            threads=best.threads,
-            of=best.of,
-            frame=best.frame,
-        )
+    said = {"group": worst.group, "lag": worst.lag, "topic": worst.topic, "rate": worst.growth_per_second}
+    finding.summary = text.SUMMARY.say(**said)
+    if best is not None:
+        finding.summary = text.SUMMARY_WHERE.say(**said, threads=best.threads, of=best.of, frame=best.frame)
     first = Remedy(text.ACTION.say(frame=best.frame) if best else text.ACTION_ANY, text.WHY, text.RISK, text.VERIFY)
     if best is not None and best.monitor:
         first = Remedy(

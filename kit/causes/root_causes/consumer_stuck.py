@@ -73,14 +73,8 @@ def examine(case: Case) -> Finding:
         return _without(case, finding)
     queue, message = best
     stands = bool(standing)
-    claim = text.STANDS.say(
-        group=queue.group,
-        queue_id=queue.queue_id,
-        topic=queue.topic,
-        offset=queue.offset,
-        end=queue.end,
-        others=queue.others,
-    )
+    place = {name: getattr(queue, name) for name in ("group", "topic", "queue_id", "offset", "others")}
+    claim = text.STANDS.say(end=queue.end, **place)
     record = _record(case, queue)
     finding.steps = [
         deciding(
@@ -96,14 +90,7 @@ def examine(case: Case) -> Finding:
     if stands:
         finding.window = (queue.first, queue.last)
         behind = finding.figures["messages_behind"]
-        finding.summary = text.SUMMARY.say(
-            queue_id=queue.queue_id,
-            topic=queue.topic,
-            group=queue.group,
-            offset=queue.offset,
-            behind=behind,
-            others=queue.others,
-        )
+        finding.summary = text.SUMMARY.say(behind=behind, **place)
         finding.remedies = _remedies(message, behind)
     if finding.verdict != "ruled_out":
         finding.missing = _missing(case, finding, queue, record is None)

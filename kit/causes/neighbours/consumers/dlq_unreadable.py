@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow.dataset as ds
 
+from kit.case import datasets
 from kit.causes import collect_next
 from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding
 from kit.formats.values import integer
@@ -44,9 +45,7 @@ def examine(case: Case) -> Finding:
     """Report which dead letter topics lack the read permission."""
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     wanted = (ds.field("origin") == "topics") & (ds.field("name") == "perm") & ~ds.field("backup")
-    rows: list[dict[str, Any]] = (
-        ds.dataset(case.folder("configs"), format="parquet").to_table(filter=wanted).to_pylist()
-    )
+    rows = datasets.rows(case, "configs", where=wanted)
     shut = closed(rows)
     topics = list(dict.fromkeys(row["subject"] for row in shut))
     if shut:
