@@ -122,7 +122,9 @@ def _values(case: Case) -> Iterator[str]:
         ds.dataset(case.folder("configs"), format="parquet").to_table(columns=["subject", "name", "value"]).to_pylist()
     ):
         if row["name"] in _NAMED and row["value"]:
-            yield from re.split(r"[;,\s]+", row["value"])
+            for part in re.split("[;,]", row["value"]):
+                # A line of a log may go on in words of any language behind the setting that it prints.
+                yield from (word for place, word in enumerate(part.split()) if not place or "." in word or ":" in word)
 
 
 # --- reading a file as its readers do ----------------------------------------------------------------------------------------
