@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from kit.case import scan
+from kit.case import datasets, scan
 from kit.case.memoize import per_case
 
 if TYPE_CHECKING:
@@ -38,23 +39,17 @@ def root_of(file: str) -> str:
 
 def _near(a: str, b: str) -> int:
     """Return how many leading folders two places share."""
-    count = 0
-    for x, y in zip(PurePosixPath(a).parts, PurePosixPath(b).parts, strict=False):
-        if x != y:
-            break
-        count += 1
-    return count
+    return len(os.path.commonprefix([PurePosixPath(a).parts, PurePosixPath(b).parts]))  # noqa: RUF071 - whole parts
 
 
 @per_case
 def all_of(case: Case) -> tuple[Broker, ...]:
     """Return the brokers whose store or configuration is in the evidence, in order of root."""
-    table = ds.dataset(case.folder("configs"), format="parquet")
     wanted = ds.field("name").isin(["brokerName", "brokerId", "brokerRole"]) & ~ds.field("backup")
     # A subscription group has a brokerId of its own: which broker it is to be read from.
     wanted &= ds.field("origin").isin(["broker.conf", "broker.log", "getBrokerConfig"])
     said: dict[str, dict[str, str]] = {}
-    for row in table.to_table(["file", "name", "value"], filter=wanted).to_pylist():
+    for row in datasets.rows(case, "configs", ["file", "name", "value"], wanted):
         said.setdefault(row["file"], {})[row["name"]] = (row["value"] or "").strip()
     stores = {root_of(item.file) for item in case.found.of_kind("commitlog", "dledger")}
     roots = stores or {str(PurePosixPath(file).parent) for file in said}
@@ -78,10 +73,7 @@ def _named(case: Case) -> str | None:
     """Return the only broker name that mqadmin outputs show, None where they show none or several."""
     if not case.found.of_kind("mqadmin"):
         return None
-    table = ds.dataset(case.folder("admin"), format="parquet").to_table(
-        ["value"], filter=ds.field("name") == "#Broker Name"
-    )
-    names: set[Any] = set(table["value"].to_pylist())
+    names = {row["value"] for row in datasets.rows(case, "admin", ["value"], ds.field("name") == "#Broker Name")}
     return next(iter(names)) if len(names) == 1 else None
 
 

@@ -5,7 +5,8 @@ Parts are row groups: their statistics say what may be in them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -34,6 +35,15 @@ def _dataset(case: Case, name: str) -> ds.Dataset:
     schema = tables.specs()[name].schema
     coded = [n for n in schema.names if n in CODED or n in PROMOTED_COLUMNS or n in LINEAGE]
     return ds.dataset(case.folder(name), format=ds.ParquetFileFormat(dictionary_columns=coded))
+
+
+def rows(
+    case: Case, name: str, columns: Sequence[str] | None = None, where: pc.Expression | None = None
+) -> list[dict[str, Any]]:
+    """Return rows of a small table (`admin`, `configs`, `offsets`, …) as dicts, without the cut by time; in order of file and line where these are asked for."""
+    found = ds.dataset(case.folder(name), format="parquet").to_table(columns, filter=where)
+    order = [(column, "ascending") for column in ("file", "line") if column in found.column_names]
+    return (found.sort_by(order) if len(order) == 2 else found).to_pylist()
 
 
 def pruned(case: Case, name: str, where: pc.Expression | None) -> ds.Dataset:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from kit.case import brokers, scan
+from kit.case import brokers, datasets, scan
 from kit.case.brokers import Hosts
 from kit.case.memoize import per_case
 from kit.evidence.files import open_readonly
@@ -87,13 +87,9 @@ def _releases(case: Case) -> list[tuple[Version, str, str | None]]:
 
 @per_case
 def clients(case: Case) -> list[Client]:
-    table = ds.dataset(case.folder("logs"), format="parquet")
     connected = pc.match_substring(ds.field("message"), " connected, group: ") & (ds.field("source") == "broker")
-    rows = table.to_table(["file", "line", "message"], filter=connected).sort_by(
-        [("file", "ascending"), ("line", "ascending")]
-    )
     listed = []
-    for row in rows.to_pylist():
+    for row in datasets.rows(case, "logs", ["file", "line", "message"], connected):
         found = _CONNECTED.search(row["message"])
         version = Version.maybe(found["version"]) if found else None
         if found and version and found["group"] != names.ADMIN_GROUP:

@@ -32,7 +32,7 @@ from kit.formats.values import NANO_FIRST_MS, NANO_LAST_MS
 from kit.inventory import zones
 from kit.inventory.inventory import TEXTS, Inventory
 from kit.spark.sessions import uri
-from kit.spark.sources import KEPT, parquet_writer, places
+from kit.spark.sources import KEPT, parquet_writer, places, row_groups
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -170,11 +170,9 @@ def _write_one(folder: Path, number: int, schema: pa.Schema, task: Task, go_on: 
         return
     writer: pq.ParquetWriter | None = None
     try:
-        for batch in task.read():
-            go_on()
-            if batch.num_rows and (rows := _fitting(batch, schema, folder)) is not None:
-                writer = writer or parquet_writer(path, rows.schema)
-                writer.write_batch(rows)
+        for group in row_groups(_fitting(task.read(), schema, folder, go_on)):
+            writer = writer or parquet_writer(path, group.schema)
+            writer.write_table(group)
     finally:
         if writer is not None:
             writer.close()
@@ -182,13 +180,18 @@ def _write_one(folder: Path, number: int, schema: pa.Schema, task: Task, go_on: 
         none.touch()
 
 
-def _fitting(batch: pa.RecordBatch, schema: pa.Schema, folder: Path) -> pa.RecordBatch | None:
-    """Return a batch in the columns of its table; one with a value that has no place there ends the reading of its file."""
-    try:
-        return batch.cast(_coded_as(batch.schema, schema))
-    except Exception as error:
-        Unread(str(folder)).note(str(batch.column("file")[0]), error)
-        return None
+def _fitting(
+    read: Iterable[pa.RecordBatch], schema: pa.Schema, folder: Path, go_on: Callable[[], None]
+) -> Iterator[pa.RecordBatch]:
+    """Yield batches in the columns of their table; one with a value that has no place there is left out and noted."""
+    for batch in read:
+        go_on()
+        try:
+            rows = batch.cast(_coded_as(batch.schema, schema))
+        except Exception as error:
+            Unread(str(folder)).note(str(batch.column("file")[0]), error)
+        else:
+            yield rows
 
 
 def _coded_as(given: pa.Schema, wanted: pa.Schema) -> pa.Schema:

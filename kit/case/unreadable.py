@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 import pyarrow.dataset as ds
 
-from kit.case import unknown_values
+from kit.case import datasets, unknown_values
 from kit.case.reading import small_tables
 from kit.i18n import T
 
@@ -41,11 +41,10 @@ class Damage:
 def of(case: Case) -> list[Damage]:
     """Return what of the evidence is truncated, corrupt or could not be read, in order of file."""
     found, lang = case.found, case.lang
-    skipped = ds.dataset(case.folder("skipped"), format="parquet").to_table(filter=ds.field("reason").isin(list(SPANS)))
+    skipped = datasets.rows(case, "skipped", where=ds.field("reason").isin(list(SPANS)))
     lost = [Damage(r.file, r.reason, NOT_READ.say(file=r.file, why=r.say(lang)).render(lang)) for r in case.unread()]
     lost += [
-        Damage(r["file"], r["reason"], SPANS[r["reason"]].say(**r).render(lang), r["start"], r["end"])
-        for r in skipped.to_pylist()
+        Damage(r["file"], r["reason"], SPANS[r["reason"]].say(**r).render(lang), r["start"], r["end"]) for r in skipped
     ]
     lost += [
         Damage(file, "corrupt", BROKEN_CONFIG.say(file=file).render(lang))

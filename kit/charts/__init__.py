@@ -6,7 +6,7 @@ Everything that comes from evidence goes through `escape` before it gets into a 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import attrs
@@ -32,7 +32,7 @@ __all__ = [
     "SYMBOLS",
     "VERMILLION",
 ]
-__all__ += ["Chart", "Table", "Undrawn", "clean", "downsample", "escape", "figure", "undrawn"]
+__all__ += ["Chart", "Table", "Undrawn", "bar", "clean", "downsample", "escape", "figure", "segments", "undrawn"]
 
 MIME: Final = "application/vnd.rmq-kit.chart+json"
 PLOTLY_MIME: Final = "application/vnd.plotly.v1+json"
@@ -183,6 +183,23 @@ def figure(*data: Any, height: int = 380, **layout: Any) -> go.Figure:
     made.update_xaxes(**axis)
     made.update_yaxes(**axis)
     return made
+
+
+def bar(labels: Any, values: Any, name: str, colour: str, shape: str = "", **more: Any) -> go.Bar:
+    """Return a bar to the right for each label. `shape`: a pattern that tells it apart without its colour, on which a `text` can be read."""
+    readable = {"bgcolor": colour, "fgcolor": "#ffffff", "solidity": 0.2} if "text" in more else {}
+    marker = {"color": colour, "pattern": {"shape": shape, **readable}}
+    return go.Bar(y=labels, x=values, orientation="h", name=name, marker=marker, **more)
+
+
+def segments(ends: Iterable[tuple[Any, Any, Any, Any]]) -> tuple[list[Any], list[Any]]:
+    """Return x and y of one trace that draws separate lines, each given as (x, y, x, y)."""
+    x: list[Any] = []
+    y: list[Any] = []
+    for x0, y0, x1, y1 in ends:
+        x += [x0, x1, None]
+        y += [y0, y1, None]
+    return x, y
 
 
 def downsample(x: np.ndarray, y: np.ndarray, limit: int = MAX_POINTS) -> np.ndarray:

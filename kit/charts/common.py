@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.charts import GREY, MAX_POINTS, PALETTE, SYMBOLS, VERMILLION, Chart, escape, figure
-from kit.i18n import Lang, T
+from kit.charts import GREY, MAX_POINTS, PALETTE, SYMBOLS, VERMILLION, Chart, escape, figure, segments
+from kit.i18n import Lang, Sentence, T
 
 FLOW = T("Where the records went, topic by topic")
 FLOW_READING = T("{count} records went from {source} to {target}, the widest of {links} flows.")
@@ -41,8 +41,8 @@ FLOOR: Final = 0.02
 """Narrowest flow, as a part of the widest, that can still be seen."""
 
 
-def flow(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart the topic flow of one message or many as a Sankey diagram.
+def flow(frame: pd.DataFrame, lang: Lang = "en", title: Sentence = FLOW, reading: Sentence | None = None) -> Chart:
+    """Chart the topic flow of one message or many as a Sankey diagram. `reading`: None for a sentence on the widest flow.
 
     `frame`: `source`, `target` (topics or stages), `count`; further columns are summed over. A flow back to where it came from ends in a node of its
     own ("again"), so that the picture reads from left to right.
@@ -51,7 +51,7 @@ def flow(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     links = links[links["count"] > 0].reset_index(drop=True)
     names = {"source": SOURCE, "target": TARGET, "count": COUNT}
     if links.empty:
-        return Chart(figure(), links, NO_FLOW, NO_FLOW, FLOW, names, lang)
+        return Chart(figure(), links, reading or NO_FLOW, NO_FLOW, title, names, lang)
     reach: dict[str, set[str]] = {}
     ends = []
     for source, target in zip(links["source"], links["target"], strict=True):
@@ -98,13 +98,12 @@ def flow(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     )
     chart.update_layout(margin={"l": 8, "r": 8, "t": 16, "b": 16})
     widest = links.loc[links["count"].idxmax()]
-    reading = FLOW_READING.say(
-        count=int(widest["count"]), source=str(widest["source"]), target=str(widest["target"]), links=len(links)
-    ).render(lang)
+    flows = {"source": str(widest["source"]), "target": str(widest["target"]), "links": len(links)}
+    said = (reading or FLOW_READING.say(count=int(widest["count"]), **flows)).render(lang)
     if (drawn != count).any():
-        reading = f"{reading} {FLOW_FLOOR.render(lang)}"
-    alt = FLOW_ALT.say(nodes=len({t for t, _ in nodes})).render(lang)
-    return Chart(chart, links, reading, alt, FLOW, names, lang, min_width=680)
+        said = f"{said} {FLOW_FLOOR.render(lang)}"
+    alt = FLOW_ALT.say(nodes=len({t for t, _ in nodes}))
+    return Chart(chart, links, said, alt, title, names, lang, min_width=680)
 
 
 def timeline(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
@@ -181,11 +180,8 @@ def coverage(frame: pd.DataFrame, window: tuple[pd.Timestamp, pd.Timestamp] | No
     named = {"kind": KIND, "files": FILES, "first": FIRST, "last": LAST}
     if spans.empty:
         return Chart(figure(), spans, NO_TIMES, NO_TIMES, COVERAGE, named, lang)
-    x: list[Any] = []
-    y: list[str | None] = []
-    for kind, _, start, end in spans.itertuples(index=False, name=None):
-        x += [start, end, None]
-        y += [escape(kind, 40)] * 2 + [None]
+    times = spans[["kind", "first", "last"]].itertuples(index=False, name=None)
+    x, y = segments((start, lane, end, lane) for kind, start, end in times for lane in [escape(kind, 40)])
     chart = figure(
         go.Scatter(
             x=x,

@@ -7,7 +7,7 @@ from typing import Any, Final
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.charts import BLUE, GREY, INK, MAX_POINTS, PALETTE, VERMILLION, Chart, escape, figure
+from kit.charts import BLUE, GREY, INK, MAX_POINTS, PALETTE, VERMILLION, Chart, escape, figure, segments
 from kit.i18n import Lang, T
 
 TITLE = T("What happened when")
@@ -106,11 +106,8 @@ def timeline(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 
 def _bars(drawn: pd.DataFrame) -> list[go.Scatter]:
     lasting = drawn[drawn["until"].notna()]
-    x: list[Any] = []
-    y: list[Any] = []
-    for at, until, lane in lasting[["at", "until", "y"]].itertuples(index=False, name=None):
-        x += [at, until, None]
-        y += [lane, lane, None]
+    rows = lasting[["at", "until", "y"]].itertuples(index=False, name=None)
+    x, y = segments((at, lane, until, lane) for at, until, lane in rows)
     line = {"color": PALETTE[0], "width": 6}
     return [go.Scatter(x=x, y=y, mode="lines", line=line, opacity=0.45, hoverinfo="skip")] if x else []
 

@@ -97,8 +97,7 @@ def mark(row: Mapping[str, str]) -> Sentence:
 def table(written: notes.Notes, name: str, caption: T, inquiry: Notebook) -> Table:
     """Return a section of the notes as a table."""
     frame = pd.DataFrame(written.tables[name], columns=pd.Index(notes.TABLES[name]))
-    heads = {column: head.render(inquiry.lang) for column, head in HEADS.items()}
-    return Table(frame, caption.render(inquiry.lang), heads, inquiry.lang, max_rows=500)
+    return Table(frame, caption, HEADS, inquiry.lang, max_rows=500)
 
 
 def read(inquiry: Notebook) -> notes.Notes:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,7 +16,7 @@ import pandas as pd
 from kit.causes import results
 from kit.charts import Chart, Table, Undrawn, clean, undrawn
 from kit.charts.common import coverage
-from kit.i18n import Lang, T
+from kit.i18n import Lang, Sentence, T
 from kit.notebook import hypotheses, places
 from kit.notebook.pointing import Pointing
 from kit.notebook.progress import watched
@@ -34,7 +34,7 @@ VERDICTS = T("Verdicts")
 CHAIN = T("Chain of {cause}")
 STEP = T("{mark} {state} ({role}): {claim}")
 NOT_A_STEP = T("Nothing in this evidence gave rise to the step {id}.")
-HEADS = {"file": T("file"), "place": T("line, or byte of the record"), "text": T("text", "inquiry")}
+HEADS = {"file": T("file"), "line": T("line, or byte of the record"), "text": T("text", "inquiry")}
 QUOTES = T("Evidence of step {n}")
 FIGURES = T("Numbers of {cause}")
 FIGURE_HEADS = {"figure": T("figure"), "value": T("value"), "meaning": T("meaning")}
@@ -124,7 +124,7 @@ class Inquiry(Pointing):
     ) -> Chart | Table | Undrawn:
         """Draw a result table, or the rows of it that a selection leaves; say so if it is absent."""
         if name not in results.names(self.case):
-            return Table(pd.DataFrame(), NO_TABLE.say(name=name).render(self.lang), lang=self.lang)
+            return Table(pd.DataFrame(), NO_TABLE.say(name=name), lang=self.lang)
         return self._drawn(chart, self._left(name, selection), name)
 
     def _drawn(self, chart: Callable[..., Any], frame: pd.DataFrame, name: str) -> Any:
@@ -160,7 +160,7 @@ class Inquiry(Pointing):
             for f in self._ranked()
         ]  # fmt: skip
         heads = [PAGE[name].in_(self.lang) for name in ("verdict", "cause", "reason")]
-        return Table(pd.DataFrame(rows, columns=pd.Index(heads)), VERDICTS.render(self.lang), lang=self.lang)
+        return Table(pd.DataFrame(rows, columns=pd.Index(heads)), VERDICTS, lang=self.lang)
 
     @_or_sentence
     def chain(self, cause: str) -> Table:
@@ -173,16 +173,8 @@ class Inquiry(Pointing):
             (n, holds[s["holds"]], PAGE[s["role"]].in_(self.lang), s["claim"], len(s["evidence"]))
             for n, s in enumerate(steps, 1)
         ]
-        names = [
-            "#",
-            PAGE["holds"].in_(self.lang),
-            PAGE["deciding"].in_(self.lang),
-            PAGE["chain"].in_(self.lang),
-            PAGE["refs"].in_(self.lang),
-        ]
-        return Table(
-            pd.DataFrame(rows, columns=pd.Index(names)), CHAIN.say(cause=cause).render(self.lang), lang=self.lang
-        )
+        names = ["#", *(PAGE[name].in_(self.lang) for name in ("holds", "deciding", "chain", "refs"))]
+        return Table(pd.DataFrame(rows, columns=pd.Index(names)), CHAIN.say(cause=cause), lang=self.lang)
 
     @_or_sentence
     def step(self, cause: str, id: str) -> Any:  # noqa: A002
@@ -193,25 +185,20 @@ class Inquiry(Pointing):
 
         found = next((s for s in self.finding(cause)["steps"] if s["id"] == id), None)
         if found is None:
-            return Table(pd.DataFrame(), NOT_A_STEP.say(id=id).render(self.lang), lang=self.lang)
+            return Table(pd.DataFrame(), NOT_A_STEP.say(id=id), lang=self.lang)
         mark, state = {True: ("✓", "holds"), False: ("✗", "fails"), None: ("?", "open")}[found["holds"]]
         said = STEP.say(mark=mark, state=PAGE[state], role=PAGE[found["role"]], claim=found["claim"])
-        rows = [
-            (ref["file"], str(ref.get("line", ref.get("physical_offset"))), ref["text"]) for ref in found["evidence"]
-        ]
-        columns = pd.Index(["file", "line", "text"])
-        heads = {name: HEADS[key].render(self.lang) for name, key in zip(columns, HEADS, strict=True)}
-        frame = pd.DataFrame(rows, columns=columns if rows else None)
-        return self._linked(Table(frame, said.render(self.lang), heads, self.lang), found["evidence"])
+        return self._quoted(said, found["evidence"])
 
     @_or_sentence
     def evidence(self, cause: str, step: int) -> Any:
         """Return the lines and records that carry step number `step` (first is 1)."""
-        refs = self.finding(cause)["steps"][step - 1]["evidence"]
+        return self._quoted(QUOTES.say(n=step), self.finding(cause)["steps"][step - 1]["evidence"])
+
+    def _quoted(self, caption: Sentence, refs: Sequence[Mapping[str, Any]]) -> Any:
         rows = [(ref["file"], str(ref.get("line", ref.get("physical_offset"))), ref["text"]) for ref in refs]
-        frame = pd.DataFrame(rows, columns=pd.Index(["file", "line", "text"]))
-        names = {"line": HEADS["place"].render(self.lang)}
-        return self._linked(Table(frame, QUOTES.say(n=step).render(self.lang), names, self.lang), refs)
+        frame = pd.DataFrame(rows, columns=pd.Index(list(HEADS)) if rows else None)
+        return self._linked(Table(frame, caption, HEADS, self.lang), refs)
 
     @_or_sentence
     def figures(self, cause: str) -> Table:
@@ -226,8 +213,8 @@ class Inquiry(Pointing):
         ]
         return Table(
             pd.DataFrame(rows, columns=pd.Index(list(FIGURE_HEADS)), dtype=object),
-            FIGURES.say(cause=cause).render(self.lang),
-            {name: head.in_(self.lang) for name, head in FIGURE_HEADS.items()},
+            FIGURES.say(cause=cause),
+            FIGURE_HEADS,
             self.lang,
         )
 
@@ -238,7 +225,7 @@ class Inquiry(Pointing):
 
         names = {"action": "remedies", "why": "helps", "risk": "risk", "verify": "verify"}
         frame = pd.DataFrame(self.finding(cause)["remedies"], columns=pd.Index(list(names)))
-        return Table(frame, FIXES.render(self.lang), {k: PAGE[v].in_(self.lang) for k, v in names.items()}, self.lang)
+        return Table(frame, FIXES, {k: PAGE[v] for k, v in names.items()}, self.lang)
 
     @_or_sentence
     def missing(self) -> Table:
@@ -249,9 +236,7 @@ class Inquiry(Pointing):
             for m in f["missing"]
         }
         return Table(
-            pd.DataFrame(rows.values(), columns=pd.Index(["artefact", "why", "command"])),
-            MISSING.render(self.lang),
-            lang=self.lang,
+            pd.DataFrame(rows.values(), columns=pd.Index(["artefact", "why", "command"])), MISSING, lang=self.lang
         )
 
     @_or_sentence
@@ -262,12 +247,7 @@ class Inquiry(Pointing):
         if not show:
             return None
         frame = noise.seen(self.case, self.lang)[list(noise.SHOWN)]
-        return Table(
-            frame,
-            noise.HEAD.render(self.lang),
-            {name: head.in_(self.lang) for name, head in noise.SHOWN.items()},
-            self.lang,
-        )
+        return Table(frame, noise.HEAD, noise.SHOWN, self.lang)
 
     @_or_sentence
     def look_alikes(self, *slugs: str) -> Table:
@@ -279,10 +259,8 @@ class Inquiry(Pointing):
         wanted = set(slugs) or {
             f["cause"] for f in self.findings["findings"] if f["verdict"] in ("confirmed", "suspected")
         }
-        names = {name: head.in_(self.lang) for name, head in look_alikes.COLUMNS.items()}
-        return Table(
-            look_alikes.frame(self.lang, wanted or None), APART.render(self.lang), names, self.lang, max_rows=100
-        )
+        frame = look_alikes.frame(self.lang, wanted or None)
+        return Table(frame, APART, look_alikes.COLUMNS, self.lang, max_rows=100)
 
     @_or_sentence
     def timeline(self) -> Chart:

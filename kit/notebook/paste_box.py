@@ -50,5 +50,4 @@ def explained(text: str, lang: Lang = "en") -> Table:
 
     rows = [[row[name] for name in COLUMNS] for row in explain(text, lang)]
     frame = pd.DataFrame(rows, columns=pd.Index(list(COLUMNS)), dtype=object)
-    heads = {name: head.in_(lang) for name, head in COLUMNS.items()}
-    return Table(frame, CAPTION.in_(lang), heads, lang, max_rows=MOST)
+    return Table(frame, CAPTION, COLUMNS, lang, max_rows=MOST)

@@ -17,7 +17,7 @@ from kit.analysis.messages.trace import trace
 from kit.case import scan
 from kit.charts import Chart, Table, clean
 from kit.charts.messages import life
-from kit.i18n import Lang, T
+from kit.i18n import Lang, Sentence, T
 from kit.inventory import quotes
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def _line(case: Case, file: str, line: int) -> Linked:
                 marked.add(len(rows))
             rows.append((HERE if number == line else "", str(number) if n == 0 else "", piece))
     frame = pd.DataFrame(rows, columns=pd.Index(["here", "line", "text"]))
-    return Linked(_table(frame, LINE.say(file=file, line=line).render(case.lang), case.lang), (), frozenset(marked))
+    return Linked(_table(frame, LINE.say(file=file, line=line), case.lang), (), frozenset(marked))
 
 
 def _record(case: Case, file: str, offset: int) -> Shown:
@@ -136,7 +136,7 @@ def _record(case: Case, file: str, offset: int) -> Shown:
         heads = [BODY.say(bytes=len(found["body"])).render(case.lang), *[""] * (len(pieces) - 1)]
         rows += list(zip(heads, pieces, strict=True))
     frame = pd.DataFrame([(name, _said(value)) for name, value in rows], columns=pd.Index(["field", "value"]))
-    fields = Linked(_table(frame, RECORD.say(file=file, offset=str(offset)).render(case.lang), case.lang))
+    fields = Linked(_table(frame, RECORD.say(file=file, offset=str(offset)), case.lang))
     key = found["uniq_key"]
     return Shown((fields, *([_lineage(case, key, found["offset_msg_id"])] if key else [])), id=key or "")
 
@@ -202,9 +202,8 @@ def place_of(row: Mapping[str, Any]) -> Reference | None:
     return None
 
 
-def _table(frame: pd.DataFrame, caption: str, lang: Lang) -> Table:
-    names = {"here": " ", **{name: head.render(lang) for name, head in NAMES.items()}}
-    return Table(frame, caption, names, lang, len(frame))
+def _table(frame: pd.DataFrame, caption: Sentence, lang: Lang) -> Table:
+    return Table(frame, caption, {"here": " ", **NAMES}, lang, len(frame))
 
 
 def spelled(ref: Reference) -> str:

@@ -153,6 +153,14 @@ def misread(text: str) -> tuple[str, int]:
     return _host(ip, port), offset
 
 
+def tried(text: str) -> tuple[str, int] | None:
+    """Return the same, None for a text that a look-up by offset id refuses."""
+    try:
+        return misread(text)
+    except BadId:
+        return None
+
+
 def encode_offset_id(host: str, port: int, offset: int) -> str:
     """Return the offset id of the record at `offset` (bytes) in the store of `host` (IP address) and `port`."""
     return (ipaddress.ip_address(host).packed + struct.pack(">iq", port, offset)).hex().upper()

@@ -82,10 +82,8 @@ class Lookup:
 
 
 def _misread(text: str) -> str | None:
-    try:
-        return ids.misread(text)[0]
-    except ids.BadId:
-        return None
+    place = ids.tried(text)
+    return place and place[0]
 
 
 def parse(lines: Iterable[tuple[str, int, str]]) -> list[Lookup]:

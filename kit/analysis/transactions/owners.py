@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -11,10 +10,10 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit.case import scan
+from kit.case.datasets import pruned
 from kit.case.memoize import once
 from kit.formats.commitlog.schema import promoted
-from kit.rocketmq import ids, names
+from kit.rocketmq import ids, names, stages
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -25,7 +24,9 @@ if TYPE_CHECKING:
 
 TARGET: Final = promoted(names.REAL_TOPIC)
 HALF: Final = (
-    (ds.field("topic") == names.HALF_TOPIC) & (ds.field(TARGET) != names.HALF_TOPIC) & ds.field("uniq_key").is_valid()
+    ds.field("stage").isin([stages.HALF, stages.CHECK_BACK])
+    & ds.field(TARGET).is_valid()
+    & ds.field("uniq_key").is_valid()
 )
 """Half messages and put-back copies of them, as a condition for `scan.records`; leaked retries are not among them."""
 
@@ -52,12 +53,9 @@ def addresses(case: Case, owner: str | None = None) -> Hosts:
     known = by_host(case)
     if owner is None and len(set(known.values())) != 1:
         return frozenset()
-    found = set()
-    for host, its in known.items():
-        # A damaged record has no address that could be told from its id.
-        with contextlib.suppress(ids.BadId):
-            found |= {ids.misread(host + "0" * 16)[0]} if owner in (None, its) else set()
-    return frozenset(found)
+    # A damaged record has no address that could be told from its id.
+    places = [ids.tried(host + "0" * 16) for host, its in known.items() if owner in (None, its)]
+    return frozenset(place[0] for place in places if place)
 
 
 def _hosts(case: Case) -> set[tuple[str, str]]:
@@ -65,7 +63,7 @@ def _hosts(case: Case) -> set[tuple[str, str]]:
     pairs: set[tuple[str, str]] = set()
     wanted = ds.field("topic").isin([names.HALF_TOPIC, names.OP_TOPIC])
     columns = ["file", "store_host", "offset_msg_id"]
-    for batch in scan.dataset(case, "messages").to_batches(columns=columns, filter=wanted):
+    for batch in pruned(case, "messages", wanted).to_batches(columns=columns, filter=wanted):
         # One id of each address a file was written at; all have its host in front.
         seen = pa.table(batch).group_by(columns[:2], use_threads=False).aggregate([("offset_msg_id", "first")])
         found = zip(seen["file"].to_pylist(), seen["offset_msg_id_first"].to_pylist(), strict=True)

@@ -131,7 +131,7 @@ def transactions(case: Case, where: pc.Expression | None = None) -> pd.DataFrame
 @per_case
 def _accounts(case: Case) -> pa.Table:
     mine = ds.field("uniq_key").is_valid() & (
-        (ds.field(promoted(names.TRAN_MSG)) == "true") | pc.starts_with(scan.text("topic"), names.DLQ_PREFIX)
+        (ds.field(promoted(names.TRAN_MSG)) == "true") | (ds.field("stage") == stages.DLQ)
     )
     ended, given_up = _ended(case), _discarded_by_log(case)
     made = [_told(case, rows, ended, given_up) for rows in scan.by_message(case, _READ, mine)]

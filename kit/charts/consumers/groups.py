@@ -7,7 +7,7 @@ from typing import Any, Final
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.charts import GREEN, GREY, PALETTE, SKY, SYMBOLS, VERMILLION, Chart, escape, figure
+from kit.charts import GREEN, GREY, PALETTE, SKY, SYMBOLS, VERMILLION, Chart, bar, escape, figure
 from kit.i18n import Lang, T
 
 LAG = T("How far behind each queue was")
@@ -106,14 +106,14 @@ def owners(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     for n, place in enumerate(places):
         of_place = (known["place"] == place).to_numpy()
         bars.append(
-            go.Bar(
-                y=[lane for lane, own in zip(lanes, of_place, strict=True) if own],
-                x=((end - begin).dt.total_seconds() * 1000)[of_place],
+            bar(
+                [lane for lane, own in zip(lanes, of_place, strict=True) if own],
+                ((end - begin).dt.total_seconds() * 1000)[of_place],
+                escape(place, 40),
+                PALETTE[n % len(PALETTE)],
+                ("", "/", ".", "x", "-", "+")[n % 6],
                 base=begin[of_place],
-                orientation="h",
-                name=escape(place, 40),
                 offsetgroup=str(n),
-                marker={"color": PALETTE[n % len(PALETTE)], "pattern": {"shape": ("", "/", ".", "x", "-", "+")[n % 6]}},
             )
         )
     chart = figure(*bars, height=160 + 34 * len(set(lanes)), barmode="group")
@@ -144,13 +144,13 @@ def handled(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         return Chart(figure(), frame, NO_HANDLED, NO_HANDLED, HANDLED, names, lang)
     labels = [escape(topic, 48) for topic in known["topic"]]
     bars = [
-        go.Bar(
-            y=labels,
-            x=known[column].astype("int64"),
-            orientation="h",
-            name=names[column].render(lang),
+        bar(
+            labels,
+            known[column].astype("int64"),
+            names[column].render(lang),
+            colour,
+            shape,
             text=[f"{int(n):,}" if n else "" for n in known[column]],
-            marker={"color": colour, "pattern": {"shape": shape}},
         )
         for column, colour, shape in (("handled", GREEN, ""), ("behind", VERMILLION, "/"), ("front", SKY, "."))
     ]
@@ -174,15 +174,7 @@ def stacks(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     for n, frame_name in enumerate([*busy, idle]):
         part = counted[counted["frame"] == frame_name]
         colour = GREY if frame_name == idle else PALETTE[n % len(PALETTE)]
-        bars.append(
-            go.Bar(
-                y=[escape(d, 60) for d in part["dump"]],
-                x=part["threads"],
-                orientation="h",
-                name=escape(frame_name, 60),
-                marker={"color": colour},
-            )
-        )
+        bars.append(bar([escape(d, 60) for d in part["dump"]], part["threads"], escape(frame_name, 60), colour))
     chart = figure(*bars, height=160 + 44 * counted["dump"].nunique(), barmode="stack")
     chart.update_xaxes(title=THREADS.render(lang))
     if not busy:

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.charts import GREEN, VERMILLION, Chart, escape, figure
+from kit.charts import GREEN, VERMILLION, Chart, escape, figure, segments
 from kit.i18n import Lang, T
 
 TITLE = T("Where the offsets moved")
@@ -41,12 +41,8 @@ def moved(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         (True, SKIPPED, VERMILLION, "triangle-right"),
         (False, REPEATED, GREEN, "triangle-left"),
     ):
-        x: list[int | None] = []
-        y: list[str | None] = []
-        for label, start, end in zip(labels, drawn["start"], drawn["end"], strict=True):
-            if (end > start) == ahead:
-                x += [int(start), int(end), None]
-                y += [label, label, None]
+        lines = zip(labels, drawn["start"], drawn["end"], strict=True)
+        x, y = segments((int(a), label, int(b), label) for label, a, b in lines if (b > a) == ahead)
         if x:
             marker = {"symbol": mark, "size": 11, "color": colour}
             traces.append(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pandas as pd
-import plotly.graph_objects as go
 
-from kit.charts import GREEN, VERMILLION, Chart, Table, escape, figure
+from kit.charts import GREEN, VERMILLION, Chart, Table, bar, escape, figure
 from kit.i18n import Lang, T
 
 ADDRESSES = T("The advertised address and the addresses of the broker's host")
@@ -43,13 +42,7 @@ def connects(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         f"{escape(str(c), 40)} → {escape(str(a), 40)}" for c, a in zip(frame["client"], frame["address"], strict=True)
     ]
     bars = [
-        go.Bar(
-            y=labels,
-            x=frame[column],
-            orientation="h",
-            name=names[column].render(lang),
-            marker={"color": colour, "pattern": {"shape": shape}},
-        )
+        bar(labels, frame[column], names[column].render(lang), colour, shape)
         for column, colour, shape in (("failed", VERMILLION, "/"), ("reached", GREEN, ""))
     ]
     chart = figure(*bars, height=150 + 44 * len(frame), barmode="group")

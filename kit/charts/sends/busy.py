@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.charts import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, Chart, Table, escape, figure
+from kit.charts import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, Chart, Table, bar, escape, figure
 from kit.i18n import Lang, T
 from kit.rocketmq.busy_replay import OUTCOMES, what_if
 
@@ -169,16 +169,12 @@ def outcome(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         return Chart(figure(), frame, NO_OUTCOME, NO_OUTCOME, OUTCOME, names, lang)
     labels = [escape(kind) for kind in frame["kind"]]
     bars = [
-        go.Bar(
-            y=labels,
-            x=frame[column],
-            orientation="h",
-            name=names[column].render(lang),
-            # White strokes, so that the number in the bar can be read.
-            marker={
-                "color": colour,
-                "pattern": {"shape": shape, "bgcolor": colour, "fgcolor": "#fff", "solidity": 0.2},
-            },
+        bar(
+            labels,
+            frame[column],
+            names[column].render(lang),
+            colour,
+            shape,
             text=[f"{n:,}" if n else "" for n in frame[column]],
             textposition="inside",
             insidetextanchor="middle",

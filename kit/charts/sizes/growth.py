@@ -6,9 +6,8 @@ import json
 from typing import Any, Final
 
 import pandas as pd
-import plotly.graph_objects as go
 
-from kit.charts import BLUE, GREEN, GREY, PURPLE, SKY, VERMILLION, Chart, Table, escape, figure
+from kit.charts import BLUE, GREEN, GREY, PURPLE, SKY, VERMILLION, Chart, Table, bar, escape, figure
 from kit.i18n import Lang, T
 from kit.rocketmq import names, rewrites, size
 
@@ -52,11 +51,6 @@ WHAT_IF_ALT = T("One bar for each rewrite: bytes left to the limit, to the left 
 LEFT, FITS, TOO_LARGE = T("bytes left"), T("stored", "sizes"), T("refused")
 
 
-def _pattern(shape: str, colour: str) -> dict[str, Any]:
-    """Return a fill that stays apart without its colour, and on which a label can be read."""
-    return {"shape": shape, "bgcolor": colour, "fgcolor": "#ffffff", "solidity": 0.15}
-
-
 def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     """Chart where a half record grows, field by field. `frame`: `stage`, `field`, `bytes`, `limit`, `offset_msg_id`
     (`kit.rocketmq.record_fields.stages`).
@@ -74,16 +68,16 @@ def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     named = {"stage": STAGE, "body": BODY, "total": TOTAL, "limit": LIMIT}
     named |= {slug: text for slug, (text, *_) in FIELD.items()}
     bars = [
-        go.Bar(
-            y=table["stage"],
-            x=table[slug],
-            orientation="h",
-            name=text.render(lang),
+        bar(
+            table["stage"],
+            table[slug],
+            text.render(lang),
+            colour,
+            shape,
             text=[f"{n:,}" if n > 15 else "" for n in table[slug]],
             textposition="inside",
             insidetextanchor="middle",
             textangle=0,
-            marker={"color": colour, "pattern": _pattern(shape, colour)},
             hovertemplate="%{y}<br>%{fullData.name}: %{x:,}<extra></extra>",
         )
         for slug, (text, colour, shape) in FIELD.items()
@@ -138,14 +132,14 @@ def room(frame: pd.DataFrame, body: int | None = None, lang: Lang = "en") -> Cha
         part = table[table["fate"] == text.render(lang)]
         if len(part):
             traces.append(
-                go.Bar(
-                    y=part["stage"],
-                    x=part["left"],
-                    orientation="h",
-                    name=text.render(lang),
+                bar(
+                    part["stage"],
+                    part["left"],
+                    text.render(lang),
+                    colour,
+                    shape,
                     text=[f"{n:,}" for n in part["left"]],
                     textposition="auto",
-                    marker={"color": colour, "pattern": _pattern(shape, colour)},
                     hovertemplate="%{y}: %{x:,}<extra></extra>",
                 )
             )

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, Final
 
-import attrs
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.charts import BLUE, GREEN, ORANGE, VERMILLION, Chart, common, downsample, figure
+from kit.charts import BLUE, GREEN, ORANGE, VERMILLION, Chart, bar, common, downsample, figure
 from kit.i18n import Lang, T
 from kit.rocketmq import names
 
@@ -157,11 +156,9 @@ def flow(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         }
     )
     out = pd.DataFrame({"source": names.SCHEDULE_TOPIC, "target": frame["target"], "count": frame["records"]})
-    chart = common.flow(pd.concat([into, out], ignore_index=True), lang)
     by = frame.groupby("writer")["records"].sum()
-    reading = FLOW_READING.say(**{writer: int(by.get(writer, 0)) for writer in WRITERS}).render(lang)
-    floor = common.FLOW_FLOOR.render(lang)
-    return attrs.evolve(chart, reading=f"{reading} {floor}" if floor in chart.reading else reading, title=FLOW)
+    reading = FLOW_READING.say(**{writer: int(by.get(writer, 0)) for writer in WRITERS})
+    return common.flow(pd.concat([into, out], ignore_index=True), lang, FLOW, reading)
 
 
 def life(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
@@ -196,22 +193,20 @@ def fixes(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     if table.empty:
         return Chart(figure(), table, NOTHING, NOTHING, FIXES, named, lang)
 
-    def bar(column: str, colour: str, pattern: str) -> go.Bar:
-        return go.Bar(
-            y=table["fix"],
-            x=table[column],
-            orientation="h",
-            name=named[column].render(lang),
+    bars = [
+        bar(
+            table["fix"],
+            table[column],
+            named[column].render(lang),
+            colour,
+            shape,
             text=[f"{n:,}" if n else "" for n in table[column]],
             textposition="auto",
-            marker={
-                "color": colour,
-                "pattern": {"shape": pattern, "bgcolor": colour, "fgcolor": "#ffffff", "solidity": 0.2},
-            },
             hovertemplate="%{y}: %{x:,}<extra></extra>",
         )
-
-    chart = figure(bar("prevented", GREEN, ""), bar("left", ORANGE, "/"), barmode="stack", height=150 + 50 * len(table))
+        for column, colour, shape in (("prevented", GREEN, ""), ("left", ORANGE, "/"))
+    ]
+    chart = figure(*bars, barmode="stack", height=150 + 50 * len(table))
     chart.update_yaxes(type="category", gridcolor="rgba(0,0,0,0)")
     chart.update_xaxes(tickformat=",d")
     best = table.sort_values(["retries_delivered", "prevented"], ascending=False).iloc[0]

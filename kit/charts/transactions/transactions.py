@@ -8,7 +8,21 @@ import attrs
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.charts import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, Chart, Table, common, escape, figure
+from kit.charts import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILLION,
+    Chart,
+    Table,
+    common,
+    escape,
+    figure,
+    segments,
+)
 from kit.i18n import Lang, T
 
 ACCOUNT = T("Every transaction accounted for")
@@ -113,18 +127,14 @@ def accounting(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     named = frame.assign(
         **{side: [NODES[n].render(lang) if n in NODES else n for n in frame[side]] for side in ("source", "target")}
     )
-    chart = common.flow(named, lang)
     if frame.empty:
-        return attrs.evolve(chart, reading=NOTHING, alt=NOTHING, title=ACCOUNT)
+        return attrs.evolve(common.flow(named, lang, ACCOUNT, NOTHING), alt=NOTHING)
     into = frame.groupby("target")["count"].sum()
     total = int(frame.loc[frame["source"] == "half", "count"].sum())
     said = {state: int(into.get(state, 0)) for state in ("rolled_back", "discarded", "pending")}
     committed = int(into.get("committed", 0) + into.get("committed twice", 0))
-    reading = ACCOUNT_READING.say(total=total, committed=committed, checked=int(into.get("check", 0)), **said).render(
-        lang
-    )
-    floor = common.FLOW_FLOOR.render(lang)
-    return attrs.evolve(chart, reading=f"{reading} {floor}" if floor in chart.reading else reading, title=ACCOUNT)
+    reading = ACCOUNT_READING.say(total=total, committed=committed, checked=int(into.get("check", 0)), **said)
+    return common.flow(named, lang, ACCOUNT, reading)
 
 
 def timelines(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
@@ -146,8 +156,7 @@ def timelines(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     # Lines are no categories: two transactions may have the same business key.
     traces: list[Any] = []
     ends = shown.groupby("uniq_key")["seconds"].agg(["min", "max"])
-    x = [v for key in lanes for v in (ends.loc[key, "min"], ends.loc[key, "max"], None)]
-    y = [v for n in lanes.values() for v in (n, n, None)]
+    x, y = segments((ends.loc[key, "min"], n, ends.loc[key, "max"], n) for key, n in lanes.items())
     traces.append(
         go.Scatter(
             x=x, y=y, mode="lines", line={"color": GREY, "width": 1}, opacity=0.5, hoverinfo="skip", showlegend=False

@@ -160,15 +160,7 @@ def configs(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[d
 def _config(
     file: str, line: int, origin: str, subject: str | None, name: str, value: str | None, backup: bool
 ) -> dict[str, Any]:
-    return {
-        "file": file,
-        "line": line,
-        "origin": origin,
-        "subject": subject,
-        "name": name,
-        "value": value,
-        "backup": backup,
-    }
+    return dict(zip(CONFIGS.names, (file, line, origin, subject, name, value, backup), strict=True))
 
 
 def _text(value: Any) -> str | None:
@@ -226,16 +218,7 @@ def _offset(
     backup: bool,
     line: int | None = None,
 ) -> dict[str, Any]:
-    return {
-        "file": file,
-        "kind": kind,
-        "topic": topic,
-        "group": group,
-        "queue_id": queue,
-        "value": value,
-        "backup": backup,
-        "line": line,
-    }
+    return dict(zip(OFFSETS.names[:-1], (file, kind, topic, group, queue, value, backup, line), strict=True))
 
 
 DUMPED: Final = r"^[a-z]\w{2,60}=[^ ]?"
