@@ -1,4 +1,4 @@
-"""What the commands print: plain tables for a terminal, every piece of evidence stripped of control characters."""
+"""What the commands print: plain tables for a terminal, with control characters stripped from all evidence."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ ORDER = ("confirmed", "suspected", "failed", "insufficient_evidence", "ruled_out
 
 
 def verdicts(findings: dict[str, Any], lang: Lang) -> str:
-    """Return one table of all causes, confirmed first, then what to collect for those that are open."""
+    """Return one table of all causes, confirmed first, then what to collect for the undecided ones."""
     table = sheet(CAUSE, VERDICT, REASON, WHERE, lang=lang)
     ranked = sorted(
         findings["findings"], key=lambda f: (ORDER.index(f["verdict"]), f["kind"] != "root_cause", f["cause"])
@@ -81,7 +81,7 @@ def _first(finding: dict[str, Any]) -> str:
 
 
 def _wanted(ranked: Iterable[dict[str, Any]], lang: Lang) -> str:
-    """List each request once, those of the most likely causes first."""
+    """Return each request once, those of the most likely causes first."""
     wanted: dict[str, str] = {}
     for finding in ranked:
         if finding["verdict"] in ("suspected", "insufficient_evidence") or finding["missing"]:
@@ -126,7 +126,7 @@ def sheet(*heads: T, lang: Lang) -> Table:
 
 
 def cell(value: str) -> Text:
-    """Text, never markup: `[bold]` or an escape sequence in a file name stays what it is."""
+    """Return text, never markup: `[bold]` or an escape sequence in a file name stays literal."""
     return Text(printable(value))
 
 
