@@ -1,9 +1,9 @@
 """Known problems (`kit.rocketmq.known_problems`) in the logs of a case: one `neighbour` finding for each that was seen.
 
-What is not seen is not a finding: the catalogue has hundreds of entries, and a log that is not there shows nothing. Texts that a cause module judges
-are left to it. A healthy system prints many of these lines at start and stop: an entry counts from its own number and duration on, and those that
-every start or stop brings only where they go on without one (`kit.rocketmq.log_events.passing`). In a paste, where nobody copies a line for nothing,
-one of the others is enough to suspect it.
+A problem that was not seen is no finding: the catalogue has hundreds of entries, and a missing log shows nothing. Texts that a cause module judges
+are left to it. A healthy system prints many of these lines at start and stop: each problem has a minimum number and duration, and lines that
+every start or stop prints count only where they go on without one (`kit.rocketmq.log_events.passing`). In a paste, where nobody copies a line for nothing,
+a single line of the others is enough to suspect the problem.
 """
 
 from __future__ import annotations
@@ -26,20 +26,18 @@ if TYPE_CHECKING:
 
 FIGURES: Final = {"entries": Figure(T("log entries"))}
 
-SUMMARY = T("{meaning} Log entries that say so: {n}.")
-SEEN = T("The logs say so; entries: {n}.")
+SUMMARY = T("{meaning} Log entries that report it: {n}.")
+SEEN = T("The logs report it; entries: {n}.")
 GOES_ON = T(
-    "{meaning} Here it goes on: {n} {n:log entry|log entries} further than {around} s from every start and stop."
+    "{meaning} Here it goes on: {n} {n:log entry|log entries} more than {around} s away from every start and stop."
 )
 OF_GROUPS = T(
-    "{meaning} Here it goes on for {groups}: {n} {n:log entry|log entries} further than {around} s from every start and stop."
+    "{meaning} Here it goes on for {groups}: {n} {n:log entry|log entries} more than {around} s away from every start and stop."
 )
-SPAN = T(
-    "It goes on for {minutes} minutes: {n} {n:entry|entries}, {near} more around starts and stops, which are harmless."
-)
+SPAN = T("It goes on for {minutes} minutes: {n} {n:entry|entries}, and {near} harmless ones around starts and stops.")
 HAS_IT = T("Release {version} is among those with this fault ({releases}).")
 GROUPS: Final = 5
-"""Groups that a sentence names."""
+"""Most groups that a sentence names."""
 FROM_TO = T("{since} to {until}")
 VERIFY = T("The line is no longer printed.")
 
@@ -78,7 +76,7 @@ def _finding(case: Case, problem: Problem, seen: refs.Seen, count: int, *, certa
 
 
 def _symptoms(case: Case) -> list[tuple[Problem, noise.Judged]]:
-    """Return the problems of which a text goes on that should pass, each with the text that does so most."""
+    """Return the problems with a text that should pass but goes on, each with its most frequent such text."""
     on = noise.going_on(case)
     most = {
         problem.slug: max(
@@ -115,7 +113,7 @@ def _with_remedy(finding: Finding, problem: Problem) -> Finding:
 
 
 def _faulty(case: Case, problem: Problem) -> Version | None:
-    """Return a release of the evidence's brokers that has the fault; None where the fault has no bounds."""
+    """Return a broker release of the evidence that has the fault; None if the fault is in every release."""
     if not problem.since and not problem.until:
         return None
     for text in setup.broker_versions(case):

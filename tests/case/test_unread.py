@@ -227,6 +227,7 @@ def test_pipes_sockets_and_devices_are_never_opened(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["fifo", "/dev/zero", "/dev/null"])
+@pytest.mark.seconds
 def test_a_pipe_or_device_as_the_evidence(tmp_path: Path, path: str) -> None:
     if path == "fifo":
         os.mkfifo(tmp_path / path)

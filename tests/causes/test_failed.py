@@ -155,6 +155,7 @@ def test_a_table_that_cannot_be_kept(evidence: Path, asked: dict[str, Any], monk
     assert results.load(case) is None, "not kept"
 
 
+@pytest.mark.seconds
 def test_commands_end_with_1(evidence: Path, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asked["disk-full"], "examine", fail(ERRORS[3]))
     out, at = evidence.parent / "out", ["--workspace", str(evidence.parent / "ws")]

@@ -6,8 +6,7 @@ import datetime as dt
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-import pyarrow.dataset as ds
-
+from kit.case import datasets
 from kit.case.memoize import per_case
 from kit.formats.values import real
 
@@ -30,15 +29,10 @@ def admin_blocks(case: Case) -> list[dict[str, Any]]:
     """
     if not case.found.of_kind("mqadmin"):
         return []
-    table = (
-        ds.dataset(case.folder("admin"), format="parquet")
-        .to_table()
-        .sort_by([("file", "ascending"), ("line", "ascending")])
-    )
     blocks: dict[tuple[str, int, str | None], dict[str, Any]] = {}
     arguments: dict[str, dict[str, str]] = {}
     call: dict[str, int] = {}
-    for row in table.to_pylist():
+    for row in datasets.rows(case, "admin"):
         file, name = row["file"], row["name"] or ""
         if name.startswith("argument:"):
             if call.get(file) != row["line"]:
