@@ -1,4 +1,4 @@
-"""Which file of the evidence belongs to which broker: by the address it names, and by where stores and configuration lie beside each other."""
+"""Which file belongs to which broker: by the address it names, and by which stores and configurations are in neighbouring folders."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @attrs.frozen
 class Broker:
-    """A broker's place in the evidence. `root`: the folder above `commitlog`, or of its configuration; `name`: brokerName, or the root where nothing says it."""
+    """A broker's place in the evidence. `root`: the folder above `commitlog`, or of its configuration; `name`: brokerName, or the root if that is unknown."""
 
     root: str
     name: str
@@ -38,7 +38,7 @@ def root_of(file: str) -> str:
 
 
 def _near(a: str, b: str) -> int:
-    """Return how many leading folders two places share."""
+    """Return how many leading folders two paths share."""
     return len(os.path.commonprefix([PurePosixPath(a).parts, PurePosixPath(b).parts]))  # noqa: RUF071 - whole parts
 
 
@@ -46,7 +46,7 @@ def _near(a: str, b: str) -> int:
 def all_of(case: Case) -> tuple[Broker, ...]:
     """Return the brokers whose store or configuration is in the evidence, in order of root."""
     wanted = ds.field("name").isin(["brokerName", "brokerId", "brokerRole"]) & ~ds.field("backup")
-    # A subscription group has a brokerId of its own: which broker it is to be read from.
+    # A subscription group has its own brokerId: the broker from which it may be read.
     wanted &= ds.field("origin").isin(["broker.conf", "broker.log", "getBrokerConfig"])
     said: dict[str, dict[str, str]] = {}
     for row in datasets.rows(case, "configs", ["file", "name", "value"], wanted):
@@ -56,7 +56,7 @@ def all_of(case: Case) -> tuple[Broker, ...]:
     found = []
     for root in sorted(roots):
         nearest = max((_near(file, root) for file in said), default=0)
-        # Alone, a store belongs to whatever configuration there is; beside others only to what lies next to it.
+        # A single store belongs to any configuration there is; one of several only to a configuration next to it.
         mine = [said[file] for file in sorted(said) if _near(file, root) == nearest and (nearest or len(roots) == 1)]
         names = {values["brokerName"] for values in mine if values.get("brokerName")}
         slave = any(
@@ -70,7 +70,7 @@ def all_of(case: Case) -> tuple[Broker, ...]:
 
 @per_case
 def _named(case: Case) -> str | None:
-    """Return the only broker name that mqadmin outputs show, None where they show none or several."""
+    """Return the only broker name in mqadmin outputs, None if they have none or several."""
     if not case.found.of_kind("mqadmin"):
         return None
     names = {row["value"] for row in datasets.rows(case, "admin", ["value"], ds.field("name") == "#Broker Name")}
@@ -78,7 +78,7 @@ def _named(case: Case) -> str | None:
 
 
 def of_file(case: Case, file: str) -> Broker | None:
-    """Return the broker a file belongs to, None where several lie equally near."""
+    """Return the broker a file belongs to, None if several are equally near."""
     known = all_of(case)
     if len(known) <= 1:
         return known[0] if known else None
@@ -93,7 +93,7 @@ def names(case: Case) -> dict[str, str]:
 
 
 Hosts = frozenset[str]
-"""The addresses (`ip:port`) under which one broker stored records; empty where it is open which broker is meant."""
+"""The addresses (`ip:port`) under which one broker stored records; empty if the broker is unknown."""
 
 
 @per_case
@@ -109,9 +109,9 @@ def addresses(case: Case) -> dict[str, set[str]]:
 
 
 def is_of(case: Case, hosts: Hosts, file: str, address: str | None = None) -> bool | None:
-    """Tell whether a file (and the address it names, `ip:port`) is of the broker that stored under `hosts`.
+    """Return whether a file (and the address it names, `ip:port`) belongs to the broker that stored under `hosts`.
 
-    None where that is open: the file names no address of a store at hand and lies beside none. Alone in the evidence, a broker has all files.
+    None if that is open: the file names no address of a known store and is next to none. If there is only one broker, all files are its own.
     """
     if not hosts or (len(all_of(case)) < 2 and address is None):
         return None
@@ -126,8 +126,8 @@ def is_of(case: Case, hosts: Hosts, file: str, address: str | None = None) -> bo
 
 
 def of_this(case: Case, hosts: Hosts, told: Iterable[tuple[T, str, str | None]]) -> list[T]:
-    """Return what was told of the broker at `hosts`: `told` holds (what, its file, the address it names). What is
-    open counts where nothing is told of this one by itself; what is another broker's never does.
+    """Return what concerns the broker at `hosts`, from `told`: (what, its file, the address it names). Items whose broker is
+    open count only if nothing concerns this broker for certain; those of another broker never do.
     """
     judged = [(what, is_of(case, hosts, file, address)) for what, file, address in told]
     own = [what for what, ours in judged if ours]

@@ -1,6 +1,6 @@
-"""The Parquet files of a case's tables as Arrow datasets, and which parts of them a condition leaves.
+"""The Parquet files of a case's tables as Arrow datasets, pruned by a condition.
 
-Parts are row groups: their statistics say what may be in them.
+The unit of pruning is the row group, by its statistics.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from kit.case.case import Case
 
 CODED: Final = ("file", "topic", "store_host", "born_host", "source", "level", "logger", "thread", "layout")
-"""Columns with few values: read as numbers and a list of the values."""
+"""Columns with few values: read dictionary-encoded."""
 
 
 def dataset(case: Case, name: str) -> ds.Dataset:
-    """Return a table's files, built if they are not there, without the cut by time."""
+    """Return a table's files, built if absent, without the cut by time."""
     return once(case, f"dataset {name}", lambda: _dataset(case, name))
 
 
@@ -47,11 +47,11 @@ def rows(
 
 
 def pruned(case: Case, name: str, where: pc.Expression | None) -> ds.Dataset:
-    """Return those parts of a table in which, by their statistics, there may be rows that `where` keeps."""
+    """Return the row groups of a table that, by their statistics, may have rows that `where` keeps."""
     whole = dataset(case, name)
     if where is None:
         return whole
-    # Of a column that is read as numbers and a list of values Arrow does not look at the statistics.
+    # Arrow ignores the statistics of dictionary-encoded columns.
     plain = once(case, f"parts of {name}", lambda: _plain(case.folder(name)))
     kept = [(part, part.subset(filter=where).row_groups) for part in plain]
     if sum(len(groups) for _, groups in kept) == sum(part.num_row_groups for part in plain):

@@ -13,7 +13,7 @@ from kit.i18n import Lang, Sentence, T
 
 FLOW = T("Where the records went, topic by topic")
 FLOW_READING = T("{count} records went from {source} to {target}, the widest of {links} flows.")
-FLOW_FLOOR = T("Thin flows are drawn wider than they are, so that they can be seen; the numbers are exact.")
+FLOW_FLOOR = T("Thin flows are drawn wider so that they can be seen; the numbers are exact.")
 FLOW_ALT = T("Flow diagram between {nodes} topics; every flow with its number is in the table.")
 NO_FLOW = T("No record moved from one topic to another.")
 AGAIN = T("{topic} (again)")
@@ -30,22 +30,22 @@ NO_RECORD = T("No record of this message is in the evidence.")
 STORED, STAGE, TOPIC = T("stored at"), T("stage"), T("topic")
 QUEUE, OFFSET_ID, WHY, CHECKS = T("queue"), T("offset message id"), T("why"), T("checks")
 
-COVERAGE = T("What time the evidence covers")
-COVERAGE_READING = T("{files} files carry times, from {first} to {last} UTC.")
+COVERAGE = T("Time covered by the evidence")
+COVERAGE_READING = T("{files} files have times, from {first} to {last} UTC.")
 COVERAGE_WINDOW = T("The incident, {first} to {last}, is shaded.")
 COVERAGE_ALT = T("One bar for each kind of evidence, from its first to its last time; the same rows are in the table.")
-NO_TIMES = T("No file of this evidence carries times.")
+NO_TIMES = T("No file of this evidence has times.")
 KIND, FILES, FIRST, LAST = T("kind"), T("files"), T("first"), T("last")
 
 FLOOR: Final = 0.02
-"""Narrowest flow, as a part of the widest, that can still be seen."""
+"""Narrowest visible flow, as a share of the widest."""
 
 
 def flow(frame: pd.DataFrame, lang: Lang = "en", title: Sentence = FLOW, reading: Sentence | None = None) -> Chart:
     """Chart the topic flow of one message or many as a Sankey diagram. `reading`: None for a sentence on the widest flow.
 
-    `frame`: `source`, `target` (topics or stages), `count`; further columns are summed over. A flow back to where it came from ends in a node of its
-    own ("again"), so that the picture reads from left to right.
+    `frame`: `source`, `target` (topics or stages), `count`; further columns are summed over. A flow back to its source ends in a node of its
+    own ("again"), so that the diagram reads from left to right.
     """
     links = frame.groupby(["source", "target"], as_index=False, sort=False)["count"].sum()
     links = links[links["count"] > 0].reset_index(drop=True)
@@ -168,9 +168,9 @@ def timeline(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 
 
 def coverage(frame: pd.DataFrame, window: tuple[pd.Timestamp, pd.Timestamp] | None = None, lang: Lang = "en") -> Chart:
-    """Chart from when to when each kind of evidence speaks, the incident shaded.
+    """Chart the time span of each kind of evidence, the incident shaded.
 
-    `frame`: `kind`, `first`, `last` (NaT where a file carries no times), one row per file.
+    `frame`: `kind`, `first`, `last` (NaT if a file has no times), one row per file.
     """
     timed = frame.dropna(subset=["first", "last"])
     spans = timed.groupby("kind", as_index=False, sort=False).agg(
@@ -208,7 +208,7 @@ def coverage(frame: pd.DataFrame, window: tuple[pd.Timestamp, pd.Timestamp] | No
 
 
 def _reached(reach: dict[str, set[str]], start: str) -> set[str]:
-    """Return every node that can be reached from `start`."""
+    """Return all nodes reachable from `start`."""
     seen: set[str] = set()
     todo = [start]
     while todo:

@@ -1,4 +1,4 @@
-"""What happened when, across all files: one lane for each kind of event, the moments that decide marked and numbered."""
+"""The timeline across all files: one lane for each kind of event, the moments that decide marked and numbered."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ READING = T(
     "{rows} moments from {first} to {last} UTC, in {lanes} lanes. Those that decide a verdict: {decides}, the numbered diamonds, ◆ in the table."
 )
 ALT = T(
-    "One lane for each kind of event; bars last, marks are moments. The same rows, with the line or record of each, are in the table."
+    "One lane for each kind of event; bars are spans, marks are moments. The same rows, with the line or record of each, are in the table."
 )
-NOTHING = T("Nothing in this evidence carries a time.")
+NOTHING = T("Nothing in this evidence has a time.")
 LANES: Final = {
     "deployment": T("starts, stops, changes"),
     "host": T("host and JVM"),
@@ -37,7 +37,7 @@ HEADS: Final = {
     "decides": T("decides"),
 }
 NAME: Final = 60
-"""Characters of an event that a reader sees while pointing at it."""
+"""Most characters of an event in its hover text."""
 
 
 def rows(frame: pd.DataFrame, lang: Lang = "en") -> pd.DataFrame:
@@ -61,7 +61,7 @@ def lane_name(lane: str, lang: Lang) -> str:
 
 
 def place(file: Any, line: Any, offset: Any) -> str:
-    """Return where it says so: file and line, or file and byte offset."""
+    """Return the place of the evidence: file and line, or file and byte offset."""
     if pd.isna(file):
         return ""
     return f"{file}:{line}" if not pd.isna(line) else f"{file} @ {offset}" if not pd.isna(offset) else str(file)

@@ -1,4 +1,4 @@
-"""What notebook cells call: open evidence, look at verdicts, steps and tables, draw. Thin: the work is done
+"""What notebook cells call: open evidence, show verdicts, steps and tables, draw. A thin layer: the work is done
 elsewhere.
 """
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
-NOT_FOUND = T("{path}: not found here, nor beside the kit")
+NOT_FOUND = T("{path}: not found here or next to the kit")
 NO_SUCH = T("{cause} is not among the causes: {known}")
-NO_TABLE = T("This evidence gave no table {name}.")
+NO_TABLE = T("This evidence has no table {name}.")
 VERDICTS = T("Verdicts")
 CHAIN = T("Chain of {cause}")
 STEP = T("{mark} {state} ({role}): {claim}")
-NOT_A_STEP = T("Nothing in this evidence gave rise to the step {id}.")
-HEADS = {"file": T("file"), "line": T("line, or byte of the record"), "text": T("text", "inquiry")}
+NOT_A_STEP = T("Nothing in this evidence concerns the step {id}.")
+HEADS = {"file": T("file"), "line": T("line, or byte offset of the record"), "text": T("text", "inquiry")}
 QUOTES = T("Evidence of step {n}")
 FIGURES = T("Numbers of {cause}")
 FIGURE_HEADS = {"figure": T("figure"), "value": T("value"), "meaning": T("meaning")}
@@ -45,7 +45,7 @@ APART = T("Looks like, tell apart by")
 
 
 def locate(evidence: str | Path) -> Path:
-    """Return the path of the evidence: as given, else up from here, else beside the kit (so that the sample is found
+    """Return the path of the evidence: as given, else in a parent folder, else next to the kit (so that the sample is found
     from anywhere).
     """
     wanted = Path(evidence).expanduser()
@@ -57,11 +57,11 @@ def locate(evidence: str | Path) -> Path:
 
 
 class NoSuchCause(KeyError):
-    """A notebook asks for a cause that the kit does not have."""
+    """The kit has no such cause."""
 
 
 def _or_sentence(show: Callable[..., R]) -> Callable[..., R | Undrawn]:
-    """Make a method answer with one sentence where it fails; what the reader asked wrongly still raises."""
+    """Make a method return one sentence if it fails; errors in what the reader asked for are still raised."""
 
     @functools.wraps(show)
     def ask(self: Inquiry, *arguments: Any, **named: Any) -> R | Undrawn:
@@ -77,14 +77,14 @@ def _or_sentence(show: Callable[..., R]) -> Callable[..., R | Undrawn]:
 
 @attrs.frozen
 class Inquiry(Pointing):
-    """One triaged case, as notebooks see it."""
+    """One triaged case for notebooks."""
 
     case: Case
     findings: Mapping[str, Any]
     lang: Lang
     interactive: bool
     notes: str | Path = hypotheses.DEFAULT
-    """The file that `note` and `overrule` add to."""
+    """The file to which `note` and `overrule` append."""
 
     def finding(self, cause: str) -> Mapping[str, Any]:
         """Return the finding of a cause as in findings.json."""
@@ -94,11 +94,11 @@ class Inquiry(Pointing):
         return found[cause]
 
     def first(self) -> str:
-        """Return the cause to look at first: the most harmful confirmed one, else the nearest to it."""
+        """Return the cause to look at first: the most harmful confirmed one, else the most likely."""
         return (self.findings["root_causes"] or [f["cause"] for f in self._ranked()])[0]
 
     def _ranked(self) -> list[Mapping[str, Any]]:
-        """Return the findings, those that hold first."""
+        """Return the findings, confirmed ones first."""
         from kit.report.labels import VERDICTS as WORDS
 
         order = list(WORDS)
@@ -106,12 +106,12 @@ class Inquiry(Pointing):
         return sorted(self.findings["findings"], key=key)
 
     def table(self, name: str) -> pd.DataFrame:
-        """Return a result table of the causes; empty where this evidence gave none."""
+        """Return a result table of the causes; empty if this evidence has none."""
         return results.table(self.case, name)
 
     @_or_sentence
     def rows(self, name: str, most: int = 10, selection: Selection | None = None) -> Any:
-        """Return the first rows of a result table, safe to look at; an empty one where this evidence gave none."""
+        """Return the first rows of a result table, safe to display; empty if this evidence has none."""
         frame = self._left(name, selection)
         references = [places.place_of(row) for row in frame.head(most).to_dict("records")]  # type: ignore[arg-type]
         return self._linked(Table(frame, clean(name), lang=self.lang, max_rows=most), references)
@@ -122,7 +122,7 @@ class Inquiry(Pointing):
     def draw(
         self, chart: Callable[..., Chart], name: str, selection: Selection | None = None
     ) -> Chart | Table | Undrawn:
-        """Draw a result table, or the rows of it that a selection leaves; say so if it is absent."""
+        """Draw a result table, or the rows of it in a selection; show a sentence if it is absent."""
         if name not in results.names(self.case):
             return Table(pd.DataFrame(), NO_TABLE.say(name=name), lang=self.lang)
         return self._drawn(chart, self._left(name, selection), name)
@@ -150,7 +150,7 @@ class Inquiry(Pointing):
 
     @_or_sentence
     def verdicts(self) -> Table:
-        """Return every cause with its verdict, those that hold first."""
+        """Return every cause with its verdict, confirmed ones first."""
         from kit.report.labels import PAGE
         from kit.report.labels import VERDICTS as WORDS
 
@@ -164,7 +164,7 @@ class Inquiry(Pointing):
 
     @_or_sentence
     def chain(self, cause: str) -> Table:
-        """Return the steps of a cause: claim, role, whether it holds, how many references."""
+        """Return the steps of a cause: claim, role, whether it is shown, number of references."""
         from kit.report.labels import PAGE
 
         holds = {True: "✓", False: "✗", None: "?"}
@@ -178,7 +178,7 @@ class Inquiry(Pointing):
 
     @_or_sentence
     def step(self, cause: str, id: str) -> Any:  # noqa: A002
-        """Return one step of a cause, by its id: whether it is shown here, its claim, the lines and records that carry
+        """Return one step of a cause, by its id: whether it is shown, its claim, and the lines and records behind
         it.
         """
         from kit.report.labels import PAGE
@@ -192,7 +192,7 @@ class Inquiry(Pointing):
 
     @_or_sentence
     def evidence(self, cause: str, step: int) -> Any:
-        """Return the lines and records that carry step number `step` (first is 1)."""
+        """Return the lines and records behind step number `step` (the first is 1)."""
         return self._quoted(QUOTES.say(n=step), self.finding(cause)["steps"][step - 1]["evidence"])
 
     def _quoted(self, caption: Sentence, refs: Sequence[Mapping[str, Any]]) -> Any:
@@ -202,7 +202,7 @@ class Inquiry(Pointing):
 
     @_or_sentence
     def figures(self, cause: str) -> Table:
-        """Return the numbers of a cause, with what each counts."""
+        """Return the figures of a cause, with what each counts."""
         from kit import causes
 
         known = causes.figures()
@@ -220,7 +220,7 @@ class Inquiry(Pointing):
 
     @_or_sentence
     def remedies(self, cause: str) -> Table:
-        """Return what to do, why it helps, what it costs, how to see that it worked."""
+        """Return what to do, why it helps, its risk, how to see that it worked."""
         from kit.report.labels import PAGE
 
         names = {"action": "remedies", "why": "helps", "risk": "risk", "verify": "verify"}
@@ -241,7 +241,7 @@ class Inquiry(Pointing):
 
     @_or_sentence
     def noise(self, show: bool = True) -> Table | None:
-        """Return the log texts that sound like trouble but are harmless; nothing where they are not to be shown."""
+        """Return the known benign log texts; nothing unless `show`."""
         from kit.analysis import noise
 
         if not show:
@@ -251,8 +251,8 @@ class Inquiry(Pointing):
 
     @_or_sentence
     def look_alikes(self, *slugs: str) -> Table:
-        """Return what these causes are taken for and how to tell; none given: those confirmed or suspected, or all
-        where none is.
+        """Return what these causes look like and how to tell them apart; by default for those confirmed or suspected, or all
+        if there are none.
         """
         from kit.causes import look_alikes
 
@@ -264,7 +264,7 @@ class Inquiry(Pointing):
 
     @_or_sentence
     def timeline(self) -> Chart:
-        """Chart what happened when, across all files; the moments that decide are marked."""
+        """Chart the timeline across all files; the moments that decide are marked."""
         from kit.causes.timeline import TABLE
         from kit.charts.timeline import timeline
 
@@ -272,7 +272,7 @@ class Inquiry(Pointing):
 
     @_or_sentence
     def coverage(self) -> Chart:
-        """Chart what time the evidence covers, the window of the first confirmed cause shaded."""
+        """Chart the time the evidence covers, with the window of the first confirmed cause shaded."""
         files = [
             (f"{i.kind} ({i.source})" if i.source not in (None, i.kind) else i.kind, i.first, i.last)
             for i in self.case.inventory.items
@@ -294,10 +294,10 @@ def start(
     options: Mapping[str, Any] | None = None,
     notes: str | Path = hypotheses.DEFAULT,
 ) -> Inquiry:
-    """Open and triage the evidence; results already in the workspace are used as they are, without Spark.
+    """Open and triage the evidence; results already in the workspace are reused, without Spark.
 
     `workspace`: empty for the user's cache folder. `options` as on the command line (`{"tz_app": "Asia/Shanghai"}`).
-    `notes`: the YAML file that `Inquiry.note` adds to; nothing is written before.
+    `notes`: the YAML file to which `Inquiry.note` appends; it is not created before.
     """
     import kit
 

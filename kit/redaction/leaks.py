@@ -121,7 +121,9 @@ def _values(case: Case) -> Iterator[str]:
             yield from (value for value in pc.unique(batch.column(0)).to_pylist() if value)
     for row in datasets.rows(case, "configs", ["subject", "name", "value"]):
         if row["name"] in _NAMED and row["value"]:
-            yield from re.split(r"[;,\s]+", row["value"])
+            for part in re.split("[;,]", row["value"]):
+                # A line of a log may go on in words of any language behind the setting that it prints.
+                yield from (word for place, word in enumerate(part.split()) if not place or "." in word or ":" in word)
 
 
 # --- reading a file as its readers do ----------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Chart of offsets that moved: from where to where in each queue, what was skipped and what was handled again."""
+"""Chart of moved offsets: from where to where in each queue, what was skipped and what was handled again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ READING = T(
     "{queues} {queues:queue|queues} moved: {skipped} {skipped:message was|messages were} skipped, {again} handled again."
 )
 ALT = T(
-    "One line for each queue from the offset it had to the one it went on from; what was skipped and what was repeated differ in colour and mark."
+    "One line for each queue from its old offset to its new one; skipped and repeated ranges differ in colour and mark."
 )
 NOTHING = T("No offset moved.")
 SKIPPED, REPEATED = T("skipped"), T("handled again")
@@ -25,7 +25,7 @@ COLUMNS = {
     "end": T("offset after"), "skipped": SKIPPED, "repeated": REPEATED, "at": T("time (UTC)"),
 }  # fmt: skip
 MOST = 60
-"""Queues that are drawn; the table has all."""
+"""Most queues drawn; the table has all."""
 
 
 def moved(frame: pd.DataFrame, lang: Lang = "en") -> Chart:

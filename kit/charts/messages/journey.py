@@ -10,7 +10,7 @@ from kit.i18n import Lang, T
 
 JOURNEY = T("The journey of one message")
 JOURNEY_READING = T(
-    "{records} {records:copy|copies} with {ids} offset ids and one UNIQ_KEY in {seconds} s; consumers wrote down {handled} {handled:delivery|deliveries}, {good} of them with success."
+    "{records} {records:copy|copies} with {ids} offset ids and one UNIQ_KEY in {seconds} s; consumers recorded {handled} {handled:delivery|deliveries}, {good} of them successful."
 )
 JOURNEY_ALT = T(
     "One lane for each stage and one for the consumer; lines lead from each copy to the one written from it; the same rows are in the table."
@@ -76,7 +76,7 @@ def _deliveries(handled: pd.DataFrame | None) -> pd.DataFrame:
 
 
 def _links(records: pd.DataFrame, at: pd.Series, lanes: list[str]) -> go.Scatter:
-    """Lead a line from each copy to those written from it."""
+    """Draw a line from each copy to those written from it."""
     place = {copy: i for i, copy in enumerate(records["offset_msg_id"])}
     led = [
         (place[source], i)
@@ -88,7 +88,7 @@ def _links(records: pd.DataFrame, at: pd.Series, lanes: list[str]) -> go.Scatter
 
 
 def _marks(records: pd.DataFrame, at: pd.Series, lanes: list[str], lang: Lang) -> list[go.Scatter]:
-    """Draw the copies, each labelled with the end of its offset id: what differs between them."""
+    """Draw the copies, each labelled with the end of its offset id, where they differ."""
     hover = [
         f"{escape(r.stage)}<br>{escape(r.topic)}<br>{escape(r.offset_msg_id)}<br>{escape(r.why, 140)}"
         for r in records.itertuples()

@@ -13,11 +13,11 @@ from kit.rocketmq import names, rewrites, size
 
 FIELDS = T("What each side measures, field by field")
 FIELDS_READING = T(
-    "The body has {body} bytes; the limit leaves {room} for everything else. The half record needs {half}, its put-back {put_back}: {over} too many."
+    "The body has {body} bytes; the limit leaves {room} for everything else. The half record needs {half}, its put-back {put_back}: {over} bytes too many."
 )
 FIELDS_FIT = T("The body has {body} bytes; the half record needs {half} bytes on top of it, its put-back {put_back}.")
 FIELDS_ALT = T(
-    "Stacked bars of the bytes beyond the body, one bar a stage; a line marks what the limit leaves. The numbers are in the table."
+    "Stacked bars of the bytes beyond the body, one bar per stage; a line marks what the limit leaves. The numbers are in the table."
 )
 STAGES: Final = {
     "checked": T("what the client checks: the raw body"),
@@ -43,16 +43,16 @@ WHAT_IF_READING = T(
     "A message of topic {topic} as this evidence holds it, on its broker (release {broker}, limit {limit} bytes): the tightest rewrite leaves {left} bytes. The largest body that is safe on this topic: {safe}."
 )
 OF_A_TRANSACTION: Final = ("sent", "prepared", "put_back", "put_back_immune", "committed")
-"""Rewrites that need nothing this evidence does not say; what is sent back depends on the consumer group's name."""
+"""Only rewrites that this evidence suffices for; a send-back also depends on the consumer group's name."""
 NO_WHAT_IF = T(
-    "This evidence shows no message whose limit and release are both known, so there is nothing to calculate with."
+    "This evidence has no message whose limit and release are both known, so there is nothing to calculate with."
 )
 WHAT_IF_ALT = T("One bar for each rewrite: bytes left to the limit, to the left of zero where it is refused.")
 LEFT, FITS, TOO_LARGE = T("bytes left"), T("stored", "sizes"), T("refused")
 
 
 def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart where a half record grows, field by field. `frame`: `stage`, `field`, `bytes`, `limit`, `offset_msg_id`
+    """Chart how a half record grows, field by field. `frame`: `stage`, `field`, `bytes`, `limit`, `offset_msg_id`
     (`kit.rocketmq.record_fields.stages`).
     """
     wide = (
@@ -103,7 +103,7 @@ def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 def room(frame: pd.DataFrame, body: int | None = None, lang: Lang = "en") -> Chart | Table:
     """Chart the bytes left to the limit at each rewrite of a message of this evidence, with a body of `body` bytes (None: its own).
 
-    `frame`: the row of `kit.analysis.sizes.what_if`; a sentence instead of a chart where it is empty.
+    `frame`: the row of `kit.analysis.sizes.what_if`; if it is empty, a sentence instead of a chart.
     """
     if frame.empty:
         return Table(pd.DataFrame(), NO_WHAT_IF, lang=lang)
@@ -165,7 +165,7 @@ def room(frame: pd.DataFrame, body: int | None = None, lang: Lang = "en") -> Cha
 
 
 def explore_room(frame: pd.DataFrame, interactive: bool = True, lang: Lang = "en") -> Any:
-    """Return `room` with a slider for the body, from nothing to the limit; without a widget where there is nothing to move."""
+    """Return `room` with a slider for the body, from 0 to the limit; without a widget if there is nothing to calculate."""
     if not interactive or frame.empty:
         return room(frame, None, lang)
     from ipywidgets import IntSlider
