@@ -127,14 +127,8 @@ def _settings(broker: Broker) -> Iterable[Hazard]:
         parameter = PARAMETERS.get(name)
         if parameter is None:
             if meant := right.get(name.lower()):
-                yield Hazard(
-                    "misspelt",
-                    MISSPELT.say(name=name, right=meant),
-                    place,
-                    "",
-                    _default(broker, meant),
-                    NEW_NAME.say(name=meant),
-                )
+                what, instead = MISSPELT.say(name=name, right=meant), NEW_NAME.say(name=meant)
+                yield Hazard("misspelt", what, place, "", _default(broker, meant), instead)
         elif config.ignored(name, broker.settings.version):
             newer = ALIASES.get(name)
             what = NOT_READ.say(name=name, version=str(broker.settings.version))
@@ -147,14 +141,8 @@ def _settings(broker: Broker) -> Iterable[Hazard]:
                 NEW_NAME.say(name=newer) if newer else REMOVE,
             )
         elif config.misfit(name, value):
-            yield Hazard(
-                "not-a-number",
-                MISFIT.say(name=name, value=value),
-                place,
-                "",
-                _default(broker, name),
-                A_NUMBER.say(unit=parameter.unit),
-            )
+            what, instead = MISFIT.say(name=name, value=value), A_NUMBER.say(unit=parameter.unit)
+            yield Hazard("not-a-number", what, place, "", _default(broker, name), instead)
 
 
 def _default(broker: Broker, name: str) -> Sentence:
@@ -164,18 +152,11 @@ def _default(broker: Broker, name: str) -> Sentence:
 
 def _conflicts(broker: Broker) -> Iterable[Hazard]:
     for conflict in config.conflicts(broker.settings):
-        stock = _stock(broker, conflict)
         values = {name: broker.settings.value(name).value for name in conflict.names}
         what = SET.say(settings=", ".join(f"{name}={_plain(value)}" for name, value in values.items()))
-        yield Hazard(
-            conflict.slug,
-            what,
-            _place(broker, conflict),
-            conflict.cause,
-            conflict.becomes,
-            conflict.instead,
-            "note" if stock else "hazard",
-        )
+        place = _place(broker, conflict)
+        grade: hazards.Grade = "note" if _stock(broker, conflict) else "hazard"
+        yield Hazard(conflict.slug, what, place, conflict.cause, conflict.becomes, conflict.instead, grade)
 
 
 def _stock(broker: Broker, conflict: Conflict) -> bool:
@@ -233,15 +214,8 @@ def _retry(group: Group, version: Version, *, sure: bool) -> Hazard | None:
         cause = "half-topic-blowup" if leaks else "retry-topic-too-long"
         return Hazard("retry-topic-too-long", RETRY_LONG.say(**said), group.place, cause, becomes, instead)
     if length > limit - NEAR:
-        return Hazard(
-            "retry-topic-near-limit",
-            RETRY_NEAR.say(**said),
-            group.place,
-            "retry-topic-too-long",
-            RETRY_GROWS,
-            instead,
-            "note",
-        )
+        what, cause = RETRY_NEAR.say(**said), "retry-topic-too-long"
+        return Hazard("retry-topic-near-limit", what, group.place, cause, RETRY_GROWS, instead, "note")
     return None
 
 
@@ -284,18 +258,9 @@ def _immunity(seen: Known) -> Iterable[Hazard]:
     for seconds, place in seen.immunity.items():
         if not (seconds.isascii() and seconds.isdecimal() and len(seconds) < 19):
             continue
+        what = IMMUNE.say(seconds=seconds)
         if hours and int(seconds) >= min(hours) * 3600:
-            becomes: Sentence = IMMUNE_LONG.say(hours=int(min(hours)))
-            yield Hazard(
-                "immune-too-long", IMMUNE.say(seconds=seconds), place, "transaction-consistency", becomes, IMMUNE_SET
-            )
+            becomes = IMMUNE_LONG.say(hours=int(min(hours)))
+            yield Hazard("immune-too-long", what, place, "transaction-consistency", becomes, IMMUNE_SET)
         elif late:
-            yield Hazard(
-                "late-commit-refused",
-                IMMUNE.say(seconds=seconds),
-                place,
-                "duplicate-commit",
-                IMMUNE_LATE,
-                IMMUNE_SET,
-                "note",
-            )
+            yield Hazard("late-commit-refused", what, place, "duplicate-commit", IMMUNE_LATE, IMMUNE_SET, "note")

@@ -30,7 +30,6 @@ NEXT: Final[dict[str, T]] = {
     "uniq": T("Look it up with queryMsgByUniqueKey; queryMsgById does not accept it."),
     "grpc": T("Look it up with queryMsgByUniqueKey."),
 }
-_ID: Final = re.compile(r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{56}|[0-9A-Fa-f]{32}|01[0-9A-Fa-f]{32})(?![0-9A-Za-z])")
 _SENT: Final = re.compile(r"\bmsgId=([0-9A-Fa-f]{32,56}), offsetMsgId=([0-9A-Fa-f]{32,56})")
 _KEY: Final = re.compile(r"\bUNIQ_KEY=([0-9A-Fa-f]{32,56})")
 _PLACE: Final = re.compile(r"\bcommitLogOffset=(\d+)")
@@ -71,7 +70,7 @@ def find(pasted: Sequence[Line]) -> list[PastedId]:
     """Return the ids of a paste, each at its first place, in order."""
     first: dict[str, PastedId] = {}
     for line in pasted:
-        for match in _ID.finditer(line.text):
+        for match in ids.IN_TEXT.finditer(line.text):
             key = match[0].upper()
             if key not in first and len(first) < MOST and not _checksum(line.text, match.start()):
                 first[key] = PastedId(line.number, line.text, ids.decode(key))

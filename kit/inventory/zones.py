@@ -108,18 +108,13 @@ def _pairs(lines: list[bytes], most: int) -> list[Pair]:
         rest = line[time.end() : time.end() + 4000]
         ids = tuple(dict.fromkeys(m.group().decode().upper() for m in _ID.finditer(rest)))[:4]
         millis = tuple(int(m.group()) for m in _MILLIS.finditer(rest))[:4]
-        keys = (
-            tuple(
-                dict.fromkeys(m.group().decode() for m in _KEY.finditer(rest) if any(48 <= c <= 57 for c in m.group()))
-            )[:12]
-            if not ids
-            else ()
-        )
-        if ids or millis or keys:
+        keys = () if ids else (m.group().decode() for m in _KEY.finditer(rest) if any(48 <= c <= 57 for c in m.group()))
+        names = ids or tuple(dict.fromkeys(keys))[:12]
+        if names or millis:
             at = printed_times.ms(*time.groups()[:6])
             if at is None:
                 continue
-            found.append(Pair(at, ids + keys, millis))
+            found.append(Pair(at, names, millis))
             if len(found) >= most:
                 break
     return found
@@ -139,16 +134,8 @@ def _sample_rows(item: Item) -> list[Pair]:
             row[at["time"]] if at["time"] < len(row) else None, month_first=item.detail.get("month_first", False)
         )
         if time and time.floating:
-            pairs.append(
-                Pair(
-                    time.ms,
-                    tuple(
-                        v.strip().upper() if len(v) in (32, 56) else v.strip()
-                        for i in named
-                        if i < len(row) and (v := row[i] or "")
-                    ),
-                )
-            )
+            told = ((row[i] or "").strip() for i in named if i < len(row))
+            pairs.append(Pair(time.ms, tuple(v.upper() if len(v) in (32, 56) else v for v in told if v)))
     return pairs
 
 

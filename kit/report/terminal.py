@@ -101,20 +101,8 @@ def inventory(found: Inventory, lang: Lang) -> str:
             for t in (item.first, item.last)
         ]
         kind = f"{item.kind} ({item.source})" if item.source else item.kind
-        table.add_row(
-            *map(
-                cell,
-                (
-                    item.file,
-                    kind,
-                    f"{item.bytes:,}",
-                    *span,
-                    item.zone or "",
-                    (item.sha256 or "")[:16],
-                    item.replica_of or "",
-                ),
-            )
-        )
+        more = (item.zone or "", (item.sha256 or "")[:16], item.replica_of or "")
+        table.add_row(*map(cell, (item.file, kind, f"{item.bytes:,}", *span, *more)))
     for name in found.not_recognised:
         table.add_row(cell(name), NOT_RECOGNISED.in_(lang))
     for refused in found.refused:

@@ -31,6 +31,8 @@ Kind = Literal["offset", "uniq", "grpc"]
 Surety = Literal["certain", "likely", "possible"]
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
+IN_TEXT: Final = re.compile(r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{56}|[0-9A-Fa-f]{32}|01[0-9A-Fa-f]{32})(?![0-9A-Za-z])")
+"""An id of any kind within a text."""
 OFFSET_LIMIT: Final = 1 << 50
 """A petabyte: no commitlog is that large, and a UNIQ_KEY read as an offset id is nearly always beyond it."""
 JDK17_LOADER: Final = 0x0C387F44

@@ -315,18 +315,6 @@ def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _move(kind: Kind, row: dict[str, Any], start: int | None, end: int, *, exact: bool) -> Move:
     at = None if row.get("first") is None else pd.Timestamp(row["first"]).to_pydatetime()
-    broker, queue = row.get("broker"), row.get("queue_id")
-    whole = None if queue is None else int(queue)
-    return Move(
-        kind,
-        row["group"],
-        row["topic"],
-        broker,
-        whole,
-        None if start is None else int(start),
-        int(end),
-        exact,
-        at,
-        row["file"],
-        int(row["line"]),
-    )
+    queue, begin = (None if number is None else int(number) for number in (row.get("queue_id"), start))
+    broker, place = row.get("broker"), (row["file"], int(row["line"]))
+    return Move(kind, row["group"], row["topic"], broker, queue, begin, int(end), exact, at, *place)

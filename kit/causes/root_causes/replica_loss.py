@@ -244,9 +244,7 @@ def _missing(
     stored = bool(replicas.replica_ends(case))
     if applies and not case.has("sends"):
         wanted.append(collect_next.sends(WANT_SENDS))
-    if (applies and not stored) or (not applies and not stored):
-        wanted.append(collect_next.replica_store(WANT_STORE))
-    if applies and not slave and stored:
+    if not stored or (applies and not slave):
         wanted.append(collect_next.replica_store(WANT_STORE))
     if slave and not gone and not replicas.master_stored(case) and (compared is None or len(compared.missing)):
         wanted.append(collect_next.cluster_list(WANT_CLUSTER))

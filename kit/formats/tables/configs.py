@@ -135,17 +135,8 @@ def configs(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[d
         for subject, entry in table.items() if isinstance(table, dict) else ():
             start = at = max(start, lines.find(subject, start))
             for attribute, value in entry.items() if isinstance(entry, dict) else (("value", entry),):
-                rows.append(
-                    _config(
-                        file,
-                        lines.of(max(at, lines.find(attribute, at))),
-                        name,
-                        subject,
-                        attribute,
-                        _text(value),
-                        backup,
-                    )
-                )
+                line = lines.of(max(at, lines.find(attribute, at)))
+                rows.append(_config(file, line, name, subject, attribute, _text(value), backup))
     for topic, entry in (whole.get("filterDataByTopic") or {}).items():
         for group, filtered in (entry.get("groupFilterData") or {}).items():
             at = lines.of(lines.find(group, lines.find(topic)))
