@@ -19,7 +19,7 @@ OUT ?= out/demo
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help env demo test quick lint texts docs notebooks recordings slow browser bench cluster-test lab-test bundle clean
+.PHONY: help env demo test tests quick lint texts docs notebooks recordings slow browser bench cluster-test lab-test bundle clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-13s %s\n", $$1, $$2}'
@@ -51,8 +51,12 @@ lint: env $(DEV) ## formatter, ruff, mypy, import contracts, texts, stripped not
 	@$(PY) -m mypy
 	@$(VENV)/bin/nbstripout --verify $(NB)/*.ipynb
 
-test: env $(DEV) lint ## lint, types, unit tests, small recordings, notebooks; on two workers, one of them with a Spark session
-	@$(PY) -m pytest -n 2 --dist loadfile -m "not recordings and not browser and not slow and not cluster and not lab"
+test: env $(DEV) ## lint, types, unit tests, small recordings, notebooks; all of it at the same time
+	@$(MAKE) --no-print-directory -j 2 lint tests
+
+# Three workers, one of them with a Spark session: on two cores the third works while one waits for a kernel or Spark.
+tests: env $(DEV)
+	@$(PY) -m pytest -n 3 --dist loadfile -m "not recordings and not browser and not slow and not cluster and not lab"
 
 quick: env $(DEV) ## the tests that need no Spark and take no second each, on two workers: the loop while writing
 	@$(PY) -m pytest --no-spark -n 2 -m "not spark and not seconds and not recordings and not browser and not slow and not cluster and not lab"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -66,15 +67,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark what asks for the session, so that nobody has to remember it; without Spark take a fifth of what is alike.
 
-    Files that take long come first, so that no worker is left alone with one of them.
+    Files that take long or hold many tests come first, so that no worker is left alone with one of them.
     """
     long: set[Path] = set()
+    many = Counter(item.path for item in items)
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
         if item.get_closest_marker("seconds"):
             long.add(item.path)
-    items.sort(key=lambda item: (not starts_spark(item.path), item.path not in long))
+    items.sort(key=lambda item: (not starts_spark(item.path), item.path not in long, -many[item.path], item.path))
     if config.getoption("--no-spark"):
         alike = [item for item in items if item.get_closest_marker("sampled")]
         left_out = set(alike) - set(alike[::5])

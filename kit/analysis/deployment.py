@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from kit.case import setup
+from kit.case import datasets, setup
 from kit.evidence import files
 from kit.formats.commitlog.schema import promoted
 from kit.formats.tables import configs
@@ -133,8 +133,8 @@ def from_files(path: Path, version: Version | None = None) -> Known | None:
 
 def from_case(case: Case, version: Version | None = None) -> Known:
     """Return what every table of a case says."""
-    rows = _table(case, "configs", list(configs.CONFIGS.names))
-    offsets = _table(case, "offsets", ["file", "topic", "group", "backup"])
+    rows = datasets.rows(case, "configs", list(configs.CONFIGS.names))
+    offsets = datasets.rows(case, "offsets", ["file", "topic", "group", "backup"])
     versions = (version,) if version else tuple(Version.parse(v) for v in setup.broker_versions(case))
     named = [*_connected(case), *_configured(rows, offsets), *_spoken(case), *_shown(case)]
     clients = tuple(Version.parse(v) for v in setup.client_versions(case))
@@ -232,7 +232,7 @@ def _shown(case: Case) -> Iterable[Group]:
     """Yield the groups that mqadmin outputs name; those cut to the width of a column are shorter than they are, never longer."""
     if not case.found.of_kind("mqadmin"):
         return
-    for row in _table(case, "admin", ["file", "line", "name", "value"]):
+    for row in datasets.rows(case, "admin", ["file", "line", "name", "value"]):
         value = row["value"] or ""
         group = value if row["name"] in _GROUP_CELLS else group_of(value) if row["name"] in _TOPIC_CELLS else None
         if group:
@@ -277,18 +277,9 @@ def _hits(case: Case, wanted: re.Pattern[str]) -> list[tuple[re.Match[str], Plac
         pc.match_substring_regex(ds.field("message"), plain),
         pc.match_substring_regex(pc.coalesce(ds.field("trace"), pc.scalar("")), plain),
     )
-    table = ds.dataset(case.folder("logs"), format="parquet").to_table(
-        ["file", "line", "message", "trace"], filter=said[0] | said[1]
-    )
     found = []
-    for row in table.sort_by([("file", "ascending"), ("line", "ascending")]).to_pylist():
+    for row in datasets.rows(case, "logs", ["file", "line", "message", "trace"], said[0] | said[1]):
         text = f"{row['message']}\n{row['trace'] or ''}"
         if hit := wanted.search(text):
             found.append((hit, Place(row["file"], row["line"] + text.count("\n", 0, hit.start()))))
     return found
-
-
-def _table(case: Case, name: str, columns: list[str]) -> list[dict[str, Any]]:
-    import pyarrow.dataset as ds
-
-    return list(ds.dataset(case.folder(name), format="parquet").to_table(columns).to_pylist())

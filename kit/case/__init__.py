@@ -1,1 +1,1 @@
-"""The tables of one evidence and their cache."""
+"""The tables of one evidence set and their cache."""

@@ -1,16 +1,17 @@
-"""Which file of the evidence belongs to which broker: by the address it names, and by where stores and configuration lie beside each other."""
+"""Which file belongs to which broker: by the address it names, and by which stores and configurations are in neighbouring folders."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from kit.case import scan
+from kit.case import datasets, scan
 from kit.case.memoize import per_case
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ T = TypeVar("T")
 
 @attrs.frozen
 class Broker:
-    """A broker's place in the evidence. `root`: the folder above `commitlog`, or of its configuration; `name`: brokerName, or the root where nothing says it."""
+    """A broker's place in the evidence. `root`: the folder above `commitlog`, or of its configuration; `name`: brokerName, or the root if that is unknown."""
 
     root: str
     name: str
@@ -37,31 +38,25 @@ def root_of(file: str) -> str:
 
 
 def _near(a: str, b: str) -> int:
-    """Return how many leading folders two places share."""
-    count = 0
-    for x, y in zip(PurePosixPath(a).parts, PurePosixPath(b).parts, strict=False):
-        if x != y:
-            break
-        count += 1
-    return count
+    """Return how many leading folders two paths share."""
+    return len(os.path.commonprefix([PurePosixPath(a).parts, PurePosixPath(b).parts]))  # noqa: RUF071 - whole parts
 
 
 @per_case
 def all_of(case: Case) -> tuple[Broker, ...]:
     """Return the brokers whose store or configuration is in the evidence, in order of root."""
-    table = ds.dataset(case.folder("configs"), format="parquet")
     wanted = ds.field("name").isin(["brokerName", "brokerId", "brokerRole"]) & ~ds.field("backup")
-    # A subscription group has a brokerId of its own: which broker it is to be read from.
+    # A subscription group has its own brokerId: the broker from which it may be read.
     wanted &= ds.field("origin").isin(["broker.conf", "broker.log", "getBrokerConfig"])
     said: dict[str, dict[str, str]] = {}
-    for row in table.to_table(["file", "name", "value"], filter=wanted).to_pylist():
+    for row in datasets.rows(case, "configs", ["file", "name", "value"], wanted):
         said.setdefault(row["file"], {})[row["name"]] = (row["value"] or "").strip()
     stores = {root_of(item.file) for item in case.found.of_kind("commitlog", "dledger")}
     roots = stores or {str(PurePosixPath(file).parent) for file in said}
     found = []
     for root in sorted(roots):
         nearest = max((_near(file, root) for file in said), default=0)
-        # Alone, a store belongs to whatever configuration there is; beside others only to what lies next to it.
+        # A single store belongs to any configuration there is; one of several only to a configuration next to it.
         mine = [said[file] for file in sorted(said) if _near(file, root) == nearest and (nearest or len(roots) == 1)]
         names = {values["brokerName"] for values in mine if values.get("brokerName")}
         slave = any(
@@ -75,18 +70,15 @@ def all_of(case: Case) -> tuple[Broker, ...]:
 
 @per_case
 def _named(case: Case) -> str | None:
-    """Return the only broker name that mqadmin outputs show, None where they show none or several."""
+    """Return the only broker name in mqadmin outputs, None if they have none or several."""
     if not case.found.of_kind("mqadmin"):
         return None
-    table = ds.dataset(case.folder("admin"), format="parquet").to_table(
-        ["value"], filter=ds.field("name") == "#Broker Name"
-    )
-    names: set[Any] = set(table["value"].to_pylist())
+    names = {row["value"] for row in datasets.rows(case, "admin", ["value"], ds.field("name") == "#Broker Name")}
     return next(iter(names)) if len(names) == 1 else None
 
 
 def of_file(case: Case, file: str) -> Broker | None:
-    """Return the broker a file belongs to, None where several lie equally near."""
+    """Return the broker a file belongs to, None if several are equally near."""
     known = all_of(case)
     if len(known) <= 1:
         return known[0] if known else None
@@ -101,7 +93,7 @@ def names(case: Case) -> dict[str, str]:
 
 
 Hosts = frozenset[str]
-"""The addresses (`ip:port`) under which one broker stored records; empty where it is open which broker is meant."""
+"""The addresses (`ip:port`) under which one broker stored records; empty if the broker is unknown."""
 
 
 @per_case
@@ -117,9 +109,9 @@ def addresses(case: Case) -> dict[str, set[str]]:
 
 
 def is_of(case: Case, hosts: Hosts, file: str, address: str | None = None) -> bool | None:
-    """Tell whether a file (and the address it names, `ip:port`) is of the broker that stored under `hosts`.
+    """Return whether a file (and the address it names, `ip:port`) belongs to the broker that stored under `hosts`.
 
-    None where that is open: the file names no address of a store at hand and lies beside none. Alone in the evidence, a broker has all files.
+    None if that is open: the file names no address of a known store and is next to none. If there is only one broker, all files are its own.
     """
     if not hosts or (len(all_of(case)) < 2 and address is None):
         return None
@@ -134,8 +126,8 @@ def is_of(case: Case, hosts: Hosts, file: str, address: str | None = None) -> bo
 
 
 def of_this(case: Case, hosts: Hosts, told: Iterable[tuple[T, str, str | None]]) -> list[T]:
-    """Return what was told of the broker at `hosts`: `told` holds (what, its file, the address it names). What is
-    open counts where nothing is told of this one by itself; what is another broker's never does.
+    """Return what concerns the broker at `hosts`, from `told`: (what, its file, the address it names). Items whose broker is
+    open count only if nothing concerns this broker for certain; those of another broker never do.
     """
     judged = [(what, is_of(case, hosts, file, address)) for what, file, address in told]
     own = [what for what, ours in judged if ours]

@@ -1,4 +1,4 @@
-"""bug-report.txt: what a maintainer needs to find a bug of the kit, and nothing of what the evidence says."""
+"""bug-report.txt: what a maintainer needs to find a bug in the kit, without any content of the evidence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of one evidence, each built when first asked for and then kept in the workspace."""
+"""The tables of one evidence set, each built on first use and then kept in the workspace."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ HIDDEN: Final = ("events", "offset")
 """Columns of `entries` that `logs` does not show."""
 
 BRIEF: Final = 4 << 30
-"""Bytes of evidence up to which the work is over before a JVM's optimising compiler pays."""
+"""Size of evidence, in bytes, below which a JVM's optimising compiler does not pay off."""
 
 
 def _table(name: str, holds: str) -> Any:
@@ -43,21 +43,21 @@ def _table(name: str, holds: str) -> Any:
 
 
 class Case(Stoppable):
-    """One evidence. Tables are Spark DataFrames with the columns of the public interface; figures count `records`, not `messages`."""
+    """One evidence set. Tables are Spark DataFrames with the columns of the public interface; figures count `records`, not `messages`."""
 
     def __init__(self, path: Path, workspace: Path | None, lang: Lang, options: Options) -> None:
         super().__init__()
         self.path = path
         self.name = str(path)
-        """What the user called it: for evidence on object storage the URI, not where its copy lies."""
+        """The user's name for it: for evidence on object storage the URI, not the path of the copy."""
         self.lang = lang
         self.options = options
         self.memo: dict[str, Any] = {}
-        """What causes work out once and share."""
+        """Results that causes compute once and share."""
         self.progress = Progress()
-        """Who listens while tables are built and causes examined."""
+        """The listener while tables are built and causes examined."""
         self.eager = True
-        """Whether a cluster is asked for while an evidence is looked at for the first time: its workers read the tables next."""
+        """Whether a cluster is requested on the first look at evidence: its workers read the tables next."""
         self._base = workspace
         self._lock = threading.RLock()
         self._frames: dict[str, DataFrame] = {}
@@ -67,19 +67,19 @@ class Case(Stoppable):
         self._builds_messages = False
         self._noted: set[Refused] = set()
         self.failures: list[Failure] = []
-        """What broke while this case was examined or shown: faults of the kit."""
+        """Faults of the kit while this case was examined or shown."""
 
     # --- what there is ---------------------------------------------------------------------------------------------------
 
     def uses(self, folder: Path) -> None:
-        """Keep every process from cleaning a folder of the cache while this case lives."""
+        """Keep every process from cleaning a cache folder as long as this case exists."""
         self._held.append(disk.hold(folder))
 
     @cached_property
     def found(self) -> inv.Inventory:
-        """The inventory as the files alone tell it: floating times have no zone yet."""
+        """The inventory from the files alone: floating times have no zone yet."""
         if self.eager and not inv.looked_at(self.path, self._base):
-            # What is found needs no Java; who asks for a table next learns that it is missing.
+            # The inventory needs no Java; the first table will report that it is missing.
             with contextlib.suppress(sessions.JavaMissing):
                 self.warm_if_shared()
         self.uses(inv.spool(self.path, self._base))
@@ -90,14 +90,14 @@ class Case(Stoppable):
 
     @cached_property
     def zones(self) -> Mapping[str, Zone]:
-        """Which zone each floating file is read in, and how that was found."""
+        """The zone in which each floating file is read, and how it was found."""
         from kit.case.reading import zones
 
         return zones.settled(self, from_table=self._builds_messages)
 
     @cached_property
     def inventory(self) -> inv.Inventory:
-        """Every file, with the zone its times are read in."""
+        """Every file, with the zone of its times."""
         from kit.case.reading import zones
 
         return attrs.evolve(self.found, items=tuple(zones.zoned(self, item) for item in self.found.items))
@@ -114,7 +114,7 @@ class Case(Stoppable):
 
     @property
     def _shared(self) -> bool:
-        """Whether workers on other machines, perhaps of another user, read and write the workspace."""
+        """Whether workers on other machines, perhaps as another user, read and write the workspace."""
         return not sessions.is_local(self.options.master, self.options.remote)
 
     @property
@@ -123,18 +123,18 @@ class Case(Stoppable):
         return not self._shared
 
     def has(self, table: str) -> bool:
-        """Tell whether a table has any row."""
+        """Return whether a table has any row."""
         import pyarrow.dataset as ds
 
         folder = self.folder(TABLE_OF.get(table, table))
         return once(self, f"has {table}", lambda: bool(ds.dataset(folder, format="parquet").count_rows() > 0))
 
     def has_source(self, source: str) -> bool:
-        """Tell whether there is a log of this source (`store`, `transaction`, `client`, …)."""
+        """Return whether there is a log of this source (`store`, `transaction`, `client`, …)."""
         return any(item.source == source for item in self.found.items)
 
     def unread(self) -> list[Refused]:
-        """Return the files that could not be read, in whole or from some place on, as far as they were read at all."""
+        """Return the files that could not be read, completely or from some place on, among those read so far."""
         from kit.case import tables
 
         said = set(self.found.refused) | self._noted
@@ -146,15 +146,15 @@ class Case(Stoppable):
 
     # --- tables ----------------------------------------------------------------------------------------------------------
 
-    skipped = _table("skipped", "Ranges of commitlog files that are no records.")
+    skipped = _table("skipped", "Ranges of commitlog files that are not records.")
     index = _table("index", "Entries of index files.")
     traces = _table("traces", "Contexts of message trace records.")
-    configs = _table("configs", "Settings of brokers, topics and groups, wherever they are.")
+    configs = _table("configs", "Settings of brokers, topics and groups, from all sources.")
     offsets = _table("offsets", "Consumer offsets, delay offsets and the checkpoint.")
     admin = _table("admin", "Cells and fields of mqadmin outputs.")
     metrics = _table("metrics", "Host metrics and garbage collections.")
     network = _table("network", "Addresses, sockets and processes of hosts.")
-    threads = _table("threads", "Threads of thread dumps, and what each was doing.")
+    threads = _table("threads", "Threads in thread dumps, and what each was doing.")
     rows = _table("rows", "Business tables, transaction log tables and delivery ledgers.")
     sends = _table("sends", "Send ledgers.")
 
@@ -169,7 +169,7 @@ class Case(Stoppable):
 
     @property
     def stored_messages(self) -> DataFrame:
-        """`messages` as the workspace keeps them: instead of the map of properties, columns for those often asked for
+        """`messages` as stored in the workspace: instead of the map of properties, columns for those often used
         (`kit.spark.properties.prop`).
         """
         return self._frame("messages").drop("body")
@@ -195,7 +195,7 @@ class Case(Stoppable):
 
     @property
     def consumequeue(self) -> DataFrame:
-        """Units of consume queues: which unit points at which record."""
+        """Units of consume queues, each with the record it points to."""
         from kit.formats.queues import consumequeue, lost_paths
 
         frame = self._frame("consumequeue")
@@ -204,7 +204,7 @@ class Case(Stoppable):
 
     @property
     def entries(self) -> DataFrame:
-        """`logs` with two columns more: `events` (slugs of known texts) and `offset` (byte position of the first line)."""
+        """`logs` with two more columns: `events` (slugs of known texts) and `offset` (byte position of the first line)."""
         return self._frame("logs")
 
     @property
@@ -212,13 +212,13 @@ class Case(Stoppable):
         return self.entries.drop(*HIDDEN)
 
     def event(self, slug: str) -> DataFrame:
-        """Return the entries with a known text, one column more for each named group of its pattern."""
+        """Return the entries with a known text, with a column for each named group of its pattern."""
         from kit.spark import known_texts
 
         return known_texts.select(self.entries, slug)
 
     def read_messages(self, *, body: bool = False) -> DataFrame:
-        """Return `messages` read from the commitlog itself, with decompressed bodies where asked for."""
+        """Return `messages` read from the commitlog itself, with decompressed bodies if asked for."""
         from kit.case.reading import big_tables
 
         stores = json.dumps(big_tables.stores(self.found, Unread()))
@@ -226,7 +226,7 @@ class Case(Stoppable):
         return self._cut(reader.load(), "store_timestamp")
 
     def folder(self, name: str) -> Path:
-        """Return the Parquet folder of a table, built if it is not there: for readers that need no Spark."""
+        """Return the Parquet folder of a table, built if absent, for readers without Spark."""
         from kit.case import tables
         from kit.case.reading import read
 
@@ -234,18 +234,18 @@ class Case(Stoppable):
         with self._lock:
             lock = self._building.setdefault(name, threading.Lock())
         with lock:
-            if name in self._broken:  # it would only break again, once for every cause that asks
+            if name in self._broken:  # it would only fail again, once for every cause that needs it
                 raise self._broken[name]
             try:
                 key = tables.key(name, self.found, self.options.digest(), self.zones if spec.zoned else None)
                 return tables.write(self.workspace, key, spec.schema, partial(read.table, self, name, spec), self.go_on)
             except Exception as error:
-                self.go_on()  # a job that was cancelled fails too
+                self.go_on()  # a cancelled job fails too
                 self._broken[name] = error
                 raise
 
     def export(self, folder: Path) -> None:
-        """Write `messages`, uncut, as Parquet into an empty folder: read again as users see them, since the workspace has no map of properties."""
+        """Write all `messages` as Parquet into an empty folder: read again in their public form, since the workspace has no map of properties."""
         from kit.case import tables
         from kit.case.reading import read
         from kit.formats.commitlog import schema
@@ -277,14 +277,14 @@ class Case(Stoppable):
             folder = self.folder(name)
             frame = parquet(self.spark, folder, from_arrow_schema(spec.schema))
             kept = self._cut(frame, spec.time)
-            if name != "messages":  # whose times users see as they were stored
+            if name != "messages":  # its times are shown as stored
                 kept = self._countable(name, kept)
             with self._lock:
                 self._frames[name] = kept
         return kept
 
     def _countable(self, name: str, frame: DataFrame) -> DataFrame:
-        """Leave out the times no nanoseconds can count: pandas, which all analyses end in, would raise."""
+        """Set times outside the range of nanoseconds to null: pandas, used in all analyses, would raise."""
         from kit.case import tables
 
         return tables.countable(name, self.folder(name), frame)
@@ -297,7 +297,7 @@ class Case(Stoppable):
     # --- Spark -----------------------------------------------------------------------------------------------------------
 
     def warm_if_shared(self) -> None:
-        """Start Spark in the background where it reads the evidence: on a cluster. Elsewhere only check that Java is there;
+        """Start Spark in the background if it reads the evidence, on a cluster. Otherwise only check that Java is installed;
         Spark starts when somebody asks for a DataFrame. Raise `JavaMissing`.
         """
         if self.reads_here:
@@ -306,7 +306,7 @@ class Case(Stoppable):
             self.warm()
 
     def warm(self) -> None:
-        """Start Spark in the background; what needs it waits. Raise `JavaMissing` where it could not start."""
+        """Start Spark in the background; what needs it waits. Raise `JavaMissing` if it cannot start."""
         from kit.evidence import files as evidence
 
         with self._lock:

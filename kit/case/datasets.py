@@ -1,11 +1,12 @@
-"""The Parquet files of a case's tables as Arrow datasets, and which parts of them a condition leaves.
+"""The Parquet files of a case's tables as Arrow datasets, pruned by a condition.
 
-Parts are row groups: their statistics say what may be in them.
+The unit of pruning is the row group, by its statistics.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
     from kit.case.case import Case
 
 CODED: Final = ("file", "topic", "store_host", "born_host", "source", "level", "logger", "thread", "layout")
-"""Columns with few values: read as numbers and a list of the values."""
+"""Columns with few values: read dictionary-encoded."""
 
 
 def dataset(case: Case, name: str) -> ds.Dataset:
-    """Return a table's files, built if they are not there, without the cut by time."""
+    """Return a table's files, built if absent, without the cut by time."""
     return once(case, f"dataset {name}", lambda: _dataset(case, name))
 
 
@@ -36,12 +37,21 @@ def _dataset(case: Case, name: str) -> ds.Dataset:
     return ds.dataset(case.folder(name), format=ds.ParquetFileFormat(dictionary_columns=coded))
 
 
+def rows(
+    case: Case, name: str, columns: Sequence[str] | None = None, where: pc.Expression | None = None
+) -> list[dict[str, Any]]:
+    """Return rows of a small table (`admin`, `configs`, `offsets`, …) as dicts, without the cut by time; in order of file and line where these are asked for."""
+    found = ds.dataset(case.folder(name), format="parquet").to_table(columns, filter=where)
+    order = [(column, "ascending") for column in ("file", "line") if column in found.column_names]
+    return (found.sort_by(order) if len(order) == 2 else found).to_pylist()
+
+
 def pruned(case: Case, name: str, where: pc.Expression | None) -> ds.Dataset:
-    """Return those parts of a table in which, by their statistics, there may be rows that `where` keeps."""
+    """Return the row groups of a table that, by their statistics, may have rows that `where` keeps."""
     whole = dataset(case, name)
     if where is None:
         return whole
-    # Of a column that is read as numbers and a list of values Arrow does not look at the statistics.
+    # Arrow ignores the statistics of dictionary-encoded columns.
     plain = once(case, f"parts of {name}", lambda: _plain(case.folder(name)))
     kept = [(part, part.subset(filter=where).row_groups) for part in plain]
     if sum(len(groups) for _, groups in kept) == sum(part.num_row_groups for part in plain):

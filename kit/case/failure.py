@@ -1,4 +1,4 @@
-"""What broke while a case was read, examined or shown: a fault of the kit, reported without anything the evidence says."""
+"""A fault of the kit while a case was read, examined or shown, reported without any content of the evidence."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ROOTS: Final = (Path(kit.__file__).resolve().parents[1], *(Path(each).resolve()
 
 @attrs.frozen
 class Failure:
-    """What broke: `what`, the slug of a cause or the name of a chart, notebook or command; `trace`: frames, without values."""
+    """One fault. `what`: the slug of a cause or the name of a chart, notebook or command; `trace`: frames, without values."""
 
     what: str
     type: str
@@ -43,7 +43,7 @@ class Failure:
 
     @classmethod
     def of_output(cls, what: str, output: Mapping[str, Any]) -> Failure:
-        """Return what a notebook's cell failed with, from its output."""
+        """Return the failure of a notebook cell, from its output."""
         frames = [
             f"{_place(found[1])}:{found[2]} in {found[3]}"
             for line in _ANSI.sub("", "\n".join(output["traceback"])).splitlines()
@@ -57,7 +57,7 @@ class Failure:
         return cls(what, output["ename"], message, own[-1] if own else "", trace)
 
     def as_dict(self) -> dict[str, str]:
-        """Return the `error` of a finding as findings.json has it."""
+        """Return the `error` of a finding as in findings.json."""
         return {"type": self.type, "message": self.message, "where": self.where}
 
 
@@ -79,6 +79,6 @@ def _chain(error: BaseException) -> Iterator[str]:
 
 
 def _place(filename: str) -> str:
-    """Return a file's name below the folder it was imported from: where that is on this machine is nobody's business."""
+    """Return a file's name below the folder it was imported from, without this machine's paths."""
     path = Path(filename).resolve()
     return next((path.relative_to(root).as_posix() for root in _ROOTS if path.is_relative_to(root)), path.name)

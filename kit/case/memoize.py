@@ -1,4 +1,4 @@
-"""Work that several causes share, done once per case even when they ask at the same time."""
+"""Work that several causes share, done once per case even if they ask at the same time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 
 class Remembers(Protocol):
-    """What keeps shared work: a case."""
+    """An object that keeps shared results: a case."""
 
     memo: dict[str, Any]
 
@@ -19,7 +19,7 @@ C = TypeVar("C", bound=Remembers)
 
 
 def once(case: Remembers, name: str, work: Callable[[], R]) -> R:
-    """Return what `work` gave when it was first asked for under this name; others wait for it."""
+    """Return the result of the first `work` called under this name; others wait for it."""
     lock: Any = case.memo.setdefault(f"{name} lock", threading.RLock())
     with lock:
         if name not in case.memo:
@@ -29,7 +29,7 @@ def once(case: Remembers, name: str, work: Callable[[], R]) -> R:
 
 
 def per_case(work: Callable[[C], R]) -> Callable[[C], R]:
-    """Make a function of a case work once for each case."""
+    """Make a function run once for each case."""
 
     @functools.wraps(work)
     def ask(case: C) -> R:

@@ -1,4 +1,4 @@
-"""Opening an evidence: the public `kit.open_case`."""
+"""Open evidence: the public `kit.open_case`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kit.formats.printed_times import converter
 from kit.i18n import Lang, T
 from kit.spark import sessions
 
-NO_WORKSPACE = T("with a cluster, give --workspace: a folder that all workers can read")
+NO_WORKSPACE = T("with a cluster, name a --workspace folder that all workers can read")
 
 
 def open_case(
@@ -30,12 +30,12 @@ def open_case(
     master: str | None = None,
     remote: str | None = None,
 ) -> Case:
-    """Open an evidence: a folder, an archive, one file, or a URI of object storage. Nothing is read before a table is asked for.
+    """Open evidence: a folder, an archive, one file, or a URI of object storage. Nothing is read before a table is used.
 
-    `workspace`: folder of the cache (default: the user's); `tz_broker`, `tz_app`: zones of what no layout fixes, as an
+    `workspace`: folder of the cache (default: the user's); `tz_broker`, `tz_app`: zones of times that have none, as an
     IANA name or `+08:00`;
     `since`, `until`: ISO times that cut every table with times; `rows`: `FILE:key=COLUMN,…` for tables whose columns
-    are guessed wrongly;
+    are recognised wrongly;
     `master`, `remote`: a Spark cluster. Raise `FileNotFoundError`, `ValueError` (an invalid zone or time),
     `WorkspaceInside`.
     """
@@ -45,7 +45,7 @@ def open_case(
     ws.usable(Path(workspace) if workspace is not None else ws.default_base(), lang, shared=shared)
     elsewhere = str(evidence) if is_remote(str(evidence)) else None
     path = fetch(elsewhere, workspace) if elsewhere else Path(evidence)
-    # Nothing is what a shell makes of a variable that is not set; it does not mean the folder somebody happens to be in.
+    # A shell makes "" of an unset variable; it does not mean the current folder.
     if not path.exists() or str(evidence) == "":
         raise FileNotFoundError(2, "No such file or folder", str(evidence))
     base = ws.base(workspace, path)

@@ -1,4 +1,4 @@
-"""What a user declares about an evidence: zones, times, columns of tables, the cluster to work on."""
+"""What a user declares about evidence: zones, times, columns of tables, the cluster to use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BAD_TIME = T("`{text}` is not an ISO time, such as 2024-05-14T10:00:00+08:00 (wi
 
 
 def instant(said: str | dt.datetime | None) -> dt.datetime | None:
-    """Return an instant; a time without an offset is in UTC. Raise `ValueError` for what is no ISO time."""
+    """Return a point in time; without an offset it is in UTC. Raise `ValueError` for an invalid ISO time."""
     if said is None or isinstance(said, dt.datetime):
         return said if said is None or said.tzinfo else said.replace(tzinfo=dt.UTC)
     try:
@@ -38,7 +38,7 @@ class Options:
     remote: str | None = None
 
     def declared(self) -> dict[str, Any]:
-        """Return what the user declared and what changes results, as the command line spells it."""
+        """Return what the user declared that changes results, spelled as on the command line."""
         said = {name: value for name, value in attrs.asdict(self).items() if value and name not in ("master", "remote")}
         return {
             name: value.isoformat()

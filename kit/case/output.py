@@ -1,7 +1,7 @@
-"""The folder named with `--out`: the kit replaces what it wrote there itself, and touches nothing else.
+"""The `--out` folder: the kit replaces what it wrote there itself and touches nothing else.
 
-A marker lists every file the kit wrote, with its size and time. New files are written into a hidden folder first and take their places at the end, so
-a command that fails leaves an earlier result as it was.
+A marker lists every file the kit wrote, with its size and time. New files are written into a hidden folder first and moved into place at the end, so
+a command that fails leaves an earlier result unchanged.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from kit.i18n import Lang, T
 
 MARKER: Final = ".rmq-kit.json"
 BUG_REPORT: Final = "bug-report.txt"
-"""Of the last run only: one that went well takes an earlier one away."""
+"""Results of the last run only: a successful run removes those of an earlier one."""
 STAGED: Final = ".rmq-kit-"
 LITTER: Final = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
-"""Files that file managers leave in every folder somebody looks at; they stay."""
+"""Files that file managers create in folders they open; they are kept."""
 
 LINK = T("{path}: a symbolic link; --out does not follow links")
 NOT_FOLDER = T("{path}: not a folder")
@@ -39,15 +39,15 @@ Written = dict[str, tuple[int, int, str]]
 
 
 class OutputRefused(ValueError):
-    """A folder that is not written to; the message is one line for the user."""
+    """The folder cannot be used; the message is one line for the user."""
 
 
 @contextlib.contextmanager
 def into(out: Path, command: str, lang: Lang = "en") -> Iterator[Path]:
-    """Hand out an empty folder; when the block ends without an error, its files take their places in `out`.
+    """Yield an empty folder; when the block ends without an error, its files are moved into `out`.
 
-    What an earlier run of `command` left in `out` is removed then. Raise `OutputRefused` where `out` is a link, is no folder, cannot be written to,
-    or holds anything the kit did not write.
+    Files of an earlier run of `command` in `out` are removed then. Raise `OutputRefused` if `out` is a link, is no folder, cannot be written to,
+    or contains anything the kit did not write.
     """
     made = not out.exists()
     check(out, lang)
@@ -68,7 +68,7 @@ def into(out: Path, command: str, lang: Lang = "en") -> Iterator[Path]:
 
 
 def fresh(out: Path, lang: Lang = "en") -> Path:
-    """Make `out`, a folder that is empty or not there yet, and return it. Raise `OutputRefused`."""
+    """Create `out`, which must be empty or absent, and return it. Raise `OutputRefused`."""
     check(out, lang)
     for path in out.iterdir() if out.exists() else ():
         raise OutputRefused(FOREIGN.say(path=str(out), name=path.name).render(lang))
@@ -80,7 +80,7 @@ def fresh(out: Path, lang: Lang = "en") -> Path:
 
 
 def check(out: Path, lang: Lang = "en", staged: str | None = None) -> None:
-    """Raise `OutputRefused` where `out` is a link, is no folder, or holds what the kit did not write. `staged`: a folder in it that is the caller's."""
+    """Raise `OutputRefused` if `out` is a link, is no folder, or contains what the kit did not write. `staged`: the caller's own folder in it."""
     if out.is_symlink():
         raise OutputRefused(LINK.say(path=str(out)).render(lang))
     if not out.exists():
@@ -98,12 +98,12 @@ def check(out: Path, lang: Lang = "en", staged: str | None = None) -> None:
 
 
 def written_by_others(out: Path, command: str) -> set[Path]:
-    """Return what other commands of the kit wrote to a folder and a run of `command` leaves there, relative to it."""
+    """Return files in a folder that other commands of the kit wrote and a run of `command` keeps, relative to it."""
     return {Path(name) for name, (*_, by) in _read(out)[0].items() if by != command and name != BUG_REPORT}
 
 
 def _files(out: Path, ours: set[str]) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield what is below `out` and no folder, links as links, in order of name; not what is in the folders `ours`, nor the marker."""
+    """Yield the files below `out`, links as links, in order of name; without those in the folders `ours` and the marker."""
     for folder, folders, names in os.walk(out):
         here = Path(folder)
         top = here == out
@@ -127,17 +127,17 @@ def _publish(out: Path, staged: Path, earlier: Written, command: str) -> None:
     for parent in sorted(
         {parent for name in gone for parent in (out / name).parents if out in parent.parents}, reverse=True
     ):
-        with contextlib.suppress(OSError):  # it holds something
+        with contextlib.suppress(OSError):  # it is not empty
             parent.rmdir()
     _write(out, {name: known for name, known in {**earlier, **new}.items() if name not in gone}, [])
 
 
 def _read(out: Path) -> tuple[Written, list[str]]:
-    """Return what the marker lists: files, and folders that runs which were killed left."""
+    """Return what the marker lists: files, and folders left by killed runs."""
     try:
         marker: dict[str, Any] = json.loads((out / MARKER).read_text(encoding="utf-8"))
         files = {str(name): (int(size), int(time), str(by)) for name, (size, time, by) in marker["files"].items()}
-        # A marker may come with a folder that somebody sent: it names nothing outside of it.
+        # A marker may come with a folder from somebody else: it must not name anything outside of it.
         files = {name: known for name, known in files.items() if not {"", ".."} & set(name.split("/"))}
         return files, [
             name
@@ -168,7 +168,7 @@ def _alone(out: Path, lang: Lang) -> Iterator[None]:
 
 
 def _forget_empty(out: Path, made: bool) -> None:
-    """Leave no marker without a result, and no folder that only this run made."""
+    """Remove a marker without a result, and a folder that only this run created."""
     if not _read(out)[0]:
         (out / MARKER).unlink(missing_ok=True)
         with contextlib.suppress(OSError):

@@ -1,6 +1,6 @@
-"""What a long piece of work is doing, and stopping it: an interrupt reaches one thread, the work has several and Spark.
+"""Progress of long work, and stopping it: an interrupt reaches one thread, but the work has several and Spark.
 
-A case has a `Progress`; nothing is shown unless somebody, the command line say, puts its own there.
+A case has a `Progress`; nothing is shown unless a caller, such as the command line, sets its own.
 """
 
 from __future__ import annotations
@@ -30,27 +30,27 @@ STAGES: Final[dict[Stage, T]] = {
 
 
 class Progress:
-    """Listens to stages: `begin` ends the one before, `step` says that one of its `total` parts is done, `end` that all is."""
+    """Listens to stages: `begin` ends the previous one, `step` means that one of `total` parts is done, `end` that everything is."""
 
     def begin(self, stage: Stage, total: int | None = None) -> None:
-        """Begin a stage; the one that is under way goes on."""
+        """Begin a stage; the base class ignores it."""
 
     def step(self) -> None:
-        """One part of the stage is done. From any thread."""
+        """Count one part of the stage as done. May be called from any thread."""
 
     def end(self) -> None:
-        """Nothing is under way any more; another stage may begin later."""
+        """End the current stage; another may begin later."""
 
 
 class Stoppable:
-    """The part of a `Case` that ends its work, and asks Spark how far it is."""
+    """The part of a `Case` that stops its work and asks Spark for its progress."""
 
     def __init__(self) -> None:
         self._stopping = threading.Event()
         self._spark: Future[SparkSession] | None = None
 
     def cancel(self) -> None:
-        """Stop what is being done, Spark's jobs and the work of other threads, as an interrupt does; the session stays usable,
+        """Stop the current work, Spark's jobs and other threads, like an interrupt; the session stays usable,
         the case after `resume`.
         """
         self._stopping.set()
@@ -59,28 +59,28 @@ class Stoppable:
         self._asked(doing.cancel)
 
     def go_on(self) -> None:
-        """Raise `KeyboardInterrupt` after `cancel`: threads that work for a case ask between two pieces of work."""
+        """Raise `KeyboardInterrupt` after `cancel`: threads that work for a case call this between two pieces of work."""
         if self._stopping.is_set():
             raise KeyboardInterrupt
 
     def resume(self) -> None:
-        """Let work begin again after `cancel`."""
+        """Allow work again after `cancel`."""
         self._stopping.clear()
 
     def begun(self) -> int:
-        """Return how many jobs Spark has begun; those of a session that starts later count from 0."""
+        """Return how many jobs Spark has started; a session that starts later counts from 0."""
         from kit.spark import doing
 
         return self._asked(doing.begun) or 0
 
     def doing(self, since: int = 0) -> Doing | None:
-        """Return what Spark is doing, jobs counted from number `since`; None where it does nothing or cannot say."""
+        """Return what Spark is doing, jobs counted from number `since`; None if it is idle or unavailable."""
         from kit.spark import doing
 
         return self._asked(lambda context: doing.doing(context, since))
 
     def _asked(self, ask: Callable[[SparkContext], R]) -> R | None:
-        """Return what Spark's context answers; None before it has started, once it is stopped, and in a remote session."""
+        """Return the answer of Spark's context; None before it starts, after it stops, and in a remote session."""
         started = self._spark
         if started is None or not started.done() or started.exception() is not None:
             return None

@@ -1,4 +1,4 @@
-"""How the system was set up, as the evidence says it: releases of brokers and clients, settings in force."""
+"""How the system was set up according to the evidence: releases of brokers and clients, settings in force."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from kit.case import brokers, scan
+from kit.case import brokers, datasets, scan
 from kit.case.brokers import Hosts
 from kit.case.memoize import per_case
 from kit.evidence.files import open_readonly
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 Known = Literal["evidence", "default"] | None
 ANY: Final[Hosts] = frozenset()
-"""Whichever broker the evidence names."""
+"""Any broker of the evidence."""
 
 _MQADMIN: Final = re.compile(
     r"brokerVersionDesc\s*:\s*(V\d+_\d+_\d+)|^\S.*\s(V\d+_\d+_\d+)(?:_SNAPSHOT)?\s.*$", re.MULTILINE
 )
 _ADDRESS: Final = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}:\d+|\[[0-9a-fA-F:]+\]:\d+")
 _ASKED: Final = re.compile(r"mqadmin \w+ .*?-b (\S+:\d+)")
-"""The command in front of an answer, with the broker it was sent to."""
+"""The command before an answer, with the broker it was sent to."""
 _CLUSTER: Final = "#Cluster Name"
 _HOME: Final = re.compile(r"rocketmq[\w-]*?(\d+\.\d+\.\d+)")
 _CONNECTED: Final = re.compile(
@@ -40,7 +40,7 @@ _CLIENT_SAYS: Final = re.compile(r"ClientVersion:\s*(V\d+_\d+_\d+)")
 _ALIASES: Final = (("mappedFile", "mapedFile"), ("MappedFile", "MapedFile"))
 
 _RANK: Final = {"getBrokerConfig": 0, "broker.log": 1, "broker.conf": 2}
-"""Which origin wins: what the running broker answers, what it printed at its start, what it was given."""
+"""Which origin wins: what the running broker answers, then what it printed at its start, then its configuration."""
 
 
 @attrs.frozen
@@ -55,7 +55,7 @@ class Client:
 
 
 class Setting(NamedTuple):
-    """A broker setting. `where`: the line that says it, None for a default; `known`: None where not even the release is known."""
+    """A broker setting. `where`: its line, None for a default; `known`: None if not even the release is known."""
 
     value: str | None
     where: Ref | None
@@ -63,7 +63,7 @@ class Setting(NamedTuple):
 
 
 def broker_versions(case: Case, hosts: Hosts = ANY) -> tuple[str, ...]:
-    """Return the releases that the evidence names for the broker at `hosts`, or for any, oldest first."""
+    """Return the releases that the evidence names for the broker at `hosts`, or for any broker, oldest first."""
     return tuple(str(v) for v in sorted(set(brokers.of_this(case, hosts, _releases(case)))))
 
 
@@ -75,7 +75,7 @@ def _releases(case: Case) -> list[tuple[Version, str, str | None]]:
         with open_readonly(item.path) as stream:
             text = stream.read(4 << 20).decode("utf-8", "replace")
         for found in _MQADMIN.finditer(text):
-            # In other tables a version stands for a client.
+            # In other tables a version is a client's.
             if found[1] or _CLUSTER in text:
                 at = _ADDRESS.search(found[0]) or _ASKED.search(text)
                 said += [(v, item.file, at and at[at.re.groups]) for v in _versions(found[1] or found[2])]
@@ -87,13 +87,9 @@ def _releases(case: Case) -> list[tuple[Version, str, str | None]]:
 
 @per_case
 def clients(case: Case) -> list[Client]:
-    table = ds.dataset(case.folder("logs"), format="parquet")
     connected = pc.match_substring(ds.field("message"), " connected, group: ") & (ds.field("source") == "broker")
-    rows = table.to_table(["file", "line", "message"], filter=connected).sort_by(
-        [("file", "ascending"), ("line", "ascending")]
-    )
     listed = []
-    for row in rows.to_pylist():
+    for row in datasets.rows(case, "logs", ["file", "line", "message"], connected):
         found = _CONNECTED.search(row["message"])
         version = Version.maybe(found["version"]) if found else None
         if found and version and found["group"] != names.ADMIN_GROUP:
@@ -106,7 +102,7 @@ def clients(case: Case) -> list[Client]:
 def client_versions(case: Case) -> tuple[str, ...]:
     said = {Version.parse(c.version) for c in clients(case)}
     created = [batch["message"] for batch in scan.hits(case, ("client-created",), ["message"], cut=False)]
-    if not created:  # a line of which the beginning was cut off
+    if not created:  # a line whose beginning was cut off
         table = ds.dataset(case.folder("logs"), format="parquet")
         named = pc.match_substring(ds.field("message"), "ClientVersion:")
         created = table.to_table(["message"], filter=named)["message"].chunks
@@ -123,7 +119,7 @@ def _versions(text: str) -> set[Version]:
 
 @per_case
 def _all_configs(case: Case) -> pa.Table:
-    """Return the settings of brokers: a broker prints hundreds each time it starts."""
+    """Return the brokers' settings: a broker prints hundreds each time it starts."""
     coded = ds.ParquetFileFormat(dictionary_columns=["file", "origin", "name"])
     table = ds.dataset(case.folder("configs"), format=coded).to_table(filter=ds.field("origin").isin(list(_RANK)))
     return table.unify_dictionaries()
@@ -131,7 +127,7 @@ def _all_configs(case: Case) -> pa.Table:
 
 @per_case
 def _addresses(case: Case) -> dict[tuple[str, str | None], str | None]:
-    """Return the address of the broker whose settings each (file, subject) holds, None where they do not say it."""
+    """Return the address of the broker whose settings each (file, subject) holds, None if unknown."""
     told: dict[tuple[str, str | None], dict[str, str]] = {}
     for row in reversed(_named(case, "brokerIP1", "listenPort")):
         told.setdefault((row["file"], row["subject"]), {})[row["name"]] = row["value"] or ""
@@ -142,7 +138,7 @@ def _addresses(case: Case) -> dict[tuple[str, str | None], str | None]:
 
 
 def _named(case: Case, *wanted: str) -> list[dict[str, Any]]:
-    """Return the settings of these names, that which wins first."""
+    """Return the settings with these names, the one that wins first."""
     return sorted(
         _all_configs(case).filter(ds.field("name").isin(list(wanted))).to_pylist(),
         key=lambda r: (_RANK[r["origin"]], bool(r["backup"]), r["file"], -(r["line"] or 0)),
@@ -150,12 +146,12 @@ def _named(case: Case, *wanted: str) -> list[dict[str, Any]]:
 
 
 def _configs(case: Case, *wanted: str) -> list[dict[str, Any]]:
-    """Return the same with the `address` of each one's broker."""
+    """Return the same with the `address` of each setting's broker."""
     return [row | {"address": _addresses(case).get((row["file"], row["subject"]))} for row in _named(case, *wanted)]
 
 
 def setting(case: Case, name: str, hosts: Hosts = ANY) -> Setting:
-    """Return what a setting of the broker at `hosts` was, or of any: as answered, printed at the last start or
+    """Return a setting of the broker at `hosts`, or of any broker: as answered, printed at the last start or
     configured; else the default of its release.
     """
     wanted = {name}

@@ -1,4 +1,4 @@
-"""The tables of a case: their columns, what each is read from, and how it is kept as Parquet in the workspace.
+"""The tables of a case: their columns, their sources, and how they are stored as Parquet in the workspace.
 
 What reads the evidence is in `kit.case.reading`.
 """
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Task:
-    """Something to read. `name` says what (`kit.spark.sources.part_name`), None for what is read anew each time."""
+    """Something to read. `name` identifies it (`kit.spark.sources.part_name`), None if it is read again each time."""
 
     read: Callable[[], Iterable[pa.RecordBatch]]
     name: str | None = None
@@ -59,7 +59,7 @@ OPS: Final = pa.schema(
         ("tags", pa.string()),
     ]
 )
-"""One row for each half message an op record ends: 5.x writes several into one body (`transactionOpMsgMaxSize`)."""
+"""One row for each half message that an op record ends: 5.x writes several into one body (`transactionOpMsgMaxSize`)."""
 
 
 READS: Final[dict[str, tuple[str, ...]]] = {
@@ -76,17 +76,17 @@ READS: Final[dict[str, tuple[str, ...]]] = {
     "network": ("network",),
     "threads": ("thread_dump", "mqadmin", "log", "text"),
 }
-"""Kinds of files each table is read from."""
+"""The kinds of files from which each table is read."""
 BY_SPARK: Final = frozenset({"messages", "skipped", "ops", "traces", "consumequeue", "index", "logs"})
 NEEDS: Final[dict[str, tuple[str, ...]]] = {"configs": ("logs",), "ops": ("messages",)}
-"""Tables that others are worked out from."""
+"""Tables from which others are derived."""
 DATED: Final = frozenset({"offsets", "admin"})
-"""Tables in which the time of change of a file says when something was so."""
+"""Tables in which a file's modification time is the time of its content."""
 
 
 @attrs.frozen
 class Spec:
-    """A table: its columns, the times that `since` and `until` cut, and whether its times depend on zones."""
+    """A table: its columns, the times cut by `since` and `until`, and whether its times depend on zones."""
 
     schema: pa.Schema
     time: str | None = None
@@ -117,9 +117,9 @@ def specs() -> dict[str, Spec]:
 
 
 def key(name: str, found: Inventory, options: str, settled: Mapping[str, zones.Zone] | None) -> str:
-    """Return the name of a table's folder: whatever changes its content changes the name, and nothing else does.
+    """Return the name of a table's folder: it changes exactly when the table's content does.
 
-    `options`: their digest; `settled`: zones by file, None for a table whose times need none.
+    `options`: their digest; `settled`: zones by file, None for a table whose times need no zone.
     """
     items = [i for i in found.items if i.kind in READS[name]]
     said: list[Any] = [
@@ -140,8 +140,8 @@ def write(
     read: Callable[[Path], DataFrame | Sequence[Task]],
     go_on: Callable[[], None],
 ) -> Path:
-    """Write a table unless it is there, or in the cache for another evidence; return its folder. An empty table has one
-    file with its columns. `go_on` is asked while it is read, and raises to end that.
+    """Write a table unless it exists, or is in the cache for another evidence set; return its folder. An empty table has one
+    file with its columns. `go_on` is called while it is read, and raises to stop.
     """
     with place.writing(name) as part:
         if part is not None and not place.adopt(name, part):
@@ -183,7 +183,7 @@ def _write_one(folder: Path, number: int, schema: pa.Schema, task: Task, go_on: 
 def _fitting(
     read: Iterable[pa.RecordBatch], schema: pa.Schema, folder: Path, go_on: Callable[[], None]
 ) -> Iterator[pa.RecordBatch]:
-    """Yield batches in the columns of their table; one with a value that has no place there is left out and noted."""
+    """Yield batches with the columns of their table; a batch with a value that does not fit is left out and noted."""
     for batch in read:
         go_on()
         try:
@@ -195,12 +195,12 @@ def _fitting(
 
 
 def _coded_as(given: pa.Schema, wanted: pa.Schema) -> pa.Schema:
-    """Return `wanted` with the columns dictionary-coded that are given so."""
+    """Return `wanted`, dictionary-coded for the columns that are given so."""
     return pa.schema([given.field(f.name) if pa.types.is_dictionary(given.field(f.name).type) else f for f in wanted])
 
 
 def changed(name: str, found: Inventory, unread: Unread) -> None:
-    """Note the files of a table that were removed, or became shorter, after the evidence was looked at."""
+    """Note the files of a table that were removed, or became shorter, after the inventory."""
     for item in found.of_kind(*READS[name], replicas=False):
         try:
             left = Path(item.path).stat().st_size
@@ -212,7 +212,7 @@ def changed(name: str, found: Inventory, unread: Unread) -> None:
 
 
 def between(frame: DataFrame, column: str | None, since: dt.datetime | None, until: dt.datetime | None) -> DataFrame:
-    """Leave out what is before `since` or after `until`; rows without a time stay."""
+    """Drop rows before `since` or after `until`; rows without a time stay."""
     for limit, sign in ((since, 1), (until, -1)):
         if column is not None and limit is not None:
             time, bound = F.col(column), F.lit(limit)
@@ -221,7 +221,7 @@ def between(frame: DataFrame, column: str | None, since: dt.datetime | None, unt
 
 
 def countable(name: str, folder: Path, frame: DataFrame) -> DataFrame:
-    """Set the times of a table in `folder` that are before 1678 or after 2261 to null; one without any stays as it is."""
+    """Set times before 1678 or after 2261 to null in a table in `folder`; a table without any is returned unchanged."""
     columns = [field.name for field in specs()[name].schema if pa.types.is_timestamp(field.type)]
     first, last = (EPOCH + dt.timedelta(milliseconds=ms) for ms in (NANO_FIRST_MS, NANO_LAST_MS))
     for column in columns:
@@ -231,7 +231,7 @@ def countable(name: str, folder: Path, frame: DataFrame) -> DataFrame:
 
 
 def _bounds(folder: Path, column: str) -> Iterator[tuple[dt.datetime, dt.datetime]]:
-    """Yield the least and greatest time of each part of a table, as its files say; nothing else of them is read."""
+    """Yield the minimum and maximum time of each part of a table, from its files' statistics; nothing else is read."""
     for path in folder.glob("*.parquet"):
         said = pq.read_metadata(path)
         for group in map(said.row_group, range(said.num_row_groups)):

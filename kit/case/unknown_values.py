@@ -1,6 +1,6 @@
-"""Values of the evidence that no column can hold: times beyond what can be counted, numbers beyond 64 bits.
+"""Values of the evidence that no column can hold: times out of range, numbers beyond 64 bits.
 
-They are null in the tables; what was printed still is beside them (`ts_text`, `time_text`, `cells`).
+They are null in the tables; the printed text is in other columns (`ts_text`, `time_text`, `cells`).
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _PRINTED: Final = {
 }
 """Tables with a time and the text it was read from."""
 _FULL: Final = r"^\W?\d{4}[-/.年]\d|^-?\d(\.\d+)?[eE]\+?\d+$|^-?\d{14,}$|^-?\d+ (s|ms|us|ns)$"
-"""A date with its year, or a number far too large: other texts (a time of day, `N/A`) say no time to begin with."""
+"""A date with its year, or a number far too large: other texts (a time of day, `N/A`) are no full time anyway."""
 _LARGE: Final = re.compile(r"\s*[+-]?(\d{10,}|\d+(\.\d*)?[eE]\+?\d+)(\.\d*)?\s*")
 
 
 def of(case: Case) -> dict[str, int]:
-    """Return how many values of each file are out of range; files without any are left out."""
+    """Return how many values of each file are out of range, without files that have none."""
     counts: Counter[str] = Counter()
     for table, (value, text) in _PRINTED.items():
         rows = _with_null(case.folder(table), value, ["file", text])
@@ -50,7 +50,7 @@ def of(case: Case) -> dict[str, int]:
 
 
 def _with_null(folder: Path, name: str, columns: list[str]) -> pa.Table:
-    """Return the rows of a table in which a column is null; only the parts that have any are read."""
+    """Return the rows of a table with null in a column; only row groups that have any are read."""
     found = []
     for path in folder.glob("*.parquet"):
         with pq.ParquetFile(path) as file:

@@ -1,4 +1,4 @@
-"""Places of the evidence that could not be read: they end a command with exit code 3."""
+"""Places of the evidence that could not be read: a command then ends with exit code 3."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 import pyarrow.dataset as ds
 
-from kit.case import unknown_values
+from kit.case import datasets, unknown_values
 from kit.case.reading import small_tables
 from kit.i18n import T
 
@@ -18,15 +18,15 @@ SPANS: Final = {
     "truncated": T("{file}: bytes {start}–{end} truncated"),
     "corrupt": T("{file}: bytes {start}–{end} corrupt"),
 }
-BROKEN_CONFIG = T("{file}: damaged JSON, not read")
+BROKEN_CONFIG = T("{file}: invalid JSON, not read")
 DISAGREE = T("{file}: differs from {other}, a copy of the same commitlog")
 NOT_READ = T("{file}: {why}")
-OUT_OF_RANGE = T("{file}: {count} times or numbers out of range, taken as unknown")
+OUT_OF_RANGE = T("{file}: {count} times or numbers out of range, treated as unknown")
 
 
 @attrs.frozen
 class Damage:
-    """A place of the evidence that could not be read. `start`/`end`: bytes, None where it is the whole file."""
+    """A place of the evidence that could not be read. `start`/`end`: bytes, None for the whole file."""
 
     file: str
     what: str
@@ -39,13 +39,12 @@ class Damage:
 
 
 def of(case: Case) -> list[Damage]:
-    """Return what of the evidence is truncated, corrupt or could not be read, in order of file."""
+    """Return which parts of the evidence are truncated, corrupt or unreadable, in order of file."""
     found, lang = case.found, case.lang
-    skipped = ds.dataset(case.folder("skipped"), format="parquet").to_table(filter=ds.field("reason").isin(list(SPANS)))
+    skipped = datasets.rows(case, "skipped", where=ds.field("reason").isin(list(SPANS)))
     lost = [Damage(r.file, r.reason, NOT_READ.say(file=r.file, why=r.say(lang)).render(lang)) for r in case.unread()]
     lost += [
-        Damage(r["file"], r["reason"], SPANS[r["reason"]].say(**r).render(lang), r["start"], r["end"])
-        for r in skipped.to_pylist()
+        Damage(r["file"], r["reason"], SPANS[r["reason"]].say(**r).render(lang), r["start"], r["end"]) for r in skipped
     ]
     lost += [
         Damage(file, "corrupt", BROKEN_CONFIG.say(file=file).render(lang))

@@ -28,12 +28,12 @@ class Cause(Protocol):
     LOOKS_LIKE: tuple[tuple[str, T], ...]
     """Slugs of causes that leave the same trace, and what tells this one apart from them."""
     FIGURES: dict[str, Figure]
-    """The numbers it gives, in the order a reader sees them: what each counts, and which harm it is."""
+    """The numbers it reports, in the order a reader sees them: what each counts, and which harm it is."""
     examine: Callable[[Case], Finding]
 
 
 def leads_to() -> dict[str, tuple[str, ...]]:
-    """Return {cause: the causes it explains}: what modules that explain others say in `LEADS_TO`, by slug."""
+    """Return {cause: the causes it explains}, by slug, from the `LEADS_TO` of each module."""
     return {cause.SLUG: getattr(cause, "LEADS_TO", ()) for cause in discover()}
 
 

@@ -1,8 +1,8 @@
-"""What rings while it happens: each cause module says in `ALERTS` which known texts and records are its first signs.
+"""Live alerts: each cause module lists in `ALERTS` the known texts and records that are its first signs.
 
 A sign is the slug of a known log text, `problem:` and the slug of a known problem, `stage:` and the stage of a stored
-record, or what is worked out from offsets (`LAG_GROWS`, `QUEUE_STANDS`) and disks (`DISK_FULL`). Nothing here looks for a
-text: signs are what the readers of logs and stores found anyway.
+record, or what is computed from offsets (`LAG_GROWS`, `QUEUE_STANDS`) and disks (`DISK_FULL`). Nothing here searches for a
+text: signs are what the readers of logs and stores find anyway.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ QUEUE_STANDS: Final = "lag:queue-stands"
 DISK_FULL: Final = "disk:full"
 """Values: path. The disk of a store is so full that a broker refuses messages, or will be soon."""
 LONGEST: Final = 600.0
-"""Seconds in which the entries of a known problem must come at least."""
+"""Shortest time, in seconds, within which the entries of a known problem must come."""
 
 
 @attrs.frozen
 class Alert:
-    """One sign of a cause, and from when on it rings.
+    """One sign of a cause, and when it rings.
 
     It rings when `least` occurrences within `within` seconds span at least `lasts` seconds. `step` is the id of the cause's step that it shows. `by`:
     values (of the text's pattern, or `file`) that must be the same; `differ`: a value of which there must be two; `when`: which occurrences count, by
-    their values (`thread` among them); `clears`: one for which this holds shows that the others of its key mean nothing; `also`: a sign that must
-    come with the same values of `by` in the same time; `without`: known texts in whose entries it means something else; `grows`: the time in which it
-    doubles says something; `steady`: it is seen again and again without getting worse.
+    their values (`thread` among them); `clears`: an occurrence for which this is true makes the others of its key harmless; `also`: a sign that must
+    come with the same values of `by` in the same time; `without`: known texts in whose entries it means something else; `grows`: alert when it doubles within
+    this time; `steady`: it is seen again and again without getting worse.
     """
 
     sign: str
@@ -62,13 +62,13 @@ class Alert:
 
     @property
     def needs_values(self) -> bool:
-        """Tell whether counting entries is not enough."""
+        """Return whether the values of the entries are needed, not only their number."""
         return bool(self.by or self.differ or self.when or self.clears or self.also or self.without)
 
 
 @attrs.frozen
 class Rule:
-    """An alert and the cause it points to. `name` tells it from all others, across runs."""
+    """An alert and the cause it points to. `name` is unique and stays the same across runs."""
 
     cause: str
     alert: Alert
@@ -80,7 +80,7 @@ class Rule:
 
 @cache
 def rules() -> tuple[Rule, ...]:
-    """Return what every cause declares, and a rule for each known problem: its own number of entries and duration."""
+    """Return the rules of every cause, and one for each known problem with its own number of entries and duration."""
     declared = [Rule(module.SLUG, alert) for module in causes.discover() for alert in getattr(module, "ALERTS", ())]
     return (*declared, *(Rule(problem.slug, _of(problem)) for problem in SEARCHED))
 

@@ -1,4 +1,4 @@
-"""Hazards that the code and configuration of applications show before anything happens: client ids, subscriptions, listeners, start offsets."""
+"""Hazards in the code and configuration of applications, before anything happens: client ids, subscriptions, listeners, start offsets."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ if TYPE_CHECKING:
 
 FIXED_NAME: Final = T("instanceName is fixed: {name}")
 FIXED_NAME_BECOMES: Final = T(
-    "every process with it on one address has the same client id: in one group they pull the same queues, and others are pulled by nobody"
+    "all processes with it on one address have the same client id: in one group they pull the same queues, and nobody pulls the others"
 )
 FIXED_NAME_SET: Final = T(
-    "no instanceName (clients of 4.9.0 or later make a unique one), or one with the host and the process in it"
+    "no instanceName (clients of 4.9.0 or later make a unique one), or one that contains host and process"
 )
 FIXED_IP: Final = T("clientIP is fixed: {address}")
 FIXED_IP_BECOMES: Final = T(
-    "the same address on every host: before 4.9.0 two hosts whose processes have one id get the same client id"
+    "the same address on every host: before 4.9.0 two hosts whose processes have the same pid get the same client id"
 )
 FIXED_IP_SET: Final = T("no clientIP, or the address of the host it runs on")
 DIFFER: Final = T("group {group} subscribes to {one} here and to {other} in {place}")
 DIFFER_BECOMES: Final = T(
-    "the broker keeps one subscription of a group: messages of the others are filtered away, or their queues are pulled by nobody"
+    "the broker keeps one subscription per group: messages of the others are filtered out, or nobody pulls their queues"
 )
 DIFFER_SET: Final = T("a consumer group for each subscription")
 ORDERED: Final = T("the ordered consumer of group {group} has no maxReconsumeTimes")
-ORDERED_BECOMES: Final = T("a message that always fails is tried again every second without end, and holds its queue")
+ORDERED_BECOMES: Final = T("a message that always fails is retried every second for ever and blocks its queue")
 ORDERED_SET: Final = T(
-    "maxReconsumeTimes, where its key may go on without this message; else an alarm on one queue that lags"
+    "maxReconsumeTimes, if its key can go on without this message; otherwise an alarm on a single queue that lags"
 )
 LONG: Final = T("consumeTimeout={minutes} minutes")
 LONG_BECOMES: Final = T(
-    "a listener that does not return holds the offset of its queue so long; a restart delivers all that was handled behind it again"
+    "a listener that does not return holds back the offset of its queue that long; a restart delivers everything handled after it again"
 )
 LONG_SET: Final = T("the default of 15 minutes or less, and a time-out on every call in the listener")
 FEW: Final = T("maxReconsumeTimes={times}")
@@ -49,18 +49,18 @@ FEW_BECOMES: Final = T("a message that fails for a moment becomes a dead letter"
 FEW_SET: Final = T("enough retries to outlast what the listener calls; the default is 16")
 FROM_LAST: Final = T("CONSUME_FROM_LAST_OFFSET for group {group}")
 FROM_LAST_BECOMES: Final = T(
-    "the first start of a new group skips all that is stored in queues whose first files are deleted, and takes all of the others"
+    "the first start of a new group skips everything stored in queues whose first files are deleted, and consumes all of the others"
 )
 FROM_LAST_SET: Final = T(
     "set the group's offsets with resetOffsetByTime before it goes live; nothing to do for a group that has offsets"
 )
 SERIAL: Final = T("the listener is synchronized")
-SERIAL_BECOMES: Final = T("one message at a time whatever the number of threads: the group falls behind")
+SERIAL_BECOMES: Final = T("one message at a time, however many threads there are: the group falls behind")
 SERIAL_SET: Final = T("no lock around the whole listener")
 ONE_THREAD: Final = T("{name}={threads}")
 PAUSE: Final = T("pullInterval={ms} ms")
 PAUSE_BECOMES: Final = T(
-    "each queue gives at most one pull (32 messages) in that time: the group falls behind under load"
+    "each queue is pulled at most once (32 messages) in that time: the group falls behind under load"
 )
 PAUSE_SET: Final = T("pullInterval=0")
 SOME: Final = T("(not written out)")
@@ -73,7 +73,7 @@ _OWN: Final = re.compile(r"(?i)^(?:DEFAULT|\d*)$|pid|uuid|random|host|nano|time"
 
 
 def found(case: Case) -> Iterable[Hazard]:
-    """Return what the sources and settings of applications among the evidence show; nothing if absent."""
+    """Return the hazards in the application sources and settings of the evidence; nothing if absent."""
     clients = client_settings.clients(case)
     for file, client in clients:
         yield from _ids(file, client)
@@ -127,7 +127,7 @@ def _slow(file: str, said: dict[str, Value]) -> Iterable[Hazard]:
 
 
 def _subscriptions(clients: list[tuple[str, Client]]) -> Iterable[Hazard]:
-    """Yield groups that two places describe with different subscriptions."""
+    """Yield groups whose subscription differs between two places."""
     by_group: dict[str, list[tuple[str, Client]]] = defaultdict(list)
     for file, client in clients:
         if client.consumer and client.group and client.subscriptions:

@@ -1,4 +1,4 @@
-"""What to collect next: each kind of evidence that could decide, why, and the exact command that fetches it.
+"""What to collect next: each kind of evidence that would decide, why, and the exact command that fetches it.
 
 Paths are the defaults of a stock installation (`broker.conf` may say otherwise); commands only read.
 """
@@ -39,7 +39,7 @@ WHEN = T("{start} to {end} UTC")
 ON = T("hosts {hosts}")
 BOTH = T("{hosts}, {when}")
 HOSTS: Final = 5
-"""Hosts that a request names; of more, none: then it is a matter of a fleet, not of a list."""
+"""Most hosts that a request lists; with more it names none."""
 MARGIN: Final = dt.timedelta(minutes=5)
 OF_TOPIC: Final = " -t TOPIC"
 ONE_TOPIC: Final = " --topic TOPIC"
@@ -48,7 +48,7 @@ BETWEEN: Final = "BETWEEN … AND …"
 WINDOW: Final = " --since … --until …"
 NEXT_TIME: Final = "iostat -dxt 1 60 > iostat.txt; vmstat -t 1 60 > vmstat.txt"
 SAR: Final = "for f in {files}; do S_TIME_FORMAT=ISO LC_ALL=C sar -A -f $f; done > sar.txt 2>/dev/null"
-"""What sysstat kept of a day: /var/log/sa on Red Hat, /var/log/sysstat on Debian; DD is the day of the month."""
+"""sysstat's file of a day: /var/log/sa on Red Hat, /var/log/sysstat on Debian; DD is the day of the month."""
 GC_LOGS: Final = "cp -p /dev/shm/rmq_broker_gc*.log* ~/rmq_broker_gc*.log* . 2>/dev/null"
 """distribution/bin/runbroker.sh: /dev/shm on Linux, the home elsewhere."""
 
@@ -57,7 +57,7 @@ CONSUMER = T("consumer")
 
 
 class _Artefact(NamedTuple):
-    """Something to collect with one command. Called with a reason, it asks for it."""
+    """Something to collect with one command. Calling it with a reason returns the request."""
 
     what: T
     command: str
@@ -75,8 +75,8 @@ def _collected(options: str, host: str) -> str:
     )
 
 
-# Of the commitlog the files of the window, never the whole store: the script looks at free space and only reads. Of the host what it kept of the
-# time in question (`sar -f`, GC logs); where no time is known, what to run the next time.
+# Only the commitlog files of the window, never the whole store: the script checks free space and only reads. From the host, what it recorded during the
+# time in question (`sar -f`, GC logs); if no time is known, what to run next time.
 commitlog = _Artefact(
     T("the commitlog files of the broker"), _collected(f"{WINDOW}{ONE_TOPIC}", "BROKER_HOST"), "broker"
 )
@@ -116,7 +116,7 @@ sends = _Artefact(
     "client",
 )
 deliveries = _Artefact(
-    T("what each consumer wrote down about the messages it handled, as CSV"),
+    T("what each consumer recorded about the messages it handled, as CSV"),
     f"SELECT keys, uniq_key, result, handled_at FROM deliveries WHERE handled_at {BETWEEN}  -- as CSV",
     "client",
 )
@@ -154,7 +154,7 @@ def lookup(command: str, why: Sentence) -> Missing:
 
 
 def topic_route(why: Sentence, topic: str | None = None) -> Missing:
-    """Ask for what the name server gives to clients; `topic` None: the one that `placed` finds."""
+    """Request the route that the name server gives to clients; `topic` None: the one that `placed` finds."""
     command = "mqadmin clusterList -n NAMESRV:9876 > clusterList.txt; mqadmin topicRoute -n NAMESRV:9876 -t TOPIC > topicRoute.txt"
     return Missing(ROUTE, why, _of_topic(command, topic))
 
@@ -180,7 +180,7 @@ def _group(group: str | None) -> str:
 
 
 def consumer_progress(group: str | None, why: Sentence) -> Missing:
-    """Ask for the positions of a group at two times; `group` None: whichever it is about."""
+    """Request the offsets of a group at two times; `group` None: the one that `placed` finds."""
     progress = f"mqadmin consumerProgress -n NAMESRV:9876 -g {_group(group)}"
     command = f"{progress} > consumerProgress-1.txt; sleep 60; {progress} > consumerProgress-2.txt"
     copies = "cp -p ~/store/config/consumerOffset.json consumerOffset-$(date +%Y%m%dT%H%M%S).json"
@@ -193,13 +193,13 @@ def consumer_connection(group: str | None, why: Sentence) -> Missing:
 
 
 def consumer_status(group: str | None, why: Sentence) -> Missing:
-    """Ask for the running info of every client, with its stacks; the command writes a file for each below its folder."""
+    """Request the running info of every client, with its stacks; the command writes a file for each below its folder."""
     command = f"mqadmin consumerStatus -n NAMESRV:9876 -g {_group(group)} -s true > consumerStatus.txt"
     return Missing(RUNNING, why, command, "broker")
 
 
 def placed(case: Case, findings: Iterable[Finding]) -> None:
-    """Say in each request on which hosts and for what time, and fill its command in, as far as the evidence shows it: the time of what was found,
+    """Add hosts and time to each request and fill in its command, as far as the evidence shows them: the time of what was found,
     some minutes around it; store path, name server, address of the broker, the only topic and the only consumer group.
     """
     every = list(findings)
@@ -226,7 +226,7 @@ def placed(case: Case, findings: Iterable[Finding]) -> None:
 
 
 def widened(window: tuple[dt.datetime, dt.datetime] | None) -> tuple[dt.datetime, dt.datetime] | None:
-    """Return the time to look at: some minutes more on either side; None for the edges of the calendar, where no host has logs."""
+    """Return the time to look at: some minutes more on either side; None at the edges of the calendar, where no host has logs."""
     try:
         return (window[0] - MARGIN, window[1] + MARGIN) if window else None
     except OverflowError:
@@ -234,8 +234,8 @@ def widened(window: tuple[dt.datetime, dt.datetime] | None) -> tuple[dt.datetime
 
 
 def filled(command: str, names: Mapping[str, str], window: tuple[dt.datetime, dt.datetime] | None) -> str:
-    """Return a command with what is known put in for its placeholders (`names`: placeholder → value, quoted here), and
-    for the time of `window` (UTC), where there is one.
+    """Return a command with its placeholders replaced where the value is known (`names`: placeholder → value, quoted here), and
+    with the time of `window` (UTC), if any.
     """
     if window is not None:
         start, end = window
@@ -251,7 +251,7 @@ def filled(command: str, names: Mapping[str, str], window: tuple[dt.datetime, dt
 
 
 def _names(case: Case, hosts: list[str]) -> dict[str, str]:
-    """Return what the placeholders of commands stand for here."""
+    """Return the value of each placeholder that this evidence shows."""
     found = {"~/store": _said(case, "storePathRootDir"), "NAMESRV:9876": _said(case, "namesrvAddr")}
     if len(hosts) == 1:
         found |= {"BROKER_HOST": hosts[0], "BROKER:10911": f"{hosts[0]}:{_said(case, 'listenPort') or 10911}"}
@@ -275,7 +275,7 @@ def _group_of(case: Case) -> str | None:
 
 
 def _topic(case: Case) -> str | None:
-    """Return the only topic of users whose records are here, None where there are several or none."""
+    """Return the only user topic with records here, None where there are several or none."""
     seen: set[str] = set()
     for batch in ds.dataset(case.folder("messages"), format="parquet").to_batches(columns=["topic"]):
         seen |= {topic for topic in pc.unique(batch["topic"]).to_pylist() if topic and not _own(topic)}
@@ -303,7 +303,7 @@ def _where(hosts: list[str], window: tuple[dt.datetime, dt.datetime] | None) -> 
 
 
 def _hosts(case: Case, column: str) -> list[str]:
-    """Return the distinct addresses in a column of the records, without their ports; without Spark: it is a look at one column."""
+    """Return the distinct addresses in a column of the records, without their ports. It reads one column and needs no Spark."""
     seen: set[Any] = set()
     for batch in ds.dataset(case.folder("messages"), format="parquet").to_batches(columns=[column]):
         seen |= set(pc.unique(batch[column]).to_pylist())

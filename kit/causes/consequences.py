@@ -1,4 +1,4 @@
-"""Which confirmed cause explains which: `LEADS_TO` of the causes, where the times allow it."""
+"""Which confirmed cause explains which: the causes' `LEADS_TO`, where the times allow it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kit.formats.printed_times import utc
 
 
 def explained_by(findings: Sequence[Finding]) -> dict[str, tuple[str, ...]]:
-    """Return {cause: the confirmed causes of which it is a consequence}, for the causes seen (confirmed or suspected).
+    """Return {cause: the confirmed causes it follows from}, for the causes seen (confirmed or suspected).
 
     A cause explains another that it leads to, or whose finding names it, unless the other was over before it began.
     """
@@ -30,19 +30,19 @@ def explained_by(findings: Sequence[Finding]) -> dict[str, tuple[str, ...]]:
 
 
 def _in_time(cause: Finding, result: Finding) -> bool:
-    """Tell whether the result can follow the cause: it is not over before the cause began. Unknown times allow it."""
+    """Return whether the result can follow the cause: it did not end before the cause began. Unknown times allow it."""
     if cause.window is None or result.window is None:
         return True
     return utc(result.window[1]) >= utc(cause.window[0])
 
 
 def ordered(findings: Sequence[Finding], explained: Mapping[str, Sequence[str]]) -> list[Finding]:
-    """Return the confirmed root causes: what explains others before what it explains, then by harm."""
+    """Return the confirmed root causes: each before those it explains, then by harm."""
     confirmed = {f.cause: f for f in findings if f.kind == "root_cause" and f.verdict == "confirmed"}
     explaining = {cause for slug in confirmed for cause in explained.get(slug, ())}
 
     def depth(slug: str, before: frozenset[str] = frozenset()) -> int:
-        """Return how many causes lie before this one; a circle is cut."""
+        """Return how many causes precede this one; cycles are cut."""
         causes = [c for c in explained.get(slug, ()) if c in confirmed and c not in before]
         return max((depth(c, before | {slug}) + 1 for c in causes), default=0)
 

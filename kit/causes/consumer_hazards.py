@@ -1,4 +1,4 @@
-"""Hazards of consumer groups that show before anything happened: client ids that others will have too, and differing subscriptions."""
+"""Hazards of consumer groups, before anything happens: client ids that can clash, and differing subscriptions."""
 
 from __future__ import annotations
 
@@ -16,28 +16,26 @@ if TYPE_CHECKING:
     from kit.case.case import Case
 
 SAME_ID: Final = T("client id {id} is used in {places}")
-SAME_ID_BECOMES: Final = T(
-    "two processes with it in one group pull the same queues, and other queues are pulled by nobody"
-)
+SAME_ID_BECOMES: Final = T("two processes with it in one group pull the same queues, and nobody pulls the others")
 SAME_ID_SET: Final = T("an instanceName of its own for each process, or none with clients of 4.9.0 or later")
 LOW_PID: Final = T("client id {id}: its instance name is the process id of a container")
 LOW_PID_BECOMES: Final = T("another container with the same inner address gets the same client id")
 DIFFER: Final = T("clients of group {group} subscribe differently: {one} and {other}")
-DIFFER_BECOMES: Final = T("messages that some client subscribes to are handled by nobody")
+DIFFER_BECOMES: Final = T("nobody handles some of the messages that a client subscribes to")
 DIFFER_SET: Final = T("one consumer group for each subscription, or the same code in all processes of the group")
 OLD: Final = T(
     "the next message of group {group} on {topic} is {hours} h older than the newest; files are kept {kept} h"
 )
-OLD_BECOMES: Final = T("what is deleted before the group comes to it is skipped, and nothing brings it back")
+OLD_BECOMES: Final = T("messages deleted before the group reaches them are skipped and cannot be recovered")
 OLD_SET: Final = T("a longer fileReservedTime until the group has caught up; an alarm on the age of its next message")
 NEAR: Final = 0.5
-"""Part of fileReservedTime from which on the age of a group's next message is worth a word."""
+"""Share of fileReservedTime from which the age of a group's next message is reported."""
 CONTAINER: Final = re.compile(r"^(?:172\.1[7-9]\.|172\.2\d\.|10\.0\.2\.|192\.168\.)\S*@(?P<pid>\d{1,2})$")
 """Inner addresses of container networks, with a process id as small as those in a namespace of their own."""
 
 
 def found(case: Case) -> Iterable[Hazard]:
-    """Return what client logs and running info files show; nothing if absent."""
+    """Return the hazards in client logs and running info files; nothing if absent."""
     if not any(item.kind in TEXTS for item in case.found.items):
         return
     by_id: dict[str, list[facts.Said]] = {}
@@ -62,7 +60,7 @@ def found(case: Case) -> Iterable[Hazard]:
 
 
 def near_deletion(case: Case, seen: Known) -> list[Hazard]:
-    """Return the groups whose next message is at least half as old as files are kept: what is deleted before it is consumed is skipped."""
+    """Return the groups whose next message is older than half of fileReservedTime: messages deleted before they are consumed are skipped."""
     kept = min((h for broker in seen.brokers if (h := broker.settings.number("fileReservedTime"))), default=None)
     return [
         Hazard(

@@ -1,7 +1,7 @@
 """Hazards in configuration and names, before or after an incident: what, where, what it can become, what to set.
 
 Rules look at a `kit.analysis.deployment.Known`; facts (limits, defaults, contradictions, faults by release) are those of `kit.rocketmq`. What a
-release ships with is a `note`, what somebody set or named a `hazard`.
+release ships with is a `note`; what somebody set or named is a `hazard`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 NEAR: Final = 10
-"""Characters below a limit from which a name is worth a note: a longer tag or a new suffix takes them."""
+"""A name this many characters below a limit gets a note: a longer tag or a new suffix uses them up."""
 
 BY_DEFAULT: Final = T("default of {version}")
 THE_RELEASE: Final = T("the release")
@@ -39,7 +39,7 @@ NEW_NAME: Final = T("write {name}")
 REMOVE: Final = T("remove it")
 MISSPELT: Final = T("{name}: differs from {right} in upper and lower case only; the broker ignores it silently")
 MISFIT: Final = T("{name}={value}: not a number; the broker ignores it silently")
-A_NUMBER: Final = T("a plain number ({unit}); nothing may follow it, no comment either")
+A_NUMBER: Final = T("a plain number ({unit}); nothing may follow it, not even a comment")
 
 RETRY_LONG: Final = T("retry topic %RETRY% + {group}: {length} {unit}, {limit} allowed")
 RETRY_NEAR: Final = T("retry topic %RETRY% + {group}: {length} {unit}, close to the {limit} allowed")
@@ -61,7 +61,7 @@ UNREADABLE_BECOMES: Final = T("nobody can consume its dead letters")
 IMMUNE: Final = T("CHECK_IMMUNITY_TIME_IN_SECONDS={seconds}")
 IMMUNE_LONG: Final = T("as long as fileReservedTime ({hours} h): skipped as too old before its first check")
 IMMUNE_LATE: Final = T("from 5.1.1 on a commit later than this is refused (code 604) and left to the check")
-IMMUNE_SET: Final = T("seconds above the longest local transaction and far below fileReservedTime")
+IMMUNE_SET: Final = T("seconds, more than the longest local transaction takes and far below fileReservedTime")
 
 
 @attrs.frozen
@@ -89,13 +89,13 @@ class Checkup:
 
 
 def of_files(path: Path, version: Version | None = None) -> Checkup | None:
-    """Examine an evidence that is configuration only; None where it is more than that."""
+    """Examine evidence that is configuration only; None if it is more than that."""
     seen = deployment.from_files(path, version)
     return None if seen is None else checkup(seen)
 
 
 def of_case(case: Case, version: Version | None = None) -> Checkup:
-    """Examine everything of a case. Spark starts for a large evidence, and where transactions are stored: who answers whose checks is there."""
+    """Examine a whole case. Spark starts for large evidence, and where transactions are stored: they show who answers whose checks."""
     more = [*hazards.of_causes(case), *consumer_hazards.found(case), *client_code.found(case)]
     more += consumer_hazards.near_deletion(case, seen := deployment.from_case(case, version))
     return checkup(seen, more, release_advice.named(results.load(case)))
@@ -111,7 +111,7 @@ def checkup(seen: Known, more: Iterable[Hazard] = (), causes: Collection[str] = 
         first.setdefault((hazard.slug, hazard.what.render()), hazard)
     ranked = sorted(first.values(), key=lambda h: (h.grade == "note", h.slug, h.where("en")))
     releases = {"broker": seen.broker_versions, "client": seen.client_versions}
-    # What the settings and names will become counts as found: its faults come first as well.
+    # What a setting or name will lead to counts as found: its faults come first as well.
     fitting = {*causes, *(hazard.cause for hazard in ranked if hazard.grade == "hazard" and hazard.cause)}
     return Checkup(tuple(ranked), release_advice.advise(releases, fitting), seen)
 
@@ -120,21 +120,15 @@ def checkup(seen: Known, more: Iterable[Hazard] = (), causes: Collection[str] = 
 
 
 def _settings(broker: Broker) -> Iterable[Hazard]:
-    """Yield what somebody wrote that the broker does not take."""
+    """Yield settings that the broker ignores."""
     right = {name.lower(): name for name in PARAMETERS}
     for name in sorted(broker.written):
         value, place = broker.settings.given[name], broker.places[name]
         parameter = PARAMETERS.get(name)
         if parameter is None:
             if meant := right.get(name.lower()):
-                yield Hazard(
-                    "misspelt",
-                    MISSPELT.say(name=name, right=meant),
-                    place,
-                    "",
-                    _default(broker, meant),
-                    NEW_NAME.say(name=meant),
-                )
+                what, instead = MISSPELT.say(name=name, right=meant), NEW_NAME.say(name=meant)
+                yield Hazard("misspelt", what, place, "", _default(broker, meant), instead)
         elif config.ignored(name, broker.settings.version):
             newer = ALIASES.get(name)
             what = NOT_READ.say(name=name, version=str(broker.settings.version))
@@ -147,14 +141,8 @@ def _settings(broker: Broker) -> Iterable[Hazard]:
                 NEW_NAME.say(name=newer) if newer else REMOVE,
             )
         elif config.misfit(name, value):
-            yield Hazard(
-                "not-a-number",
-                MISFIT.say(name=name, value=value),
-                place,
-                "",
-                _default(broker, name),
-                A_NUMBER.say(unit=parameter.unit),
-            )
+            what, instead = MISFIT.say(name=name, value=value), A_NUMBER.say(unit=parameter.unit)
+            yield Hazard("not-a-number", what, place, "", _default(broker, name), instead)
 
 
 def _default(broker: Broker, name: str) -> Sentence:
@@ -164,22 +152,15 @@ def _default(broker: Broker, name: str) -> Sentence:
 
 def _conflicts(broker: Broker) -> Iterable[Hazard]:
     for conflict in config.conflicts(broker.settings):
-        stock = _stock(broker, conflict)
         values = {name: broker.settings.value(name).value for name in conflict.names}
         what = SET.say(settings=", ".join(f"{name}={_plain(value)}" for name, value in values.items()))
-        yield Hazard(
-            conflict.slug,
-            what,
-            _place(broker, conflict),
-            conflict.cause,
-            conflict.becomes,
-            conflict.instead,
-            "note" if stock else "hazard",
-        )
+        place = _place(broker, conflict)
+        grade: hazards.Grade = "note" if _stock(broker, conflict) else "hazard"
+        yield Hazard(conflict.slug, what, place, conflict.cause, conflict.becomes, conflict.instead, grade)
 
 
 def _stock(broker: Broker, conflict: Conflict) -> bool:
-    """Tell whether every value of a contradiction is what the release ships with, printed or not."""
+    """Return whether every value of a contradiction is the release's default, printed or not."""
     settings = broker.settings
     return all(
         settings.value(n).source == "default" or settings.value(n).value == config.default_of(n, settings.version)
@@ -188,7 +169,7 @@ def _stock(broker: Broker, conflict: Conflict) -> bool:
 
 
 def _place(broker: Broker, conflict: Conflict) -> Place | Sentence:
-    """Return where the setting is that is most likely meant: one that was written and is no default, else one that is printed."""
+    """Return the place of the setting most likely meant: one that somebody wrote and is no default, else one that is printed."""
     old = {new: name for name, new in ALIASES.items()}
     standing = [n for name in conflict.names for n in (name, old.get(name, "")) if n in broker.places]
     unlike = [n for n in standing if broker.settings.value(n).value != config.default_of(n, broker.settings.version)]
@@ -206,7 +187,7 @@ def _plain(value: Any) -> str:
 
 
 def _group(group: Group, brokers: tuple[Version, ...]) -> Hazard | None:
-    """Hold the retry and the dead letter topic of a group against what the brokers store; the strictest of several counts."""
+    """Compare the retry and dead letter topic of a group with what the brokers store; the strictest broker counts."""
     if not brokers:
         return _retry(group, versions.OLDEST, sure=False)
     for version in sorted(brokers, key=lambda v: int(rule("brokerRetryTopicMax", v))):
@@ -233,15 +214,8 @@ def _retry(group: Group, version: Version, *, sure: bool) -> Hazard | None:
         cause = "half-topic-blowup" if leaks else "retry-topic-too-long"
         return Hazard("retry-topic-too-long", RETRY_LONG.say(**said), group.place, cause, becomes, instead)
     if length > limit - NEAR:
-        return Hazard(
-            "retry-topic-near-limit",
-            RETRY_NEAR.say(**said),
-            group.place,
-            "retry-topic-too-long",
-            RETRY_GROWS,
-            instead,
-            "note",
-        )
+        what, cause = RETRY_NEAR.say(**said), "retry-topic-too-long"
+        return Hazard("retry-topic-near-limit", what, group.place, cause, RETRY_GROWS, instead, "note")
     return None
 
 
@@ -284,18 +258,9 @@ def _immunity(seen: Known) -> Iterable[Hazard]:
     for seconds, place in seen.immunity.items():
         if not (seconds.isascii() and seconds.isdecimal() and len(seconds) < 19):
             continue
+        what = IMMUNE.say(seconds=seconds)
         if hours and int(seconds) >= min(hours) * 3600:
-            becomes: Sentence = IMMUNE_LONG.say(hours=int(min(hours)))
-            yield Hazard(
-                "immune-too-long", IMMUNE.say(seconds=seconds), place, "transaction-consistency", becomes, IMMUNE_SET
-            )
+            becomes = IMMUNE_LONG.say(hours=int(min(hours)))
+            yield Hazard("immune-too-long", what, place, "transaction-consistency", becomes, IMMUNE_SET)
         elif late:
-            yield Hazard(
-                "late-commit-refused",
-                IMMUNE.say(seconds=seconds),
-                place,
-                "duplicate-commit",
-                IMMUNE_LATE,
-                IMMUNE_SET,
-                "note",
-            )
+            yield Hazard("late-commit-refused", what, place, "duplicate-commit", IMMUNE_LATE, IMMUNE_SET, "note")

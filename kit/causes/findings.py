@@ -1,4 +1,4 @@
-"""What a cause answers: a `Finding` of steps with references, and the one rule that turns steps into a verdict.
+"""What a cause returns: a `Finding` of steps with references, and the one rule that turns steps into a verdict.
 
 The shape of `Finding.as_dict` is the public `findings.json`, schema 1.
 """
@@ -25,7 +25,7 @@ VERDICTS: Final[dict[str, T]] = {
     "insufficient_evidence": T("not enough evidence"),
     "failed": T("not examined"),
 }
-"""How each verdict reads, in the order in which findings are shown."""
+"""The label of each verdict, in the order in which findings are shown."""
 
 
 def _refs(found: Iterable[Ref]) -> tuple[Ref, ...]:
@@ -34,7 +34,7 @@ def _refs(found: Iterable[Ref]) -> tuple[Ref, ...]:
 
 @attrs.frozen
 class Figure:
-    """A number that a cause gives: what it counts, and which harm it is, if any."""
+    """A number that a cause reports: what it counts, and which harm it is, if any."""
 
     label: T
     harm: Literal["lost", "repeated", "pending"] | None = None
@@ -42,14 +42,14 @@ class Figure:
 
 @attrs.frozen
 class Step:
-    """One link of a chain. `holds`: shown true, shown false, or (None) not known from this evidence."""
+    """One link of a chain. `holds`: shown true, shown false, or None: not known from this evidence."""
 
     claim: Sentence
     role: Role
     holds: bool | None
     evidence: tuple[Ref, ...] = attrs.field(default=(), converter=_refs)
     id: str = ""
-    """What notebooks and tests call this step by: `leak-begins`, `put-back-refused`."""
+    """The name notebooks and tests use for this step: `leak-begins`, `put-back-refused`."""
 
     def as_dict(self, lang: Lang) -> dict[str, Any]:
         return {
@@ -63,7 +63,7 @@ class Step:
 
 @attrs.frozen
 class Missing:
-    """Evidence that would decide, and how to get it. `command` is typed unchanged; `side` whose host has it, `where` which hosts and when."""
+    """Evidence that would decide, and how to get it. `command` can be pasted as it is; `side`: whose host has it; `where`: which hosts and when."""
 
     artefact: Sentence
     why: Sentence
@@ -84,7 +84,7 @@ UNDO = T("To undo: {undo}.")
 
 @attrs.frozen
 class Remedy:
-    """What to do, why it helps, what it costs, how to see that it worked; `when` it applies, and how to `undo` it."""
+    """What to do, why it helps, its risk, how to see that it worked; `when` it applies, and how to `undo` it."""
 
     action: Sentence
     why: Sentence
@@ -94,7 +94,7 @@ class Remedy:
     undo: Sentence | None = None
 
     def as_dict(self, lang: Lang) -> dict[str, Any]:
-        """Return its four sentences: when it applies is with why it helps, how to undo it with the risk."""
+        """Return its four sentences; `when` is part of `why`, and `undo` part of the risk."""
         said = {name: getattr(self, name).render(lang) for name in ("action", "why", "risk", "verify")}
         space = " " if lang == "en" else ""
         if self.when is not None:
@@ -116,13 +116,13 @@ class Moment:
 
 
 def _window(span: tuple[dt.datetime, dt.datetime] | None) -> tuple[dt.datetime, dt.datetime] | None:
-    """Return the span where both of its times are known: pandas says NaT, which is not equal to itself."""
+    """Return the span if both of its times are known: pandas has NaT, which is not equal to itself."""
     return None if span is None or any(t is None or t != t for t in span) else span
 
 
 @attrs.define
 class Finding:
-    """The answer of one cause on one case. `tables`: name → small pandas frame (or Spark frame) behind the charts."""
+    """The result of one cause on one case. `tables`: name → small pandas frame (or Spark frame) behind the charts."""
 
     cause: str
     kind: Kind
@@ -137,17 +137,17 @@ class Finding:
     moments: list[Moment] = attrs.field(factory=list)
     """What happened when, beyond the window and the evidence of the steps."""
     consequence_of: tuple[str, ...] = ()
-    """Slugs of causes that this case shows to have brought this one about, beyond what `LEADS_TO` says."""
+    """Slugs of causes that led to this one in this case, beyond what `LEADS_TO` says."""
 
     error: Mapping[str, str] | None = None
-    """Where examining the cause failed: `type`, `message` and `where` of the error."""
+    """If examining the cause failed: `type`, `message` and `where` of the error."""
 
     @property
     def verdict(self) -> Verdict:
         return verdict(self.steps) if self.error is None else "failed"
 
     def as_dict(self, lang: Lang = "en", explained_by: Iterable[str] = ()) -> dict[str, Any]:
-        """Return it as findings.json holds it. `explained_by`: the confirmed causes of which it is a consequence."""
+        """Return it as in findings.json. `explained_by`: the confirmed causes it follows from."""
         return {
             "cause": self.cause,
             "kind": self.kind,
@@ -165,17 +165,17 @@ class Finding:
 
 
 def holds(happened: object, looked: object) -> bool | None:
-    """Return what a step holds: True where it happened, False where it would have been seen and was not, else None."""
+    """Return `holds` of a step: True if it happened, False if it would have been seen and was not, else None."""
     return True if happened else False if looked else None
 
 
 def deciding(id_: str, claim: Sentence, holds: bool | None, evidence: Iterable[Ref] = ()) -> Step:
-    """Return a step that the verdict follows from: shown true, shown false, or not known."""
+    """Return a deciding step: shown true, shown false, or not known."""
     return Step(claim, "deciding", holds, evidence, id_)
 
 
 def supporting(id_: str, claim: Sentence, shown: object, evidence: Iterable[Ref] = ()) -> Step:
-    """Return a step that only supports: shown, or not known."""
+    """Return a supporting step: shown, or not known."""
     return Step(claim, "supporting", True if shown else None, evidence, id_)
 
 
@@ -185,7 +185,7 @@ def named(ids: Sequence[str], steps: Sequence[Step]) -> list[Step]:
 
 
 def verdict(steps: list[Step]) -> Verdict:
-    """Work the verdict out from the steps; see the module docstring of each cause for its deciding steps.
+    """Derive the verdict from the steps; the module docstring of each cause lists its deciding steps.
 
     A step without a reference cannot confirm: a claim nobody can check is not evidence.
     """

@@ -1,4 +1,4 @@
-"""What a hazard is, and those that causes already know how to find: asked of them, not worked out again."""
+"""What a hazard is, and the hazards that causes find already."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NO_PLACE = T("the evidence as a whole")
 
 @attrs.frozen
 class Hazard:
-    """One row of the table. `cause`: slug of what it can become, "" where it is no documented cause."""
+    """One row of the table. `cause`: slug of what it can become, "" if that is no documented cause."""
 
     slug: str
     what: Sentence
@@ -52,7 +52,7 @@ class Hazard:
 
 
 def of_causes(case: Case) -> Iterable[Hazard]:
-    """Return a shared producer group, where the stored transactions and the broker's transaction.log show one."""
+    """Return a shared producer group if the stored transactions and the broker's transaction.log show one."""
     from kit.causes import results
 
     kept = results.load(case)

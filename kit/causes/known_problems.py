@@ -1,9 +1,9 @@
 """Known problems (`kit.rocketmq.known_problems`) in the logs of a case: one `neighbour` finding for each that was seen.
 
-What is not seen is not a finding: the catalogue has hundreds of entries, and a log that is not there shows nothing. Texts that a cause module judges
-are left to it. A healthy system prints many of these lines at start and stop: an entry counts from its own number and duration on, and those that
-every start or stop brings only where they go on without one (`kit.rocketmq.log_events.passing`). In a paste, where nobody copies a line for nothing,
-one of the others is enough to suspect it.
+A problem that was not seen is no finding: the catalogue has hundreds of entries, and a missing log shows nothing. Texts that a cause module judges
+are left to it. A healthy system prints many of these lines at start and stop: each problem has a minimum number and duration, and lines that
+every start or stop prints count only where they go on without one (`kit.rocketmq.log_events.passing`). In a paste, where nobody copies a line for nothing,
+a single line of the others is enough to suspect the problem.
 """
 
 from __future__ import annotations
@@ -26,20 +26,18 @@ if TYPE_CHECKING:
 
 FIGURES: Final = {"entries": Figure(T("log entries"))}
 
-SUMMARY = T("{meaning} Log entries that say so: {n}.")
-SEEN = T("The logs say so; entries: {n}.")
+SUMMARY = T("{meaning} Log entries that report it: {n}.")
+SEEN = T("The logs report it; entries: {n}.")
 GOES_ON = T(
-    "{meaning} Here it goes on: {n} {n:log entry|log entries} further than {around} s from every start and stop."
+    "{meaning} Here it goes on: {n} {n:log entry|log entries} more than {around} s away from every start and stop."
 )
 OF_GROUPS = T(
-    "{meaning} Here it goes on for {groups}: {n} {n:log entry|log entries} further than {around} s from every start and stop."
+    "{meaning} Here it goes on for {groups}: {n} {n:log entry|log entries} more than {around} s away from every start and stop."
 )
-SPAN = T(
-    "It goes on for {minutes} minutes: {n} {n:entry|entries}, {near} more around starts and stops, which are harmless."
-)
+SPAN = T("It goes on for {minutes} minutes: {n} {n:entry|entries}, and {near} harmless ones around starts and stops.")
 HAS_IT = T("Release {version} is among those with this fault ({releases}).")
 GROUPS: Final = 5
-"""Groups that a sentence names."""
+"""Most groups that a sentence names."""
 FROM_TO = T("{since} to {until}")
 VERIFY = T("The line is no longer printed.")
 
@@ -50,31 +48,35 @@ def examine(case: Case) -> list[Finding]:
     found = []
     for problem in SEARCHED:
         seen = refs.seen(case, PROBLEM + problem.slug)
-        if not seen:
+        normal = refs.seen(case, problem.normal_with) if seen and problem.normal_with else None
+        count = seen.count - (normal.count if normal else 0) if seen else 0
+        if not seen or count <= 0:
             continue
         lasted = (seen.last - seen.first).total_seconds() if seen.first and seen.last else 0.0
-        enough = seen.count >= problem.least and lasted >= problem.lasts
+        enough = count >= problem.least and lasted >= problem.lasts
         if enough or paste:
-            found.append((seen.count, _finding(case, problem, seen, certain=enough and problem.verdict == "confirmed")))
+            found.append(
+                (count, _finding(case, problem, seen, count, certain=enough and problem.verdict == "confirmed"))
+            )
     found += [(judged.outside, _going_on(case, judged, problem)) for problem, judged in _symptoms(case)]
     return [finding for _, finding in sorted(found, key=lambda each: (-each[0], each[1].cause))]
 
 
-def _finding(case: Case, problem: Problem, seen: refs.Seen, *, certain: bool) -> Finding:
-    finding = Finding(problem.slug, "neighbour", problem.title, SUMMARY.say(meaning=problem.meaning, n=seen.count))
+def _finding(case: Case, problem: Problem, seen: refs.Seen, count: int, *, certain: bool) -> Finding:
+    finding = Finding(problem.slug, "neighbour", problem.title, SUMMARY.say(meaning=problem.meaning, n=count))
     role: Role = "deciding" if certain else "supporting"
-    finding.steps = [Step(SEEN.say(n=seen.count), role, True, refs.quote(case, seen), id="seen")]
+    finding.steps = [Step(SEEN.say(n=count), role, True, refs.quote(case, seen), id="seen")]
     faulty = _faulty(case, problem)
     if faulty is not None:
         finding.steps.append(supporting("release", HAS_IT.say(version=str(faulty), releases=_releases(problem)), True))
-    finding.figures = {"entries": seen.count}
+    finding.figures = {"entries": count}
     if seen.first and seen.last:
         finding.window = (seen.first, seen.last)
     return _with_remedy(finding, problem)
 
 
 def _symptoms(case: Case) -> list[tuple[Problem, noise.Judged]]:
-    """Return the problems of which a text goes on that should pass, each with the text that does so most."""
+    """Return the problems with a text that should pass but goes on, each with its most frequent such text."""
     on = noise.going_on(case)
     most = {
         problem.slug: max(
@@ -111,7 +113,7 @@ def _with_remedy(finding: Finding, problem: Problem) -> Finding:
 
 
 def _faulty(case: Case, problem: Problem) -> Version | None:
-    """Return a release of the evidence's brokers that has the fault; None where the fault has no bounds."""
+    """Return a broker release of the evidence that has the fault; None if the fault is in every release."""
     if not problem.since and not problem.until:
         return None
     for text in setup.broker_versions(case):

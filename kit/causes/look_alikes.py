@@ -1,4 +1,4 @@
-"""What is taken for what, and how to tell them apart: gathered from the causes. `python -m kit.causes.look_alikes` prints docs/look-alikes.md."""
+"""Causes that are easily confused, and how to tell them apart, collected from the causes. `python -m kit.causes.look_alikes` prints docs/look-alikes.md."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 COLUMNS: Final = {"cause": T("this cause"), "looks_like": T("looks like"), "apart": T("tell apart by")}
 HEAD: Final = T("Look-alikes")
 ABOUT: Final = T(
-    "Two causes that leave the same trace, and what tells them apart. Each row exists with its cause, as `LOOKS_LIKE` in `kit/causes`."
+    "Two causes that leave the same trace, and what tells them apart. Each row is written with its cause, as `LOOKS_LIKE` in `kit/causes`."
 )
 
 

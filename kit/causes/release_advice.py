@@ -1,4 +1,4 @@
-"""Known faults of the very releases that an evidence names: those that fit what was found first.
+"""Known faults of the releases that the evidence names; those that fit what was found come first.
 
 The faults are those of `kit.rocketmq.versions.FIXED` and the known problems with a last release.
 """
@@ -47,13 +47,13 @@ FITS: Final[dict[str, tuple[str, ...]]] = {
     "late-commit": ("duplicate-commit",),
     "end-transaction-in-send-pool": ("broker-busy",),
 }
-"""Fault of `versions.FIXED` → causes that it brings about or makes worse."""
+"""Fault of `versions.FIXED` → causes that it leads to or makes worse."""
 
 
 @attrs.frozen
 class Advice:
     """One fault that a release found here has. `side`: broker or client; `fixed`: the first release without it and the
-    change, None: in no release; `fits`: whether what was found is of its kind.
+    change, None: in no release; `fits`: whether it matches what was found.
     """
 
     slug: str
@@ -71,7 +71,7 @@ class Advice:
 
 
 def advise(releases: Mapping[str, Iterable[Version]], found: Collection[str] = ()) -> tuple[Advice, ...]:
-    """Return the faults of these releases ({side: releases}), those first that fit the causes `found` (slugs)."""
+    """Return the faults of these releases ({side: releases}); those that fit the causes `found` (slugs) come first."""
     every: list[Advice] = []
     for side, known in releases.items():
         for version in known:
@@ -86,7 +86,7 @@ def advise(releases: Mapping[str, Iterable[Version]], found: Collection[str] = (
 
 
 def _has(problem: Problem, side: str, version: Version) -> bool:
-    """Tell whether a release has a known problem; one without a last release is no matter of releases."""
+    """Return whether a release has a known problem; a problem without a last release does not depend on releases."""
     if not problem.until or problem.reference.startswith("client/") != (side == "client"):
         return False
     return Version.parse(problem.since or upstream.OLDEST) <= version <= Version.parse(problem.until)
@@ -112,6 +112,6 @@ def named(document: Mapping[str, Any] | None) -> frozenset[str]:
 
 
 def fitting(case: Case, document: Mapping[str, Any] | None) -> pd.DataFrame:
-    """Return the faults that fit what was found, with the columns of `COLUMNS`; without rows where none does."""
+    """Return the faults that fit what was found, with the columns of `COLUMNS`; no rows if none does."""
     rows = [each.row(case.lang) for each in advise(of_case(case), named(document)) if each.fits]
     return pd.DataFrame(rows, columns=pd.Index(list(COLUMNS)), dtype=object)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def key(case: Case) -> str:
-    """Name of the results' folder: other code, options or zones give other results, and so does another path, which sentences and commands name."""
+    """Return the name of the results' folder, from everything results depend on: code, options, zones, and the path, which sentences and commands name."""
     place = hashlib.sha256(str(case.path.resolve()).encode("utf-8", "surrogateescape")).hexdigest()[:8]
     return f"results/{ws.code_hash()}-{case.options.digest()}-{place}"
 
@@ -41,7 +41,7 @@ def _folder(case: Case) -> Path | None:
 
 @contextlib.contextmanager
 def one_run() -> Iterator[None]:
-    """Let the processes that are started in the block, the notebooks of a report, see results in which a cause failed; nobody else does."""
+    """Let processes started in the block (the notebooks of a report) see results in which a cause failed; no others do."""
     before = os.environ.get(ws.RUN)
     os.environ[ws.RUN] = before or secrets.token_hex(8)
     try:
@@ -64,9 +64,9 @@ def save(
     documents: dict[Lang, dict[str, Any]],
     shared: Mapping[str, pd.DataFrame] | None = None,
 ) -> None:
-    """Keep findings.json in every language and every result table. Two triages at once: the first one stays.
+    """Store findings.json in every language and every result table. Of two triages at once the first one is kept.
 
-    `shared`: tables that belong to no single cause. Where something failed, the results are kept for this run only.
+    `shared`: tables that belong to no single cause. If something failed, the results are kept for this run only.
     """
     try:
         if not case.failures:
@@ -83,7 +83,7 @@ def save(
 
 
 class _TableFailed(Exception):
-    """A result table could not be kept."""
+    """A result table could not be stored."""
 
 
 def _save(
@@ -148,7 +148,7 @@ def names(case: Case) -> list[str]:
 
 
 def table(case: Case, name: str) -> pd.DataFrame:
-    """Return one result table; an empty frame where the causes left none of that name."""
+    """Return one result table; an empty frame if the causes left none of that name."""
     folder = _folder(case)
     path = None if folder is None else folder / "tables" / f"{_safe(name)}.parquet"
     return pd.read_parquet(path) if path is not None and path.exists() else pd.DataFrame()

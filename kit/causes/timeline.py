@@ -1,4 +1,4 @@
-"""What happened when, across all files: signs of the causes found, restarts, configuration changes, deployments, pauses,
+"""The timeline across all files: signs of the causes found, restarts, configuration changes, deployments, pauses,
 refusals. Times are instants in UTC, whatever zone a file is in.
 """
 
@@ -29,7 +29,7 @@ TABLE: Final = "timeline"
 MOST_OF_A_KIND: Final = 40
 GOING_ON = T("{what}, without a start or stop")
 LONG_PAUSE: Final = 10
-"""Pauses of the JVM shown, the longest ones."""
+"""How many JVM pauses are shown, the longest first."""
 
 FIRST, LAST = T("First sign of: {title}", "timeline"), T("Last sign of: {title}", "timeline")
 SPAN = T("{what} ({count} {count:log entry|log entries})")
@@ -42,7 +42,7 @@ EACH: Final[dict[str, tuple[str, T]]] = {
     "topic-updated": ("deployment", T("Topic created or changed")),
     "client-started": ("deployment", T("RocketMQ client started")),
 }
-"""Known texts each of whose entries is a moment of its own: what somebody did."""
+"""Known texts whose entries are each shown as a moment: what somebody did."""
 
 SPANS: Final[dict[str, tuple[str, T]]] = {
     "flow-control": ("refusals", T("Flow-control refusals reach clients")),
@@ -71,7 +71,7 @@ SPANS: Final[dict[str, tuple[str, T]]] = {
     "disk-full": ("store", T("Disk nearly full")),
     "store-not-writable": ("store", T("Store not writable")),
 }
-"""Known texts shown from their first entry to their last, with their number."""
+"""Known texts shown from first to last entry, with the number of entries."""
 
 
 def table(case: Case, findings: Sequence[Finding]) -> pd.DataFrame:
@@ -89,7 +89,7 @@ def table(case: Case, findings: Sequence[Finding]) -> pd.DataFrame:
 
 
 def typed(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of the timeline with all its columns in their types; further columns are kept. A time that nanoseconds cannot count is null."""
+    """Return timeline rows with all columns in their types; further columns are kept. A time outside the range of nanoseconds is null."""
     full = frame.reindex(columns=list(dict.fromkeys([*COLUMNS, *frame.columns])))
     for name in ("at", "until"):
         full[name] = pd.to_datetime(full[name], utc=True, errors="coerce")
@@ -111,7 +111,7 @@ def _row(
 
 
 def _of_findings(case: Case, found: Sequence[Finding]) -> list[tuple[Any, ...]]:
-    """Return windows, steps (at their earliest timed evidence) and moments of the causes found."""
+    """Return windows, steps (at the earliest time of their evidence) and moments of the causes found."""
     held = [(f, step) for f in found for step in f.steps if step.holds]
     times = times_of(case, (ref.as_dict() for _, step in held for ref in step.evidence))
     rows = []
@@ -150,7 +150,7 @@ def _spans(case: Case) -> list[tuple[Any, ...]]:
 
 
 def _going_on(case: Case) -> list[tuple[Any, ...]]:
-    """Return what is harmless around a start or stop and goes on here without one."""
+    """Return texts that are harmless around a start or stop but go on here without one."""
     rows = []
     for judged in noise.going_on(case).values():
         if judged.first and judged.place:
@@ -161,7 +161,7 @@ def _going_on(case: Case) -> list[tuple[Any, ...]]:
 
 
 DAY: Final = 86_400_000
-"""Milliseconds; no pause is longer than that."""
+"""Milliseconds; no pause is longer."""
 
 
 def _pauses(case: Case) -> list[tuple[Any, ...]]:
@@ -171,7 +171,7 @@ def _pauses(case: Case) -> list[tuple[Any, ...]]:
     longest = long.sort_values(["value", "file", "line"], ascending=[False, True, True]).head(LONG_PAUSE)
     rows = []
     for pause in longest.to_dict("records"):
-        # It is printed when it is over.
+        # A pause is printed when it ends.
         end = pd.Timestamp(pause["ts"]).to_pydatetime()
         start = end - dt.timedelta(milliseconds=float(pause["value"]))
         place = Ref(str(pause["file"]), "", line=int(pause["line"]))
@@ -187,7 +187,7 @@ def _place(ref: Mapping[str, Any]) -> Place:
 
 
 def times_of(case: Case, found: Iterable[Mapping[str, Any]]) -> dict[Place, dt.datetime]:
-    """Return when each reference was written, where its log entry or record says so: {(file, line, physical offset): UTC}. Needs no Spark."""
+    """Return the time of each reference, if its log entry or record has one: {(file, line, physical offset): UTC}. Needs no Spark."""
     records: dict[str, set[int]] = defaultdict(set)
     lines: dict[str, set[int]] = defaultdict(set)
     for file, line, offset in map(_place, found):
@@ -212,7 +212,7 @@ def times_of(case: Case, found: Iterable[Mapping[str, Any]]) -> dict[Place, dt.d
         within = (pc.field("file") == file) & (first <= max(wanted)) & (last > min(wanted))
         found_lines = entries.to_table(columns=["line", "lines", "ts"], filter=within)
         for line in wanted:
-            # A quoted line may be one of those folded into an entry.
+            # A quoted line may be a continuation line of an entry.
             covers = pc.and_(
                 pc.less_equal(found_lines["line"], line),
                 pc.greater(pc.add(found_lines["line"], found_lines["lines"]), line),

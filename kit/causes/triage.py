@@ -1,4 +1,4 @@
-"""Every cause asked on one case: `triage` gives findings.json."""
+"""Examine one case for every cause: `triage` returns findings.json."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 
 SCHEMA: Final = 1
 WORKERS: Final = 3
-"""Causes asked at once: most of their time is waiting for Spark."""
+"""Causes examined at once: they mostly wait for Spark."""
 
 
-FAILED = T("This cause could not be examined: {type} in {where}. The others do not depend on it.")
+FAILED = T("This cause could not be examined: {type} in {where}. The other causes do not depend on it.")
 NAMED = T("{slug}")
 COLLECTING = "collect next"
 
 
 def triage(case: Case, lang: Lang | None = None) -> dict[str, Any]:
-    """Ask every cause and return findings.json (schema 1) as a dict, in the case's language unless `lang` is given.
+    """Examine every cause and return findings.json (schema 1) as a dict, in the case's language unless `lang` is given.
 
-    What an earlier run with the same code, evidence and options found is returned as it was. A cause that breaks has the
-    verdict `failed`; `case.failures` and bug-report.txt in the workspace then say more, and the next run asks again.
+    The result of an earlier run with the same code, evidence and options is returned. A cause that breaks has the
+    verdict `failed`; `case.failures` and bug-report.txt in the workspace then say more, and the next run examines it again.
     """
     known = results.load(case, lang)
     if known is not None:
@@ -54,7 +54,7 @@ def triage(case: Case, lang: Lang | None = None) -> dict[str, Any]:
 def _triage(case: Case, lang: Lang | None) -> dict[str, Any]:
     case.progress.begin("reading")
     case.warm_if_shared()
-    with contextlib.suppress(Exception):  # whoever needs the table meets the error again
+    with contextlib.suppress(Exception):  # the error is raised again when the table is read
         case.build("messages", "logs")
     findings = _ask(case)
     try:
@@ -79,7 +79,7 @@ def _ask(case: Case) -> list[Finding]:
         try:
             return _sayable(cause.examine(case))
         except Exception as error:
-            case.go_on()  # what was cancelled is no fault
+            case.go_on()  # a cancelled cause did not fail
             failure = _failure(cause.SLUG, error)
             case.failures.append(failure)
             title = getattr(cause, "TITLE", None) or NAMED.say(slug=cause.SLUG)
@@ -100,14 +100,14 @@ def _ask(case: Case) -> list[Finding]:
 
 
 def _sayable(finding: Finding) -> Finding:
-    """Return a finding that can be written in every language. A sentence without its value raises here, and takes nothing else with it."""
+    """Return the finding, checked in every language: a sentence with a missing value raises here, for this cause only."""
     for lang in LANGS:
         json.dumps(plain(finding.as_dict(lang)), allow_nan=False)
     return finding
 
 
 def _failure(what: str, error: Exception) -> Failure:
-    """Return what broke. Raise `error` itself where it is no fault of the kit: no Java, no disk space."""
+    """Return a failed finding. Raise `error` itself if the kit is not at fault: no Java, no disk space."""
     if isinstance(error, JavaMissing) or disk.is_full(error):
         raise error
     return Failure.of(what, error)
@@ -132,7 +132,7 @@ def document(case: Case, findings: list[Finding], lang: Lang) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Return what JSON can hold: numbers out of frames as Python's, NaN and infinity as null, times as ISO 8601."""
+    """Return a value for JSON: numpy numbers as Python's, NaN and infinity as null, times as ISO 8601."""
     if isinstance(value, dict):
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
@@ -149,7 +149,7 @@ def plain(value: Any) -> Any:
 
 
 def file(item: Item) -> dict[str, Any]:
-    """Return a file as findings.json lists it."""
+    """Return a file as listed in findings.json."""
     return {
         "file": item.file,
         "kind": item.kind,

@@ -1,12 +1,12 @@
 """Small pandas frame → `Chart`. Pure functions: no queries, no `.show()`, nothing read from disk.
 
-Everything that comes from evidence goes through `escape` before it gets into a figure.
+All text from evidence passes `escape` before it gets into a figure.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import attrs
@@ -32,27 +32,27 @@ __all__ = [
     "SYMBOLS",
     "VERMILLION",
 ]
-__all__ += ["Chart", "Table", "Undrawn", "clean", "downsample", "escape", "figure", "undrawn"]
+__all__ += ["Chart", "Table", "Undrawn", "bar", "clean", "downsample", "escape", "figure", "segments", "undrawn"]
 
 MIME: Final = "application/vnd.rmq-kit.chart+json"
 PLOTLY_MIME: Final = "application/vnd.plotly.v1+json"
 MAX_POINTS: Final = 5000
-UNDRAWN = T("“{title}” could not be drawn ({type}); what there is to show is in a table.")
+UNDRAWN = T("“{title}” could not be drawn ({type}); a table shows its data.")
 
-# Okabe and Ito's palette, those first that stand out on white and on black alike.
+# Okabe and Ito's palette; colours that stand out on both white and black come first.
 BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
 PALETTE: Final = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY)
 SYMBOLS: Final = ("circle", "diamond", "square", "triangle-up", "x", "star", "triangle-down", "cross")
 GREY: Final = "#8a8f98"
 INK: Final = "#767b84"
-"""Text and axes where the page behind is not known: 4.2:1 on white and on black. The report puts its own colours in their place."""
+"""Text and axes if the background is unknown: contrast 4.2:1 on white and on black. The report replaces them with its own colours."""
 
 
 @attrs.frozen(init=False)
 class Chart:
-    """A figure, the table behind it, the sentence that reads it, and what to say to those who cannot see it.
+    """A figure, the table behind it, the sentence that reads it, and a description for those who cannot see it.
 
-    Sentences may be given as such: they are put into `lang`, as the headings of the table's columns (`names`) are.
+    Sentences may be `T` objects: they are rendered in `lang`, like the headings of the table's columns (`names`).
     """
 
     figure: go.Figure
@@ -63,7 +63,7 @@ class Chart:
     names: dict[str, str]
     lang: Lang
     min_width: int
-    """Narrowest width in pixels at which it can be read; on narrower screens it scrolls inside its box."""
+    """Smallest readable width in pixels; on narrower screens it scrolls inside its box."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class Chart:
         return Table(self.table, self.title, self.names, self.lang)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what a report needs beside the figure itself."""
+        """Return what a report needs besides the figure itself."""
         return {
             "title": clean(self.title),
             "reading": clean(self.reading),
@@ -107,7 +107,7 @@ class Chart:
         }
 
     def bundles(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-        """Return what a notebook shows, as data and metadata: the chart, then the sentence that reads it over the folded table."""
+        """Return what a notebook shows, as data and metadata: the chart, then its sentence above the folded table."""
         html = self.twin.as_html(self.reading, folded=True)
         return [
             (self._repr_mimebundle_(), {}),
@@ -127,18 +127,18 @@ class Chart:
 
 @attrs.frozen
 class Undrawn:
-    """What takes the place of a chart or table that failed: the table behind it, under a sentence that says so."""
+    """Replacement for a chart or table that failed: the table behind it, under a sentence that says so."""
 
     table: Table
     failure: dict[str, str]
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict[str, Any], dict[str, Any]]:
-        # The metadata tell whoever puts a report together that something failed.
+        # The metadata tell the report that something failed.
         return self.table._repr_mimebundle_(), {"rmq-kit": {"failure": self.failure}}
 
 
 def undrawn(error: Exception, table: Table) -> Undrawn:
-    """Return what is shown where drawing `table` failed; without rows it is one sentence."""
+    """Return what is shown if drawing `table` failed; one sentence if it has no rows."""
     from kit.case.failure import Failure
 
     failure = Failure.of(clean(table.caption, 120), error)
@@ -185,10 +185,27 @@ def figure(*data: Any, height: int = 380, **layout: Any) -> go.Figure:
     return made
 
 
+def bar(labels: Any, values: Any, name: str, colour: str, shape: str = "", **more: Any) -> go.Bar:
+    """Return a bar to the right for each label. `shape`: a pattern that tells it apart without its colour, on which a `text` can be read."""
+    readable = {"bgcolor": colour, "fgcolor": "#ffffff", "solidity": 0.2} if "text" in more else {}
+    marker = {"color": colour, "pattern": {"shape": shape, **readable}}
+    return go.Bar(y=labels, x=values, orientation="h", name=name, marker=marker, **more)
+
+
+def segments(ends: Iterable[tuple[Any, Any, Any, Any]]) -> tuple[list[Any], list[Any]]:
+    """Return x and y of one trace that draws separate lines, each given as (x, y, x, y)."""
+    x: list[Any] = []
+    y: list[Any] = []
+    for x0, y0, x1, y1 in ends:
+        x += [x0, x1, None]
+        y += [y0, y1, None]
+    return x, y
+
+
 def downsample(x: np.ndarray, y: np.ndarray, limit: int = MAX_POINTS) -> np.ndarray:
     """Return the positions (ascending) of at most `limit` points that keep the outline: lowest and highest `y` in equal steps of `x`, and both ends.
 
-    `x` must be sorted. Equal steps of x, not of position: what grows slowly at first would lose its beginning.
+    `x` must be sorted. Equal steps of x, not of position, so that a slow start is not lost.
     """
     n = len(x)
     if n <= limit:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.charts import GREY, MAX_POINTS, PALETTE, SYMBOLS, VERMILLION, Chart, escape, figure
-from kit.i18n import Lang, T
+from kit.charts import GREY, MAX_POINTS, PALETTE, SYMBOLS, VERMILLION, Chart, escape, figure, segments
+from kit.i18n import Lang, Sentence, T
 
 FLOW = T("Where the records went, topic by topic")
 FLOW_READING = T("{count} records went from {source} to {target}, the widest of {links} flows.")
-FLOW_FLOOR = T("Thin flows are drawn wider than they are, so that they can be seen; the numbers are exact.")
+FLOW_FLOOR = T("Thin flows are drawn wider so that they can be seen; the numbers are exact.")
 FLOW_ALT = T("Flow diagram between {nodes} topics; every flow with its number is in the table.")
 NO_FLOW = T("No record moved from one topic to another.")
 AGAIN = T("{topic} (again)")
@@ -30,28 +30,28 @@ NO_RECORD = T("No record of this message is in the evidence.")
 STORED, STAGE, TOPIC = T("stored at"), T("stage"), T("topic")
 QUEUE, OFFSET_ID, WHY, CHECKS = T("queue"), T("offset message id"), T("why"), T("checks")
 
-COVERAGE = T("What time the evidence covers")
-COVERAGE_READING = T("{files} files carry times, from {first} to {last} UTC.")
+COVERAGE = T("Time covered by the evidence")
+COVERAGE_READING = T("{files} files have times, from {first} to {last} UTC.")
 COVERAGE_WINDOW = T("The incident, {first} to {last}, is shaded.")
 COVERAGE_ALT = T("One bar for each kind of evidence, from its first to its last time; the same rows are in the table.")
-NO_TIMES = T("No file of this evidence carries times.")
+NO_TIMES = T("No file of this evidence has times.")
 KIND, FILES, FIRST, LAST = T("kind"), T("files"), T("first"), T("last")
 
 FLOOR: Final = 0.02
-"""Narrowest flow, as a part of the widest, that can still be seen."""
+"""Narrowest visible flow, as a share of the widest."""
 
 
-def flow(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart the topic flow of one message or many as a Sankey diagram.
+def flow(frame: pd.DataFrame, lang: Lang = "en", title: Sentence = FLOW, reading: Sentence | None = None) -> Chart:
+    """Chart the topic flow of one message or many as a Sankey diagram. `reading`: None for a sentence on the widest flow.
 
-    `frame`: `source`, `target` (topics or stages), `count`; further columns are summed over. A flow back to where it came from ends in a node of its
-    own ("again"), so that the picture reads from left to right.
+    `frame`: `source`, `target` (topics or stages), `count`; further columns are summed over. A flow back to its source ends in a node of its
+    own ("again"), so that the diagram reads from left to right.
     """
     links = frame.groupby(["source", "target"], as_index=False, sort=False)["count"].sum()
     links = links[links["count"] > 0].reset_index(drop=True)
     names = {"source": SOURCE, "target": TARGET, "count": COUNT}
     if links.empty:
-        return Chart(figure(), links, NO_FLOW, NO_FLOW, FLOW, names, lang)
+        return Chart(figure(), links, reading or NO_FLOW, NO_FLOW, title, names, lang)
     reach: dict[str, set[str]] = {}
     ends = []
     for source, target in zip(links["source"], links["target"], strict=True):
@@ -98,13 +98,12 @@ def flow(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     )
     chart.update_layout(margin={"l": 8, "r": 8, "t": 16, "b": 16})
     widest = links.loc[links["count"].idxmax()]
-    reading = FLOW_READING.say(
-        count=int(widest["count"]), source=str(widest["source"]), target=str(widest["target"]), links=len(links)
-    ).render(lang)
+    flows = {"source": str(widest["source"]), "target": str(widest["target"]), "links": len(links)}
+    said = (reading or FLOW_READING.say(count=int(widest["count"]), **flows)).render(lang)
     if (drawn != count).any():
-        reading = f"{reading} {FLOW_FLOOR.render(lang)}"
-    alt = FLOW_ALT.say(nodes=len({t for t, _ in nodes})).render(lang)
-    return Chart(chart, links, reading, alt, FLOW, names, lang, min_width=680)
+        said = f"{said} {FLOW_FLOOR.render(lang)}"
+    alt = FLOW_ALT.say(nodes=len({t for t, _ in nodes}))
+    return Chart(chart, links, said, alt, title, names, lang, min_width=680)
 
 
 def timeline(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
@@ -169,9 +168,9 @@ def timeline(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 
 
 def coverage(frame: pd.DataFrame, window: tuple[pd.Timestamp, pd.Timestamp] | None = None, lang: Lang = "en") -> Chart:
-    """Chart from when to when each kind of evidence speaks, the incident shaded.
+    """Chart the time span of each kind of evidence, the incident shaded.
 
-    `frame`: `kind`, `first`, `last` (NaT where a file carries no times), one row per file.
+    `frame`: `kind`, `first`, `last` (NaT if a file has no times), one row per file.
     """
     timed = frame.dropna(subset=["first", "last"])
     spans = timed.groupby("kind", as_index=False, sort=False).agg(
@@ -181,11 +180,8 @@ def coverage(frame: pd.DataFrame, window: tuple[pd.Timestamp, pd.Timestamp] | No
     named = {"kind": KIND, "files": FILES, "first": FIRST, "last": LAST}
     if spans.empty:
         return Chart(figure(), spans, NO_TIMES, NO_TIMES, COVERAGE, named, lang)
-    x: list[Any] = []
-    y: list[str | None] = []
-    for kind, _, start, end in spans.itertuples(index=False, name=None):
-        x += [start, end, None]
-        y += [escape(kind, 40)] * 2 + [None]
+    times = spans[["kind", "first", "last"]].itertuples(index=False, name=None)
+    x, y = segments((start, lane, end, lane) for kind, start, end in times for lane in [escape(kind, 40)])
     chart = figure(
         go.Scatter(
             x=x,
@@ -212,7 +208,7 @@ def coverage(frame: pd.DataFrame, window: tuple[pd.Timestamp, pd.Timestamp] | No
 
 
 def _reached(reach: dict[str, set[str]], start: str) -> set[str]:
-    """Return every node that can be reached from `start`."""
+    """Return all nodes reachable from `start`."""
     seen: set[str] = set()
     todo = [start]
     while todo:

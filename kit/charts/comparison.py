@@ -1,4 +1,4 @@
-"""Charts of two evidences side by side: an incident and its twin with the remedy applied."""
+"""Charts of two evidence sets side by side: an incident and its twin with the fix applied."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KINDS: Final = {"half": T("half topic"), "schedule": T("schedule topic"), "busin
 SIDES: Final = {"without": T("without the fix"), "with": T("with the fix")}
 GROWTH = T("Records stored, without and with the fix")
 READING = T(
-    "Without the fix the half topic came to {bad} {bad:record|records} for {bad_real} of the business; with it to {good} for {good_real}."
+    "Without the fix the half topic reached {bad} {bad:record|records} for {bad_real} business records; with it {good} for {good_real}."
 )
 ALT = T(
     "Two panels with the same logarithmic scale: records so far in the half, schedule and business topics over the seconds of each run."
@@ -31,7 +31,7 @@ def growth(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     gap = 0.06
     half = (1 - gap) / 2
     last = float(frame["seconds"].max()) if len(frame) else 1.0
-    # One range for both panels: a run that ended early must look as short as it was.
+    # One range for both panels: a run that ended early must look short.
     axis = {"title": {"text": SECONDS.in_(lang)}, "range": [0, last]}
     made = figure(
         height=380, xaxis={**axis, "domain": [0, half]}, xaxis2={**axis, "domain": [half + gap, 1], "anchor": "y"}

@@ -1,7 +1,7 @@
-"""Controls over something drawn: redrawn whenever one of them changes.
+"""Controls above something drawn, redrawn whenever one of them changes.
 
 `ipywidgets.interactive` catches what is displayed while it draws by a hook in the browser, and in JupyterLab the first drawing is often over before
-the hook is there: the place under the controls stays empty. Here what is shown is part of the widget's own state, so it arrives with it.
+the hook is there: the space under the controls stays empty. Here what is shown is part of the widget's own state, so it arrives with it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kit.charts import Chart, Undrawn, clean
 def live(draw: Callable[..., Any], button: str = "", **controls: Any) -> Any:
     """Return the controls (ipywidgets with a `value`, by the names of `draw`'s arguments) above what `draw` returns: one chart or table, or several.
 
-    `button`: what the button says that starts a `draw` which takes long; empty to redraw at every change.
+    `button`: label of the button that starts a slow `draw`; empty to redraw at every change.
     """
     import ipywidgets
 
@@ -26,7 +26,7 @@ def live(draw: Callable[..., Any], button: str = "", **controls: Any) -> Any:
     def redraw(_: Any = None) -> None:
         try:
             shown = draw(**{name: control.value for name, control in controls.items()})
-        except Exception as error:  # what was typed or chosen is the reader's: say what is wrong with it, in its place
+        except Exception as error:  # the reader typed or chose it: show what is wrong with it there
             place.outputs = (_output({"text/plain": clean(f"{type(error).__name__}: {error}")}),)
             return
         place.outputs = outputs(shown if isinstance(shown, (list, tuple)) else [shown])

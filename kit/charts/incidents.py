@@ -12,7 +12,7 @@ from kit.charts import MAX_POINTS, ORANGE, VERMILLION, Chart, escape, figure
 from kit.i18n import Lang, T
 
 TITLE = T("Which incident had which cause")
-READING = T("{incidents} incidents from {first} to {last} UTC; the commonest cause is “{cause}” ({count}).")
+READING = T("{incidents} incidents from {first} to {last} UTC; the most common cause is “{cause}” ({count}).")
 ALT = T("One lane for each cause, one mark for each incident that had it; the same rows are in the table.")
 NOTHING = T("No incident here has a cause and a time.")
 HEADS: Final = {"began": T("began (UTC)"), "name": T("incident"), "cause": T("cause"), "verdict": T("verdict")}
@@ -21,7 +21,7 @@ MARKS: Final = {"confirmed": (VERMILLION, "circle"), "suspected": (ORANGE, "circ
 
 def occurrences(frame: pd.DataFrame, verdicts: Mapping[str, T], lang: Lang = "en") -> Chart:
     """Chart the incidents. `frame`: began (UTC), name, cause (title), verdict (`confirmed`, `suspected`), one row a finding;
-    `verdicts`: how each verdict reads.
+    `verdicts`: the label of each verdict.
     """
     timed = frame.dropna(subset=["began"]).sort_values(["began", "name"], kind="stable").head(MAX_POINTS)
     if timed.empty:

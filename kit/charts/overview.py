@@ -1,4 +1,4 @@
-"""How many rows there were when, in colours of a kind: what the explorer shows where nobody can point at it."""
+"""Rows over time, coloured by kind: what the explorer shows without interaction."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from kit.charts import GREEN, GREY, PALETTE, Chart, escape, figure
 from kit.i18n import Lang, T
 
 TITLE = T("{what} over time")
-READING = T("{rows} {what} from {first} to {last}, most of them in the step that begins at {peak}.")
+READING = T("{rows} {what} from {first} to {last}, most of them in the step that starts at {peak}.")
 NOTHING = T("No {what} with a time.")
 ALT = T(
-    "Stacked bars of {what} over time, one colour for each kind; lines mark moments the causes know. The numbers are in the table."
+    "Stacked bars of {what} over time, one colour for each kind; lines mark moments that the causes report. The numbers are in the table."
 )
 HEADS = {"ts": T("step begins (UTC)"), "by": T("kind"), "rows": T("number")}
 MOST_MOMENTS = 60
@@ -23,7 +23,7 @@ MOST_MOMENTS = 60
 def over_time(
     frame: pd.DataFrame, moments: pd.DataFrame, what: str, colours: Mapping[str, str], lang: Lang = "en"
 ) -> Chart:
-    """Chart counts over time. `frame`: ts (naive UTC, begin of the step), by, rows; `moments`: ts, what; `colours`: of values
+    """Chart counts over time. `frame`: ts (naive UTC, start of the step), by, rows; `moments`: ts, what; `colours`: of values
     of `by` whose colour means something.
     """
     title = TITLE.say(what=what)

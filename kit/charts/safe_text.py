@@ -1,4 +1,4 @@
-"""Evidence text made safe to show: nothing in it may act on a terminal, a browser, plotly or MathJax."""
+"""Evidence text made safe to show: nothing in it can affect a terminal, a browser, plotly or MathJax."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _visible(hit: re.Match[str]) -> str:
 def clean(value: Any, limit: int | None = None) -> str:
     r"""Return `value` as text in which control, zero-width and bidi characters are spelled out (`\x1b`, `\u202e`).
 
-    Spelled out and not dropped: that somebody planted them is evidence too. `limit`: longest result, an ellipsis marks
+    They are spelled out, not dropped: that somebody planted them is evidence too. `limit`: longest result, an ellipsis marks
     a cut.
     """
     text = _ACTING.sub(_visible, str(value).replace("\r\n", "\n"))

@@ -1,4 +1,4 @@
-"""A small table for people: typed columns, formatted cells, a caption. Drawn by notebooks and by the report from the same JSON."""
+"""A small table for readers: typed columns, formatted cells, a caption. Notebooks and the report draw it from the same JSON."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ MIME: Final = "application/vnd.rmq-kit.table+json"
 MAX_ROWS: Final = 60
 MAX_CELL: Final = 600
 LONG: Final = 24
-"""Characters from which a column may break its lines."""
+"""A column with cells at least this long may wrap."""
 
-MORE = T("The first {shown} of {total} rows; all of them are in the CSV files beside the report.")
+MORE = T("The first {shown} of {total} rows; all of them are in the CSV files next to the report.")
 BEHIND = T("The table behind the chart")
 UTC_NOTE = T("Times are UTC.")
 
@@ -28,7 +28,7 @@ _QUOTED: Final = re.compile(r"`([^`\n]{1,200})`")
 
 
 def prose(text: str) -> Markup:
-    """Return a sentence with what is between backticks as code; all of it is escaped first, so nothing else becomes markup."""
+    """Return a sentence with text between backticks as code; everything is escaped first, so nothing else becomes markup."""
     return Markup(_QUOTED.sub(r"<code>\1</code>", str(escape(text))))
 
 
@@ -37,9 +37,9 @@ _ENV.filters["prose"] = prose
 
 
 def cell(value: Any) -> tuple[str, str]:
-    """Return how a value reads and what it is (`text`, `number`, `time` or `none`). Unknown is a dash, never 0.
+    """Return a value as text, and its kind (`text`, `number`, `time` or `none`). Unknown is a dash, never 0.
 
-    A value that cannot be read aloud is named by its type: one cell never takes the table with it.
+    A value that cannot be shown is named by its type, so that one cell never breaks the table.
     """
     try:
         return _cell(value)
@@ -69,7 +69,7 @@ def _cell(value: Any) -> tuple[str, str]:
 
 @attrs.frozen(init=False)
 class Table:
-    """`frame` to be shown under `caption`; `names` are the column headings (default: the frame's own). Sentences are put into `lang`."""
+    """`frame`, shown under `caption`; `names` are the column headings (default: the frame's own). Sentences are rendered in `lang`."""
 
     frame: pd.DataFrame
     caption: str
@@ -113,7 +113,7 @@ class Table:
         }
 
     def as_html(self, reading: str = "", folded: bool = False) -> str:
-        """Return the table for a notebook, every cell escaped by the template; under a sentence, and folded, if asked for."""
+        """Return the table for a notebook, every cell escaped by the template; optionally under a sentence and folded."""
         return drawn(self.as_dict(), reading, BEHIND.render(self.lang) if folded else "")
 
     def as_text(self) -> str:
@@ -124,7 +124,7 @@ class Table:
 
 
 def drawn(spec: dict[str, Any], reading: str = "", folded: str = "") -> str:
-    """Return a table given as by `Table.as_dict` as HTML; `folded`: what is on the fold it is under."""
+    """Return a table (a `Table.as_dict`) as HTML; `folded`: the label of the fold it is under."""
     return _ENV.get_template("notebook_table.html.j2").render(table=spec, reading=clean(reading), folded=folded)
 
 

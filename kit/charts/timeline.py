@@ -1,4 +1,4 @@
-"""What happened when, across all files: one lane for each kind of event, the moments that decide marked and numbered."""
+"""The timeline across all files: one lane for each kind of event, the moments that decide marked and numbered."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.charts import BLUE, GREY, INK, MAX_POINTS, PALETTE, VERMILLION, Chart, escape, figure
+from kit.charts import BLUE, GREY, INK, MAX_POINTS, PALETTE, VERMILLION, Chart, escape, figure, segments
 from kit.i18n import Lang, T
 
 TITLE = T("What happened when")
@@ -15,9 +15,9 @@ READING = T(
     "{rows} moments from {first} to {last} UTC, in {lanes} lanes. Those that decide a verdict: {decides}, the numbered diamonds, ◆ in the table."
 )
 ALT = T(
-    "One lane for each kind of event; bars last, marks are moments. The same rows, with the line or record of each, are in the table."
+    "One lane for each kind of event; bars are spans, marks are moments. The same rows, with the line or record of each, are in the table."
 )
-NOTHING = T("Nothing in this evidence carries a time.")
+NOTHING = T("Nothing in this evidence has a time.")
 LANES: Final = {
     "deployment": T("starts, stops, changes"),
     "host": T("host and JVM"),
@@ -37,7 +37,7 @@ HEADS: Final = {
     "decides": T("decides"),
 }
 NAME: Final = 60
-"""Characters of an event that a reader sees while pointing at it."""
+"""Most characters of an event in its hover text."""
 
 
 def rows(frame: pd.DataFrame, lang: Lang = "en") -> pd.DataFrame:
@@ -61,7 +61,7 @@ def lane_name(lane: str, lang: Lang) -> str:
 
 
 def place(file: Any, line: Any, offset: Any) -> str:
-    """Return where it says so: file and line, or file and byte offset."""
+    """Return the place of the evidence: file and line, or file and byte offset."""
     if pd.isna(file):
         return ""
     return f"{file}:{line}" if not pd.isna(line) else f"{file} @ {offset}" if not pd.isna(offset) else str(file)
@@ -106,11 +106,8 @@ def timeline(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 
 def _bars(drawn: pd.DataFrame) -> list[go.Scatter]:
     lasting = drawn[drawn["until"].notna()]
-    x: list[Any] = []
-    y: list[Any] = []
-    for at, until, lane in lasting[["at", "until", "y"]].itertuples(index=False, name=None):
-        x += [at, until, None]
-        y += [lane, lane, None]
+    rows = lasting[["at", "until", "y"]].itertuples(index=False, name=None)
+    x, y = segments((at, lane, until, lane) for at, until, lane in rows)
     line = {"color": PALETTE[0], "width": 6}
     return [go.Scatter(x=x, y=y, mode="lines", line=line, opacity=0.45, hoverinfo="skip")] if x else []
 

@@ -44,7 +44,9 @@ def commitlog(file: str, path: str, base: int | None, offsets: Longs, target: Pa
     A record that is in the wrong place (its own offset is another) is only kept right behind a kept one: nothing else could find it again.
     """
     known = examine(file, path, base)
-    pieces = [(starts.copy(), sizes.copy(), marks.copy()) for _, starts, sizes, marks, _ in spans(known, 0, known.used)]
+    pieces = [
+        (starts.copy(), sizes.copy(), marks.copy()) for _, starts, sizes, marks, *_ in spans(known, 0, known.used)
+    ]
     empty = np.empty(0, np.int64)
     starts, sizes, marks = (
         (np.concatenate(column) if column else empty for column in zip(*pieces, strict=True))

@@ -9,6 +9,8 @@ import contextlib
 import io
 import mmap
 import os
+import threading
+from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +18,8 @@ import numpy as np
 from kit.evidence.files import Shrunk
 
 CHUNK: Final = 1 << 20
+KEEPS: Final = 96 << 20
+"""Bytes of memory that a thread keeps for its next reading: a range of a commit log with what is around it."""
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 
@@ -32,11 +36,26 @@ def space(size: int) -> Bytes:
     return np.frombuffer(held, np.uint8)
 
 
-def read(file: io.FileIO, buf: Bytes, start: int, stop: int) -> None:
-    """Read the file's bytes from `start` to `stop` to the same places of `buf`. Raise `Shrunk` where it ends before."""
+_own = threading.local()
+
+
+@contextlib.contextmanager
+def lent(size: int) -> Iterator[Bytes]:
+    """Lend memory in which anything may be. A thread is lent the same again: new pages take as long as reading into them."""
+    kept = _own.__dict__.pop("held", None) if size <= KEEPS else None
+    held = space(max(size, KEEPS)) if kept is None else kept
+    try:
+        yield held[:size]
+    finally:
+        if size <= KEEPS:
+            _own.held = held
+
+
+def read(file: io.FileIO, buf: Bytes, start: int, stop: int, first: int = 0) -> None:
+    """Read the file's bytes from `start` to `stop` to the same places of `buf`, which begins at place `first`. Raise `Shrunk` where it ends before."""
     into = buf.data
     while start < stop:
-        count = os.preadv(file.fileno(), [into[start : min(start + CHUNK, stop)]], start)
+        count = os.preadv(file.fileno(), [into[start - first : min(start + CHUNK, stop) - first]], start)
         if not count:
             raise Shrunk(os.fstat(file.fileno()).st_size, stop)
         start += count

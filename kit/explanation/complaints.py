@@ -1,4 +1,4 @@
-"""What a paste says in words of its own: ids of both kinds held against each other, checks that overtake a local transaction."""
+"""What people write themselves in a paste: comparisons of both kinds of ids, checks that overtake a local transaction."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COMPARED: Final = re.compile(
     r"不一[样致]|不同|不相同|不匹配|区别|对应|对不上|[查搜]|为什么|哪个|去重|幂等|重复|控制台",
     re.IGNORECASE,
 )
-"""Words of somebody who compares or searches."""
+"""Words of comparing or searching."""
 _CHECK: Final = re.compile(
     r"checkLocalTransaction|check[- ]?back|transaction check|check(?:ed|s)? (?:the |a |by )|回查", re.IGNORECASE
 )
@@ -30,7 +30,7 @@ _STILL: Final = re.compile(
     r"还[没未在]|尚未|未(?:执行)?(?:完|提交|结束)|没(?:有)?(?:执行)?(?:完|提交|结束)|就.{0,8}回查|先于|早于|提前|期间|正在",
     re.IGNORECASE,
 )
-"""Words that say one thing came while the other went on."""
+"""Words that say one thing came while the other was still running."""
 _DECLARED: Final = re.compile(r"^\s*(?:@Override|public|private|protected|class|import|\*|//)|^\s*at [\w.$]+\(")
 _TIME: Final = re.compile(r"\d{4}[-/]\d\d?[-/]\d\d?|\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?|\[[^\]\n]{0,80}\]")
 _NUMBERED: Final = re.compile(r"(?<![\w-])(?=[\w-]{0,60}\d)[A-Za-z0-9_-]{2,64}(?![\w-])")
@@ -38,7 +38,7 @@ _NUMBERED: Final = re.compile(r"(?<![\w-])(?=[\w-]{0,60}\d)[A-Za-z0-9_-]{2,64}(?
 
 @attrs.frozen
 class Mixed:
-    """Ids of both kinds held against each other. `paired`: two of them are certainly of one message; `at`: numbers of the lines (first is 1)."""
+    """Ids of both kinds compared with each other. `paired`: two of them certainly belong to one message; `at`: line numbers (the first is 1)."""
 
     offset_ids: int
     uniq_keys: int
@@ -47,7 +47,7 @@ class Mixed:
 
 
 def speaks(text: str) -> bool:
-    """Tell whether a text without any line of RocketMQ holds something to explain: a message id, a transaction listener."""
+    """Return whether a text without any RocketMQ line has something to explain: a message id, a transaction listener."""
     if _CHECK_NAMED.search(text) and _LOCAL.search(text):
         return True
     return any(
@@ -58,11 +58,11 @@ def speaks(text: str) -> bool:
 def mixed(
     text: str, pasted: Sequence[Line] | None = None, found: Sequence[pasted_ids.PastedId] | None = None
 ) -> Mixed | None:
-    """Return the ids of both kinds that a paste holds against each other, None if it does not. `pasted`, `found`:
-    its lines and ids, where they are known already.
+    """Return the ids of both kinds that a paste compares, None if it does not. `pasted`, `found`:
+    its lines and ids, if known already.
 
-    A line that prints both (a SendResult, a message) is normal, and so are two lines of RocketMQ's own logs: there the
-    words around them have to say that somebody compares or searches.
+    A line that prints both (a SendResult, a message) is normal, and so are two lines of RocketMQ's own logs: in those cases the
+    words around them must show that somebody compares or searches.
     """
     pasted = list(lines(text)) if pasted is None else pasted
     found = pasted_ids.find(pasted) if found is None else found
@@ -90,14 +90,14 @@ def _first(found: Sequence[Line]) -> Line | None:
 
 
 def _printed(line: Line) -> bool:
-    """Tell whether RocketMQ printed a line."""
+    """Return whether RocketMQ printed a line."""
     return bool(
         matching.named(line.text + "\n") or any(each.weight > upstream.SURE for each in upstream.find(line.text))
     )
 
 
 def _without_ids(pasted: Iterable[Line], known: Iterable[str]) -> str:
-    """Return what people wrote themselves: no line that RocketMQ printed, no id."""
+    """Return what people wrote themselves: without lines that RocketMQ printed and without ids."""
     own = "\n".join(
         line.text for line in pasted if not line.frame and not _printed(line) and "SendResult [" not in line.text
     )
@@ -107,8 +107,8 @@ def _without_ids(pasted: Iterable[Line], known: Iterable[str]) -> str:
 
 
 def overtaken(text: str) -> tuple[int, ...]:
-    """Return the numbers of the lines in which a check comes between two lines of one local transaction, or in which
-    somebody says so; () where neither is there.
+    """Return the numbers of the lines where a check comes between two lines of one local transaction, or where
+    somebody says so; () if neither is found.
     """
     numbered = [(n, line) for n, line in enumerate(text.split("\n"), 1) if not _DECLARED.match(line)]
     said = [n for n, line in numbered if _CHECK.search(line) and _LOCAL.search(line) and _STILL.search(line)]
@@ -124,6 +124,6 @@ def overtaken(text: str) -> tuple[int, ...]:
 
 
 def _of_one(one: str, other: str) -> bool:
-    """Tell whether two lines may be about one transaction: they name a common number, or one of them names none."""
+    """Return whether two lines may concern one transaction: they share a number, or one of them has none."""
     first, second = (set(_NUMBERED.findall(_TIME.sub(" ", line))) for line in (one, other))
     return not first or not second or bool(first & second)

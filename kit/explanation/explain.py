@@ -1,7 +1,7 @@
 """What each line of a paste means: `explain`.
 
 A line is looked up in this order: known problems (`kit.rocketmq.known_problems`), known log texts
-(`kit.rocketmq.log_events`), RocketMQ's own format strings, answers, settings. Ids in it are taken apart beside that.
+(`kit.rocketmq.log_events`), RocketMQ's own format strings, answers, settings. Ids in it are also decoded.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ from kit.rocketmq.log_events.meanings import MEANINGS
 
 SHOWN_CLASSES: Final = 3
 OVERTAKEN: Final = "check-overtakes-local"
-"""The problem that lines of the application's own tell, in which a check comes during the local transaction."""
+"""The problem shown by the application's own lines if a check comes during the local transaction."""
 
 UNKNOWN = T("not known")
 NOT_KNOWN = T(
-    "The kit does not know this line; it is not one of RocketMQ's own WARN or ERROR texts, nor a code, id or setting."
+    "The kit does not know this line; it is none of RocketMQ's own WARN or ERROR texts, and no code, id or setting."
 )
 HARMLESS = T("Known benign: {why}.")
-PASSES = T("Known benign around a start or stop: {why}. A symptom where it goes on without one.")
+PASSES = T("Known benign around a start or stop: {why}. If it goes on without one, it is a symptom.")
 ON = T("How often does it come, for how long, and what started or stopped at that time?")
 PRINTED = T("RocketMQ prints this in {cls} ({how}); the catalogue has no entry for it.")
-ORDINARY = T("An ordinary line of {where}: nothing is wrong.")
-WATCHED = T("A line of {where} that the kit's causes look at; what it shows depends on the lines around it.")
+ORDINARY = T("A normal line of {where}: nothing is wrong.")
+WATCHED = T("A line of {where} that the kit's causes use; what it means depends on the lines around it.")
 PRINTED_BY = T("{cls} ({how}), releases {releases}")
 FAULT_IN = T("the fault: {since} to {until}")
 FIXED = T("fixed: {fixed}")
-UNLIKE = T("Not to be mistaken: {unlike}.")
+UNLIKE = T("Do not confuse: {unlike}.")
 ANSWER = T("Response code {code}, {name}")
 STATUS = T("Send status {name}")
 UNKNOWN_CODE = T("Response code {code}")
-OTHER_CODE = T("A code the kit does not know; read the text behind it.")
+OTHER_CODE = T("A code the kit does not know; read the text after it.")
 SETTING = T("Setting {name}")
 SETTING_IS = T("{meaning} Unit: {unit}; default: {default}.")
 SETTING_TRADE = T("It trades: {trade}.")
@@ -60,10 +60,10 @@ _SETTING: Final = re.compile(r"^[\s\"'-]*([a-z]\w{3,50})[\"']?\s*[=:]\s*[\"']?([
 
 
 def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
-    """Return what each line of a text means, in order: `line` (first is 1), `text`, `kind` (`log`, `id`, `code`,
+    """Return what each line of a text means, in order: `line` (the first is 1), `text`, `kind` (`log`, `id`, `code`,
     `config`), `slug` (known problem or log text, None if absent), `title`, `meaning`, `versions`, `next`.
 
-    A line of which nothing is known has kind `log` and no slug; frames of stack traces and empty lines are left out.
+    An unknown line has kind `log` and no slug; stack trace frames and empty lines are left out.
     """
     pasted = list(lines(text))
     ids = pasted_ids.find(pasted)
@@ -83,7 +83,7 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
 
 
 def _of_line(line: Line, lang: Lang, *, known: bool) -> list[dict[str, Any]]:
-    """Return the row of what a line says; none where only ids are known in it."""
+    """Return the row for a line; none if only its ids are known."""
     problems = matching.named(line.text + "\n")
     if problems:
         return [_problem(line, problems[0], lang)]
@@ -119,7 +119,7 @@ def _problem(line: Line, problem: Problem, lang: Lang) -> dict[str, Any]:
 
 
 def _releases(line: Line, problem: Problem | None, lang: Lang) -> str:
-    """Return who prints a line, in which releases, and since and until when the fault exists."""
+    """Return who prints a line, in which releases, and in which releases the fault exists."""
     said = []
     printed = [each for each in upstream.find(line.text) if each.weight > upstream.SURE]
     if printed:
@@ -151,12 +151,12 @@ _EVENT_TEXTS: Final = Windows(tuple(needle for _, needle in _EVENTS))
 
 
 def _event(line: Line, lang: Lang) -> dict[str, Any] | None:
-    """Return the row of a known log text; of several the one with the longest text."""
+    """Return the row of a known log text; if several match, the one with the longest text."""
     found: list[tuple[int, Event]] = []
     for number in _EVENT_TEXTS.find(line.text):
         event, needle = _EVENTS[number]
         if not event.confirm or re.search(event.confirm, line.text):
-            # Of two with one text the one with a second condition says more.
+            # Of two with the same text the one with a second condition is more specific.
             found.append((len(needle) + bool(event.confirm), event))
     if not found:
         return None
@@ -182,7 +182,7 @@ def _meaning(event: Event, lang: Lang) -> tuple[str, str]:
 
 
 def _upstream(line: Line, lang: Lang) -> dict[str, Any] | None:
-    """Return the row of a line that one of RocketMQ's own format strings gives."""
+    """Return the row of a line that matches one of RocketMQ's own format strings."""
     for printed in upstream.find(line.text):
         if printed.weight <= upstream.SURE:
             break
@@ -249,7 +249,7 @@ def _setting(line: Line, lang: Lang) -> dict[str, Any] | None:
 
 
 def releases_of(rows: Iterable[dict[str, Any]]) -> str | None:
-    """Return the releases that print all of a paste's broker lines, None where that narrows nothing down."""
+    """Return the releases that print all of a paste's broker lines, None if that excludes no release."""
     first, last = upstream.OLDEST, upstream.NEWEST
     for row in rows:
         printed = [each for each in upstream.find(row["text"]) if each.logged and each.weight > upstream.SURE]

@@ -1,4 +1,4 @@
-"""Ids in a paste: each taken apart once, and which of them belong to one message."""
+"""Ids in a paste: each decoded once, and which of them belong to one message."""
 
 from __future__ import annotations
 
@@ -14,33 +14,32 @@ from kit.rocketmq import ids
 
 KINDS: Final[dict[str, T]] = {
     "offset": T("Offset message id: the place of one stored copy"),
-    "uniq": T("UNIQ_KEY: given once by the client, the same in every copy"),
+    "uniq": T("UNIQ_KEY: set once by the client, the same in every copy"),
     "grpc": T("Id of a 5.x gRPC client, stored as UNIQ_KEY"),
 }
 FIELDS: Final = T("{fields}.")
-PAIRED: Final = T("With {other} (line {line}) it names one message: that one is its {kind}.")
+PAIRED: Final = T("It belongs to the same message as {other} (line {line}), which is its {kind}.")
 COMPARED: Final = T(
-    "The paste holds ids of both kinds: for one and the same message they differ, and a search takes only one of them."
+    "The paste has ids of both kinds: they differ for the same message, and a search accepts only one of them."
 )
 PAIR_KINDS: Final[dict[str, T]] = {"offset": T("offset message id"), "uniq": T("UNIQ_KEY"), "grpc": T("UNIQ_KEY")}
 NEXT: Final[dict[str, T]] = {
     "offset": T(
-        "Look it up with queryMsgById; every retry of the message has another one, so compare UNIQ_KEYs instead."
+        "Look it up with queryMsgById; every retry of the message has a different one, so compare UNIQ_KEYs instead."
     ),
-    "uniq": T("Look it up with queryMsgByUniqueKey; queryMsgById does not take it."),
+    "uniq": T("Look it up with queryMsgByUniqueKey; queryMsgById does not accept it."),
     "grpc": T("Look it up with queryMsgByUniqueKey."),
 }
-_ID: Final = re.compile(r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{56}|[0-9A-Fa-f]{32}|01[0-9A-Fa-f]{32})(?![0-9A-Za-z])")
 _SENT: Final = re.compile(r"\bmsgId=([0-9A-Fa-f]{32,56}), offsetMsgId=([0-9A-Fa-f]{32,56})")
 _KEY: Final = re.compile(r"\bUNIQ_KEY=([0-9A-Fa-f]{32,56})")
 _PLACE: Final = re.compile(r"\bcommitLogOffset=(\d+)")
 MOST: Final = 500
-"""Different ids that are taken apart."""
+"""Most different ids that are decoded."""
 
 
 @attrs.frozen
 class PastedId:
-    """One id where it is first. `pair`: the other id of the same message and its line."""
+    """One id at its first place. `pair`: the other id of the same message and its line."""
 
     line: int
     text: str
@@ -48,7 +47,7 @@ class PastedId:
     pair: tuple[ids.IdInfo, int] | None = None
 
     def as_dict(self, lang: Lang, *, compared: bool = False) -> dict[str, Any]:
-        """Return its row. `compared`: whether somebody holds it against an id of the other kind."""
+        """Return its row. `compared`: whether somebody compares it with an id of the other kind."""
         fields = ", ".join(f"{name} {value}" for name, value in ids.fields(self.info))
         meaning = [_said(self.info.why, lang), FIELDS.say(fields=fields).render(lang)]
         meaning += [_said(note, lang) for note in self.info.notes]
@@ -68,10 +67,10 @@ def _said(sentence: Sentence, lang: Lang) -> str:
 
 
 def find(pasted: Sequence[Line]) -> list[PastedId]:
-    """Return the ids of a paste, each where it is first, in order."""
+    """Return the ids of a paste, each at its first place, in order."""
     first: dict[str, PastedId] = {}
     for line in pasted:
-        for match in _ID.finditer(line.text):
+        for match in ids.IN_TEXT.finditer(line.text):
             key = match[0].upper()
             if key not in first and len(first) < MOST and not _checksum(line.text, match.start()):
                 first[key] = PastedId(line.number, line.text, ids.decode(key))
@@ -83,7 +82,7 @@ def find(pasted: Sequence[Line]) -> list[PastedId]:
 
 
 def _checksum(text: str, at: int) -> bool:
-    """Tell whether what is before an id says that it is a digest."""
+    """Return whether the text before an id says that it is a digest."""
     return bool(
         re.search(
             r"(?:md5|sha-?\d*|digest|signature|trace-?id|span)\W{0,4}$", text[max(0, at - 20) : at], re.IGNORECASE
@@ -92,7 +91,7 @@ def _checksum(text: str, at: int) -> bool:
 
 
 def _pairs(pasted: Iterable[Line], first: dict[str, PastedId]) -> Iterable[tuple[str, str]]:
-    """Yield both directions of each pair: a SendResult's two ids, or a printed message whose place an offset id names."""
+    """Yield both directions of each pair: the two ids of a SendResult, or a printed message and the offset id of its place."""
     places = {each.info.offset: key for key, each in first.items() if each.info.kind == "offset"}
     for line in pasted:
         named = _SENT.search(line.text)

@@ -1,4 +1,4 @@
-"""Lines as they were printed, out of what people paste: quoting, HTML, prompts and colours taken off."""
+"""Lines of a paste as they were printed: without quoting, HTML, prompts and colours."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 import attrs
 
 LONGEST: Final = 20_000
-"""Characters of a line that are looked at."""
+"""Most characters of a line that are examined."""
 
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
 _TAGS: Final = "p|br|div|span|code|pre|a|b|i|em|strong|ul|ol|li|td|th|tr|table|tbody|thead|blockquote|font|img|hr|h[1-6]|details|summary|kbd|u|s"
@@ -30,13 +30,13 @@ _FRAME: Final = re.compile(
 _FAQ: Final = re.compile(
     r"(?:See https?://\S+ for further details\.?|For more information, please visit the url, \S+)$"
 )
-"""client/common/FAQUrl puts it below every exception."""
+"""client/common/FAQUrl adds it below every exception."""
 
 
 @attrs.frozen
 class Line:
-    """A line of a paste. `number`: the first is 1; `text`: as it was printed; `frame`: a frame of a stack trace or
-    another line that says nothing by itself.
+    """A line of a paste. `number`: the first is 1; `text`: as printed; `frame`: a stack trace frame or
+    another line without a meaning of its own.
     """
 
     number: int
@@ -45,7 +45,7 @@ class Line:
 
 
 def lines(paste: str) -> Iterator[Line]:
-    """Yield the lines that are not empty. A line ends at LF, or where HTML begins a new one."""
+    """Yield the lines that are not empty. A line ends at LF, or where HTML starts a new one."""
     for number, raw in enumerate(paste.split("\n"), 1):
         for part in _NEW_LINE.sub("\n", raw[:LONGEST]).split("\n"):
             text = plain(part)
@@ -54,7 +54,7 @@ def lines(paste: str) -> Iterator[Line]:
 
 
 def plain(line: str) -> str:
-    """Return a line without what was put around it."""
+    """Return a line without quoting, prompts or markup around it."""
     text = _COLOUR.sub("", line).replace("\r", "").replace("\ufeff", "").replace("\u00a0", " ").replace("\u200b", "")
     text = _TAG.sub("", text)
     if "&" in text:

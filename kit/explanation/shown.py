@@ -1,4 +1,4 @@
-"""What `explain` prints: one block per known problem, text, code, setting or id."""
+"""What `explain` prints: one block for each known problem, text, code, setting or id."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ AND_MORE = T("{numbers} and {n} more")
 PRINTED = T("printed by")
 NEXT = T("look at")
 NOT_KNOWN = T(
-    "{n} {n:line is|lines are} not known to the kit (none of RocketMQ's own WARN or ERROR texts, no code, id or setting):"
+    "The kit does not know {n} {n:line|lines} (none of RocketMQ's own WARN or ERROR texts, no code, id or setting):"
 )
-RELEASES = T("Together the broker's lines are those of releases {releases}.")
-NOTHING = T("There is nothing to explain: the text is empty.")
+RELEASES = T("All broker lines together fit releases {releases}.")
+NOTHING = T("Nothing to explain: the text is empty.")
 
 
 def blocks(rows: Sequence[dict[str, Any]], lang: Lang) -> str:
-    """Return the rows of `explain` for a terminal; the same answer to several lines is said once."""
+    """Return the rows of `explain` for a terminal; the same answer for several lines is printed once."""
     if not rows:
         return NOTHING.in_(lang)
     answers: dict[tuple[str, str, str], list[dict[str, Any]]] = {}

@@ -1,5 +1,5 @@
-"""Everything of an evidence at once, narrowed by pointing: linked views over the Parquet files of the workspace, asked by
-DuckDB in the kernel. What is selected is a value, `Selection`, which the functions take as arguments too.
+"""All evidence of a case at once, narrowed by clicking: linked views over the Parquet files of the workspace, queried with
+DuckDB in the kernel. What is selected is a value, `Selection`, which functions accept as an argument.
 """
 
 from __future__ import annotations

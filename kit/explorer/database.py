@@ -1,7 +1,7 @@
-"""What the explorer asks: narrow copies of the logs and records of a case, in order of time, as views of a small DuckDB.
+"""The explorer's database: narrow copies of the logs and records of a case, in order of time, as views of a small DuckDB.
 
-They are tables of the workspace like others: written once, cut by the times of the case, each record once. DuckDB keeps to
-`MEMORY` and puts what does not fit into the workspace.
+They are workspace tables like others: written once, cut by the times of the case, each record once. DuckDB keeps to
+`MEMORY` and spills what does not fit into the workspace.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ MEMORY: Final = "1GB"
 LONGEST: Final = 500
 """Characters of an entry's text in the explorer; the whole of it is in `Explorer.entries`."""
 MOST_NAMES: Final = 400
-"""Names of topics or groups looked for in log texts, those with most records first."""
+"""Number of topic or group names searched for in log texts, those with most records first."""
 FIRST, LAST = "TIMESTAMP '1971-01-01'", "TIMESTAMP '2262-01-01'"
-"""Times outside are damage: they would leave the timeline one bar wide."""
+"""Times outside are damage: they would squeeze the timeline into one bar."""
 EVENTS: Final = "|"
-"""Between the known texts of an entry."""
+"""Separator between the known texts of an entry."""
 MOST_COUNTED: Final = 3_000_000
-"""Rows of a table of counts, at most: evidence in which hardly two rows are alike is asked as it is."""
+"""Most rows of a table of counts: if hardly two rows are alike, the rows themselves are queried."""
 _LAG: Final = {"ts": "TIMESTAMP", "topic": "VARCHAR", "group": "VARCHAR", "lag": "BIGINT"}
 _MOMENTS: Final = {"ts": "TIMESTAMP", "lane": "VARCHAR", "what": "VARCHAR"}
 _NAME: Final = re.compile(r"[%|\w-]{3,255}", re.ASCII)
 _ACTING: Final = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\x{ad}\x{61c}\x{180e}\x{200b}-\x{200f}\x{2028}-\x{202e}\x{2060}-\x{206f}\x{feff}\x{fff9}-\x{fffb}]"
-"""Characters that `clean` spells out; most texts have none."""
+"""Characters that `clean` spells out; most texts contain none."""
 _SAID_TOPIC: Final = r"(?i)\btopic(?:name)?[\"']?\s*[=:]\s*[\[\"']?([%|\w-]{1,255})"
 _SAID_GROUP: Final = r"(?i)\b(?:consumer|producer)?group(?:name)?[\"']?\s*[=:]\s*[\[\"']?([%|\w-]{1,255})"
 _ADDRESS: Final = r"\b(\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})\b"
 
 
 class Database:
-    """The views `entries`, `records`, `lag`, `metrics`, `moments` of one case; `entries` and `records` without what
+    """The views `entries`, `records`, `lag`, `metrics`, `moments` of one case; `entries` and `records` without the rows that
     `narrow` leaves out. Closed with the value.
     """
 
@@ -68,18 +68,18 @@ class Database:
         self.ask(f"CREATE VIEW metrics AS SELECT * FROM ({_metrics(case)})")
 
     def narrow(self, entries: str = "true", records: str = "true") -> None:
-        """Make the views of entries and records those rows that satisfy these conditions."""
+        """Limit the views of entries and records to the rows that satisfy these conditions."""
         for part, where in (("entries", entries), ("records", records)):
             source = parquet(self.folders[part])  # type: ignore[index]
-            # Few texts that are split when they are asked for are read a hundred times as fast as many small lists.
+            # A joined text that is split in the query is read a hundred times as fast as many small lists.
             listed = (
                 f"(SELECT *, string_split(known, '{EVENTS}') AS events FROM {source})" if part == "entries" else source
             )
             self.ask(f"CREATE OR REPLACE VIEW {part} AS SELECT * FROM {listed} WHERE {where}")
 
     def count_up(self, step: int) -> None:
-        """Make the tables `entries_counts` and `records_counts`: how many `rows` have the same values within `step` ms. What
-        charts ask is asked from these, and what is selected in them too.
+        """Create the tables `entries_counts` and `records_counts`: how many `rows` have the same values within `step` ms.
+        Charts and their selections query these.
         """
         for part, columns in COLUMNS.items():
             plain = [f'"{"known" if name == "events" else name}"' for name in columns.values()]
@@ -97,7 +97,7 @@ class Database:
             self.ask("DROP TABLE counted")
 
     def _coded(self, part: Part, column: str) -> str:
-        """Return a column of the table `counted` with its values as numbers, which are grouped three times as fast as texts."""
+        """Return a column of the table `counted` with its values as numbers, which DuckDB groups three times as fast as texts."""
         if column == "events":
             return f"string_split(known, '{EVENTS}') AS events"
         values = f'SELECT DISTINCT "{column}" FROM counted WHERE "{column}" IS NOT NULL ORDER BY 1'
@@ -107,16 +107,16 @@ class Database:
         return f'CAST("{column}" AS {part}_{column}) AS "{column}"'
 
     def ask(self, asked: str, values: Sequence[Any] = ()) -> duckdb.DuckDBPyConnection:
-        """Return the answer to a question. An interrupt ends it at once, and the next one is answered."""
+        """Return the result of a query. An interrupt ends it at once; the next query works."""
         return ask(self.con, asked, values)
 
     def count(self, name: str) -> int:
-        """Return the rows of a view."""
+        """Return the number of rows of a view."""
         found = self.ask(f"SELECT count(*) FROM {name}").fetchone()
         return int(found[0]) if found else 0
 
     def values(self, part: str, column: str, where: str = "true", most: int = 1000) -> list[str]:
-        """Return the values of a column, the most frequent first, those of a list one by one. After `count_up`."""
+        """Return the values of a column, the most frequent first, lists unnested. Call after `count_up`."""
         each = "unnest(events)" if column == "events" else f'"{column}"'
         asked = f"""
             SELECT v FROM (SELECT {each} AS v, rows FROM {part}_counts WHERE {where})
@@ -124,7 +124,7 @@ class Database:
         return [row[0] for row in self.ask(asked).fetchall()]
 
     def _small(self, name: str, columns: dict[str, str], frame: Any) -> None:
-        """Hold columns of a small result of the causes."""
+        """Load columns of a small result of the causes."""
         typed = ", ".join(f'"{each}" {kind}' for each, kind in columns.items())
         self.ask(f"CREATE TABLE {name} ({typed})")
         if not frame.empty:
@@ -134,7 +134,7 @@ class Database:
 
 
 def ask(con: duckdb.DuckDBPyConnection, asked: str, values: Sequence[Any] = ()) -> duckdb.DuckDBPyConnection:
-    """Run a statement in a thread of its own: interrupted in the kernel's thread, DuckDB goes on while it sorts, and what it
+    """Run a statement in a separate thread: interrupted in the kernel's thread, DuckDB continues to sort, and what it
     raises at other times is a `RuntimeError`.
     """
     with ThreadPoolExecutor(1) as pool:
@@ -142,14 +142,14 @@ def ask(con: duckdb.DuckDBPyConnection, asked: str, values: Sequence[Any] = ()) 
         try:
             return asking.result()
         except BaseException:
-            while not asking.done():  # one that has not begun yet would not hear it
+            while not asking.done():  # a statement that has not started yet would miss it
                 con.interrupt()
                 futures.wait([asking], timeout=0.05)
             raise
 
 
 def connect(scratch: Path) -> duckdb.DuckDBPyConnection:
-    """Return a database in memory that spills into `scratch`, fetches no extension and asks nobody."""
+    """Return a database in memory that spills into `scratch`, fetches no extension and uses no network."""
     import duckdb
 
     con = duckdb.connect(
@@ -170,10 +170,10 @@ def parquet(folder: Path) -> str:
 
 
 def _kept(case: Case, part: Part, con: duckdb.DuckDBPyConnection) -> Path:
-    """Return the folder of the explorer's table of entries or records, written where it is not there yet."""
+    """Return the folder of the explorer's table of entries or records; it is written if absent."""
     base = case.folder("logs" if part == "entries" else "messages")
     copies = sorted(i.file for i in case.found.of_kind("commitlog", "dledger") if i.replica_of)
-    # A table that is read again, because a file can be read now, keeps its name but not its time.
+    # A table that is read again, because a file has become readable, keeps its name but not its time.
     said = [base.name, (base / ws.DONE).stat().st_mtime_ns, copies, case.options.digest(), ws.code_hash("explorer")]
     key = f"explorer_{part}-{hashlib.sha256(repr(said).encode()).hexdigest()[:12]}"
     with case.workspace.writing(key) as folder:
@@ -221,13 +221,13 @@ def _entries(case: Case, base: Path, con: duckdb.DuckDBPyConnection) -> str:
 
 
 def _lag(case: Case) -> pd.DataFrame:
-    """Return the messages each group was behind in a topic, all queues together, at each look."""
+    """Return the lag of each group in a topic, all queues together, at each look."""
     looks = positions.every(case).rename(columns={"time": "ts"})
     return looks.groupby(["ts", "topic", "group"])["lag"].sum(min_count=1).dropna().reset_index()
 
 
 def _moments(case: Case) -> Any:
-    """Return the moments the causes know of, with naive times; none before a triage."""
+    """Return the moments that the causes report, with naive times; none before a triage."""
     frame = results.table(case, timeline.TABLE)
     if frame.empty:
         return frame
@@ -242,18 +242,18 @@ def _metrics(case: Case) -> str:
 
 
 def _at(column: str) -> str:
-    """Return an instant without its zone, UTC; null where it is damage."""
+    """Return a time in UTC without its zone; null if it is damage."""
     at = f"make_timestamp(epoch_us({column}))"
     return f"CASE WHEN {at} BETWEEN {FIRST} AND {LAST} THEN {at} END"
 
 
 def _safe(column: str) -> str:
-    """Return a text of the evidence in which nothing acts on who reads it."""
+    """Return a text of the evidence made harmless."""
     return f"CASE WHEN regexp_matches({column}, {quoted(_ACTING)}) THEN spelled({column}) ELSE {column} END"
 
 
 def _cut(case: Case, column: str) -> str:
-    """Return the condition of the case's own times: rows without a time stay."""
+    """Return the condition of the case's `--since` and `--until`: rows without a time stay."""
     said = [
         f"epoch_us({column}) {sign} {round(at.timestamp() * 1e6)}"
         for at, sign in ((case.options.since, ">="), (case.options.until, "<="))

@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from kit.case.case import Case
 
 MOST: Final = 100_000
-"""Rows of a pandas frame; `spark` gives all of them."""
+"""Most rows of a pandas frame; `spark` returns all of them."""
 AROUND: Final = dt.timedelta(minutes=1)
-"""What is shown before and after a message."""
+"""Time shown before and after a message."""
 
 MISSING = T(
     "The explorer needs the packages duckdb and mosaic-widget: pip install 'duckdb>=1.5.4,<3' 'mosaic-widget>=0.34,<0.35'"
 )
-NO_MESSAGE = T("{id} is in no record with a time")
+NO_MESSAGE = T("no record with a time has {id}")
 ENTRIES, RECORDS = T("Log entries, in order of time"), T("Records, in order of time")
 
 
 class ExplorerMissing(ImportError):
-    """A package the explorer needs is not installed; says in one line what to install."""
+    """A package the explorer needs is not installed; the message says what to install."""
 
 
 def explore(
@@ -56,16 +56,16 @@ def explore(
     """Return linked views over the logs, records, lag and host metrics of a case, narrowed by the arguments (see
     `Selection`).
 
-    `interactive`: False for charts and tables without widgets. `message`: an id or business key; what happened from a
-    minute before its first record to a minute after its last. Moments the causes know are marked once the case was
-    triaged. Raise `ExplorerMissing`, `ValueError` for what is no time, or a message without one.
+    `interactive`: False for charts and tables without widgets. `message`: an id or business key; shows the time from a
+    minute before its first record to a minute after its last. Moments that the causes report are marked once the case was
+    triaged. Raise `ExplorerMissing`, or `ValueError` for an invalid time or a message without one.
     """
     base = Selection(since, until, topics, groups, hosts, levels, sources, threads, events, stages)
     return Explorer(case, base & around(case, message) if message else base, interactive)
 
 
 def around(case: Case, message: str) -> Selection:
-    """Return the time of a message with what is shown around it. Raise `ValueError` where no record of it has one."""
+    """Return the time span of a message with its margins. Raise `ValueError` if none of its records has a time."""
     from kit.analysis.messages.trace import trace
 
     found = [pd.Timestamp(r["store_timestamp"]) for r in trace(case, message)["records"] if r["store_timestamp"]]
@@ -75,7 +75,7 @@ def around(case: Case, message: str) -> Selection:
 
 
 class Explorer:
-    """The views of one case. Shown as a widget, or as charts and tables where it is not interactive."""
+    """The views of one case. Displayed as a widget, or as charts and tables if not interactive."""
 
     def __init__(self, case: Case, base: Selection, interactive: bool = True) -> None:
         try:
@@ -94,7 +94,7 @@ class Explorer:
 
     @property
     def selection(self) -> Selection:
-        """What the arguments and the widget leave, now."""
+        """The current selection, by arguments and widget."""
         if "widget" not in self.__dict__:
             return self.base
         said = self.widget.params
@@ -107,7 +107,7 @@ class Explorer:
         return self.base & Selection(since, until, **values)
 
     def _chosen(self, name: str, predicate: str) -> list[str]:
-        """Return the values of a field for which a condition of the widget holds."""
+        """Return the values of a field that satisfy a condition of the widget."""
         part: Part = next(part for part in COLUMNS if name in COLUMNS[part] and part in self._content.has)
         column = COLUMNS[part][name]
         if name != "events":
@@ -175,17 +175,17 @@ class Explorer:
 
     @functools.cached_property
     def widget(self) -> Any:
-        """The widget itself, a `MosaicWidget` whose views follow one another."""
+        """The widget itself, a `MosaicWidget` with linked views."""
         from kit.explorer.widget import themed
 
         ask = self.database.ask
         for part in COLUMNS:
             ask(spec.shown_view(part, self.lang))
         for (name, column), values in spec.menus(self._content).items():
-            kind = "[[v]]" if name == "events" else "v"  # a menu takes a list apart once
+            kind = "[[v]]" if name == "events" else "v"  # a menu unnests a list once
             ask(f'CREATE TABLE menu_{name} AS SELECT {kind} AS "{column}" FROM (SELECT unnest(?) AS v)', [values])
         made = themed()(spec.specification(self._content), con=self.database.con.cursor())
-        made.explorer = self  # whose scratch folder lives as long as what is shown
+        made.explorer = self  # keep its scratch folder as long as the widget
         return made
 
     def timeline(self, part: Part = "entries") -> Chart:
@@ -230,7 +230,7 @@ class Explorer:
 
 
 def _span(value: Any) -> tuple[dt.datetime | None, dt.datetime | None]:
-    """Return the instants of a brush, which come as ISO texts or as milliseconds."""
+    """Return the times of a brush, which arrive as ISO texts or as milliseconds."""
     if not isinstance(value, list) or len(value) != 2:
         return None, None
     at = sorted(pd.Timestamp(each, unit="ms" if isinstance(each, int | float) else None) for each in value)

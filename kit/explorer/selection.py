@@ -1,4 +1,4 @@
-"""What an investigator has narrowed an evidence down to: a span of time and values, as one value that passes for a filter."""
+"""A selection of evidence: a time span and values, as one value that works as a filter."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COLUMNS: Final[Mapping[Part, Mapping[str, str]]] = {
     },
     "records": {"topics": "topic", "groups": "group", "hosts": "host", "stages": "stage"},
 }
-"""Which column of entries and of records each field of a selection looks at; one that is not there narrows nothing."""
+"""The column of entries and of records for each field of a selection; a missing column narrows nothing."""
 _TIMES: Final = ("ts", "at", "store_timestamp", "time", "start", "born_timestamp")
 _NAMED: Final[Mapping[str, tuple[str, ...]]] = {
     "topics": ("topic",),
@@ -54,9 +54,9 @@ def _instant(said: str | dt.datetime | None) -> dt.datetime | None:
 
 @attrs.frozen
 class Selection:
-    """What is left: between two instants (either may be open) and with one of these values; without values all are left.
+    """Rows between two times (either may be open) that have one of these values; no values means all.
 
-    `topics`, `groups` and `hosts` of a log entry are those it names; `events` are slugs of known texts, `stages` those of
+    `topics`, `groups` and `hosts` of a log entry are those it mentions; `events` are slugs of known texts, `stages` those of
     `kit.rocketmq.stages`. A time without an offset is in UTC.
     """
 
@@ -72,13 +72,13 @@ class Selection:
     stages: tuple[str, ...] = attrs.field(default=(), converter=_texts)
 
     def __and__(self, other: Selection) -> Selection:
-        """Return what both leave; of values, those of `other` where it has any."""
+        """Return the intersection; of values, those of `other` if it has any."""
         since = max(filter(None, (self.since, other.since)), default=None)
         until = min(filter(None, (self.until, other.until)), default=None)
         return Selection(since, until, **{name: getattr(other, name) or getattr(self, name) for name in VALUES})
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what is set, as the arguments that give this selection again: times as ISO texts, values as lists."""
+        """Return what is set, as arguments that create this selection again: times as ISO texts, values as lists."""
         times = {name: at.isoformat() for name in ("since", "until") if (at := getattr(self, name))}
         return times | {name: list(values) for name in VALUES if (values := getattr(self, name))}
 
@@ -100,8 +100,8 @@ class Selection:
         return " AND ".join(said) or "true"
 
     def keep(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return the rows of any table of the kit that are left: its first column of times and those named like a field
-        are looked at.
+        """Return the selected rows of any table of the kit: its first column of times and those named like a field
+        are compared.
         """
         left = pd.Series(True, index=frame.index)
         time = next((name for name in _TIMES if name in frame and len(frame)), None)
@@ -118,8 +118,8 @@ class Selection:
         return frame[left.astype(bool)]
 
     def cut(self, case: Case, out: str = "DIR") -> str:
-        """Return the command line that copies what the times and the topic leave of the evidence into a folder, quoted for a
-        POSIX shell. `rmq-kit cut` takes one topic; several are left out, which keeps more.
+        """Return the command line that copies the evidence of these times and this topic into a folder, quoted for a
+        POSIX shell. `rmq-kit cut` takes one topic; several topics are dropped, which keeps more.
         """
         chosen = {**case.options.declared(), **self.options()}
         if len(self.topics) == 1:
@@ -135,5 +135,5 @@ VALUES: Final = tuple(field.name for field in attrs.fields(Selection) if field.n
 
 
 def quoted(text: str) -> str:
-    """Return a text as a literal of DuckDB, in which only the quote itself means anything."""
+    """Return a text as a DuckDB literal, in which only the quote needs escaping."""
     return "'" + text.replace("'", "''") + "'"

@@ -1,6 +1,6 @@
-"""What the explorer shows, as a declarative Mosaic specification: timelines to brush, bars to click, menus, tables.
+"""The explorer's views as a declarative Mosaic specification: timelines to brush, bars to click, menus, tables.
 
-Each field of a `Selection` is one selection of Mosaic; `$said` and `$stored` join those that entries and records follow.
+Each field of a `Selection` is one Mosaic selection; `$said` and `$stored` combine those for entries and records.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ ROUND: Final = tuple(n * unit for unit, numbers in (
     (1, (1, 2, 5, 10, 20, 50, 100, 200, 500)), (1000, (1, 2, 5, 10, 15, 30)), (60_000, (1, 2, 5, 10, 15, 30)), (3_600_000, (1, 3, 6, 12, 24)),
 ) for n in numbers)  # fmt: skip
 TOTAL: Final = {"sql": "sum(rows)"}
-"""As text: where Mosaic knows a sum it makes a table of its own for each view and way to point before it asks, which takes longer
-than to ask the few rows that are counted already.
+"""As text: if Mosaic recognises a sum, it first creates a table for each view and kind of click, which takes longer
+than querying the few rows already counted.
 """
 BARS: Final = 8
-"""Bars of a column, those with most rows; the menu beside them has all values."""
+"""Most bars of a column, those with most rows; the menu next to them has all values."""
 LEVELS: Final = {"FATAL": PURPLE, "ERROR": VERMILLION, "WARN": ORANGE, "INFO": BLUE, "DEBUG": SKY, "TRACE": GREY}
 MORE_COLOURS: Final = ("#44AA99", "#882255", "#999933", "#AA4499", GREY)
-"""Paul Tol's, for more stages than the kit's palette has colours."""
+"""Paul Tol's palette, since there are more stages than the kit's palette has colours."""
 JOINED: Final[Mapping[Part, str]] = {"entries": "said", "records": "stored"}
 LABELS: Final[dict[str, T]] = {
     "topics": T("topic"),
@@ -59,7 +59,7 @@ HEADS: Final[Mapping[Part, Mapping[str, T]]] = {
         "concat(file, ' @ ', physical_offset)": T("where", "explorer"),
     },
 }
-"""What the tables show: an expression of SQL, its heading."""
+"""Columns of the tables: SQL expression, heading."""
 WIDTHS: Final[Mapping[Part, tuple[int, ...]]] = {
     "entries": (180, 55, 85, 430, 150, 330),
     "records": (180, 80, 190, 150, 110, 260, 70, 330),
@@ -71,14 +71,14 @@ SHOWN: Final = {"entries": "shown_entries", "records": "shown_records"}
 
 @attrs.frozen
 class Content:
-    """What there is to show: the axis of time (ms), values of columns with those that occur most first, what has rows."""
+    """What there is to show: the time axis (ms), values of columns, the most frequent first, and which views have rows."""
 
     axis: tuple[float, float]
     values: Mapping[tuple[Part, str], Sequence[str]]
     has: frozenset[str]
     lang: Lang
     metric: str = ""
-    """The host metric to begin with."""
+    """The host metric shown first."""
 
 
 def specification(content: Content) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def specification(content: Content) -> dict[str, Any]:
 
 
 def _menus(content: Content) -> dict[str, Any]:
-    """Return a menu for each field that has a choice. Their values are asked from tables: in a specification a text that
+    """Return a menu for each field with a choice. Their values are queried from tables: in a specification a text that
     begins with `$` would be a name.
     """
     return {
@@ -127,7 +127,7 @@ def _menus(content: Content) -> dict[str, Any]:
 
 
 def menus(content: Content) -> Mapping[tuple[str, str], list[str]]:
-    """Return the values to choose from by field and column, for those that have at least two."""
+    """Return the values to choose from, by field and column, if there are at least two."""
     every: dict[tuple[str, str], list[str]] = {}
     for part, columns in COLUMNS.items():
         for name, column in columns.items():
@@ -136,19 +136,19 @@ def menus(content: Content) -> Mapping[tuple[str, str], list[str]]:
 
 
 def counted(span: float) -> int:
-    """Return the milliseconds within which rows are counted together: at most half a pixel of this span, and a part of whatever
-    the bars of a timeline take.
+    """Return the step in ms within which rows are counted together: at most half a pixel of this span, and a divisor of what
+    a timeline bar covers.
     """
     return max((step for step in ROUND if step <= span / WIDTH / 2), default=1)
 
 
 def plain(values: Sequence[str]) -> list[str]:
-    """Return the values that a specification can hold: a text that begins with `$` would be a name in it."""
+    """Return the values that a specification can contain: a text that begins with `$` would be a name in it."""
     return [value for value in values if not value.startswith("$")]
 
 
 def _timeline(part: Part, content: Content) -> dict[str, Any]:
-    """Return the rows over time, in the colours of level or stage, to brush; the known moments as lines across."""
+    """Return the rows over time, coloured by level or stage, to brush; known moments as vertical lines."""
     by = "level" if part == "entries" else "stage"
     known = plain(content.values[part, "levels" if part == "entries" else "stages"])
     colours = [LEVELS.get(value, GREY) for value in known] if by == "level" else _colours(len(known))
@@ -175,7 +175,7 @@ def _timeline(part: Part, content: Content) -> dict[str, Any]:
 
 
 def _bars(part: Part, content: Content) -> dict[str, Any]:
-    """Return one bar for each of the most frequent values of what is worth comparing, to click."""
+    """Return one clickable bar for each of the most frequent values of the columns worth comparing."""
     shown = {"entries": ("levels", "sources", "topics"), "records": ("stages", "topics", "groups")}[part]
     plots = []
     for name in shown:
@@ -205,7 +205,7 @@ def _bars(part: Part, content: Content) -> dict[str, Any]:
 
 
 def _line(table: str, by: str, label: T, content: Content) -> dict[str, Any]:
-    """Return lines over the same time, one for each value of a column."""
+    """Return lines over the same time axis, one for each value of a column."""
     y = {"lag": "lag", "metrics": "value"}[table]
     mark = {"mark": "lineY", "data": {"from": table}, "x": "ts", "y": y, "stroke": by, "tip": True}
     plot = {
@@ -247,7 +247,7 @@ def _table(part: Part, content: Content) -> dict[str, Any]:
 
 
 def shown_view(part: Part, lang: Lang) -> str:
-    """Return the SQL of the view behind the table of a part: what it shows under its headings, and what it is narrowed by."""
+    """Return the SQL of the view behind a part's table: its columns with headings, and those it is filtered by."""
     shown = {head.in_(lang): expression for expression, head in HEADS[part].items()}
     by = {"ts", *COLUMNS[part].values()} - {name.lower() for name in shown}
     own = [f'"{name}"' for name in sorted(by)] + [f'{expression} AS "{name}"' for name, expression in shown.items()]

@@ -1,4 +1,4 @@
-"""Mosaic's widget in the colours of the notebook around it: its own style sheet knows only a white page."""
+"""Mosaic's widget in the notebook's colours: its own style sheet assumes a white page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STYLE: Final = """
 
 @functools.cache
 def themed() -> Any:
-    """Return the widget's class; imported when somebody explores, since anywidget takes a while."""
+    """Return the widget's class; imported only when needed, since anywidget is slow to import."""
     import mosaic_widget
 
     class Explorer(mosaic_widget.MosaicWidget):
@@ -33,7 +33,7 @@ def themed() -> Any:
             super().__init__(*arguments, **named)
 
         def _handle_custom_msg(self, content: Any, buffers: Any) -> None:
-            # JupyterLab lets each message of a widget run in a thread of its own; a connection of DuckDB answers one call.
+            # JupyterLab may handle each widget message in a separate thread; a DuckDB connection takes one call at a time.
             with self._one_at_a_time:
                 super()._handle_custom_msg(content, buffers)
 

@@ -1,1 +1,1 @@
-"""Which file is what, in which zone, a copy of which; quoting a line or a record."""
+"""What each file is, its zone, and its copies; quoting a line or a record."""

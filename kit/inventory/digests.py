@@ -1,4 +1,4 @@
-"""SHA-256 of large files, kept by what the file system says of them: evidence that grew by a file hashes that file only."""
+"""SHA-256 of large files, cached by inode, size and times: if a file is added to the evidence, only that file is hashed."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from kit.evidence import disk
 from kit.evidence.files import open_readonly
 
 LARGE: Final = 1 << 20
-"""Bytes from which on a file's digest is kept."""
+"""Smallest file, in bytes, whose digest is cached."""
 
 
 class Digests:
-    """The digests of one evidence. A file is the same while its number, size and both its times are: who sets back the
-    time of change cannot set back that of the inode.
+    """The digests of one evidence set. A file is the same while its inode, size and both times are: setting back the
+    modification time does not set back the inode's.
     """
 
     def __init__(self, root: Path, spool: Path) -> None:
-        """Take what is kept of `root`; `spool` is the folder of the cache where each evidence has one."""
+        """Load the cached digests of `root`; `spool` is the cache folder with one folder for each evidence set."""
         name = hashlib.sha256(b"digests\0" + os.fsencode(root.resolve())).hexdigest()[:32]
         self._place = spool / name / "digests.json"
         self._before: dict[str, str] = {}
@@ -36,12 +36,12 @@ class Digests:
         """Return the digest of a file's content. Raise `OSError`."""
         key = _identity(path)
         sha = self._before.get(key) or sha256(path)
-        if path.stat().st_size >= LARGE and _identity(path) == key:  # else it changed while it was read
+        if path.stat().st_size >= LARGE and _identity(path) == key:  # otherwise it changed while it was read
             self._now[key] = sha
         return sha
 
     def keep(self) -> None:
-        """Write down the digests of the files that were asked for."""
+        """Store the digests of the files that were requested."""
         if self._now != self._before:
             self._place.parent.mkdir(mode=0o700, exist_ok=True)
             disk.write_text(self._place, json.dumps(self._now, sort_keys=True))
@@ -53,7 +53,7 @@ def _identity(path: Path) -> str:
 
 
 def sha256(path: Path) -> str:
-    """Return the digest of a file, read through. Raise `OSError`."""
+    """Return the digest of a file, read completely. Raise `OSError`."""
     digest = hashlib.sha256()
     with open_readonly(path) as stream:
         while data := stream.read(1 << 20):

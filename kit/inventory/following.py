@@ -1,7 +1,7 @@
-"""Growing files of one kind, step by step: which whole entries, records or units are new since the step before.
+"""Follow growing files of one kind step by step: which complete entries, records or units are new since the last step.
 
-Each step is a stretch of each file, so that a step can be read again after a crash: a state says where the step began
-and where it ended. What reads the stretches (Spark's tasks, or a loop in this process) needs nothing else.
+Each step is a range of each file, so that a step can be read again after a crash: a state holds where the step began
+and ended. The readers of these ranges (Spark's tasks, or a loop in this process) need nothing else.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ LOGS: Final = ("log", "text", "mqadmin")
 STORES: Final = ("commitlog", "dledger")
 QUEUES: Final = ("consumequeue",)
 QUIET: Final = 1.0
-"""Seconds without a new byte after which the last entry of a log is taken for whole."""
+"""Seconds without a new byte after which the last entry of a log counts as complete."""
 UNFINISHED: Final = 30.0
-"""Seconds without a new byte after which a last line without line feed is taken for whole."""
+"""Seconds without a new byte after which a last line without line feed counts as complete."""
 MOST: Final = 256 << 20
 """Bytes of one step."""
 _QUEUE_FOLDERS: Final = frozenset({"consumequeue", "batchconsumequeue", "consumequeue_ext"})
 _BEGIN: Final = 64
-"""Bytes by which a file is known to be the one that was recognised."""
+"""First bytes that identify a file that was recognised."""
 _GLANCE: Final = 4096
-"""Bytes without a zero that are no beginning of a store."""
+"""A file that starts with this many bytes without a zero is no store."""
 _NEVER: Final = frozenset({"index", "timerwheel", "timerlog", "abort", "lock", "checkpoint"})
 
 
 class Stretch(msgspec.Struct, frozen=True):
-    """What one step reads of one file: the bytes `[place.begin, place.at)` of its text, and what kernels need to know.
+    """The part of one file that one step reads: bytes `[place.begin, place.at)` of its text, and what kernels need.
 
     `base`, `entry_head`: of a commit log (`kit.formats.commitlog.schema.File`).
     """
@@ -59,7 +59,7 @@ class Stretch(msgspec.Struct, frozen=True):
 
 @contextlib.contextmanager
 def text(stretch: Stretch) -> Iterator[str]:
-    """Hand out a path with the text of a stretch, under whatever name its file has now. Raise `OSError` where it is gone."""
+    """Yield a path with the text of a stretch, whatever its file's name is now. Raise `OSError` if it is gone."""
     root, place = Path(stretch.root), stretch.place
     path = root if root.is_file() else root / place.name
     for candidate in itertools.chain((path,), (other for _, other, info in _others(root) if other != path)):
@@ -83,8 +83,8 @@ def _others(root: Path) -> Iterator[tuple[str, Path, os.stat_result]]:
 class Follower:
     """Follows the files of some kinds below some folders (or single files).
 
-    `start`: `earliest` reads what is there at the first step, `latest` only what comes behind it; `since`: with
-    `earliest`, only files changed after that moment; `clock`: seconds since 1970.
+    `start`: `earliest` reads what exists at the first step, `latest` only what is added later; `since`: with
+    `earliest`, only files changed after that time; `clock`: seconds since 1970.
     """
 
     roots: Sequence[Path]
@@ -99,21 +99,21 @@ class Follower:
     _broken: dict[str, int] | None = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        # Logs are packed when they are rolled; stores are not.
+        # Rolled logs are packed; stores are not.
         self._broken = {} if self.kinds == LOGS else None
 
     def step(self, before: State, *, first: bool) -> State:
-        """Return the places behind what is whole now. `first`: nobody has followed these files before."""
+        """Return the places after the complete entries of now. `first`: these files have not been followed before."""
         now, left = self.clock(), self.most
         found, after = growing.look(self.roots, before, now, self._is_asked, self._broken)
         last = _last_of(found)
         for each in sorted(found, key=lambda one: (one.file.modified or 0.0, one.file.file)):
             place = each.place
-            # What was cut off or taken away in this moment shows at the next look.
+            # If it was cut off or removed just now, the next look shows it.
             with contextlib.suppress(OSError):
                 if self._kind(each.key, each.file)[0] not in self.kinds:
                     if each.is_packed:
-                        after[each.key] = _left(place)  # or it would be unpacked again
+                        after[each.key] = _left(place)  # otherwise it would be unpacked again
                     continue
                 if first and (self.start == "latest" or (each.file.modified or now) < self.since):
                     place = self._at_end(each, each.key in last)
@@ -128,18 +128,18 @@ class Follower:
         return after
 
     def stretches(self, state: State) -> list[Stretch]:
-        """Return what the step that led to `state` has to read."""
+        """Return the stretches that the step to `state` has to read."""
         every = [(key, place) for key, place in state.items() if place.at > place.begin >= 0 and not place.gone]
         return [self._stretch(key, place) for key, place in every]
 
     def _kind(self, key: str, file: EvidenceFile) -> tuple[str, dict[str, Any]]:
-        """Return kind and details of a file; asked again as long as its first bytes are still coming."""
+        """Return kind and details of a file; determined again while its first bytes are still arriving."""
         from kit.inventory.recognise import HEAD, recognise
 
         with open_raw(file.path) as raw:
             begin = os.pread(raw.fileno(), _BEGIN, 0)
         known = self._known.get(key)
-        # The inode of a deleted file may be another file's now.
+        # The inode of a deleted file may be reused.
         if known is not None and not begin.startswith(known[3]):
             known = None
             self._bases.pop(key, None)
@@ -158,7 +158,7 @@ class Follower:
         return known[1], known[2]
 
     def _is_asked(self, name: str) -> bool:
-        """Leave out what cannot be of the kinds followed, before anything is opened."""
+        """Return whether a file can be of the kinds followed, before it is opened."""
         folders = set(PurePosixPath(name).parts[:-1])
         if self.kinds == QUEUES:
             return bool(folders & _QUEUE_FOLDERS)
@@ -181,7 +181,7 @@ class Follower:
             return _moved(stream, place, end)
 
     def _at_end(self, found: Found, is_last: bool) -> Place:
-        """Return the place behind everything that is in a file now, as if it had been read."""
+        """Return the place after everything in a file, as if it had been read."""
         place = found.place
         if found.is_packed:
             return _left(place)
@@ -201,7 +201,7 @@ class Follower:
         begin, size = found.place.at, os.fstat(stream.fileno()).st_size
         seen, since = self._quiet.get(found.key, (-1, 0.0))
         if seen != size:
-            # Of a file met for the first time only its own time says how long it has been quiet.
+            # For a new file only its modification time shows how long it has been quiet.
             since = now if seen >= 0 else min(now, found.file.modified or now)
             self._quiet[found.key] = (size, since)
         end = min(size, begin + most)
@@ -215,7 +215,7 @@ class Follower:
 
         mode = Piece("", "", 0, 0, source=detail.get("source") or "text").mode
         whole = logs().last_entry(stream, begin, end, mode)
-        # An entry that fills a whole step is handed on in parts.
+        # An entry that fills a whole step is passed on in parts.
         return whole if whole > begin or end == size else logs().line_end(stream, begin, end)
 
     def _store_file(self, key: str, name: str, stream: io.FileIO) -> Any:
@@ -232,7 +232,7 @@ class Follower:
     def _stretch(self, key: str, place: Place) -> Stretch:
         root = self.roots[place.root]
         known: dict[str, Any] = {"root": str(root), "place": place, "kind": ""}
-        # A step that is read again after a crash may find its file gone: whoever reads it says so.
+        # When a step is read again after a crash, its file may be gone: its reader reports that.
         with contextlib.suppress(OSError), text(Stretch(str(root), place, "")) as plain, open_raw(plain) as stream:
             size = os.fstat(stream.fileno()).st_size
             kind, detail = self._kind(key, EvidenceFile(place.name, Path(plain), size))
@@ -251,12 +251,12 @@ def _left(place: Place) -> Place:
 
 
 def _moved(stream: io.FileIO, place: Place, end: int, line: int = 1) -> Place:
-    """Return `place` with what is before `end` read."""
+    """Return `place` moved to `end`."""
     return place if end <= place.at else growing.marked(stream, msgspec.structs.replace(place, at=end, line=line))
 
 
 def _last_of(found: Sequence[Found]) -> set[str]:
-    """Return the keys of those files that are the last of their folder: only these are still written."""
+    """Return the keys of the last files of their folders: only these are still written."""
     last: dict[tuple[int, str], tuple[str, str]] = {}
     for each in found:
         folder = (each.place.root, str(PurePosixPath(each.file.file).parent))
@@ -265,7 +265,7 @@ def _last_of(found: Sequence[Found]) -> set[str]:
 
 
 def logs() -> Any:
-    """Return the module with the kernels for logs: who follows stores alone need not load them, nor the other way."""
+    """Return the module with the kernels for logs, loaded only when logs are followed."""
     from kit.formats.logs import growing as module
 
     return module

@@ -1,4 +1,4 @@
-"""What an evidence holds: every file with its kind, size, hash, time span and replicas."""
+"""The inventory of evidence: every file with its kind, size, hash, time span and replicas."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ TEXTS: Final = ("log", "text", "mqadmin")
 
 @attrs.frozen
 class Inventory:
-    """Everything found. `disagree`: pairs of commitlog files of one broker that hold different bytes for the same offsets.
+    """Everything found. `disagree`: pairs of commitlog files of one broker with different bytes for the same offsets.
 
-    `overlapping`: some copies of a commitlog overlap in part only, so a record may be in two files neither of which is a replica.
+    `overlapping`: some copies of a commitlog overlap only in part, so a record may be in two files although neither is a replica.
     """
 
     root: str
@@ -48,11 +48,11 @@ class Inventory:
 
     @property
     def recognised(self) -> bool:
-        """Whether anything in it can be read at all."""
+        """Whether any file was recognised."""
         return any(item.kind not in ("empty", "other", "lock", "abort") for item in self.items)
 
     def of_kind(self, *kinds: str, replicas: bool = True) -> tuple[Item, ...]:
-        """Return the items of these kinds, without the copies where `replicas` is False."""
+        """Return the items of these kinds, without copies if `replicas` is False."""
         return tuple(i for i in self.items if i.kind in kinds and (replicas or i.replica_of is None))
 
     def get(self, file: str) -> Item | None:
@@ -62,9 +62,9 @@ class Inventory:
 def take(
     path: Path | str, workspace: Path | str | None = None, *, hashes: bool = True, shared: bool = False
 ) -> Inventory:
-    """Look at every file of the evidence at `path` (archives are unpacked into the workspace) and say what it is.
+    """Recognise every file of the evidence at `path` (archives are unpacked into the workspace).
 
-    An evidence whose names, sizes and times are as before is not looked at again. `shared`: workers of a cluster read the
+    Evidence whose names, sizes and times are unchanged is not examined again. `shared`: workers of a cluster read the
     workspace. Raise `FileNotFoundError`, `WorkspaceInside`.
     """
     root = Path(path)
@@ -77,7 +77,7 @@ def take(
         known = _load(kept, root)
         if known is None:
             found = msgspec.json.encode(_take(root, kept.parent / "files", hashes=hashes), order="deterministic")
-            # The same as whoever loads it gets: tables are named by what is in it.
+            # The same as when it is loaded later: tables are named by its content.
             known = msgspec.json.decode(found, type=Inventory)
             if not any(refused.reason == "space" for refused in known.refused):
                 disk.write_text(kept, found.decode())
@@ -87,12 +87,12 @@ def take(
 
 
 def spool(path: Path, workspace: Path | str | None = None) -> Path:
-    """Return the folder of the cache that an evidence is unpacked into."""
+    """Return the cache folder into which evidence is unpacked."""
     return ws.base(workspace, path) / "spool" / quick_key(path.resolve())
 
 
 def looked_at(path: Path, workspace: Path | str | None = None) -> bool:
-    """Tell whether `take` would answer at once."""
+    """Return whether `take` would use a stored inventory."""
     return _kept(ws.base(workspace, path), quick_key(path.resolve()), hashes=True).exists()
 
 
@@ -101,7 +101,7 @@ def _kept(base: Path, key: str, *, hashes: bool) -> Path:
 
 
 def quick_key(root: Path) -> str:
-    """Return a digest of names, sizes and times of the evidence: quicker than its content."""
+    """Return a digest of names, sizes and times of the evidence: faster than one of its content."""
     digest = hashlib.sha256(str(root).encode("utf-8", "surrogateescape"))
     found, refused = ev.walk(root)
     for name, _, info in found:
@@ -169,8 +169,8 @@ def _content_key(names: Iterable[tuple[str, str]], refused: Iterable[Refused]) -
 
 
 def _look(file: EvidenceFile, digests: Digests | None) -> Item | Refused:
-    """Recognise and hash one file; kind "" where nothing fits."""
-    # Kernels take a second to load, and a second look at the same evidence needs none.
+    """Recognise and hash one file; kind "" if unknown."""
+    # Kernels take a second to load; unchanged evidence does not need them.
     from kit.inventory import recognise, spans
 
     try:
@@ -192,20 +192,20 @@ def _look(file: EvidenceFile, digests: Digests | None) -> Item | Refused:
             detail=detail,
             modified=_moment(file.modified),
         )
-        msgspec.json.encode(item)  # what cannot be kept would take the whole inventory with it
+        msgspec.json.encode(item)  # a value that cannot be stored would break the whole inventory
     except Exception as error:
         return refusal(file.file, error)
     return item
 
 
 def _moment(seconds: float | None) -> dt.datetime | None:
-    """Return a file's time of change, None for one that no clock showed."""
+    """Return a file's modification time, None if it is implausible."""
     known = None if seconds is None else instant(seconds * 1000)
     return None if seconds is None or known is None else dt.datetime.fromtimestamp(seconds, dt.UTC)
 
 
 def log_files(path: Path | str) -> list[LogFile]:
-    """Return the text logs at `path` as the data source `rocketmq.log` takes them; copies once."""
+    """Return the text logs at `path` for the data source `rocketmq.log`, without copies."""
     return as_log_files(take(path))
 
 
@@ -225,7 +225,7 @@ def minutes(zone: str | None) -> int | None:
 
 
 def with_columns(found: Inventory, said: str) -> Inventory:
-    """Put the user's columns in the place of the guessed ones. Raise `ValueError` for a file or column that is not there."""
+    """Replace recognised columns by the user's. Raise `ValueError` for an unknown file or column."""
     from kit.formats.tables import business_tables as ledgers
 
     file, chosen = ledgers.parse_override(said)

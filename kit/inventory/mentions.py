@@ -1,6 +1,6 @@
-"""Where given words (ids, business keys) are in the text files of an evidence: file, line, the line itself.
+"""Find words (ids, business keys) in the text files of evidence: file, line number, line.
 
-Raw bytes are searched, not parsed entries: what no layout understands mentions messages too.
+Raw bytes are searched, not parsed entries: lines that match no layout mention messages too.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ MOST: Final = 200
 """Mentions kept of one file; a message in a loop is printed millions of times."""
 ID_LENGTHS: Final = (32, 34, 56)
 MIN_KEY: Final = 4
-"""Shorter keys are found everywhere and mean nothing."""
+"""Shorter keys match everywhere and mean nothing."""
 WINDOW: Final = 8 << 20
 LONGEST: Final = 64 << 20
-"""Bytes of a line that are held; a word that lies just there in a longer one is not found."""
+"""Bytes of a line held at once; in a longer line a word across that boundary is not found."""
 MANY: Final = 64
-"""From this many ids on their shape is searched for: an alternation is tried branch by branch."""
+"""From this many ids on, their shape is searched for instead: an alternation is tried branch by branch."""
 
 
 @attrs.frozen
 class Mention:
-    """One line that holds one of the words; `line` counts from 1."""
+    """One line with one of the words; `line` counts from 1."""
 
     file: str
     line: int
@@ -41,7 +41,7 @@ class Mention:
 
 @attrs.frozen
 class Text:
-    """A text file to look through: the name users see, its plain path, its encoding (None: UTF-8)."""
+    """A text file to search: the name users see, its plain path, its encoding (None: UTF-8)."""
 
     file: str
     path: str
@@ -49,19 +49,19 @@ class Text:
 
 
 Found = tuple[list[Mention], dict[str, int]]
-"""Lines that hold a word, and how many each file has."""
+"""Lines with a word, and how many each file has."""
 
 
 def search(texts: Iterable[Text], words: Collection[str], most: int = MOST) -> Found:
-    """Return the lines that hold a word, at most `most` of a file (its first ones and its last), and how many lines each file has.
+    """Return the lines with a word, at most `most` of a file (the first and the last), and how many such lines each file has.
 
-    Words stand alone: `SO1` is not found in `SO12`. Words shorter than `MIN_KEY` are left out.
+    Only whole words match: `SO1` is not found in `SO12`. Words shorter than `MIN_KEY` are left out.
     """
     return search_each(texts, {"": words}, most)[""]
 
 
 def search_each(texts: Iterable[Text], groups: Mapping[str, Collection[str]], most: int = MOST) -> dict[str, Found]:
-    """Return the same for several groups of words, with one look at each file."""
+    """Return the same for several groups of words, reading each file once."""
     owners: dict[str, set[str]] = defaultdict(set)
     for group, words in groups.items():
         for word in words:
@@ -72,7 +72,7 @@ def search_each(texts: Iterable[Text], groups: Mapping[str, Collection[str]], mo
     for text in texts if wanted else ():
         try:
             kept = _search(text, wanted, owners, most)
-        except OSError:  # gone meanwhile; the table of logs says so
+        except OSError:  # gone in the meantime; the table of logs reports it
             continue
         for group, (count, lines) in kept.items():
             found[group][1][text.file] = count
@@ -82,13 +82,13 @@ def search_each(texts: Iterable[Text], groups: Mapping[str, Collection[str]], mo
 
 @attrs.frozen
 class Pattern:
-    """A search for words of one shape. `only`: the words, where the expression finds more than them."""
+    """A search for words of one shape. `only`: the words, if the expression matches more than them."""
 
     regex: re.Pattern[bytes]
     only: frozenset[bytes] | None = None
 
     def search(self, data: bytes, start: int = 0) -> re.Match[bytes] | None:
-        """Return the next match that is a word standing alone."""
+        """Return the next match that is a whole word."""
         while (match := self.regex.search(data, start)) is not None:
             before = data[match.start() - 1 : match.start()]
             if not before.isalnum() and (self.only is None or match.group() in self.only):
@@ -98,7 +98,7 @@ class Pattern:
 
 
 def patterns(words: Iterable[str]) -> list[Pattern]:
-    """Return patterns that find the words; ids of one length with a common beginning share one, which the search runs through at once."""
+    """Return patterns that find the words; ids of one length with a common prefix share one pattern, which is faster."""
     groups: dict[tuple[str, int], list[str]] = defaultdict(list)
     for word in words:
         groups[(word[: len(word) // 2] if len(word) in ID_LENGTHS else word, len(word))].append(word)
@@ -136,7 +136,7 @@ class _Kept:
 def _search(
     text: Text, wanted: list[Pattern], owners: Mapping[str, set[str]], most: int
 ) -> dict[str, tuple[int, list[Mention]]]:
-    """Return for each group how many lines of one file hold a word of it, and those that are kept."""
+    """Return for each group how many lines of one file have one of its words, and the lines kept."""
     kept: defaultdict[str, _Kept] = defaultdict(lambda: _Kept(most))
     alone = len({group for groups in owners.values() for group in groups}) == 1
     line = 1
@@ -156,7 +156,7 @@ def _search(
 
 
 def _words(said: bytes, wanted: list[Pattern], *, every: bool) -> list[str]:
-    """Return the words of a line in their order; the first alone unless `every`."""
+    """Return the words of a line in order; only the first unless `every`."""
     found: list[tuple[int, bytes]] = []
     for pattern in wanted:
         at = 0
@@ -169,7 +169,7 @@ def _words(said: bytes, wanted: list[Pattern], *, every: bool) -> list[str]:
 
 
 def _windows(text: Text) -> Iterator[bytes]:
-    """Yield a file in windows that end with a line. It is read, not mapped: logs are cut off while they are read."""
+    """Yield a file in windows that end with a line. It is read, not mapped: a log may be truncated while it is read."""
     with open_readonly(text.path) as stream:
         if text.encoding == "utf-16":
             yield stream.read().decode("utf-16", "replace").encode()
@@ -185,7 +185,7 @@ def _windows(text: Text) -> Iterator[bytes]:
 
 
 def _begins(data: bytes, wanted: list[Pattern]) -> list[int]:
-    """Return where the lines with a match begin, in order."""
+    """Return the positions of the lines with a match, in order."""
     found: set[int] = set()
     for pattern in wanted:
         at = 0

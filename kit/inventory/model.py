@@ -1,4 +1,4 @@
-"""One file of an evidence, as everybody after the inventory knows it."""
+"""One file of the evidence, for everything after the inventory."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import attrs
 
 @attrs.frozen
 class Item:
-    """One file. `first`/`last`: span of its times in UTC, None where not known; `zone`: of its floating times, e.g. "+08:00";
+    """One file. `first`/`last`: span of its times in UTC, None if unknown; `zone`: of its floating times, e.g. "+08:00";
 
-    `replica_of`: the file that holds the same; `source`: of a log; `detail`: what its kind needs (base, columns, encoding, …).
+    `replica_of`: the file with the same content; `source`: of a log; `detail`: what its kind needs (base, columns, encoding, …).
     """
 
     file: str
@@ -27,9 +27,9 @@ class Item:
     source: str | None = None
     detail: dict[str, Any] = attrs.field(factory=dict)
     modified: dt.datetime | None = None
-    """When it was last changed, in UTC, by its folder or archive; None where that says nothing."""
+    """Modification time in UTC, from its folder or archive; None if unknown."""
 
     @property
     def base(self) -> int | None:
-        """Physical offset of the first byte of a commitlog file, None where nothing says it."""
+        """Physical offset of the first byte of a commitlog file, None if unknown."""
         return self.detail.get("base")

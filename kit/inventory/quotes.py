@@ -1,4 +1,4 @@
-"""Lines of the evidence unchanged: what a reference points at."""
+"""Unchanged lines of the evidence: what a reference points to."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ MAX_LINE: Final = 64 << 10
 """Bytes quoted of a line."""
 
 MAX_SEARCH: Final = 64 << 20
-"""Bytes of a file in which a text is looked for."""
+"""Bytes of a file that are searched for a text."""
 
 _BLOCK: Final = 128 << 10
-"""Bytes of a file of which the line feeds are counted together."""
+"""Block size in bytes for counting line feeds."""
 _FILES: Final = 4096
-"""Files whose lines are remembered."""
+"""How many files' line positions are remembered."""
 
 
 def lines(found: Inventory, places: Iterable[tuple[str, int]]) -> list[str]:
-    """Return the lines at (file, line), in order. Raise `KeyError` for a file that is not there, `IndexError` for a line behind its end."""
+    """Return the lines at (file, line), in order. Raise `KeyError` for an unknown file, `IndexError` for a line after its end."""
     wanted = list(places)
     by_file: dict[str, set[int]] = defaultdict(set)
     for file, line in wanted:
@@ -38,7 +38,7 @@ def lines(found: Inventory, places: Iterable[tuple[str, int]]) -> list[str]:
 
 
 def first_with(found: Inventory, file: str, text: str) -> int | None:
-    """Return the number of the first line that holds `text`, None where none within `MAX_SEARCH` bytes does. Raise `KeyError` for an unknown file."""
+    """Return the number of the first line with `text`, None if there is none within `MAX_SEARCH` bytes. Raise `KeyError` for an unknown file."""
     item = found.get(file)
     if item is None:
         raise KeyError(file)
@@ -50,12 +50,12 @@ def first_with(found: Inventory, file: str, text: str) -> int | None:
 
 
 def around(found: Inventory, file: str, line: int, most: int) -> dict[int, str]:
-    """Return a line with up to `most` lines before and behind it, by number. Raise as `lines` does for the line itself."""
+    """Return a line with up to `most` lines before and after it, by number. Raise as `lines` does for the line itself."""
     out: dict[int, str] = {}
     with contextlib.suppress(IndexError):
         out.update(
             _each(found, file, list(range(max(1, line - most), line + most + 1)))
-        )  # keeps what it had at the end
+        )  # the lines up to the end are kept
     if line not in out:
         raise IndexError(line)
     return out
@@ -79,7 +79,7 @@ def _rows(item: Item, numbers: list[int]) -> Iterator[tuple[int, str]]:
 
 
 def _each(found: Inventory, file: str, numbers: list[int]) -> Iterator[tuple[int, str]]:
-    """Yield the lines with these numbers, which ascend."""
+    """Yield the lines with these ascending numbers."""
     item = found.get(file)
     if item is None:
         raise KeyError(file)
@@ -108,14 +108,14 @@ def _each(found: Inventory, file: str, numbers: list[int]) -> Iterator[tuple[int
 
 
 class _Begins:
-    """Where the lines of one file begin, as far as somebody asked: how many line feeds are before each block of it."""
+    """Line positions of one file, as far as requested: the number of line feeds before each block."""
 
     def __init__(self) -> None:
         self._feeds = [0]
         self._lock = threading.Lock()
 
     def of(self, stream: IO[bytes], line: int) -> int | None:
-        """Return the position of a line (the first is 1), None behind the last line feed."""
+        """Return the position of a line (the first is 1), None after the last line feed."""
         with self._lock:
             while self._feeds[-1] < line - 1:
                 stream.seek((len(self._feeds) - 1) * _BLOCK)
@@ -123,7 +123,7 @@ class _Begins:
                 if not data:
                     return None
                 self._feeds.append(self._feeds[-1] + data.count(b"\n"))
-        # The line feed before it is in the last block that has fewer before it.
+        # The line feed before it is in the last block with fewer line feeds before it.
         block = bisect_left(self._feeds, line - 1) - 1
         if block < 0:
             return 0
@@ -131,7 +131,7 @@ class _Begins:
         data, position = stream.read(_BLOCK), -1
         for _ in range(line - 1 - self._feeds[block]):
             position = data.find(b"\n", position + 1)
-            if position < 0:  # the file was cut meanwhile
+            if position < 0:  # the file was truncated in the meantime
                 return None
         return block * _BLOCK + position + 1
 
@@ -140,7 +140,7 @@ _known: dict[tuple[int, ...], _Begins] = {}
 
 
 def _begins(stream: IO[bytes]) -> _Begins:
-    """Return what is known of an open file, by what the file system says of it."""
+    """Return the line positions of an open file, by its inode, size and time."""
     said = os.fstat(stream.fileno())
     key = (said.st_dev, said.st_ino, said.st_size, said.st_mtime_ns, said.st_ctime_ns)
     if key not in _known and len(_known) >= _FILES:

@@ -1,4 +1,4 @@
-"""Which file is what: by its bytes first, by its name where bytes cannot tell (an empty queue, a lock)."""
+"""Recognise files: by their bytes first, by name if bytes do not decide (an empty queue, a lock)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 HEAD: Final = 262_144
 _STEP: Final = 1 << 20
 _PLACES: Final = 32
-"""Further places looked at when a file does not begin like anything: its beginning may be damaged."""
+"""Further places examined if a file's beginning is unknown: it may be damaged."""
 
 _DIGITS: Final = re.compile(r"[0-9]{20}$")
 _SPEAKS: Final = re.compile(
@@ -31,7 +31,7 @@ _SPEAKS: Final = re.compile(
     r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d|\b\d\d:\d\d:\d\d\b",
     re.IGNORECASE,
 )
-"""What makes plain text worth reading: a time, or RocketMQ's words."""
+"""What makes plain text relevant: a time, or RocketMQ's own terms."""
 
 _INDEX_UNIT: Final = np.dtype([("magic", ">i4"), ("pos", ">i8"), ("size", ">i4"), ("index", ">i8"), ("term", ">i8")])
 _SLOT: Final = np.dtype([("time", ">i8"), ("first", ">i8"), ("last", ">i8"), ("num", ">i4"), ("magic", ">i4")])
@@ -50,7 +50,7 @@ _TIMER_LOG: Final = np.dtype(
 
 
 def recognise(file: EvidenceFile) -> tuple[str | None, dict[str, Any]]:
-    """Return (kind, detail); kind None where nothing fits. Raise `OSError` where the file cannot be read."""
+    """Return (kind, detail); kind None if unknown. Raise `OSError` if the file cannot be read."""
     with open_readonly(file.path) as stream:
         head = stream.read(HEAD)
         return (
@@ -90,7 +90,7 @@ def _binary(file: EvidenceFile, head: bytes, handle: int) -> tuple[str, dict[str
 
 
 def _behind_filler(file: EvidenceFile, head: bytes, handle: int) -> dict[str, Any] | None:
-    """Look at the record behind the filler a file begins with."""
+    """Examine the record after the filler with which a file begins."""
     size = records.filler(head)
     if not 0 < size < file.bytes:
         return None
@@ -101,7 +101,7 @@ def _behind_filler(file: EvidenceFile, head: bytes, handle: int) -> dict[str, An
 
 
 def _deeper(file: EvidenceFile, handle: int) -> dict[str, Any] | None:
-    """Look for records further on: a torn first page does not make a commitlog something else."""
+    """Look for records further on: a commitlog with a damaged first page is still a commitlog."""
     step = max(_STEP, file.bytes // _PLACES)
     for at in range(HEAD, file.bytes, step):
         part = os.pread(handle, HEAD, at)
@@ -123,7 +123,7 @@ def _deeper(file: EvidenceFile, handle: int) -> dict[str, Any] | None:
 
 
 def _zeros(file: EvidenceFile, handle: int) -> dict[str, Any]:
-    """Name a file of zeros by its place: the store allocates files before it writes them."""
+    """Recognise a file of zeros by its path: the store allocates files before it writes them."""
     for at in range(0, file.bytes, _STEP):
         if any(os.pread(handle, _STEP, at)):
             found = _text(file, os.pread(handle, _STEP, at).lstrip(b"\0")[:HEAD])
@@ -145,7 +145,7 @@ def _zeros(file: EvidenceFile, handle: int) -> dict[str, Any]:
 
 
 def _store_of(file: EvidenceFile) -> str | None:
-    """Return `commitlog` or `dledger` where a file's name and folder are those of one."""
+    """Return `commitlog` or `dledger` if a file's name and folder are those of one."""
     path = PurePosixPath(file.file.replace("!/", "/").replace("\\", "/"))
     if not _DIGITS.fullmatch(path.name):
         return None
@@ -155,7 +155,7 @@ def _store_of(file: EvidenceFile) -> str | None:
 
 
 def _ruined(file: EvidenceFile) -> tuple[str, dict[str, Any]] | None:
-    """A commitlog of which not one record is left is a corrupt commitlog, not some unknown file."""
+    """A commitlog without a single record left is a corrupt commitlog, not an unknown file."""
     kind = _store_of(file)
     return None if kind is None else (kind, {"base": f.first_offset(PurePosixPath(file.file).name)})
 
@@ -201,7 +201,7 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
     if head.startswith(delimited.PARQUET):
         found = business_tables.sniff(file.path, head, file.bytes)
         return ("rows", {"role": None}) if found is None else (found.pop("kind"), found)
-    # Who copies and truncates a log that its program goes on writing leaves a hole where it was.
+    # Copying and truncating a log that its program keeps writing leaves a hole.
     head = head.lstrip(b"\0")
     codec = delimited.encoding(head)
     if codec is None or not head:
@@ -220,7 +220,7 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
         return "mqadmin", known
     if known is not None and known["source"] != "text" and known["layout"] != "time-only":
         return "log", known
-    # A ledger's cells may hold the texts of log lines: its columns tell it from a paste.
+    # A ledger's cells may contain log lines: its columns distinguish it from a paste.
     found = business_tables.sniff(file.path, head, file.bytes)
     if found is not None:
         return found.pop("kind"), found
@@ -235,7 +235,7 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
 
 
 def _pasted(head: bytes) -> tuple[str, dict[str, Any]] | None:
-    """A question somebody asked: settings with an error among them. It is read as a text and as settings."""
+    """A pasted question: settings with an error among them. It is read as a text and as settings."""
     from kit.inventory import sniff
 
     asked = re.sub(rb"(?m)^[ \t]*[#!].*$", b"", head)
@@ -244,9 +244,9 @@ def _pasted(head: bytes) -> tuple[str, dict[str, Any]] | None:
 
 
 def without_rows(items: list[Item]) -> list[Item]:
-    """Return the items with tables that have no rows yet recognised: by the head of another table of the evidence.
+    """Return the items with tables without rows recognised too: by the header of another table of the evidence.
 
-    A ledger in which nothing is written down says something: nothing was handled there.
+    An empty ledger is evidence: nothing was handled there.
     """
     heads: dict[bytes, Item] = {}
     for item in items:
@@ -261,7 +261,7 @@ def without_rows(items: list[Item]) -> list[Item]:
 
 
 def _head_line(item: Item, *, whole: bool = False) -> bytes:
-    """Return the first line of a file; with `whole` an empty one where there is anything behind it."""
+    """Return the first line of a file; with `whole` an empty one if anything follows it."""
     with open_readonly(item.path) as stream:
         first, _, rest = stream.read(_STEP).partition(b"\n")
     return b"" if whole and rest.strip() else first.strip()

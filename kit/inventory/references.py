@@ -1,4 +1,4 @@
-"""A reference: the line or the record that carries a claim."""
+"""A reference: the line or record that supports a claim."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 
 MAX_TEXT = 2000
-"""Characters kept of a quoted line: a reference points at the line, it does not replace it."""
+"""Most characters of a quoted line: a reference points to the line and does not replace it."""
 
 
 @attrs.frozen

@@ -1,4 +1,4 @@
-"""Which files hold the same: equal bytes, a copy made earlier of a file that grew, a slave's or a DLedger member's commitlog."""
+"""Files with the same content: equal bytes, an earlier copy of a file that grew, a slave's or a DLedger member's commitlog."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 _STORES: Final = ("commitlog", "dledger")
 _GROWS: Final = ("log", "text", "mqadmin", "metrics", "rows", "sends")
-"""Kinds of which a copy may be the beginning of a later one."""
+"""Kinds of files whose earlier copy may be the beginning of a later one."""
 
 _ALIKE: Final = (*_GROWS, "thread_dump", "store_json", "broker_conf", "checkpoint", "index", "consumequeue")
 _CHUNK: Final = 1 << 20
 
 
 def mark(items: list[Item]) -> tuple[list[Item], list[tuple[str, str]], bool]:
-    """Return the items with `replica_of` set, the pairs that disagree, and whether commitlogs overlap only in part."""
+    """Return the items with `replica_of` set, the pairs that disagree, and whether commitlogs overlap partially."""
     originals: dict[str, str] = {}
     _equal(items, originals)
     _beginnings(items, originals)
@@ -76,7 +76,7 @@ def _beginnings(items: list[Item], originals: dict[str, str]) -> None:
 
 
 def _same(a: Item, a_at: int, b: Item, b_at: int, size: int) -> bool | None:
-    """Tell whether two stretches are equal; None where one of them cannot be read any more."""
+    """Return whether two ranges are equal; None if one of them can no longer be read."""
     try:
         with open_readonly(a.path) as left, open_readonly(b.path) as right:
             left.seek(a_at)
@@ -98,7 +98,7 @@ def _stores(items: Iterable[Item], originals: dict[str, str]) -> tuple[list[tupl
     logs = [i for i in items if i.kind in _STORES and i.base is not None and i.detail.get("used")]
     disagree: list[tuple[str, str]] = []
     overlapping = False
-    # The longest first: what it covers is a copy of it.
+    # The longest first: the others it covers are copies of it.
     logs.sort(key=lambda i: (-i.detail["used"], i.file))
     for n, item in enumerate(logs):
         for other in logs[:n]:

@@ -1,4 +1,4 @@
-"""What a text file is, told from its head: a log of which logger, in which layout and encoding."""
+"""Recognise a text file by its head: which logger's log, in which layout and encoding."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from kit.rocketmq.log_events import catalogue
 from kit.rocketmq.log_layouts import NAME_OF_CLIENT, NAME_OF_SOURCE, SOURCES
 
 SAMPLE: Final = 256 << 10
-"""Bytes of a file's head that are looked at."""
+"""Bytes of a file's head that are examined."""
 
 _BROKER_KINDS: Final = (f.BROKER, f.STATS, f.WATERMARK)
 _CHINESE: Final = range(0x4E00, 0xA000)
 
 
 def sniff(head: bytes, name: str) -> dict[str, str | None] | None:
-    """Return {"source", "layout", "encoding"} of a text log from its first bytes (up to `SAMPLE`), None where it is no log.
+    """Return {"source", "layout", "encoding"} of a text log from its first bytes (up to `SAMPLE`), None if it is no log.
 
-    `source` is the broker-side logger (`broker`, `store`, `transaction`, …), `client`, `app`, `mqadmin` or `text` (other text that holds log lines or
-    texts of RocketMQ). What is inside decides; `name` only where that leaves it open. `encoding` is None for UTF-8, else `gb18030` or `utf-16`.
+    `source` is the broker-side logger (`broker`, `store`, `transaction`, …), `client`, `app`, `mqadmin` or `text` (other text with log lines or
+    texts of RocketMQ). The content decides; `name` only if that is ambiguous. `encoding` is None for UTF-8, else `gb18030` or `utf-16`.
     """
     from kit.formats.tables import metrics, mqadmin
 
@@ -70,7 +70,7 @@ def sniff(head: bytes, name: str) -> dict[str, str | None] | None:
 
 
 def twice(rows: np.ndarray) -> bool | None:
-    """Tell whether a client log prints the seconds again where milliseconds belong (4.3.0-4.7.1); None without such lines."""
+    """Return whether a client log prints the seconds in place of milliseconds (4.3.0-4.7.1); None without such lines."""
     mine = rows[(rows[:, f.KIND] == f.CLIENT_4) & (rows[:, f.FRACTION] >= 0)]
     if not mine.shape[0]:
         return None
@@ -78,7 +78,7 @@ def twice(rows: np.ndarray) -> bool | None:
 
 
 def seconds_twice(head: bytes) -> bool | None:
-    """Tell from a file's head what `twice` finds in its lines."""
+    """Return `twice` for the lines of a file's head."""
     raw = np.frombuffer(bytearray(head[:SAMPLE]), np.uint8)
     starts, ends = ln.lines(raw)
     return twice(ln.rows(raw, starts, ends, f.CLIENT))
@@ -112,7 +112,7 @@ def encoding_of(head: bytes) -> str | None:
 
 
 def _table(text: bytes, rows: np.ndarray) -> bool:
-    """Tell whether the lines that begin with a time look like rows of a CSV file."""
+    """Return whether the lines that begin with a time look like rows of a CSV file."""
     mine = rows[rows[:, f.KIND] == f.TIME_ONLY]
     return sum(text[int(r[f.TS1]) : int(r[f.TS1]) + 1] in (b",", b";", b"\t", b'"') for r in mine) > mine.shape[0] / 2
 
@@ -183,7 +183,7 @@ _THREADS: Final = (
 
 
 def _broker_source(rows: np.ndarray, raw: np.ndarray, ends: np.ndarray, kinds: Counter[int], name: str) -> str:
-    """Return the broker-side logger whose typical texts the lines hold most, by name where they hold none."""
+    """Return the broker-side logger whose typical texts occur most in the lines, by file name if none do."""
     headed = np.flatnonzero(rows[:, f.KIND] > f.NONE)
     score: Counter[str] = Counter()
     named_threads: Counter[bytes] = Counter()
@@ -201,7 +201,7 @@ def _broker_source(rows: np.ndarray, raw: np.ndarray, ends: np.ndarray, kinds: C
     by_name = NAME_OF_SOURCE.search(name)
     if score:
         best, points = score.most_common(1)[0]
-        # A name that also fits wins over a narrow lead: several loggers print the same lines at start and stop.
+        # A file name that also fits beats a narrow lead: several loggers print the same lines at start and stop.
         named = by_name.group(1).lower() if by_name else ""
         return (
             named

@@ -1,4 +1,4 @@
-"""The span of times in a file, from its first and last record or line."""
+"""The time span of a file, from its first and last record or line."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from kit.rocketmq.log_layouts import BROKER_SIDE
 Span = tuple[dt.datetime | None, dt.datetime | None]
 
 _BACK: Final = 8 << 20
-"""More than the largest message of a default broker."""
+"""More than the largest message of a broker with default settings."""
 
 _TIME: Final = re.compile(rb"(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)")
 _EDGE: Final = 65536
 _LINE: Final = 4096
-"""Bytes of a line in which its time is looked for."""
+"""Bytes of a line that are searched for its time."""
 _GMT8: Final = dt.timezone(dt.timedelta(hours=8))
 
 
 def of(file: EvidenceFile, kind: str | None, detail: dict[str, Any]) -> Span:
-    """Return the first and last time in a file, None where they are not fixed by the file alone.
+    """Return the first and last time in a file, None if the file alone does not determine them.
 
     Adds to `detail` of a commitlog: `used` (bytes up to the last that is not zero) and `store_host`.
     """
@@ -59,7 +59,7 @@ def _commitlog(path: Path, size: int, detail: dict[str, Any]) -> Span:
 
 
 def _data_end(stream: Any, size: int) -> int:
-    """Return the position behind the last byte that is not zero."""
+    """Return the position after the last byte that is not zero."""
     end = size
     while end > 0:
         start = max(0, end - (1 << 20))
@@ -73,7 +73,7 @@ def _data_end(stream: Any, size: int) -> int:
 
 
 def _record(buf: records.Bytes, base: int | None, at: int, *, last: bool) -> tuple[dt.datetime | None, str | None]:
-    """Return (store time, store host as hex) of the first or last whole record in a piece of a file that starts at `at`."""
+    """Return (store time, store host as hex) of the first or last complete record in a piece of a file that starts at `at`."""
     found: tuple[dt.datetime | None, str | None] = (None, None)
     position = 0
     while (magic := records.next_magic(buf, position, len(buf))) < len(buf):
@@ -82,7 +82,7 @@ def _record(buf: records.Bytes, base: int | None, at: int, *, last: bool) -> tup
         known = start + 92 <= len(buf) and (
             base is None or records.be64(buf, start + f.AT_PHYSICAL_OFFSET) == base + at + start
         )
-        # The last bytes of a record may be zeros, cut off with the unwritten rest of the file.
+        # The last bytes of a record may be zeros, cut off together with the unwritten rest of the file.
         if known and (size > 0 or (last and size == records.CUT)):
             flags = records.be32(buf, start + f.AT_SYS_FLAG)
             stamp = start + f.AT_BORN_HOST + (f.HOST_V6 if flags & f.BORN_HOST_V6 else f.HOST_V4)
@@ -101,9 +101,9 @@ def _instant(ms: int) -> dt.datetime | None:
 
 
 def printed(path: Path, size: int, zone: dt.tzinfo) -> Span:
-    """Return the first full time of the first and of the last line that prints one, read in `zone`.
+    """Return the times of the first and the last line with a full time, read in `zone`.
 
-    What a line prints behind its own time is no time of the log: "licence valid until 9999-12-31 23:59:59".
+    A date later in a line is no time of the log: "licence valid until 9999-12-31 23:59:59".
     """
     with open_readonly(path) as stream:
         head = stream.read(_EDGE)
@@ -117,7 +117,7 @@ def printed(path: Path, size: int, zone: dt.tzinfo) -> Span:
 
 
 def shift(printed_at: dt.datetime | None, to_utc: Callable[[int], int]) -> dt.datetime | None:
-    """Move a time read as UTC by what its zone says."""
+    """Convert a time read as UTC from its zone to UTC."""
     return (
         None
         if printed_at is None

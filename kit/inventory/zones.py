@@ -1,7 +1,7 @@
-"""The zone of times that carry none: declared, else inferred from ids whose moment the records know, else UTC.
+"""The zone of times without one: declared, else inferred from ids of records with a known time, else UTC.
 
-A line that names a message was printed when that message was about: the difference between the printed time and the record's, rounded to a quarter of
-an hour, is the zone. Epoch milliseconds printed in the line itself do the same.
+A line that names a message was printed about when it was stored: the difference between the printed time and the record's, rounded to a quarter of
+an hour, is the zone. Epoch milliseconds printed in the line itself serve the same purpose.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ QUARTER: Final = 15 * 60_000
 WEST: Final = -12 * 3_600_000
 EAST: Final = 14 * 3_600_000
 SLACK: Final = 4 * 60_000
-"""A line that lies further from a whole quarter says nothing: it was printed long after its message."""
+"""A line further from a full quarter of an hour is ignored: it was printed long after its message."""
 
 _WINDOW: Final = 128 << 10
 _WINDOWS: Final = 6
 MOST: Final = 300
-"""Lines of a file that are looked at."""
+"""Most lines of a file that are used."""
 
 _LINE_TIME: Final = re.compile(rb"(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)(Z|[.,]\d+Z|[+-]\d\d:?\d\d)?")
 _ID: Final = re.compile(rb"\b[0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24})?\b")
@@ -42,7 +42,7 @@ _MILLIS: Final = re.compile(rb"(?<![\w.])1[2-9]\d{11}(?![\w.])")
 
 @attrs.frozen
 class Pair:
-    """A printed time (ms as printed) and what names its moment: ids, business keys, or epoch milliseconds in the line itself."""
+    """A printed time (ms as printed) and what determines its real time: ids, business keys, or epoch milliseconds in the line itself."""
 
     printed: int
     names: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class Pair:
 
 @attrs.frozen
 class Zone:
-    """What was settled for one file. `how`: declared, fixed, pairs, folder, others, none; `pairs`: lines that say so."""
+    """The zone of one file. `how`: declared, fixed, pairs, folder, others, none; `pairs`: number of lines that show it."""
 
     file: str
     zone: str | None
@@ -64,7 +64,7 @@ Moments = Mapping[str, tuple[int, ...]]
 
 
 def floating(item: Item) -> bool:
-    """Tell whether the times of a file need a zone from elsewhere."""
+    """Return whether the times of a file need a zone from elsewhere."""
     if item.kind in ("rows", "sends"):
         return "time" in item.detail.get("columns", {})
     if item.kind in ("text", "mqadmin", "metrics", "thread_dump"):
@@ -73,7 +73,7 @@ def floating(item: Item) -> bool:
 
 
 def _sampled(item: Item) -> list[Pair]:
-    """Return `sample`, nothing where the file cannot be read: whoever reads its table says so."""
+    """Return `sample`, nothing if the file cannot be read: the reader of its table reports that."""
     try:
         return sample(item)
     except Exception:
@@ -81,7 +81,7 @@ def _sampled(item: Item) -> list[Pair]:
 
 
 def sample(item: Item) -> list[Pair]:
-    """Return up to `MOST` printed times with names from a floating file, spread over it."""
+    """Return up to `MOST` printed times with ids or keys from a floating file, spread over it."""
     if item.kind in ("rows", "sends"):
         return _sample_rows(item)
     size = item.bytes
@@ -108,18 +108,13 @@ def _pairs(lines: list[bytes], most: int) -> list[Pair]:
         rest = line[time.end() : time.end() + 4000]
         ids = tuple(dict.fromkeys(m.group().decode().upper() for m in _ID.finditer(rest)))[:4]
         millis = tuple(int(m.group()) for m in _MILLIS.finditer(rest))[:4]
-        keys = (
-            tuple(
-                dict.fromkeys(m.group().decode() for m in _KEY.finditer(rest) if any(48 <= c <= 57 for c in m.group()))
-            )[:12]
-            if not ids
-            else ()
-        )
-        if ids or millis or keys:
+        keys = () if ids else (m.group().decode() for m in _KEY.finditer(rest) if any(48 <= c <= 57 for c in m.group()))
+        names = ids or tuple(dict.fromkeys(keys))[:12]
+        if names or millis:
             at = printed_times.ms(*time.groups()[:6])
             if at is None:
                 continue
-            found.append(Pair(at, ids + keys, millis))
+            found.append(Pair(at, names, millis))
             if len(found) >= most:
                 break
     return found
@@ -139,21 +134,13 @@ def _sample_rows(item: Item) -> list[Pair]:
             row[at["time"]] if at["time"] < len(row) else None, month_first=item.detail.get("month_first", False)
         )
         if time and time.floating:
-            pairs.append(
-                Pair(
-                    time.ms,
-                    tuple(
-                        v.strip().upper() if len(v) in (32, 56) else v.strip()
-                        for i in named
-                        if i < len(row) and (v := row[i] or "")
-                    ),
-                )
-            )
+            told = ((row[i] or "").strip() for i in named if i < len(row))
+            pairs.append(Pair(time.ms, tuple(v.upper() if len(v) in (32, 56) else v for v in told if v)))
     return pairs
 
 
 def infer(pairs: Iterable[Pair], moments: Moments) -> tuple[int | None, int]:
-    """Return (minutes east, lines that say so); None where too few agree."""
+    """Return (minutes east, lines that show it); None if too few agree."""
     votes: dict[int, list[int]] = defaultdict(list)
     for pair in pairs:
         known = [pair.printed - t for name in pair.names for t in moments.get(name, ())] or [
@@ -174,7 +161,7 @@ def infer(pairs: Iterable[Pair], moments: Moments) -> tuple[int | None, int]:
 
 
 def settle(items: Iterable[Item], look_up: Callable[[set[str]], Moments], tz_app: str | None = None) -> dict[str, Zone]:
-    """Return the zone of every floating file. `look_up` gives the times of the records that carry one of these ids or keys."""
+    """Return the zone of every floating file. `look_up` returns the times of the records with one of these ids or keys."""
     wanted = [i for i in items if floating(i)]
     if tz_app:
         return {i.file: Zone(i.file, tz_app, "declared") for i in wanted}
@@ -203,7 +190,7 @@ def settle(items: Iterable[Item], look_up: Callable[[set[str]], Moments], tz_app
 
 
 def _folder(file: str) -> str:
-    """The folder of one host, by what the names say: rolled logs and tables lie beside or below its log."""
+    """Return the folder of one host, by file names: rolled logs and tables are next to or below its log."""
     return str(PurePosixPath(file).parent)
 
 

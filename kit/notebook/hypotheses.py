@@ -1,5 +1,5 @@
-"""What the investigator thinks, beside the evidence: added to the end of the team's notes, never into the evidence, and
-nothing that is there is changed.
+"""The investigator's hypotheses: appended to the team's notes, never written into the evidence;
+existing notes are not changed.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from kit.i18n import Lang
 
 DEFAULT: Final = "out/postmortem-notes.yaml"
-"""Where notes go unless the user names a file: where the notebook of the postmortem looks for them."""
+"""Default file for notes, where the postmortem notebook looks for them."""
 MOST_REFERENCES: Final = 3
-"""References of a step that a note keeps; the step has the others."""
+"""How many references of a step a note keeps; the step has the others."""
 NO_STEP = T("{cause} has no step {id}")
 HYPOTHESES, OVERRULED = T("Hypotheses, in the team's words"), T("Verdicts the team overrules, in its words")
 OVERRULED_BY = T("Overruled by the team ({who}): {why}")
@@ -44,7 +44,7 @@ HEADS: Final = {
 
 
 class Notebook(Protocol):
-    """What notes are made in: an `Inquiry`. `notes`: the file they are in."""
+    """What notes need of an `Inquiry`. `notes`: their file."""
 
     @property
     def case(self) -> Case: ...
@@ -64,7 +64,7 @@ def note(inquiry: Notebook, text: str, about: Any = None, who: str = "") -> Tabl
 
 
 def overrule(inquiry: Notebook, cause: str, who: str, why: str) -> Table:
-    """Add to the notes that the team thinks otherwise of a cause; see `Inquiry.overrule`."""
+    """Add to the notes that the team overrules a verdict; see `Inquiry.overrule`."""
     verdict = inquiry.finding(cause)["verdict"]
     add(inquiry, "overruled", {"time": _now(), "cause": cause, "verdict": verdict, "who": who, "why": why})
     return overruled(inquiry)
@@ -81,7 +81,7 @@ def overruled(inquiry: Notebook) -> Table:
 
 
 def marks(inquiry: Notebook) -> dict[str, str]:
-    """Return {cause: what to say behind its verdict} for those the team overrules; nothing where the notes cannot be read."""
+    """Return {cause: what to add to its verdict} for verdicts the team overrules; nothing if the notes cannot be read."""
     try:
         rows = read(inquiry).tables["overruled"]
     except (notes.BadNotes, OSError):
@@ -90,25 +90,24 @@ def marks(inquiry: Notebook) -> dict[str, str]:
 
 
 def mark(row: Mapping[str, str]) -> Sentence:
-    """Return who overrules a verdict and why, as a sentence of the team's."""
+    """Return a sentence that says who overrules a verdict and why."""
     return OVERRULED_BY.say(who=row["who"] or "–", why=row["why"] or "–")
 
 
 def table(written: notes.Notes, name: str, caption: T, inquiry: Notebook) -> Table:
-    """Return a section of the notes as a table."""
+    """Return one section of the notes as a table."""
     frame = pd.DataFrame(written.tables[name], columns=pd.Index(notes.TABLES[name]))
-    heads = {column: head.render(inquiry.lang) for column, head in HEADS.items()}
-    return Table(frame, caption.render(inquiry.lang), heads, inquiry.lang, max_rows=500)
+    return Table(frame, caption, HEADS, inquiry.lang, max_rows=500)
 
 
 def read(inquiry: Notebook) -> notes.Notes:
-    """Return the notes as far as they are written. Raise `BadNotes`."""
+    """Return the notes written so far. Raise `BadNotes`."""
     path = Path(inquiry.notes)
     return notes.read(path, inquiry.lang) if path.is_file() else notes.nothing()
 
 
 def add(inquiry: Notebook, section: str, entry: Mapping[str, Any]) -> None:
-    """Append one entry to a section of the notes, as a document of its own. Raise `BadNotes` where what is there cannot be
+    """Append one entry to a section of the notes, as a separate document. Raise `BadNotes` if existing notes cannot be
     read, `WorkspaceInside` for notes inside the evidence, `OSError`.
     """
     path = Path(inquiry.notes)
@@ -129,7 +128,7 @@ def _now() -> str:
 
 
 def _about(inquiry: Notebook, about: Any) -> tuple[str, list[str]]:
-    """Return what a note is about as a text, and the references it keeps. Raise `BadReference`, `NoSuchCause`."""
+    """Return the subject of a note as a text, and the references it keeps. Raise `BadReference`, `NoSuchCause`."""
     if about is None:
         return "", []
     if isinstance(about, Selection):

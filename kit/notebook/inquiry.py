@@ -1,4 +1,4 @@
-"""What notebook cells call: open evidence, look at verdicts, steps and tables, draw. Thin: the work is done
+"""What notebook cells call: open evidence, show verdicts, steps and tables, draw. A thin layer: the work is done
 elsewhere.
 """
 
@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,7 +16,7 @@ import pandas as pd
 from kit.causes import results
 from kit.charts import Chart, Table, Undrawn, clean, undrawn
 from kit.charts.common import coverage
-from kit.i18n import Lang, T
+from kit.i18n import Lang, Sentence, T
 from kit.notebook import hypotheses, places
 from kit.notebook.pointing import Pointing
 from kit.notebook.progress import watched
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
-NOT_FOUND = T("{path}: not found here, nor beside the kit")
+NOT_FOUND = T("{path}: not found here or next to the kit")
 NO_SUCH = T("{cause} is not among the causes: {known}")
-NO_TABLE = T("This evidence gave no table {name}.")
+NO_TABLE = T("This evidence has no table {name}.")
 VERDICTS = T("Verdicts")
 CHAIN = T("Chain of {cause}")
 STEP = T("{mark} {state} ({role}): {claim}")
-NOT_A_STEP = T("Nothing in this evidence gave rise to the step {id}.")
-HEADS = {"file": T("file"), "place": T("line, or byte of the record"), "text": T("text", "inquiry")}
+NOT_A_STEP = T("Nothing in this evidence concerns the step {id}.")
+HEADS = {"file": T("file"), "line": T("line, or byte offset of the record"), "text": T("text", "inquiry")}
 QUOTES = T("Evidence of step {n}")
 FIGURES = T("Numbers of {cause}")
 FIGURE_HEADS = {"figure": T("figure"), "value": T("value"), "meaning": T("meaning")}
@@ -45,7 +45,7 @@ APART = T("Looks like, tell apart by")
 
 
 def locate(evidence: str | Path) -> Path:
-    """Return the path of the evidence: as given, else up from here, else beside the kit (so that the sample is found
+    """Return the path of the evidence: as given, else in a parent folder, else next to the kit (so that the sample is found
     from anywhere).
     """
     wanted = Path(evidence).expanduser()
@@ -57,11 +57,11 @@ def locate(evidence: str | Path) -> Path:
 
 
 class NoSuchCause(KeyError):
-    """A notebook asks for a cause that the kit does not have."""
+    """The kit has no such cause."""
 
 
 def _or_sentence(show: Callable[..., R]) -> Callable[..., R | Undrawn]:
-    """Make a method answer with one sentence where it fails; what the reader asked wrongly still raises."""
+    """Make a method return one sentence if it fails; errors in what the reader asked for are still raised."""
 
     @functools.wraps(show)
     def ask(self: Inquiry, *arguments: Any, **named: Any) -> R | Undrawn:
@@ -77,14 +77,14 @@ def _or_sentence(show: Callable[..., R]) -> Callable[..., R | Undrawn]:
 
 @attrs.frozen
 class Inquiry(Pointing):
-    """One triaged case, as notebooks see it."""
+    """One triaged case for notebooks."""
 
     case: Case
     findings: Mapping[str, Any]
     lang: Lang
     interactive: bool
     notes: str | Path = hypotheses.DEFAULT
-    """The file that `note` and `overrule` add to."""
+    """The file to which `note` and `overrule` append."""
 
     def finding(self, cause: str) -> Mapping[str, Any]:
         """Return the finding of a cause as in findings.json."""
@@ -94,11 +94,11 @@ class Inquiry(Pointing):
         return found[cause]
 
     def first(self) -> str:
-        """Return the cause to look at first: the most harmful confirmed one, else the nearest to it."""
+        """Return the cause to look at first: the most harmful confirmed one, else the most likely."""
         return (self.findings["root_causes"] or [f["cause"] for f in self._ranked()])[0]
 
     def _ranked(self) -> list[Mapping[str, Any]]:
-        """Return the findings, those that hold first."""
+        """Return the findings, confirmed ones first."""
         from kit.report.labels import VERDICTS as WORDS
 
         order = list(WORDS)
@@ -106,12 +106,12 @@ class Inquiry(Pointing):
         return sorted(self.findings["findings"], key=key)
 
     def table(self, name: str) -> pd.DataFrame:
-        """Return a result table of the causes; empty where this evidence gave none."""
+        """Return a result table of the causes; empty if this evidence has none."""
         return results.table(self.case, name)
 
     @_or_sentence
     def rows(self, name: str, most: int = 10, selection: Selection | None = None) -> Any:
-        """Return the first rows of a result table, safe to look at; an empty one where this evidence gave none."""
+        """Return the first rows of a result table, safe to display; empty if this evidence has none."""
         frame = self._left(name, selection)
         references = [places.place_of(row) for row in frame.head(most).to_dict("records")]  # type: ignore[arg-type]
         return self._linked(Table(frame, clean(name), lang=self.lang, max_rows=most), references)
@@ -122,9 +122,9 @@ class Inquiry(Pointing):
     def draw(
         self, chart: Callable[..., Chart], name: str, selection: Selection | None = None
     ) -> Chart | Table | Undrawn:
-        """Draw a result table, or the rows of it that a selection leaves; say so if it is absent."""
+        """Draw a result table, or the rows of it in a selection; show a sentence if it is absent."""
         if name not in results.names(self.case):
-            return Table(pd.DataFrame(), NO_TABLE.say(name=name).render(self.lang), lang=self.lang)
+            return Table(pd.DataFrame(), NO_TABLE.say(name=name), lang=self.lang)
         return self._drawn(chart, self._left(name, selection), name)
 
     def _drawn(self, chart: Callable[..., Any], frame: pd.DataFrame, name: str) -> Any:
@@ -150,7 +150,7 @@ class Inquiry(Pointing):
 
     @_or_sentence
     def verdicts(self) -> Table:
-        """Return every cause with its verdict, those that hold first."""
+        """Return every cause with its verdict, confirmed ones first."""
         from kit.report.labels import PAGE
         from kit.report.labels import VERDICTS as WORDS
 
@@ -160,11 +160,11 @@ class Inquiry(Pointing):
             for f in self._ranked()
         ]  # fmt: skip
         heads = [PAGE[name].in_(self.lang) for name in ("verdict", "cause", "reason")]
-        return Table(pd.DataFrame(rows, columns=pd.Index(heads)), VERDICTS.render(self.lang), lang=self.lang)
+        return Table(pd.DataFrame(rows, columns=pd.Index(heads)), VERDICTS, lang=self.lang)
 
     @_or_sentence
     def chain(self, cause: str) -> Table:
-        """Return the steps of a cause: claim, role, whether it holds, how many references."""
+        """Return the steps of a cause: claim, role, whether it is shown, number of references."""
         from kit.report.labels import PAGE
 
         holds = {True: "✓", False: "✗", None: "?"}
@@ -173,49 +173,36 @@ class Inquiry(Pointing):
             (n, holds[s["holds"]], PAGE[s["role"]].in_(self.lang), s["claim"], len(s["evidence"]))
             for n, s in enumerate(steps, 1)
         ]
-        names = [
-            "#",
-            PAGE["holds"].in_(self.lang),
-            PAGE["deciding"].in_(self.lang),
-            PAGE["chain"].in_(self.lang),
-            PAGE["refs"].in_(self.lang),
-        ]
-        return Table(
-            pd.DataFrame(rows, columns=pd.Index(names)), CHAIN.say(cause=cause).render(self.lang), lang=self.lang
-        )
+        names = ["#", *(PAGE[name].in_(self.lang) for name in ("holds", "deciding", "chain", "refs"))]
+        return Table(pd.DataFrame(rows, columns=pd.Index(names)), CHAIN.say(cause=cause), lang=self.lang)
 
     @_or_sentence
     def step(self, cause: str, id: str) -> Any:  # noqa: A002
-        """Return one step of a cause, by its id: whether it is shown here, its claim, the lines and records that carry
+        """Return one step of a cause, by its id: whether it is shown, its claim, and the lines and records behind
         it.
         """
         from kit.report.labels import PAGE
 
         found = next((s for s in self.finding(cause)["steps"] if s["id"] == id), None)
         if found is None:
-            return Table(pd.DataFrame(), NOT_A_STEP.say(id=id).render(self.lang), lang=self.lang)
+            return Table(pd.DataFrame(), NOT_A_STEP.say(id=id), lang=self.lang)
         mark, state = {True: ("✓", "holds"), False: ("✗", "fails"), None: ("?", "open")}[found["holds"]]
         said = STEP.say(mark=mark, state=PAGE[state], role=PAGE[found["role"]], claim=found["claim"])
-        rows = [
-            (ref["file"], str(ref.get("line", ref.get("physical_offset"))), ref["text"]) for ref in found["evidence"]
-        ]
-        columns = pd.Index(["file", "line", "text"])
-        heads = {name: HEADS[key].render(self.lang) for name, key in zip(columns, HEADS, strict=True)}
-        frame = pd.DataFrame(rows, columns=columns if rows else None)
-        return self._linked(Table(frame, said.render(self.lang), heads, self.lang), found["evidence"])
+        return self._quoted(said, found["evidence"])
 
     @_or_sentence
     def evidence(self, cause: str, step: int) -> Any:
-        """Return the lines and records that carry step number `step` (first is 1)."""
-        refs = self.finding(cause)["steps"][step - 1]["evidence"]
+        """Return the lines and records behind step number `step` (the first is 1)."""
+        return self._quoted(QUOTES.say(n=step), self.finding(cause)["steps"][step - 1]["evidence"])
+
+    def _quoted(self, caption: Sentence, refs: Sequence[Mapping[str, Any]]) -> Any:
         rows = [(ref["file"], str(ref.get("line", ref.get("physical_offset"))), ref["text"]) for ref in refs]
-        frame = pd.DataFrame(rows, columns=pd.Index(["file", "line", "text"]))
-        names = {"line": HEADS["place"].render(self.lang)}
-        return self._linked(Table(frame, QUOTES.say(n=step).render(self.lang), names, self.lang), refs)
+        frame = pd.DataFrame(rows, columns=pd.Index(list(HEADS)) if rows else None)
+        return self._linked(Table(frame, caption, HEADS, self.lang), refs)
 
     @_or_sentence
     def figures(self, cause: str) -> Table:
-        """Return the numbers of a cause, with what each counts."""
+        """Return the figures of a cause, with what each counts."""
         from kit import causes
 
         known = causes.figures()
@@ -226,19 +213,19 @@ class Inquiry(Pointing):
         ]
         return Table(
             pd.DataFrame(rows, columns=pd.Index(list(FIGURE_HEADS)), dtype=object),
-            FIGURES.say(cause=cause).render(self.lang),
-            {name: head.in_(self.lang) for name, head in FIGURE_HEADS.items()},
+            FIGURES.say(cause=cause),
+            FIGURE_HEADS,
             self.lang,
         )
 
     @_or_sentence
     def remedies(self, cause: str) -> Table:
-        """Return what to do, why it helps, what it costs, how to see that it worked."""
+        """Return what to do, why it helps, its risk, how to see that it worked."""
         from kit.report.labels import PAGE
 
         names = {"action": "remedies", "why": "helps", "risk": "risk", "verify": "verify"}
         frame = pd.DataFrame(self.finding(cause)["remedies"], columns=pd.Index(list(names)))
-        return Table(frame, FIXES.render(self.lang), {k: PAGE[v].in_(self.lang) for k, v in names.items()}, self.lang)
+        return Table(frame, FIXES, {k: PAGE[v] for k, v in names.items()}, self.lang)
 
     @_or_sentence
     def missing(self) -> Table:
@@ -249,44 +236,35 @@ class Inquiry(Pointing):
             for m in f["missing"]
         }
         return Table(
-            pd.DataFrame(rows.values(), columns=pd.Index(["artefact", "why", "command"])),
-            MISSING.render(self.lang),
-            lang=self.lang,
+            pd.DataFrame(rows.values(), columns=pd.Index(["artefact", "why", "command"])), MISSING, lang=self.lang
         )
 
     @_or_sentence
     def noise(self, show: bool = True) -> Table | None:
-        """Return the log texts that sound like trouble but are harmless; nothing where they are not to be shown."""
+        """Return the known benign log texts; nothing unless `show`."""
         from kit.analysis import noise
 
         if not show:
             return None
         frame = noise.seen(self.case, self.lang)[list(noise.SHOWN)]
-        return Table(
-            frame,
-            noise.HEAD.render(self.lang),
-            {name: head.in_(self.lang) for name, head in noise.SHOWN.items()},
-            self.lang,
-        )
+        return Table(frame, noise.HEAD, noise.SHOWN, self.lang)
 
     @_or_sentence
     def look_alikes(self, *slugs: str) -> Table:
-        """Return what these causes are taken for and how to tell; none given: those confirmed or suspected, or all
-        where none is.
+        """Return what these causes look like and how to tell them apart; by default for those confirmed or suspected, or all
+        if there are none.
         """
         from kit.causes import look_alikes
 
         wanted = set(slugs) or {
             f["cause"] for f in self.findings["findings"] if f["verdict"] in ("confirmed", "suspected")
         }
-        names = {name: head.in_(self.lang) for name, head in look_alikes.COLUMNS.items()}
-        return Table(
-            look_alikes.frame(self.lang, wanted or None), APART.render(self.lang), names, self.lang, max_rows=100
-        )
+        frame = look_alikes.frame(self.lang, wanted or None)
+        return Table(frame, APART, look_alikes.COLUMNS, self.lang, max_rows=100)
 
     @_or_sentence
     def timeline(self) -> Chart:
-        """Chart what happened when, across all files; the moments that decide are marked."""
+        """Chart the timeline across all files; the moments that decide are marked."""
         from kit.causes.timeline import TABLE
         from kit.charts.timeline import timeline
 
@@ -294,7 +272,7 @@ class Inquiry(Pointing):
 
     @_or_sentence
     def coverage(self) -> Chart:
-        """Chart what time the evidence covers, the window of the first confirmed cause shaded."""
+        """Chart the time the evidence covers, with the window of the first confirmed cause shaded."""
         files = [
             (f"{i.kind} ({i.source})" if i.source not in (None, i.kind) else i.kind, i.first, i.last)
             for i in self.case.inventory.items
@@ -316,10 +294,10 @@ def start(
     options: Mapping[str, Any] | None = None,
     notes: str | Path = hypotheses.DEFAULT,
 ) -> Inquiry:
-    """Open and triage the evidence; results already in the workspace are used as they are, without Spark.
+    """Open and triage the evidence; results already in the workspace are reused, without Spark.
 
     `workspace`: empty for the user's cache folder. `options` as on the command line (`{"tz_app": "Asia/Shanghai"}`).
-    `notes`: the YAML file that `Inquiry.note` adds to; nothing is written before.
+    `notes`: the YAML file to which `Inquiry.note` appends; it is not created before.
     """
     import kit
 

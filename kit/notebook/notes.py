@@ -1,7 +1,7 @@
-"""A team's own words on an incident: one small YAML file, read as text and nothing else, never written over. What notebooks add
-(`kit.notebook.hypotheses`) is appended, as documents of their own: sections of all documents count together.
+"""A team's notes on an incident: one small YAML file, read as plain text and never overwritten. What notebooks add
+(`kit.notebook.hypotheses`) is appended as further YAML documents; their sections are merged.
 
-Every scalar is a string (`22:34` is a time here, not YAML's base-60 number), aliases are refused, and so is a file too
+Every scalar is a string (`22:34` is a time here, not YAML's base-60 number). Aliases are refused, as is a file too
 large for people to have written.
 """
 
@@ -21,7 +21,7 @@ from kit.i18n import Lang, T
 
 MOST_BYTES: Final = 1 << 20
 YEARS: Final = range(1971, 2200)
-"""Years an incident can have had: others are slips of the pen."""
+"""Plausible years of an incident: others are typing errors."""
 TEXTS: Final = ("title", "date", "status", "severity", "timezone", "summary", "impact", "detection", "resolution")
 LISTS: Final = ("authors", "went_well", "went_badly", "lucky")
 TABLES: Final[dict[str, tuple[str, ...]]] = {
@@ -36,14 +36,14 @@ BAD_FILE = T("{path}: {why}")
 TOO_LARGE = T("larger than {most} bytes")
 NOT_YAML = T("not YAML (line {line})")
 NOT_TEXT = T("not UTF-8 text")
-ALIASES = T("aliases (&, *) are not taken")
-NOT_NOTES = T("a mapping of sections is wanted, see the example")
+ALIASES = T("aliases (&, *) are not allowed")
+NOT_NOTES = T("expected a mapping of sections, see the example")
 BAD_ZONE = T("{zone} is not a time zone")
 
 TEMPLATE = T(
     """\
-# Notes for the postmortem. The kit never changes what is written here; what is noted in notebooks (inquiry.note) comes
-# at the end. Run the notebook again whenever you have added something.
+# Notes for the postmortem. The kit never changes what is written here; notes from notebooks (inquiry.note) are added
+# at the end. Run the notebook again after adding something.
 # Write about what happened and why it made sense at the time, not about who is to blame.
 title: ""
 status: draft
@@ -76,11 +76,11 @@ actions: []
 
 
 class BadNotes(ValueError):
-    """Notes that cannot be read; says why."""
+    """The notes cannot be read; the message says why."""
 
 
 class _Loader(yaml.BaseLoader):
-    """Strings, lists and mappings only. An alias could make a page of a line."""
+    """Loads strings, lists and mappings only. An alias could expand one line to a page."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
@@ -90,8 +90,8 @@ class _Loader(yaml.BaseLoader):
 
 @attrs.frozen
 class Notes:
-    """What the file says. `texts`, `lists`, `tables` by section, empty where nothing is written; `unknown`: sections
-    nobody reads.
+    """Content of the file. `texts`, `lists`, `tables` by section, empty if nothing is written; `unknown`: sections
+    that are not used.
     """
 
     path: Path
@@ -102,17 +102,17 @@ class Notes:
 
     @property
     def zone(self) -> dt.tzinfo:
-        """Zone of times without an offset. Raise `BadNotes` for one there is not."""
+        """Zone of times without an offset. Raise `BadNotes` for an unknown zone."""
         return zone(self.texts["timezone"])
 
 
 def nothing() -> Notes:
-    """Return notes in which nobody has written anything."""
+    """Return empty notes."""
     return _sorted(Path(), {})
 
 
 def template(path: str | Path, lang: Lang = "en") -> Path:
-    """Write an example to `path` unless something is there; return the path. What is there stays as it is, byte for
+    """Write an example to `path` unless the file exists; return the path. An existing file stays the same, byte for
     byte.
     """
     wanted = Path(path)
@@ -153,7 +153,7 @@ def read(path: str | Path, lang: Lang = "en") -> Notes:
 
 
 def _together(documents: list[Any]) -> dict[Any, Any]:
-    """Return the sections of all documents: lists one behind the other, of anything else what is filled first."""
+    """Return the sections of all documents: lists joined, of anything else the first that is not empty."""
     said: dict[Any, Any] = {}
     for document in documents:
         for name, value in (document or {}).items():
@@ -183,8 +183,8 @@ def _items(value: Any) -> list[Any]:
 
 
 def _row(item: Any, columns: tuple[str, ...]) -> dict[str, str]:
-    """Return the columns of an entry; a plain sentence is its `what` (`why` where it has none), and what nobody reads is
-    kept with it.
+    """Return the columns of an entry; a plain sentence is its `what` (`why` if it has no `what`), and unused columns are
+    kept.
     """
     own = "what" if "what" in columns else "why"
     if not isinstance(item, Mapping):
@@ -208,7 +208,7 @@ _TAIL: Final = re.compile(r"(.*?)\s*(Z|UTC|GMT|(?:UTC|GMT)?[+-]\d{1,2}(?::?\d{2}
 
 
 def zone(text: str) -> dt.tzinfo:
-    """Return the zone a text names: an offset, an IANA name, nothing for UTC. Raise `BadNotes`."""
+    """Return the zone a text names: an offset, an IANA name, or empty for UTC. Raise `BadNotes`."""
     try:
         return printed_times.tzinfo(text.strip())
     except ValueError:
@@ -216,7 +216,7 @@ def zone(text: str) -> dt.tzinfo:
 
 
 def moment(text: str, assumed: dt.tzinfo, day: dt.date | None = None) -> dt.datetime | None:
-    """Return the instant a note names, None where it is not one. `assumed`: zone of one without an offset; `day`: of one
+    """Return the time a note names, None if it is not a time. `assumed`: zone of a time without an offset; `day`: date of one
     without a date.
     """
     plain = text.strip()

@@ -1,4 +1,4 @@
-"""A box to paste log lines, codes and ids into; `kit.explain` answers, without evidence, Java or Spark."""
+"""A box for log lines, codes and ids; `kit.explain` answers, without evidence, Java or Spark."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST: Final = 200
 
 
 def paste_box(text: str = "", lang: Lang = "en", interactive: bool = True) -> Any:
-    """Return a box to paste into, with `text` in it and the answer below; where not `interactive`, the answer alone."""
+    """Return a box to paste into, with `text` in it and the answer below; if not `interactive`, only the answer."""
 
     def answer(paste: str) -> Table:
         return explained(paste, lang)
@@ -34,7 +34,7 @@ def paste_box(text: str = "", lang: Lang = "en", interactive: bool = True) -> An
         return answer(text)
     import ipywidgets
 
-    # A description takes the place that the text needs on a narrow screen.
+    # On a narrow screen a description takes up the space that the text needs.
     wide = {"width": "100%", "height": "9em"}
     box = ipywidgets.Textarea(value=text, placeholder=PASTE.in_(lang), description=" ", layout=wide)
     box.style.description_width = "0"
@@ -45,10 +45,9 @@ def paste_box(text: str = "", lang: Lang = "en", interactive: bool = True) -> An
 
 
 def explained(text: str, lang: Lang = "en") -> Table:
-    """Return what `kit.explain` says about each line of a text as a table."""
+    """Return the answer of `kit.explain` for each line of a text as a table."""
     from kit.explanation.explain import explain
 
     rows = [[row[name] for name in COLUMNS] for row in explain(text, lang)]
     frame = pd.DataFrame(rows, columns=pd.Index(list(COLUMNS)), dtype=object)
-    heads = {name: head.in_(lang) for name, head in COLUMNS.items()}
-    return Table(frame, CAPTION.in_(lang), heads, lang, max_rows=MOST)
+    return Table(frame, CAPTION, COLUMNS, lang, max_rows=MOST)

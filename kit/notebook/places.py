@@ -1,5 +1,5 @@
-"""From a claim to its place: the line with what is around it, the record with its properties and its copies; and a message's
-life. Each as tables whose references lead on.
+"""From a claim to its place in the evidence: the line with its context, the record with its properties and copies; and a message's
+life. Each as tables whose references can be followed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kit.analysis.messages.trace import trace
 from kit.case import scan
 from kit.charts import Chart, Table, clean
 from kit.charts.messages import life
-from kit.i18n import Lang, T
+from kit.i18n import Lang, Sentence, T
 from kit.inventory import quotes
 
 if TYPE_CHECKING:
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from kit.explorer import Selection
 
 Reference = Mapping[str, Any]
-"""As in findings.json: {"file", "line"} or {"file", "physical_offset"}, whatever else is in it."""
+"""As in findings.json: {"file", "line"} or {"file", "physical_offset"}; other keys are ignored."""
 AROUND: Final = 20
-"""Lines shown before and behind one."""
+"""Lines shown before and after the one meant."""
 COPIES: Final = 10
-"""Copies of a message shown before and behind one."""
+"""Copies of a message shown before and after the one meant."""
 MANY: Final = 2000
-"""Copies up to which a message is told in whole; one in a loop can have a hundred thousand, and its first ones are drawn."""
+"""Up to this many copies are all shown; a message in a loop can have a hundred thousand, of which the first are drawn."""
 PIECE: Final = 500
-"""Characters of a line in one row; the line meant is shown whole, the others as far as one row goes."""
+"""Characters of a line in one row; the line meant is shown in full, the others are cut."""
 HERE: Final = "▶"
 _AT: Final = re.compile(r"(?P<file>.*?)(?:\s*@\s*(?P<offset>\d+)|:(?P<line>\d+))", re.DOTALL)
 
@@ -41,8 +41,8 @@ LINE = T("{file}, line {line}")
 RECORD = T("Record at byte {offset} of {file}")
 BODY = T("body, the first {bytes} bytes")
 LINEAGE = T("The copies of this message around it, in store order")
-BAD = T("{text} is no reference: FILE:LINE or FILE @ BYTE")
-GONE = T("{file} is not in this evidence, or not that far")
+BAD = T("{text} is not a reference: use FILE:LINE or FILE @ BYTE")
+GONE = T("{file} is not in this evidence, or is shorter")
 NAMES: Final = {
     "line": T("line", "inquiry"),
     "text": T("text", "inquiry"),
@@ -52,12 +52,12 @@ NAMES: Final = {
 
 
 class BadReference(ValueError):
-    """A text that is no reference, or one that leads nowhere."""
+    """A text that is not a reference, or a reference to nothing in the evidence."""
 
 
 @attrs.frozen
 class Linked:
-    """A table, and for each of its rows the reference it leads to (None: nowhere). `marked`: rows that are meant."""
+    """A table, and for each of its rows the reference behind it, or None. `marked`: the rows meant."""
 
     table: Table
     references: tuple[Reference | None, ...] = ()
@@ -66,7 +66,7 @@ class Linked:
 
 @attrs.frozen
 class Shown:
-    """What is shown of a place or a message: charts, then tables. `id`: the message, where it is one."""
+    """What is shown of a place or a message: charts, then tables. `id`: the message, if it is one."""
 
     tables: tuple[Linked, ...]
     charts: tuple[Chart, ...] = ()
@@ -101,8 +101,8 @@ def reference(said: Reference | str | tuple[str, int]) -> Reference:
 
 
 def place(case: Case, said: Reference | str | tuple[str, int]) -> Shown:
-    """Return the line a reference means with `AROUND` lines before and behind it, or the record with all its properties,
-    the beginning of its body and its copies before and behind it. Raise `BadReference`.
+    """Return the line of a reference with `AROUND` lines before and after it, or the record with all its properties,
+    the start of its body and its copies before and after it. Raise `BadReference`.
     """
     ref = reference(said)
     try:
@@ -123,7 +123,7 @@ def _line(case: Case, file: str, line: int) -> Linked:
                 marked.add(len(rows))
             rows.append((HERE if number == line else "", str(number) if n == 0 else "", piece))
     frame = pd.DataFrame(rows, columns=pd.Index(["here", "line", "text"]))
-    return Linked(_table(frame, LINE.say(file=file, line=line).render(case.lang), case.lang), (), frozenset(marked))
+    return Linked(_table(frame, LINE.say(file=file, line=line), case.lang), (), frozenset(marked))
 
 
 def _record(case: Case, file: str, offset: int) -> Shown:
@@ -136,18 +136,18 @@ def _record(case: Case, file: str, offset: int) -> Shown:
         heads = [BODY.say(bytes=len(found["body"])).render(case.lang), *[""] * (len(pieces) - 1)]
         rows += list(zip(heads, pieces, strict=True))
     frame = pd.DataFrame([(name, _said(value)) for name, value in rows], columns=pd.Index(["field", "value"]))
-    fields = Linked(_table(frame, RECORD.say(file=file, offset=str(offset)).render(case.lang), case.lang))
+    fields = Linked(_table(frame, RECORD.say(file=file, offset=str(offset)), case.lang))
     key = found["uniq_key"]
     return Shown((fields, *([_lineage(case, key, found["offset_msg_id"])] if key else [])), id=key or "")
 
 
 def _said(value: Any) -> Any:
-    # A number of an id or an offset is looked for as it is written; a separator of thousands would be in the way.
+    # Ids and offsets are printed without thousands separators, so that searching for them works.
     return str(value) if isinstance(value, int) else value
 
 
 def _lineage(case: Case, key: str, offset_msg_id: str) -> Linked:
-    """Return the copies of a message around one of them; of one in a loop without why each was written, which takes long."""
+    """Return the copies of a message around one of them; for a message in a loop without why each was written, which is slow."""
     columns = ["store_timestamp", "stage", "topic", "offset_msg_id", "file", "physical_offset"]
     rows = scan.records(case, columns, ds.field("uniq_key") == key)
     if len(rows) <= MANY:
@@ -167,7 +167,7 @@ def _lineage(case: Case, key: str, offset_msg_id: str) -> Linked:
 
 
 def traced(case: Case, id: str, within: Selection | None = None) -> Shown:  # noqa: A002 - as in `kit.trace`
-    """Return the life of a message; `within`: only its copies and deliveries that a selection leaves."""
+    """Return the life of a message; `within`: only its copies and deliveries in a selection."""
     told = trace(case, id)
     if within is not None:
         told = told | {name: _left(told[name], within) for name in ("records", "handled")}
@@ -191,7 +191,7 @@ def _places(rows: Sequence[Mapping[str, Any]]) -> tuple[Reference | None, ...]:
 
 
 def place_of(row: Mapping[str, Any]) -> Reference | None:
-    """Return the reference of a row with columns `file` and `line` or `physical_offset`, None where it has none."""
+    """Return the reference of a row with columns `file` and `line` or `physical_offset`, None if absent."""
     file = row.get("file")
     if not isinstance(file, str) or not file:
         return None
@@ -202,11 +202,10 @@ def place_of(row: Mapping[str, Any]) -> Reference | None:
     return None
 
 
-def _table(frame: pd.DataFrame, caption: str, lang: Lang) -> Table:
-    names = {"here": " ", **{name: head.render(lang) for name, head in NAMES.items()}}
-    return Table(frame, caption, names, lang, len(frame))
+def _table(frame: pd.DataFrame, caption: Sentence, lang: Lang) -> Table:
+    return Table(frame, caption, {"here": " ", **NAMES}, lang, len(frame))
 
 
 def spelled(ref: Reference) -> str:
-    """Return a reference as a text that `place` takes."""
+    """Return a reference as a text that `place` accepts."""
     return f"{ref['file']}:{ref['line']}" if ref.get("line") else f"{ref['file']} @ {ref['physical_offset']}"

@@ -1,4 +1,4 @@
-"""What an `Inquiry` does when somebody points: open a place or a message, explore, note what they think of it."""
+"""What an `Inquiry` does on a click: open a place or a message, explore, add a note."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Pointing:
-    """The part of an `Inquiry` that leads from what it shows to where that is, and back."""
+    """The part of an `Inquiry` that follows references and takes notes."""
 
     case: Case
     lang: Lang
@@ -29,25 +29,25 @@ class Pointing:
         raise NotImplementedError
 
     def place(self, said: Reference | str | tuple[str, int]) -> Any:
-        """Show the line a reference means with 20 lines around it, or the record with all its properties and its copies
+        """Show the line of a reference with 20 lines around it, or the record with all its properties and its copies
         before and after: a reference of findings.json, (file, line), `FILE:LINE` or `FILE @ BYTE`. Raise `BadReference`.
         """
         return self._opened(places.place(self.case, said))
 
     def trace(self, id: str, within: Selection | None = None) -> Any:  # noqa: A002 - as in `kit.trace`
-        """Show the life of a message, or what of it a selection leaves."""
+        """Show the life of a message, or the part of it in a selection."""
         return self._opened(places.traced(self.case, id, within))
 
     def note(self, text: str, about: Any = None, who: str = "") -> Table:
         """Add a hypothesis to the notes and return all of them. `about`: a reference as `place` takes it, a step as (cause,
-        id), or an explorer's selection. Raise `BadReference` for one that leads nowhere, `WorkspaceInside`, `BadNotes`.
+        id), or an explorer's selection. Raise `BadReference` if it leads nowhere, `WorkspaceInside`, `BadNotes`.
         """
         from kit.notebook import hypotheses
 
         return hypotheses.note(self, text, about, who)
 
     def overrule(self, cause: str, who: str, why: str) -> Table:
-        """Add to the notes that the team thinks otherwise of a verdict; the finding stays as it is, and is marked."""
+        """Add to the notes that the team overrules a verdict; the finding stays the same, and is marked."""
         from kit.notebook import hypotheses
 
         return hypotheses.overrule(self, cause, who, why)
@@ -58,7 +58,7 @@ class Pointing:
         return opened(self.case, shown) if self.interactive else shown
 
     def _linked(self, table: Table, references: Sequence[Reference | None]) -> Any:
-        """Return a table whose references are controls, where somebody can use them."""
+        """Return a table whose references can be clicked, if interactive."""
         if not self.interactive or not any(references):
             return table
         from kit.notebook.trail import Trail
@@ -66,7 +66,7 @@ class Pointing:
         return Trail(self.case, places.Linked(table, tuple(references))).box
 
     def explore(self, **narrowed: Any) -> Explorer:
-        """Return the linked views over everything, narrowed by the arguments of `kit.explore`."""
+        """Return the linked views of the whole case, narrowed by the arguments of `kit.explore`."""
         from kit.explorer import explore
 
         return explore(self.case, **{"interactive": self.interactive, **narrowed})

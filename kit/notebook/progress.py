@@ -1,7 +1,7 @@
-"""What a notebook sees of long work: a bar that goes when the work is done, and an interrupt that leaves the kernel usable.
+"""Progress in notebooks: a bar that disappears when the work is done, and an interrupt that leaves the kernel usable.
 
-From `notebook.start` on every cell is watched, until another case is started: whatever Spark is asked there shows how far it
-is, and the stop button ends it.
+From `notebook.start` on every cell is watched, until another case is started: all Spark work in it shows its progress,
+and the stop button ends it.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from kit.spark.doing import Doing
 
 LOOK: Final = 0.5
-"""Seconds between two looks at what Spark is doing."""
+"""Seconds between two looks at Spark's progress."""
 PATIENCE: Final = 10.0
-"""Seconds between two lines where nobody watches."""
+"""Seconds between two lines without a live display."""
 COUNTED: Final = "{desc} {bar:20} {n_fmt}/{total_fmt} {elapsed}{postfix}"
 BEGUN: Final = "{desc} {elapsed}{postfix}"
 SPARK = T("Spark: {jobs_done} of {jobs} jobs, {stages_done} of {stages} stages, {tasks_done} of {tasks} tasks done")
 _WATCHING: Final[list[Watch]] = []
-"""Who watches this kernel's cells."""
+"""What watches this kernel's cells."""
 
 
 def said(doing: Doing) -> Said:
@@ -39,7 +39,7 @@ def said(doing: Doing) -> Said:
 
 
 class Bar(Progress):
-    """One bar for one stage after the other; nothing of it stays to be read."""
+    """One bar for each stage in turn; it disappears at the end."""
 
     def __init__(self, lang: Lang) -> None:
         self._lang = lang
@@ -59,7 +59,7 @@ class Bar(Progress):
                 self._bar.update()
 
     def spark(self, doing: Doing | None) -> None:
-        """Show how far Spark is: behind the stage of the kit that is under way, else in a bar of its own."""
+        """Show Spark's progress: after the kit's current stage, or in a separate bar."""
         with self._lock:
             text = "" if doing is None else said(doing).render(self._lang)
             if self._stage is not None:
@@ -81,7 +81,7 @@ class Bar(Progress):
         from tqdm import tqdm
 
         self._close()
-        # JupyterLab keeps a red field where something was written to stderr, though it is gone.
+        # JupyterLab leaves a red box where something was written to stderr, even after it is cleared.
         where = sys.stderr if _shell() is None else sys.stdout
         self._bar = tqdm(total=total, desc=text, leave=False, file=where, bar_format=COUNTED if total else BEGUN)
 
@@ -92,33 +92,33 @@ class Bar(Progress):
 
 
 class Lines(Progress):
-    """A plain line now and then while Spark works long, where nobody watches."""
+    """A plain line now and then while Spark works long, without a live display."""
 
     def __init__(self, lang: Lang) -> None:
         self._lang = lang
         self._last = time.monotonic()
 
     def spark(self, doing: Doing | None) -> None:
-        """Say how far Spark is, if it works and nothing was said for a while."""
+        """Print Spark's progress if it is working and nothing was printed for a while."""
         if doing is None or time.monotonic() - self._last < PATIENCE:
             return
         self._last = time.monotonic()
         line = said(doing).render(self._lang)
         if (shell := _shell()) is None:
             print(line, file=sys.stderr)
-        else:  # marked, since a notebook that is kept leaves out what differs from run to run
+        else:  # marked, since stored notebooks leave out what differs from run to run
             shell.display_pub.publish({"text/plain": line}, {"rmq-kit": {"passing": True}})
 
 
 class Watch:
-    """Watches the work for a case in one cell after the other: `begin` and `end` each."""
+    """Watches the work for a case in each cell: `begin` and `end`."""
 
     def __init__(self, case: Case, lang: Lang, interactive: bool) -> None:
         self._case, self._lang, self._interactive = case, lang, interactive
         self._over: threading.Event | None = None
 
     def begin(self, *_: Any) -> None:
-        """Show progress, and let an interrupt stop what is done for the case, from now on."""
+        """Show progress, and let an interrupt stop the work for the case, from now on."""
         if self._over is not None:
             return
         self._case.resume()
@@ -131,7 +131,7 @@ class Watch:
             self._handler = signal.signal(signal.SIGINT, self._stop)
 
     def end(self, *_: Any) -> None:
-        """Leave everything as it was before."""
+        """Restore everything."""
         if self._over is None:
             return
         if self._handler is not None:
@@ -147,15 +147,15 @@ class Watch:
             shown.spark(self._case.doing(since))
 
     def _stop(self, number: int, frame: Any) -> None:
-        # Jobs and threads would go on, and whoever waits for them with them. PySpark's own handler is not asked: it talks
-        # to Java over the connection of this thread, which is waiting for an answer.
+        # Otherwise jobs and threads would go on, and those that wait for them. PySpark's own handler is not used: it talks
+        # to Java over this thread's connection, which is waiting for an answer.
         self._case.cancel()
         raise KeyboardInterrupt
 
 
 @contextlib.contextmanager
 def watched(case: Case, lang: Lang, interactive: bool) -> Iterator[None]:
-    """Watch the work for a case while the block runs; in a notebook the rest of this cell and every later one as well."""
+    """Watch the work for a case while the block runs; in a notebook also the rest of this cell and every later one."""
     watch = Watch(case, lang, interactive)
     shell = _shell()
     if shell is not None:
@@ -169,7 +169,7 @@ def watched(case: Case, lang: Lang, interactive: bool) -> Iterator[None]:
 
 
 def _instead(shell: Any, watch: Watch) -> None:
-    """Let a notebook's cells be watched for this case instead of one before."""
+    """Watch a notebook's cells for this case instead of the previous one."""
     if _WATCHING:
         old = _WATCHING.pop()
         old.end()

@@ -1,4 +1,4 @@
-"""Tables in which every reference and every id is a control: what it leads to opens below, with the way back."""
+"""Tables in which every reference and every id can be clicked: what it leads to opens below, with a way back."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ function control(text, label, act) {
   return button;
 }
 
-// Everything of the evidence gets in by textContent alone.
+// All text of the evidence is set by textContent.
 function render({ model, el }) {
   const spec = model.get("spec");
   const box = document.createElement("div");
@@ -104,7 +104,7 @@ def linked(given: Linked, open_: Callable[[str, Any], None], lang: Lang) -> Any:
     spec = given.table.as_dict()
     references = given.references[: len(spec["rows"])]
     named = [str(name) for name in given.table.frame.columns]
-    # The control is in the cell that says where in the file, else in the one that names the file, else in the first.
+    # The control is in the cell with the place in the file, else in the one with the file, else in the first.
     place = next((named.index(name) for name in ("line", "physical_offset", "file") if name in named), 0)
     labels = [
         None if ref is None else SHOW.say(place=clean(places.spelled(ref), 200)).render(lang) for ref in references
@@ -123,14 +123,14 @@ def linked(given: Linked, open_: Callable[[str, Any], None], lang: Lang) -> Any:
 
 
 def opened(case: Case, shown: Shown) -> Any:
-    """Return a place or a life whose references are controls."""
+    """Return a place or a life with clickable references."""
     trail = Trail(case)
     trail.box.children = (*trail.parts(shown), *trail.box.children)
     return trail.box
 
 
 class Trail:
-    """A table, if one is given, and below it what was opened last."""
+    """A table, if given, and below it what was opened last."""
 
     def __init__(self, case: Case, given: Linked | None = None) -> None:
         import ipywidgets
@@ -149,7 +149,7 @@ class Trail:
         self._draw()
 
     def back(self, _: Any = None) -> None:
-        """Show what was open before; nothing at last."""
+        """Show what was open before; in the end nothing."""
         del self._steps[-1:]
         self._draw()
 
@@ -164,7 +164,7 @@ class Trail:
         back.on_click(self.back)
         try:
             shown = self._shown(kind, what)
-        except Exception as error:  # what is opened is the reader's choice: say in its place why it cannot be
+        except Exception as error:  # the reader chose what to open: show there why it cannot be opened
             said = {"output_type": "display_data", "data": {"text/plain": clean(error, 400)}, "metadata": {}}
             shown = [ipywidgets.Output(outputs=(said,))]
         self._below.children = (back, *shown)

@@ -23,6 +23,7 @@ import attrs
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
+from kit.case import datasets
 from kit.formats.commitlog.schema import promoted
 from kit.i18n import CATALOGUE, LANGS
 from kit.redaction import stock_names
@@ -118,11 +119,11 @@ def _values(case: Case) -> Iterator[str]:
     for table, column in _WHERE:
         for batch in ds.dataset(case.folder(table), format="parquet").to_batches(columns=[column]):
             yield from (value for value in pc.unique(batch.column(0)).to_pylist() if value)
-    for row in (
-        ds.dataset(case.folder("configs"), format="parquet").to_table(columns=["subject", "name", "value"]).to_pylist()
-    ):
+    for row in datasets.rows(case, "configs", ["subject", "name", "value"]):
         if row["name"] in _NAMED and row["value"]:
-            yield from re.split(r"[;,\s]+", row["value"])
+            for part in re.split("[;,]", row["value"]):
+                # A line of a log may go on in words of any language behind the setting that it prints.
+                yield from (word for place, word in enumerate(part.split()) if not place or "." in word or ":" in word)
 
 
 # --- reading a file as its readers do ----------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Findings and executed notebooks → one offline page, CSV files, a manifest.
 
-`run(case, out)` does it all. Imported when called: the command line must answer `--help` without pandas.
+`run(case, out)` does it all. Its modules are imported when called, so that `--help` needs no pandas.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def run(case: Case, out: Path, *, cause: str = "auto") -> Path:
-    """Write the report of a case into `out`; return the path of the page. With pseudonyms: `kit.redaction.report.run`."""
+    """Write the report of a case into `out`; return the path of the page. For one with pseudonyms see `kit.redaction.report.run`."""
     from kit.report import build
 
     return build.run(case, out, cause=cause)

@@ -18,9 +18,9 @@ HAZARD: Final = T("hazard")
 WHERE: Final = T("where")
 BECOMES: Final = T("what it can become")
 SET: Final = T("what to set")
-NOTES: Final = T("Worth knowing (what the release ships with, or close to a limit):")
+NOTES: Final = T("Worth knowing (defaults of the release, or close to a limit):")
 NOTHING: Final = T(
-    "No hazard found in what is here: {settings} {settings:setting|settings}, {groups} {groups:consumer group|consumer groups} looked at."
+    "No hazard found; checked {settings} {settings:setting|settings} and {groups} {groups:consumer group|consumer groups}."
 )
 FAULTS: Final = T("Known faults of the releases seen:")
 FITTING: Final = T("fits what was found")
@@ -28,7 +28,7 @@ YES: Final = T("yes", "advice")
 
 GUIDE: Final = T("Every parameter of {broker}; defaults of {version}:")
 THE_BROKER: Final = T("the broker")
-ANY_RELEASE: Final = T("all releases alike (--broker VERSION names one)")
+ANY_RELEASE: Final = T("all releases, where they agree (choose one with --broker VERSION)")
 PARAMETER: Final = T("parameter")
 VALUE: Final = T("value")
 DEFAULT: Final = T("default")

@@ -39,8 +39,8 @@ def build(
 ) -> Path:
     """Write `out/report.html`, `out/manifest.json` and `out/run.json` from findings and executed notebooks; return the page's path.
 
-    `tables` may hold `inventory`, `damage` and `skipped` (the evidence appendix). Same arguments, same bytes of page and
-    manifest. `started`, `places`: when and where the work was done, for run.json alone. `failures`: takes what failed.
+    `tables` may hold `inventory`, `damage` and `skipped` (the evidence appendix). The same arguments give the same bytes of page and
+    manifest. `started`, `places`: when and where the work was done, for run.json only. `failures`: list to which what failed is added.
     """
     started = started or dt.datetime.now(dt.UTC)
     out.mkdir(parents=True, exist_ok=True)
@@ -79,10 +79,10 @@ def run(case: Case, out: Path, *, cause: str = "auto") -> Path:
 
 
 def parameters(case: Case) -> dict[str, Any]:
-    """Return what the notebooks of a case are run with."""
+    """Return the parameters for the notebooks of a case."""
     return {
         "evidence": str(case.path.resolve()),
-        # The folder all workspaces are in, as `open_case` takes it.
+        # The parent folder of all workspaces, as `open_case` takes it.
         "workspace": str(case.workspace.folder.parents[1]),
         "lang": case.lang,
         "interactive": False,
@@ -91,7 +91,7 @@ def parameters(case: Case) -> dict[str, Any]:
 
 
 def neutral(case: Case) -> dict[str, Any]:
-    """Return the parameters that executed notebooks show: those of any run on this evidence."""
+    """Return the parameters that executed notebooks show: the same for every run on this evidence."""
     elsewhere = case.path.is_relative_to(case.workspace.folder.parents[1])
     return parameters(case) | {"workspace": ""} | ({"evidence": case.name} if elsewhere else {})
 
@@ -108,8 +108,8 @@ def declared(case: Case, cause: str) -> dict[str, Any]:
 
 
 def evidence_tables(case: Case) -> dict[str, pd.DataFrame]:
-    """Return what belongs to no single cause, without Spark: `inventory`, `damage` (each place), `skipped` (by reason),
-    `harmless` (texts known as such), `timeline`, `releases` (their faults that fit). One that fails is left out, and added to the failures of the case.
+    """Return the tables that belong to no single cause, without Spark: `inventory`, `damage` (each place), `skipped` (by reason),
+    `harmless` (known benign texts), `timeline`, `releases` (their faults that fit). A table that fails is left out and added to the failures of the case.
     """
     made: dict[str, pd.DataFrame] = {}
     for name, make in {

@@ -1,7 +1,7 @@
-"""Two findings.json side by side: what a fix, or more evidence, changed.
+"""Compare two findings.json: what a fix, or more evidence, changed.
 
-Only what a reader acts on is compared: verdicts, root causes, figures, and what was missing. Runs of other kit versions compare by name; a cause or
-figure only one side knows is shown as absent there, which is not the same as unknown (null).
+Compared is what a reader acts on: verdicts, root causes, figures, and what was missing. Runs of different kit versions are compared by name; a cause or
+figure that only one side has is shown as absent on the other, which is not the same as unknown (null).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ NONE = T("none")
 
 @attrs.frozen
 class Change:
-    """One difference. `delta`: after − before, where both are numbers."""
+    """One difference. `delta`: after − before if both are numbers."""
 
     cause: str
     what: What
@@ -50,7 +50,7 @@ class Change:
 def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
     """Return the differences between two findings.json (parsed), verdicts first, in the order of causes in `after`.
 
-    Raise ValueError where one of them is no findings.json.
+    Raise ValueError if one of them is no findings.json.
     """
     for name, findings in (("before", before), ("after", after)):
         if not is_findings(findings):
@@ -87,7 +87,7 @@ def rows(changes: list[Change], lang: Lang = "en") -> list[dict[str, str]]:
 
 
 def render(changes: list[Change], lang: Lang = "en") -> str:
-    """Return the changes as plain aligned text, one line each; one sentence where nothing changed."""
+    """Return the changes as plain aligned text, one line each; one sentence if nothing changed."""
     if not changes:
         return NO_CHANGE.in_(lang)
     table = [
@@ -112,7 +112,7 @@ def _finding(cause: str, old: Mapping[str, Any] | None, new: Mapping[str, Any] |
 
 
 def _flat(figures: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Take nested figures apart: `errors_by_kind.OVERLOAD`; lists stay whole."""
+    """Flatten nested figures: `errors_by_kind.OVERLOAD`; lists stay whole."""
     flat: dict[str, Any] = {}
     for name, value in figures.items():
         if isinstance(value, Mapping) and value:

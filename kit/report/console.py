@@ -1,4 +1,4 @@
-"""What `msgid` and `trace` print: an id taken apart, the life of a message. Imports neither Spark nor pandas."""
+"""What `msgid` and `trace` print: a decoded id, the life of a message. Imports neither Spark nor pandas."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ SHOWN_RECORDS: Final = 300
 WIDE: Final = 160
 
 KINDS: Final[dict[str, T]] = {
-    "offset": T("offset message id: where one copy lies"),
-    "uniq": T("UNIQ_KEY: given once by the client, kept by every copy"),
+    "offset": T("offset message id: where one copy is stored"),
+    "uniq": T("UNIQ_KEY: set once by the client, the same in every copy"),
     "grpc": T("id of a 5.x gRPC client, stored as UNIQ_KEY"),
     "key": T("business key"),
 }
@@ -36,7 +36,7 @@ MESSAGES: Final = T("{n} {n:message|messages}: {keys}")
 RECORDS: Final = T("{n} {n:copy|copies}, in store order")
 COPIES: Final = T("{n} {n:copy|copies}")
 OPS: Final = T("ended by {n} {n:op record|op records}")
-HANDLED: Final = T("{n} {n:delivery|deliveries} that consumers wrote down")
+HANDLED: Final = T("{n} {n:delivery|deliveries} that consumers recorded")
 CONSUMERS: Final = T("Who could have consumed it")
 TRACES: Final = T("{n} message trace entries of clients")
 MENTIONS: Final = T("{n} {n:place mentions|places mention} it")
@@ -46,7 +46,7 @@ MORE: Final = T("… and {n} more (--json has all)")
 
 
 def ids(report: Iterable[dict[str, Any]], lang: Lang) -> str:
-    """Return one block per id; one line for what is no id. `report` as `kit.rocketmq.ids.msgid_report` gives it."""
+    """Return one block per id; one line for an invalid id. `report`: from `kit.rocketmq.ids.msgid_report`."""
     return "\n".join(_id(row, lang) for row in report)
 
 
@@ -66,7 +66,7 @@ def _id(row: dict[str, Any], lang: Lang) -> str:
 
 
 def life(told: dict[str, Any], lang: Lang) -> str:
-    """Return the life of a message for a terminal. `told` as `kit.trace` gives it."""
+    """Return the life of a message for a terminal. `told`: from `kit.trace`."""
     lines = [f"{told['id']}: {KINDS[told['kind']].in_(lang)}"]
     if len(told["uniq_keys"]) > 1 or (told["uniq_keys"] and told["kind"] != "uniq"):
         lines.append("  " + MESSAGES.say(n=len(told["uniq_keys"]), keys=told["uniq_keys"][:8]).render(lang))
@@ -137,7 +137,7 @@ def _say(sentence: Sentence | str, lang: Lang) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> str:
-    """Return rows of texts in columns, those of `right` (numbers from 0) to the right; a Chinese character takes two cells."""
+    """Return rows of texts in aligned columns, those in `right` (numbers from 0) right-aligned; a Chinese character takes two cells."""
     wide = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:

@@ -1,4 +1,4 @@
-"""One finding of findings.json as the templates of a page take it: every text clean, numbers as cards or tables."""
+"""One finding of findings.json prepared for the page templates: every text clean, numbers as cards or tables."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _place(ref: Mapping[str, Any], lang: Lang) -> str:
 
 
 def _figures(figures: Mapping[str, Any], lang: Lang) -> tuple[list[dict[str, str]], list[dict[str, Any]], list[str]]:
-    """Return single numbers as cards, the others as tables, and the names of those not known."""
+    """Return single numbers as cards, the others as tables, and the names of unknown figures."""
     cards: list[dict[str, str]] = []
     tables: list[dict[str, Any]] = []
     unknown: list[str] = []
@@ -86,7 +86,7 @@ def _figures(figures: Mapping[str, Any], lang: Lang) -> tuple[list[dict[str, str
             if rows:
                 tables.append(Table(pd.DataFrame(rows).astype(object), label, INNER, lang).as_dict())
         elif isinstance(value, list):
-            # Reasons are read, not counted.
+            # Reasons are shown as text, not counted.
             if not any("why" in item for item in value if isinstance(item, Mapping)):
                 cards.append({"value": f"{len(value):,}", "label": label})
             if value and all(isinstance(item, Mapping) for item in value):

@@ -34,7 +34,7 @@ from kit.report.notebooks import Story, embed
 
 FOUND: Final = ("confirmed", "suspected")
 MAP_STYLES: Final = re.compile(r'if\(!document\.getElementById\("([0-9a-f]{64})"\)\)')
-"""Ids of style sheets that plotly's map code would add on loading; where they are there already it does not, and the
+"""Ids of style sheets that plotly's map code adds on loading unless they exist; if they do, the
 policy stays strict."""
 HEAD_NUMBERS: Final = 6
 HEAD_REMEDIES: Final = 3
@@ -63,7 +63,7 @@ def render(
     failures: list[Failure] | None = None,
 ) -> str:
     """Return the page. `tables` may hold `inventory`, `damage`, `skipped`, `harmless`; without them the findings' own
-    file list is shown. A part that fails is one sentence, and is added to `failures`.
+    file list is shown. A part that fails is replaced by one sentence and added to `failures`.
     """
     words = page(lang)
     failures = [] if failures is None else failures
@@ -95,7 +95,7 @@ def render(
             *(PAGE["parts_failed"].say(name=s.name, n=s.parts_failed).render(lang) for s in stories if s.parts_failed),
         ],
         found=found,
-        # The first page has told these already: their sections go on with the remaining numbers, charts and the chain.
+        # The first page has these already: their sections continue with the remaining numbers, charts and the chain.
         told=[v["id"] for v in shown],
         left_numbers={v["id"]: v["numbers"][each if v in shown else 0 :] for v in found},
         links=_links(found, lang),
@@ -109,7 +109,7 @@ def render(
         undecided_missing=_once(undecided),
         excluded=page_tables.excluded([v for v in views if v["verdict"] == "ruled_out"], lang),
         timeline=when,
-        # The timeline is first already.
+        # The timeline comes first already.
         overview=[
             c for s in stories if s.cause is None for c in s.charts if not (when and c["title"] == when["title"])
         ],
@@ -139,7 +139,7 @@ def _part(failures: list[Failure], lang: Lang, make: Callable[..., Any], *argume
 
 
 def _view(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lang, failures: list[Failure]) -> dict[str, Any]:
-    """Return `finding_view`; where it fails, the finding with its verdict and its sentence alone."""
+    """Return `finding_view`; if it fails, only the finding's verdict and summary."""
     try:
         return finding_view(finding, stories, lang)
     except Exception as error:
@@ -150,7 +150,7 @@ def _view(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lang, fail
 
 
 def drawn(chart: Chart, name: str) -> dict[str, Any]:
-    """Return a chart as the page's templates take it; `name` becomes its id."""
+    """Return a chart for the page templates; `name` becomes its id."""
     return chart.as_dict() | {"id": f"chart-{name}", "figure": embed(json.loads(chart.figure.to_json()))}
 
 
@@ -160,13 +160,13 @@ def _timeline(tables: Mapping[str, pd.DataFrame], lang: Lang, failures: list[Fai
         return None
     try:
         return drawn(timeline.timeline(frame, lang), "timeline")
-    except Exception as error:  # the page begins without it
+    except Exception as error:  # the page starts without it
         failures.append(Failure.of("timeline", error))
         return None
 
 
 def _ranked(findings: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return findings as a reader wants them: confirmed root causes by harm, then what is suspected, then
+    """Return findings in reading order: confirmed root causes by harm, then suspected causes, then
     neighbours.
     """
     verdicts = list(VERDICTS)
@@ -221,7 +221,7 @@ def _answers(
 
 
 def _once(views: list[dict[str, Any]]) -> list[dict[str, str]]:
-    """Return each request for evidence once, however many causes want it."""
+    """Return each request for evidence once, however many causes need it."""
     wanted: dict[str, dict[str, str]] = {}
     for view in views:
         for missing in view["missing"]:
@@ -243,7 +243,7 @@ def _links(found: Sequence[Mapping[str, Any]], lang: Lang) -> dict[str, list[tup
 
 
 def command(findings: Mapping[str, Any], options: Mapping[str, Any], lang: Lang, name: str = "report") -> str:
-    """Return the command line that makes this page again."""
+    """Return the command line that creates this page again."""
     words = [f"python -m kit {name}", shlex.quote(findings["evidence"]["path"]), "--out DIR", f"--lang {lang}"]
     for name, value in sorted(options.items()):
         for one in value if isinstance(value, list | tuple) else [value]:
@@ -259,14 +259,14 @@ def template_text(name: str) -> str:
 
 
 def scripts() -> str:
-    """Return what a page does by itself: its charts follow the window, its tables can be sorted and filtered."""
+    """Return the page's script: charts resize with the window, tables can be sorted and filtered."""
     return template_text("report.js") + template_text("tables.js")
 
 
 def policy(css: str, *scripts: str) -> str:
-    """Return the policy: nothing from anywhere, and of what is in the page only these very bytes.
+    """Return the content security policy: nothing external, and inside the page only exactly these scripts and styles, by hash.
 
-    The hash of nothing is for plotly, which adds an empty style sheet and fills it rule by rule.
+    The hash of the empty text is for plotly, which adds an empty style sheet and fills it rule by rule.
     """
     return (
         f"default-src 'none'; script-src {' '.join(_hash(s) for s in scripts)}; style-src {_hash(css)} {_hash('')}; "

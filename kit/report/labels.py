@@ -18,10 +18,10 @@ PAGE: Final[dict[str, T]] = {
     "no_cause": T("No root cause is confirmed"),
     "one_suspect": T("Not proven yet; the strongest lead is: {title}"),
     "quiet": T(
-        "Nothing in this evidence points to a known fault. That is not proof of health: see below what was read, and what was not."
+        "Nothing in this evidence points to a known fault. That does not prove the system healthy: see below what was read, and what was not."
     ),
     "too_little": T(
-        "What would decide is not in this evidence. What to fetch, and the exact commands, are listed below; run the report again with it."
+        "Insufficient evidence. What to collect, with the exact commands, is listed below; then run the report again."
     ),
     "what": T("What happened"),
     "timeline": T("Timeline"),
@@ -32,11 +32,11 @@ PAGE: Final[dict[str, T]] = {
     "collect": T("What to collect next"),
     "from_to": T("{first} to {last} UTC"),
     "lasted": T("for {span}"),
-    "no_window": T("The evidence carries no times for it."),
+    "no_window": T("The evidence has no times for it."),
     "also": T("Also seen"),
     "chain": T("Why we say so"),
     "chain_note": T(
-        "Each claim rests on lines and records of the evidence; file and line, or file and byte offset, are given so that anyone can look."
+        "Each claim is based on lines and records of the evidence; file and line, or file and byte offset, are given so that anyone can check."
     ),
     "deciding": T("deciding"),
     "supporting": T("supporting"),
@@ -58,16 +58,16 @@ PAGE: Final[dict[str, T]] = {
     "run_this": T("Run this, add the result to the evidence, and run the report again:"),
     "steps": T("The investigation, step by step"),
     "failed": T(
-        "The notebook {name} stopped with an error before its end; what it had shown until then is below. The verdicts do not depend on it."
+        "The notebook {name} stopped with an error before its end; its results up to there are below. The verdicts do not depend on it."
     ),
     "neighbours": T("Neighbouring findings"),
     "explains": T("This explains:"),
     "explained_by": T("This follows from:"),
     "look_alikes": T("Looks like, tell apart by"),
     "excluded": T("What it was not"),
-    "excluded_note": T("Every known cause was examined. These were ruled out, by the step that is shown false."),
+    "excluded_note": T("Every known cause was examined. These were ruled out by the step that is shown to be false."),
     "undecided": T("What could not be decided"),
-    "undecided_note": T("The evidence holds nothing that speaks for or against these. The commands fetch what would."),
+    "undecided_note": T("The evidence neither confirms nor rules out these causes. The commands collect what would."),
     "complete": T("What was read, and what was not"),
     "kinds": T("Evidence by kind"),
     "inventory": T("Files of the evidence"),
@@ -75,23 +75,25 @@ PAGE: Final[dict[str, T]] = {
     "unrecognised": T("Not recognised, so not used"),
     "damage": T("Damaged, refused or unreadable"),
     "skipped": T("Byte ranges that are not records"),
-    "nothing_skipped": T("No damaged range: every byte belongs to a record or is known filler."),
+    "nothing_skipped": T("No damaged range: every byte belongs to a record or to known filler."),
     "everything_used": T("Every file was recognised."),
     "glossary": T("Words used here"),
     "again": T("How to run this again"),
     "again_note": T(
-        "The same evidence gives the same report, byte for byte. manifest.json beside this page names every input with its SHA-256."
+        "The same evidence gives the same report, byte for byte. manifest.json next to this page lists every input with its SHA-256."
     ),
     "manifest": T("Manifest hash"),
-    "made_by": T("Made by rmq-kit {version}."),
+    "made_by": T("Created by rmq-kit {version}."),
     "unknown": T("unknown"),
     "parts_failed": T(
-        "In the notebook {name}, {n} parts could not be shown as they should; a table or a sentence is in their place. "
+        "In the notebook {name}, {n} parts could not be shown; a table or a sentence replaces them. "
         "The verdicts do not depend on them."
     ),
     "part_failed": T("A part could not be shown here ({type})."),
     "not_examined": T("No root cause is confirmed, but not every cause could be examined: see the box above."),
-    "cause_failed": T("{title}: {summary} bug-report.txt beside this page says more, without what the evidence says."),
+    "cause_failed": T(
+        "{title}: {summary} bug-report.txt next to this page has the details, without any content of the evidence."
+    ),
     "cause": T("Cause"),
     "verdict": T("Verdict"),
     "reason": T("Reason"),
@@ -118,7 +120,7 @@ KEYS: Final[dict[str, T]] = {
     "topics": T("topic"),
     "reasons": T("reason"),
 }
-"""What the keys of a figure that is a map are."""
+"""What the keys of a figure with several values are."""
 
 INNER: Final[dict[str, T]] = {
     "start": T("start (UTC)"),
@@ -129,7 +131,7 @@ INNER: Final[dict[str, T]] = {
     "why": T("why"),
     "share": T("share of the failed sends"),
 }
-"""Headings of what is inside a figure."""
+"""Headings inside a figure."""
 
 SKIPPED: Final[dict[str, T]] = {
     "zero_tail": T("unwritten end of the file"),
@@ -160,33 +162,31 @@ GLOSSARY: Final[tuple[tuple[T, T], ...]] = (
     (
         T("half message", "labels"),
         T(
-            "A transaction message the broker keeps in RMQ_SYS_TRANS_HALF_TOPIC until the producer says commit or rollback; consumers do not see it."
+            "A transaction message the broker keeps in RMQ_SYS_TRANS_HALF_TOPIC until the producer answers commit or rollback; consumers do not see it."
         ),
     ),
     (
         T("check (check-back)"),
         T(
-            "The broker asks the producer about a half message that stays open, after writing a fresh copy of it (put-back)."
+            "The broker asks the producer about a half message that is still open, after writing a new copy of it (put-back)."
         ),
     ),
-    (T("op message"), T("The note in RMQ_SYS_TRANS_OP_HALF_TOPIC that a half message is finished.")),
+    (T("op message"), T("The record in RMQ_SYS_TRANS_OP_HALF_TOPIC that a half message is finished.")),
     (
         T("send-back"),
         T(
-            "A consumer that could not handle a message hands it back; the broker stores it in %RETRY%group for a later try."
+            "A consumer that could not handle a message sends it back; the broker stores it in %RETRY%group for a later retry."
         ),
     ),
     (
         T("SCHEDULE_TOPIC_XXXX"),
-        T(
-            "Where delayed messages wait. Going in, the topic a record was meant for is kept in its REAL_TOPIC property."
-        ),
+        T("Where delayed messages wait. The original topic is kept in the record's REAL_TOPIC property."),
     ),
-    (T("UNIQ_KEY"), T("The id a client gives a message once, at its first send; every copy keeps it.")),
+    (T("UNIQ_KEY"), T("The id a client gives a message once, when it is first sent; every copy keeps it.")),
     (
         T("offset message id"),
         T(
-            "The broker's address and the byte offset of one stored record, in hex; every copy of a message has another."
+            "The broker's address and the byte offset of one stored record, in hex; every copy of a message has a different one."
         ),
     ),
     (T("commitlog"), T("The files in which a broker stores all records of all topics, one after another.")),

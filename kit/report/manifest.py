@@ -1,4 +1,4 @@
-"""manifest.json: what went into a report, so that anyone can tell whether theirs is the same. What differs from run to run stays in run.json."""
+"""manifest.json: what went into a report, so that anyone can check whether theirs is the same. What differs from run to run is in run.json."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def digest(content: Any) -> str:
 
 
 def write_run(path: Path, started: dt.datetime, places: Mapping[str, str]) -> None:
-    """Write run.json: when this run was, how long it took, where. Nothing hashes it. `places`: folders, by name."""
+    """Write run.json: when and where this run was and how long it took. It is never hashed. `places`: folders, by name."""
     ended = dt.datetime.now(dt.UTC)
     run = {
         "started": started.isoformat(timespec="seconds"),
@@ -64,7 +64,7 @@ def write_run(path: Path, started: dt.datetime, places: Mapping[str, str]) -> No
 
 
 def _plain(value: Any) -> Any:
-    """Return an option as JSON holds it."""
+    """Return an option as a JSON value."""
     if isinstance(value, list | tuple):
         return [_plain(v) for v in value]
     return value if value is None or isinstance(value, str | int | float | bool) else str(value)

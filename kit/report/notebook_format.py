@@ -1,7 +1,7 @@
-"""`nbformat`, imported without a grammar that no notebook asks for.
+"""`nbformat`, imported without a grammar that notebooks do not need.
 
 nbformat checks notebooks with jsonschema, which on import builds a parser for internationalised addresses, two seconds of work. The schema of
-notebooks names no such format; jsonschema goes without where the parser's package is absent.
+notebooks uses no such format; jsonschema skips it if the parser's package is absent.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["nbformat"]
 
 _absent = "jsonschema" not in sys.modules and GRAMMAR not in sys.modules
 if _absent:
-    # None in the table of modules is Python's own way to say that a module cannot be imported.
+    # None in sys.modules makes the import of a module fail.
     cast("dict[str, Any]", sys.modules)[GRAMMAR] = None
 try:
     import nbformat

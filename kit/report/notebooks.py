@@ -1,4 +1,4 @@
-"""Run notebooks headless and take out of them what a report shows: text, tables, charts. HTML of an output is never taken over."""
+"""Run notebooks headless and extract what a report shows: text, tables, charts. HTML in outputs is never used."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ KIT: Final = "rmq-kit"
 """Name of the kit's own entry in the metadata of notebooks, cells and outputs."""
 
 GO_ON: Final = "raises-exception"
-"""The tag with which Jupyter runs a notebook on after a cell that failed."""
+"""The tag that makes Jupyter continue a notebook after a failed cell."""
 BROKEN = T("This part could not be shown ({type}).")
 PAPERMILL_NOTE: Final = "papermill-error-cell-tag"
 AT_ONCE: Final = 2
@@ -36,7 +36,7 @@ CELL_SECONDS: Final = 600
 
 
 def folder() -> Path:
-    """Return the folder of the notebooks: inside the installed package, else beside it in a checkout."""
+    """Return the folder of the notebooks: inside the installed package, or next to it in a checkout."""
     package = Path(next(iter(kit.__path__)))
     installed = package / "notebooks"
     return installed if installed.is_dir() else package.parent / "notebooks"
@@ -47,7 +47,7 @@ def read(path: Path) -> nbformat.NotebookNode:
 
 
 def chosen(findings: Mapping[str, Any], cause: str = "auto", where: Path | None = None) -> list[Path]:
-    """Return the triage notebook and those of the causes wanted, in the order of their numbers.
+    """Return the triage notebook and those of the wanted causes, in order of their numbers.
 
     A notebook says in its metadata which it is: `rmq-kit: {"report": "overview"}`, `{"cause": SLUG}` or `{"causes": [SLUG, …]}`.
     """
@@ -78,8 +78,8 @@ def execute(
 ) -> list[Path]:
     """Run notebooks with `parameters` (with `lang` among them), at most two at once; return the executed copies in `out`.
 
-    A cell that fails is replaced by one sentence and the others go on; a notebook whose kernel dies is kept as far as it
-    came. What failed is added to `failures`, and the metadata say so, for the report.
+    A cell that fails is replaced by one sentence and the others run; a notebook whose kernel dies is kept as far as it
+    came. What failed is added to `failures` and marked in the metadata, for the report.
     """
     out.mkdir(parents=True, exist_ok=True)
     jobs = [(path.resolve(), out.resolve() / path.name) for path in paths]
@@ -129,7 +129,7 @@ def _execute(path: Path, target: Path, parameters: Mapping[str, Any]) -> tuple[P
             dict(parameters),
             kernel_name="python3",
             progress_bar=False,
-            # Written and checked whole around every cell, a notebook costs several times what running it does.
+            # Writing and checking the whole notebook around every cell would cost several times as much as running it.
             request_save_on_cell_execute=False,
             autosave_cell_every=0,
             execution_timeout=CELL_SECONDS,
@@ -137,7 +137,7 @@ def _execute(path: Path, target: Path, parameters: Mapping[str, Any]) -> tuple[P
         )
     except papermill.PapermillExecutionError:
         pass  # of a cell, and the others went on
-    except Exception as error:  # a kernel can die in more ways than papermill has names for
+    except Exception as error:  # a kernel can die in more ways than papermill has exceptions for
         died.append(Failure.of(path.stem, error))
     done = read(target)
     settle(done)
@@ -152,7 +152,7 @@ def _execute(path: Path, target: Path, parameters: Mapping[str, Any]) -> tuple[P
 
 
 def replaced(notebook: nbformat.NotebookNode, name: str, lang: Lang) -> list[Failure]:
-    """Put one sentence in the place of each cell that failed; return what failed, charts and tables among it."""
+    """Replace each failed cell by one sentence; return what failed, including charts and tables."""
     failures = []
     for cell in notebook.cells:
         for number, output in enumerate(cell.get("outputs", ())):
@@ -166,8 +166,8 @@ def replaced(notebook: nbformat.NotebookNode, name: str, lang: Lang) -> list[Fai
 
 
 def neutral(paths: Iterable[Path], parameters: Mapping[str, Any]) -> None:
-    """Write into executed notebooks the parameters that a reader starts from, so that they are the same whatever
-    workspace they ran in. `parameters` as given to `execute`, without its places.
+    """Write neutral parameters into executed notebooks, so that they are the same whatever
+    workspace they ran in. `parameters` as for `execute`, without paths.
     """
     from papermill.translators import PythonTranslator
 
@@ -180,7 +180,7 @@ def neutral(paths: Iterable[Path], parameters: Mapping[str, Any]) -> None:
 
 
 def settle(notebook: nbformat.NotebookNode) -> None:
-    """Take out what differs from run to run: times, papermill's record of paths and durations."""
+    """Remove what differs from run to run: times, papermill's record of paths and durations."""
     notebook.metadata.pop("papermill", None)
     notebook.cells = [cell for cell in notebook.cells if PAPERMILL_NOTE not in cell.metadata.get("tags", ())]
     for number, cell in enumerate(notebook.cells):
@@ -197,11 +197,11 @@ def settle(notebook: nbformat.NotebookNode) -> None:
 
 
 def _joined(outputs: Iterable[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
-    """Return outputs without what was said in passing, what was printed in one piece: a kernel sends it in as many as it has time for."""
+    """Return outputs without progress lines and with printed text joined: a kernel sends it in arbitrary pieces."""
     kept: list[nbformat.NotebookNode] = []
     for output in outputs:
         if output.get("metadata", {}).get(KIT, {}).get("passing"):
-            continue  # how far something was
+            continue  # a progress line
         if kept and output["output_type"] == "stream" and output.get("name") == kept[-1].get("name"):
             kept[-1]["text"] += output["text"]
         else:
@@ -222,10 +222,10 @@ class Story:
 
 
 def story(path: Path, verdicts: Mapping[str, str] | None = None) -> Story:
-    """Read an executed notebook into charts and blocks (`markdown`, `table`, `text`); code and foreign HTML stay out.
+    """Read an executed notebook into charts and blocks (`markdown`, `table`, `text`); code and foreign HTML are left out.
 
     `verdicts`: {cause: verdict}; text about the documented case (`rmq-kit: {"documented": true}` in its metadata)
-    is left out where the cause is not confirmed, so that nobody takes it for this incident's.
+    is left out if the cause is not confirmed, so that nobody takes it for this incident's.
     """
     notebook = read(path)
     about = notebook.metadata.get(KIT, {})
@@ -265,7 +265,7 @@ def _shown(output: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _blank(figure: Mapping[str, Any]) -> bool:
-    """Tell whether a figure has nothing to draw: its sentence says so, and empty axes would only take room."""
+    """Return whether a figure has nothing to draw: its sentence says so, and empty axes would only take up space."""
 
     def drawn(trace: Mapping[str, Any]) -> bool:
         inner = [trace.get(name) for name in ("x", "y", "z", "values", "text")]
@@ -280,7 +280,7 @@ def _blank(figure: Mapping[str, Any]) -> bool:
 
 
 def embed(figure: Mapping[str, Any]) -> Markup:
-    """Return a figure as JSON that may be in a `<script>` data block: no `<` in it, so nothing can close the block. "" where it has nothing to draw."""
+    """Return a figure as JSON that may be in a `<script>` data block: no `<` in it, so nothing can close the block. "" if it has nothing to draw."""
     if _blank(figure):
         return Markup("")
     kept = {"data": figure.get("data", []), "layout": figure.get("layout", {})}

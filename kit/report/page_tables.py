@@ -1,4 +1,4 @@
-"""The tables of the page that no cause brings: what was undecided or ruled out, the evidence by kind and by file."""
+"""Tables of the page that belong to no cause: what was undecided or ruled out, the evidence by kind and by file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def verdict_table(views: list[dict[str, Any]], lang: Lang) -> dict[str, Any]:
 
 
 def excluded(views: list[dict[str, Any]], lang: Lang) -> dict[str, Any] | None:
-    """Return what was ruled out with the step that is false."""
+    """Return the causes ruled out, each with the step that is false."""
     rows = [
         (v["title"], next((s["claim"] for s in v["steps"] if s["state"] == "no"), ""), v["summary"], v["id"])
         for v in views
@@ -30,7 +30,7 @@ def excluded(views: list[dict[str, Any]], lang: Lang) -> dict[str, Any] | None:
 
 
 def _files(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return one row per file, times to the second, without columns that say nothing."""
+    """Return one row per file, times to the second, without empty columns."""
     frame = tables.get("inventory")
     if frame is None:
         frame = pd.DataFrame(
@@ -50,7 +50,7 @@ def _files(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame]) -> p
 
 
 def kinds(findings: Mapping[str, Any], tables: Mapping[str, pd.DataFrame], lang: Lang) -> dict[str, Any]:
-    """Return the evidence by kind: files, bytes, from when to when."""
+    """Return the evidence by kind: files, bytes, first and last time."""
     frame = _files(findings, tables)
     by = frame.groupby("kind", as_index=False).agg(
         files=("file", "size"), bytes=("bytes", "sum"), first=("first", "min"), last=("last", "max")
@@ -81,7 +81,7 @@ def maybe(
 
 
 def skipped(tables: Mapping[str, pd.DataFrame], lang: Lang) -> dict[str, Any] | bool | None:
-    """Return the skipped ranges; False if absent, None where nobody looked."""
+    """Return the skipped ranges; False if there are none, None if they were not determined."""
     if "skipped" not in tables:
         return None
     return maybe(tables, "skipped", PAGE["skipped"].in_(lang), lang) or False

@@ -28,7 +28,7 @@ MEASURED: Final = {
 ASSUMED = T("Broker version not given: {version} assumed.")
 GIVEN = T("Broker version {version}.")
 MEASURES = T("It measures {what}; transactionCheckMax {check_max}.")
-BEFORE = T("Brokers before 4.9.4 measure the whole record: give --broker for yours.")
+BEFORE = T("Brokers before 4.9.4 measure the whole record: name yours with --broker.")
 CLIENT = T("Client version not given: {version} assumed.")
 GROUP = T("Producer group not given (PGROUP=…): each byte of its name makes a half message one byte larger.")
 SAFE = T("Largest safe stored body")
@@ -40,7 +40,7 @@ WHAT_RAW = T("the raw body, even when compression enlarges it")
 
 
 def card(spec: Mapping[str, Any], lang: Lang, *, broker: bool, client: bool, group: bool) -> str:
-    """Return `kit.rocketmq.rewrites.table` as text; `broker`, `client`, `group`: its version, its name was given, not assumed."""
+    """Return `kit.rocketmq.rewrites.table` as text; `broker`, `client`, `group`: whether its version or name was given, not assumed."""
     version, limit = spec["broker"], spec["limit"]
     what = MEASURED[spec["rule"]].say(limit=limit, more=limit + 65536)
     said = [(GIVEN if broker else ASSUMED).say(version=version), MEASURES.say(what=what, check_max=spec["check_max"])]

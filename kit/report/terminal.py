@@ -1,4 +1,4 @@
-"""What the commands print: plain tables for a terminal, every piece of evidence stripped of control characters."""
+"""What the commands print: plain tables for a terminal, with control characters stripped from all evidence."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ ORDER = ("confirmed", "suspected", "failed", "insufficient_evidence", "ruled_out
 
 
 def verdicts(findings: dict[str, Any], lang: Lang) -> str:
-    """Return one table of all causes, confirmed first, then what to collect for those that are open."""
+    """Return one table of all causes, confirmed first, then what to collect for the undecided ones."""
     table = sheet(CAUSE, VERDICT, REASON, WHERE, lang=lang)
     ranked = sorted(
         findings["findings"], key=lambda f: (ORDER.index(f["verdict"]), f["kind"] != "root_cause", f["cause"])
@@ -81,7 +81,7 @@ def _first(finding: dict[str, Any]) -> str:
 
 
 def _wanted(ranked: Iterable[dict[str, Any]], lang: Lang) -> str:
-    """List each request once, those of the most likely causes first."""
+    """Return each request once, those of the most likely causes first."""
     wanted: dict[str, str] = {}
     for finding in ranked:
         if finding["verdict"] in ("suspected", "insufficient_evidence") or finding["missing"]:
@@ -101,20 +101,8 @@ def inventory(found: Inventory, lang: Lang) -> str:
             for t in (item.first, item.last)
         ]
         kind = f"{item.kind} ({item.source})" if item.source else item.kind
-        table.add_row(
-            *map(
-                cell,
-                (
-                    item.file,
-                    kind,
-                    f"{item.bytes:,}",
-                    *span,
-                    item.zone or "",
-                    (item.sha256 or "")[:16],
-                    item.replica_of or "",
-                ),
-            )
-        )
+        more = (item.zone or "", (item.sha256 or "")[:16], item.replica_of or "")
+        table.add_row(*map(cell, (item.file, kind, f"{item.bytes:,}", *span, *more)))
     for name in found.not_recognised:
         table.add_row(cell(name), NOT_RECOGNISED.in_(lang))
     for refused in found.refused:
@@ -138,7 +126,7 @@ def sheet(*heads: T, lang: Lang) -> Table:
 
 
 def cell(value: str) -> Text:
-    """Text, never markup: `[bold]` or an escape sequence in a file name stays what it is."""
+    """Return text, never markup: `[bold]` or an escape sequence in a file name stays literal."""
     return Text(printable(value))
 
 

@@ -1,7 +1,7 @@
 """Files for other programs: findings.json, tables as CSV, decoded messages and logs as Parquet, JSON lines or CSV.
 
 A cell that a spreadsheet would run as a formula gets an apostrophe in front (OWASP, CSV injection); in the result tables control and bidi characters
-are spelled out too. What `decode` and `logs` export is the evidence itself and keeps them.
+are spelled out too. `decode` and `logs` export the evidence itself and keep them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 ROWS: Final = 1 << 17
 """Rows of a row group."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""First characters that make a spreadsheet take a text for a formula."""
+"""First characters that make a spreadsheet treat a text as a formula."""
 
 
 def tables(case: Case, folder: Path) -> None:
@@ -39,7 +39,7 @@ def tables(case: Case, folder: Path) -> None:
 
 
 def csv(frame: pd.DataFrame, path: Path) -> None:
-    """Write a small frame as CSV that no spreadsheet runs."""
+    """Write a small frame as CSV that a spreadsheet does not execute."""
     path.parent.mkdir(parents=True, exist_ok=True)
     whole = {name: "Int64" for name in frame.select_dtypes("float") if _counts(frame[name])}
     frame.map(harmless).astype(whole).rename(columns=harmless).to_csv(
@@ -48,13 +48,13 @@ def csv(frame: pd.DataFrame, path: Path) -> None:
 
 
 def _counts(column: pd.Series[float]) -> bool:
-    """Tell whether a column holds whole numbers which pandas keeps as floats only because some are unknown."""
+    """Return whether a column holds whole numbers that pandas stores as floats only because some are unknown."""
     known = column.dropna()
     return 0 < len(known) < len(column) and bool((known.abs() < 1 << 53).all() and (known % 1 == 0).all())
 
 
 def harmless(cell: Any) -> Any:
-    """Return a cell in which nothing acts: control and bidi characters spelled out, a formula made a text."""
+    """Return a harmless cell: control and bidi characters spelled out, a formula made a text."""
     if not isinstance(cell, str):
         return cell
     return "'" + clean(cell) if cell.startswith(FORMULA) else clean(cell)
@@ -84,10 +84,10 @@ def decoded(case: Case, out: Path, *, body: bool, form: str) -> list[tuple[str, 
 
 
 def parsed_logs(case: Case, out: Path, *, form: str) -> list[tuple[str, int]]:
-    """Write `out/logs`; return entries per file and layout, and lines that no layout understands."""
+    """Write `out/logs`; return entries per file and layout, and lines that match no layout."""
     with output.into(out, "logs", case.lang) as folder:
         _table(case, "logs", folder / "logs", form)
-    # As plain texts: Arrow groups no column whose batches each have a list of values of their own.
+    # As plain texts: Arrow cannot group a dictionary column whose batches have different dictionaries.
     entries = scan.table(case, "logs", {name: scan.text(name) for name in ("file", "layout")})
     counts = entries.group_by(["file", "layout"]).aggregate([([], "count_all")])
     found = scan.frame(counts).sort_values(["file", "layout"])
@@ -97,7 +97,7 @@ def parsed_logs(case: Case, out: Path, *, form: str) -> list[tuple[str, int]]:
 
 
 def _messages(case: Case, folder: Path, form: str) -> None:
-    """Write the records; as Parquet and uncut by the tasks that read them."""
+    """Write the records; complete Parquet is written by the tasks that read them."""
     if form != "parquet" or case.options.since or case.options.until:
         save(case.messages, folder, form)
         return
@@ -106,7 +106,7 @@ def _messages(case: Case, folder: Path, form: str) -> None:
 
 
 def _counted(folder: Path) -> list[tuple[str, int]]:
-    """Return what `messages` as Parquet hold: records, their bytes, those with a problem."""
+    """Return counts of `messages` in Parquet: records, their bytes, those with a problem."""
     records = size = problems = 0
     for batch in ds.dataset(folder, format="parquet").to_batches(columns=["store_size", "problem"]):
         records += batch.num_rows
@@ -116,7 +116,7 @@ def _counted(folder: Path) -> list[tuple[str, int]]:
 
 
 def _table(case: Case, name: str, folder: Path, form: str) -> None:
-    """Write a table of the case; as Parquet and uncut it is the workspace's own, less the columns it does not show, which goes file to file."""
+    """Write a table of the case; complete Parquet is copied file by file from the workspace, without hidden columns."""
     if form != "parquet" or case.options.since or case.options.until:
         save(getattr(case, name), folder, form)
         return
@@ -132,7 +132,7 @@ def _table(case: Case, name: str, folder: Path, form: str) -> None:
 
 
 def save(frame: DataFrame, folder: Path, form: str) -> None:
-    """Write a Spark frame into `folder`, which is not there yet."""
+    """Write a Spark frame into `folder`, which must not exist yet."""
     target = folder.resolve()
     if form == "parquet":
         frame.write.parquet(uri(target))
@@ -150,7 +150,7 @@ def save(frame: DataFrame, folder: Path, form: str) -> None:
 
 
 def _flat(field: types.StructField) -> Any:
-    """Return a column as CSV holds it: maps and lists as JSON, bytes as base64, texts harmless."""
+    """Return a column for CSV: maps and lists as JSON, bytes as base64, texts made harmless."""
     column = F.col(field.name)
     if isinstance(field.dataType, types.MapType | types.ArrayType):
         column = F.to_json(column)

@@ -31,6 +31,8 @@ Kind = Literal["offset", "uniq", "grpc"]
 Surety = Literal["certain", "likely", "possible"]
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
+IN_TEXT: Final = re.compile(r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{56}|[0-9A-Fa-f]{32}|01[0-9A-Fa-f]{32})(?![0-9A-Za-z])")
+"""An id of any kind within a text."""
 OFFSET_LIMIT: Final = 1 << 50
 """A petabyte: no commitlog gets there, and a UNIQ_KEY read as an offset id nearly always lies beyond."""
 JDK17_LOADER: Final = 0x0C387F44
@@ -151,6 +153,14 @@ def misread(text: str) -> tuple[str, int]:
         raise BadId(BAD.say(text=text, why=GRPC_FORM))
     ip, port, offset = _as_offset(raw)
     return _host(ip, port), offset
+
+
+def tried(text: str) -> tuple[str, int] | None:
+    """Return the same, None for a text that a look-up by offset id refuses."""
+    try:
+        return misread(text)
+    except BadId:
+        return None
 
 
 def encode_offset_id(host: str, port: int, offset: int) -> str:

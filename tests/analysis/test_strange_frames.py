@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Callable
 from typing import Any
 
+import effort
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -79,7 +80,7 @@ ONE: dict[str, tuple[Callable[[pd.DataFrame], Any], dict[str, st.SearchStrategy[
 def test_one_frame(name: str) -> None:
     ask, columns = ONE[name]
 
-    @settings(max_examples=40, deadline=None, database=None)
+    @settings(effort.examples(40), database=None)
     @given(frames(columns))
     def check(frame: pd.DataFrame) -> None:
         before = frame.copy()
@@ -95,7 +96,7 @@ def frames_of_nothing(columns: dict[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(columns=list(columns))
 
 
-@settings(max_examples=60, deadline=None, database=None)
+@settings(effort.examples(60), database=None)
 @given(frames(TOLD), frames(CALLS))
 def test_failed_sends_from_logs_are_each_there_once(told: pd.DataFrame, calls: pd.DataFrame) -> None:
     failed, _ = sends.from_logs(told, calls)
@@ -103,7 +104,7 @@ def test_failed_sends_from_logs_are_each_there_once(told: pd.DataFrame, calls: p
     assert list(failed.columns) == list(sends.FAILED_COLUMNS)
 
 
-@settings(max_examples=60, deadline=None, database=None)
+@settings(effort.examples(60), database=None)
 @given(frames(LEDGER), frames(TOLD), frames(CALLS))
 def test_failed_sends_of_a_ledger_stay_as_many(rows: pd.DataFrame, told: pd.DataFrame, calls: pd.DataFrame) -> None:
     failed, others = sends.from_ledger(rows, told, calls)

@@ -14,6 +14,9 @@ from kit.formats.commitlog.schema import Wanted
 SEGMENT = 6_000_000
 
 
+pytestmark = pytest.mark.seconds
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return generate.write(tmp_path_factory.mktemp("store"), 24_000_000, SEGMENT)
@@ -57,7 +60,6 @@ def test_what_settles_a_transaction_points_at_its_half_record(found: list[dict])
     assert all(halves[one["prepared"]]["items"]["UNIQ_KEY"] == one["items"]["UNIQ_KEY"] for one in committed)
 
 
-@pytest.mark.seconds
 def test_the_kernel_finds_the_same_records_and_nothing_wrong_with_them(files: list[Path], found: list[dict]) -> None:
     got = []
     for path in files:

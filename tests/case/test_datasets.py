@@ -8,11 +8,11 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.dataset as ds
-import pyarrow.parquet as pq
 import pytest
 
 from kit.case import datasets, scan
 from kit.formats.logs.entries import Options
+from kit.spark.sources import parquet_writer
 
 SOURCES = ("app", "broker", "broker")
 
@@ -21,7 +21,7 @@ SOURCES = ("app", "broker", "broker")
 def case(tmp_path: Path) -> Any:
     """A case whose logs have one row group for each of `SOURCES`, of two entries each."""
     schema = Options(events=True).schema
-    with pq.ParquetWriter(tmp_path / "part-0.parquet", schema, store_schema=False) as writer:
+    with parquet_writer(tmp_path / "part-0.parquet", schema) as writer:
         for number, source in enumerate(SOURCES):
             rows = [{"file": "a.log", "line": 2 * number + n, "source": source} for n in (1, 2)]
             writer.write_table(pa.Table.from_pylist(rows, schema=schema))

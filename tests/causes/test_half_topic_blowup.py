@@ -74,6 +74,7 @@ def test_without_the_store_the_discarded_messages_in_the_log_tell(tmp_path: Path
 
 
 @pytest.mark.parametrize("name", ["healthy", "healthy-5"])
+@pytest.mark.seconds
 def test_a_healthy_system_has_neither(name: str) -> None:
     case = recorded.case(name)
     for cause in (half_topic_blowup, retry_topic_too_long, send_back_refused):

@@ -53,3 +53,31 @@ def test_one_line_of_a_paste_is_enough_to_suspect_it(tmp_path: Path) -> None:
     case = kit.open_case(paste, tmp_path / "ws")
     (finding,) = known_problems.examine(case)
     assert (finding.cause, finding.verdict, finding.kind) == ("slave-silent", "suspected", "neighbour")
+
+
+def test_a_broker_that_never_stored_a_message_has_no_disk_that_fills_up(tmp_path: Path) -> None:
+    # store/DefaultMessageStore.CleanCommitLogService: without a commitlog folder the ratio is -1.0, which asks for a clean-up as well.
+    def rounds(ratio: str) -> str:
+        said = (
+            f"physic disk maybe full soon, so reclaim space, {ratio}",
+            "disk space will be full soon, but delete file failed.",
+        )
+        return "".join(line(second, text) for second in range(0, 600, 10) for text in said)
+
+    rest = line(0, "put_tps") * 300
+    assert examined(tmp_path / "empty", store=rest + rounds("-1.0")) == {}
+    assert examined(tmp_path / "full", store=rest + rounds("0.81")) == {"expired-files-not-deleted": "suspected"}
+
+
+def test_a_broker_that_may_not_write_its_store_says_why_it_does_not_start(tmp_path: Path) -> None:
+    denied = (
+        "java.io.FileNotFoundException: /home/rocketmq/store/lock (Permission denied)\n"
+        "\tat org.apache.rocketmq.store.DefaultMessageStore.<init>(DefaultMessageStore.java:177)\n"
+        "\tat org.apache.rocketmq.broker.BrokerController.initialize(BrokerController.java:252)\n"
+    )
+    expected = {"broker-start-failed": "confirmed", "store-not-writable": "confirmed"}
+    for name, said in (
+        ("old", "Failed to initialize"),
+        ("new", "BrokerController#initialize: unexpected error occurs"),
+    ):
+        assert examined(tmp_path / name, broker=line(0, "ok") * 300 + line(1, said) + denied) == expected

@@ -79,6 +79,7 @@ def test_every_message_has_exactly_its_records_from_any_of_its_ids(case: Case) -
     assert owner == {r["msg_id"]: {key} for key, records in truth.items() for r in records}
 
 
+@pytest.mark.seconds
 def test_trace_from_each_kind_of_id(case: Case) -> None:
     truth = by_key()
     key = max(truth, key=lambda k: len(truth[k]))
@@ -127,6 +128,7 @@ def test_an_id_that_is_nowhere(case: Case) -> None:
         assert told["records"] == [] and [gap["kind"] for gap in told["gaps"]][:1] == ["not-found"]
 
 
+@pytest.mark.seconds
 def test_many_ids_at_once_are_told_as_one_by_one(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     from kit.inventory import mentions
 
@@ -150,6 +152,7 @@ def test_many_ids_at_once_are_told_as_one_by_one(case: Case, monkeypatch: pytest
     assert [len(told["records"]) for told in alone[:40]] == [len(truth[key]) for key in keys]
 
 
+@pytest.mark.seconds
 def test_the_command_takes_many_ids(folder: Path, tmp_path: Path) -> None:
     keys = sorted(by_key())[:3]
     run = CliRunner().invoke(

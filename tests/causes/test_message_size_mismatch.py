@@ -421,6 +421,7 @@ def test_the_recording() -> None:
     print(f"{time.monotonic() - began:.1f} s")
 
 
+@pytest.mark.seconds
 def test_each_broker_is_judged_by_its_own_limit_and_release(tmp_path: Path) -> None:
     """The check of one broker loops (4.7.1, whole records up to 131,072 bytes). Another (4.9.4, bodies up to 8,000)
     lies beside it: its limit would call that broker's records too large, its release would call them fine."""

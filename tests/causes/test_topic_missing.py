@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import recorded
 import taken_away
 from busy_evidence import write_log
@@ -50,6 +51,7 @@ def test_what_every_start_asks_for_is_no_missing_topic(tmp_path: Path) -> None:
     assert excerpt.verdict == "insufficient_evidence"
 
 
+@pytest.mark.seconds
 def test_denied(tmp_path: Path) -> None:
     truth = recorded.label("acl-denied")["truth"]
     case = taken_away.without("acl-denied", tmp_path)

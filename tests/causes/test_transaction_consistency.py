@@ -138,6 +138,7 @@ def told() -> Case:
     return recorded.case("transaction-consistency")
 
 
+@pytest.mark.seconds
 def test_each_injected_fault_is_found_with_its_keys(told: Case) -> None:
     """The injected faults, read from the applications' own logs."""
     logs = {m: data.decode() for m, data in recorded.members("transaction-consistency").items() if m.endswith(".log")}

@@ -123,6 +123,7 @@ def state(folder: Path) -> dict[str, tuple[int, int, str]]:
     }
 
 
+@pytest.mark.seconds
 def test_commands_leave_the_evidence_as_it_was(tmp_path: Path) -> None:
     whole = recorded.whole("producer-offline")
     evidence = tmp_path / "e"

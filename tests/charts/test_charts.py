@@ -57,7 +57,7 @@ def test_flow_sums_both_sides_and_ends_loops_in_nodes_of_their_own() -> None:
     sankey = chart.figure.data[0]
     assert chart.table["count"].sum() == 2 * (4 + 2044 + 2048 + 512)
     assert set(sankey.link.customdata) == {4, 2044, 2048, 4096, 512}
-    assert "put back 2,044 more, commits, diverted like them, added 2,048, and 512 were discarded" in chart.reading
+    assert "put back 2,044 more, diverted commits added 2,048, and 512 were discarded" in chart.reading
     loop = common.flow(pd.DataFrame({"source": ["A", "B"], "target": ["B", "A"], "count": [5, 5]}))
     assert [label.split("  ")[0] for label in loop.figure.data[0].node.label] == ["A", "B", "A (again)"]
 
@@ -66,7 +66,7 @@ def test_life_names_the_stage_of_each_record() -> None:
     assert list(half_topic.life(incidents.life_frame()).table["stage"]) == [
         "half message",
         "committed to its topic",
-        "sent anew by the consumer",
+        "sent again by the consumer",
         "back in the half topic",
         "put back by a check",
         "commit, diverted by DELAY",

@@ -19,7 +19,7 @@ def test_the_lag_of_the_group_that_lags_most_is_drawn() -> None:
     columns = ["time", "source", "group", "topic", "broker", "queue_id", "offset", "end", "lag"]
     chart = consumers.lag(pd.DataFrame(rows, columns=columns))
     assert len(chart.figure.data) == 2 and len(chart.table) == 8
-    assert chart.reading == "orders@slow lags most: 400 messages at last, in 2 queues."
+    assert chart.reading == "orders@slow lags most: 400 messages at the end, in 2 queues."
 
 
 def test_a_queue_of_two_processes_is_counted_and_a_hand_over_is_not() -> None:
@@ -39,7 +39,7 @@ def test_a_queue_of_two_processes_is_counted_and_a_hand_over_is_not() -> None:
 def test_what_nobody_handled_is_read_out() -> None:
     frame = pd.DataFrame([("orders", 805, 134, 671, 0)], columns=["topic", "stored", "handled", "behind", "front"])
     chart = consumers.handled(frame)
-    assert chart.reading == "671 of 805 stored messages were handled by nobody of the group."
+    assert chart.reading == "671 of 805 stored messages were not handled by anybody in the group."
     assert consumers.handled(frame.assign(behind=None)).reading.startswith("What was handled is not known")
 
 

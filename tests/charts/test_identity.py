@@ -99,7 +99,7 @@ def test_journey_has_a_lane_for_each_stage_and_one_for_the_consumer() -> None:
     links, marks, ends = chart.figure.data
     assert len(marks.x) == 4 and len(ends.x) == 1
     assert [x for x in links.x if x is not None].__len__() == 6
-    assert len(chart.table) == 5 and "4 offset ids" in chart.reading and "1 of them with success" in chart.reading
+    assert len(chart.table) == 5 and "4 offset ids" in chart.reading and "1 of them successful" in chart.reading
     drawn = chart.figure.to_json()
     assert "<b>x" not in drawn and "\\u001b" not in drawn and "$" not in drawn
     assert "一个 UNIQ_KEY" in life.journey(traced(), "zh").reading

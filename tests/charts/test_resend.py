@@ -27,7 +27,7 @@ def test_each_way_a_retry_can_end(group: str, client: str, broker: str, wanted: 
     assert resend.fate(group, client, broker) == wanted
     shown = resend.what_if(group, client, broker)
     assert list(shown.frame["answer"])[-1] == resend.FATES[wanted].render("en")
-    assert ("not asked" in shown.frame["answer"].iloc[2]) is (wanted == "delivered")
+    assert ("does not apply" in shown.frame["answer"].iloc[2]) is (wanted == "delivered")
 
 
 def test_names_stay_text_and_versions_are_versions() -> None:

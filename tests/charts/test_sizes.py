@@ -62,7 +62,7 @@ def test_fields_stack_up_to_the_put_back_that_does_not_fit() -> None:
         "half": 990,
         "put_back": 1016,
     }
-    assert "the limit leaves 300" in chart.reading and "16 too many" in chart.reading
+    assert "the limit leaves 300" in chart.reading and "16 bytes too many" in chart.reading
     assert "too many" not in growth.fields(stages(None)).reading
 
 

@@ -77,7 +77,7 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     env = {"HOME": str(home), "PATH": path or os.environ["PATH"], "TMPDIR": str(home.parent)}
     return subprocess.run(
-        [*shell, "-s", "--", *args], input=text, capture_output=True, text=True, env=env, timeout=120, check=False
+        [*shell, "-s", "--", *args], input=text, capture_output=True, text=True, env=env, timeout=600, check=False
     )
 
 

@@ -39,6 +39,15 @@ def test_bytes_lie_where_they_are_in_the_file(tmp_path: Path) -> None:
     assert np.flatnonzero(part).tolist() == [3 << 20, (3 << 20) + 1]
 
 
+def test_lent_memory_is_one_readers_until_it_is_given_back() -> None:
+    with buffers.lent(10) as one, buffers.lent(10) as other:
+        one[:], other[:] = 1, 2
+        assert (one.sum(), other.sum()) == (10, 20)
+    with buffers.lent(5) as again, buffers.lent(buffers.KEEPS + 1) as large:
+        assert np.shares_memory(again, one)
+        assert (len(again), len(large)) == (5, buffers.KEEPS + 1)
+
+
 def test_nothing_is_an_empty_array(tmp_path: Path) -> None:
     (tmp_path / "x").touch()
     with open_raw(tmp_path / "x") as file:

@@ -168,6 +168,7 @@ def test_a_missing_package_is_one_line(case: Any, monkeypatch: pytest.MonkeyPatc
     assert "\n" not in str(said.value)
 
 
+@pytest.mark.seconds
 def test_neither_is_imported_by_a_triage() -> None:
     import subprocess
     import sys

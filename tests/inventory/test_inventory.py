@@ -87,6 +87,7 @@ def test_renamed_and_shuffled(evidence: Path, tmp_path: Path) -> None:
     assert shuffled.not_recognised == ()
 
 
+@pytest.mark.seconds
 def test_archives(evidence: Path, tmp_path: Path) -> None:
     whole = inventory.take(evidence, tmp_path / "w")
     with zipfile.ZipFile(tmp_path / "e.zip", "w", zipfile.ZIP_DEFLATED) as archive:

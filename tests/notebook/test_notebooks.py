@@ -245,10 +245,13 @@ def test_the_live_lab_shows_two_recordings_side_by_side(reports: list[Path], tmp
 
 @pytest.mark.seconds
 def test_two_at_once_leave_no_working_folder_behind(tmp_path: Path) -> None:
+    over = tmp_path / "over"
+    wait = f"import os, time\nwhile not os.path.exists({str(over)!r}): time.sleep(0.05)\ntime.sleep(0.7)"
     cells = [
         nbformat.v4.new_code_cell("lang = 'en'", metadata={"tags": ["parameters"]}),
-        nbformat.v4.new_code_cell("import time; time.sleep(2)"),
-        nbformat.v4.new_code_cell("'done'"),
+        # Still at work when the other one has ended and is cleared away.
+        nbformat.v4.new_code_cell(wait),
+        nbformat.v4.new_code_cell(f"open({str(over)!r}, 'w').close()\n'done'"),
     ]
     slow = nbformat.v4.new_notebook(
         cells=cells,
@@ -257,6 +260,7 @@ def test_two_at_once_leave_no_working_folder_behind(tmp_path: Path) -> None:
     quick = nbformat.v4.new_notebook(cells=[cells[0], cells[2]], metadata=slow.metadata)
     paths = [tmp_path / "a.ipynb", tmp_path / "b.ipynb"]
     for again in ("first", "second", "third"):
+        over.unlink(missing_ok=True)
         for path, book in zip(paths, (quick, slow), strict=True):
             nbformat.write(book, path)
         for path in notebooks.execute(paths, tmp_path / again, {"lang": "en"}):

@@ -83,7 +83,7 @@ def test_spark_is_usable_after_a_cancelled_job(spark: Any, tmp_path: Path) -> No
     while not spark.sparkContext.statusTracker().getActiveJobsIds():
         assert job.is_alive()
     case.cancel()
-    job.join(60)
+    job.join(300)
     assert not job.is_alive() and failed and spark.range(5).count() == 5
 
 
@@ -101,5 +101,5 @@ print(len(kit.explore(case, interactive=False).entries))
         subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in "ab"
     ]
     for each in both:
-        out, err = each.communicate(timeout=120)
+        out, err = each.communicate(timeout=600)
         assert (each.returncode, out.strip()) == (0, b"20000"), err

@@ -89,6 +89,7 @@ def book(path: Path, *sources: str) -> Path:
     return path
 
 
+@pytest.mark.seconds
 def test_a_cell_that_fails_is_a_sentence_and_the_others_go_on(tmp_path: Path) -> None:
     sources = (
         "print('before')",

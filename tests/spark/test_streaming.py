@@ -35,7 +35,7 @@ def drained(spark: SparkSession, kind: str, folder: Path, out: Path, **options: 
         .trigger(availableNow=True)
         .start(str(out / "rows"))
     )
-    query.awaitTermination(120)
+    query.awaitTermination(600)
     assert query.exception() is None
 
 

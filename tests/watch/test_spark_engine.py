@@ -42,7 +42,7 @@ def test_both_engines_ring_the_same_and_a_batch_that_comes_again_rings_nothing(
     watch = fresh()
     engine = Engine(watch, state, [told.append])
     for query in engine.start(spark, 1.0, once=True):
-        query.awaitTermination(120)
+        query.awaitTermination(600)
         assert query.exception() is None
     assert causes(told) == causes(expected)
     assert {each[0] for each in causes(told)} >= {"transaction-consistency", "dead-letter"}
@@ -51,7 +51,7 @@ def test_both_engines_ring_the_same_and_a_batch_that_comes_again_rings_nothing(
     before = len(told)
     again = Engine(fresh(keeping.load(state)), state, [told.append])
     for query in again.start(spark, 1.0, once=True):
-        query.awaitTermination(120)
+        query.awaitTermination(600)
     frame = spark.read.format("rocketmq.log").option("events", "true").load(str(root))
     again._batch("log-0", "log", 0)(frame, 0)
     assert len(told) == before

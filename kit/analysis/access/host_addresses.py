@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import attrs
 import pyarrow.dataset as ds
 
+from kit.case import datasets
 from kit.case.memoize import per_case
 from kit.rocketmq.config import DOCKER_BRIDGE
 
@@ -70,9 +71,8 @@ def is_docker_default(address: str) -> bool:
 @per_case
 def own_addresses(case: Case) -> list[Own]:
     """Return the addresses that `ip addr` and `ifconfig` outputs list, IPv6 link-local ones apart."""
-    table = ds.dataset(case.folder("network"), format="parquet").to_table(filter=ds.field("origin") == "addresses")
     found = []
-    for row in table.sort_by([("file", "ascending"), ("line", "ascending")]).to_pylist():
+    for row in datasets.rows(case, "network", where=ds.field("origin") == "addresses"):
         try:
             ip = ipaddress.ip_address(row["address"])
         except ValueError:
@@ -84,10 +84,7 @@ def own_addresses(case: Case) -> list[Own]:
 
 def listening(case: Case, number: int) -> list[tuple[str, str, int]]:
     """Return (address, file, line) of the sockets that listen on a port; `0.0.0.0` and `::` are every address."""
-    table = ds.dataset(case.folder("network"), format="parquet").to_table(
-        filter=(ds.field("origin") == "sockets") & (ds.field("port") == number)
-    )
-    rows = table.sort_by([("file", "ascending"), ("line", "ascending")]).to_pylist()
+    rows = datasets.rows(case, "network", where=(ds.field("origin") == "sockets") & (ds.field("port") == number))
     return [
         (r["address"], r["file"], r["line"])
         for r in rows

@@ -10,7 +10,7 @@ import attrs
 import pandas as pd
 import pyarrow.dataset as ds
 
-from kit.case import said, scan
+from kit.case import datasets, said, scan
 from kit.case.memoize import per_case
 from kit.inventory.references import Ref
 from kit.rocketmq import names
@@ -72,12 +72,9 @@ def unknown(case: Case) -> list[Unknown]:
 @per_case
 def existing(case: Case) -> frozenset[str]:
     """Return the topics that exist: in topics.json, topicList and topicStatus outputs, or with records in a store."""
-    rows = ds.dataset(case.folder("configs"), format="parquet").to_table(
-        ["subject"], filter=ds.field("origin") == "topics"
-    )
-    known = set(rows["subject"].drop_null().to_pylist())
-    table = ds.dataset(case.folder("admin"), format="parquet").to_table(["command", "name", "value"])
-    for row in table.to_pylist():
+    rows = datasets.rows(case, "configs", ["subject"], ds.field("origin") == "topics")
+    known = {row["subject"] for row in rows if row["subject"] is not None}
+    for row in datasets.rows(case, "admin", ["command", "name", "value"]):
         if row["command"] == "topicList" and row["name"] in ("text", "#Topic") and row["value"]:
             known.add(row["value"].strip())
     if case.has("messages"):

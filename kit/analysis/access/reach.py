@@ -18,7 +18,7 @@ import pyarrow.dataset as ds
 from kit.analysis import refs
 from kit.analysis.access import host_addresses
 from kit.analysis.consumers import replicas
-from kit.case import said, scan
+from kit.case import datasets, said, scan
 from kit.case.memoize import per_case
 from kit.rocketmq import names
 from kit.rocketmq.log_layouts import BROKER_SIDE
@@ -137,17 +137,11 @@ def inner_of_failed_lists(case: Case) -> tuple[str, int, str, int] | None:
 @per_case
 def name_servers(case: Case) -> frozenset[str]:
     """Return the addresses of name servers that configurations and mqadmin commands name."""
-    said = (
-        ds.dataset(case.folder("configs"), format="parquet")
-        .to_table(["value"], filter=ds.field("name") == "namesrvAddr")
-        .to_pylist()
-    )
-    asked = ds.dataset(case.folder("admin"), format="parquet").to_table(
-        ["value"], filter=ds.field("name").isin(["argument:-n", "argument:--namesrvAddr"])
-    )
+    said = datasets.rows(case, "configs", ["value"], ds.field("name") == "namesrvAddr")
+    asked = ds.field("name").isin(["argument:-n", "argument:--namesrvAddr"])
     return frozenset(
         part.strip()
-        for row in (*said, *asked.to_pylist())
+        for row in (*said, *datasets.rows(case, "admin", ["value"], asked))
         for part in re.split(r"[;,]", row["value"] or "")
         if part.strip()
     )
@@ -178,12 +172,7 @@ def advertised(case: Case) -> list[Advertised]:
         if address:
             found.setdefault(address.lstrip("/"), Advertised(address.lstrip("/"), file, line, text))
 
-    table = (
-        ds.dataset(case.folder("admin"), format="parquet")
-        .to_table(["file", "line", "value"], filter=ds.field("name") == "#Addr")
-        .to_pylist()
-    )
-    for row in sorted(table, key=lambda r: (r["file"], r["line"])):
+    for row in datasets.rows(case, "admin", ["file", "line", "value"], ds.field("name") == "#Addr"):
         add(row["value"], row["file"], row["line"], row["value"])
     printed = said.counted(case, ("route-found", "broker-registered", "broker-boot"), by=("address", "brokers"))
     for file, line, one, several in (
@@ -191,18 +180,10 @@ def advertised(case: Case) -> list[Advertised]:
     ):
         for address in [one] if one else _ADDRESS.findall(several or ""):
             add(address, file, line, address)
-    configs = (
-        ds.dataset(case.folder("configs"), format="parquet")
-        .to_table(
-            ["file", "line", "name", "value", "backup"], filter=ds.field("name").isin(["listenPort", "brokerIP1"])
-        )
-        .to_pylist()
-    )
+    named = ds.field("name").isin(["listenPort", "brokerIP1"])
+    configs = datasets.rows(case, "configs", ["file", "line", "name", "value", "backup"], named)
     listen = {r["file"]: r["value"] for r in configs if r["name"] == "listenPort"}
-    for row in sorted(
-        (r for r in configs if r["name"] == "brokerIP1" and r["value"] and not r["backup"]),
-        key=lambda r: (r["file"], r["line"]),
-    ):
+    for row in (r for r in configs if r["name"] == "brokerIP1" and r["value"] and not r["backup"]):
         add(f"{row['value'].strip()}:{listen.get(row['file']) or PORT}", row["file"], row["line"], row["value"])
     return list(found.values())
 

@@ -162,19 +162,13 @@ def _course(group: str, topic: str, broker: str, queue_id: int, rows: pd.DataFra
     timed = rows["time"].nunique()
     return Course(
         group, topic, broker, queue_id, _int(first["offset"]), int(first["end"]), _int(last["offset"]), int(last["end"]), int(first["lag"]), int(last["lag"]),
-        int(rows["lag"].max()), _time(first["time"]), _time(last["time"]), max(1, timed), _stands(rows), _int(first["begin"]),
+        int(rows["lag"].max()), _time(first["time"]), _time(last["time"]), max(1, timed), _longest_stand(rows)[0] is not None, _int(first["begin"]),
     )  # fmt: skip
 
 
 def _by(frame: pd.DataFrame, *columns: str) -> list[tuple[Any, pd.DataFrame]]:
     """Return the rows of each group with its key, in order of key."""
     return list(frame.groupby(list(columns), sort=True))
-
-
-def _stands(rows: pd.DataFrame) -> bool:
-    """Tell whether the offset did not move between two looks although messages waited at the first and more had come at the second."""
-    begin, _ = _longest_stand(rows)
-    return begin is not None
 
 
 def _int(value: object) -> int | None:
@@ -222,20 +216,9 @@ def stuck(case: Case) -> list[Stuck]:
                 _passed(other, begin.time, last.time) for key, other in by_queue.items() if key != (broker, queue_id)
             )
             if others:
-                found.append(
-                    Stuck(
-                        group,
-                        topic,
-                        broker,
-                        int(queue_id),
-                        _int(last.offset) or 0,
-                        _int(last.begin) or 0,
-                        int(last.end),
-                        begin.time.to_pydatetime(),
-                        last.time.to_pydatetime(),
-                        others,
-                    )
-                )
+                offset, low, end = _int(last.offset) or 0, _int(last.begin) or 0, int(last.end)
+                since, until = begin.time.to_pydatetime(), last.time.to_pydatetime()
+                found.append(Stuck(group, topic, broker, int(queue_id), offset, low, end, since, until, others))
     return sorted(found, key=lambda s: (s.begin >= s.offset, -(s.end - s.offset), s.group, s.topic, s.queue_id))
 
 

@@ -78,17 +78,11 @@ def connections(case: Case) -> list[Connection]:
     """Return the connections of users' groups: those that consumerConnection lists, and those of broker logs with their time."""
     found = [
         Connection(
-            block["-g"],
-            block["#ClientId"],
-            block.get("#ClientAddr", ""),
-            block["time"],
-            block["time"],
-            block["file"],
-            block["line"],
-            True,
+            block["-g"], block["#ClientId"], block.get("#ClientAddr", ""), at, at, block["file"], block["line"], True
         )
         for block in admin_output.admin_blocks(case)
         if block["command"] == "consumerConnection" and block.get("#ClientId") and block.get("-g")
+        for at in [block["time"]]
     ]
     gone: dict[tuple[str, str], list[dt.datetime]] = defaultdict(list)
     for said in facts.of(case, "consumer-disconnected"):  # in order of time
@@ -99,17 +93,8 @@ def connections(case: Case) -> list[Connection]:
         ends = gone[said.file, address]
         after = len(ends) if said.first is None else bisect_left(ends, said.first)
         if said.group:
-            found.append(
-                Connection(
-                    said.group,
-                    said.values.get("client_id", ""),
-                    address,
-                    said.first,
-                    ends[after] if after < len(ends) else None,
-                    said.file,
-                    said.line,
-                )
-            )
+            client, last = said.values.get("client_id", ""), ends[after] if after < len(ends) else None
+            found.append(Connection(said.group, client, address, said.first, last, said.file, said.line))
     return [c for c in found if names.of_users(c.group)]
 
 
@@ -161,27 +146,16 @@ def subscriptions(case: Case) -> list[Subscription]:
     for said in facts.of(case, "heartbeat-data"):
         for group, topics in facts.subscriptions(said.values.get("data", "")).items():
             if own := _own_topics(topics):
-                found.append(
-                    Subscription(
-                        group, said.values.get("client_id", ""), own, said.first, ends.get(said.file), said.ref(case)
-                    )
-                )
+                client = said.values.get("client_id", "")
+                found.append(Subscription(group, client, own, said.first, ends.get(said.file), said.ref(case)))
     by_address = {(c.group, c.address): c for c in connections(case) if not c.listed}
     for said in facts.of(case, "consumer-registered"):
         address = said.values.get("address", "").removeprefix("/")
         for group, topics in facts.subscriptions(said.values.get("data", "")).items():
-            known = by_address.get((group, address))
             if own := _own_topics(topics):
-                found.append(
-                    Subscription(
-                        group,
-                        known.client_id if known else address,
-                        own,
-                        said.first,
-                        known.last if known else None,
-                        said.ref(case),
-                    )
-                )
+                known = by_address.get((group, address))
+                client, last = (known.client_id, known.last) if known else (address, None)
+                found.append(Subscription(group, client, own, said.first, last, said.ref(case)))
     return [s for s in found if names.of_users(s.group)]
 
 
@@ -190,10 +164,7 @@ def _last_times(case: Case) -> dict[str, dt.datetime | None]:
     """Return the last time in each client log, up to the next second: until then its client was there."""
     second = dt.timedelta(seconds=1)
     last = {item.file: item.last + second for item in case.inventory.items if item.last is not None}
-    return {
-        file: time.astimezone(dt.UTC).replace(tzinfo=None) if time and time.tzinfo else time
-        for file, time in last.items()
-    }
+    return {file: admin_output.naive(time) if time.tzinfo else time for file, time in last.items()}
 
 
 def differing(case: Case) -> dict[str, list[tuple[Subscription, Subscription]]]:
@@ -234,17 +205,18 @@ def holdings(case: Case) -> list[Holding]:
         for s in facts.of(case, "queues-assigned", "queues-assigned-go", "client-created")
         if s.values.get("client_id")
     }
+
+    def held(key: tuple[str, str, Queue], begun: facts.Said, last: dt.datetime | None) -> Holding:
+        place, group, queue = key
+        client = begun.values.get("client_id") or clients.get(begun.file, "")
+        return Holding(group, place, client, queue, begun.first, last, begun.ref(case))
+
     open_: dict[tuple[str, str, Queue], facts.Said] = {}
     for said in facts.of(case, "queue-taken", "pull-started", "queue-left", "consumer-stopped"):
         group = said.group
         if said.event == "consumer-stopped":
-            for key in [k for k in open_ if k[0] == said.place and group in (None, k[1])]:
-                begun = open_.pop(key)
-                found.append(
-                    Holding(
-                        key[1], key[0], clients.get(begun.file, ""), key[2], begun.first, said.first, begun.ref(case)
-                    )
-                )
+            ended = [key for key in open_ if key[0] == said.place and group in (None, key[1])]
+            found += [held(key, open_.pop(key), said.first) for key in ended]
             continue
         if not group or said.queue is None:
             continue
@@ -252,36 +224,17 @@ def holdings(case: Case) -> list[Holding]:
         if said.event != "queue-left":
             open_.setdefault(key, said)
         elif key in open_:
-            begun = open_.pop(key)
-            found.append(
-                Holding(
-                    group, said.place, clients.get(said.file, ""), said.queue, begun.first, said.last, begun.ref(case)
-                )
-            )
-    for (place, group, queue), said in open_.items():
-        found.append(Holding(group, place, clients.get(said.file, ""), queue, said.first, None, said.ref(case)))
+            found.append(held(key, open_.pop(key), said.last))
+    found += [held(key, said, None) for key, said in open_.items()]
     # The set a rebalance ends with: what is in it was taken even where the lines of each queue are gone (rolled away).
-    held = {(h.place, h.group, h.queue) for h in found}
+    known = {(h.place, h.group, h.queue) for h in found}
     stopped = {(s.place, s.group) for s in facts.of(case, "consumer-stopped")}
     for said in facts.of(case, "queues-assigned", "queues-assigned-go"):
         for queue in sorted(facts.queues(said.values.get("set", ""))):
-            if (
-                said.group
-                and (said.place, said.group, queue) not in held
-                and not stopped & {(said.place, said.group), (said.place, None)}
-            ):
-                found.append(
-                    Holding(
-                        said.group,
-                        said.place,
-                        said.values.get("client_id", ""),
-                        queue,
-                        said.first,
-                        None,
-                        said.ref(case),
-                    )
-                )
-                held.add((said.place, said.group, queue))
+            key = (said.place, said.group or "", queue)
+            if said.group and key not in known and not stopped & {(said.place, said.group), (said.place, None)}:
+                found.append(held(key, said, None))
+                known.add(key)
     return [h for h in found if names.of_users(h.group)]
 
 

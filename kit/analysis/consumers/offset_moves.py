@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import attrs
 import pandas as pd
-import pyarrow.dataset as ds
 
 from kit.analysis.consumers import admin_output, offset_lines, positions
 from kit.case.memoize import per_case
@@ -216,23 +215,16 @@ def _last_before(case: Case, request: Request) -> dict[int, int]:
 @per_case
 def commands(case: Case) -> list[dict[str, Any]]:
     """Return the queues in the output of resetOffsetByTime and skipAccumulatedMessage: group, topic, timestamp, queue_id, start, end, file, line."""
-    table = ds.dataset(case.folder("admin"), format="parquet").to_table(
-        ["file", "line", "command", "block", "name", "value"]
-    )
-    blocks: dict[tuple[str, int], dict[str, Any]] = {}
-    for row in sorted(table.to_pylist(), key=lambda r: (r["file"], r["line"])):
-        block = blocks.setdefault((row["file"], row["block"]), {"file": row["file"], "line": row["line"]})
-        block.setdefault(row["name"], row["value"])
-    asked = {(r["file"]): r for r in _rows(offset_lines.of(case, "offset-reset-command"))}
+    asked = {row["file"]: row for row in _rows(offset_lines.of(case, "offset-reset-command"))}
     found = []
-    for (file, row_number), block in blocks.items():
-        said = blocks.get((file, 0), {})
+    for block in admin_output.admin_blocks(case):
         end = integer(next((block[n] for n in ("#offset", "#rollbackOffset", "#resetOffset") if n in block), None))
         queue = integer(block.get("#queueId"))
-        if row_number == 0 or end is None or queue is None or "#brokerName" not in block:
+        if end is None or queue is None or "#brokerName" not in block:
             continue
+        file = block["file"]
         line = asked.get(file, {})
-        group, topic = said.get("argument:-g") or line.get("group"), said.get("argument:-t") or line.get("topic")
+        group, topic = block.get("-g") or line.get("group"), block.get("-t") or line.get("topic")
         if group and topic:
             timestamp = line.get("timestamp")
             found.append({"group": group, "topic": topic, "timestamp": timestamp, "queue_id": queue, "start": integer(block.get("#consumerOffset")),
@@ -300,18 +292,11 @@ def copy_times(case: Case) -> dict[str, pd.Timestamp]:
 
 @per_case
 def _first_offsets(case: Case) -> dict[tuple[str, int], int]:
-    table = ds.dataset(case.folder("admin"), format="parquet").to_table(["file", "line", "block", "name", "value"])
-    blocks: dict[tuple[str, int], dict[str, str]] = {}
-    topics: dict[str, str] = {}
-    for row in sorted(table.to_pylist(), key=lambda r: (r["file"], r["line"])):
-        if row["name"] == "argument:-t":
-            topics[row["file"]] = row["value"]
-        blocks.setdefault((row["file"], row["block"]), {})[row["name"]] = row["value"]
     found: dict[tuple[str, int], int] = {}
-    for (file, _), block in blocks.items():
-        low, queue = integer(block.get("#Min Offset")), integer(block.get("#QID"))
-        if low is not None and queue is not None and file in topics:
-            found[topics[file], queue] = max(low, found.get((topics[file], queue), 0))
+    for block in admin_output.admin_blocks(case):
+        low, queue, topic = integer(block.get("#Min Offset")), integer(block.get("#QID")), block.get("-t")
+        if low is not None and queue is not None and topic is not None:
+            found[topic, queue] = max(low, found.get((topic, queue), 0))
     return found
 
 
@@ -330,18 +315,6 @@ def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _move(kind: Kind, row: dict[str, Any], start: int | None, end: int, *, exact: bool) -> Move:
     at = None if row.get("first") is None else pd.Timestamp(row["first"]).to_pydatetime()
-    broker, queue = row.get("broker"), row.get("queue_id")
-    whole = None if queue is None else int(queue)
-    return Move(
-        kind,
-        row["group"],
-        row["topic"],
-        broker,
-        whole,
-        None if start is None else int(start),
-        int(end),
-        exact,
-        at,
-        row["file"],
-        int(row["line"]),
-    )
+    queue, begin = (None if number is None else int(number) for number in (row.get("queue_id"), start))
+    broker, place = row.get("broker"), (row["file"], int(row["line"]))
+    return Move(kind, row["group"], row["topic"], broker, queue, begin, int(end), exact, at, *place)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
 import pandas as pd
@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from kit.analysis import refs
-from kit.analysis.consumers import facts, handled, offset_lines, offset_moves
+from kit.analysis.consumers import admin_output, facts, handled, offset_lines, offset_moves
 from kit.case import scan
 from kit.case.memoize import per_case
 from kit.formats.values import integer
@@ -184,42 +184,15 @@ def behind_the_first(case: Case) -> list[Behind]:
     and what follows up to the queue's first offset, is no longer stored.
     """
     found = []
-    for row in _progress(case):
-        if row["#LastTime"] == "N/A" and row["offset"] > 0 and row["diff"] > 0:
-            first = offset_moves.first_stored(case, row["topic"]).get(row["queue"])
-            if first is None or first > row["offset"]:
-                ref = case.ref(row["file"], row["line"])
-                found.append(Behind(row["group"], row["topic"], row["queue"], row["offset"], first, ref))
-    return found
-
-
-def _progress(case: Case) -> list[dict[str, Any]]:
-    table = ds.dataset(case.folder("admin"), format="parquet").to_table(
-        filter=ds.field("command") == "consumerProgress"
-    )
-    blocks: dict[tuple[str, int], dict[str, Any]] = {}
-    groups: dict[str, str] = {}
-    for row in sorted(table.to_pylist(), key=lambda r: (r["file"], r["line"])):
-        if row["name"] == "argument:-g":
-            groups[row["file"]] = row["value"]
-        blocks.setdefault((row["file"], row["block"]), {"file": row["file"], "line": row["line"]})[row["name"]] = row[
-            "value"
-        ]
-    found = []
-    for block in blocks.values():
-        numbers = [integer(block.get(name)) for name in ("#QID", "#Consumer Offset", "#Diff")]
-        if None not in numbers and "#LastTime" in block and block.get("#Topic") and block["file"] in groups:
-            queue, offset, diff = numbers
-            found.append(
-                {
-                    **block,
-                    "group": groups[block["file"]],
-                    "topic": block["#Topic"],
-                    "queue": queue,
-                    "offset": offset,
-                    "diff": diff,
-                }
-            )
+    for block in admin_output.admin_blocks(case):
+        queue, offset, diff = (integer(block.get(name)) for name in ("#QID", "#Consumer Offset", "#Diff"))
+        group, topic = block.get("-g"), block.get("#Topic")
+        if block["command"] != "consumerProgress" or block.get("#LastTime") != "N/A" or not group or not topic:
+            continue
+        if queue is not None and offset is not None and diff is not None and offset > 0 and diff > 0:
+            first = offset_moves.first_stored(case, topic).get(queue)
+            if first is None or first > offset:
+                found.append(Behind(group, topic, queue, offset, first, case.ref(block["file"], block["line"])))
     return found
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow.dataset as ds
 
 from kit.analysis.consumers import admin_output, queue_ends
-from kit.case import brokers
+from kit.case import brokers, datasets
 from kit.case.memoize import per_case
 from kit.formats.values import integer
 from kit.rocketmq import names
@@ -49,7 +49,7 @@ def _together(*frames: pd.DataFrame) -> pd.DataFrame:
 def _copies(case: Case) -> pd.DataFrame:
     """One row per group and queue of every copy of consumerOffset.json; a slave's copies, which only follow its master's, where there is no other."""
     wanted = (ds.field("kind") == "consumer") & ~ds.field("backup")
-    rows = ds.dataset(case.folder("offsets"), format="parquet").to_table(filter=wanted).to_pylist()
+    rows = datasets.rows(case, "offsets", where=wanted)
     place = {file: brokers.of_file(case, file) for file in {row["file"] for row in rows}}
     masters = {b.name for b in brokers.all_of(case) if not b.slave}
     kept = [row for row in rows if not ((b := place[row["file"]]) and b.slave and b.name in masters)]

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from kit.analysis.consumers import admin_output
-from kit.case import brokers, scan
+from kit.case import brokers, datasets, scan
 from kit.case.memoize import per_case
 from kit.formats.values import NANO_FIRST_MS, NANO_LAST_MS
 from kit.rocketmq import names
@@ -145,7 +145,7 @@ def _from_queues(case: Case, empty: pd.DataFrame) -> pd.DataFrame:
 def topics(case: Case) -> list[str]:
     """Return the topics that users' groups consume, by offsets, outputs and running info."""
     wanted = (ds.field("kind") == "consumer") & ~ds.field("backup")
-    rows = ds.dataset(case.folder("offsets"), format="parquet").to_table(["topic", "group"], filter=wanted).to_pylist()
+    rows = datasets.rows(case, "offsets", ["topic", "group"], wanted)
     found = {row["topic"] for row in rows if names.of_users(row["group"] or "")}
     found |= {b["#Topic"] for b in admin_output.admin_blocks(case) if "#Consumer Offset" in b and "#Topic" in b}
     return sorted(found - {None})

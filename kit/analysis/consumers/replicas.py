@@ -13,7 +13,8 @@ import pandas as pd
 import pyarrow.dataset as ds
 
 from kit.analysis import refs
-from kit.case import brokers, scan
+from kit.analysis.consumers import admin_output
+from kit.case import brokers, datasets, scan
 from kit.case.memoize import per_case
 from kit.inventory.references import Ref
 
@@ -146,11 +147,7 @@ def of_id(text: str | None) -> tuple[str, int] | None:
     """Return (store host, physical offset) of an offset message id, of a batch the first (`MessageDecoder.createMessageId`); None for anything else."""
     from kit.rocketmq import ids
 
-    first = (text or "").split(",")[0].strip()
-    try:
-        return ids.misread(first) if first else None
-    except ids.BadId:
-        return None
+    return ids.tried((text or "").split(",")[0].strip())
 
 
 def _stored(case: Case) -> set[str]:
@@ -176,10 +173,8 @@ def beyond(case: Case) -> list[Beyond]:
     known = queue_ends(case)
     places = {b.root for b in slaves(case)}
     found: dict[tuple[str, str, int], Beyond] = {}
-    table = ds.dataset(case.folder("offsets"), format="parquet").to_table(
-        filter=(ds.field("kind") == "consumer") & ~ds.field("backup") & ds.field("value").is_valid()
-    )
-    for row in table.to_pylist():
+    where = (ds.field("kind") == "consumer") & ~ds.field("backup") & ds.field("value").is_valid()
+    for row in datasets.rows(case, "offsets", where=where):
         at = brokers.of_file(case, row["file"])
         end = known.get((row["topic"], row["queue_id"]))
         if end is not None and row["value"] > end and (not places or (at is not None and at.root in places)):
@@ -206,34 +201,15 @@ def status_ends(case: Case) -> dict[tuple[str, int], int]:
     """Return {(topic, queue): max offset} of topicStatus outputs, the largest where several say it."""
     found: dict[tuple[str, int], int] = {}
     for block in blocks(case, "topicStatus"):
-        topic, queue, end = block.get("argument:-t"), block.get("#QID"), block.get("#Max Offset")
+        topic, queue, end = block.get("-t"), block.get("#QID"), block.get("#Max Offset")
         if topic and queue and end and queue.isdecimal() and end.isdecimal():
             found[topic, int(queue)] = max(int(end), found.get((topic, int(queue)), 0))
     return found
 
 
-@per_case
-def _admin(case: Case) -> list[dict[str, Any]]:
-    table = ds.dataset(case.folder("admin"), format="parquet").to_table(
-        ["file", "line", "command", "block", "name", "value"]
-    )
-    return sorted(table.to_pylist(), key=lambda r: (r["file"], r["line"]))
-
-
 def blocks(case: Case, command: str) -> list[dict[str, Any]]:
     """Return the rows of one command's tables: {column: cell}, with `file`, `line` and the command's arguments."""
-    found: dict[tuple[str, int], dict[str, Any]] = {}
-    for row in _admin(case):
-        if row["command"] == command and row["name"]:
-            found.setdefault((row["file"], row["block"]), {"file": row["file"], "line": row["line"]}).setdefault(
-                row["name"], row["value"]
-            )
-    whole = {
-        file: {k: v for k, v in block.items() if k.startswith("argument:")}
-        for (file, number), block in found.items()
-        if number == 0
-    }
-    return [{**whole.get(file, {}), **block} for (file, number), block in found.items() if number]
+    return [block for block in admin_output.admin_blocks(case) if block["command"] == command]
 
 
 @per_case
@@ -281,8 +257,8 @@ def _masters(case: Case) -> frozenset[str]:
 @per_case
 def reported_end(case: Case) -> tuple[int, Ref] | None:
     """Return commitLogMaxOffset of a slave's brokerStatus, and the line: where its log ends when its store is not there."""
-    for row in _admin(case):
-        if row["name"] == "commitLogMaxOffset" and (row["value"] or "").strip().isdecimal() and slaves(case):
+    for row in datasets.rows(case, "admin", ["file", "line", "value"], ds.field("name") == "commitLogMaxOffset"):
+        if (row["value"] or "").strip().isdecimal() and slaves(case):
             return int(row["value"]), case.ref(row["file"], row["line"])
     return None
 

@@ -8,9 +8,9 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 import attrs
-import pyarrow.dataset as ds
 
 from kit.analysis.consumers.admin_output import naive
+from kit.case import datasets
 from kit.case.memoize import per_case
 from kit.inventory.references import Ref
 
@@ -86,9 +86,8 @@ def is_own(frame: str) -> bool:
 @per_case
 def consuming(case: Case) -> list[Consuming]:
     """Return the consuming threads of every dump, in order of file, dump and line."""
-    table = ds.dataset(case.folder("threads"), format="parquet").to_table().to_pylist()
     found = []
-    for row in sorted(table, key=lambda r: (r["file"], r["line"])):
+    for row in datasets.rows(case, "threads"):
         named = CONSUMING.match(row["thread"] or "")
         if not named:
             continue

@@ -57,6 +57,7 @@ _FIELDS: Final = (
 )
 
 
+_OF_OP: Final = ("file", "physical_offset", "offset_msg_id", "queue_id", "store_timestamp", "half_queue_offset")
 _ORIGIN: Final = promoted(names.ORIGIN_MESSAGE_ID)
 _LINKS: Final = ("uniq_key", "offset_msg_id", "keys", "sys_flag", "prepared_transaction_offset", _ORIGIN)
 
@@ -216,25 +217,9 @@ def ops(case: Case, halves: list[Record]) -> list[Record]:
     for broker, row in _op_records(case, said):
         half = mine.get((broker, row["half_queue_offset"]))
         if half is not None:
-            kept = {
-                name: row[name]
-                for name in (
-                    "file",
-                    "physical_offset",
-                    "offset_msg_id",
-                    "queue_id",
-                    "store_timestamp",
-                    "half_queue_offset",
-                )
-            }
-            found.append(
-                {
-                    **kept,
-                    "stage": record_stage.OP,
-                    "uniq_key": half["uniq_key"],
-                    "half_offset_msg_id": half["offset_msg_id"],
-                }
-            )
+            kept = {name: row[name] for name in _OF_OP}
+            ended = {"uniq_key": half["uniq_key"], "half_offset_msg_id": half["offset_msg_id"]}
+            found.append(kept | {"stage": record_stage.OP} | ended)
     return found
 
 

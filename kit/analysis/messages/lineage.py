@@ -201,7 +201,7 @@ def gaps(records: list[Record], ops: list[Record], end: dt.datetime | None) -> l
 
 def gap(kind: str, record: Record | None, **values: Any) -> dict[str, Any]:
     """Return one gap; `record` is the one it is about."""
-    at = {"at": _when(record["store_timestamp"])} if record else {}
+    at = {"at": when(record["store_timestamp"])} if record else {}
     said = {**(_values(record) if record else {}), **at, **values}
     return {"kind": kind, "offset_msg_id": record["offset_msg_id"] if record else None, "text": GAPS[kind].say(**said)}
 
@@ -251,7 +251,7 @@ def _waiting(mine: list[Record], end: dt.datetime | None) -> Iterable[dict[str, 
         if record["stage"] == record_stage.SCHEDULE and record["offset_msg_id"] not in reached:
             due = record.get("due")
             late = due is not None and end is not None and due <= end
-            yield gap("due-missing" if late else "not-due", record, due=_when(due), target=record.get("real_topic"))
+            yield gap("due-missing" if late else "not-due", record, due=when(due), target=record.get("real_topic"))
 
 
 def _transaction(mine: list[Record], ops: list[Record]) -> Iterable[dict[str, Any]]:
@@ -266,5 +266,6 @@ def _transaction(mine: list[Record], ops: list[Record]) -> Iterable[dict[str, An
             yield gap("op-missing", commit)
 
 
-def _when(at: dt.datetime | None) -> str | None:
+def when(at: dt.datetime | None) -> str | None:
+    """Return a time as the sentences of a gap print it."""
     return None if at is None else at.isoformat(sep=" ", timespec="milliseconds").replace("+00:00", " UTC")

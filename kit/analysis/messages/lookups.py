@@ -44,7 +44,6 @@ _CLASS: Final = re.compile(
     r"\b(QueryMsgById|QueryMsgByUniqueKey|QueryMsgTraceById|DecodeMessageId)(?:SubCommand|Command|Commond)\b"
 )
 _ARGUMENT: Final = re.compile(r"(?:\s-i|\s--msgId)[\s=]*[\"']?([^\s\"']+)")
-_ID: Final = re.compile(r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{56}|[0-9A-Fa-f]{32}|01[0-9A-Fa-f]{32})(?![0-9A-Za-z])")
 _CONNECT: Final = re.compile(r"connect to <?(?P<address>[^\s>]+:\d+)>? failed")
 _FAILED: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("no-message", re.compile(r"CODE: ?208\b|query message by (?:id|key) finished, but no message")),
@@ -82,10 +81,8 @@ class Lookup:
 
 
 def _misread(text: str) -> str | None:
-    try:
-        return ids.misread(text)[0]
-    except ids.BadId:
-        return None
+    place = ids.tried(text)
+    return place and place[0]
 
 
 def parse(lines: Iterable[tuple[str, int, str]]) -> list[Lookup]:
@@ -102,7 +99,7 @@ def parse(lines: Iterable[tuple[str, int, str]]) -> list[Lookup]:
             given = (
                 tuple(part for part in argument.group(1).split(",") if part)
                 if argument
-                else tuple(_ID.findall(typed.group(2)))
+                else tuple(ids.IN_TEXT.findall(typed.group(2)))
             )
             current = Lookup(file, line, typed.group(1), given, text=text)
             found.append(current)
@@ -123,7 +120,7 @@ def parse(lines: Iterable[tuple[str, int, str]]) -> list[Lookup]:
         elif current is not None and _FOUND.search(text):
             current.found = True
         if current is not None and not current.ids and current.command is None:
-            current.ids = tuple(_ID.findall(text))
+            current.ids = tuple(ids.IN_TEXT.findall(text))
     return found
 
 
@@ -133,7 +130,7 @@ def _fail(lookup: Lookup, reason: str, line: int, text: str) -> None:
         tried = _CONNECT.search(text)
         lookup.address = tried["address"] if tried else None
     if not lookup.ids and lookup.command is None:
-        lookup.ids = tuple(_ID.findall(text))
+        lookup.ids = tuple(ids.IN_TEXT.findall(text))
 
 
 @per_case
@@ -162,7 +159,7 @@ def _lines(case: Case) -> Iterable[tuple[str, int, str]]:
 
 def _judged(case: Case, seen: list[Lookup]) -> list[Lookup]:
     """Say of each look-up whether its id is of the other kind: as the records know the id, else by its form."""
-    known = kinds(case, {one.upper() for lookup in seen for one in lookup.ids if _ID.fullmatch(one)})
+    known = kinds(case, {one.upper() for lookup in seen for one in lookup.ids if ids.IN_TEXT.fullmatch(one)})
     for lookup in seen:
         wanted = WANTS.get(lookup.command or "queryMsgById", "offset")
         said = [known[one.upper()] for one in lookup.ids if one.upper() in known]

@@ -250,11 +250,7 @@ def _failed_last(records: list[dict[str, Any]], told: list[dict[str, Any]]) -> I
     if last is not None and last["success"] is False:
         copy = by_copy[last["offset_msg_id"]]
         if not any(r["copied_from"] == copy["offset_msg_id"] for r in records):
-            yield lineage.gap(
-                "failed-last",
-                copy,
-                at=last["time"].isoformat(sep=" ", timespec="milliseconds").replace("+00:00", " UTC"),
-            )
+            yield lineage.gap("failed-last", copy, at=lineage.when(last["time"]))
 
 
 def _shown(row: dict[str, Any], lang: Any) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -54,12 +53,9 @@ def addresses(case: Case, owner: str | None = None) -> Hosts:
     known = by_host(case)
     if owner is None and len(set(known.values())) != 1:
         return frozenset()
-    found = set()
-    for host, its in known.items():
-        # A damaged record has no address that could be told from its id.
-        with contextlib.suppress(ids.BadId):
-            found |= {ids.misread(host + "0" * 16)[0]} if owner in (None, its) else set()
-    return frozenset(found)
+    # A damaged record has no address that could be told from its id.
+    places = [ids.tried(host + "0" * 16) for host, its in known.items() if owner in (None, its)]
+    return frozenset(place[0] for place in places if place)
 
 
 def _hosts(case: Case) -> set[tuple[str, str]]:

@@ -1,1 +1,1 @@
-"""The root causes: one module each, its sentences in `texts/` where they are many. How to add one: docs/adding-a-cause.md."""
+"""The root causes: one module each; long lists of sentences are in `texts/`. How to add one: docs/adding-a-cause.md."""

@@ -1,4 +1,4 @@
-"""What shows the message at which a queue stays: its attempts, the thread that has it, the consumer's memory, or pulls held back at it."""
+"""Signs of the message that blocks a queue: its attempts, the thread that has it, the consumer's memory, or pulls held back at it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Why = Literal["suspended", "endless", "deadlock"]
 
 @attrs.frozen
 class Message:
-    """What shows the message that blocks a queue. `shown`: None where nothing does, False where the queue has no owner."""
+    """What shows the message that blocks a queue. `shown`: None if nothing does, False if the queue has no owner."""
 
     shown: bool | None
     claim: Any
@@ -31,7 +31,7 @@ class Message:
 
 
 def one_full(case: Case) -> dict[str, Any] | None:
-    """Return the only process queue of a topic in which many messages wait while the client's others hold few, None if absent."""
+    """Return the only process queue of a topic with many waiting messages while the client's others hold few, None if absent."""
     for info in admin_output.running(case):
         by_topic: dict[str, list[dict[str, Any]]] = defaultdict(list)
         for row in info["queues"]:
@@ -54,7 +54,7 @@ def same_minimum(case: Case) -> facts.Said | None:
 
 
 def in_work(case: Case, queue: lag.Stuck) -> Message:
-    """Return what shows the message at the offset where a queue is."""
+    """Return what shows the message at a queue's offset."""
     place = (queue.topic, queue.queue_id)
     attempts = [
         s
@@ -125,12 +125,12 @@ def frame(thread: stacks.Consuming) -> str | None:
 
 def thread_refs(case: Case, threads: list[stacks.Consuming]) -> tuple[Ref, ...]:
     places = dict.fromkeys((t.file, t.lines[0] if t.lines else t.line) for t in threads)
-    # A dump that a stranger's table made up may name no line.
+    # A dump from a table in another form may name no line.
     return case.refs([(file, line) for file, line in places if line > 0][:3])
 
 
 def _memory(case: Case, queue: lag.Stuck) -> dict[str, Any] | None:
-    """Return the process queue (consumerStatus) that begins with the message a queue is at, None where none does."""
+    """Return the process queue (consumerStatus) whose first message is at the queue's offset, None if absent."""
     for info in admin_output.running(case):
         for row in info["queues"] if info["group"] == queue.group else ():
             there = (row["#Topic"], integer(row["#QID"])) == (queue.topic, queue.queue_id)

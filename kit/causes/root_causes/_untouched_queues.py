@@ -1,4 +1,4 @@
-"""The step that several causes share where all there is is one look at a group: some queues go on, of others nothing was ever handled."""
+"""A step several causes share when a group's offsets are known at one time only: some queues move on, of others nothing was ever handled."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
     from kit.case.case import Case
 
 UNTOUCHED: Final = T(
-    "Group {group} handled nothing of queues {queues} of {topic}, where {messages} messages wait, while its other queues are at their end: nobody seems to pull them."
+    "Group {group} handled nothing in queues {queues} of {topic}, where {messages} messages wait, while its other queues are at their end: nobody seems to pull them."
 )
 
 
 def group(case: Case) -> str | None:
-    """Return the group that this is shown of, the one with the most messages waiting; None where it is shown of none."""
+    """Return the group with untouched queues, the one with the most messages waiting; None if absent."""
     return next((pair.group for pair in lag.pairs(case) if pair.untouched), None)
 
 
 def steps(case: Case, of: str | None) -> list[Step]:
-    """Return the supporting step of a group (of any where `of` is None); nothing where no such queue is shown."""
+    """Return the supporting step of a group (`of` None: of any group); nothing if it has no such queue."""
     for pair in lag.pairs(case):
         if (idle := pair.untouched) and of in (None, pair.group):
             queues = [q.queue_id for q in idle]

@@ -1,9 +1,9 @@
-"""broker-busy: a broker refused messages by flow control; which of them are lost, which are stored in spite of it,
-which twice.
+"""broker-busy: a broker refused messages by flow control; which of them are lost, which are stored all the same,
+which are stored twice.
 
 Deciding step: a flow-control refusal of the broker (a kind in brackets, or the overload text) in any log or pasted
 text. The broker does not log its refusals (reference §7.1), so clients and applications have to. Why it was busy is a
-ranked explanation of its own and can be "not shown"; client time-outs without a refusal leave it `suspected`.
+separate, ranked explanation and can be "not shown"; client time-outs without a refusal leave the verdict at `suspected`.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ SLUG = "broker-busy"
 KIND: Kind = "root_cause"
 LEADS_TO = ("client-timeout", "producer-retry-duplicate")
 SLOW = ("put-slow-in-lock", "put-slow", "flush-slow", "mmap-timeout", "transient-pool-short")
-"""What store.log says of single slow writes: store/CommitLog, store/DefaultMessageStore, store/AllocateMappedFileService."""
+"""Lines of store.log about single slow writes: store/CommitLog, store/DefaultMessageStore, store/AllocateMappedFileService."""
 PASTED = ("page-cache-slow",)
-"""A statistic that any broker may print once: it counts where somebody pastes it."""
+"""A statistic that any broker may print once: it counts only in a paste."""
 IDS = ("refused", "stood-still", "timed-out", "failed-sends", "stored-twice")
 MOST_WHYS = 4
 LONGEST = 5
@@ -48,7 +48,7 @@ LOOKS_LIKE = (
         T("a busy broker answers with code 2 or [PC_SYNCHRONIZED]; a timed-out client got no answer at all"),
     ),
     ("disk-full", T("flow control says busy; a full disk answers code 14 with a ratio of 0.90 or more")),
-    ("broker-not-available", T("code 14 or 16 is about role, shutdown or permission, and does not pass with the load")),
+    ("broker-not-available", T("code 14 or 16 means role, shutdown or permission, and does not pass with the load")),
 )
 
 FIGURES: Final = {
@@ -81,10 +81,10 @@ CLIENT_TIMEOUT = 3000
 
 @attrs.frozen
 class Seen:
-    """Everything this cause looks at."""
+    """Everything this cause examines."""
 
     refused: refs.Seen
-    """Refused sends: a refused pull does not count."""
+    """Refused sends, not refused pulls."""
     timed_out: refs.Seen
     """Without the time-outs of clients that never reached a broker: their connect attempts used up the time."""
     late: pd.DataFrame
@@ -96,7 +96,7 @@ class Seen:
 
     @property
     def timed_outs(self) -> int:
-        """How many entries, or failed sends, say that a client timed out."""
+        """Number of entries or failed sends that report a client time-out."""
         return self.timed_out.count or len(self.late)
 
     @property
@@ -175,7 +175,7 @@ def _timed_out(case: Case, seen: Seen) -> Step:
 
 
 def _slow(case: Case, seen: Seen) -> list[Step]:
-    """Return that the store wrote slowly: the beginning of flow control, whether or not a refusal is in the evidence."""
+    """Return the step that the store wrote slowly, which is how flow control begins, whether or not a refusal is in the evidence."""
     if not seen.slow:
         return []
     said = Claim.SLOW.say(count=seen.slow.count)
@@ -183,7 +183,7 @@ def _slow(case: Case, seen: Seen) -> list[Step]:
 
 
 def _would_show(seen: Seen) -> bool:
-    """Tell whether a refusal would be seen: whoever sends would have been told. With signs of a stall or time-outs its
+    """Return whether a refusal would be seen: senders get it as an answer. With signs of a stall or time-outs its
     absence shows nothing.
     """
     return seen.ledger.knows_kinds and not (seen.timed_outs or seen.stalls or seen.counted)
@@ -323,7 +323,7 @@ def _missing(case: Case, seen: Seen) -> list[Missing]:
 
 
 def _remedies(case: Case, seen: Seen, whys: list[busy.Why]) -> list[Remedy]:
-    """Return how to stop losing now, what fits each explanation shown, and the limits where a stall is shown."""
+    """Return how to stop losing messages now, the remedies for each explanation shown, and limits if a stall is shown."""
     ledger = seen.ledger
     errors = ledger.errors_by_kind
     busy_code = None if errors is None else sum(n for kind, n in errors.items() if kind in attempts.BUSY_CODE)
@@ -337,7 +337,7 @@ def _remedies(case: Case, seen: Seen, whys: list[busy.Why]) -> list[Remedy]:
 
 
 def _limits(case: Case, seen: Seen) -> list[Remedy]:
-    """Return the advice to wait longer, where that would have helped: a stall shorter than clients wait."""
+    """Return the advice to wait longer if that would have helped: the stall was shorter than clients wait."""
     longest = max((s.stood / s.pauses if s.pauses > 1 else s.seconds for s in seen.stalls), default=None)
     said = setup.setting(case, "sendMsgTimeout").value or ""
     timeout = (int(said) if said.isdecimal() else CLIENT_TIMEOUT) / 1000

@@ -1,7 +1,7 @@
 """broker-unreachable: clients cannot connect to the address a broker advertises, while the broker itself runs.
 
 Deciding steps: connect failures of clients to the advertised address · that address differs from one that is reached, or is one that only the broker's host
-knows (loopback, the bridge of containers). An address that the same clients reached before or after is not unreachable: the broker was down, or the link
+knows (loopback, a container bridge). An address that the same clients reached before or after is not unreachable: the broker was down, or the link
 (reference: operators' incidents §7).
 """
 
@@ -39,35 +39,35 @@ SUMMARY_INSTEAD = T(
 )
 FAILED = T("Connects of clients to {address} failed ({count} {count:line|lines}); none succeeded.")
 NOT_FAILED = T("Connects of clients to an address that a broker advertises failed.")
-REACHED = T("Clients reached the broker address {address}: it is not the address that is wrong.")
+REACHED = T("Clients reached the broker address {address}: the address is not wrong.")
 ONLY_HOST = T("{address} is an address that only the broker's host knows ({interface}).")
-LOOPBACK = T("{address} is a loopback address: each client that is given it connects to itself.")
+LOOPBACK = T("{address} is a loopback address: each client that gets it connects to itself.")
 INSTEAD = T(
     "The broker's host owns {instead} in a network that clients are in, and listens there; it advertises {address}."
 )
 NOT_SHOWN = T("Which address of the broker can be reached is not shown.")
-NO_OTHER = T("The broker's host has no other address than {address}: the address is right, something between is not.")
+NO_OTHER = T("The broker's host has no address but {address}: the address is right, the fault is on the way to it.")
 ADVERTISED = T("The broker advertises {address}.")
 LIST = T(
-    "Consumers cannot ask the broker {address} for the members of their group ({count} {count:line|lines}): an address that other hosts hardly reach."
+    "Consumers cannot get the members of their group from the broker {address} ({count} {count:line|lines}): other hosts can hardly reach such an address."
 )
 DOCKER = T("{address} lies in 172.17.0.0/16, the default bridge network of Docker.")
 TIMED_OUT = T(
-    'Sends ended in "sendDefaultImpl call timeout" without an answer of a broker ({count} lines): the connect attempt used up their time.'
+    'Sends ended in "sendDefaultImpl call timeout" without an answer ({count} lines): the connect attempt used up their time.'
 )
 SELECTED = T("A consumer got no list of its group's clients, so it pulls nothing ({count} {count:line|lines}).")
 SLOW = T(
     'an open connection that answers too late says "wait response on the channel", with an address that was reached'
 )
 
-WANT_CLIENT = T("which address was tried, and whether a connect ever succeeded, is written there")
-WANT_ROUTE = T("it shows the address that clients are given")
-WANT_NETWORK = T("it shows which addresses the host has, on which interface, and what it listens on")
+WANT_CLIENT = T("it shows which address was tried and whether a connect ever succeeded")
+WANT_ROUTE = T("it shows the address that clients get")
+WANT_NETWORK = T("it shows the host's addresses, their interfaces, and what it listens on")
 
 LOOKS_LIKE = (
     ("broker-busy", T("a busy broker answers: the refusal names it; here nobody ever answers")),
     ("client-timeout", SLOW),
-    ("topic-missing", T("there the name server knows no route; here it gives one that leads nowhere")),
+    ("topic-missing", T("there the name server has no route; here it has one to an address that cannot be reached")),
     ("replica-loss", T("a broker that died was reached before, and the name server drops it")),
 )
 
@@ -79,7 +79,7 @@ FIGURES: Final = {
 }
 
 ALERTS: Final = (
-    Alert("client-connect", T("A client cannot connect to an address that it was given and has not reached since the watch began."),
+    Alert("client-connect", T("A client cannot connect to an address that it got from the name server and has not reached since the watch began."),
           "connects-failed", least=5, within=120, lasts=10, by=("file", "address"), severity="critical",
           when=lambda values: values["how"] != "success", clears=lambda values: values["how"] == "success"),
 )  # fmt: skip
@@ -90,15 +90,15 @@ FIXES = (
             "Set brokerIP1 (and brokerIP2 for replication) to an address that clients and the other brokers reach, and restart the broker."
         ),
         T("Clients connect to what the broker registered and to nothing else."),
-        T("Low to medium: a restart; offset ids made before name the old address."),
+        T("Low to medium: a restart; older offset ids contain the old address."),
         T("clusterList on a client's host shows the new address; a test send from there answers SEND_OK."),
     ),
     Remedy(
         T(
             "Run the container with the host's network, or publish 10911, 10909 and 10912 and set brokerIP1 to the host's address."
         ),
-        T("The address of a bridge ends at its host."),
-        T("Medium: ports of several brokers on one host collide."),
+        T("The address of a bridge is valid on its host only."),
+        T("Medium: the ports of several brokers on one host clash."),
         T("A client on another host connects to the advertised address."),
     ),
 )
@@ -119,7 +119,7 @@ class Target:
 
 
 def examine(case: Case) -> Finding:
-    """Say which advertised address clients never reached, and which one of the host they could."""
+    """Report which advertised address clients never reached, and which address of the host they could."""
     target = _target(case)
     instead = None if target is None or target.reached else reach.reachable_instead(case, target.address)
     never = target is not None and not target.reached
@@ -142,7 +142,7 @@ def examine(case: Case) -> Finding:
 
 
 def _target(case: Case) -> Target | None:
-    """Return the address with the most failed connects, one that nobody reached first, one that is advertised before others."""
+    """Return the address with the most failed connects; addresses that nobody reached come first, then advertised ones."""
     by_address: dict[str, list[reach.Tried]] = {}
     for one in reach.tried(case):
         by_address.setdefault(one.address, []).append(one)
@@ -152,7 +152,7 @@ def _target(case: Case) -> Target | None:
     for address, tried in by_address.items():
         bad = tuple(t for t in tried if t.failed)
         advertised = known.get(address) or hosts.get(host_addresses.host(address))
-        # A broker's name server and others are tried too: where any address is known to be advertised, only those count.
+        # Clients connect to name servers and others too: if advertised addresses are known, only those count.
         if bad and (advertised is not None or not known):
             found.append(Target(address, bad, advertised, tuple(t for t in tried if t.reached)))
     return min(found, key=lambda c: (bool(c.reached), c.advertised is None, -c.failed, c.address), default=None)
@@ -171,7 +171,7 @@ def _failed(case: Case, target: Target | None) -> Step:
 
 
 def _differs(case: Case, target: Target | None, instead: Any) -> Step:
-    """Return the step that the address is one only the host knows, or another one of the host is the reachable one."""
+    """Return the step that only the host knows the address, or that another address of the host can be reached."""
     if target is None or target.reached:
         return deciding("address-differs", NOT_SHOWN, None)
     address = target.address
@@ -254,7 +254,7 @@ def _figures(case: Case, target: Target | None, instead: Any) -> dict[str, Any]:
     ledger = sends.ledger(case)
     failed = None
     if ledger.source is not None:
-        # What a broker refused was answered, and what is stored arrived: those sends reached one.
+        # A refused send got an answer and a stored one arrived: both reached a broker.
         stored = pd.to_numeric(ledger.failed["originals"]) > 0
         mine = ledger.failed[~ledger.failed["kind"].isin(attempts.REFUSALS) & ~stored]
         failed = int(

@@ -27,9 +27,9 @@ SLUG = "consumer-backlog"
 KIND: Kind = "root_cause"
 
 MUCH = 1_000
-"""Messages by which a group has to lag over all its queues for one look to count: pullThresholdForQueue, what one client keeps of one queue."""
+"""Total lag, in messages, from which a single look counts: pullThresholdForQueue, what one client keeps of one queue."""
 FAR = 60_000
-"""ms by which the pulls of a group have to be behind: one that keeps up is less than a second."""
+"""ms by which the pulls of a group have to be behind: a group that keeps up is less than a second behind."""
 
 LOOKS_LIKE = (
     ("consumer-stuck", T("one queue only stalls; the others are at their end")),
@@ -45,8 +45,8 @@ FIGURES: Final = {
     "lag": Figure(T("messages behind, by topic and group")),
     "lag_per_queue": Figure(T("messages behind, by queue")),
     "growth_per_second": Figure(T("messages a second by which the lag grows")),
-    "listener_frame": Figure(T("where the consuming threads are")),
-    "listener_threads": Figure(T("consuming threads that are there")),
+    "listener_frame": Figure(T("frames of the consuming threads")),
+    "listener_threads": Figure(T("consuming threads in it")),
 }
 
 ALERTS: Final = (
@@ -55,7 +55,7 @@ ALERTS: Final = (
 
 
 def examine(case: Case) -> Finding:
-    """Say whether a group falls behind, by how much, and in which call its threads are."""
+    """Report whether a group falls behind, by how much, and in which call its threads are."""
     finding = Finding(SLUG, KIND, text.TITLE, text.NONE.say())
     pairs = lag.pairs(case)
     growing = sorted((p for p in pairs if p.backlog), key=lambda p: (-(p.growth_per_second or 0), p.name))
@@ -109,7 +109,7 @@ def _grew(case: Case, pairs: list[lag.Pair], worst: lag.Pair | None) -> Step:
 
 
 def _statistics(case: Case, worst: lag.Pair | None) -> list[Step]:
-    """Return the step that pulls were far behind, where stats.log says so: of the group that lags, else of any."""
+    """Return the step that pulls were far behind, if stats.log shows it: of the lagging group, else of any."""
     far: dict[tuple[str, str], list[facts.Said]] = defaultdict(list)
     for said in facts.of(case, "group-falls-behind", group=worst.group if worst else None):
         if said.group and said.highest.get("behind_ms", 0) >= FAR and not said.values["topic"].startswith("%"):
@@ -123,7 +123,7 @@ def _statistics(case: Case, worst: lag.Pair | None) -> list[Step]:
 
 
 def _totals(case: Case) -> list[Step]:
-    """Return the step that a group lags in all, where consumerProgress was asked for every group: without queues, at one moment."""
+    """Return the step that a group lags in total, from a consumerProgress of all groups: without queues, at one moment."""
     rows = [
         b
         for b in admin_output.admin_blocks(case)
@@ -162,7 +162,7 @@ def _reason(case: Case, worst: lag.Pair | None, group: str | None, shared: list[
 
 
 def _slow(case: Case, worst: lag.Pair) -> tuple[Any, Ref] | None:
-    """Return the claim and the line where the listener's own time, by consumerStatus, is too long for what arrives."""
+    """Return the claim and the line if the listener's time in consumerStatus is too long for the rate of arrival."""
     seconds = max(q.seconds for q in worst.queues)
     arrived = sum(q.arrived for q in worst.queues) / seconds if seconds else 0.0
     infos = {
@@ -187,7 +187,7 @@ def _slow(case: Case, worst: lag.Pair) -> tuple[Any, Ref] | None:
 
 
 def _held_back(case: Case, group: str | None) -> list[facts.Said]:
-    """Return the lines of pulls held back, of one group where one is known; those of a single queue that is are another cause's."""
+    """Return the lines of pulls held back, of one group if known; those of a single stuck queue belong to another cause."""
     said = [
         s
         for s in facts.of(case, "pull-held-back", "pull-held-back-cpp", "receive-held-back")
@@ -227,7 +227,7 @@ def _others(case: Case, pairs: list[lag.Pair], worst: lag.Pair | None) -> Step:
 
 
 def _best(shared: list[stacks.Shared]) -> stacks.Shared | None:
-    """Return the dump in which most threads share a frame; of equal ones the last."""
+    """Return the dump in which most threads share a frame; of equals the last."""
     return max(shared, key=lambda s: (s.threads, s.dump), default=None)
 
 
@@ -266,19 +266,10 @@ def _tables(case: Case, pairs: list[lag.Pair]) -> dict[str, Any]:
 
 def _tell(finding: Finding, worst: lag.Pair, shared: list[stacks.Shared]) -> None:
     best = _best(shared)
-    rate = worst.growth_per_second
-    if best is None:
-        finding.summary = text.SUMMARY.say(group=worst.group, lag=worst.lag, topic=worst.topic, rate=rate)
-    else:
-        finding.summary = text.SUMMARY_WHERE.say(
-            group=worst.group,
-            lag=worst.lag,
-            topic=worst.topic,
-            rate=rate,
-            threads=best.threads,
-            of=best.of,
-            frame=best.frame,
-        )
+    said = {"group": worst.group, "lag": worst.lag, "topic": worst.topic, "rate": worst.growth_per_second}
+    finding.summary = text.SUMMARY.say(**said)
+    if best is not None:
+        finding.summary = text.SUMMARY_WHERE.say(**said, threads=best.threads, of=best.of, frame=best.frame)
     first = Remedy(text.ACTION.say(frame=best.frame) if best else text.ACTION_ANY, text.WHY, text.RISK, text.VERIFY)
     if best is not None and best.monitor:
         first = Remedy(

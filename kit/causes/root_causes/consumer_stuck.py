@@ -1,8 +1,8 @@
 """consumer-stuck: one message holds its queue; the group's other queues go on.
 
-Deciding steps: a queue whose offset stood between two looks although messages waited in it and more came, while other queues of the topic went past what
-had waited there · the message at that offset: its attempts (ConsumeMessageOrderlyService: SUSPEND_CURRENT_QUEUE_A_MOMENT without end), a process queue that
-begins with it, or the thread that has it. A queue that nobody pulls is as well: it has no owner.
+Deciding steps: a queue whose offset stayed the same between two looks although messages waited in it and more came, while other queues of the topic passed what
+had waited there · the message at that offset: its attempts (ConsumeMessageOrderlyService: SUSPEND_CURRENT_QUEUE_A_MOMENT for ever), a process queue that
+begins with it, or the thread that has it. A queue that nobody pulls does not move either, but has no owner.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 SLUG = "consumer-stuck"
 KIND: Kind = "root_cause"
 ATTEMPTS = 3
-"""Attempts of one ordered message from which on it counts as one that does not end."""
+"""Attempts of one ordered message from which it counts as never finishing."""
 
 LOOKS_LIKE = (
     ("consumer-backlog", T("all queues lag and all offsets move")),
@@ -40,7 +40,7 @@ LOOKS_LIKE = (
         ),
     ),
     ("duplicate-client-id", T("several queues have no owner, others have two")),
-    ("schedule-blocked", T("the broker's schedule queue is, not a group's")),
+    ("schedule-blocked", T("the broker's schedule queue is blocked, not a group's")),
 )
 
 FIGURES: Final = {
@@ -55,16 +55,16 @@ FIGURES: Final = {
 ALERTS: Final = (
     Alert(QUEUE_STANDS, T("The offset of one queue does not move while the group's other queues go on."),
           "queue-stands", by=("group", "topic", "queue_id"), severity="critical", steady=True),
-    Alert("orderly-not-done", T("An ordered listener answers again and again that the same message is not done: its queue waits."),
+    Alert("orderly-not-done", T("An ordered listener keeps answering that the same message is not done: its queue waits."),
           "message-in-work", least=5, within=300, lasts=10, by=("group", "commit_log_offset")),
 )  # fmt: skip
 
 
 def examine(case: Case) -> Finding:
-    """Say which queue is, at which message, and what holds it."""
+    """Report which queue is stuck, at which message, and what blocks it."""
     finding = Finding(SLUG, KIND, text.TITLE, text.NONE.say())
     judged = [(each, work.in_work(case, each)) for each in lag.stuck(case)]
-    # A queue that nothing was ever handled of stands for want of an owner unless its message is seen in work.
+    # A queue in which nothing was ever handled has no owner, unless its message is seen in work.
     standing = [(s, m) for s, m in judged if m.shown or (m.shown is None and s.offset > s.begin)]
     best = max(standing, key=lambda sm: (bool(sm[1].shown), sm[0].end - sm[0].offset), default=None) or next(
         iter(judged), None
@@ -73,14 +73,8 @@ def examine(case: Case) -> Finding:
         return _without(case, finding)
     queue, message = best
     stands = bool(standing)
-    claim = text.STANDS.say(
-        group=queue.group,
-        queue_id=queue.queue_id,
-        topic=queue.topic,
-        offset=queue.offset,
-        end=queue.end,
-        others=queue.others,
-    )
+    place = {name: getattr(queue, name) for name in ("group", "topic", "queue_id", "offset", "others")}
+    claim = text.STANDS.say(end=queue.end, **place)
     record = _record(case, queue)
     finding.steps = [
         deciding(
@@ -96,14 +90,7 @@ def examine(case: Case) -> Finding:
     if stands:
         finding.window = (queue.first, queue.last)
         behind = finding.figures["messages_behind"]
-        finding.summary = text.SUMMARY.say(
-            queue_id=queue.queue_id,
-            topic=queue.topic,
-            group=queue.group,
-            offset=queue.offset,
-            behind=behind,
-            others=queue.others,
-        )
+        finding.summary = text.SUMMARY.say(behind=behind, **place)
         finding.remedies = _remedies(message, behind)
     if finding.verdict != "ruled_out":
         finding.missing = _missing(case, finding, queue, record is None)
@@ -112,7 +99,7 @@ def examine(case: Case) -> Finding:
 
 
 def _without(case: Case, finding: Finding) -> Finding:
-    """Answer where no two looks show a queue that stands: by attempts alone, or not at all."""
+    """Complete the finding if no two looks show a stuck queue: by attempts alone, or not at all."""
     pairs = lag.pairs(case)
     known = bool(pairs) and all(p.known for p in pairs)
     attempts = sorted((s for s in facts.of(case, "orderly-not-done") if s.count >= ATTEMPTS), key=lambda s: -s.count)
@@ -172,7 +159,7 @@ def _without(case: Case, finding: Finding) -> Finding:
 
 
 def _record(case: Case, queue: lag.Stuck) -> tuple[Ref, str | None] | None:
-    """Quote the record at which a queue stands; with its UNIQ_KEY."""
+    """Quote the record at which a queue is stuck; with its UNIQ_KEY."""
     at = (ds.field("topic") == queue.topic) & (ds.field("queue_id") == queue.queue_id)
     columns = ["file", "physical_offset", "store_timestamp", "uniq_key"]
     found = scan.records(case, columns, at & (ds.field("queue_offset") == queue.offset)).to_pandas()
@@ -181,7 +168,7 @@ def _record(case: Case, queue: lag.Stuck) -> tuple[Ref, str | None] | None:
 
 
 def _known_end(case: Case, queue: lag.Stuck) -> int:
-    """Return the end of the queue as long as it stood: the last one known if it still is there."""
+    """Return the end of the queue while it was stuck: the last one known if it still is."""
     last = handled.last_positions(case, queue.group, queue.topic)
     of_queue = last[
         (last["queue_id"] == queue.queue_id)

@@ -1,4 +1,4 @@
-"""duplicate-client-id: two processes of a group have the same client id, so both pull the same queues and others are pulled by nobody.
+"""duplicate-client-id: two processes of a group have the same client id, so both pull the same queues and nobody pulls the others.
 
 Deciding steps: one client id on two connections of a group at the same time (consumerConnection, or the broker's log) · queues pulled by several processes, or
 by nobody. The broker keys its table by connection, the rebalancing by client id (client/consumer/rebalance/AllocateMessageQueueAveragely: `cidAll.indexOf`),
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SLUG = "duplicate-client-id"
 KIND: Kind = "root_cause"
 STREAM = 5
-"""Lines of offsets that went back, from two addresses in one queue, from which on they are no hand-over and no reset."""
+"""Number of lines of offsets going back, from two addresses in one queue, above which it is no hand-over and no reset."""
 
 TITLE = T("Two processes of a consumer group have the same client id")
 
@@ -47,13 +47,13 @@ FIGURES: Final = {
 }
 
 ALERTS: Final = (
-    Alert("consumer-offset-back", T("Two processes write the offset of one queue in turn: they have the same client id."),
+    Alert("consumer-offset-back", T("Two processes take turns writing the offset of one queue: they have the same client id."),
           "offsets-go-back", least=STREAM, within=120, by=("group", "topic", "queue_id"), differ="address", severity="critical"),
 )  # fmt: skip
 
 
 def examine(case: Case) -> Finding:
-    """Say which client id is used twice, which queues have several owners and which none."""
+    """Report which client id is used twice, which queues have several owners and which none."""
     finding = Finding(SLUG, KIND, TITLE, text.NONE.say())
     twice = members.twice_connected(case)
     group = next(iter(sorted(twice, key=lambda g: (-len(twice[g]), g))), None)
@@ -94,7 +94,7 @@ def _twice(
     case: Case, group: str | None, twice: dict[str, list[tuple[members.Connection, members.Connection]]]
 ) -> Step:
     if group is not None:
-        # A list of one moment shows it best; the broker's log as well.
+        # A list taken at one moment shows it best, then the broker's log.
         first, second = max(twice[group], key=lambda pair: pair[0].listed)
         same = {c.address for pair in twice[group] for c in pair if c.client_id == first.client_id}
         claim = text.TWICE.say(id=first.client_id, count=len(same), group=group, addresses=sorted(same))
@@ -109,7 +109,7 @@ def _twice(
 
 
 def _listed(case: Case) -> tuple[Ref, Ref, str, str | None] | None:
-    """Return the two lines in which one output of consumerStatus lists the same client id, None where none does."""
+    """Return the two lines in which one consumerStatus output lists the same client id, None if absent."""
     seen: dict[tuple[str, str], dict[str, Any]] = {}
     for block in admin_output.admin_blocks(case):
         if block["command"] != "consumerStatus" or not block.get("#ClientId"):
@@ -127,7 +127,7 @@ def _listed_group(case: Case) -> str | None:
 
 
 def _back_lines(case: Case) -> dict[str, list[facts.Said]]:
-    """Return, by group, the lines of offsets that went back in a queue that two addresses write."""
+    """Return, by group, the lines of offsets going back in a queue that two addresses write."""
     by_queue: dict[tuple[str, Any], list[facts.Said]] = defaultdict(list)
     for said in facts.of(case, "consumer-offset-back"):
         if said.group and names.of_users(said.group):
@@ -190,7 +190,7 @@ def _same_share(case: Case, group: str | None) -> Step:
 
 
 def _shares(case: Case, group: str, pairs: list[Any]) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
-    """Return ({topic: queues with several owners}, {topic: queues with none}) of a group, its retry topic apart."""
+    """Return ({topic: queues with several owners}, {topic: queues with none}) of a group, without its retry topic."""
     several: dict[str, set[int]] = defaultdict(set)
     nobody: dict[str, set[int]] = defaultdict(set)
     owners = _owners(case, group)
@@ -215,7 +215,7 @@ def _shares(case: Case, group: str, pairs: list[Any]) -> tuple[dict[str, list[in
 
 
 def _owners(case: Case, group: str) -> dict[members.Queue, set[str]]:
-    """Return who held which queue at the end, topics of users only."""
+    """Return who held which queue at the end, user topics only."""
     held = members.holders_at_end(case, group)
     return {queue: places for queue, places in held.items() if not queue[0].startswith(names.RETRY_PREFIX)}
 
@@ -248,13 +248,13 @@ def _words(queues: dict[str, list[int]]) -> str:
 
 
 def _client_ids(case: Case, group: str) -> list[str] | None:
-    """Return the client id of every connection of a group: of the last list of them, else of those the broker's log shows open or to have shared one id."""
+    """Return the client id of every connection of a group: from the last list, else of connections the broker's log shows open or sharing an id."""
     mine = [c for c in members.connections(case) if c.group == group]
     listed = [c for c in mine if c.listed]
     if listed:
         last = max(listed, key=lambda c: (str(c.first), c.file)).file
         return sorted(c.client_id for c in listed if c.file == last)
-    # Of connections that were open beside each other, one may have been closed since.
+    # Of connections that were open at the same time, one may have been closed since.
     beside = {c.address: c.client_id for pair in members.twice_connected(case).get(group, []) for c in pair}
     open_ = {c.address: c.client_id for c in mine if c.last is None} or {c.address: c.client_id for c in mine}
     return sorted((open_ | beside).values()) or None

@@ -1,7 +1,7 @@
 """half-topic-blowup: refused send-backs come back as half messages, and every check round turns one into two.
 
 Deciding steps: half or schedule records (or the log lines that print them) whose REAL_TOPIC is the half topic, with TRAN_MSG and DELAY; a commit of
-such a record diverted once more, or two leaked half records of one UNIQ_KEY with the same check count. Leaks that are only put back, once per round
+such a record diverted again, or two leaked half records of one UNIQ_KEY with the same check count. Leaks that are only put back, once per round
 until the check limit, stay `suspected`. Source of the mechanism: client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack (up to 4.6.0),
 store/CommitLog.putMessage, broker/transaction/queue/TransactionalMessageServiceImpl.check, broker/processor/EndTransactionProcessor.
 """
@@ -41,10 +41,7 @@ LOOKS_LIKE = (
         "message-size-mismatch",
         T("transaction.log fills as fast, but with one put-back that fails; the half queue stops advancing"),
     ),
-    (
-        "undecodable-half-message",
-        T("rounds break off with a NullPointerException; copies keep TRANSACTION_CHECK_TIMES=1"),
-    ),
+    ("undecodable-half-message", T("rounds abort with a NullPointerException; copies keep TRANSACTION_CHECK_TIMES=1")),
     ("send-back-refused", T("the same refusal, but the client's re-send fails too: nothing reaches the store")),
 )
 
@@ -52,20 +49,20 @@ FIGURES: Final = {
     "leaked_messages": Figure(T("messages leaked into the half topic"), "pending"),
     "leaked_half_records": Figure(T("half records made from them")),
     "doubling_seconds": Figure(T("seconds to double")),
-    "max_check_times": Figure(T("checks of one message at most")),
+    "max_check_times": Figure(T("most checks of one message")),
     "retry_topic_length": Figure(T("characters in the retry topic's name (127 allowed)")),
 }
 
 ALERTS: Final = (
     Alert("stage:leaked", T("A sent-back message was stored as a half message: the half topic doubles with every check round."),
           "leaked", severity="critical", grows=True),
-    Alert("leaked-half-printed", T("The check of half messages prints one that came from a refused send-back."), "leaked", severity="critical", grows=True),
+    Alert("leaked-half-printed", T("The check of half messages prints a message that came from a refused send-back."), "leaked", severity="critical", grows=True),
 )  # fmt: skip
 
 
 @attrs.frozen
 class Leak:
-    """What the records say, in records: leaked half records, those with and without the commit bit, commits themselves, discarded ones."""
+    """Counts of records: leaked half records, with and without the commit bit, the commits themselves, discarded ones."""
 
     half: int
     messages: int
@@ -95,7 +92,7 @@ def examine(case: Case) -> Finding:
     finding.figures = _figures(leak, back)
     if leak and leak.half:
         _measure(case, leak, finding)
-        # Put back once a round they grow too, but by as many each time.
+        # Put back once a round they grow too, but by the same number each time.
         seconds = finding.figures["doubling_seconds"]
         multiply = Text.SUMMARY if seconds is not None else Text.SUMMARY_TWICE
         summary = multiply if finding.verdict == "confirmed" else Text.SUMMARY_PUT_BACK
@@ -127,7 +124,7 @@ def _leak(case: Case) -> Leak:
 
 
 def _refusal_steps(case: Case, back: send_back.SendBack) -> list[Step]:
-    """Return why the send-back failed, and that it failed: supporting, since old logs are often gone."""
+    """Return the steps that the send-back failed, and why: supporting, since old logs are often gone."""
     reason = send_back.REASONS[back.reason] if back.reason else send_back.REASON_UNKNOWN
     too_long = back.retry_topic_length if back.reason == "name-too-long" else None
     why = (
@@ -186,7 +183,7 @@ def _diverted_step(case: Case, leak: Leak | None, printed: refs.Seen) -> Step:
 
 
 def _answer_step(case: Case, leak: Leak | None) -> Step:
-    """Return that the check listener answered COMMIT for a leaked record: the answer names the schedule record by its offset."""
+    """Return the step that the check listener answered COMMIT for a leaked record: the answer contains the schedule record's offset."""
     said = answers.answers(case) if refs.seen(case, "check-answer-commit") else None
     if not leak or not leak.half or said is None:
         return Step(Claim.ANSWERED_UNKNOWN, "supporting", None)
@@ -210,7 +207,7 @@ def _limit_step(case: Case, leak: Leak | None) -> Step:
 
 
 def _figures(leak: Leak | None, back: send_back.SendBack) -> dict[str, Any]:
-    """Return the fixed figures; without a store none of them can be known."""
+    """Return the fixed figures; without a store all are unknown."""
     happened = leak is not None and leak.half > 0
     return {
         "leaked_messages": leak.messages if leak else None,
@@ -238,7 +235,7 @@ def _measure(case: Case, leak: Leak, finding: Finding) -> None:
 
 
 def _doublings(growth: pd.DataFrame) -> list[Moment]:
-    """Return when the leaked half records were twice as many as before."""
+    """Return the times at which the number of leaked half records had doubled."""
     marked = growth[growth["doubling"]][["seq", "store_timestamp"]]
     return [
         Moment(at.to_pydatetime(), Claim.DOUBLED.say(records=int(seq))) for seq, at in marked.itertuples(index=False)
@@ -266,12 +263,12 @@ def _fixes(leak: Leak) -> pd.DataFrame:
 
 
 def _of_commits(leak: Leak) -> int:
-    """Return how many leaked records descend from commits, those that were discarded in the end included."""
+    """Return how many leaked records descend from commits, including those discarded in the end."""
     return int(leak.counts[leak.counts["committed"]]["records"].sum())
 
 
 def _remedies(leak: Leak | None, back: send_back.SendBack) -> list[Remedy]:
-    """Return what contains it now, then the documented fixes; that of the name only where the name was the reason."""
+    """Return what contains it now, then the documented fixes; the one for the name only if the name was the reason."""
     prevented = _fixes(leak).set_index("fix")["prevented"].to_dict() if leak else {}
 
     def why(fix: str, counted: T, uncounted: T) -> Sentence:

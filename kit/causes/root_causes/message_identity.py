@@ -1,10 +1,10 @@
-"""message-identity: an id used in the wrong space, with an effect.
+"""message-identity: a message id was used where the other kind is needed, with an effect.
 
-Deciding step: a look-up that failed because its id was of the other kind, or a consumer that handled one stored message
+Deciding step: a look-up that failed because its id is of the other kind, or a consumer that handled one stored message
 again because the
-retry copy has another offset id. Ids that merely differ are normal: the offset id is made at every append
+retry copy has another offset id. Different ids alone are normal: the offset id is made at every append
 (common/message/MessageDecoder.createMessageId),
-UNIQ_KEY once by the client (common/message/MessageClientIDSetter), and MessageClientExt.getMsgId answers the latter.
+UNIQ_KEY once by the client (common/message/MessageClientIDSetter), and MessageClientExt.getMsgId returns the latter.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ ALERTS: Final = (
 
 @attrs.frozen
 class Twice:
-    """Messages that took effect twice in one consumer. `keys`: all (figure); `same`: those of one stored message;
+    """Messages that took effect twice in one consumer. `keys`: all (figure); `same`: those stored once;
     `frame`: the first of them.
     """
 
@@ -72,7 +72,7 @@ class Twice:
 
 
 def examine(case: Case) -> Finding:
-    """Say whether an id was used in the wrong space, and what came of it."""
+    """Report whether an id was used where the other kind is needed, and its effect."""
     finding = Finding(SLUG, KIND, Text.TITLE, Text.UNKNOWN.say())
     store = case.has("messages")
     seen = lookups.lookups(case)
@@ -125,7 +125,7 @@ def examine(case: Case) -> Finding:
 
 
 def _pasted_step(case: Case) -> list[Step]:
-    """Return that a paste holds two kinds of ids against each other, where it does."""
+    """Return the step that a paste compares the two kinds of ids, if it does."""
     pasted = pasted_ids.mixed(case)
     if pasted is None:
         return []
@@ -134,12 +134,12 @@ def _pasted_step(case: Case) -> list[Step]:
 
 
 def _shows_lookups(case: Case) -> bool:
-    """Whether the evidence has any text in which a look-up would appear."""
+    """Return whether the evidence has any text in which a look-up would appear."""
     return any(case.found.of_kind("mqadmin", "text")) or case.has_source("app") or case.has_source("text")
 
 
 def _twice(case: Case) -> Twice | None:
-    """Return what took effect twice; None where nothing says how deliveries ended."""
+    """Return what took effect twice; None if nothing shows how deliveries ended."""
     if not (case.has("rows") or case.has_source("app")) or not handled.known(case):
         return None
     frame = handled.twice(case)
@@ -189,7 +189,7 @@ def _twice_refs(case: Case, frame: pd.DataFrame) -> tuple[Ref, ...]:
 
 
 def _dedup_step(case: Case, *, effect: bool) -> Step:
-    """Return that the application's log names an offset id as its key: why the consumer took the retry for a new
+    """Return the step that the application's log uses an offset id as its key, which is why the consumer took the retry for a new
     message.
     """
     said = refs.seen(case, "dedup-key")
@@ -213,7 +213,7 @@ def _several_refs(case: Case, twice: Twice | None) -> tuple[Ref, ...]:
 def _tell(
     case: Case, finding: Finding, twice: Twice | None, wrong: list[lookups.Lookup], failed: list[lookups.Lookup]
 ) -> None:
-    """Fill in what is beside a confirmed finding: summary, window, remedies, tables."""
+    """Add the rest of a confirmed finding: summary, window, remedies, tables."""
     again = twice.same if twice else 0
     finding.summary = Text.TWICE.say(twice=again, lookups=len(wrong)) if again else Text.LOOKED.say(lookups=len(failed))
     if twice and len(twice.frame) and twice.frame["time"].notna().any():
@@ -256,7 +256,7 @@ def _tables(case: Case, twice: Twice | None, wrong: list[lookups.Lookup]) -> dic
 
 
 def _examples(case: Case, keys: list[str], journeys: pd.DataFrame) -> dict[str, Any]:
-    """Return the lives of a few messages: those concerned, and the one with the longest journey."""
+    """Return the lineage of a few messages: those concerned, and the one with the most records."""
     import pandas as pd
 
     from kit.analysis.messages import id_by_api

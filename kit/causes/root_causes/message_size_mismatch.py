@@ -1,7 +1,7 @@
 """message-size-mismatch: a half message that was just small enough is refused when the check puts it back with more properties, and the check loops.
 
 Deciding step: a put-back of a half message refused for its size: the check thread's "message size exceeded", or "PutBackToHalfQueueReturnResult write
-failed" for a record whose put-back exceeds the known limit. Source of the mechanism: client/Validators.checkMessage (raw body), store/CommitLog
+failed" for a record whose put-back exceeds the known limit. Source: client/Validators.checkMessage (raw body), store/CommitLog
 (whole record, up to 4.9.3), broker/transaction/queue/TransactionalMessageServiceImpl.check (no advance after a failed put-back, all releases).
 """
 
@@ -30,7 +30,7 @@ SLUG = "message-size-mismatch"
 KIND: Kind = "root_cause"
 IDS = ("limit", "refused-at-once", "at-risk", "put-back-refused", "record", "queue-stands", "log-volume")
 SHOWN = 5
-"""Looping records that are looked at one by one."""
+"""Most looping records that are examined one by one."""
 
 LOOKS_LIKE = (
     (
@@ -43,20 +43,20 @@ LOOKS_LIKE = (
     ),
     (
         "schedule-blocked",
-        T("the same refusal by the delivery of a delay level: `reput it failed`, thread ScheduleMessage…"),
+        T("the same refusal, when a delay level is delivered: `reput it failed`, thread ScheduleMessage…"),
     ),
 )
 
 FIGURES: Final = {
     "broker_limit": Figure(T("bytes allowed by the broker")),
     "at_risk_half_messages": Figure(T("transactions that will not fit when put back"), "pending"),
-    "looping_half_messages": Figure(T("half messages whose put-back is refused for ever"), "pending"),
+    "looping_half_messages": Figure(T("half messages whose put-back is always refused"), "pending"),
     "direct_rejects": Figure(T("sends refused at once for their size")),
     "safe_body_bytes": Figure(T("largest safe body in bytes, by topic")),
 }
 
 ALERTS: Final = (
-    Alert("message-size-exceeded", T("A check puts a half message back and the broker refuses it for its size: the check repeats it without end."),
+    Alert("message-size-exceeded", T("A check puts a half message back and the broker refuses it for its size: the check repeats it for ever."),
           "put-back-refused", severity="critical", when=lambda values: "TransactionalMessageCheck" in (values["thread"] or ""), grows=True),
     Alert("put-back-failed", T("The broker cannot put half messages back into the half topic: checks do not get past them."),
           "put-back-failed", least=3, severity="critical", grows=True),
@@ -65,8 +65,8 @@ ALERTS: Final = (
 
 @attrs.frozen
 class Seen:
-    """What the case shows. `named`: lines of the store that name a size; `failed`: lines of the check; `records`: the
-    looping half records, first ones.
+    """What the case shows. `named`: lines of the store that print a size; `failed`: lines of the check; `records`: the
+    first looping half records.
     """
 
     limits: in_force.Limits
@@ -84,7 +84,7 @@ class Seen:
 
     @property
     def count(self) -> int:
-        """Refusals: each leaves a line in both logs, so the longer log has more of them."""
+        """Number of refusals: each leaves a line in both logs, so the log with more lines counts."""
         return max(int(self.named["count"].sum()), int(self.failed["count"].sum()))
 
     @property
@@ -97,7 +97,7 @@ class Seen:
 
 
 class _Half(dict[Any, Any]):
-    """A row of `sizes.halves`: by name, as an attribute too; what it does not have is None."""
+    """A row of `sizes.halves`, by name or attribute; what it lacks is None."""
 
     def __init__(self, row: dict[Any, Any]) -> None:
         super().__init__({name: None if value is pd.NA or value != value else value for name, value in row.items()})
@@ -105,7 +105,7 @@ class _Half(dict[Any, Any]):
 
 
 def examine(case: Case) -> Finding:
-    """Say whether put-backs were refused for their size, which will be, and what the largest safe body is."""
+    """Report whether put-backs were refused for their size, which will be, and the largest safe body."""
     finding = Finding(SLUG, KIND, Text.TITLE, Text.NONE.say())
     found = _seen(case)
     refused = _refused(case, found)
@@ -161,7 +161,7 @@ def _seen(case: Case) -> Seen:
 
 
 def _looked(case: Case) -> bool:
-    """Tell whether a log is there that would name a refused put-back."""
+    """Return whether the evidence has a log that would show a refused put-back."""
     return case.has_source("transaction") or (case.has_source("store") and case.has("messages"))
 
 
@@ -187,7 +187,7 @@ def _refused(case: Case, found: Seen) -> Step:
         )
         return Step(said, "deciding", True, quoted)
     if len(found.failed):
-        # A limit by default only, a record that is not there, or no store.log: the reason stays open.
+        # Only a default limit, a missing record, or no store.log: the reason stays open.
         known = sure and found.limits.how is not None and found.records and case.has_source("store")
         return Step(
             (Claim.OTHER_REASON if known else Claim.FAILED).say(count=found.count), "deciding", False if known else None
@@ -200,7 +200,7 @@ def _refused(case: Case, found: Seen) -> Step:
 
 
 def _failed_step(case: Case, refused: Step) -> list[Step]:
-    """Return that a put-back failed where its reason is open, even if the line is cut: the size is the common one."""
+    """Return the step that a put-back failed for an open reason, even if the line is cut: size is the common reason."""
     seen = refs.seen(case, "put-back-failed")
     if not seen or refused.holds is not None:
         return []
@@ -215,7 +215,7 @@ def _limit_step(found: Seen, shown: bool) -> Step:
     known = found.limits
     what = MEASURES[known.how] if known.how else UNKNOWN
     claim = Claim.LIMIT.say(limit=known.limit, what=what, version=known.version)
-    # A limit by itself points at nothing.
+    # A limit alone proves nothing.
     holds = True if shown and known.limit is not None and known.how else None
     return Step(claim, "supporting", holds, (known.where,) if known.where else ())
 
@@ -258,7 +258,7 @@ def _queue_step(case: Case, found: Seen) -> Step:
 
 
 def _stuck(found: Seen) -> int | None:
-    """Return the half queue offset the check is at, or will be at."""
+    """Return the half queue offset at which the check is stuck, or will be."""
     at = [row.queue_offset for row in found.over or found.records]
     if not at and found.risk is not None:
         at = list(found.risk["queue_offset"])

@@ -34,25 +34,25 @@ FIGURES: Final = {
     "moved": Figure(T("offsets before and after, by queue")),
     "skipped": Figure(T("messages skipped"), "lost"),
     "handled_again": Figure(T("messages handled again"), "repeated"),
-    "skipped_still_stored": Figure(T("of the skipped messages are still stored")),
+    "skipped_still_stored": Figure(T("of the skipped messages still stored")),
 }
 
 ALERTS: Final = (
-    Alert("offset-too-small", T("A group asks for messages that clean-up has deleted; its offset jumps forward over them."), "corrected", severity="critical"),
+    Alert("offset-too-small", T("A group requests messages that clean-up has deleted; its offset jumps forward over them."), "corrected", severity="critical"),
     Alert("pull-offset-illegal", T("A consumer's offset is outside its queue and jumps to another place."), "corrected", severity="critical"),
     Alert("offset-reset-started", T("Somebody resets the offset of a group: messages will be skipped or handled again."), "reset-asked", by=("group",)),
-    Alert("pull-started", T("A new group does not begin at the first message of a topic: what is there already is skipped."),
+    Alert("pull-started", T("A new group does not start at the first message of a topic: older messages are skipped."),
           "starts-late", within=10, by=("group",), also="group-created", when=lambda values: values["offset"] not in (None, "0")),
 )  # fmt: skip
 
 __all__ = ["KIND", "LOOKS_LIKE", "SLUG", "examine"]
 
 MOST = 4
-"""Lines quoted of one kind."""
+"""Most lines quoted of one kind."""
 
 
 def examine(case: Case) -> Finding:
-    """Say whose offset moved, from where to where, why, and how many messages were skipped or handled again."""
+    """Report whose offset moved, from where to where, why, and how many messages were skipped or handled again."""
     jumps = offset_ranges.jumps(case)
     worst = jumps[0] if jumps else None
     hints = _hints(case, worst)
@@ -86,9 +86,9 @@ def _moved(case: Case, jump: Jump | None, *, hinted: bool) -> Step:
 
 
 def _would_show(case: Case) -> bool:
-    """Tell whether a jump would be seen: a consumer's client log prints the first offset of each queue, the broker's log every correction and reset.
+    """Return whether a jump would be seen: a consumer's client log prints the first offset of each queue, the broker's log every correction and reset.
 
-    Where a group began that is new is in its clients' logs alone.
+    Where a new group started is only in its clients' logs.
     """
     if case.has_source("broker"):
         return not offset_ranges.unseen_starts(case)
@@ -124,7 +124,7 @@ def _range(case: Case, jump: Jump | None) -> Step:
 
 
 def _hints(case: Case, jump: Jump | None) -> list[Step]:
-    """Return what points to a jump without showing one, and what supports the one that is shown."""
+    """Return signs of a jump that do not prove one, and what supports a jump that is shown."""
     steps = []
     asked = refs.seen(case, *offset_lines.RESETS)
     if asked or (jump is not None and jump.kind in ("reset", "skip")):
@@ -231,7 +231,7 @@ def _table(jumps: list[Jump]) -> pd.DataFrame:
 
 
 def _missing(case: Case, jump: Jump | None, *, suspicious: bool) -> list[Missing]:
-    """Ask for what would decide: the copies of the offsets, the broker's log, the consumer's client log, its ledger."""
+    """Request what would decide: the copies of the offsets, the broker's log, the consumer's client log, its ledger."""
     wanted: list[Missing] = []
     unsure = jump is None and (suspicious or not _would_show(case))
     if unsure and not case.has_source("broker"):

@@ -1,4 +1,4 @@
-"""replica-loss: the master is lost, and the replica that survives lacks records which the master had acknowledged.
+"""replica-loss: the master is lost, and the surviving replica lacks records that the master had acknowledged.
 
 Deciding steps: acknowledged records that the surviving replica lacks (the senders' ledger against its store; a group's offset beyond its end shows missing
 records, but only a ledger shows whether they were acknowledged) · the master is gone, or its store is. A slave's log looks just as alarming where nothing
@@ -32,58 +32,58 @@ SUMMARY = T(
     "The master is gone, and {missing} of {acknowledged} acknowledged messages are not on its replica, which ends at byte {end} ({time})."
 )
 SUMMARY_OPEN = T(
-    "Group offsets lie beyond the end of the replica: it lacks records. Whether acknowledged ones are missing, only the senders' own records show."
+    "Group offsets are beyond the end of the replica: it lacks records. Only the senders' own records show whether acknowledged ones are missing."
 )
 LACKS = T(
-    "{missing} of {acknowledged} sends that were answered SEND_OK are not on the replica: it ends at byte {end}, their records lie behind."
+    "{missing} of {acknowledged} sends that were answered SEND_OK are not on the replica: it ends at byte {end}, before their records."
 )
 LACKS_NONE = T("All {acknowledged} sends that were answered SEND_OK are on the replica.")
 NOT_COMPARED = T("Acknowledged sends that the replica lacks.")
-NO_REPLICA = T("The stores of the evidence are masters': nothing says that one of them was lost.")
-GONE = T("The master is gone: the name server, the list of brokers or its slave says so, and its store is not here.")
+NO_REPLICA = T("The stores of the evidence are masters': nothing shows that one of them was lost.")
+GONE = T("The master is gone: the name server, the list of brokers or its slave shows it, and its store is not here.")
 NOT_GONE = T("The master's store is in the evidence.")
 GONE_OPEN = T("The master is gone, or its store is.")
 BEYOND = T(
-    "Offsets of groups lie beyond the replica's end in {queues} {queues:queue|queues}, by up to {most} {most:message|messages}: records that were consumed are missing."
+    "Group offsets are beyond the replica's end in {queues} {queues:queue|queues}, by up to {most} {most:message|messages}: records that were consumed are missing."
 )
 NOT_CORRECTED = T(
-    "Consumers asked the replica for offsets it does not have ({count} {count:answer|answers} in its log)."
+    "Consumers requested offsets that the replica does not have ({count} {count:answer|answers} in its log)."
 )
 OVERFLOW = T(
-    "Consumers asked a broker for offsets beyond the end of its queues ({count} {count:line|lines}): it lacks records that they consumed elsewhere or before."
+    "Consumers requested offsets beyond the end of a broker's queues ({count} {count:line|lines}): it lacks records that they consumed earlier or from another broker."
 )
 READ_REFUSED = T("The replica refuses pulls with [REJECTREQUEST]system busy: slaveReadEnable is off; nothing is busy.")
 OTHER_ANSWERS = T(
     "Some sends were answered FLUSH_SLAVE_TIMEOUT or SLAVE_NOT_AVAILABLE: stored by the master alone, and not acknowledged as safe ({count})."
 )
 STATUS_END = T(
-    "brokerStatus of the replica says that its log ends at byte {end}; {missing} acknowledged records lie behind."
+    "According to brokerStatus the replica's log ends at byte {end}; {missing} acknowledged records come after it."
 )
 
-WANT_SENDS = T("which sends were answered SEND_OK is written only there")
+WANT_SENDS = T("only this shows which sends were answered SEND_OK")
 WANT_STORE = T("it shows where the replica ends")
-WANT_CLUSTER = T("it shows whether the master is still registered, and when the name server lost it")
+WANT_CLUSTER = T("it shows whether the master is still registered, and when the name server lost its connection")
 
 LOOKS_LIKE = (
     (
         "broker-busy",
         T("a slave whose master is gone refuses pulls as busy (slaveReadEnable=false); no send was refused"),
     ),
-    ("offset-jump", T("there the messages were deleted or skipped on a log that is whole; here the log ends early")),
-    ("broker-unreachable", T("there the broker was never reached; here it was, until it died")),
+    ("offset-jump", T("there messages were deleted or skipped although the log is complete; here the log ends early")),
+    ("broker-unreachable", T("there clients never reached the broker; here they did, until it died")),
 )
 
 FIGURES: Final = {
     "acknowledged": Figure(T("sends answered SEND_OK")),
-    "acknowledged_missing": Figure(T("of them are not on the replica"), "lost"),
+    "acknowledged_missing": Figure(T("of these not on the replica"), "lost"),
     "replica_end_physical_offset": Figure(T("bytes of commit log on the replica")),
     "replica_last_store_timestamp": Figure(T("time of the last record on the replica")),
 }
 
 ALERTS: Final = (
-    Alert("ha-closed", T("A slave does not hear from its master any more: what it lacks should the master be lost is not yet known."), "master-gone"),
+    Alert("ha-closed", T("A slave no longer hears from its master: what it would lack if the master were lost is not known yet."), "master-gone"),
     Alert("slave-sync-failed", T("A slave cannot copy topics and offsets from its master."), "master-gone", least=3, within=120, lasts=3),
-    Alert("offset-not-corrected", T("Groups ask a slave for offsets that it does not have: it lacks messages which they consumed from the master. Whether these had been acknowledged, their senders know."),
+    Alert("offset-not-corrected", T("Groups request offsets that a slave does not have: it lacks messages they consumed from the master. Only the senders know whether these were acknowledged."),
           "pulls-beyond-end", least=10),
 )  # fmt: skip
 
@@ -97,8 +97,8 @@ FIXES = (
             "Send the missing messages again from the senders' ledger or the business tables; consumers have to be idempotent."
         ),
         RESEND_WHY,
-        T("Medium: what was consumed before is handled again."),
-        T("Every key of the list is stored on the new master and has one effect."),
+        T("Medium: messages consumed before are handled again."),
+        T("Every key in the list is stored on the new master and has one effect."),
     ),
     Remedy(
         T("Keep the lost master's disk; do not start it empty under the same brokerName."),
@@ -110,15 +110,15 @@ FIXES = (
     ),
     Remedy(
         T(
-            "For messages that must not be lost: brokerRole=SYNC_MASTER and flushDiskType=SYNC_FLUSH, or DLedger or the controller mode; and treat FLUSH_SLAVE_TIMEOUT and SLAVE_NOT_AVAILABLE as not safe in the producer."
+            "For messages that must not be lost: brokerRole=SYNC_MASTER and flushDiskType=SYNC_FLUSH, or DLedger or controller mode; in the producer treat FLUSH_SLAVE_TIMEOUT and SLAVE_NOT_AVAILABLE as not safe."
         ),
         T("A synchronous master answers SEND_OK only when its slave has the record."),
-        T("Medium: latency, and answers other than SEND_OK while the slave is away."),
+        T("Medium: more latency, and answers other than SEND_OK while the slave is down."),
         T("With the slave stopped, a test send is answered SLAVE_NOT_AVAILABLE."),
     ),
     Remedy(
-        T("Alarm on the bytes by which the slave is behind its master."),
-        T("The slave had been cut off before the master was lost, and nothing said so."),
+        T("Set an alarm on how many bytes the slave is behind its master."),
+        T("The slave had been cut off before the master was lost, and nobody was alerted."),
         T("Low."),
         T("The alarm fires when replication is stopped on a test cluster."),
     ),
@@ -126,7 +126,7 @@ FIXES = (
 
 
 def examine(case: Case) -> Finding:
-    """Say which acknowledged messages the surviving replica lacks."""
+    """Report which acknowledged messages the surviving replica lacks."""
     compared = replicas.ledger(case)
     slave = bool(replicas.slaves(case)) or replicas.told_by_a_slave(case)
     beyond = replicas.beyond(case) if slave else []
@@ -244,9 +244,7 @@ def _missing(
     stored = bool(replicas.replica_ends(case))
     if applies and not case.has("sends"):
         wanted.append(collect_next.sends(WANT_SENDS))
-    if (applies and not stored) or (not applies and not stored):
-        wanted.append(collect_next.replica_store(WANT_STORE))
-    if applies and not slave and stored:
+    if not stored or (applies and not slave):
         wanted.append(collect_next.replica_store(WANT_STORE))
     if slave and not gone and not replicas.master_stored(case) and (compared is None or len(compared.missing)):
         wanted.append(collect_next.cluster_list(WANT_CLUSTER))

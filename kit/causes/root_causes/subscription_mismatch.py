@@ -1,9 +1,9 @@
-"""subscription-mismatch: clients of one group subscribe differently, so the broker and the rebalancing treat some of them wrongly.
+"""subscription-mismatch: clients of one group subscribe differently, so the broker filters and the clients share out queues wrongly.
 
 Deciding steps: two clients of one group with different subscriptions at the same time (consumerStatus files, heartbeats in client logs, the broker's
-`registerConsumer info changed`) · messages of a subscribed topic that nobody handled behind the group's offset, or queues without progress.
-The broker keeps one subscription table a group (broker/client/ConsumerGroupInfo.updateSubscription): the last heartbeat wins; clients share out the queues of
-each topic among all of them (client/impl/consumer/RebalanceImpl). The lines of a rolling restart are no sign of it.
+`registerConsumer info changed`) · messages of a subscribed topic before the group's offset that nobody handled, or queues without progress.
+The broker keeps one subscription table per group (broker/client/ConsumerGroupInfo.updateSubscription): the last heartbeat wins; clients share out the queues of
+each topic among all of them (client/impl/consumer/RebalanceImpl). A rolling restart prints the same lines and is no sign of it.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 SLUG = "subscription-mismatch"
 KIND: Kind = "root_cause"
 FLAPS = 2
-"""Times a topic, or an expression, has to come back into the broker's table: a deployment replaces it once."""
+"""How often a topic or an expression has to come back into the broker's table: a deployment replaces it once."""
 
 PICKED = 5
-"""Refused pulls in an excerpt without any start or stop of a consumer from which on they are worth a look."""
+"""Number of refused pulls from which they matter, in an excerpt without any start or stop of a consumer."""
 STARTS: Final = passing.BY_SLUG["subscription-missing"].starts
 
 TITLE = T("Clients of one consumer group subscribe differently")
@@ -40,7 +40,7 @@ TITLE = T("Clients of one consumer group subscribe differently")
 LOOKS_LIKE = (
     (
         "duplicate-client-id",
-        T("the queues without progress belong to a client that computes the share of another one with the same id"),
+        T("the queues without progress belong to a client that computes the share of another client with the same id"),
     ),
     (
         "consumer-backlog",
@@ -59,9 +59,9 @@ FIGURES: Final = {
 }
 
 ALERTS: Final = (
-    Alert("subscription-removed", T("Heartbeats of one group keep taking topics out of its subscription: its clients subscribe differently."),
+    Alert("subscription-removed", T("Heartbeats of one group keep removing topics from its subscription: its clients subscribe differently."),
           "subscription-flaps", least=3, within=180, lasts=25, by=("group",), severity="critical"),
-    Alert("subscription-missing", T("Pulls of a group are refused, since another of its clients took the topic out of the subscription."),
+    Alert("subscription-missing", T("Pulls of a group are refused because another of its clients removed the topic from the subscription."),
           "pulls-refused", least=20, within=120, lasts=10, severity="critical"),
     Alert("subscription-replaced", T("The subscription of a group changes back and forth: its clients subscribe differently."),
           "subscription-flaps", least=2, within=180, by=("group", "topic"), differ="new", severity="critical",
@@ -70,7 +70,7 @@ ALERTS: Final = (
 
 
 def examine(case: Case) -> Finding:
-    """Say whether clients of a group subscribe differently, and what became of the messages."""
+    """Report whether clients of a group subscribe differently, and what became of the messages."""
     finding = Finding(SLUG, KIND, TITLE, text.NONE.say())
     different = members.differing(case)
     flaps = _flapping(case)
@@ -110,7 +110,7 @@ def _different(case: Case, group: str | None, different: dict[str, Any]) -> Step
     if group is None:
         known = _all_alike(case)
         return deciding("different-subscriptions", text.NOT_DIFFERENT, False if known else None)
-    # The pair whose difference lasts: files of one call of consumerStatus before lines of a log.
+    # Prefer a pair whose difference lasts: files of one consumerStatus call before lines of a log.
     one, other = max(
         different[group], key=lambda pair: (pair[0].first == pair[1].first, min(str(p.last) for p in pair))
     )
@@ -121,7 +121,7 @@ def _different(case: Case, group: str | None, different: dict[str, Any]) -> Step
 
 
 def _all_alike(case: Case) -> bool:
-    """Tell whether the subscription of every client that is known to be there is known, and they are alike."""
+    """Return whether the subscriptions of all connected clients are known and equal."""
     by_group: dict[str, set[str]] = defaultdict(set)
     for each in members.subscriptions(case):
         by_group[each.group].add(each.client_id)
@@ -129,7 +129,7 @@ def _all_alike(case: Case) -> bool:
     for connection in members.connections(case):
         connected[connection.group].add(connection.client_id)
     several = bool(connected) or any(len(clients) > 1 for clients in by_group.values())
-    # The one client whose log is there may not be the only one of its group.
+    # The only client with a log here may not be the only one of its group.
     return several and all(clients <= by_group.get(group, set()) for group, clients in connected.items())
 
 
@@ -140,7 +140,7 @@ def _words(topics: dict[str, str]) -> str:
 def _effect_queues(
     case: Case, group: str, pairs: list[tuple[members.Subscription, members.Subscription]]
 ) -> list[lag.Course]:
-    """Return the queues of topics with differing subscriptions that are although messages wait in them."""
+    """Return the queues of topics with differing subscriptions that do not move although messages wait in them."""
     topics = _topics(pairs)
     return [
         q for pair in lag.pairs(case) if pair.group == group and pair.topic in topics for q in pair.queues if _idle(q)
@@ -148,14 +148,14 @@ def _effect_queues(
 
 
 def _idle(queue: lag.Course) -> bool:
-    """Tell whether a queue makes no progress: it stood between two looks, or nothing of it was ever handled although much waits."""
+    """Return whether a queue makes no progress: its offset did not move between two looks, or nothing in it was ever handled although much waits."""
     return queue.last_lag > 0 and (
         queue.stands or (queue.looks == 1 and queue.never_handled and queue.last_lag > lag.SMALL)
     )
 
 
 def _effect(case: Case, group: str | None, topics: tuple[str, ...], found: list[handled.Topic]) -> Step:
-    """Return what the mismatch did: messages passed over, or queues that nobody pulls."""
+    """Return the effect of the mismatch: messages passed over, or queues that nobody pulls."""
     if group is None:
         return deciding("messages-unhandled", text.UNKNOWN_EFFECT, None)
     gone = [t for t in found if t.behind]
@@ -180,7 +180,7 @@ def _effect(case: Case, group: str | None, topics: tuple[str, ...], found: list[
 
 
 def _flapping(case: Case) -> dict[str, tuple[int, list[str], list[facts.Said]]]:
-    """Return, by group, (lines, what comes and goes, statements) where the broker's subscription comes back to what it was before."""
+    """Return, by group, (lines, what comes and goes, statements) if the broker's subscription returns to what it was before."""
     found: dict[str, tuple[int, list[str], list[facts.Said]]] = {}
     by_group: dict[str, list[facts.Said]] = defaultdict(list)
     for said in facts.of(case, "subscription-replaced", "subscription-removed", "subscription-added"):
@@ -218,13 +218,13 @@ def _refused(case: Case, group: str | None) -> Step:
         if (group is None or s.group in (group, None)) and not s.values.get("topic", "").startswith("%RETRY%")
     ]
     count = sum(s.count for s in said)
-    # A start brings a few of these lines: alone they count where they go on, or in lines somebody picked out of a log.
+    # A start prints a few of these lines: on their own they count only if they go on, or in an excerpt that somebody chose.
     on = "subscription-missing" in noise.going_on(case) or (count >= PICKED and not quoting.seen(case, *STARTS))
     if count < FLAPS or (group is None and not on):
         return supporting("pulls-refused", text.NOT_REFUSED, None)
     topics = sorted({s.values["topic"] for s in said if s.values.get("topic")})
     named = next((s.group for s in said if s.group), None)
-    # What a client prints of the answer names neither its group nor the topic.
+    # The answer a client prints names neither its group nor the topic.
     claim = text.REFUSED.say(group=named, topic=topics, count=count) if named else text.REFUSED_SOME.say(count=count)
     return supporting("pulls-refused", claim, True, tuple(s.ref(case) for s in said[:2]))
 

@@ -2,8 +2,8 @@
 
 Deciding steps: a finished transaction that disagrees with its row (rolled back with a row, committed without one); the
 local step that caused it
-(exception in or around the local transaction, answer that does not fit, send result not looked at). Pending,
-undelivered checks, discards and dead
+(exception in or around the local transaction, wrong answer, ignored send result). Pending
+transactions, undelivered checks, discards and dead
 letters alone are neighbours. Source of the mechanism:
 client/impl/producer/DefaultMQProducerImpl.sendMessageInTransaction (exceptions are caught,
 results other than SEND_OK roll back), broker/processor/EndTransactionProcessor (the answer is one-way).
@@ -37,10 +37,10 @@ LOOKS_LIKE = (
     ("producer-offline", T("nothing is finished yet: the transaction is pending or discarded, not rolled back")),
     (
         "shared-producer-group",
-        T("the ROLLBACK came from another host; the own application would have answered rightly"),
+        T("the ROLLBACK came from another host; the application's own hosts would have answered correctly"),
     ),
     ("check-unknown-until-discard", T("every answer was UNKNOW; the message went to the check-limit topic")),
-    ("dead-letter", T("the message was committed; a consumer gave it up later")),
+    ("dead-letter", T("the message was committed; a consumer stopped retrying it later")),
 )
 
 FIGURES: Final = {
@@ -63,7 +63,7 @@ ALERTS: Final = (
 
 
 def examine(case: Case) -> Finding:
-    """Account for every transaction and hold the finished ones against the business rows."""
+    """Account for every transaction and compare the finished ones with the business rows."""
     stored = case.has("messages")
     summary = transactions.summary(case) if stored else None
     counts = reconcile.counts(case)
@@ -120,7 +120,7 @@ def _local_step(case: Case, summary: transactions.Summary | None, finished: pd.D
 
 
 def _reason(frame: pd.DataFrame) -> pd.Series[str]:
-    """Return the cause of each row under the name its sentence has: a status has its own name in the frame."""
+    """Return the cause of each row under the name its sentence uses: the frame names each status separately."""
     return frame["cause"].where(frame["cause"].isin(list(REASONS)), "send_status")
 
 
@@ -131,13 +131,13 @@ def _exceptions(case: Case, thrown: int | None) -> Step:
 
 
 def _overtaken(case: Case) -> list[Step]:
-    """Return that a check came while the local transaction was still running, where a paste says so."""
+    """Return the step that a check came while the local transaction was still running, if a paste shows it."""
     said = pasted_checks.overtaken(case)
     return [supporting("check-overtakes", Claim.OVERTAKEN, True, said)] if said else []
 
 
 def _given_up(wrong: pd.DataFrame) -> list[Step]:
-    """Return the existing rows whose message was discarded, if any: beside the point, since discards alone are a neighbour."""
+    """Return the existing rows whose message was discarded, if any: only a supporting step, since discards alone are a neighbour."""
     left = wrong[wrong["state"] == "discarded"]
     return [Step(Claim.GIVEN_UP.say(count=len(left)), "supporting", None, _ends(left)[:1])] if len(left) else []
 
@@ -156,7 +156,7 @@ def _ends(frame: pd.DataFrame) -> tuple[Ref, ...]:
 
 
 def _rows(case: Case, frame: pd.DataFrame) -> tuple[Ref, ...]:
-    """Quote the first business rows that are although their message was rolled back; a row of a Parquet table has no line to quote."""
+    """Quote the first business rows that exist although their message was rolled back; a row of a Parquet table has no line to quote."""
     standing = frame[frame["row_line"].notna()].head(2)
     return case.refs(
         (str(row["row_file"]), int(row["row_line"]))
@@ -166,7 +166,7 @@ def _rows(case: Case, frame: pd.DataFrame) -> tuple[Ref, ...]:
 
 
 def _figures(summary: transactions.Summary | None, counts: reconcile.Counts, thrown: int | None) -> dict[str, Any]:
-    """Return the fixed figures; without a store none of its own can be known."""
+    """Return the fixed figures; without a store those from records are unknown."""
     states: dict[str, int | None] = summary.states() if summary else dict.fromkeys(transactions.STATES)
     return {
         "half_messages": summary.half_messages if summary else None,
@@ -215,7 +215,7 @@ def _remedies(wrong: pd.DataFrame) -> list[Remedy]:
 
 
 def _worth_telling(summary: transactions.Summary, wrong: pd.DataFrame) -> bool:
-    """Whether there is something to draw: checks that ended well are daily business, and the tables cost seconds."""
+    """Return whether there is something to draw: checks that ended well are normal, and the tables cost seconds."""
     unusual = ("discarded", "pending", "committed_twice")
     return (
         not wrong.empty

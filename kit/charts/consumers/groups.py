@@ -7,11 +7,11 @@ from typing import Any, Final
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.charts import GREEN, GREY, PALETTE, SKY, SYMBOLS, VERMILLION, Chart, escape, figure
+from kit.charts import GREEN, GREY, PALETTE, SKY, SYMBOLS, VERMILLION, Chart, bar, escape, figure
 from kit.i18n import Lang, T
 
 LAG = T("How far behind each queue was")
-LAG_READING = T("{name} lags most: {lag} {lag:message|messages} at last, in {queues} {queues:queue|queues}.")
+LAG_READING = T("{name} lags most: {lag} {lag:message|messages} at the end, in {queues} {queues:queue|queues}.")
 LAG_ALT = T(
     "One line for each queue of the group that lags most: messages behind, over time; all groups are in the table."
 )
@@ -23,13 +23,13 @@ OFFSET, END, SOURCE = T("offset of the group"), T("end of the queue"), T("known 
 OWNERS = T("Which process pulled which queue, and when")
 OWNERS_READING = T("{several} of {queues} queues were pulled by more than one process at the same time.")
 OWNERS_ALT = T(
-    "One bar for each time a process held a queue, a lane for each queue; an open end is drawn to the last time."
+    "One bar for each time a process held a queue, one lane for each queue; a bar without an end is drawn to the last time."
 )
 NO_OWNERS = T("Which process pulled which queue is not known from this evidence.")
 PLACE, CLIENT, FIRST, LAST = T("process (folder)"), T("client id"), T("from"), T("to")
 
 HANDLED = T("What was handled against what is stored")
-HANDLED_READING = T("{nobody} of {stored} stored messages were handled by nobody of the group.")
+HANDLED_READING = T("{nobody} of {stored} stored messages were not handled by anybody in the group.")
 HANDLED_ALT = T("One bar for each topic: handled, passed over behind the offset, still in front of it.")
 NO_HANDLED = T("What was handled is not known: the ledgers of all consumers of the group are needed.")
 WAS_HANDLED, PASSED, WAITING, STORED = (
@@ -80,7 +80,7 @@ def lag(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 
 
 def owners(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart who held which queue when. `frame`: place, client_id, topic, broker, queue_id, first, last (null: to the end)."""
+    """Chart which process held which queue when. `frame`: place, client_id, topic, broker, queue_id, first, last (null: to the end)."""
     names = {
         "place": PLACE,
         "client_id": CLIENT,
@@ -96,7 +96,7 @@ def owners(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     known = known.sort_values(["topic", "queue_id", "first", "place"]).reset_index(drop=True)
     begin = pd.to_datetime(known["first"])
     final = max(begin.max(), pd.to_datetime(known["last"]).max()) if known["last"].notna().any() else begin.max()
-    # What is still held reaches beyond the last change, so that it can be seen.
+    # A queue still held is drawn beyond the last change, so that it can be seen.
     end = pd.to_datetime(known["last"]).fillna(final + max((final - begin.min()) * 0.1, pd.Timedelta(seconds=5)))
     lanes = [
         escape(f"{topic} {queue_id}", 48) for topic, queue_id in zip(known["topic"], known["queue_id"], strict=True)
@@ -106,14 +106,14 @@ def owners(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     for n, place in enumerate(places):
         of_place = (known["place"] == place).to_numpy()
         bars.append(
-            go.Bar(
-                y=[lane for lane, own in zip(lanes, of_place, strict=True) if own],
-                x=((end - begin).dt.total_seconds() * 1000)[of_place],
+            bar(
+                [lane for lane, own in zip(lanes, of_place, strict=True) if own],
+                ((end - begin).dt.total_seconds() * 1000)[of_place],
+                escape(place, 40),
+                PALETTE[n % len(PALETTE)],
+                ("", "/", ".", "x", "-", "+")[n % 6],
                 base=begin[of_place],
-                orientation="h",
-                name=escape(place, 40),
                 offsetgroup=str(n),
-                marker={"color": PALETTE[n % len(PALETTE)], "pattern": {"shape": ("", "/", ".", "x", "-", "+")[n % 6]}},
             )
         )
     chart = figure(*bars, height=160 + 34 * len(set(lanes)), barmode="group")
@@ -126,7 +126,7 @@ def owners(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 
 
 def _together(lane: pd.DataFrame) -> bool:
-    """Tell whether two processes held a queue at the same time, for longer than a rebalance takes (20 s)."""
+    """Return whether two processes held a queue at the same time, for longer than a rebalance takes (20 s)."""
     rows: list[Any] = list(lane.itertuples())
     patience = pd.Timedelta(seconds=20)
     return any(
@@ -137,20 +137,20 @@ def _together(lane: pd.DataFrame) -> bool:
 
 
 def handled(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart what became of stored messages. `frame`: topic, stored, handled, behind, front; null where not known."""
+    """Chart what became of stored messages. `frame`: topic, stored, handled, behind, front; null if unknown."""
     names = {"topic": TOPIC, "stored": STORED, "handled": WAS_HANDLED, "behind": PASSED, "front": WAITING}
     known = frame.dropna() if len(frame) else frame
     if known.empty:
         return Chart(figure(), frame, NO_HANDLED, NO_HANDLED, HANDLED, names, lang)
     labels = [escape(topic, 48) for topic in known["topic"]]
     bars = [
-        go.Bar(
-            y=labels,
-            x=known[column].astype("int64"),
-            orientation="h",
-            name=names[column].render(lang),
+        bar(
+            labels,
+            known[column].astype("int64"),
+            names[column].render(lang),
+            colour,
+            shape,
             text=[f"{int(n):,}" if n else "" for n in known[column]],
-            marker={"color": colour, "pattern": {"shape": shape}},
         )
         for column, colour, shape in (("handled", GREEN, ""), ("behind", VERMILLION, "/"), ("front", SKY, "."))
     ]
@@ -174,15 +174,7 @@ def stacks(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     for n, frame_name in enumerate([*busy, idle]):
         part = counted[counted["frame"] == frame_name]
         colour = GREY if frame_name == idle else PALETTE[n % len(PALETTE)]
-        bars.append(
-            go.Bar(
-                y=[escape(d, 60) for d in part["dump"]],
-                x=part["threads"],
-                orientation="h",
-                name=escape(frame_name, 60),
-                marker={"color": colour},
-            )
-        )
+        bars.append(bar([escape(d, 60) for d in part["dump"]], part["threads"], escape(frame_name, 60), colour))
     chart = figure(*bars, height=160 + 44 * counted["dump"].nunique(), barmode="stack")
     chart.update_xaxes(title=THREADS.render(lang))
     if not busy:

@@ -1,4 +1,4 @@
-"""Chart of offsets that moved: from where to where in each queue, what was skipped and what was handled again."""
+"""Chart of moved offsets: from where to where in each queue, what was skipped and what was handled again."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.charts import GREEN, VERMILLION, Chart, escape, figure
+from kit.charts import GREEN, VERMILLION, Chart, escape, figure, segments
 from kit.i18n import Lang, T
 
 TITLE = T("Where the offsets moved")
@@ -15,7 +15,7 @@ READING = T(
     "{queues} {queues:queue|queues} moved: {skipped} {skipped:message was|messages were} skipped, {again} handled again."
 )
 ALT = T(
-    "One line for each queue from the offset it had to the one it went on from; what was skipped and what was repeated differ in colour and mark."
+    "One line for each queue from its old offset to its new one; skipped and repeated ranges differ in colour and mark."
 )
 NOTHING = T("No offset moved.")
 SKIPPED, REPEATED = T("skipped"), T("handled again")
@@ -25,7 +25,7 @@ COLUMNS = {
     "end": T("offset after"), "skipped": SKIPPED, "repeated": REPEATED, "at": T("time (UTC)"),
 }  # fmt: skip
 MOST = 60
-"""Queues that are drawn; the table has all."""
+"""Most queues drawn; the table has all."""
 
 
 def moved(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
@@ -41,12 +41,8 @@ def moved(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         (True, SKIPPED, VERMILLION, "triangle-right"),
         (False, REPEATED, GREEN, "triangle-left"),
     ):
-        x: list[int | None] = []
-        y: list[str | None] = []
-        for label, start, end in zip(labels, drawn["start"], drawn["end"], strict=True):
-            if (end > start) == ahead:
-                x += [int(start), int(end), None]
-                y += [label, label, None]
+        lines = zip(labels, drawn["start"], drawn["end"], strict=True)
+        x, y = segments((int(a), label, int(b), label) for label, a, b in lines if (b > a) == ahead)
         if x:
             marker = {"symbol": mark, "size": 11, "color": colour}
             traces.append(

@@ -1,24 +1,23 @@
-"""Charts of what clients reach: the address a broker advertises against the addresses of its host; connects of each client."""
+"""Charts of what clients reach: a broker's advertised address and the addresses of its host; connects of each client."""
 
 from __future__ import annotations
 
 import pandas as pd
-import plotly.graph_objects as go
 
-from kit.charts import GREEN, VERMILLION, Chart, Table, escape, figure
+from kit.charts import GREEN, VERMILLION, Chart, Table, bar, escape, figure
 from kit.i18n import Lang, T
 
 ADDRESSES = T("The advertised address and the addresses of the broker's host")
 ADDRESS, INTERFACE, ROLE = T("address"), T("interface"), T("what it is")
 ROLES = {
-    "advertised": T("advertised: clients are given this one"),
-    "reachable": T("can be reached from where clients are"),
-    "only the host": T("only the host itself reaches it"),
+    "advertised": T("advertised: clients get this one"),
+    "reachable": T("reachable for clients"),
+    "only the host": T("reachable only on the host itself"),
     "other": T("another address of the host"),
 }
 FAILED, REACHED = T("connects that failed"), T("connects that succeeded")
 TITLE = T("Which addresses clients tried")
-READING = T("{failed} connects failed, {reached} succeeded; {never} of {clients} clients reached no broker.")
+READING = T("{failed} connects failed, {reached} succeeded; {never} of {clients} clients never reached a broker.")
 ALT = T(
     "One bar for each client and address, failed and successful connects side by side; the numbers are in the table."
 )
@@ -43,13 +42,7 @@ def connects(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         f"{escape(str(c), 40)} → {escape(str(a), 40)}" for c, a in zip(frame["client"], frame["address"], strict=True)
     ]
     bars = [
-        go.Bar(
-            y=labels,
-            x=frame[column],
-            orientation="h",
-            name=names[column].render(lang),
-            marker={"color": colour, "pattern": {"shape": shape}},
-        )
+        bar(labels, frame[column], names[column].render(lang), colour, shape)
         for column, colour, shape in (("failed", VERMILLION, "/"), ("reached", GREEN, ""))
     ]
     chart = figure(*bars, height=150 + 44 * len(frame), barmode="group")

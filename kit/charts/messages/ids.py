@@ -1,4 +1,4 @@
-"""Charts of ids: taken apart byte by byte."""
+"""Charts of ids, decoded byte by byte."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PARTS = {
 
 
 def anatomy(text: str, lang: Lang = "en") -> Chart:
-    """Chart the fields of one id in the order of its bytes. Raise `kit.rocketmq.ids.BadId` for what is no id."""
+    """Chart the fields of one id in the order of its bytes. Raise `kit.rocketmq.ids.BadId` for an invalid id."""
     from kit.rocketmq import ids
 
     info = ids.decode(text)
@@ -78,7 +78,7 @@ def anatomy(text: str, lang: Lang = "en") -> Chart:
 
 
 def explore(frame: pd.DataFrame, lang: Lang = "en", interactive: bool = True) -> Any:
-    """Return a field to type an id into, taken apart as `apart` does; it begins with the first UNIQ_KEY of `frame` (as in `life`)."""
+    """Return a field to type an id into, decoded by `apart`; it starts with the first UNIQ_KEY of `frame` (as in `life`)."""
     text = next((str(key) for key in frame.get("uniq_key", ()) if pd.notna(key)), "")
     if not interactive:
         return apart(text, lang)
@@ -91,7 +91,7 @@ def explore(frame: pd.DataFrame, lang: Lang = "en", interactive: bool = True) ->
 
 
 def apart(text: str, lang: Lang = "en") -> Chart | Table:
-    """Return `anatomy`, or one line that says what is wrong with a text that is no id."""
+    """Return `anatomy`, or one line that says why a text is no id."""
     from kit.rocketmq.ids import BadId
 
     try:
@@ -101,12 +101,12 @@ def apart(text: str, lang: Lang = "en") -> Chart | Table:
 
 
 def uniq_apart(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Take the UNIQ_KEY of the first message of `frame` apart; `frame` as in `life`."""
+    """Decode the UNIQ_KEY of the first message of `frame`; `frame` as in `life`."""
     return anatomy(str(frame["uniq_key"].dropna().iloc[0]), lang)
 
 
 def offset_apart(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Take the offset id of the first copy in `frame` apart."""
+    """Decode the offset id of the first copy in `frame`."""
     return anatomy(str(frame["offset_msg_id"].dropna().iloc[0]), lang)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.charts import BLUE, GREEN, GREY, SYMBOLS, VERMILLION, Chart, escape, figure
+from kit.charts import BLUE, GREEN, GREY, SYMBOLS, VERMILLION, Chart, escape, figure, segments
 from kit.i18n import Lang, T
 
 JOURNEY = T("The journey of one message")
 JOURNEY_READING = T(
-    "{records} {records:copy|copies} with {ids} offset ids and one UNIQ_KEY in {seconds} s; consumers wrote down {handled} {handled:delivery|deliveries}, {good} of them with success."
+    "{records} {records:copy|copies} with {ids} offset ids and one UNIQ_KEY in {seconds} s; consumers recorded {handled} {handled:delivery|deliveries}, {good} of them successful."
 )
 JOURNEY_ALT = T(
     "One lane for each stage and one for the consumer; lines lead from each copy to the one written from it; the same rows are in the table."
@@ -42,26 +42,12 @@ def journey(records: pd.DataFrame, handled: pd.DataFrame | None = None, lang: La
     chart = figure(*traces, height=150 + 46 * len(order))
     chart.update_yaxes(type="category", categoryorder="array", categoryarray=order[::-1])
     chart.update_layout(legend={"orientation": "h", "y": -0.22, "yanchor": "top"}, margin={"b": 90})
-    table = pd.DataFrame(
-        {
-            "at": at,
-            "stage": records["stage"],
-            "topic": records["topic"],
-            "offset_msg_id": records["offset_msg_id"],
-            "why": records["why"],
-        }
-    )
+    table = records.assign(at=at)[list(named)]
     if len(done):
-        delivered = pd.DataFrame(
-            {
-                "at": done["at"],
-                "stage": CONSUMER_LANE.render(lang),
-                "topic": done["consumer"],
-                "offset_msg_id": done["offset_msg_id"],
-                "why": done["result"],
-            }
+        delivered = done.rename(columns={"consumer": "topic", "result": "why"}).assign(stage=CONSUMER_LANE.render(lang))
+        table = pd.concat([table, delivered[list(named)]], ignore_index=True).sort_values(
+            "at", kind="stable", ignore_index=True
         )
-        table = pd.concat([table, delivered], ignore_index=True).sort_values("at", kind="stable", ignore_index=True)
     good = int((done["end"] == "good").sum()) if len(done) else 0
     seconds = round((at.max() - at.min()).total_seconds(), 1)
     reading = JOURNEY_READING.say(
@@ -90,19 +76,19 @@ def _deliveries(handled: pd.DataFrame | None) -> pd.DataFrame:
 
 
 def _links(records: pd.DataFrame, at: pd.Series, lanes: list[str]) -> go.Scatter:
-    """Lead a line from each copy to those written from it."""
+    """Draw a line from each copy to those written from it."""
     place = {copy: i for i, copy in enumerate(records["offset_msg_id"])}
-    x: list[pd.Timestamp | None] = []
-    y: list[str | None] = []
-    for i, source in enumerate(records["copied_from"]):
-        if isinstance(source, str) and source in place:
-            x += [at.iloc[place[source]], at.iloc[i], None]
-            y += [lanes[place[source]], lanes[i], None]
+    led = [
+        (place[source], i)
+        for i, source in enumerate(records["copied_from"])
+        if isinstance(source, str) and source in place
+    ]
+    x, y = segments((at.iloc[one], lanes[one], at.iloc[other], lanes[other]) for one, other in led)
     return go.Scatter(x=x, y=y, mode="lines", line={"color": GREY, "width": 1.5}, hoverinfo="skip", showlegend=False)
 
 
 def _marks(records: pd.DataFrame, at: pd.Series, lanes: list[str], lang: Lang) -> list[go.Scatter]:
-    """Draw the copies, each labelled with the end of its offset id: what differs between them."""
+    """Draw the copies, each labelled with the end of its offset id, where they differ."""
     hover = [
         f"{escape(r.stage)}<br>{escape(r.topic)}<br>{escape(r.offset_msg_id)}<br>{escape(r.why, 140)}"
         for r in records.itertuples()

@@ -1,5 +1,5 @@
-"""What a notebook shows of one message: its journey, its copies, who handled it, what mentions it, what is missing.
-From a dict as `kit.trace` gives it.
+"""What a notebook shows for one message: its journey, its copies, who handled it, what mentions it, what is missing.
+Takes a dict from `kit.trace`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ DELIVERIES = T("What consumers did with it")
 MENTIONS = T("Where it is mentioned")
 CONSUMERS = T("Who could have consumed it")
 GAPS = T("What is missing", "life")
-CALLS = T("Which id each call hands the programmer")
+CALLS = T("Which id each call returns")
 HEADS = {
     "store_timestamp": T("stored", "life"),
     "stage": T("stage"),
@@ -53,7 +53,7 @@ def journey(life: dict[str, Any], lang: Lang = "en") -> Chart:
 
 
 def apart(life: dict[str, Any], lang: Lang = "en") -> Chart:
-    """Take the message's UNIQ_KEY apart, else the id asked for; what is no id gives an empty chart that says so."""
+    """Decode the message's UNIQ_KEY, else the id asked for; an invalid id gives an empty chart that says so."""
     from kit.rocketmq.ids import BadId
 
     text = next(iter(life["uniq_keys"]), life["id"])
@@ -65,7 +65,7 @@ def apart(life: dict[str, Any], lang: Lang = "en") -> Chart:
 
 
 def copies(life: dict[str, Any], lang: Lang = "en") -> Table:
-    """Return the copies with what wrote each."""
+    """Return the copies, each with what wrote it."""
     return _table(
         life["records"],
         ["store_timestamp", "stage", "topic", "offset_msg_id", "copied_from", "why"],
@@ -75,7 +75,7 @@ def copies(life: dict[str, Any], lang: Lang = "en") -> Table:
 
 
 def deliveries(life: dict[str, Any], lang: Lang = "en") -> Table:
-    """Return what consumers wrote down about each delivery."""
+    """Return what consumers recorded about each delivery."""
     return _table(
         life["handled"],
         ["time", "consumer", "offset_msg_id", "reconsume_times", "result", "file", "line"],
@@ -85,7 +85,7 @@ def deliveries(life: dict[str, Any], lang: Lang = "en") -> Table:
 
 
 def mentions(life: dict[str, Any], lang: Lang = "en") -> Table:
-    """Return every place that mentions one of its ids or its key: lines, and entries of the message trace topic."""
+    """Return every mention of one of its ids or its key: lines, and entries of the message trace topic."""
     rows = [{**m, "line": str(m["line"])} for m in life["mentions"]]
     rows += [{**t, "line": f"@ {t['physical_offset']}"} for t in life["traces"]]
     return _table(rows, ["file", "line", "text"], MENTIONS, lang)
@@ -98,18 +98,18 @@ def consumers(life: dict[str, Any], lang: Lang = "en") -> Table:
 
 
 def _line(told: dict[str, Any]) -> str:
-    """Return the line of the first reference of what became of a copy."""
+    """Return the line of the first reference to what became of a copy."""
     first: dict[str, Any] = next(iter(told["evidence"]), {})
     return str(first["line"]) if "line" in first else f"@ {first['physical_offset']}" if first else ""
 
 
 def gaps(life: dict[str, Any], lang: Lang = "en") -> Table:
-    """Return the steps that are missing in its life."""
+    """Return the missing steps of its life."""
     return _table(life["gaps"], ["text", "offset_msg_id"], GAPS, lang)
 
 
 def calls(frame: pd.DataFrame, lang: Lang = "en") -> Table:
-    """Return which id each call hands out. `frame` as `kit.analysis.messages.id_by_api.on_message` gives it; of several messages, the first."""
+    """Return which id each call returns. `frame`: from `kit.analysis.messages.id_by_api.on_message`; of several messages, the first."""
     shown = frame[frame["message"] == frame["message"].iloc[0]] if "message" in frame and len(frame) else frame
     columns = ["call", "which", "id", "copy", "says"]
     return Table(shown.reindex(columns=columns), CALLS, HEADS, lang)

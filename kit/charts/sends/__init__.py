@@ -1,1 +1,1 @@
-"""Charts of sends: the busy broker, what a replica holds of them."""
+"""Charts of sends: the busy broker, what a replica holds."""

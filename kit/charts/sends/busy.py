@@ -8,17 +8,17 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.charts import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, Chart, Table, escape, figure
+from kit.charts import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, Chart, Table, bar, escape, figure
 from kit.i18n import Lang, T
 from kit.rocketmq.busy_replay import OUTCOMES, what_if
 
 AXIS = T("One time axis: arrivals, failures, queues, host")
 AXIS_READING = T("{failed} {failed:send|sends} failed.")
 AXIS_STALLED = T(
-    "{failed} {failed:send|sends} failed; in the shaded times nothing was stored although messages waited."
+    "{failed} {failed:send|sends} failed; in the shaded spans nothing was stored although messages waited."
 )
 AXIS_ALT = T(
-    "Five panels over one time axis: messages born and stored a second, failed sends by kind, size of the send queue, bytes written to disk, load of "
+    "Five panels over one time axis: messages born and stored per second, failed sends by kind, size of the send queue, bytes written to disk, load of "
     "the host. "
     "Stalls are shaded."
 )
@@ -34,13 +34,13 @@ NOTHING = T("Nothing failed and nothing stalled.")
 OUTCOME = T("What became of the failed sends")
 OUTCOME_READING = T("{stored} failed sends are stored all the same, {lost} are lost.")
 OUTCOME_ALT = T("One bar for each kind of error, split into stored and lost; the numbers are in the table.")
-WAS_STORED, WAS_LOST, KIND = T("stored in spite of the error"), T("lost"), T("kind of error")
+WAS_STORED, WAS_LOST, KIND = T("stored despite the error"), T("lost"), T("kind of error")
 NO_OUTCOME = T("What became of failed sends is not known from this evidence.")
 
 REPLAY = T("The same arrivals under other limits")
 REPLAY_READING = T(
-    "With sendMsgTimeout {timeout} ms, {retries} retries of SYSTEM_BUSY and waitTimeMillsInSendQueue {wait} ms, of {sends} sends {bad} would not come "
-    "through cleanly."
+    "With sendMsgTimeout {timeout} ms, {retries} retries of SYSTEM_BUSY and waitTimeMillsInSendQueue {wait} ms, {bad} of {sends} sends would not succeed "
+    "cleanly."
 )
 REPLAY_ALT = T("One bar on a logarithmic scale for each outcome of the replay.")
 REPLAY_NAMES: Final = {
@@ -52,8 +52,8 @@ REPLAY_NAMES: Final = {
 SENDS = T("sends")
 NO_REPLAY = T("No arrivals are known, so nothing can be replayed.")
 
-WHYS = T("What can explain it, best first")
-SAID, SHARE, RANK = T("what the evidence shows"), T("failed sends that fall into it"), T("rank")
+WHYS = T("Possible explanations, best first")
+SAID, SHARE, RANK = T("what the evidence shows"), T("failed sends during it"), T("rank")
 CONFIG = T("Settings, and what each would have changed here")
 SETTING, VALUE, CHANGED, REASON = T("setting"), T("in force"), T("failed sends concerned"), T("what it does")
 KNOWN = T("known from")
@@ -67,14 +67,14 @@ COLOURS: Final = {
     "CLIENT_TIMEOUT": (SKY, "-"),
     "OTHER": (GREY, ""),
 }
-"""Colour and pattern of each kind of error: the pattern says it without the colour."""
+"""Colour and pattern of each kind of error: the pattern is enough without the colour."""
 MOST_SHADES: Final = 60
 ROWS: Final = ((0.74, 1.0), (0.50, 0.69), (0.34, 0.45), (0.17, 0.29), (0.0, 0.12))
 """Where each panel is."""
 
 
 def axis(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart one time axis. `frame` as from `kit.analysis.sends.load_timeline.seconds`: one row per step; columns without evidence are null."""
+    """Chart one time axis. `frame`: from `kit.analysis.sends.load_timeline.seconds`, one row per step; columns without evidence are null."""
     series = {
         "time": TIME,
         "born": BORN,
@@ -169,16 +169,12 @@ def outcome(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         return Chart(figure(), frame, NO_OUTCOME, NO_OUTCOME, OUTCOME, names, lang)
     labels = [escape(kind) for kind in frame["kind"]]
     bars = [
-        go.Bar(
-            y=labels,
-            x=frame[column],
-            orientation="h",
-            name=names[column].render(lang),
-            # White strokes, so that the number in the bar can be read.
-            marker={
-                "color": colour,
-                "pattern": {"shape": shape, "bgcolor": colour, "fgcolor": "#fff", "solidity": 0.2},
-            },
+        bar(
+            labels,
+            frame[column],
+            names[column].render(lang),
+            colour,
+            shape,
             text=[f"{n:,}" if n else "" for n in frame[column]],
             textposition="inside",
             insidetextanchor="middle",

@@ -1,4 +1,4 @@
-"""Chart of a master beside its replica: what was acknowledged, and what of it the replica holds."""
+"""Chart of a master and its replica: what was acknowledged, and how much of it the replica holds."""
 
 from __future__ import annotations
 

@@ -6,19 +6,18 @@ import json
 from typing import Any, Final
 
 import pandas as pd
-import plotly.graph_objects as go
 
-from kit.charts import BLUE, GREEN, GREY, PURPLE, SKY, VERMILLION, Chart, Table, escape, figure
+from kit.charts import BLUE, GREEN, GREY, PURPLE, SKY, VERMILLION, Chart, Table, bar, escape, figure
 from kit.i18n import Lang, T
 from kit.rocketmq import names, rewrites, size
 
 FIELDS = T("What each side measures, field by field")
 FIELDS_READING = T(
-    "The body has {body} bytes; the limit leaves {room} for everything else. The half record needs {half}, its put-back {put_back}: {over} too many."
+    "The body has {body} bytes; the limit leaves {room} for everything else. The half record needs {half}, its put-back {put_back}: {over} bytes too many."
 )
 FIELDS_FIT = T("The body has {body} bytes; the half record needs {half} bytes on top of it, its put-back {put_back}.")
 FIELDS_ALT = T(
-    "Stacked bars of the bytes beyond the body, one bar a stage; a line marks what the limit leaves. The numbers are in the table."
+    "Stacked bars of the bytes beyond the body, one bar per stage; a line marks what the limit leaves. The numbers are in the table."
 )
 STAGES: Final = {
     "checked": T("what the client checks: the raw body"),
@@ -44,21 +43,16 @@ WHAT_IF_READING = T(
     "A message of topic {topic} as this evidence holds it, on its broker (release {broker}, limit {limit} bytes): the tightest rewrite leaves {left} bytes. The largest body that is safe on this topic: {safe}."
 )
 OF_A_TRANSACTION: Final = ("sent", "prepared", "put_back", "put_back_immune", "committed")
-"""Rewrites that need nothing this evidence does not say; what is sent back depends on the consumer group's name."""
+"""Only rewrites that this evidence suffices for; a send-back also depends on the consumer group's name."""
 NO_WHAT_IF = T(
-    "This evidence shows no message whose limit and release are both known, so there is nothing to calculate with."
+    "This evidence has no message whose limit and release are both known, so there is nothing to calculate with."
 )
 WHAT_IF_ALT = T("One bar for each rewrite: bytes left to the limit, to the left of zero where it is refused.")
 LEFT, FITS, TOO_LARGE = T("bytes left"), T("stored", "sizes"), T("refused")
 
 
-def _pattern(shape: str, colour: str) -> dict[str, Any]:
-    """Return a fill that stays apart without its colour, and on which a label can be read."""
-    return {"shape": shape, "bgcolor": colour, "fgcolor": "#ffffff", "solidity": 0.15}
-
-
 def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
-    """Chart where a half record grows, field by field. `frame`: `stage`, `field`, `bytes`, `limit`, `offset_msg_id`
+    """Chart how a half record grows, field by field. `frame`: `stage`, `field`, `bytes`, `limit`, `offset_msg_id`
     (`kit.rocketmq.record_fields.stages`).
     """
     wide = (
@@ -74,16 +68,16 @@ def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     named = {"stage": STAGE, "body": BODY, "total": TOTAL, "limit": LIMIT}
     named |= {slug: text for slug, (text, *_) in FIELD.items()}
     bars = [
-        go.Bar(
-            y=table["stage"],
-            x=table[slug],
-            orientation="h",
-            name=text.render(lang),
+        bar(
+            table["stage"],
+            table[slug],
+            text.render(lang),
+            colour,
+            shape,
             text=[f"{n:,}" if n > 15 else "" for n in table[slug]],
             textposition="inside",
             insidetextanchor="middle",
             textangle=0,
-            marker={"color": colour, "pattern": _pattern(shape, colour)},
             hovertemplate="%{y}<br>%{fullData.name}: %{x:,}<extra></extra>",
         )
         for slug, (text, colour, shape) in FIELD.items()
@@ -109,7 +103,7 @@ def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 def room(frame: pd.DataFrame, body: int | None = None, lang: Lang = "en") -> Chart | Table:
     """Chart the bytes left to the limit at each rewrite of a message of this evidence, with a body of `body` bytes (None: its own).
 
-    `frame`: the row of `kit.analysis.sizes.what_if`; a sentence instead of a chart where it is empty.
+    `frame`: the row of `kit.analysis.sizes.what_if`; if it is empty, a sentence instead of a chart.
     """
     if frame.empty:
         return Table(pd.DataFrame(), NO_WHAT_IF, lang=lang)
@@ -138,14 +132,14 @@ def room(frame: pd.DataFrame, body: int | None = None, lang: Lang = "en") -> Cha
         part = table[table["fate"] == text.render(lang)]
         if len(part):
             traces.append(
-                go.Bar(
-                    y=part["stage"],
-                    x=part["left"],
-                    orientation="h",
-                    name=text.render(lang),
+                bar(
+                    part["stage"],
+                    part["left"],
+                    text.render(lang),
+                    colour,
+                    shape,
                     text=[f"{n:,}" for n in part["left"]],
                     textposition="auto",
-                    marker={"color": colour, "pattern": _pattern(shape, colour)},
                     hovertemplate="%{y}: %{x:,}<extra></extra>",
                 )
             )
@@ -171,7 +165,7 @@ def room(frame: pd.DataFrame, body: int | None = None, lang: Lang = "en") -> Cha
 
 
 def explore_room(frame: pd.DataFrame, interactive: bool = True, lang: Lang = "en") -> Any:
-    """Return `room` with a slider for the body, from nothing to the limit; without a widget where there is nothing to move."""
+    """Return `room` with a slider for the body, from 0 to the limit; without a widget if there is nothing to calculate."""
     if not interactive or frame.empty:
         return room(frame, None, lang)
     from ipywidgets import IntSlider

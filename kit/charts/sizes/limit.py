@@ -11,7 +11,7 @@ from kit.charts import BLUE, GREY, ORANGE, VERMILLION, Chart, Table, escape, fig
 from kit.i18n import Lang, T
 
 LIMIT = T("limit")
-REFUSALS = T("Refused writes, one row a file and text")
+REFUSALS = T("Refused writes, one row per file and text")
 WRITERS: Final = {
     "put_back": T("check: put-back"),
     "send": T("send"),
@@ -36,7 +36,7 @@ NEAR_READING = T(
 )
 NEAR_NONE = T("No half record is within {zoom} bytes of the limit.")
 NEAR_ALT = T(
-    "One mark for each stored half record by its place in the half queue and its size; the band below the limit is what a put-back adds."
+    "One mark for each stored half record, by half queue offset and size; the band below the limit is what a put-back adds."
 )
 FATES: Final = {
     "refused": (T("put-back refused"), VERMILLION, "x"),
@@ -47,15 +47,15 @@ FATES: Final = {
 OFFSET, STORED, FATE = T("half queue offset"), T("stored bytes"), T("fate")
 GROWN, OFFSET_ID, TOPIC = T("bytes at the last put-back"), T("offset message id"), T("topic")
 ZOOM: Final = 200
-"""Bytes below the limit that are drawn: a put-back adds 26 to about 70."""
+"""How many bytes below the limit are drawn: a put-back adds 26 to about 70."""
 
 QUEUE = T("The half queue over time")
 QUEUE_READING = T(
-    "At the last round the check was at offset {at} of {end}: {behind} {behind:record was|records were} behind it."
+    "In the last round the check was at offset {at} of {end}: {behind} {behind:record was|records were} behind it."
 )
 QUEUE_END = T("The half queue grew to offset {end}; where the check was is not in the logs of this evidence.")
 QUEUE_NONE = T("Neither the half queue nor the checks are in the evidence.")
-QUEUE_ALT = T("Two stepped lines over time: the end of the half queue and where the check is.")
+QUEUE_ALT = T("Two stepped lines over time: the end of the half queue and the check's offset.")
 LINES: Final = {
     "stored": (T("end of the half queue"), BLUE, "solid"),
     "checked": (T("where the check begins"), VERMILLION, "dash"),
@@ -64,8 +64,8 @@ TIME, WHICH = T("time (UTC)"), T("line", "sizes")
 
 
 def refusals(frame: pd.DataFrame, lang: Lang = "en") -> Table:
-    """Return refused writes as one row a file and text: who wrote, what was printed, how often, when. `frame`: as
-    `kit.analysis.sizes.refusals.told` gives it.
+    """Return refused writes, one row per file and text: who wrote, what was printed, how often, when. `frame`: from
+    `kit.analysis.sizes.refusals.told`.
     """
     shown = frame[["writer", "file", "event", "count", "first", "last", "total", "limit", "msg_id"]].copy()
     shown["writer"] = [WRITERS[w].render(lang) if w in WRITERS else None for w in shown["writer"]]

@@ -1,16 +1,15 @@
-"""Charts of the half-topic blow-up: how fast the leaked half records double, who writes them, what one of them went through, what each fix prevents."""
+"""Charts of the half-topic blow-up: how fast the leaked half records double, who writes them, the life of one, what each fix prevents."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 from typing import Any, Final
 
-import attrs
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.charts import BLUE, GREEN, ORANGE, VERMILLION, Chart, common, downsample, figure
+from kit.charts import BLUE, GREEN, ORANGE, VERMILLION, Chart, bar, common, downsample, figure
 from kit.i18n import Lang, T
 from kit.rocketmq import names
 
@@ -35,7 +34,7 @@ TOOK = T("seconds since the last")
 
 FLOW = T("Who wrote the leaked records, and where they went")
 FLOW_READING = T(
-    "{consumer} fresh copies of the consumer started it; checks put back {check} more, commits, diverted like them, added {commit}, "
+    "It started with {consumer} fresh copies from the consumer; checks put back {check} more, diverted commits added {commit}, "
     "and {limit} were discarded after their last check."
 )
 WRITERS: Final = {
@@ -48,7 +47,7 @@ WRITERS: Final = {
 STAGES: Final = {
     "half": T("half message", "half_topic"),
     "committed": T("committed to its topic"),
-    "resent": T("sent anew by the consumer"),
+    "resent": T("sent again by the consumer"),
     "put_back": T("put back by a check"),
     "committed_again": T("commit, diverted by DELAY"),
     "leaked": T("back in the half topic"),
@@ -61,7 +60,7 @@ WHY: Final = {
     "resent": T("the send-back was refused; TRAN_MSG and a delay are still set"),
     "put_back": T("a check writes a copy first; DELAY diverts it"),
     "committed_again": T("the answer COMMIT writes a copy; DELAY diverts it too"),
-    "leaked": T("its delay is over; REAL_TOPIC names the half topic"),
+    "leaked": T("its delay has expired; REAL_TOPIC is the half topic"),
     "given_up": T("the check limit is reached"),
     "stored": T("a record like any other"),
 }
@@ -132,7 +131,7 @@ def growth(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         "seconds": round(seconds),
         "doublings": max(0, len(marks) - 1),
     }
-    # Below three terms the interface knows no doubling time.
+    # The interface defines no doubling time below three doublings.
     reading = (
         GROWTH_READING.say(**said, median=float(marks["seconds"].median()))
         if len(marks) > 3
@@ -157,11 +156,9 @@ def flow(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         }
     )
     out = pd.DataFrame({"source": names.SCHEDULE_TOPIC, "target": frame["target"], "count": frame["records"]})
-    chart = common.flow(pd.concat([into, out], ignore_index=True), lang)
     by = frame.groupby("writer")["records"].sum()
-    reading = FLOW_READING.say(**{writer: int(by.get(writer, 0)) for writer in WRITERS}).render(lang)
-    floor = common.FLOW_FLOOR.render(lang)
-    return attrs.evolve(chart, reading=f"{reading} {floor}" if floor in chart.reading else reading, title=FLOW)
+    reading = FLOW_READING.say(**{writer: int(by.get(writer, 0)) for writer in WRITERS})
+    return common.flow(pd.concat([into, out], ignore_index=True), lang, FLOW, reading)
 
 
 def life(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
@@ -196,22 +193,20 @@ def fixes(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     if table.empty:
         return Chart(figure(), table, NOTHING, NOTHING, FIXES, named, lang)
 
-    def bar(column: str, colour: str, pattern: str) -> go.Bar:
-        return go.Bar(
-            y=table["fix"],
-            x=table[column],
-            orientation="h",
-            name=named[column].render(lang),
+    bars = [
+        bar(
+            table["fix"],
+            table[column],
+            named[column].render(lang),
+            colour,
+            shape,
             text=[f"{n:,}" if n else "" for n in table[column]],
             textposition="auto",
-            marker={
-                "color": colour,
-                "pattern": {"shape": pattern, "bgcolor": colour, "fgcolor": "#ffffff", "solidity": 0.2},
-            },
             hovertemplate="%{y}: %{x:,}<extra></extra>",
         )
-
-    chart = figure(bar("prevented", GREEN, ""), bar("left", ORANGE, "/"), barmode="stack", height=150 + 50 * len(table))
+        for column, colour, shape in (("prevented", GREEN, ""), ("left", ORANGE, "/"))
+    ]
+    chart = figure(*bars, barmode="stack", height=150 + 50 * len(table))
     chart.update_yaxes(type="category", gridcolor="rgba(0,0,0,0)")
     chart.update_xaxes(tickformat=",d")
     best = table.sort_values(["retries_delivered", "prevented"], ascending=False).iloc[0]
@@ -223,7 +218,7 @@ def fixes(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
 
 
 def _log(chart: go.Figure, largest: int, lang: Lang) -> None:
-    """Give the chart a logarithmic count axis with room for labels above the largest value."""
+    """Set a logarithmic count axis with space for labels above the largest value."""
     top = float(np.log10(max(largest, 10)) + 0.35)
     chart.update_yaxes(
         type="log", title=RECORDS.render(lang), range=[-0.1, top], dtick=1, exponentformat="none", tickformat=",d"

@@ -1,4 +1,4 @@
-"""The placements of the half message as a what-if: what each failure leaves, computed while you look."""
+"""The placements of the half message as a what-if: what each failure leaves, computed on the spot."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from kit.rocketmq import placement
 from kit.rocketmq.placement import Outcome
 from kit.rocketmq.transaction_model import Assumptions
 
-WHAT_IF = T("What each failure leaves, by where the half message is")
+WHAT_IF = T("What each failure leaves, by placement of the half message")
 WHAT_IF_READING = T(
     "Half first can end inconsistent in {first} of {failures} failures, in the middle in {middle}, last in {last}."
 )
 WHAT_IF_ALT = T(
-    "A grid: a row for each failure, a column for each placement, the worst outcome in each cell; the same cells are in the table."
+    "A grid with a row for each failure, a column for each placement, and the worst outcome in each cell; the same cells are in the table."
 )
 FAILURE, SHORTEST = T("failure"), T("shortest path")
 PLACES: Final = {"first": T("half first"), "middle": T("half in the middle"), "last": T("half last")}
@@ -29,12 +29,12 @@ MARKS: Final[dict[Outcome, tuple[str, str]]] = {
     "row_without_message": ("✗ R", "#f6d78f"),
     "message_without_row": ("✗ M", "#f0b18a"),
 }
-"""Mark and colour of an outcome: the mark says it without the colour. Tints of the palette, on which dark text reads."""
+"""Mark and colour of an outcome: the mark is enough without the colour. The tints leave dark text readable."""
 INKED: Final = "#16191d"
 
 SWITCHES: Final[dict[str, T]] = {
-    "looks_at_status": T("the application looks at the send status"),
-    "looks_at_local_state": T("it looks at the local transaction's answer"),
+    "looks_at_status": T("the application checks the send status"),
+    "looks_at_local_state": T("it checks the local transaction's answer"),
     "log_joins_outer": T("the log row joins the outer transaction (middle)"),
     "producer_returns": T("after a crash the producer comes back"),
     "copies_apart": T("an answer ends only the copy it names, as brokers do"),
@@ -48,7 +48,7 @@ CHOICES: Final[dict[str, tuple[T, list[str]]]] = {
 
 
 def what_if(given: Assumptions | None = None, lang: Lang = "en") -> Chart:
-    """Chart the worst outcome of each placement and failure, computed now by `kit.rocketmq.placement` under these assumptions."""
+    """Chart the worst outcome of each placement and failure, computed by `kit.rocketmq.placement` under these assumptions."""
     rows = placement.table(given)
     failures = list(dict.fromkeys(row["failure"] for row in rows))
     cells = {(row["placement"], row["failure"]): row for row in rows}
@@ -96,7 +96,7 @@ def _shortest(row: dict[str, Any], lang: Lang) -> str:
 
 
 def explore(lang: Lang = "en", interactive: bool = True) -> Any:
-    """Return the placements as a what-if with a switch for each assumption; the plain chart where there is no interaction."""
+    """Return the placements as a what-if with a switch for each assumption; without interaction the plain chart."""
     if not interactive:
         return what_if(lang=lang)
     import ipywidgets

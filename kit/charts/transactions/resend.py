@@ -22,19 +22,19 @@ UNITS: Final = {"chars": T("characters"), "bytes": T("bytes")}
 REFUSED = T("Is the send-back refused for its name?")
 KEPT = T("Does the copy that the client sends instead keep TRAN_MSG?")
 FATE = T("What becomes of the message?")
-YES, NO, NOT_ASKED = T("yes"), T("no"), T("not asked: the send-back is stored")
+YES, NO, NOT_ASKED = T("yes"), T("no"), T("does not apply: the send-back is stored")
 FATES: Final[dict[str, T]] = {
     "delivered": T("It comes back to the consumer as a retry."),
     "memory": T("It is refused like the send-back; the consumer retries it in its own memory, and nothing is stored."),
-    "carousel": T("It goes round between schedule and half topic, and each commit doubles it."),
+    "carousel": T("It circulates between the schedule topic and the half topic, and each commit doubles it."),
     "stored prepared, never consumed": T("It is stored as a prepared message and never consumed."),
-    "dropped when the delay expires": T("It is dropped when its delay is over."),
+    "dropped when the delay expires": T("It is dropped when its delay expires."),
 }
 GROUP, CLIENT, BROKER = T("consumer group"), T("client"), T("broker")
 
 
 def fate(group: str, client: str, broker: str) -> str:
-    """Return what becomes of a retry, a key of `FATES`. Raise `ValueError` for what is no version."""
+    """Return what becomes of a retry, a key of `FATES`. Raise `ValueError` for an invalid version."""
     if not topic_too_long(names.RETRY_PREFIX + group, Version.parse(broker)):
         return "delivered"
     if rule("fallbackClearsTranMsg", Version.parse(client)):
@@ -43,7 +43,7 @@ def fate(group: str, client: str, broker: str) -> str:
 
 
 def what_if(group: str, client: str, broker: str, lang: Lang = "en") -> Table:
-    """Show step by step what becomes of a retry. Raise `ValueError` for what is no version."""
+    """Show step by step what becomes of a retry. Raise `ValueError` for an invalid version."""
     ends = fate(group, client, broker)
     topic, release = names.RETRY_PREFIX + group, Version.parse(broker)
     unit = str(rule("brokerTopicUnit", release))
@@ -63,7 +63,7 @@ def what_if(group: str, client: str, broker: str, lang: Lang = "en") -> Table:
 
 
 def explore(group: str, client: str, broker: str, interactive: bool = True, lang: Lang = "en") -> Any:
-    """Return `what_if` with a field for each of its arguments; the plain table where there is no interaction."""
+    """Return `what_if` with a field for each of its arguments; without interaction the plain table."""
     if not interactive:
         return what_if(group, client, broker, lang)
     from ipywidgets import Layout, Text

@@ -1,4 +1,4 @@
-"""Charts of transactions: the accounting as a flow, timelines grouped by path, one order told step by step."""
+"""Charts of transactions: the accounting as a flow, timelines grouped by path, one order step by step."""
 
 from __future__ import annotations
 
@@ -8,15 +8,29 @@ import attrs
 import pandas as pd
 import plotly.graph_objects as go
 
-from kit.charts import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, Chart, Table, common, escape, figure
+from kit.charts import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILLION,
+    Chart,
+    Table,
+    common,
+    escape,
+    figure,
+    segments,
+)
 from kit.i18n import Lang, T
 
 ACCOUNT = T("Every transaction accounted for")
 ACCOUNT_READING = T(
-    "Of {total} transactions {committed} were committed, {rolled_back} rolled back, {discarded} discarded, {pending} are open; "
+    "Of {total} transactions {committed} were committed, {rolled_back} rolled back and {discarded} discarded; {pending} are open. "
     "{checked} had been checked."
 )
-NOTHING = T("This evidence holds no transaction.")
+NOTHING = T("This evidence contains no transaction.")
 NODES: Final = {
     "half": T("half message"),
     "answer COMMIT": T("answered COMMIT"),
@@ -34,7 +48,7 @@ NODES: Final = {
     "retried": T("consumed after retries"),
 }
 
-TIMES = T("Transactions from their half message on, by path")
+TIMES = T("Transactions from their half message onwards, by path")
 TIMES_READING = T(
     "Transactions: {transactions}; different paths: {paths}. The longest took {seconds} s from its half message to its last record."
 )
@@ -113,18 +127,14 @@ def accounting(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     named = frame.assign(
         **{side: [NODES[n].render(lang) if n in NODES else n for n in frame[side]] for side in ("source", "target")}
     )
-    chart = common.flow(named, lang)
     if frame.empty:
-        return attrs.evolve(chart, reading=NOTHING, alt=NOTHING, title=ACCOUNT)
+        return attrs.evolve(common.flow(named, lang, ACCOUNT, NOTHING), alt=NOTHING)
     into = frame.groupby("target")["count"].sum()
     total = int(frame.loc[frame["source"] == "half", "count"].sum())
     said = {state: int(into.get(state, 0)) for state in ("rolled_back", "discarded", "pending")}
     committed = int(into.get("committed", 0) + into.get("committed twice", 0))
-    reading = ACCOUNT_READING.say(total=total, committed=committed, checked=int(into.get("check", 0)), **said).render(
-        lang
-    )
-    floor = common.FLOW_FLOOR.render(lang)
-    return attrs.evolve(chart, reading=f"{reading} {floor}" if floor in chart.reading else reading, title=ACCOUNT)
+    reading = ACCOUNT_READING.say(total=total, committed=committed, checked=int(into.get("check", 0)), **said)
+    return common.flow(named, lang, ACCOUNT, reading)
 
 
 def timelines(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
@@ -143,11 +153,10 @@ def timelines(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     lanes = {key: n for n, key in enumerate(shown["uniq_key"].drop_duplicates())}
     first = shown.drop_duplicates("uniq_key")
     labels = [escape(k if isinstance(k, str) else u, 24) for k, u in zip(first["key"], first["uniq_key"], strict=True)]
-    # Lines are no categories: two transactions may have the same business key.
+    # Lines are not categories: two transactions may have the same business key.
     traces: list[Any] = []
     ends = shown.groupby("uniq_key")["seconds"].agg(["min", "max"])
-    x = [v for key in lanes for v in (ends.loc[key, "min"], ends.loc[key, "max"], None)]
-    y = [v for n in lanes.values() for v in (n, n, None)]
+    x, y = segments((ends.loc[key, "min"], n, ends.loc[key, "max"], n) for key, n in lanes.items())
     traces.append(
         go.Scatter(
             x=x, y=y, mode="lines", line={"color": GREY, "width": 1}, opacity=0.5, hoverinfo="skip", showlegend=False
@@ -174,7 +183,7 @@ def timelines(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         )
     chart = figure(*traces, height=200 + 20 * len(lanes))
     chart.update_yaxes(tickvals=list(lanes.values()), ticktext=labels, autorange="reversed", tickfont={"size": 11})
-    # Room at the right for the names of the paths.
+    # Space on the right for the names of the paths.
     chart.update_xaxes(
         title=AFTER.render(lang),
         range=[-0.02 * float(shown["seconds"].max() or 1), 1.45 * float(shown["seconds"].max() or 1)],
@@ -206,7 +215,7 @@ def _bands(chart: go.Figure, first: pd.DataFrame, lanes: dict[str, int]) -> None
 
 
 def wrong(frame: pd.DataFrame, lang: Lang = "en") -> Table:
-    """Show the inconsistent keys with cause and repair. `frame`: that of `kit.analysis.transactions.reconcile.inconsistent`."""
+    """Show the inconsistent keys with cause and repair. `frame`: from `kit.analysis.transactions.reconcile.inconsistent`."""
     said = [CAUSES[c].render(lang) if c in CAUSES else c for c in frame["cause"]]
     shown = pd.DataFrame(
         {
@@ -226,13 +235,13 @@ def wrong(frame: pd.DataFrame, lang: Lang = "en") -> Table:
 
 
 def taken(frame: pd.DataFrame, lang: Lang = "en") -> Table:
-    """Show the paths with their counts. `frame`: that of `kit.analysis.transactions.paths.paths`."""
+    """Show the paths with their counts. `frame`: from `kit.analysis.transactions.paths.paths`."""
     heads = {"path": PATH, "producer_group": GROUP, "transactions": COUNT}
     return Table(frame[list(heads)], TAKEN, heads, lang)
 
 
 def in_force(frame: pd.DataFrame, lang: Lang = "en") -> Table:
-    """Show the limits and where they are known from. `frame`: that of `kit.analysis.sizes.limits.table`."""
+    """Show the limits and their sources. `frame`: from `kit.analysis.sizes.limits.table`."""
     shown = frame[["limit", "value", "unit"]].copy()
     shown["known"] = [
         f"{row['where']}:{row['line']}"
@@ -245,7 +254,7 @@ def in_force(frame: pd.DataFrame, lang: Lang = "en") -> Table:
 
 
 def story(timeline: pd.DataFrame, wrong: pd.DataFrame, lang: Lang = "en") -> Table:
-    """Tell one inconsistent transaction, the first of `wrong` that the timeline holds: its records, answers, row, cause and repair."""
+    """Show one inconsistent transaction, the first of `wrong` in the timeline: its records, answers, row, cause and repair."""
     known = wrong[wrong["uniq_key"].isin(timeline["uniq_key"])] if len(wrong) and len(timeline) else wrong.head(0)
     if known.empty:
         return Table(pd.DataFrame(), NOTHING, lang=lang)

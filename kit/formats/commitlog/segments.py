@@ -43,30 +43,29 @@ def examine(file: str, path: str, base: int | None = None) -> File:
 
 def spans(
     file: File, start: int, stop: int
-) -> Iterator[tuple[records.Bytes, np.ndarray, np.ndarray, np.ndarray, list[tuple[int, int, str]]]]:
-    """Walk one range of a file; yield (bytes, record starts, sizes, marks, gaps as (start, end, reason)) piece by
+) -> Iterator[tuple[records.Bytes, np.ndarray, np.ndarray, np.ndarray, list[tuple[int, int, str]], int]]:
+    """Walk one range of a file; yield (bytes, record starts, sizes, marks, gaps as (start, end, reason), physical offset of
+    the first byte) piece by piece. Starts count from the first byte, gaps from that of the file; bytes hold until the next
     piece.
     """
     starts, sizes = np.empty(BATCH_ROWS, np.int64), np.empty(BATCH_ROWS, np.int64)
     marks, gaps = np.empty(BATCH_ROWS, np.int32), np.empty((1024, 3), np.int64)
-    with open_raw(file.path) as stream:
-        end = min(stop + BACK, file.used)
-        buf = buffers.space(end)
-        buffers.read(stream, buf, max(0, start - BACK), end)
-        first, limit = _borders(buf, file, start, stop)
+    # One byte more: whoever begins at the first byte of a file takes it for a record's.
+    begin, end = max(0, start - BACK - 1), min(stop + BACK, file.used)
+    with open_raw(file.path) as stream, buffers.lent(end - begin) as buf:
+        buffers.read(stream, buf, begin, end, begin)
+        first, limit = _borders(buf, file, begin, start, stop)
         at = first
         while at < limit or (limit == end < file.used):
             found, lost, behind = (
                 (0, 1, at)
                 if limit == end < file.used
-                else walk.walk(
-                    buf, at, limit, file.length, file.base, file.head, BATCH_BYTES, starts, sizes, marks, gaps
-                )
+                else _walked(buf, file, begin, at, limit, starts, sizes, marks, gaps)
             )
             if lost and end < file.used:
                 # What is no record here may be one that ends further on, and who looks for the next one may have far to go.
-                end, buf = file.used, buffers.mapped(stream, file.used)
-                moved, limit = _borders(buf, file, start, stop)
+                begin, end, buf = 0, file.used, buffers.mapped(stream, file.used)
+                moved, limit = _borders(buf, file, begin, start, stop)
                 at = moved if at == first else at
                 continue
             yield (
@@ -74,23 +73,33 @@ def spans(
                 starts[:found],
                 sizes[:found],
                 marks[:found],
-                [(int(a), int(b), walk.REASONS[why]) for a, b, why in gaps[:lost]],
+                [(int(a) + begin, int(b) + begin, walk.REASONS[why]) for a, b, why in gaps[:lost]],
+                file.base + begin,
             )
             at = behind
         if stop == file.used < file.length:
             none = starts[:0]
-            yield buf, none, none, marks[:0], [(file.used, file.length, "zero_tail")]
+            yield buf, none, none, marks[:0], [(file.used, file.length, "zero_tail")], file.base + begin
 
 
-def _borders(buf: records.Bytes, file: File, start: int, stop: int) -> tuple[int, int]:
-    first, limit = (int(walk.chunk_start(buf, split, BACK, file.base, file.head)) for split in (start, stop))
+def _walked(buf: records.Bytes, file: File, begin: int, at: int, limit: int, *into: np.ndarray) -> tuple[int, int, int]:
+    """Walk on from `at` in bytes that begin at `begin` of the file; return (records, gaps, position reached)."""
+    length, base = file.length - begin, file.base + begin
+    found, lost, behind = walk.walk(buf, at - begin, limit - begin, length, base, file.head, BATCH_BYTES, *into)
+    return found, lost, behind + begin
+
+
+def _borders(buf: records.Bytes, file: File, begin: int, start: int, stop: int) -> tuple[int, int]:
+    first, limit = (
+        begin + int(walk.chunk_start(buf, split - begin, BACK, file.base + begin, file.head)) for split in (start, stop)
+    )
     return first, limit
 
 
 def messages(file: File, start: int, stop: int, wanted: Wanted) -> Iterator[pa.RecordBatch]:
     """Yield the records of one range of a file as Arrow batches."""
-    for buf, starts, sizes, marks, _ in spans(file, start, stop):
-        rows = batches.Rows(buf, starts, sizes, marks, file.base)
+    for buf, starts, sizes, marks, _, base in spans(file, start, stop):
+        rows = batches.Rows(buf, starts, sizes, marks, base)
         rows.keep(wanted)
         if len(rows):
             yield from batches.batch(rows, wanted, file.file)
@@ -99,7 +108,7 @@ def messages(file: File, start: int, stop: int, wanted: Wanted) -> Iterator[pa.R
 def skipped(file: File, start: int, stop: int) -> Iterator[pa.RecordBatch]:
     """Yield the ranges of a file that are no records, adjacent ones of one reason as one."""
     merged: list[tuple[int, int, str]] = []
-    for *_, gaps in spans(file, start, stop):
+    for *_, gaps, _ in spans(file, start, stop):
         for gap in gaps:
             if merged and merged[-1][1] == gap[0] and merged[-1][2] == gap[2]:
                 merged[-1] = (merged[-1][0], gap[1], gap[2])

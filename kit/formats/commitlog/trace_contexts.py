@@ -102,8 +102,8 @@ def traced(rows: batches.Rows, topics: frozenset[str]) -> np.ndarray:
 
 def trace_rows(file: File, start: int, stop: int, topics: frozenset[str]) -> Iterator[pa.RecordBatch]:
     """Yield the trace contexts in one range of a commit log file."""
-    for buf, starts, sizes, marks, _ in segments.spans(file, start, stop):
-        rows = batches.Rows(buf, starts, sizes, marks, file.base)
+    for buf, starts, sizes, marks, _, base in segments.spans(file, start, stop):
+        rows = batches.Rows(buf, starts, sizes, marks, base)
         rows.select(traced(rows, topics))
         out: list[dict[str, Any]] = []
         for row in range(len(rows)):

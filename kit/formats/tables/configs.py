@@ -135,17 +135,8 @@ def configs(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[d
         for subject, entry in table.items() if isinstance(table, dict) else ():
             start = at = max(start, lines.find(subject, start))
             for attribute, value in entry.items() if isinstance(entry, dict) else (("value", entry),):
-                rows.append(
-                    _config(
-                        file,
-                        lines.of(max(at, lines.find(attribute, at))),
-                        name,
-                        subject,
-                        attribute,
-                        _text(value),
-                        backup,
-                    )
-                )
+                line = lines.of(max(at, lines.find(attribute, at)))
+                rows.append(_config(file, line, name, subject, attribute, _text(value), backup))
     for topic, entry in (whole.get("filterDataByTopic") or {}).items():
         for group, filtered in (entry.get("groupFilterData") or {}).items():
             at = lines.of(lines.find(group, lines.find(topic)))
@@ -160,15 +151,7 @@ def configs(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[d
 def _config(
     file: str, line: int, origin: str, subject: str | None, name: str, value: str | None, backup: bool
 ) -> dict[str, Any]:
-    return {
-        "file": file,
-        "line": line,
-        "origin": origin,
-        "subject": subject,
-        "name": name,
-        "value": value,
-        "backup": backup,
-    }
+    return dict(zip(CONFIGS.names, (file, line, origin, subject, name, value, backup), strict=True))
 
 
 def _text(value: Any) -> str | None:
@@ -226,16 +209,7 @@ def _offset(
     backup: bool,
     line: int | None = None,
 ) -> dict[str, Any]:
-    return {
-        "file": file,
-        "kind": kind,
-        "topic": topic,
-        "group": group,
-        "queue_id": queue,
-        "value": value,
-        "backup": backup,
-        "line": line,
-    }
+    return dict(zip(OFFSETS.names[:-1], (file, kind, topic, group, queue, value, backup, line), strict=True))
 
 
 DUMPED: Final = r"^[a-z]\w{2,60}=[^ ]?"

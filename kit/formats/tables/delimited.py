@@ -37,17 +37,12 @@ class Dialect:
     width: int
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "delimiter": self.delimiter,
-            "encoding": self.encoding,
-            "header": None if self.header is None else list(self.header),
-            "width": self.width,
-        }
+        return attrs.asdict(self)
 
     @classmethod
     def of(cls, said: dict[str, Any]) -> Dialect:
         header = said["header"]
-        return cls(said["delimiter"], said["encoding"], None if header is None else tuple(header), said["width"])
+        return cls(**{**said, "header": None if header is None else tuple(header)})
 
 
 def encoding(head: bytes) -> str | None:

@@ -68,45 +68,29 @@ def read(files: Iterable[tuple[str, str]]) -> pa.Table:
 
 
 def parse(text: str) -> Iterator[dict[str, str | int | None]]:
-    """Yield the rows of one output, without `file`."""
+    """Yield the rows of one output, without `file` and what they do not say."""
     interface = None
     for number, raw in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
         line = raw.rstrip("\r ")
         if named := _INTERFACE.match(line) or _IFCONFIG.match(line):
             interface = named["name"]
         elif brief := _BRIEF.match(line):
+            name = brief["name"].partition("@")[0]
             for part in brief["rest"].split():
-                address, _, bits = part.partition("/")
-                yield _row(
-                    number,
-                    "addresses",
-                    brief["name"].partition("@")[0],
-                    address,
-                    int(bits) if bits.isdecimal() else None,
-                )
+                address, _, digits = part.partition("/")
+                prefix = int(digits) if digits.isdecimal() else None
+                yield {"line": number, "origin": "addresses", "interface": name, "address": address, "prefix": prefix}
         elif interface and (inet := _INET.match(line)):
             bits = int(inet["prefix"]) if inet["prefix"] else _bits(inet["mask"])
-            yield _row(number, "addresses", interface, inet["address"], bits)
+            own = {"interface": interface, "address": inet["address"], "prefix": bits}
+            yield {"line": number, "origin": "addresses", **own}
         elif socket := _SOCKET.match(line):
             address, port = _split(socket["local"])
             state = (socket["state"] or socket["late"] or "").replace("ESTABLISHED", "ESTAB") or None
-            row = _row(number, "sockets", None, address, None)
-            yield {
-                **row,
-                "port": port,
-                "peer": socket["peer"],
-                "state": state,
-                "process": socket["process"].strip() or None,
-            }
+            ends = {"address": address, "port": port, "peer": socket["peer"], "state": state}
+            yield {"line": number, "origin": "sockets", **ends, "process": socket["process"].strip() or None}
         elif process := _PROCESS.search(line):
-            yield {**_row(number, "processes", None, None, None), "process": process["main"].rpartition(".")[2]}
-
-
-def _row(
-    line: int, origin: str, interface: str | None, address: str | None, prefix: int | None
-) -> dict[str, str | int | None]:
-    row: dict[str, str | int | None] = dict.fromkeys(SCHEMA.names[1:])
-    return {**row, "line": line, "origin": origin, "interface": interface, "address": address, "prefix": prefix}
+            yield {"line": number, "origin": "processes", "process": process["main"].rpartition(".")[2]}
 
 
 def _split(socket: str) -> tuple[str, int | None]:

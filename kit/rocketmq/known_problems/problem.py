@@ -35,6 +35,7 @@ class Problem:
     Its sentences are given as plain English, without `T`. `texts` are pieces of log lines, answers or exceptions, or one such piece; `{}` stands for a printed
     value. `classes` are `module/Class` whose remaining WARN and ERROR lines belong here as well. `verdict`: what seeing a text shows (None: routine, explained but never reported); it is reported from `least` entries on
     that span at least `lasts` seconds. `unless`: a regular expression of entries that are normal. `cause`: the cause module that judges these texts.
+    `normal_with`: a known text that is printed beside each entry that is normal: so many entries do not count.
     `passing`: known texts of `kit.rocketmq.log_events.passing`; it is reported where one of these goes on, whatever `cause` says.
     `since`, `until`: first and last release with the fault ("" = no bound known); `fixed`: by which change. `printed`: where, for texts of no RocketMQ class.
     """
@@ -54,6 +55,7 @@ class Problem:
     least: int = 1
     lasts: float = 0.0
     unless: str = ""
+    normal_with: str = ""
     cause: str = ""
     passing: tuple[str, ...] = ()
     since: str = ""

@@ -51,7 +51,8 @@ NOISE: Final[tuple[Noise, ...]] = (
     Noise("half-pull-nothing", _READ_ALL, "broker/transaction/queue/TransactionalMessageBridge.getMessage"),
     Noise("half-miss", _READ_ALL, "broker/transaction/queue/TransactionalMessageServiceImpl.check"),
     # Housekeeping.
-    Noise("disk-reclaim", T("the ordinary clean-up of old files; a ratio of -1.0 is a DLedger broker, which has no commitlog folder"), "store/DefaultMessageStore.CleanCommitLogService"),
+    Noise("disk-reclaim", T("the ordinary clean-up of old files above diskMaxUsedSpaceRatio"), "store/DefaultMessageStore.CleanCommitLogService"),
+    Noise("commitlog-folder-missing", T("there is no commitlog folder to measure: the broker never stored a message, or it is a DLedger broker"), "store/DefaultMessageStore.CleanCommitLogService"),
     Noise("files-clean-up", T("the ordinary clean-up of old files looks whether there are any"),
           "store/DefaultMessageStore.CleanCommitLogService"),
     Noise("buffer-position-invalid", T("somebody asked for brokerStatus while the first commitlog file was not full"),

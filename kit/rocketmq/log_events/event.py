@@ -9,21 +9,29 @@ from typing import Final
 import attrs
 
 
+def _needles(value: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else value
+
+
+def _sources(value: str) -> tuple[str, ...]:
+    return tuple(value.split())
+
+
 @attrs.define(frozen=True, slots=False)
 class Event:
     """A text that RocketMQ prints (or puts into an exception that others print).
 
-    `needles` are literal texts; an entry holds the event when one of them is in it. `pattern` takes the values out of it: a regular expression with
-    `(?P<name>…)` groups and nothing that Java's and Python's dialects read differently. `sources` are the logs it normally stands in, `level` as in
-    the shipped versions, `since`/`until` the first and last release with this wording ("" = 4.3.0 / 5.3.3), `harmless` whether it is normal in a
-    healthy system (None: depends on how often and beside what). Where a needle alone would say too much, `confirm` must be found in the entry as
-    well.
+    `needles` are literal texts (one may stand alone); an entry holds the event when one of them is in it. `pattern` takes the values out of it: a
+    regular expression with `(?P<name>…)` groups and nothing that Java's and Python's dialects read differently. `sources` are the logs it normally
+    stands in (given with blanks between them), `level` as in the shipped versions, `since`/`until` the first and last release with this wording
+    ("" = 4.3.0 / 5.3.3), `harmless` whether it is normal in a healthy system (None: depends on how often and beside what). Where a needle alone
+    would say too much, `confirm` must be found in the entry as well.
     """
 
     slug: str
-    needles: tuple[str, ...]
+    needles: tuple[str, ...] = attrs.field(converter=_needles)
     pattern: str
-    sources: tuple[str, ...]
+    sources: tuple[str, ...] = attrs.field(converter=_sources)
     level: str
     reference: str
     example: str
@@ -45,26 +53,6 @@ class Event:
     @cached_property
     def compiled(self) -> re.Pattern[str]:
         return re.compile(self.pattern)
-
-
-def event(
-    slug: str, needles: str | tuple[str, ...], pattern: str, sources: str, level: str, reference: str, example: str, *,
-    since: str = "", until: str = "", harmless: bool | None = False, confirm: str = "",
-) -> Event:  # fmt: skip
-    """Return an `Event`; one needle may stand alone and `sources` is a list with blanks."""
-    return Event(
-        slug,
-        (needles,) if isinstance(needles, str) else needles,
-        pattern,
-        tuple(sources.split()),
-        level,
-        reference,
-        example,
-        since,
-        until,
-        harmless,
-        confirm,
-    )
 
 
 HEADER: Final = (

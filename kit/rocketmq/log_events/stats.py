@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from kit.rocketmq.log_events.event import Event, event
+from kit.rocketmq.log_events.event import Event
 
 _KEY = r"\[(?P<queue_id>\d+)@(?P<topic>[^@\]]*)@(?P<group>[^\]]*)\]"
 
 EVENTS: Final[tuple[Event, ...]] = (
-    event("group-falls-behind", "[GROUP_GET_FALL_TIME] [", rf"\[GROUP_GET_FALL_TIME\] {_KEY} Stats Every 5 Minutes, Value: (?P<behind_ms>\d+)", "stats", "INFO", "store/stats/BrokerStatsManager.recordDiskFallBehindTime",
+    Event("group-falls-behind", "[GROUP_GET_FALL_TIME] [", rf"\[GROUP_GET_FALL_TIME\] {_KEY} Stats Every 5 Minutes, Value: (?P<behind_ms>\d+)", "stats", "INFO", "store/stats/BrokerStatsManager.recordDiskFallBehindTime",
           "[GROUP_GET_FALL_TIME] [2@orders@points] Stats Every 5 Minutes, Value: 402177", harmless=None),
-    event("group-bytes-behind", "[GROUP_GET_FALL_SIZE] [", rf"\[GROUP_GET_FALL_SIZE\] {_KEY} Stats Every 5 Minutes, Value: (?P<behind_bytes>\d+)", "stats", "INFO", "store/stats/BrokerStatsManager.recordDiskFallBehindSize",
+    Event("group-bytes-behind", "[GROUP_GET_FALL_SIZE] [", rf"\[GROUP_GET_FALL_SIZE\] {_KEY} Stats Every 5 Minutes, Value: (?P<behind_bytes>\d+)", "stats", "INFO", "store/stats/BrokerStatsManager.recordDiskFallBehindSize",
           "[GROUP_GET_FALL_SIZE] [2@orders@points] Stats Every 5 Minutes, Value: 43520", harmless=None),
 )  # fmt: skip

@@ -35,7 +35,7 @@ root 411 1 0 10:00 ? 00:01 /usr/bin/java -cp x org.apache.rocketmq.broker.Broker
 
 
 def rows(text: str, *names: str) -> list[tuple[Any, ...]]:
-    return [tuple(row[name] for name in names) for row in host_network.parse(text)]
+    return [tuple(row.get(name) for name in names) for row in host_network.parse(text)]
 
 
 def test_addresses() -> None:

@@ -29,25 +29,25 @@ if TYPE_CHECKING:
 SLUG = "dead-letter"
 KIND: Kind = "neighbour"
 
-TITLE = T("A consumer group gave messages up")
-SUMMARY = T("{count} {count:message lies|messages lie} in dead letter topics ({groups}); nobody consumes them there.")
+TITLE = T("A consumer group stopped retrying messages")
+SUMMARY = T("{count} {count:message is|messages are} in dead letter topics ({groups}); nobody consumes them there.")
 SUMMARY_LOG = T("The broker moved {count} {count:message|messages} to dead letter topics.")
-NONE = T("No message lies in a dead letter topic.")
-IN_DLQ = T("{records} {records:record|records} of {count} messages lie in dead letter topics: {groups}.")
-LOGGED = T("The broker's log says that {count} {count:message was|messages were} moved to a dead letter topic.")
-LIES_IN = T("A message lies in a dead letter topic.")
+NONE = T("No message is in a dead letter topic.")
+IN_DLQ = T("{records} {records:record|records} of {count} messages are in dead letter topics: {groups}.")
+LOGGED = T("According to its log the broker moved {count} {count:message|messages} to a dead letter topic.")
+LIES_IN = T("A message is in a dead letter topic.")
 ON_THE_WAY = T("{count} more messages wait for a delay on their way to a dead letter topic.")
 NONE_WAITS = T("Messages wait for a delay on their way to a dead letter topic.")
 NO_FAILURE = T("The consumer's log shows its listener failing.")
 FAILED = T("The consumer's log shows its listener failing ({count} {count:line|lines}).")
 WANT_STORE = T("dead letters are records of %DLQ% + group")
 WANT_CLIENT = T("its `consumeMessage exception` says why the messages failed")
-ACTION = T("Find out why the listener fails, repair it, then send the dead letters again.")
+ACTION = T("Find out why the listener fails, fix it, then send the dead letters again.")
 WHY = T("Nothing consumes a dead letter topic: these {count} messages stay unhandled.")
 RISK = T(
-    "The topic is created write-only before 4.9.2 (set perm 6 to read it); messages sent again must be handled idempotently."
+    "Before 4.9.2 the topic is created write-only (set perm 6 to read it); messages sent again must be handled idempotently."
 )
-VERIFY = T("The dead letter topic stops growing, and the business rows of these keys are there.")
+VERIFY = T("The dead letter topic stops growing, and the business rows of these keys exist.")
 
 _LETTERS = ds.field("stage") == record_stage.DLQ
 _WAITS = (ds.field("stage") == record_stage.SCHEDULE) & pc.starts_with(
@@ -57,7 +57,7 @@ _WAITS = (ds.field("stage") == record_stage.SCHEDULE) & pc.starts_with(
 
 LOOKS_LIKE = (
     ("send-back-refused", T("the message never reaches a retry topic: it stays in the consumer's memory")),
-    ("dlq-unreadable", T("the messages are there; the topic lacks the read bit")),
+    ("dlq-unreadable", T("the messages are stored; the topic lacks the read bit")),
     (
         "check-unknown-until-discard",
         T("discarded by the broker's checks, in TRANS_CHECK_MAX_TIME_TOPIC, before any consumer saw it"),
@@ -65,11 +65,11 @@ LOOKS_LIKE = (
 )
 
 STOP: Final = T(
-    "In the listener, stop at an attempt of your own choosing: from getReconsumeTimes() = N on, store the message aside, raise an alarm and answer CONSUME_SUCCESS; or alarm on new records in the dead letter topic."
+    "In the listener, stop after a number of attempts that you choose: from getReconsumeTimes() = N on, store the message elsewhere, raise an alarm and return CONSUME_SUCCESS; or raise an alarm on new records in the dead letter topic."
 )
-STOP_WHY: Final = T("Somebody hears of it after minutes, not after the 16th attempt some five hours later.")
+STOP_WHY: Final = T("Somebody is alerted after minutes, not after the 16th attempt some five hours later.")
 STOP_RISK: Final = T(
-    "What is stored aside is not processed until somebody does it; N below the length of an ordinary outage raises false alarms."
+    "Messages stored elsewhere are not processed until somebody does it; an N that an ordinary outage reaches raises false alarms."
 )
 STOP_VERIFY: Final = T(
     "Let one message fail on a test group: the alarm comes at attempt N, and no dead letter follows."
@@ -85,7 +85,7 @@ ALERTS: Final = (
 
 
 def examine(case: Case) -> Finding:
-    """Say which messages were dead-lettered, by which group."""
+    """Report which messages were dead-lettered, by which group."""
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     store = case.has("messages")
     groups = _by_group(case) if store else None
@@ -140,7 +140,7 @@ def examine(case: Case) -> Finding:
 
 
 def _by_group(case: Case) -> pd.DataFrame:
-    """Count dead letters by group, and what waits for a delay in front of a dead letter topic (`waiting`: more than have arrived)."""
+    """Count dead letters by group, and records that wait for a delay before a dead letter topic (`waiting`: more than have arrived)."""
     columns = ("consumer_group", "stage", "uniq_key", "offset_msg_id", "reconsume_times", "store_timestamp")
     where = _LETTERS | _WAITS
     letters = scan.records(case, columns, where).to_pandas().astype({"consumer_group": object, "stage": object})
@@ -187,7 +187,7 @@ def _listed(case: Case) -> pd.DataFrame:
 
 
 def _on_the_way(case: Case) -> Step:
-    """Return that messages wait for a delay in front of a dead letter topic, where brokers before 4.9.2 send them."""
+    """Return the step that messages wait for a delay before a dead letter topic, as with brokers before 4.9.2."""
     same = ["uniq_key", "consumer_group"]
     keyed = ds.field("uniq_key").is_valid()
     late = scan.frame(scan.records(case, (*same, "file", "physical_offset", "store_timestamp"), _WAITS & keyed))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow.dataset as ds
 
+from kit.case import datasets
 from kit.causes import collect_next
 from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding
 from kit.formats.values import integer
@@ -23,30 +24,28 @@ if TYPE_CHECKING:
 SLUG = "dlq-unreadable"
 KIND: Kind = "hazard"
 
-TITLE = T("Dead letters that nobody can read")
-SUMMARY = T("{count} dead letter topics are write-only ({topics}): a consumer that wants to handle them gets nothing.")
+TITLE = T("Nobody can read the dead letters")
+SUMMARY = T("{count} dead letter topics are write-only ({topics}): a consumer that subscribes to them gets nothing.")
 NONE = T("Every dead letter topic of this evidence can be read.")
-UNREADABLE = T("{count} %DLQ% topics have a permission without read: {topics}.")
-READABLE = T("A %DLQ% topic has a permission without read.")
+UNREADABLE = T("{count} %DLQ% topics lack the read permission: {topics}.")
+READABLE = T("A %DLQ% topic lacks the read permission.")
 WANT = T("topics.json holds the permission of every topic")
 COMMAND: Final = "mqadmin updateTopicPerm -n NAMESRV:9876 -b BROKER:10911"
 ACTION = T("`{command} -t {topic} -p 6`")
 WHY = T("With permission 6 the dead letters can be consumed and queried; 4.9.2 and later create them so.")
-RISK = T("A consumer of the topic begins at its own offset: set it first.")
+RISK = T("A consumer of the topic starts at its own offset: set it first.")
 VERIFY = T("topics.json shows perm 6 and a consumer of the topic receives.")
 
-LOOKS_LIKE = (("dead-letter", T("there are dead letters; whether they can be read is another matter")),)
+LOOKS_LIKE = (("dead-letter", T("there are dead letters; whether they can be read is another question")),)
 
-FIGURES: Final = {"unreadable_dlq_topics": Figure(T("dead letter topics nobody can read"))}
+FIGURES: Final = {"unreadable_dlq_topics": Figure(T("dead letter topics that nobody can read"))}
 
 
 def examine(case: Case) -> Finding:
-    """Say which dead letter topics lack the permission to read."""
+    """Report which dead letter topics lack the read permission."""
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     wanted = (ds.field("origin") == "topics") & (ds.field("name") == "perm") & ~ds.field("backup")
-    rows: list[dict[str, Any]] = (
-        ds.dataset(case.folder("configs"), format="parquet").to_table(filter=wanted).to_pylist()
-    )
+    rows = datasets.rows(case, "configs", where=wanted)
     shut = closed(rows)
     topics = list(dict.fromkeys(row["subject"] for row in shut))
     if shut:
@@ -66,7 +65,7 @@ def examine(case: Case) -> Finding:
 
 
 def closed(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the rows of `configs` that take the read permission from a dead letter topic, in order of topic, file and line."""
+    """Return the rows of `configs` that give a dead letter topic no read permission, ordered by topic, file and line."""
     perms = [
         r
         for r in rows

@@ -1,6 +1,6 @@
 """retry-lost: a consumer's own re-send of a transactional message was accepted, and no consumer will ever get it.
 
-Deciding step: the broker dropped such a message when its delay was over (`[BUG] the real topic of schedule msg is …`, 4.6.1 and later), or a %RETRY%
+Deciding step: the broker dropped such a message when it was due (`[BUG] the real topic of schedule msg is …`, 4.6.1 and later), or a %RETRY%
 record is in the store as PREPARED, which has no consume queue unit (4.6.1, 5.x). The client is older than 4.6.1 and kept TRAN_MSG. Source:
 client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack, store/schedule/ScheduleMessageService, broker/util/HookUtils (reference §4.8).
 """
@@ -29,25 +29,25 @@ KIND: Kind = "neighbour"
 TITLE = T("Retries were accepted and lost")
 NONE = T("No retry was accepted and lost.")
 SUMMARY = T(
-    "{dropped} retries were dropped when their delay was over, {prepared} are stored where no consumer reads them; the consumers saw no error."
+    "{dropped} retries were dropped when due, {prepared} are stored where no consumer reads them; the consumers saw no error."
 )
 LOST = T(
     "Retries of transactional messages were dropped when due ({dropped} {dropped:line|lines}) or stored as PREPARED in a retry topic ({prepared} {prepared:record|records})."
 )
-WANT_LOG = T("`[BUG] the real topic of schedule msg` names what was dropped")
+WANT_LOG = T("`[BUG] the real topic of schedule msg` names each dropped message")
 WANT_STORE = T("a lost retry is a %RETRY% record with sysFlag 4")
 ACTION = T("Upgrade the consumers' clients to 4.6.1 or newer.")
 WHY = T("They clear TRAN_MSG before they send a message again.")
-RISK = T("Refused send-backs are then retried in the consumer's memory only: remove the reason of the refusal as well.")
+RISK = T("Refused send-backs are then retried in the consumer's memory only: fix the reason for the refusal as well.")
 VERIFY = T("Let one message fail: its retry is consumed.")
-RESEND = T("Send the lost messages again from their first topic (RETRY_TOPIC, by UNIQ_KEY).")
-RESEND_WHY = T("Nothing else delivers them to the group that failed them.")
-RESEND_RISK = T("Groups that had consumed them get them twice.")
+RESEND = T("Send the lost messages again from their original topic (RETRY_TOPIC, by UNIQ_KEY).")
+RESEND_WHY = T("Nothing else delivers them to the group again.")
+RESEND_RISK = T("Groups that already consumed them get them twice.")
 
 _UNREAD = (ds.field("stage") == stages.RETRY) & (
     pc.bit_wise_and(ds.field("sys_flag"), names.TRANSACTION_MASK) == names.TRANSACTION_PREPARED
 )
-"""Retries stored as prepared messages, which have no entry in their queue."""
+"""Retries stored as prepared messages, which have no consume queue entry."""
 
 LOOKS_LIKE = (
     (
@@ -58,11 +58,11 @@ LOOKS_LIKE = (
         "send-back-refused",
         T("the re-send failed and the consumer knows; here it succeeded and the consumer sees no error"),
     ),
-    ("dead-letter", T("retries were used up and the message is kept; here it is nowhere a consumer looks")),
+    ("dead-letter", T("retries were used up and the message is kept; here no consumer can reach it")),
 )
 
 FIGURES: Final = {
-    "retries_dropped": Figure(T("retries dropped when their delay was over")),
+    "retries_dropped": Figure(T("retries dropped when they were due")),
     "retries_unconsumable": Figure(T("retries stored where no consumer reads them")),
 }
 
@@ -72,14 +72,14 @@ ALERTS: Final = (
 
 
 def examine(case: Case) -> Finding:
-    """Say whether retries were accepted and lost, by the broker's log or by the store."""
+    """Report whether retries were accepted and lost, by the broker's log or by the store."""
     logged, stored = case.has_source("store") or case.has_source("broker"), case.has("messages")
     dropped = refs.seen(case, "schedule-half-discard")
     count = len(scan.records(case, ("file",), _UNREAD)) if stored else 0
     said = {"dropped": dropped.count, "prepared": count}
     quoted = (*refs.quote(case, dropped, 2), *(refs.records_where(case, _UNREAD, 2) if count else ()))
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
-    # Which of the two a broker does depends on its release: only both together rule it out.
+    # Which of the two a broker does depends on its release: only the absence of both rules it out.
     finding.steps = [deciding("retries-lost", LOST.say(**said), holds(quoted, logged and stored), quoted)]
     finding.figures = {
         "retries_dropped": dropped.count if logged or dropped else None,

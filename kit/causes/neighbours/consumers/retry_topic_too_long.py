@@ -25,7 +25,7 @@ TITLE = T("The retry topic's name is too long for the broker")
 SUMMARY = T(
     "%RETRY% + group is {length} characters long ({limit} allowed): {count} {count:send-back was|send-backs were} refused."
 )
-NONE = T("No send-back was refused for the length of its retry topic.")
+NONE = T("No send-back was refused because its retry topic's name is too long.")
 LONG = T("%RETRY% + group is {length} characters long; the broker stores names up to {limit}.")
 REFUSED = T("The broker refused {count} {count:send-back|send-backs} for it.")
 NOT_LONG = T("%RETRY% + group is longer than the {limit} characters up to which the broker stores names.")
@@ -33,20 +33,22 @@ NOT_REFUSED = T("The broker refused send-backs for it.")
 WANT = T("its sendMessageBack Exception names the group and the broker's answer")
 WANT_STORE_LOG = T("`putMessage message topic length too long` names the length")
 ACTION = T("Shorten the group's name, or split its tags over several groups.")
-WHY = T("A retry topic within the limit is accepted; retries reach the consumer again.")
+WHY = T("The broker accepts a retry topic within the limit; retries reach the consumer again.")
 RISK = T("A new group starts at its own offsets: set them before switching.")
 VERIFY = T("Let one message fail: a record appears in the retry topic.")
 
 LOOKS_LIKE = (
     (
         "client-oversize-reject",
-        T("the same MESSAGE_ILLEGAL for properties that are too long: `putMessage message properties length too long`"),
+        T(
+            "the same MESSAGE_ILLEGAL, but for properties that are too long: `putMessage message properties length too long`"
+        ),
     ),
     (
         "send-back-refused",
-        T("what it leads to with clients from 4.6.1; with older ones transactional messages leak instead"),
+        T("its consequence with clients from 4.6.1 on; with older ones transactional messages leak instead"),
     ),
-    ("half-topic-blowup", T("what it leads to with clients before 4.6.1 and transactional messages")),
+    ("half-topic-blowup", T("its consequence with clients before 4.6.1 and transactional messages")),
 )
 
 FIGURES: Final = {
@@ -55,12 +57,12 @@ FIGURES: Final = {
 }
 
 ALERTS: Final = (
-    Alert("topic-too-long", T("The broker refuses messages since the name of their topic is too long, as that of a retry topic can be."), "name-too-long"),
+    Alert("topic-too-long", T("The broker refuses messages because their topic's name is too long; a retry topic's easily is."), "name-too-long"),
 )  # fmt: skip
 
 
 def examine(case: Case) -> Finding:
-    """Say whether a retry topic's name was too long, and what that refused."""
+    """Report whether a retry topic's name was too long, and the send-backs refused for it."""
     back = send_back.examine(case)
     limit = send_back.store_limit(case)
     finding = Finding(SLUG, KIND, TITLE, NONE.say())

@@ -1,6 +1,6 @@
 """schedule-blocked: the delivery of a delayed message is refused again and again, and its delay level is blocked with everything behind it.
 
-The sister of the put-back loop: a delivered copy differs from the waiting one in its topic only, so it outgrows the limit where the real topic's name
+Similar to the put-back loop: the delivered copy differs from the waiting one only in its topic, so it outgrows the limit if the real topic's name
 is longer than SCHEDULE_TOPIC_XXXX. Deciding step: the same delivery failed more than once, or was refused for its size (one failure is normal at a
 stop). Source: store/schedule/ScheduleMessageService (4.x), broker/schedule/ScheduleMessageService (5.x).
 """
@@ -37,12 +37,12 @@ _TOGETHER: Final = 100_000
 FOR_SIZE: Final = ("MESSAGE_ILLEGAL", "PROPERTIES_SIZE_EXCEEDED")
 """store/PutMessageStatus of a record that is too large."""
 AGAIN: Final = 5
-"""s between failures that name no message, so that they are not one stop of the broker; the delivery is tried again after 10 s."""
+"""Seconds between failures that name no message, above which they are not one stop of the broker; the delivery is retried after 10 s."""
 
 TITLE = T("A delay level is blocked by a message that cannot be delivered")
 NONE = T("No delivery of a delayed message failed more than once.")
 SUMMARY = T(
-    "Deliveries of delayed messages failed {count} times; levels concerned: {levels}; {waiting} {waiting:message waits|messages wait} behind."
+    "Deliveries of delayed messages failed {count} times; blocked levels: {levels}; {waiting} {waiting:message waits|messages wait} behind them."
 )
 FAILED = T(
     "The delivery of the same delayed message failed again and again: {count} failures, {for_size} of them for the size."
@@ -53,21 +53,21 @@ TOO_LARGE = T(
 )
 BEHIND = T("{waiting} {waiting:record waits|records wait} behind it in the same level.")
 WANT = T("a failed delivery names its message there")
-WANT_STORE = T("the waiting records show which cannot be delivered")
+WANT_STORE = T("the waiting records show which of them cannot be delivered")
 ACTION = T("Raise maxMessageSize by the difference of the two topic names and restart the broker.")
-WHY = T("The delivery is tried again every 10 s at the same record; as soon as it fits, the level moves on.")
-RISK = T("All messages of the level behind it are delivered at once, late.")
+WHY = T("The same record is retried every 10 s; as soon as it fits, the level moves on.")
+RISK = T("All waiting messages of the level are delivered at once, late.")
 VERIFY = T("The level's offset in delayOffset.json advances.")
 
 LOOKS_LIKE = (
     ("message-size-mismatch", T("the check thread is refused, in the half topic; here the delivery of a delay level")),
-    ("retry-lost", T("a due message is dropped with `[BUG] the real topic of schedule msg`; here it is tried again")),
+    ("retry-lost", T("a due message is dropped with `[BUG] the real topic of schedule msg`; here it is retried")),
 )
 
 FIGURES: Final = {
     "failed_deliveries": Figure(T("failed deliveries of delayed messages")),
     "blocked_levels": Figure(T("blocked delay levels")),
-    "waiting_behind": Figure(T("records waiting behind in these levels")),
+    "waiting_behind": Figure(T("records waiting in these levels")),
     "undeliverable_records": Figure(T("waiting records too large to be delivered")),
 }
 
@@ -78,7 +78,7 @@ ALERTS: Final = (
 
 
 def examine(case: Case) -> Finding:
-    """Say whether a delay level is blocked, by which record, and what waits behind it."""
+    """Report whether a delay level is blocked, by which record, and what waits behind it."""
     rows = refusals.told(case)
     failed, named = _again(rows), refusals.for_size(rows, "schedule")
     happened = bool(len(failed) or len(named))
@@ -125,7 +125,7 @@ def examine(case: Case) -> Finding:
 
 
 def _again(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the failed deliveries that are more than a stop of the broker."""
+    """Return the failed deliveries that a stop of the broker does not explain."""
     failed = rows[rows["event"] == "schedule-put-failed"]
     if failed.empty:
         return failed
@@ -140,7 +140,7 @@ def _again(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _too_large(case: Case) -> pd.DataFrame | None:
-    """Return the waiting records that the broker would refuse under their real topic (`_READ`); None where that cannot be known."""
+    """Return the waiting records that the broker would refuse under their real topic (`_READ`); None if that is not known."""
     known = in_force.limits(case)
     if not case.has("messages") or known.limit is None or known.how is None:
         return None

@@ -1,6 +1,6 @@
 """send-back-refused: the broker refuses a consumer's send-back and the client's own re-send fails too; nothing is stored, nothing leaks.
 
-Deciding steps: a send-back was refused (client log); the client could not send the message anew either, so it is retried in memory, every 5 s.
+Deciding steps: a send-back was refused (client log); the client's own re-send failed too, so the message is retried in memory, every 5 s.
 Source: client/impl/consumer/ConsumeMessageConcurrentlyService.processConsumeResult, DefaultMQPushConsumerImpl.sendMessageBack.
 """
 
@@ -23,17 +23,17 @@ LEADS_TO = ("half-topic-blowup",)
 
 TITLE = T("Refused send-backs are retried only in the consumer's memory")
 SUMMARY = T(
-    "{count} {count:send-back was|send-backs were} refused ({reason}) and {again} re-sends of the client failed as well: these messages live in the consumer's memory only."
+    "{count} {count:send-back was|send-backs were} refused ({reason}) and {again} re-sends by the client failed as well: these messages are in the consumer's memory only."
 )
 NONE = T("No send-back was refused and kept in memory only.")
 REFUSED = T("The broker refused {count} {count:send-back|send-backs}: {reason}.")
 AGAIN = T(
-    "The client's own re-send failed too ({count} {count:time|times}), so nothing was stored; it tries again every 5 s."
+    "The client's own re-send failed too ({count} {count:time|times}), so nothing was stored; the client retries every 5 s."
 )
 WANT = T("only the consumer's client log shows refused send-backs")
-ACTION = T("Remove the reason of the refusal, then restart nothing until the retries are through.")
+ACTION = T("Fix the reason for the refusal, then restart nothing until the retries have succeeded.")
 WHY = T("The messages exist in the consumer's memory and, still unacknowledged, in their queue.")
-RISK = T("A restart begins again at the last saved offset: messages after it are consumed again.")
+RISK = T("A restart continues from the last saved offset: messages after it are consumed again.")
 VERIFY = T("The client log shows no further sendMessageBack Exception and the group's offset advances.")
 
 LOOKS_LIKE = (
@@ -44,7 +44,7 @@ LOOKS_LIKE = (
 
 FIGURES: Final = {
     "refused_send_backs": Figure(T("send-backs refused by the broker")),
-    "failed_resends": Figure(T("fresh copies that failed too")),
+    "failed_resends": Figure(T("re-sends that failed too")),
 }
 
 ALERTS: Final = (
@@ -53,7 +53,7 @@ ALERTS: Final = (
 
 
 def examine(case: Case) -> Finding:
-    """Say whether refused send-backs stayed in the consumer's memory."""
+    """Report whether refused send-backs stayed in the consumer's memory."""
     back = send_back.examine(case)
     looked = case.has_source("client")
     reason = send_back.REASONS[back.reason] if back.reason else send_back.REASON_UNKNOWN

@@ -1,6 +1,6 @@
 """acl-denied: the broker's access control refuses a client: a wrong secret, an unknown user, a missing right.
 
-Deciding step: an AclException (plain ACL, 4.4.0 and later) or an authentication or authorization exception (5.3.0 and later) in any log. No secret is quoted:
+Deciding step: an AclException (plain ACL, 4.4.0 and later) or an authentication or authorization exception (5.3.0 and later) in any log. Secrets are never quoted:
 configuration files are not (reference: operators' incidents §7).
 """
 
@@ -31,12 +31,12 @@ NOT_DENIED = T("Access control refused a request.")
 REASON = T("{reason} {names} ({count} {count:line|lines})")
 IN_BROKER = T("The broker's own log holds the refusals ({count} {count:line|lines}).")
 NO_LIST = T(
-    "A consumer that is refused registers nowhere: it got no list of its group's clients ({count} {count:line|lines})."
+    "A refused consumer is not registered, so it got no list of its group's clients ({count} {count:line|lines})."
 )
 ON = T("aclEnable is true.")
 WANT_CLIENT = T("the broker's answer names the user or the resource")
 WORDS = {
-    "wrong-secret": T("signature does not fit, wrong secret of"),
+    "wrong-secret": T("invalid signature, wrong secret of"),
     "unknown-user": T("unknown user"),
     "no-right": T("no right on"),
     "other": T("refused:"),
@@ -45,14 +45,14 @@ WORDS = {
 FIXES = {
     "wrong-secret": Remedy(
         T("Give the client the secret of its account."),
-        T("The signature is made with the secret; the client retries a refusal although it cannot succeed."),
+        T("The signature is made with the secret; the client retries after a refusal although it cannot succeed."),
         T("Low."),
         T("A test send of this client answers SEND_OK."),
     ),
     "unknown-user": Remedy(
         T("Add the account to the broker's plain_acl.yml, or correct the client's accessKey."),
         T("The broker knows no account of that name."),
-        T("Low: the file is read again without a restart."),
+        T("Low: the broker reloads the file without a restart."),
         T("A test send of this client answers SEND_OK."),
     ),
     "no-right": Remedy(
@@ -60,9 +60,9 @@ FIXES = {
             "Add the missing right to the account: topicPerms topic=SUB or PUB, and the group; never admin: true for an application."
         ),
         T(
-            "A consumer without SUB is refused at its heartbeat already: it starts without an error and consumes nothing."
+            "A consumer without SUB is refused already at its heartbeat: it starts without an error and consumes nothing."
         ),
-        T("Low: the file is read again without a restart."),
+        T("Low: the broker reloads the file without a restart."),
         T("consumerConnection lists the client; its lag falls."),
     ),
 }
@@ -79,16 +79,16 @@ LOOKS_LIKE = (
 FIGURES: Final = {
     "failed_sends": Figure(T("sends that failed for it")),
     "denied": Figure(T("refusals by access control")),
-    "reasons": Figure(T("whom it refused, by reason")),
+    "reasons": Figure(T("refused clients, by reason")),
 }
 
 ALERTS: Final = (
-    Alert("access-denied", T("Access control refuses requests of a client."), "denied", least=3, within=120),
+    Alert("access-denied", T("Access control refuses a client's requests."), "denied", least=3, within=120),
 )  # fmt: skip
 
 
 def examine(case: Case) -> Finding:
-    """Say whom access control refused, and why."""
+    """Report whom access control refused, and why."""
     seen = refs.seen(case, "access-denied")
     finding = Finding(SLUG, KIND, TITLE, NONE)
     ledger = sends.ledger(case)

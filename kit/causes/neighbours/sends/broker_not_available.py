@@ -1,6 +1,6 @@
-"""broker-not-available: the broker took no messages for another reason than load: a slave, a shutdown, a missing permission.
+"""broker-not-available: the broker accepted no messages for a reason other than load: a slave, a shutdown, a missing permission.
 
-Deciding step: an answer of code 14 whose printed disk ratio is below the limit, of code 16 (no permission), or the store's own line that it takes no
+Deciding step: an answer of code 14 whose printed disk ratio is below the limit, of code 16 (no permission), or the store's own line that it accepts no
 writes (broker/processor/SendMessageProcessor, store/DefaultMessageStore.checkStoreStatus).
 """
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 SLUG = "broker-not-available"
 KIND: Kind = "neighbour"
 
-TITLE = T("The broker took no messages: slave, shutdown or permission")
-NONE = T("No broker refused messages for its role, a shutdown or a permission.")
+TITLE = T("The broker accepted no messages: slave, shutdown or permission")
+NONE = T("No broker refused messages because of its role, a shutdown or a permission.")
 SUMMARY = T(
-    "{answers} {answers:answer says|answers say} that the service is not available, {forbidden} that sending is forbidden; the store itself says so {lines} times."
+    "{answers} {answers:answer says|answers say} that the service is not available, {forbidden} that sending is forbidden; the store itself logged it {lines} times."
 )
 CLAIM = T(
     "The broker refused messages though its disk had room: not available ({answers}), forbidden ({forbidden}), not writable ({lines})."
@@ -38,23 +38,23 @@ ACTION = T(
     "Send to the master; check brokerRole, brokerPermission (6 = read and write) and whether the store was being shut down."
 )
 WHY = T("These answers are not about load; waiting longer does not help.")
-RISK = T("Opening write permission on a broker that is being drained brings traffic back to it.")
+RISK = T("Giving write permission to a broker that is being drained brings traffic back to it.")
 VERIFY = T("clusterList shows the broker as master; a test send answers SEND_OK.")
 
 LOOKS_LIKE = (
     ("disk-full", T("code 14 too, but the ratio printed is 0.90 or more")),
-    ("broker-busy", T("code 2, or 1 with [PC_SYNCHRONIZED]: passes when the load does")),
+    ("broker-busy", T("code 2, or 1 with [PC_SYNCHRONIZED]: passes with the load")),
 )
 
 FIGURES: Final = {
-    "answers": Figure(T("answers from a broker that could not take the request")),
-    "forbidden": Figure(T("answers that the topic or broker allows no such access")),
+    "answers": Figure(T("answers from a broker that could not accept the request")),
+    "forbidden": Figure(T("answers that the topic or broker does not permit the access")),
     "lines": Figure(T("lines that say so")),
 }
 
 
 def examine(case: Case) -> Finding:
-    """Say whether a broker refused messages for its role, a shutdown or a permission."""
+    """Report whether a broker refused messages because of its role, a shutdown or a permission."""
     answers, quoted = _answers(case)
     forbidden = refs.seen(case, "no-permission")
     lines, own = _store_lines(case, refused=bool(answers or forbidden))
@@ -82,7 +82,7 @@ def _answers(case: Case) -> tuple[int, tuple[Ref, ...]]:
 def _store_lines(case: Case, *, refused: bool) -> tuple[int, tuple[Ref, ...]]:
     """Return the store's own lines: a slave was asked to write, or a write came after the shutdown.
 
-    Every stop ends with reads and writes that come too late (reference §8.2): they count where somebody was refused.
+    Every stop ends with reads and writes that come too late (reference §8.2): they count only if somebody was refused.
     """
     own = scan.event(case, "store-not-writable", ("source", "events", *refs.QUOTED))
     answered = ["service-not-available" in events for events in own["events"]]

@@ -23,18 +23,18 @@ KIND: Kind = "neighbour"
 TITLE = T("Sends were refused at once for their size")
 NONE = T("No send was refused for its size.")
 SUMMARY = T(
-    "{broker} {broker:send was|sends were} refused by the broker and {client} by the client itself for their size; nothing of them is stored."
+    "{broker} {broker:send was|sends were} refused by the broker and {client} by the client itself for their size; none of them is stored."
 )
 REFUSED = T(
     "Sends were refused at once for their size: {broker} by the broker (code 13), {client} by the client before sending."
 )
-WORDS = T("The broker's answer speaks of 128k and 32k; its real limit here is {limit} bytes.")
+WORDS = T("The broker's answer mentions 128k and 32k; its real limit here is {limit} bytes.")
 WANT = T("it prints each refused send with its message")
-WANT_STORE = T("`message size exceeded` of a send thread prints size and limit")
+WANT_STORE = T("`message size exceeded` from a send thread prints size and limit")
 ACTION = T("Set the producers' maxMessageSize below what the broker stores, and split or offload larger bodies.")
-WHY = T("Both sides then agree, and the sender learns it before anything is sent.")
+WHY = T("Both sides then agree, and the sender gets the error before anything is sent.")
 RISK = T("Senders must handle the exception: the message is not stored anywhere.")
-VERIFY = T("No answer of code 13 in client logs, no `size exceeded` of a send thread in store.log.")
+VERIFY = T("No answer of code 13 in client logs, no `size exceeded` from a send thread in store.log.")
 
 LOOKS_LIKE = (
     ("message-size-mismatch", T("the send was accepted; later its put-back is refused, by the check thread")),
@@ -53,7 +53,7 @@ ALERTS: Final = (
 
 
 def examine(case: Case) -> Finding:
-    """Say how many sends were refused at once for their size, and by whom."""
+    """Report how many sends were refused at once for their size, and by whom."""
     found = refusals.rejects(case)
     happened = bool(found.by_broker or found.by_client)
     looked = found.by_broker is not None or found.by_client is not None

@@ -1,4 +1,4 @@
-"""client-timeout: a send timed out waiting for its answer, or its call ran out of time. It says nothing about storage.
+"""client-timeout: a send timed out waiting for its answer, or its call ran out of time. Whether it is stored is open.
 
 Deciding step: the client's own time-out of a send, in a log or in a send ledger (RemotingTimeoutException,
 RemotingTooMuchRequestException:
@@ -29,19 +29,19 @@ SUMMARY = T(
     "{count} {count:send|sends} ended with the client's own time-out; {stored} of them are stored nevertheless, {lost} are not."
 )
 SUMMARY_OPEN = T(
-    "{count} {count:send|sends} ended with the client's own time-out; what became of them is not in this evidence."
+    "{count} {count:send|sends} ended with the client's own time-out; whether they are stored is not in this evidence."
 )
 TIMED_OUT = T(
     "{count} {count:send|sends} ended with a time-out of the client ({attempts} {attempts:single attempt|single attempts})."
 )
-STORED_OPEN = T("Of them some are stored all the same: the answer was late, not the message.")
+STORED_OPEN = T("Some of them are stored all the same: the answer was late, not the message.")
 STORED = T("{stored} of them are stored all the same: the answer was late, not the message.")
 LATE = T("{count} {count:late answer|late answers} came after the client had given up; each names a stored record.")
 WANT = T("it prints every time-out of a send")
 ACTION = T('Treat a time-out as "unknown": look the key up or send again, with consumers that tolerate a second copy.')
 WHY_OPEN = T("A time-out of the client says nothing about storage.")
 WHY = T("{stored} of {count} timed-out sends here are stored.")
-RISK = T("A resend of what is stored makes a second copy.")
+RISK = T("Sending a stored message again makes a second copy.")
 VERIFY = T("Each business key has one effect, whatever the number of copies.")
 
 LOOKS_LIKE = (
@@ -51,7 +51,7 @@ LOOKS_LIKE = (
 
 FIGURES: Final = {
     "late_answers": Figure(T("answers that came after the client had given up")),
-    "stored": Figure(T("of them stored all the same")),
+    "stored": Figure(T("of these stored all the same")),
     "timed_out_attempts": Figure(T("single attempts that timed out")),
     "timed_out_sends": Figure(T("sends that timed out")),
 }
@@ -63,7 +63,7 @@ ALERTS: Final = (
 
 
 def examine(case: Case) -> Finding:
-    """Say how many sends timed out, and what became of them."""
+    """Report how many sends timed out, and what became of them."""
     ledger = sends.ledger(case)
     tries = (attempts.by_kind(case) or {}).get("CLIENT_TIMEOUT", 0)
     mine = ledger.of_kind("CLIENT_TIMEOUT")

@@ -1,4 +1,4 @@
-"""disk-full: the broker marked its disk full and took no more messages.
+"""disk-full: the broker marked its disk full and accepted no more messages.
 
 Deciding step: store.log marks a disk full (store/DefaultMessageStore.CleanCommitLogService), or an answer of code 14 whose printed ratio is at the
 limit (diskSpaceWarningLevelRatio, 0.90 by default; broker/processor/SendMessageProcessor).
@@ -29,15 +29,17 @@ LIMIT: Final = 0.90
 TITLE = T("The broker's disk was full")
 NONE = T("No disk was marked full.")
 SUMMARY = T(
-    "The broker marked its disk full ({marks} {marks:time|times}); {refused} {refused:answer says|answers say} it is at {ratio} or more."
+    "The broker marked its disk full ({marks} {marks:time|times}); {refused} {refused:answer prints|answers print} a ratio of {ratio} or more."
 )
 FULL = T(
     "The disk was marked full ({marks} {marks:log entry|log entries}), or answers of code 14 print a ratio of at least {limit} ({refused} {refused:entry|entries})."
 )
-WANT = T("it says when the disk was marked full")
+WANT = T("it shows when the disk was marked full")
 ACTION = T("Free space or move the store; then lower fileReservedTime or enlarge the disk.")
-WHY = T("Files are deleted only when they are old enough or the ratio is exceeded; new messages are refused meanwhile.")
-RISK = T("Deleted commitlog files take unconsumed messages with them.")
+WHY = T(
+    "Files are deleted only when they are old enough or the ratio is exceeded; until then new messages are refused."
+)
+RISK = T("Messages not yet consumed are lost with the commitlog files that hold them.")
 VERIFY = T("commitLogDiskRatio of brokerStatus falls below diskMaxUsedSpaceRatio.")
 
 LOOKS_LIKE = (
@@ -58,7 +60,7 @@ ALERTS: Final = (
 
 
 def examine(case: Case) -> Finding:
-    """Say whether a disk was full, by the broker's log or by its answers."""
+    """Report whether a disk was full, by the broker's log or by its answers."""
     marks, quoted = _marked(case)
     refused, ratio, told = _answered(case)
     happened = bool(marks or refused)
@@ -82,7 +84,7 @@ def examine(case: Case) -> Finding:
 def _marked(case: Case) -> tuple[int, tuple[Ref, ...]]:
     if not refs.seen(case, "disk-full"):
         return 0, ()
-    # "so reclaim space" is the ordinary clean-up at diskMaxUsedSpaceRatio.
+    # "so reclaim space" is the normal clean-up at diskMaxUsedSpaceRatio.
     marked = scan.event(case, "disk-full", refs.QUOTED)
     marked = marked[marked["message"].fillna("").str.contains("mark disk full", regex=False)]
     return len(marked), refs.earliest(case, marked, 2)

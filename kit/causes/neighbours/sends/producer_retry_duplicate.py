@@ -1,7 +1,7 @@
 """producer-retry-duplicate: a timed-out send was retried by the client, and more than one attempt is stored.
 
 Deciding step: originals with one UNIQ_KEY and one body more than once in one real topic, not transactional (sysFlag & 0xC = 0), born within the time
-of one call; often on two brokers, and stored at the same moment, since all attempts waited for the same standing broker (reference §7.3).
+of one call; often on two brokers, and stored at the same moment, since all attempts waited for the same stalled broker (reference §7.3).
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ KIND: Kind = "neighbour"
 TITLE = T("Sends retried by the client are stored more than once")
 NONE = T("No message of a producer is stored twice under one UNIQ_KEY.")
 SUMMARY = T(
-    "{messages} {messages:message is|messages are} stored {copies} times in all; {brokers} of them lie on more than one broker."
+    "{messages} {messages:message is|messages are} stored {copies} times in all; {brokers} of them are on more than one broker."
 )
 TWICE = T(
     "{messages} UNIQ_KEYs are stored more than once in their topic with the same body, born up to {apart} ms apart: attempts of one call."
 )
 NOT_TWICE = T("UNIQ_KEYs are stored more than once in their topic with the same body.")
 TIMED_OUT = T("The client timed out and tried again ({count} {count:attempt|attempts}).")
-WANT = T("every copy of a retried send is there")
+WANT = T("it holds every copy of a retried send")
 ACTION = T("Make consumers idempotent by business key (or UNIQ_KEY), not by the offset id.")
 WHY = T("The {messages} {messages:message has|messages have} {copies} offset ids, but one UNIQ_KEY each.")
-RISK = T("It needs a store of seen keys that outlives the retries.")
-VERIFY = T("The keys of duplicated.csv had one effect each.")
+RISK = T("It needs a store of seen keys that are kept longer than retries last.")
+VERIFY = T("Each key in duplicated.csv had one effect.")
 
 LOOKS_LIKE = (
     ("message-identity", T("one original, a retry copy with another offset id")),
@@ -49,7 +49,7 @@ FIGURES: Final = {
 
 
 def examine(case: Case) -> Finding:
-    """Say which messages a client's retry stored more than once."""
+    """Report which messages a client's retry stored more than once."""
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     known = case.has("messages")
     found = stored.repeated(case) if known else None

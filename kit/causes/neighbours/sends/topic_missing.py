@@ -1,6 +1,6 @@
 """topic-missing: clients ask for a topic that does not exist, so nothing is sent and nothing consumed.
 
-Deciding step: a send or a consumer that found no route for a topic that no broker has. The retry topic and TBW102 are asked for in every healthy start; a
+Deciding step: a send or a consumer that found no route for a topic that no broker has. Every healthy start asks for the retry topic and TBW102; a
 topic that exists and has lost its route is another fault (reference: operators' incidents §7).
 """
 
@@ -22,23 +22,23 @@ SLUG = "topic-missing"
 KIND: Kind = "neighbour"
 
 TITLE = T("A topic that clients use does not exist")
-NONE = T("No client asked for a topic that does not exist.")
+NONE = T("No client used a topic that does not exist.")
 SUMMARY = T(
-    "Topic {topic} does not exist: {sends} {sends:send|sends} failed at once, and the groups {groups} consume nothing from it."
+    "Topic {topic} does not exist: {sends} {sends:send|sends} failed at once, and groups {groups} consume nothing from it."
 )
 MISSED = T(
-    "Topic {topic} has no route and is not among the topics that exist: {sends} {sends:send was|sends were} refused by their own client, {groups} groups subscribe to it."
+    "Topic {topic} has no route and does not exist on any broker: {sends} {sends:send was|sends were} refused by their own client, {groups} groups subscribe to it."
 )
-EXISTS = T("Topic {topic} exists, but the name server knew no route to it at that time.")
-NOT_MISSED = T("A client asked for a topic that does not exist.")
+EXISTS = T("Topic {topic} exists, but the name server had no route to it at that time.")
+NOT_MISSED = T("A client used a topic that does not exist.")
 LIKE = T("A topic with a similar name exists: {like}.")
 OFF = T("autoCreateTopicEnable is false: topics are not created by their first send.")
 ANSWERED = T("The name server answered that it has no route ({count} {count:answer|answers}).")
 WANT_CLIENT = T("the exception names the topic")
-WANT_TOPICS = T("it shows which topics exist, under which spelling")
+WANT_TOPICS = T("it shows which topics exist and how they are spelt")
 ACTION = T("Correct the topic's name in the client, or create the topic with updateTopic.")
 ACTION_LIKE = T("Correct the topic's name in the client to {like}, or create {topic} with updateTopic.")
-WHY = T("The client finds no route and gives up before it sends anything.")
+WHY = T("The client finds no route and fails before it sends anything.")
 RISK = T(
     "Low. Creating topics automatically puts them on single brokers with the default queues, and hides misspellings."
 )
@@ -51,7 +51,7 @@ LOOKS_LIKE = (
 
 FIGURES: Final = {
     "failed_sends": Figure(T("sends that failed for it")),
-    "topics": Figure(T("topics that do not exist, with the sends that asked for them")),
+    "topics": Figure(T("topics that do not exist, with the sends to them")),
     "consumer_groups": Figure(T("consumer groups that subscribe to them")),
 }
 
@@ -61,7 +61,7 @@ ALERTS: Final = (
 
 
 def examine(case: Case) -> Finding:
-    """Say which topic clients asked for that does not exist."""
+    """Report which topic clients used although it does not exist."""
     found = missing_topics.unknown(case)
     worst = found[0] if found else None
     finding = Finding(SLUG, KIND, TITLE, NONE)

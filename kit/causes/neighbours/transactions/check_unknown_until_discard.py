@@ -1,6 +1,6 @@
 """check-unknown-until-discard: producers answered UNKNOW at every check until the broker discarded the message.
 
-Deciding steps: transactions ended discarded (check-limit topic, or the log before 4.5.2); for these the producers' answers were UNKNOWN. Source:
+Deciding steps: transactions were discarded (check-limit topic, or the log before 4.5.2); the producers had answered UNKNOWN for them. Source:
 broker/transaction/queue/TransactionalMessageServiceImpl.needDiscard, broker/processor/EndTransactionProcessor (reference §4.6, §6.5).
 """
 
@@ -38,25 +38,25 @@ DISCARDED = T(
 NOT_DISCARDED = T("A transaction reached the check limit and was discarded.")
 UNKNOWN = T("For {count} of them the producer had answered UNKNOW ({answers} {answers:answer|answers}).")
 NOT_UNKNOWN = T("The producer had answered UNKNOW for them.")
-THROWN = T("An exception in the local transaction began it for {count} of them; the client answers UNKNOW then.")
+THROWN = T("For {count} of them it began with an exception in the local transaction; the client then answers UNKNOW.")
 KNOWN = {"evidence": T("from the evidence"), "default": T("the version's default"), None: T("not known")}
 WANT_STORE = T("discarded messages are in TRANS_CHECK_MAX_TIME_TOPIC")
 WANT_LOG = T("every UNKNOW answer is a line there")
 ACTION = T(
-    "Make the check able to decide: keep a log row in the local transaction and answer ROLLBACK once it can no longer appear."
+    "Make the check able to decide: write a log row in the local transaction and answer ROLLBACK once it can no longer appear."
 )
-WHY = T("UNKNOW is right while the transaction runs, wrong for ever after it failed.")
-RISK = T("ROLLBACK too early kills a slow but good transaction.")
+WHY = T("UNKNOW is right while the transaction runs, and wrong once it has failed.")
+RISK = T("A ROLLBACK that comes too early ends a slow but good transaction.")
 VERIFY = T("No new record in TRANS_CHECK_MAX_TIME_TOPIC.")
 
 LOOKS_LIKE = (
-    ("producer-offline", T("no answer at all: `channel is null`; here `it's pending status` says UNKNOW")),
+    ("producer-offline", T("no answer at all: `channel is null`; here `it's pending status` means UNKNOW")),
     ("transaction-consistency", T("a finished transaction disagrees with its row; here none was finished")),
 )
 
 FIGURES: Final = {
     "discarded": Figure(T("discarded after the last check"), "lost"),
-    "answered_unknown": Figure(T("of the discarded were answered UNKNOW")),
+    "answered_unknown": Figure(T("of these were answered UNKNOW")),
     "check_limit": Figure(T("checks allowed")),
 }
 
@@ -67,7 +67,7 @@ ALERTS: Final = (
 
 
 def examine(case: Case) -> Finding:
-    """Say which discarded transactions had been answered UNKNOW until the limit."""
+    """Report which discarded transactions had been answered UNKNOW until the limit."""
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     stored, logged = case.has("messages"), case.has_source("transaction")
     states = transactions.summary(case).states() if stored else {}

@@ -39,11 +39,11 @@ LATE = T(
     "{count} times the local transaction outlasted the transaction timeout: its commit names the half record that a check had already renewed."
 )
 EARLY = T("{count} times the commit was stored before the check, but its op record came later: the check asked again.")
-WANT = T("committed records and the half records they name are there")
-ACTION = T("Make consumers idempotent by business key; a transaction may always arrive twice.")
-WHY = T("The broker does not look whether another copy of the half message was ended before.")
+WANT = T("it holds the committed records and the half records they name")
+ACTION = T("Make consumers idempotent by business key; any transaction may arrive twice.")
+WHY = T("The broker does not check whether another copy of the half message was ended before.")
 RISK = T("It needs a store of handled keys.")
-VERIFY = T("Both records of a key of committed_twice.csv had one effect.")
+VERIFY = T("The two records of each key in committed_twice.csv had one effect.")
 SLOWER = T(
     "Set CHECK_IMMUNITY_TIME_IN_SECONDS on slow transactions, or raise transactionTimeOut above their longest time (now {value} ms, {known})."
 )
@@ -68,7 +68,7 @@ FIGURES: Final = {
 
 
 def examine(case: Case) -> Finding:
-    """Say which transactions were committed more than once, and by which way."""
+    """Report which transactions were committed more than once, and how it happened."""
     from kit.causes.neighbours.transactions.check_unknown_until_discard import KNOWN
 
     finding = Finding(SLUG, KIND, TITLE, NONE.say())

@@ -1,6 +1,6 @@
 """producer-offline: the broker checks back on transactions and no producer of their group is connected.
 
-Deciding steps: a check found no channel (transaction.log, or broker.log's own words); the group was unknown or had no connection left (`channel table
+Deciding steps: a check found no channel (transaction.log or broker.log); the group was unknown or had no connection left (`channel table
 is empty`, `Channel list is empty`). A null channel without either line is a producer flooded with checks, which is connected. Source:
 broker/transaction/AbstractTransactionalMessageCheckListener, broker/client/ProducerManager.getAvailableChannel (reference §6.5).
 """
@@ -29,7 +29,7 @@ TITLE = T("No producer answers the broker's checks")
 SUMMARY = T(
     "{checks} {checks:check|checks} of group {groups} reached nobody; {discarded} {discarded:transaction was|transactions were} discarded, {pending} are still open."
 )
-NONE = T("No check was lost for want of a producer.")
+NONE = T("No check was lost because its producer was offline.")
 FLOODED = T(
     "{checks} {checks:check|checks} found no usable channel, but no group was offline: their producers were connected and could not be written to."
 )
@@ -37,18 +37,20 @@ UNREACHED = T("{checks} {checks:check|checks} found no channel to a producer.")
 NO_LINE = T("A check found no channel to a producer.")
 EMPTY = T("The group had no connection ({count} {count:line|lines}; groups {groups}).")
 NOT_EMPTY = T(
-    "The group had no connection. Not said anywhere: where checks found no channel, the producers were connected but could not be written to."
+    "The group had no connection. No line says so: where checks found no channel, the producers were connected but could not be written to."
 )
 LEFT = T("A producer left: unregistered or its connection was lost ({count} {count:line|lines}).")
-WANT_BROKER = T("it says why a check found no channel: group unknown, connections lost, or neither")
-WANT_TRANSACTION = T("each check without a channel is a line there")
+WANT_BROKER = T("it shows why a check found no channel: group unknown, connections lost, or neither")
+WANT_TRANSACTION = T("it has a line for each check without a channel")
 ACTION = T("Start a producer of group {groups} again before the check limit is reached.")
-WHY = T("Any instance of the group can answer for transactions of another; each check is a new chance.")
+WHY = T("Any instance of the group can answer for the transactions of another; each check is a new chance.")
 RISK = T("An instance that cannot see the rows must answer UNKNOW, not ROLLBACK.")
 VERIFY = T("transaction.log shows `Check producer[…]` lines and `channel is null` stops.")
-RESEND = T("Send the {discarded} discarded messages again from TRANS_CHECK_MAX_TIME_TOPIC, after a look at their rows.")
+RESEND = T(
+    "Check the rows of the {discarded} discarded messages, then send them again from TRANS_CHECK_MAX_TIME_TOPIC."
+)
 RESEND_WHY = T("Nothing else will deliver them.")
-RESEND_RISK = T("Some were to be rolled back: send only those whose row exists.")
+RESEND_RISK = T("Some should have been rolled back: send only those whose row exists.")
 RESEND_VERIFY = T("rows_without_message is 0.")
 
 LOOKS_LIKE = (
@@ -56,25 +58,25 @@ LOOKS_LIKE = (
     ("shared-producer-group", T("somebody answers, from the wrong application")),
     (
         "half-topic-blowup",
-        T("`channel is null` appears under its flood as well: the producers are connected but cannot be written to"),
+        T("its flood of checks also prints `channel is null`: the producers are connected but cannot be written to"),
     ),
 )
 
 FIGURES: Final = {
     "discarded": Figure(T("discarded after the last check"), "lost"),
     "pending": Figure(T("still open"), "pending"),
-    "groups": Figure(T("producer groups that no producer was connected for")),
+    "groups": Figure(T("producer groups without a connected producer")),
     "unreached_checks": Figure(T("checks that reached nobody")),
 }
 
 ALERTS: Final = (
     Alert("check-channel-null", T("Checks of open transactions reach no producer."), "checks-unanswered", least=3, within=300, lasts=10),
-    Alert("producer-table-empty", T("No producer of the group is connected that could answer the broker's checks."), "no-connection", least=3, within=300, lasts=10),
+    Alert("producer-table-empty", T("No producer of the group is connected to answer the broker's checks."), "no-connection", least=3, within=300, lasts=10),
 )  # fmt: skip
 
 
 def examine(case: Case) -> Finding:
-    """Say whether checks reached nobody because their group was offline."""
+    """Report whether checks reached nobody because their group was offline."""
     null, empty = refs.seen(case, "check-channel-null"), refs.seen(case, "producer-table-empty", "producer-list-empty")
     left = refs.seen(case, "producer-unregistered", "producer-group-unregistered", "producer-channel-removed")
     looked = case.has_source("transaction") or case.has_source("broker")

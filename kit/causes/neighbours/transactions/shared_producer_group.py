@@ -26,11 +26,11 @@ SLUG = "shared-producer-group"
 KIND: Kind = "neighbour"
 LEADS_TO = ("transaction-consistency",)
 ENOUGH = 3
-"""Answers of another host from which on "never COMMIT" says something."""
+"""Number of answers from another host from which "never COMMIT" means something."""
 
 TITLE = T("Different applications share a producer group")
 SUMMARY = T(
-    "In group {groups}, {foreign} {foreign:check was|checks were} answered by another host than the one that sent the message; {wrong} of these answers do not fit."
+    "In group {groups}, {foreign} {foreign:check was|checks were} answered by another host than the one that sent the message; {wrong} of these answers are wrong."
 )
 NONE = T("No check was answered wrongly by another application.")
 FOREIGN = T(
@@ -38,31 +38,31 @@ FOREIGN = T(
 )
 NOT_FOREIGN = T("A check was answered by another host than the one that sent the message.")
 WRONG = T(
-    "{count} of them do not fit: ROLLBACK or UNKNOW for a transaction whose row exists, that was committed, or in a group whose own hosts answer COMMIT."
+    "{count} of them are wrong: ROLLBACK or UNKNOW for a transaction whose row exists, that was committed, or in a group whose own hosts answer COMMIT."
 )
 NOT_WRONG = T(
-    "Such answers do not fit what happened. Not shown: they may be instances of one application, which answer for each other."
+    "Such answers contradict what happened. Not shown: they may come from instances of one application, which answer for each other."
 )
-WANT_LOG = T("it names the address of who answered each check")
-WANT_STORE = T("the half record says which host sent it")
+WANT_LOG = T("it prints the address from which each check was answered")
+WANT_STORE = T("the half record names the host that sent it")
 ACTION = T("Give each application a producer group of its own.")
-WHY = T("The broker asks any connection of the group; one that cannot see the order cannot answer.")
+WHY = T("The broker checks with any connection of the group; one that cannot see the order cannot answer.")
 RISK = T("Open transactions name the old group: keep one instance of the right application in it until they are over.")
 VERIFY = T("transaction.log shows `Check producer[…]` only with hosts of the sending application.")
 
 LOOKS_LIKE = (
-    ("transaction-consistency", T("the own application rolled back; compare the answering address with bornHost")),
+    ("transaction-consistency", T("the application itself rolled back; compare the answering address with bornHost")),
     ("producer-offline", T("nobody answers; here the wrong one does")),
 )
 
 FIGURES: Final = {
     "foreign_answers": Figure(T("checks answered by another host")),
-    "wrong_answers": Figure(T("answers that do not fit what happened")),
+    "wrong_answers": Figure(T("answers that contradict what happened")),
 }
 
 
 def examine(case: Case) -> Finding:
-    """Say whether checks were answered by hosts of another application."""
+    """Report whether checks were answered by hosts of another application."""
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     stored, logged = case.has("messages"), case.has_source("transaction")
     found = _foreign(case) if stored and refs.seen(case, *answers.BY_CHECK) and not answers.one_host(case) else None
@@ -81,7 +81,7 @@ def examine(case: Case) -> Finding:
             )
         return finding
     wrong = found[found["wrong"]]
-    # Foreign hosts that only ever commit are instances of the same application.
+    # Other hosts that only ever commit are instances of the same application.
     agree = False if (found["said"] == "COMMIT").all() else None
     finding.steps = [
         deciding(
@@ -115,7 +115,7 @@ def _foreign(case: Case) -> pd.DataFrame:
     away, commits, group = every["foreign"], every["said"] == "COMMIT", every["producer_group"]
 
     def count(which: Any) -> Any:
-        """Return how many such answers the group of each answer has."""
+        """Count these answers in the group of each answer."""
         return group.map(which.groupby(group).sum()).fillna(0)
 
     home = count(~away)

@@ -1,7 +1,7 @@
 """undecodable-half-message: a compressed half message was put back uncompressed with the flag still set; the checker cannot read its own copy.
 
-Deciding steps: a put-back copy with the COMPRESSED flag whose body is not the original's; check rounds that break off
-over it (NullPointerException, or
+Deciding steps: a put-back copy with the COMPRESSED flag whose body is not the original's; check rounds that abort
+on it (NullPointerException, or
 the same check count written again and again). 4.3.0–4.5.2 only:
 broker/transaction/queue/TransactionalMessageBridge.decodeMsgList (reference §6.6).
 """
@@ -35,37 +35,37 @@ COMPRESSED = 0x1
 
 TITLE = T("A half message the checker cannot read stops every check round")
 SUMMARY = T(
-    "{messages} compressed half messages were put back uncompressed with the flag still set; rounds break off and finished transactions are checked again."
+    "{messages} compressed half messages were put back uncompressed with the flag still set; check rounds abort and finished transactions are checked again."
 )
 NONE = T("No half message was put back in a form that cannot be read.")
 COPIES = T("{copies} put-back copies of {messages} compressed half messages hold another body than their original.")
 NO_COPIES = T("A put-back copy of a compressed half message holds another body than its original.")
 BROKEN = T(
-    "Check rounds broke off ({errors} `Check error` lines; {again} {again:copy carries|copies carry} a check count that was written before)."
+    "Check rounds aborted ({errors} `Check error` lines; {again} {again:copy carries|copies carry} a check count that was written before)."
 )
-NOT_BROKEN = T("Check rounds broke off over it.")
-FAULTY = T("The broker's release ({versions}) has this fault; 4.6.0 and later have not.")
-WANT = T("the put-back copies are in the half topic")
+NOT_BROKEN = T("Check rounds aborted on it.")
+FAULTY = T("The broker's release ({versions}) has this fault; 4.6.0 and later do not.")
+WANT = T("it holds the put-back copies in the half topic")
 ACTION = T("Upgrade the broker to 4.6.0 or newer.")
-WHY = T("It puts the compressed body back as it is.")
+WHY = T("It puts the compressed body back unchanged.")
 RISK = T("Unreadable copies stay in the half topic until they are discarded.")
 VERIFY = T("`Check error` stops and the half offset in consumerOffset.json moves.")
 
 LOOKS_LIKE = (
     ("message-size-mismatch", T("a put-back is refused; here it is stored and cannot be read")),
-    ("half-topic-blowup", T("grows too, but by doubling, with REAL_TOPIC = the half topic")),
+    ("half-topic-blowup", T("it grows too, but by doubling, with REAL_TOPIC = the half topic")),
     ("duplicate-commit", T("finished transactions are checked again after an aborted round and committed twice")),
 )
 
 FIGURES: Final = {"copies": Figure(T("records of them")), "messages": Figure(T("messages", "labels"))}
 
 ALERTS: Final = (
-    Alert("check-round-error", T("A half message stops the check round with an error, each time."), "rounds-broken", least=2, within=600),
+    Alert("check-round-error", T("A half message stops every check round with an error."), "rounds-broken", least=2, within=600),
 )  # fmt: skip
 
 
 def examine(case: Case) -> Finding:
-    """Say whether put-back copies of compressed half messages cannot be read."""
+    """Report whether put-back copies of compressed half messages cannot be read."""
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     errors = refs.seen(case, "check-round-error")
     if not case.has("messages"):
@@ -73,7 +73,7 @@ def examine(case: Case) -> Finding:
         finding.figures = {"messages": None, "copies": None}
         finding.missing = [collect_next.commitlog(WANT)]
         return finding
-    # Only what a check renewed can be broken; in most stores that is nothing.
+    # Only copies that a check renewed can be broken; most stores have none.
     found = _changed(case) if transactions.summary(case).total("renewed") and _may_have_fault(case) else None
     if found is None or found.empty:
         finding.steps = [deciding("other-body", NO_COPIES, False), deciding("rounds-broken", NOT_BROKEN, None)]
