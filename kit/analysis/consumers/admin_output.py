@@ -23,7 +23,10 @@ _EPOCH: Final = re.compile(r"(?:^|/)(1[4-9]\d{11})/[^/]+$")
 
 @per_case
 def admin_blocks(case: Case) -> list[dict[str, Any]]:
-    """Return the rows of mqadmin outputs as dicts: their cells and `file`, `line`, `time`, `command`, and the command's arguments as `-g`, `-t`, …"""
+    """Return the rows of mqadmin outputs as dicts: their cells and `file`, `line`, `time`, `command`, and the command's arguments as `-g`, `-t`, …
+
+    A row of brokerConsumeStats, which prints all groups of a broker, is as if consumerProgress had been asked for its group.
+    """
     if not case.found.of_kind("mqadmin"):
         return []
     blocks: dict[tuple[str, int, str | None], dict[str, Any]] = {}
@@ -48,6 +51,9 @@ def admin_blocks(case: Case) -> list[dict[str, Any]]:
             },
         )
         block[name] = row["value"]
+    for block in blocks.values():
+        if block["command"] == "brokerConsumeStats" and "#Group" in block:
+            block.update({"command": "consumerProgress", "-g": block.pop("#Group")})
     # A row that was cut says of no queue where its consumer is.
     return [b for b in blocks.values() if "#Consumer Offset" not in b or all(b.get(name) for name in _OF_QUEUE)]
 

@@ -32,6 +32,8 @@ SCHEMA: Final = pa.schema(
     ]
 )
 """`time`: when the output was written, by its file; null where neither folder nor archive says it."""
+WIDE: Final = 4
+"""Columns of a table that goes on after an empty line, as in a copy from a page; below a narrower one other text may follow."""
 LIMIT: Final = 64 << 20
 """Bytes of one output that are read; the outputs of mqadmin are small."""
 
@@ -74,6 +76,7 @@ _DECODED: Final = re.compile(r"^ip=(?P<ip>.+?)date=(?P<date>.+)$")
 _TABLES: Final = (
     ("#Cluster Name", "clusterList"),
     ("#Topic #Broker Name #QID #Broker Offset", "consumerProgress"),
+    ("#Topic #Group #Broker Name #QID", "brokerConsumeStats"),
     ("#Group #Count", "consumerProgress"),
     ("#Broker Name #QID #Min Offset", "topicStatus"),
     ("#ClientId #ClientAddr", "consumerConnection"),
@@ -119,6 +122,8 @@ class _State:
     command: str | None = None
     block: int = 0
     columns: list[tuple[int, str]] = attrs.field(factory=list)
+    apart: bool = False
+    """An empty line came since the columns' heads or the last row."""
     labels: set[str] = attrs.field(factory=set)
     section: str | None = None
     """Title inside a running info file."""
@@ -152,7 +157,7 @@ def parse(raw: bytes) -> Iterator[Field]:
             continue
         text = line.rstrip("\r ").replace("\0", "")
         if not text:
-            state.columns = []
+            state.apart = True
             continue
         if text.startswith(_PREAMBLE) or re.match(r"\s+(?:at |\.\.\. \d+ more)", text):
             continue
@@ -202,7 +207,7 @@ def _fields(text: str, state: _State) -> Iterator[tuple[int, str, str | None]]:
         yield from ((block, name, value) for name, value in cells)
         return
     if text.startswith("#"):
-        state.columns = [(m.start(), m.group().strip()) for m in _COLUMN.finditer(text)]
+        state.columns, state.apart = [(m.start(), m.group().strip()) for m in _COLUMN.finditer(text)], False
         joined = " ".join(name for _, name in state.columns)
         state.command = state.command or next((command for start, command in _TABLES if joined.startswith(start)), None)
         return
@@ -220,9 +225,12 @@ def _fields(text: str, state: _State) -> Iterator[tuple[int, str, str | None]]:
         state.columns = []
         yield 0, total["name"], total["value"]
         return
+    if state.apart and (len(state.columns) < WIDE or len(_CELL.findall(text)) != len(state.columns)):
+        state.columns = []
     named = [name for _, name in state.columns]
     if state.columns and (cells := mqadmin_consumers.wide(text, named) or _cells(text, state.columns)):
         state.block += 1
+        state.apart = False
         yield from ((state.block, name, value) for name, value in cells)
         return
     yield from _other(text, state)

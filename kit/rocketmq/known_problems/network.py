@@ -131,5 +131,6 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "An INFO line: the next request opens a connection again. One side closes it after 120 s without a request, at its own end, and a client that got no answer or an error on it.",
             "Which address, and how often: every few seconds to one address is a time-out, a restart or a firewall; look for the WARN line just before it.",
             "remoting/netty/NettyRemotingClient, NettyRemotingServer", unlike="one by itself is no sign of trouble",
+            decides="An empty `remote address[]`: the connection was never made (wrong address, port not open, firewall).",
             example="closeChannel: close the connection to remote address[10.20.30.40:10911] result: true"),
 )

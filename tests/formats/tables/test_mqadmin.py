@@ -186,3 +186,24 @@ def test_recorded_outputs(name: str) -> None:
         rows = list(mqadmin.parse(data))
         assert {c for _, c, _, _, _ in rows} == {path.rsplit("/", 1)[1].split("-")[0].removesuffix(".txt")}
         assert not [r for r in rows if r[3] == "text"], path
+
+
+def test_rows_with_empty_lines_between_them_are_rows() -> None:
+    # As copied from a page: cells one blank apart, a blank line behind each row; what comes below the table is none of its rows.
+    one, two = PROGRESS.splitlines()[3:5]
+    copied = "\n\n".join(
+        " ".join(line.split()) for line in (PROGRESS.splitlines()[2], one, two.replace("  0 ", " N/A 0 ", 1))
+    )
+    found = fields(f"{copied}\n\nsome words of mine below it\n")
+    assert found[1, "#Consumer Offset"] == "27" and found[1, "#LastTime"] == "2026-11-20 23:09:45"
+    assert found[2, "#Topic"] == "orders" and found[2, "text"] == "some words of mine below it"
+
+
+def test_all_groups_of_a_broker() -> None:
+    # tools/command/broker/BrokerConsumeStatsSubCommad.
+    text = (
+        "#Topic             #Group            #Broker Name    #QID  #Broker Offset   #Consumer Offset  #Diff     #LastTime\n"
+        "orders             points            broker-b        1     2171756          2101756           70000     2020-08-13 23:38:50\n"
+    )
+    assert command(text) == "brokerConsumeStats"
+    assert fields(text)[1, "#Group"] == "points" and fields(text)[1, "#Diff"] == "70000"
