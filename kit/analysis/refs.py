@@ -76,10 +76,10 @@ def _summary(case: Case) -> list[dict[str, Any]]:
     for batch in scan.batches_of(case, "logs", ("file", "source", "ts", "line", "events")):
         at = pc.list_parent_indices(batch["events"])
         each = {name: batch[name].take(at) for name in ("file", "source", "ts", "line")}
-        each |= {name: each[name].cast(pa.string()) for name in ("file", "source")}
-        each |= {"event": pc.list_flatten(batch["events"]), "n": pa.repeat(1, len(at))}
+        each |= {"event": pc.list_flatten(batch["events"]).dictionary_encode(), "n": pa.repeat(1, len(at))}
         each["first"] = each["last"] = each.pop("ts")
-        parts.append(said.grouped(pa.table(each), ["event", "file", "source"], _SUMS))
+        found = said.grouped(pa.table(each), ["event", "file", "source"], _SUMS)
+        parts.append(pa.table({name: said.plain(found[name]) for name in found.schema.names}))
     rows = said.grouped(pa.concat_tables(parts), ["event", "file", "source"], _SUMS).to_pylist() if parts else []
     for row in rows:
         row |= {name: row[name].replace(tzinfo=None) for name in ("first", "last") if row[name] is not None}

@@ -63,7 +63,7 @@ def matched(texts: pa.Array, pattern: str) -> np.ndarray:
     return np.where(found == "", nothing, found)
 
 
-def plain(column: pa.Array) -> pa.Array:
+def plain(column: Any) -> Any:
     return column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
 
 
@@ -169,6 +169,6 @@ def grouped(table: pa.Table, by: list[str], asked: Sequence[tuple[str, Any]]) ->
     """Return a row for each value of `by`, with what was `asked` of other columns, (column, function), under the column's own name."""
     # A column without any value tells no two rows apart, and looking at it costs as much as at another.
     empty = {name: table.schema.field(name).type for name in by if table[name].null_count == len(table) > 0}
-    answered = table.group_by([name for name in by if name not in empty]).aggregate(list(asked))
+    answered = table.group_by([name for name in by if name not in empty], use_threads=False).aggregate(list(asked))
     columns = {name: pa.nulls(len(answered), empty[name]) if name in empty else answered[name] for name in by}
     return pa.table(columns | {name: answered[f"{name}_{how}"] for name, how in asked})

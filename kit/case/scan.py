@@ -1,7 +1,4 @@
-"""Rows of a case's tables without Spark: reading a few columns of the workspace's Parquet files takes less time than planning a job does.
-
-For questions with a small answer: the records of one topic, the entries with one known text. What sorts, joins or groups many rows belongs to Spark.
-"""
+"""Rows of a case's tables without Spark: reading a few columns of the workspace's Parquet files takes less time than planning a job does."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ if TYPE_CHECKING:
     from kit.case.case import Case
     from kit.rocketmq.log_events.event import Event
 
-AT_ONCE: Final = 8_000_000  # records of a store up to which all messages are looked at together
+AT_ONCE: Final = 50_000_000  # values of records that are looked at together
 _MICROS: Final = pa.timestamp("us", "UTC")
 FIRST_COUNTED: Final = NANO_FIRST_MS * 1000
 LAST_COUNTED: Final = NANO_LAST_MS * 1000
@@ -183,7 +180,8 @@ def by_message(case: Case, columns: Sequence[str], where: pc.Expression | None =
     """
     from kit.formats.commitlog.strings import hashed  # compiled code, which configuration alone does without
 
-    parts = 1 + dataset(case, "messages").count_rows() // AT_ONCE
+    kept = both(times(case, "messages"), where)
+    parts = 1 + pruned(case, "messages", kept).count_rows(filter=kept) * len(columns) // AT_ONCE
     schema = dataset(case, "messages").schema.empty_table().select(list(columns)).schema
     for part in range(parts):
         every = batches(case, columns, where)
@@ -310,13 +308,14 @@ def whole(table: pa.Table) -> pa.Table:
 
 def frame(table: pa.Table) -> pd.DataFrame:
     """Return rows as Spark's `toPandas` does: plain texts, naive UTC times in nanoseconds, null where none can count them."""
-    table = countable(table)
+    table, texts = countable(table), {}
     for n, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type):
-            table = table.set_column(n, field.name, table[n].cast(pa.string()))
+        if pa.types.is_dictionary(field.type):  # one Python text for each value instead of each row
+            texts[field.name] = mapped(table[n], lambda text: text, default=None)
+            table = table.set_column(n, field.name, pa.nulls(len(table)))
         elif field.type == _MICROS:
             table = table.set_column(n, field.name, table[n].cast(pa.timestamp("ns", "UTC")).cast(pa.timestamp("ns")))
-    return table.to_pandas()
+    return table.to_pandas().assign(**texts)
 
 
 def choose(when: Sequence[Any], then: Sequence[Any], otherwise: Any = None) -> Any:
@@ -332,17 +331,18 @@ def none(values: Any) -> Any:
 
 def is_(column: pa.ChunkedArray, test: Callable[[str], bool]) -> np.ndarray:
     """Tell of each row whether its value passes, False for null: the test is made once for each value of the column."""
-    return _mapped(column, test, default=False)
+    return mapped(column, test, default=False)
 
 
 def numbers(column: pa.ChunkedArray) -> np.ndarray:
     """Return the whole numbers that texts hold, -1 where they hold none."""
-    return _mapped(column, lambda text: int(text) if _WHOLE.fullmatch(text) else -1, default=-1)
+    return mapped(column, lambda text: int(text) if _WHOLE.fullmatch(text) else -1, default=-1)
 
 
-def _mapped(column: pa.ChunkedArray, value: Callable[[str], Any], default: Any) -> np.ndarray:
+def mapped(column: pa.ChunkedArray, value: Callable[[str], Any], default: Any) -> np.ndarray:
+    """Return what `value` makes of each text, `default` for null: asked once for each value of the column."""
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    hits = [np.empty(0, type(default))]
+    hits = [np.array([default])[:0]]
     for chunk in coded.chunks:
         known = [default if text is None else value(text) for text in chunk.dictionary.to_pylist()]
         hits.append(np.array([*known, default])[chunk.indices.fill_null(len(known)).to_numpy()])

@@ -9,20 +9,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from kit.case import scan, setup
-from kit.rocketmq import names
+from kit.case import setup
+from kit.rocketmq import names, stages
 
 if TYPE_CHECKING:
     from kit.case.case import Case
 
 NEW: Final = (
     (pc.bit_wise_and(ds.field("sys_flag"), names.TRANSACTION_MASK) < names.TRANSACTION_COMMIT)
-    & ~pc.starts_with(scan.text("topic"), names.RETRY_PREFIX)
-    & ~pc.starts_with(scan.text("topic"), names.DLQ_PREFIX)
+    & ~ds.field("stage").isin([stages.RETRY, stages.DLQ])
     & (ds.field("reconsume_times") == 0)
     & (ds.field("prepared_transaction_offset") == 0)
 )
@@ -31,7 +29,8 @@ NEW: Final = (
 
 def which(case: Case) -> pc.Expression:
     """Tell originals, as a condition for `scan.records`."""
-    return ds.field("original") & ~ds.field("topic").isin(pa.array(trace_topics(case), pa.string()))
+    traces = trace_topics(case)
+    return ds.field("original") & ~ds.field("topic").isin(traces) if traces else ds.field("original")
 
 
 def trace_topics(case: Case) -> tuple[str, ...]:

@@ -28,8 +28,11 @@ from kit.case.memoize import once
 from kit.inventory.references import Ref
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kit.case.case import Case
 
+_TOGETHER: Final = 1_000_000
 SHORTEST: Final = 200
 """ms. A shorter pause refuses nothing by default: waitTimeMillsInSendQueue, common/BrokerConfig."""
 LATE: Final = 150
@@ -99,49 +102,69 @@ def find(case: Case) -> list[Stall]:
 
 def pauses(case: Case) -> pd.DataFrame:
     """Return the single pauses: columns store_host, start, end (ms since 1970), waiters."""
-    seen = _stamped(case)
-    clocks = _clocks(seen[seen["new"]])
+    kept = ["store_host", "start", "end", "waiters"]
+    parts = [(_clock(rows), _binned(rows), _late(rows)) for rows in _stamped(case)]
+    if not parts:
+        return pd.DataFrame(columns=pd.Index(kept))
+    clock, bins, late = (pd.concat(each, ignore_index=True) for each in zip(*parts, strict=True))
+    clocks = _clocks(clock)
     if clocks["skew"].abs().max() > LATE / 3:
-        hours = seen[["born_host"]].assign(hour=seen["stored"] // HOUR)
-        skews = hours.merge(clocks[["born_host", "hour", "skew"]], on=["born_host", "hour"], how="left")["skew"]
-        seen["born"] += skews.fillna(0).to_numpy()
-    late = seen[seen["new"] & (seen["stored"] - seen["born"] >= LATE)]
-    holes = _holes(seen, late)
+        late = pd.concat([_late(_corrected(rows, clocks)) for rows in _stamped(case)], ignore_index=True)
+    holes = _holes(bins, late)
     suspects = holes[holes["late"] > 0]
     if suspects.empty:
-        return suspects.assign(waiters=0)[["store_host", "start", "end", "waiters"]]
+        return suspects.assign(waiters=0)[kept]
     waited = _waiters(late[late["original"]], clocks, suspects)
     holes = holes.merge(waited, on=["store_host", "end"], how="left").fillna({"waiters": 0})
-    return _proven(holes)[["store_host", "start", "end", "waiters"]].reset_index(drop=True)
+    return _proven(holes)[kept].reset_index(drop=True)
 
 
-def _stamped(case: Case) -> pd.DataFrame:
-    """Return when each record was born and stored (ms): store_host, born_host, stored, born (null where unknown), new (not
-    ruled out as an original by its fixed fields), original.
+def _stamped(case: Case) -> Iterator[pd.DataFrame]:
+    """Yield when records were born and stored (ms), `_TOGETHER` at once: store_host, born_host, stored, born (null where
+    unknown), new (not ruled out as an original by its fixed fields), original.
     """
     columns = ("store_host", "born_host", "store_timestamp", "born_timestamp")
     fixed = {"new": NEW, "original": which(case)}
     mine = {name: ds.field(name) for name in columns} | {name: pc.coalesce(it, False) for name, it in fixed.items()}
-    table = scan.records(case, mine, ds.field("store_timestamp").is_valid()).unify_dictionaries()
-    frame = table.to_pandas(split_blocks=True, self_destruct=True)
-    for name in ("store", "born"):
-        times = frame.pop(f"{name}_timestamp")
-        frame["stored" if name == "store" else name] = (times.astype("int64") // 1000).where(times.notna())
-    # A time that no nanoseconds can count is null by now.
-    return frame.dropna(subset=["stored"]).astype({"stored": "int64"})
+    read = scan.batches(case, mine, ds.field("store_timestamp").is_valid())
+    for table in scan.together(read, _TOGETHER):
+        frame = table.unify_dictionaries().to_pandas(split_blocks=True, self_destruct=True)
+        for name in ("store", "born"):
+            times = frame.pop(f"{name}_timestamp")
+            frame["stored" if name == "store" else name] = (times.astype("int64") // 1000).where(times.notna())
+        # A time that no nanoseconds can count is null by now.
+        yield frame.dropna(subset=["stored"]).astype({"stored": "int64"})
 
 
-def _clocks(new: pd.DataFrame) -> pd.DataFrame:
+def _late(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the records that may have waited for the end of a stall."""
+    return rows[rows["new"] & (rows["stored"] - rows["born"] >= LATE)].astype(
+        {"store_host": object, "born_host": object}
+    )
+
+
+def _corrected(rows: pd.DataFrame, clocks: pd.DataFrame) -> pd.DataFrame:
+    """Return records born by the broker's clock."""
+    hours = rows[["born_host"]].assign(hour=rows["stored"] // HOUR)
+    skews = hours.merge(clocks[["born_host", "hour", "skew"]], on=["born_host", "hour"], how="left")["skew"]
+    return rows.assign(born=rows["born"] + skews.fillna(0).to_numpy())
+
+
+def _clock(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return by connection and hour how soon the quickest new record was stored: born_host, hour, least, n, since."""
+    new = rows[rows["new"]]
+    each = new[["born_host", "stored"]].assign(hour=new["stored"] // HOUR, least=new["stored"] - new["born"])
+    hourly = each.groupby(["born_host", "hour"], observed=True)
+    found = hourly.agg(least=("least", "min"), n=("least", "size"), since=("stored", "min"))
+    return found.reset_index().astype({"born_host": object})
+
+
+def _clocks(clock: pd.DataFrame) -> pd.DataFrame:
     """Return by connection and hour what to add to `born` for clocks that differ: born_host, hour, skew (ms), since
     (ms, first store).
     """
-    each = new[["born_host", "stored"]].assign(hour=new["stored"] // HOUR, least=new["stored"] - new["born"])
-    seen = (
-        each.groupby(["born_host", "hour"], observed=True)
-        .agg(least=("least", "min"), n=("least", "size"), since=("stored", "min"))
-        .reset_index()
-        .astype({"born_host": object})
-    )
+    sums = {"least": "min", "n": "sum", "since": "min"}
+    seen = clock.groupby(["born_host", "hour"]).agg(sums).reset_index()
     seen["host"] = seen["born_host"].str.replace(r":\d+$", "", regex=True)
     hourly = seen.groupby(["host", "hour"])
     ever = seen.groupby("host")["least"].transform("min").clip(upper=0)
@@ -150,20 +173,24 @@ def _clocks(new: pd.DataFrame) -> pd.DataFrame:
     return seen
 
 
-def _holes(seen: pd.DataFrame, late: pd.DataFrame) -> pd.DataFrame:
+def _binned(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return how many records a broker stored in `SHORTEST` ms, and when the first and last: store_host, bin, n, first, last."""
+    stored = rows[["store_host", "stored"]].assign(bin=rows["stored"] // SHORTEST)
+    bins = stored.groupby(["store_host", "bin"], observed=True)["stored"].agg(n="size", first="min", last="max")
+    return bins.reset_index().astype({"store_host": object})
+
+
+def _holes(bins: pd.DataFrame, late: pd.DataFrame) -> pd.DataFrame:
     """Return every time of at least `SHORTEST` ms in which a broker stored nothing.
 
     Columns store_host, start, end (ms), bin (of the end), late (records behind it that may have waited for its end),
     busy (records per ms before it).
     """
     place = ["store_host", "bin"]
-    stored = (
-        seen[["store_host", "stored"]].assign(bin=seen["stored"] // SHORTEST).groupby(place, observed=True)["stored"]
-    )
-    bins = stored.agg(n="size", first="min", last="max").reset_index().astype({"store_host": object})
-    by_bin = late[["store_host"]].assign(bin=late["stored"] // SHORTEST).groupby(place, observed=True).size()
-    counted = by_bin.rename("late").reset_index().astype({"store_host": object})
-    bins = bins.merge(counted, on=place, how="left").fillna({"late": 0}).astype({"late": "int64"})
+    bins = bins.groupby(place).agg({"n": "sum", "first": "min", "last": "max"}).reset_index()
+    counted = late[["store_host"]].assign(bin=late["stored"] // SHORTEST).groupby(place).size()
+    bins = bins.merge(counted.rename("late").reset_index(), on=place, how="left").fillna({"late": 0})
+    bins = bins.astype({"late": "int64"})
     bins = bins.sort_values(place, ignore_index=True)
     by_broker = bins.groupby("store_host")
     bins["start"] = by_broker["last"].shift()
@@ -181,8 +208,7 @@ def _waiters(late: pd.DataFrame, clocks: pd.DataFrame, suspects: pd.DataFrame) -
     """
     behind = pd.concat([suspects[["store_host", "end", "bin"]].assign(bin=suspects["bin"] + k) for k in (0, 1)])
     known = clocks[["born_host", "since"]].drop_duplicates("born_host")
-    waited = late.assign(bin=late["stored"] // SHORTEST).astype({"store_host": object, "born_host": object})
-    waited = waited.merge(behind, on=["store_host", "bin"])
+    waited = late.assign(bin=late["stored"] // SHORTEST).merge(behind, on=["store_host", "bin"])
     waited = waited[(waited["stored"] >= waited["end"]) & (waited["born"] <= waited["end"] - LATE)]
     waited = waited.merge(known, on="born_host")
     by_hole = waited[waited["since"] < waited["end"]].groupby(["store_host", "end"])["born"]

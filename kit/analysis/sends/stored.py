@@ -199,7 +199,7 @@ def twins(case: Case) -> pd.DataFrame:
 
 def _twins(case: Case) -> pd.DataFrame:
     listed = case.has("sends")
-    columns = ("topic", _TARGET, "uniq_key", "keys", *BODY)
+    columns = ("topic", _TARGET, "uniq_key", *BODY, *(["keys"] if listed else []))
     mine = (hash_ for batch in scan.batches(case, columns, which(case)) for hash_ in _hashes(batch, listed)[1])
     same, counts = np.unique(np.concatenate([np.empty(0, np.uint64), *mine]), return_counts=True)
     twice = same[counts > 1][:MOST_COPIES]
@@ -220,14 +220,15 @@ def _hashes(batch: pa.RecordBatch, listed: bool) -> tuple[list[np.ndarray], list
     """Return the rows with a UNIQ_KEY and the hashes of topic, UNIQ_KEY and body; if `listed`, those with KEYS and the
     hashes of KEYS and body as well.
     """
-    body = np.zeros(batch.num_rows, np.uint64)
+    mixed, body = np.uint64(1_000_003), np.zeros(batch.num_rows, np.uint64)
     for name in BODY:
-        body = body * np.uint64(1_000_003) + pc.fill_null(batch[name], -1).to_numpy(zero_copy_only=False).astype(
-            np.int64
-        ).view(np.uint64)
-    topic = pc.coalesce(batch[_TARGET].cast(pa.string()), batch["topic"].cast(pa.string()))
+        number = pc.fill_null(batch[name], -1).to_numpy(zero_copy_only=False).astype(np.int64)
+        body = body * mixed + number.view(np.uint64)
+    topic, target = batch["topic"], batch[_TARGET]
+    known = hashed(pa.concat_arrays([target.dictionary, topic.dictionary]))
+    real = known[pc.coalesce(target.indices, pc.add(topic.indices, len(target.dictionary))).to_numpy()]
     rows, found = [], []
-    for name, seed in (("uniq_key", hashed(topic, body)), ("keys", body + np.uint64(1)))[: 2 if listed else 1]:
+    for name, seed in (("uniq_key", body * mixed + real), ("keys", body + np.uint64(1)))[: 2 if listed else 1]:
         at = np.flatnonzero(batch[name].is_valid().to_numpy(zero_copy_only=False))
         rows.append(at)
         found.append(hashed(batch[name], seed)[at])

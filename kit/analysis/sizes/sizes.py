@@ -123,7 +123,9 @@ def _topics(case: Case) -> pd.DataFrame:
     named |= {"properties": ("last_properties", "max"), "refused": ("refused", "count")}
     every_limit = [in_force.limits(case, owner) for owner in set(owners.by_host(case).values())]
     # The ids are a third of the records' bytes; only the length of a compressed body is looked up by one.
-    read = half_records.READ if any(known.raw_put_backs for known in every_limit) else half_records.SIZES
+    packed = owners.HALF & (ds.field("body_codec") != "none")
+    raw = any(known.raw_put_backs for known in every_limit) and len(scan.records(case, ["file"], packed))
+    read = half_records.READ if raw else half_records.SIZES
     parts = [rows.groupby(["real_topic", "owner"]).agg(**named) for rows in halves(case, columns=read)]
     none = pd.MultiIndex.from_arrays([[], []], names=["real_topic", "owner"])
     every = pd.concat(parts) if parts else pd.DataFrame(columns=columns[1:], index=none)

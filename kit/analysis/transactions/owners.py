@@ -64,9 +64,11 @@ def _hosts(case: Case) -> set[tuple[str, str]]:
     wanted = ds.field("topic").isin([names.HALF_TOPIC, names.OP_TOPIC])
     columns = ["file", "store_host", "offset_msg_id"]
     for batch in pruned(case, "messages", wanted).to_batches(columns=columns, filter=wanted):
-        # One id of each address a file was written at; all have its host in front.
-        seen = pa.table(batch).group_by(columns[:2], use_threads=False).aggregate([("offset_msg_id", "first")])
-        found = zip(seen["file"].to_pylist(), seen["offset_msg_id_first"].to_pylist(), strict=True)
+        # One id behind each change of file or address; all have their host in front.
+        file, host = (batch[name].indices.fill_null(-1).to_numpy() for name in columns[:2])
+        changes = np.flatnonzero((np.diff(file, prepend=-2) != 0) | (np.diff(host, prepend=-2) != 0))
+        seen = batch.take(pa.array(changes))
+        found = zip(seen["file"].to_pylist(), seen["offset_msg_id"].to_pylist(), strict=True)
         pairs |= {(file, text[:-16]) for file, text in found if file and text}
     return pairs
 

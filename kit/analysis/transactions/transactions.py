@@ -138,17 +138,25 @@ def _accounts(case: Case) -> pa.Table:
     return pa.concat_tables(made).unify_dictionaries()
 
 
-def _ended(case: Case) -> pd.DataFrame:
-    """Return what op records end: broker, queue (offset in the half queue), at (row of the second), and the op records."""
+def _ended(case: Case) -> pa.Table:
+    """Return the first op record of each half record that one ends: columns of `ops`, broker, nth (of the op record)."""
     wanted = ("store_timestamp", "physical_offset", "file", "offset_msg_id", "half_queue_offset")
     ops = scan.table(case, "ops", wanted, (ds.field("queue_id") == 0) & ds.field("half_queue_offset").is_valid())
-    found = scan.frame(ops.drop_columns(["offset_msg_id", "half_queue_offset"]))
-    found = found.rename(columns={"store_timestamp": "op_time", "physical_offset": "op_offset", "file": "op_file"})
-    found = found.assign(broker=owners.brokers(case, ops["offset_msg_id"]), queue=ops["half_queue_offset"].to_numpy())
-    return found.sort_values(["op_time", "op_offset", "op_file"]).drop_duplicates(["broker", "queue"])
+    ops = ops.append_column("broker", pa.array(owners.brokers(case, ops["offset_msg_id"])))
+    files = sorted(pc.unique(ops["file"].cast(pa.string())).drop_null().to_pylist())
+    place = (
+        scan.mapped(ops["file"], files.index, len(files)),
+        ops["physical_offset"].to_numpy(),
+        ops["store_timestamp"].cast(pa.int64()).fill_null(np.iinfo(np.int64).max).to_numpy(),
+    )
+    order = np.lexsort(place)
+    changes = [np.diff(each[order], prepend=each[order][:1]) != 0 for each in place]
+    ops = ops.take(pa.array(order)).append_column("nth", pa.array(np.cumsum(np.logical_or.reduce(changes))))
+    again = ops.select(["broker", "half_queue_offset"]).to_pandas().duplicated()
+    return ops.filter(pa.array(~again.to_numpy()))
 
 
-def _told(case: Case, rows: pa.Table, ended: pd.DataFrame, given_up: pa.Array | None) -> pa.Table:
+def _told(case: Case, rows: pa.Table, ended: pa.Table, given_up: pa.Array | None) -> pa.Table:
     """Return the accounts of some messages from all of their records."""
     coded = rows["uniq_key"].combine_chunks().dictionary_encode()
     key, count = coded.indices.to_numpy(), len(coded.dictionary)
@@ -201,22 +209,19 @@ def _told(case: Case, rows: pa.Table, ended: pd.DataFrame, given_up: pa.Array | 
     own = np.where(original >= 0, offset[original], -1)
     checks = scan.numbers(rows[promoted(names.CHECK_TIMES)])
     checked = best(half & (checks >= 0), checks)
-    ops = _ops(owners.brokers(case, rows["offset_msg_id"]), at["queue_offset"], half, key, offset, ended).reindex(
-        range(count)
-    )
+    broker = owners.brokers(case, rows["offset_msg_id"])
+    halves = {"broker": broker, "half_queue_offset": at["queue_offset"], "key": key, "op_half": offset}
+    op, op_half, ops = _ops(pd.DataFrame(halves)[half], ended, count)
+    by_op = ended.take(pa.array(op, mask=op < 0))
     logged = np.zeros(count, bool)
     if given_up is not None:
         logged = any_(half & pc.is_in(rows["offset_msg_id"], value_set=given_up).to_numpy())
-    state = scan.choose(
-        [original < 0, (commits > 0) | any_(waiting), ops["ops"].notna(), (discarded >= 0) | logged],
-        [None, *STATES[:3]],
-        STATES[3],
-    )
+    over = [original < 0, (commits > 0) | any_(waiting), ops > 0, (discarded >= 0) | logged]
+    state = scan.choose(over, [-1, 0, 1, 2], 3)
     texts = {"keys": "keys", "topic": owners.TARGET, "producer_group": promoted(names.PGROUP), "born_host": "born_host"}
     of = {name: taken(column, original) for name, column in texts.items()}
     flags = {"cluster": names.CLUSTER, "immune": names.CHECK_IMMUNITY}
     is_set = {name: taken(promoted(prop), original).is_valid() for name, prop in flags.items()}
-    op_time = pa.array(ops["op_time"], pa.timestamp("us"), from_pandas=True).cast(pa.timestamp("us", "UTC"))
     return pa.table(
         {
             "uniq_key": coded.dictionary,
@@ -226,10 +231,11 @@ def _told(case: Case, rows: pa.Table, ended: pd.DataFrame, given_up: pa.Array | 
             **place("last", first(half, order[::-1]), "queue"),
             "half_records": np.bincount(key[half], minlength=count),
             "check_times": pa.array(checked, mask=checked < 0),
-            "op_time": op_time,
-            **{name: pa.array(ops[name], pa.int64(), from_pandas=True) for name in ("op_offset", "op_half")},
-            "op_file": pa.array(ops["op_file"], pa.string(), from_pandas=True),
-            "ops": ops["ops"].fillna(0).to_numpy(np.int64),
+            "op_time": by_op["store_timestamp"],
+            "op_offset": by_op["physical_offset"],
+            "op_half": pa.array(op_half, mask=op < 0),
+            "op_file": by_op["file"],
+            "ops": ops,
             "commits": commits,
             **place("commit", one),
             **place("second", first(repeated)),
@@ -242,19 +248,22 @@ def _told(case: Case, rows: pa.Table, ended: pd.DataFrame, given_up: pa.Array | 
             "dead": any_(dead),
             "reconsumed": best(np.ones(len(key), bool), times_consumed),
             **is_set,
-            "state": pa.array(state, pa.string()),
+            "state": pa.array(STATES).take(pa.array(state, mask=state < 0)),
         }
     )
 
 
-def _ops(
-    broker: np.ndarray, queue: np.ndarray, half: np.ndarray, key: np.ndarray, offset: np.ndarray, ended: pd.DataFrame
-) -> pd.DataFrame:
-    """Return the first op record of each message, by number: columns of `_ended`, op_half, ops."""
-    halves = pd.DataFrame({"broker": broker[half], "queue": queue[half], "key": key[half], "op_half": offset[half]})
-    found = halves.merge(ended, on=["broker", "queue"])
-    first = found.sort_values(["op_time", "op_offset", "op_file", "op_half"]).drop_duplicates("key").set_index("key")
-    return first.assign(ops=found.groupby("key")["op_half"].nunique())
+def _ops(halves: pd.DataFrame, ended: pa.Table, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return for each message, by its `key`, the row of `ended` with its first op record (-1: none), the offset of the
+    half record which that ends, and how many half records are ended.
+    """
+    by = ["broker", "half_queue_offset"]
+    at = ended.select([*by, "nth"]).to_pandas()
+    found = halves.merge(at.assign(row=np.arange(len(at))), on=by).sort_values(["nth", "op_half"], ascending=False)
+    key = found["key"].to_numpy()
+    first, half = np.full(count, -1), np.full(count, -1)
+    first[key], half[key] = found["row"], found["op_half"]  # of several for one message the last one stays
+    return first, half, np.bincount(found.drop_duplicates(["key", "op_half"])["key"], minlength=count)
 
 
 def _discarded_by_log(case: Case) -> pa.Array | None:
