@@ -1,1 +1,1 @@
-"""The commands of `kit.cli`, by what they need."""
+"""The commands of `kit.cli`."""

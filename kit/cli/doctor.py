@@ -1,4 +1,4 @@
-"""The command `doctor`: what in configuration and names will make the next incident. Configuration alone needs no Java."""
+"""The command `doctor`: hazards in configuration and names. Configuration alone needs no Java."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from kit.i18n import printable
 
 @click.command()
 @click.argument("evidence", type=Evidence())
-@click.option("--broker", metavar="VERSION", help="release of the broker, where the evidence does not name it")
+@click.option("--broker", metavar="VERSION", help="release of the broker, if the evidence does not name it")
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="write the hazards here")
 @options
 def doctor(evidence: Path, broker: str | None, json_file: Path | None, **chosen: Any) -> None:
-    """Say what in configuration and names is a hazard, before or after an incident; a broker.conf alone is explained."""
+    """List hazards in configuration and names, before or after an incident; a broker.conf alone is explained."""
     from kit.causes import doctor as examination
     from kit.evidence import disk
     from kit.report import advice

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.option("--out", type=click.Path(path_type=Path), help="write findings.json and tables/ into this folder")
 @options
 def triage(evidence: Path, json_file: Path | None, out: Path | None, **chosen: Any) -> None:
-    """Run every cause on everything found."""
+    """Examine the evidence for every cause."""
     import kit
     from kit.case import bug_report, output
     from kit.evidence import disk
@@ -48,11 +48,11 @@ def triage(evidence: Path, json_file: Path | None, out: Path | None, **chosen: A
 
 
 PASTE: Final = 64 << 10
-"""Bytes up to which a single text file is taken for a paste, and explained before anything else is done."""
+"""Largest single text file, in bytes, that counts as a paste and is explained before anything else is done."""
 
 
 def _first_answer(evidence: Path | str, lang: Lang) -> str:
-    """Return what the lines of a paste mean, "" where the evidence is something else or nothing in it is known."""
+    """Return what the lines of a paste mean, "" if the evidence is something else or nothing in it is known."""
     if isinstance(evidence, str) or not evidence.is_file() or evidence.stat().st_size > PASTE:
         return ""
     from kit.explanation.explain import explain
@@ -63,7 +63,7 @@ def _first_answer(evidence: Path | str, lang: Lang) -> str:
         raw = evidence.read_bytes()
     except OSError:
         return ""
-    # A store, an archive: bytes that no text holds.
+    # A store or an archive: bytes that do not occur in text.
     if b"\0" in raw and not raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         return ""
     rows = [row for row in explain(decoded(raw), lang) if row["slug"] or row["kind"] != "log" or row["versions"]]
@@ -88,7 +88,7 @@ def report(evidence: Path, out: Path, cause: str, redact: bool, **chosen: Any) -
     writer = importlib.import_module("kit.redaction.report" if redact else "kit.report")
     page = writer.run(case, out, cause=cause)
     case.progress.end()
-    # The path alone goes to standard output: scripts take it from there.
+    # Only the path goes to standard output, for scripts.
     click.echo(terminal.closing(json.loads((out / "findings.json").read_text(encoding="utf-8")), case.lang), err=True)
     click.echo(page)
     leave(case, out)
@@ -139,13 +139,16 @@ def inventory(evidence: Path, **chosen: Any) -> None:
 @click.argument("evidence", type=Evidence())
 @click.argument("ids", metavar="ID...", nargs=-1, required=True)
 @click.option(
-    "--json", "json_file", type=click.Path(path_type=Path), help="write the whole life here; of several ids a list"
+    "--json",
+    "json_file",
+    type=click.Path(path_type=Path),
+    help="write the complete life to this file; for several ids a list",
 )
 @options
 def trace(evidence: Path, ids: tuple[str, ...], json_file: Path | None, **chosen: Any) -> None:
-    """Tell the life of a message: by UNIQ_KEY, offset message id or business key.
+    """Show the life of a message, by UNIQ_KEY, offset message id or business key.
 
-    Of several ids a line each is printed; `-` reads ids from the standard input, one a line.
+    Several ids give one line each; `-` reads ids from standard input, one per line.
     """
     import kit
     from kit.evidence import disk
@@ -170,7 +173,7 @@ def trace(evidence: Path, ids: tuple[str, ...], json_file: Path | None, **chosen
     required=True,
     help="folder of the smaller evidence: empty, or not there yet",
 )
-@click.option("--topic", help="only records of messages meant for this topic, wherever their copies are")
+@click.option("--topic", help="only records of messages sent to this topic, wherever their copies are")
 @click.option(
     "--id",
     "ids",
@@ -187,7 +190,7 @@ def cut(
     until: str | None,
     **chosen: Any,
 ) -> None:
-    """Write a smaller evidence folder; commitlog records stay as they are, at their own offsets."""
+    """Write a smaller evidence folder; commitlog records stay unchanged, at their own offsets."""
     from kit.case.options import instant
     from kit.collection import cut as cutting
     from kit.report import terminal

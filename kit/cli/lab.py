@@ -1,4 +1,4 @@
-"""The commands `lab run` and `lab list`: an incident made to happen on a real broker, and what triage says of it."""
+"""The commands `lab run` and `lab list`: reproduce an incident on a real broker, and triage it."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ OVER = {
     "store": T("the limit of the store"),
     "deadline": T("the deadline"),
 }
-INTERRUPTED = T("Interrupted; every process of the lab has ended. What there is lies in {path}")
-EXPECTED = T("Expected: root causes {roots}; beside them {neighbours}")
+INTERRUPTED = T("Interrupted; every process of the lab has ended. Its files are in {path}")
+EXPECTED = T("Expected: root causes {roots}; also {neighbours}")
 NOTHING = T("none")
 
 
 @click.group()
 def lab() -> None:
-    """Make an incident happen again on a real broker.
+    """Reproduce an incident on a real broker.
 
     \b
     Examples:
@@ -44,7 +44,7 @@ def lab() -> None:
 )
 @click.option("--client", metavar="VERSION", help="release of the applications' client (default: the scenario's)")
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="a new folder for what is left (default: out/lab/SCENARIO-TIME)"
+    "--out", type=click.Path(path_type=Path), help="a new folder for the evidence (default: out/lab/SCENARIO-TIME)"
 )
 @click.option("--watch", is_flag=True, help="show the half topic, the errors and the growth while it runs")
 @at_workspace

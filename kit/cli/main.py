@@ -1,4 +1,4 @@
-"""The command line. Work is imported when a command runs, so `--help` stays quick.
+"""The command line. Modules are imported when a command runs, so `--help` stays fast.
 
 Exit codes: 0 done · 1 a bug · 2 wrong usage or nothing to read · 3 done, but some evidence is damaged or could not be read.
 """
@@ -18,13 +18,13 @@ from kit.cli.shared import BUG, Refusal
 from kit.i18n import Lang, T, printable
 
 PLACES = (errno.EACCES, errno.EPERM, errno.EROFS, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG)
-"""What is wrong with a place that a user named, not with the kit."""
+"""Errors of a path that the user named, not of the kit."""
 FULL = T("No space left on the disk of {path}; make room, or name a folder on another disk with --workspace and --out")
 FAILED = T("{type} in {where}: a fault of the kit. For a bug report: {path}")
 
 
 class Kit(click.Group):
-    """A group whose commands end in one line: what a user can change with 2, a fault of the kit with 1."""
+    """A group whose commands fail with one line: exit code 2 for what a user can change, 1 for a fault of the kit."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -40,7 +40,7 @@ class Kit(click.Group):
 
 
 def refused(error: Exception, ctx: click.Context) -> str | None:
-    """Return the line for what a user can change: no Java, a full disk, a place that cannot be written; else None."""
+    """Return the line for an error that a user can fix (no Java, a full disk, a folder that cannot be written), else None."""
     from kit.case.output import OutputRefused
     from kit.evidence import disk
     from kit.evidence import workspace as ws
@@ -57,7 +57,7 @@ def refused(error: Exception, ctx: click.Context) -> str | None:
 
 
 def bug(error: Exception, ctx: click.Context) -> str:
-    """Write bug-report.txt where the user finds it; return the line that names it."""
+    """Write bug-report.txt; return the line that names it."""
     from kit.case import bug_report, output
     from kit.case.failure import Failure
     from kit.evidence import disk

@@ -12,7 +12,7 @@ import click
 from kit.cli.shared import Refusal, at_workspace, in_language
 from kit.i18n import Lang, T, printable
 
-BAD_PROPERTY = T("`{text}` is no property; write it as NAME=VALUE")
+BAD_PROPERTY = T("`{text}` is not a property; write it as NAME=VALUE")
 TOO_OLD = T("{version} is older than {oldest}, the first release whose sizes are known")
 BAD_DATE = T("`{text}` is not an ISO date, such as 2024-05-14 or 2024-05-14T10:00:00+08:00")
 NOT_FINDINGS = T("{path}: not a findings.json")
@@ -24,10 +24,10 @@ IN_USE = T("{n} workspaces are in use by a running command and stay")
 
 @click.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID…")
-@click.option("--near", help="ISO date or time near the message: chooses the month of a UNIQ_KEY")
+@click.option("--near", help="ISO date or time near the message: selects the month of a UNIQ_KEY")
 @in_language
 def msgid(ids: tuple[str, ...], near: str | None, lang: Lang) -> None:
-    """Take message ids apart: which kind, every field, both times where two months fit."""
+    """Decode message ids: kind, every field, and both times if two months are possible."""
     from kit.formats.printed_times import iso
     from kit.report import console
     from kit.rocketmq.ids import msgid_report
@@ -76,7 +76,7 @@ def size(
     lang: Lang,
     **chosen: Any,
 ) -> None:
-    """Say how many bytes a message is stored in, now and after each rewrite, and the largest safe body."""
+    """Compute the stored size of a message, now and after each rewrite, and the largest safe body."""
     from kit.report.sizes import card
     from kit.rocketmq import rewrites
     from kit.rocketmq.versions import NEWEST, OLDEST, Version
@@ -103,12 +103,12 @@ def size(
 
 
 @click.command()
-@click.option("--since", help="ISO time; UTC where it names no zone")
+@click.option("--since", help="ISO time; UTC if it has no zone")
 @click.option("--until", help="ISO time")
 @click.option("--topic", help="only the consume queues of this topic")
 @in_language
 def collect(since: str | None, until: str | None, topic: str | None, lang: Lang) -> None:
-    """Print a shell script that collects evidence on a broker's or client's host; here it does nothing."""
+    """Print a shell script that collects evidence on a broker's or client's host; nothing is collected here."""
     from kit.collection.collect import script
 
     try:
@@ -175,7 +175,7 @@ def list_(workspace: Path | None) -> None:
 @at_workspace
 @in_language
 def clean_(workspace: Path | None, lang: Lang) -> None:
-    """Remove every workspace and what was unpacked; what is not the kit's stays, and what a running command uses."""
+    """Remove every workspace and all unpacked files, except those in use and files that are not the kit's."""
     from kit.evidence import workspace as ws
 
     click.echo(FREED.say(bytes=ws.clean(workspace)).render(lang))
@@ -189,11 +189,11 @@ def clean_(workspace: Path | None, lang: Lang) -> None:
     "--json",
     "json_file",
     type=click.Path(path_type=Path, allow_dash=True),
-    help="write the rows here; - is standard output",
+    help="write the rows to this file; - is standard output",
 )
 @in_language
 def explain(file: Path, json_file: Path | None, lang: Lang) -> None:
-    """Say what each pasted log line, code, id or setting means; FILE is a text file, - (the default) standard input."""
+    """Explain each pasted log line, code, id or setting; FILE is a text file, - (the default) standard input."""
     from kit.evidence import disk
     from kit.explanation.explain import explain as explained
     from kit.explanation.shown import blocks

@@ -15,9 +15,7 @@ from kit.i18n import printable
 @click.argument("evidence", type=Evidence())
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="folder of the postmortem")
 @click.option(
-    "--notes",
-    type=click.Path(path_type=Path),
-    help="YAML file with the team's own words; if absent yet, an example is written",
+    "--notes", type=click.Path(path_type=Path), help="YAML file with the team's notes; if absent, an example is written"
 )
 @options
 def postmortem(evidence: Path, out: Path, notes: Path | None, **chosen: Any) -> None:

@@ -1,4 +1,4 @@
-"""Progress of a command on standard error: a bar on a terminal, one plain line a stage elsewhere."""
+"""Progress of a command on standard error: a bar on a terminal, otherwise one plain line per stage."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOOK = T("{stage}: {seconds} s")
 
 
 class Shown(Progress):
-    """Shows each stage as it goes; what a command prints goes to standard output, so pipes see nothing of it."""
+    """Shows each stage; commands print to standard output, so pipes are not affected."""
 
     def __init__(self, lang: Lang) -> None:
         self._lang = lang
@@ -30,7 +30,7 @@ class Shown(Progress):
 
     @property
     def is_live(self) -> bool:
-        """Whether a bar can be drawn; what nobody watches is only written down once the evidence has been recognised."""
+        """Whether a bar can be drawn; without a terminal lines are printed only after the evidence has been recognised."""
         return self._console.is_terminal
 
     def begin(self, stage: Stage, total: int | None = None) -> None:

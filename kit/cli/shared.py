@@ -1,4 +1,4 @@
-"""What all commands share: options, opening a case, refusing in one line, the exit codes."""
+"""What all commands share: options, opening a case, refusals in one line, exit codes."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 BUG, DAMAGED = 1, 3
 
 NOT_THERE = T("{path}: no such file or folder")
-OUT_INSIDE = T("{path}: --out lies inside the evidence; nothing is written there")
+OUT_INSIDE = T("{path}: --out is inside the evidence; nothing is written there")
 NOTHING = T("{path}: found no RocketMQ evidence in it")
-FAILED = T("Failed, which is a fault of the kit: {names}. For a bug report: {path}")
+FAILED = T("Failed because of a fault of the kit: {names}. For a bug report: {path}")
 DAMAGE = T("{n} {n:place|places} of the evidence are damaged or could not be read:")
 FORMATS = click.Choice(["parquet", "jsonl", "csv"])
 
@@ -37,7 +37,7 @@ class Refusal(click.ClickException):
 
 
 class Evidence(click.ParamType):
-    """A path that exists; says so in the reader's language."""
+    """A path that exists; the error is in the reader's language."""
 
     name = "evidence"
 
@@ -45,7 +45,7 @@ class Evidence(click.ParamType):
         if is_remote(str(value)):
             return str(value)
         path = Path(value)
-        # A variable that is not set gives an empty text, which does not mean the folder somebody happens to be in.
+        # An unset variable gives "", which does not mean the current folder.
         if not str(value) or not path.exists():
             raise Refusal(
                 NOT_THERE.say(path=printable(str(value)) or '""').render(ctx.params.get("lang", "en") if ctx else "en")
@@ -66,12 +66,12 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(
         [
             in_language,
-            click.option("--tz-broker", help="zone of the broker's host, for what its layouts do not fix"),
+            click.option("--tz-broker", help="zone of the broker's host, for log layouts without one"),
             click.option(
                 "--tz-app", help="zone of client and application logs and tables, e.g. Asia/Shanghai or +08:00"
             ),
-            click.option("--since", help="ISO time; earlier records and lines are left out"),
-            click.option("--until", help="ISO time; later records and lines are left out"),
+            click.option("--since", help="ISO time; earlier records and lines are ignored"),
+            click.option("--until", help="ISO time; later records and lines are ignored"),
             click.option("--rows", multiple=True, help="FILE:key=…,time=…,status=… names the columns of a table"),
             at_workspace,
             click.option("--master", help="Spark master URL"),
@@ -83,7 +83,7 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> Case:
-    """Open the case or leave with one line that names the path."""
+    """Open the case, or exit with one line that names the path."""
     import kit
     from kit.case import output
     from kit.cli.progress import Shown
@@ -120,7 +120,7 @@ def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> C
 
 
 def java(master: str | None, remote: str | None, lang: Lang) -> None:
-    """Leave with one line where Spark could not start: nothing else has begun yet."""
+    """Exit with one line if Spark cannot start, before anything else begins."""
     from kit.spark.sessions import JavaMissing, require_java
 
     try:
@@ -138,13 +138,13 @@ def outside(evidence: Path | str, out: Path | None) -> None:
 
 
 def say(case: Case, text: Any) -> None:
-    """Print what a command found, its progress over."""
+    """Print a command's result after ending its progress display."""
     case.progress.end()
     click.echo(text)
 
 
 def leave(case: Case, out: Path | None = None) -> None:
-    """End with 3 where evidence is damaged, with 1 where something of the kit failed, after naming each on stderr."""
+    """Exit with 3 if evidence is damaged, with 1 if a part of the kit failed, after naming each on stderr."""
     from kit.case import output, unreadable
 
     damage = unreadable.of(case)

@@ -1,6 +1,6 @@
-"""Do once, at installation, what every run would otherwise do again: `python -m kit.cli.warm [EVIDENCE]`.
+"""Do once at installation what every run would otherwise repeat: `python -m kit.cli.warm [EVIDENCE]`.
 
-Kernels are compiled into numba's cache; with an evidence, one triage of it shows the JVM which classes the kit needs, and they go into an archive.
+Kernels are compiled into numba's cache; with evidence, one triage shows the JVM which classes the kit needs, and they are archived.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PATIENCE = 120
 
 
 def record_classes(evidence: Path) -> bool:
-    """Triage `evidence` in a JVM that writes down its classes; tell whether there is an archive then. Raise `JavaMissing`."""
+    """Triage `evidence` in a JVM that records its classes; return whether it wrote an archive. Raise `JavaMissing`."""
     place = jvm.archive()
     if place.exists():
         return True
@@ -36,7 +36,7 @@ def record_classes(evidence: Path) -> bool:
         session.stop()
         assert gateway is not None
         gateway.shutdown()
-        # The JVM ends, and writes its archive, when its standard input does.
+        # The JVM ends, and writes its archive, when its standard input closes.
         with contextlib.suppress(OSError):
             gateway.proc.stdin.close()
         gateway.proc.wait(PATIENCE)

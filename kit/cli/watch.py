@@ -1,4 +1,4 @@
-"""The command `watch`: the same eyes while it happens."""
+"""The command `watch`: live alerts from growing logs and stores."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from kit.cli.shared import Refusal, in_language
 from kit.i18n import Lang, T, printable
 
 RINGS: Final = 4
-"""Exit code of `--once` while something rings."""
-INSIDE = T("{path}: lies inside a folder that is watched, which is only read")
-NOT_BOTH = T("--capture copies what this process has just read: it goes without --master")
+"""Exit code of `--once` while an alert is active."""
+INSIDE = T("{path}: is inside a watched folder, which is only read")
+NOT_BOTH = T("--capture copies what this process has just read: it does not work with --master")
 NO_PATH = T("{path}: there is nothing")
 METRICS = T("metrics: {where}")
 
@@ -27,33 +27,39 @@ METRICS = T("metrics: {where}")
 @click.option(
     "--prometheus",
     metavar="PORT|FILE",
-    help="serve metrics on a port of loopback (ADDRESS:PORT for another), or write a text file",
+    help="serve metrics on a loopback port (ADDRESS:PORT for another address), or write a text file",
 )
 @click.option(
-    "--hook", metavar="COMMAND", help="run for each alert, which it gets on standard input; no shell reads it"
+    "--hook", metavar="COMMAND", help="command to run for each alert, which it gets on standard input; without a shell"
 )
 @click.option(
-    "--capture", type=click.Path(path_type=Path), metavar="DIR", help="copy the evidence around each alert here"
+    "--capture",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="copy the evidence around each alert into this folder",
 )
-@click.option("--once", is_flag=True, help="read what is new and end: with 4 while something rings, else with 0")
+@click.option("--once", is_flag=True, help="read what is new and exit: with 4 while an alert is active, else with 0")
 @click.option(
-    "--from", "since", metavar="TIME", help="read what is there already, from this time on (default: only what is new)"
+    "--from",
+    "since",
+    metavar="TIME",
+    help="also read what exists already, from this time on (default: only what is new)",
 )
 @click.option(
     "--state",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="where to go on after a restart (default: the user's cache folder)",
+    help="folder of the state for a restart (default: the user's cache folder)",
 )
 @click.option(
     "--every", type=click.FloatRange(0.2, 3600), default=2.0, show_default=True, help="seconds between two looks"
 )
-@click.option("--master", help="a Spark master, for many brokers (default: this process alone, without Java)")
+@click.option("--master", help="a Spark master, for many brokers (default: only this process, without Java)")
 @click.option("--tz-broker", help="zone of broker logs, if not GMT+8")
 @click.option("--tz-app", help="zone of application logs")
 @in_language
 def watch(paths: tuple[Path, ...], lang: Lang, **chosen: Any) -> None:
-    """Follow growing logs and stores and say what rings.
+    """Follow growing logs and stores and report alerts.
 
     PATH is a broker's home, a folder of logs, or one file; several may be given. Nothing there is ever written.
 
@@ -143,7 +149,7 @@ def _file(target: str | None) -> Path | None:
 
 
 def _outside(place: Path | None, paths: tuple[Path, ...], lang: Lang) -> None:
-    """Refuse to write into what is watched."""
+    """Refuse to write into a watched folder."""
     if place is None:
         return
     there = place.resolve()

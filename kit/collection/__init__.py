@@ -1,1 +1,1 @@
-"""Evidence on its way here: collected where nothing can be installed, fetched from object storage, cut to what matters."""
+"""Getting evidence: collected where nothing can be installed, or cut to what matters."""

@@ -1,6 +1,6 @@
-"""The script that collects evidence where nothing can be installed: POSIX sh, read-only, one archive out.
+"""The script that collects evidence where nothing can be installed: POSIX sh, read-only, writes one archive.
 
-`collect.sh` beside this module does the work; this adds the window, the topic and the language at its top.
+`collect.sh` next to this module does the work; this adds the window, the topic and the language at its top.
 Commitlog files are chosen by the storeTimestamp of their first records, logs and queues by modification time.
 """
 
@@ -16,7 +16,7 @@ from kit.formats.printed_times import utc
 from kit.i18n import Lang, T
 
 MARGIN: Final = dt.timedelta(minutes=10)
-"""Added at both ends of the window: clocks differ, and files are touched a little late."""
+"""Margin at both ends of the window: clocks differ, and modification times are a little late."""
 
 MESSAGES: Final[dict[str, T]] = {
     "USAGE": T("Usage: sh collect.sh [options]. Only reads the store; writes one .tar.gz."),
@@ -32,7 +32,7 @@ MESSAGES: Final[dict[str, T]] = {
     "NO_DIR": T("no such folder"),
     "UNREADABLE": T("cannot be read"),
     "LEFT_OUT": T("left out, over --max-gb"),
-    "OUT_INSIDE": T("lies inside the store; nothing is written there"),
+    "OUT_INSIDE": T("is inside the store; nothing is written there"),
     "TOTAL": T("total before compression"),
     "FREE": T("free"),
     "NO_SPACE": T("not enough free space: choose another --out, a shorter window or a smaller --max-gb"),
@@ -40,7 +40,7 @@ MESSAGES: Final[dict[str, T]] = {
     "DONE": T("written:"),
 }
 
-EMPTY_WINDOW = T("--since lies after --until")
+EMPTY_WINDOW = T("--since is after --until")
 
 
 def script(
@@ -49,7 +49,7 @@ def script(
     topic: str | None = None,
     lang: Lang = "en",
 ) -> str:
-    """Return the script for a window (ISO texts or datetimes, UTC where they name no zone) and a topic; None: everything.
+    """Return the script for a window (ISO texts or datetimes, UTC if they have no zone) and a topic; None: everything.
 
     Raise ValueError with one sentence for an invalid time or an empty window.
     """

@@ -1,7 +1,7 @@
-"""A smaller evidence folder: the records, lines and rows of a time window, a topic or some messages, each in a file as it was.
+"""A smaller evidence folder: the records, lines and rows of a time window, a topic or some messages, in the same files.
 
-Commitlog records stay where they are in their files (see `kit.collection.cut_files`), queue units too; log entries go with their folded lines,
-business rows with their header. Configuration, mqadmin outputs, host metrics and pasted texts are small and stay whole. Left out, and counted: copies
+Commitlog records keep their positions (see `kit.collection.cut_files`), as do queue units; log entries include their continuation lines,
+business rows their header. Configuration, mqadmin outputs, host metrics and pasted texts are small and are copied completely. Left out, and counted: copies
 of other files, indexes (they can be built from the records), damaged ranges, and what was not recognised.
 """
 
@@ -46,7 +46,7 @@ WHOLE: Final = (
 )
 STORES: Final = ("commitlog", "dledger")
 
-EMPTY_WINDOW = T("--since lies after --until")
+EMPTY_WINDOW = T("--since is after --until")
 NAMES: Final[dict[str, T]] = {
     "records": T("commitlog records"),
     "units": T("consume queue units"),
@@ -63,7 +63,7 @@ KEPT_OF = T("{kept} of {of}")
 
 @attrs.frozen
 class Wish:
-    """What to keep. All that is given must hold; nothing given keeps everything. `ids`: UNIQ_KEYs, offset ids or business keys."""
+    """What to keep: what satisfies all conditions given; without any, everything. `ids`: UNIQ_KEYs, offset ids or business keys."""
 
     since: dt.datetime | None = None
     until: dt.datetime | None = None
@@ -76,10 +76,10 @@ class Wish:
 
 
 def cut(case: Case, out: Path, wish: Wish) -> dict[str, tuple[int, int] | int]:
-    """Write the smaller evidence into `out`, a folder that is empty or not there yet.
+    """Write the smaller evidence into `out`, which must be empty or absent.
 
     Return what was kept: names of `NAMES` → (kept, there before), or a number. `case` must be opened without `since` and `until`. Raise `ValueError`
-    where `out` is not empty or the window is.
+    if `out` is not empty, or the window is.
     """
     if wish.since and wish.until and wish.since > wish.until:
         raise ValueError(EMPTY_WINDOW.render(case.lang))
@@ -127,7 +127,7 @@ def _one(
     points: cut_files.Longs,
     spoken: dict[str, list[int]],
 ) -> tuple[str, cut_files.Part]:
-    """Write what is kept of one file; return which count it belongs to."""
+    """Write the kept part of one file; return its count's name."""
     if item.kind in STORES:
         return "records", cut_files.commitlog(
             item.file, item.path, item.base, offsets.get(item.file, np.empty(0, np.int64)), target
@@ -147,7 +147,7 @@ def _one(
 
 
 def _place(out: Path, file: str, taken: set[Path]) -> Path:
-    """Return where a file goes: its own path, unpacked if it was packed; archives become folders."""
+    """Return the target of a file: its own path, unpacked if it was packed; archives become folders."""
     parts = [part for step in file.split("!/") for part in PurePosixPath(step).parts if part not in ("/", "..", ".")]
     if parts[-1].endswith(".gz"):
         parts[-1] = parts[-1].removesuffix(".gz")
@@ -195,7 +195,7 @@ def _of_messages(case: Case, frame: DataFrame, lives: list[dict[str, Any]]) -> D
 
 
 def _with_traces(case: Case, frame: DataFrame, kept: DataFrame, keys: DataFrame) -> DataFrame:
-    """Add the records in which clients traced these messages."""
+    """Add the message trace records of these messages."""
     from pyspark.sql import functions as F  # noqa: N812
 
     if not case.has("traces"):
@@ -209,7 +209,7 @@ def _with_traces(case: Case, frame: DataFrame, kept: DataFrame, keys: DataFrame)
 
 
 def _of_topic(case: Case, frame: DataFrame, topic: str) -> DataFrame:
-    """Return the records of all messages that were meant for a topic, wherever a copy of them is, and the op records that end their halves."""
+    """Return the records of all messages sent to a topic, wherever their copies are, and the op records of their half messages."""
     from pyspark.sql import functions as F  # noqa: N812
 
     from kit.analysis.transactions import owners
@@ -241,7 +241,7 @@ def _of_topic(case: Case, frame: DataFrame, topic: str) -> DataFrame:
 
 
 def _mentions(case: Case, lives: list[dict[str, Any]]) -> dict[str, list[int]]:
-    """Return the lines of each log that name one of the messages: by any id of any copy, or by a business key."""
+    """Return the lines of each log that mention one of the messages, by any id of any copy or by a business key."""
     words = {word for life in lives for word in (life["id"], *life["uniq_keys"])}
     for record in (r for life in lives for r in (*life["records"], *life["ops"])):
         words |= {record["offset_msg_id"], *(record.get("keys") or "").split()}
@@ -254,7 +254,7 @@ def _mentions(case: Case, lives: list[dict[str, Any]]) -> dict[str, list[int]]:
 
 
 def _entries(case: Case, item: Item, wish: Wish, lines: list[int] | None) -> tuple[cut_files.Longs, np.ndarray]:
-    """Return where the entries of a log begin and which are kept: in the window, or naming a message; settings printed at a start always."""
+    """Return where the entries of a log begin and which are kept: those in the window, or that mention a message; settings printed at a start always."""
     field = ds.field
     started = (
         pc.match_substring_regex(field("message"), configs.DUMPED)
@@ -280,7 +280,7 @@ def _entries(case: Case, item: Item, wish: Wish, lines: list[int] | None) -> tup
 
 
 def _inside(times: Any, wish: Wish) -> np.ndarray:
-    """Tell which times lie in the window; what has no time does."""
+    """Return which times are in the window; a missing time counts as inside."""
     inside = np.ones(len(times), bool)
     for limit, compare in ((wish.since, pc.greater_equal), (wish.until, pc.less_equal)):
         if limit is not None:
@@ -289,7 +289,7 @@ def _inside(times: Any, wish: Wish) -> np.ndarray:
 
 
 def _runs(begins: cut_files.Longs, keep: np.ndarray, size: int) -> Iterator[tuple[int, int]]:
-    """Yield the byte ranges of kept entries, neighbours as one; an entry reaches to the next, the first from the file's begin."""
+    """Yield the byte ranges of kept entries, adjacent ones joined; an entry extends to the next, the first from the start of the file."""
     ends = np.append(begins[1:], size)
     edges = np.flatnonzero(np.diff(np.concatenate(([False], keep, [False])).astype(np.int8)))
     for first, stop in edges.reshape(-1, 2).tolist():
@@ -297,7 +297,7 @@ def _runs(begins: cut_files.Longs, keep: np.ndarray, size: int) -> Iterator[tupl
 
 
 def _rows(case: Case, item: Item, wish: Wish, target: Path) -> cut_files.Part:
-    """Keep the rows of a table whose time is in the window or not known, and all lines before the first row."""
+    """Keep the rows of a table whose time is in the window or unknown, and all lines before the first row."""
     name, time = ("sends", "start") if item.kind == "sends" else ("rows", "time")
     table = (
         ds.dataset(case.folder(name), format="parquet")

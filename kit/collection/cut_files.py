@@ -1,8 +1,8 @@
-"""Write parts of files: commitlog records and queue units at their own places, ranges of texts.
+"""Write parts of files: commitlog records and queue units at their own positions, ranges of texts.
 
-A commitlog file keeps its name and every kept record its own position, byte for byte; a stretch left out becomes the filler RocketMQ itself writes at
-the end of a file (`CommitLog.BLANK_MAGIC_CODE`, in DLedger files that of `MmapFileList`), with a hole behind its eight bytes. So offsets, message ids
-and references stay true, a walk through the file meets filler and records and nothing else, and the file takes no more disk than its records.
+A commitlog file keeps its name and every kept record its position, byte for byte; a range left out becomes the filler RocketMQ itself writes at
+the end of a file (`CommitLog.BLANK_MAGIC_CODE`, in DLedger files that of `MmapFileList`), with a hole after its eight bytes. So offsets, message ids
+and references stay valid, the file consists of filler and records only, and it takes no more disk than its records.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from kit.rocketmq import binary_format as f
 _CHUNK: Final = 4 << 20
 _HEADER: Final = 8
 _MOST: Final = (1 << 31) - 1
-"""A filler's length is an int32; behind a longer stretch a new file begins, named as RocketMQ names it."""
+"""A filler's length is an int32; after a longer range a new file begins, named as in RocketMQ."""
 
 Longs = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 
 @attrs.frozen
 class Part:
-    """What was written of one file: records (or units, entries, rows) kept and there before, bytes of them."""
+    """What was written of one file: records (or units, entries, rows) kept and before, and their bytes."""
 
     kept: int
     of: int
@@ -39,9 +39,9 @@ class Part:
 
 
 def commitlog(file: str, path: str, base: int | None, offsets: Longs, target: Path) -> Part:
-    """Write the records of a commitlog file that begin at these physical offsets (sorted) to `target`; no file where there are no such records.
+    """Write the records of a commitlog file that begin at these physical offsets (sorted) to `target`; no file if there are none.
 
-    A record that is in the wrong place (its own offset is another) is only kept right behind a kept one: nothing else could find it again.
+    A record in the wrong place (with another offset) is kept only right after a kept one: otherwise nothing could find it again.
     """
     known = examine(file, path, base)
     pieces = [
@@ -65,7 +65,7 @@ def commitlog(file: str, path: str, base: int | None, offsets: Longs, target: Pa
 
 
 def _joined(begins: Longs, ends: Longs) -> list[tuple[int, int]]:
-    """Return ranges that are not closer than a filler's header; what lies between closer ones is kept with them."""
+    """Join ranges that are closer than a filler's header; what is between them is kept."""
     if not begins.size:
         return []
     apart = np.flatnonzero(begins[1:] - ends[:-1] >= _HEADER)
@@ -87,7 +87,7 @@ def _write(source: io.BufferedReader, runs: list[tuple[int, int]], base: int, dl
                 far = begin > _MOST or at > 0
                 zero = at = begin if far else 0
                 out = (target.with_name(f"{base + begin:0{f.FILE_NAME_DIGITS}}") if far else target).open("xb")
-            if 0 < begin - at < _HEADER:  # only before the first record: what is there cannot be filler
+            if 0 < begin - at < _HEADER:  # only before the first record: it cannot be filler
                 copy(source, at, begin, out)
             elif begin > at:
                 size = begin - at
@@ -111,7 +111,7 @@ def copy(source: io.BufferedReader, start: int, end: int, out: io.BufferedWriter
 
 
 def ranges(path: str, wanted: Iterable[tuple[int, int]], target: Path) -> int:
-    """Write the byte ranges of a file behind each other; return the bytes written. No file if absent."""
+    """Write the byte ranges of a file one after another; return the bytes written. No file if there are none."""
     total = 0
     parts = list(wanted)
     if parts:
@@ -132,7 +132,7 @@ def whole(path: str, size: int, target: Path) -> int:
 
 
 def queue(file: str, path: str, offsets: Longs, target: Path) -> Part:
-    """Write a plain consume queue with the units that point at these physical offsets, at their places; the others become `fillPreBlank`'s."""
+    """Write a plain consume queue with the units that point to these physical offsets, at their positions; the others become `fillPreBlank`'s."""
     with open_readonly(path) as source:
         raw = np.frombuffer(source.read(), np.uint8)
     units = raw[: raw.size // f.CQ_UNIT * f.CQ_UNIT].view(consumequeue.PLAIN).copy()

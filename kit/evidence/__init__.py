@@ -1,1 +1,1 @@
-"""Opening what somebody copied: folders, archives, streams, object storage. Read-only."""
+"""Open evidence, read-only: folders, archives, streams, object storage."""

@@ -1,7 +1,7 @@
 """Archives → plain files in the workspace: zip, tar, gzip, bzip2, xz, zstd, known by their first bytes, up to three deep.
 
-Nothing an archive says about itself is believed: sizes are counted while reading, names never become paths unchecked, memory is bounded. Runs of zero
-bytes cost no disk: a commitlog is mostly unwritten, and honestly shrinks ten thousand to one.
+Nothing an archive declares is trusted: sizes are counted while reading, names never become paths unchecked, memory is bounded. Runs of zero
+bytes cost no disk: a commitlog is mostly unwritten, and really compresses ten thousand to one.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ MAX_DEPTH: Final = 3
 MAX_MEMBERS: Final = 200_000
 MAX_RATIO: Final = 200
 RATIO_FREE: Final = 2 * 2**30
-"""A member may shrink any amount up to this size: no file of a store is larger (its size is an int32), and most are zeros."""
+"""Up to this size a member may have any compression ratio: no file of a store is larger (its size is an int32), and most are zeros."""
 TOTAL_FREE: Final = 16 * 2**30
 KEEP_FREE: Final = 512 * 2**20
 """Disk left to others."""
@@ -62,11 +62,11 @@ _SINGLE: Final[dict[tuple[bytes, ...], Callable[[Peek], Readable]]] = {
     (ZSTD,): Unzstd,
     (*BZIP2, XZ): Unpack,
 }
-"""What packs one stream, by its first bytes."""
+"""Compressions of a single stream, by first bytes."""
 
 
 class Spooler:
-    """Unpacks into `folder`. Bytes, members and depth are counted over everything it unpacks; threads may share it."""
+    """Unpacks into `folder`. Bytes, members and depth are counted over all archives; threads may share it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -137,7 +137,7 @@ class Spooler:
                 cast("Any", tar).members = []  # a streamed tar remembers every member otherwise
 
     def _zip(self, name: str, stream: Peek, depth: int, out: Opened, packed: Callable[[], int]) -> None:
-        if isinstance(stream.source, io.BufferedReader):  # a file of the evidence itself: no copy needed
+        if isinstance(stream.source, io.BufferedReader):  # a plain file of the evidence: no copy needed
             ahead = stream.source.tell()
             self._zip_file(name, stream.source, depth, out, packed)
             stream.source.seek(ahead)
@@ -156,7 +156,7 @@ class Spooler:
         with zipfile.ZipFile(file) as archive:
             entries = sorted(archive.infolist(), key=lambda e: e.header_offset)
             if {e.filename for e in entries} & {"[Content_Types].xml", "META-INF/MANIFEST.MF"}:
-                # A jar or an office file is one file to its owner.
+                # A jar or an office file counts as one file.
                 file.seek(0)
                 self._write(name, Peek(file), out, packed)
                 return
@@ -272,7 +272,7 @@ class Spooler:
 
 
 def _damaged(name: str, error: Exception) -> Refused:
-    """Say why a packed file was not read to its end. Only what the system itself reports has a number: that may pass."""
+    """Return why a packed file was not read to its end. Only errors of the system have a number: they may be temporary."""
     if isinstance(error, OSError) and error.errno:
         return refusal(name, error)
     return Refused(name, "damaged", str(error)[:200])

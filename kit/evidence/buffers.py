@@ -1,6 +1,6 @@
 """Bytes of a file in memory, at the positions they have in the file.
 
-Who touches a mapped file where somebody has just cut it off is killed by the system (SIGBUS), and with him everything else he reads. Bytes that were read stay.
+A process that touches a mapped file where it was just truncated is killed by the system (SIGBUS). Bytes that were read stay.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 
 def space(size: int) -> Bytes:
-    """Return zeros for a whole file: they take no memory before something is read into them."""
+    """Return zeros for a whole file; they take no memory until something is read into them."""
     if not size:
         return np.empty(0, np.uint8)
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
     held = mmap.mmap(-1, size, flags=flags)
     if huge := getattr(mmap, "MADV_HUGEPAGE", None):
-        # Handing out pages one by one takes as long as reading into them. Not every system has larger ones.
+        # Allocating pages one by one takes as long as reading into them. Not every system has larger pages.
         with contextlib.suppress(OSError):
             held.madvise(huge)
     return np.frombuffer(held, np.uint8)
@@ -70,7 +70,7 @@ def whole(file: io.FileIO) -> Bytes:
 
 
 def mapped(file: io.FileIO, size: int) -> Bytes:
-    """Map what is too much to be held, and not to be read in order; nothing is read before it is touched. Raise `Shrunk`."""
+    """Map a file that is too large for memory and not read in order; nothing is read before it is touched. Raise `Shrunk`."""
     left = os.fstat(file.fileno()).st_size
     if left < size:
         raise Shrunk(left, size)

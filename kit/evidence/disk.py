@@ -1,4 +1,4 @@
-"""Files that the kit itself writes: whole or not at all, for their owner's eyes, locked while they are in use."""
+"""Files that the kit itself writes: complete or not at all, private to their owner, locked while in use."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _FULL: Final = re.compile(r"java\.\S*Exception: (?:No space left on device|Disk 
 
 
 def is_full(error: BaseException | None) -> bool:
-    """Tell whether a full disk is behind an error, however it was passed on; Spark only says it in words, which evidence
-    may hold too, so they count in Spark's own errors alone.
+    """Return whether a full disk caused an error, however it was passed on; Spark reports it only as text, which evidence
+    may contain too, so the text counts only in Spark's own errors.
     """
     seen: set[int] = set()
     while error is not None and id(error) not in seen:
@@ -33,33 +33,33 @@ def is_full(error: BaseException | None) -> bool:
 
 
 def private(folder: Path) -> Path:
-    """Make a folder that only its owner may look into."""
+    """Create a folder that only its owner may read."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
 
 
 def seal(folder: Path) -> None:
-    """Take away what others may do with the files and folders below one that is made already."""
+    """Remove other users' permissions from the files and folders below an existing folder."""
     for path in (folder, *folder.rglob("*")):
         if not path.is_symlink():
             path.chmod(0o700 if path.is_dir() else 0o600)
 
 
 def durable(*paths: Path) -> None:
-    """Have files and folders on disk before a rename makes them count."""
+    """Write files and folders to disk before a rename makes them visible."""
     for path in paths:
         handle = os.open(path, os.O_RDONLY)
         try:
             os.fsync(handle)
         except OSError as error:
-            if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EROFS):  # a file system that knows no such thing
+            if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EROFS):  # a file system without it
                 raise
         finally:
             os.close(handle)
 
 
 def part_of(path: Path) -> Path:
-    """Return where a file is written before it is renamed: another place for every process and thread."""
+    """Return the temporary path of a file before it is renamed: a different one for every process and thread."""
     return path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.part")
 
 
@@ -80,7 +80,7 @@ def _lock_file(path: Path) -> IO[str]:
 
 
 def hold(folder: Path) -> IO[str]:
-    """Keep every process from cleaning a folder, made if need be, while the returned file is open."""
+    """Keep every process from cleaning a folder, created if absent, while the returned file is open."""
     while True:
         private(folder)
         with contextlib.suppress(FileNotFoundError):
@@ -93,7 +93,7 @@ def hold(folder: Path) -> IO[str]:
 
 @contextlib.contextmanager
 def unused(folder: Path) -> Iterator[bool]:
-    """Lock a folder that no process works in; yield False where one does."""
+    """Lock a folder that no process uses; yield False if one does."""
     with _lock_file(folder / IN_USE) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -104,7 +104,7 @@ def unused(folder: Path) -> Iterator[bool]:
 
 
 def write_text(path: Path, text: str, *, private: bool = False) -> None:
-    """Write a file whole or not at all. `private`: for its owner's eyes only."""
+    """Write a file completely or not at all. `private`: readable by its owner only."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = part_of(path)
     try:

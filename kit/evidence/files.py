@@ -1,6 +1,6 @@
-"""A path somebody was handed → plain files, each with the name users see. Evidence is opened read-only and never written beside.
+"""A path → plain files, each with the name users see. Evidence is opened read-only; nothing is ever written next to it.
 
-Folders of any layout, archives by their first bytes (see `kit.evidence.archives`), single files. What cannot be taken is `Refused` with a reason.
+Folders of any layout, archives by their first bytes (see `kit.evidence.archives`), single files. What cannot be read is `Refused` with a reason.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ REASONS: Final[dict[str, T]] = {
 }
 
 _NOT_THE_FILE: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE})
-"""What is wrong with this machine at the moment, whatever file is read."""
+"""Problems of this machine, not of a file."""
 
 
 class Shrunk(OSError):
-    """A file ended before the place that was to be read: it became shorter meanwhile."""
+    """A file ended before the place to be read: it became shorter in the meantime."""
 
     def __init__(self, left: int, wanted: int) -> None:
         super().__init__(errno.EIO, f"{left:,} / {wanted:,}")
@@ -55,9 +55,9 @@ _REASONS: Final[tuple[tuple[type[BaseException], str], ...]] = (
 )  # fmt: skip
 
 _PASSING: Final = frozenset({"removed", "shrunk", "unreadable", "memory", "space"})
-"""Reasons that lie in a moment (a network drive that was away, a right given later), not in what the file holds."""
+"""Temporary reasons (an unavailable network drive, a permission granted later), not in the file's content."""
 PACKED: Final = 30
-"""Bytes behind one packed byte: logs and commit logs of the recordings shrink 20 to 60 times."""
+"""Unpacked bytes for one packed byte: logs and commitlogs of the recordings compress 20 to 60 times."""
 _PACKED_NAMES: Final = (".gz", ".tgz", ".zst", ".zip", ".xz", ".bz2")
 
 
@@ -65,7 +65,7 @@ _PACKED_NAMES: Final = (".gz", ".tgz", ".zst", ".zip", ".xz", ".bz2")
 class EvidenceFile:
     """One plain file. `file`: the name users see; `path`: where its bytes are; `bytes`: its size as read; `packed`: unpacked into the workspace.
 
-    `sha256` is known for what was unpacked, and is that of the file unchanged in the evidence: of a `.gz` log, of the packed bytes. `text_sha256` is
+    `sha256` is known for unpacked files, and is that of the file in the evidence: for a `.gz` log, of the packed bytes. `text_sha256` is
     that of the bytes at `path`. `modified`: seconds since 1970 of the last change as the folder or the archive has it, None where it has none (a copy
     made without its times has that of the copying).
     """
@@ -80,13 +80,13 @@ class EvidenceFile:
 
 
 def _writable(said: str) -> str:
-    """Return a message without the halves of characters that names of files can bring into it."""
+    """Return a message without the lone surrogates that file names can bring into it."""
     return said.encode("utf-8", "backslashreplace").decode()
 
 
 @attrs.frozen
 class Refused:
-    """Something of the evidence that is not read. `reason`: a key of `REASONS`; `detail`: the system's own words, or ""."""
+    """A part of the evidence that is not read. `reason`: a key of `REASONS`; `detail`: the system's message, or ""."""
 
     file: str
     reason: str
@@ -98,7 +98,7 @@ class Refused:
 
 
 def readable_again(refused: Refused, path: Path | str, size: int = 0) -> bool:
-    """Tell whether what kept a file from being read lay in a moment that has passed. `size`: what it should have at least."""
+    """Return whether a file that could not be read can be read now. `size`: its minimum size."""
     if refused.reason not in _PASSING:
         return False
     try:
@@ -109,7 +109,7 @@ def readable_again(refused: Refused, path: Path | str, size: int = 0) -> bool:
 
 
 def refusal(file: str, error: Exception) -> Refused:
-    """Return why a file was not read. Raise `error` itself where it is not the file's: no disk space, too many open files."""
+    """Return why a file was not read. Raise `error` itself if the file is not the reason: no disk space, too many open files."""
     if isinstance(error, OSError) and error.errno in _NOT_THE_FILE:
         raise error
     reason = next((reason for kind, reason in _REASONS if isinstance(error, kind)), "fault")
@@ -127,9 +127,9 @@ class Opened:
 
 
 def open_raw(path: Path | str) -> io.FileIO:
-    """Open for reading only and without a buffer, leaving the access time as it is where the system permits that.
+    """Open for reading, without a buffer and, if the system permits, without changing the access time.
 
-    Raise `OSError`, also for a pipe, socket or device: opening one can wait for ever, or do something.
+    Raise `OSError`, also for a pipe, socket or device: opening one can block for ever or have effects.
     """
     _regular(Path(path).stat(), path)
     flags = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -158,7 +158,7 @@ def open_readonly(path: Path | str) -> io.BufferedReader:
 
 
 def shown(name: str) -> str:
-    """Return a file name as valid text, whatever bytes the file system holds."""
+    """Return a file name as valid text, whatever its bytes."""
     raw = os.fsencode(name)
     for encoding in ("utf-8", "gb18030"):
         try:
@@ -169,7 +169,7 @@ def shown(name: str) -> str:
 
 
 def walk(root: Path) -> tuple[list[tuple[str, Path, os.stat_result]], list[Refused]]:
-    """Return (name, path, stat) of the regular files under a folder, or of the one file, and what is not one; in order of name."""
+    """Return (name, path, stat) of the regular files below a folder, or of the one file, and what is not a regular file; in order of name."""
     if not root.is_dir():
         whole = root.stat()
         if not stat.S_ISREG(whole.st_mode):
@@ -205,7 +205,7 @@ def walk(root: Path) -> tuple[list[tuple[str, Path, os.stat_result]], list[Refus
 
 
 def weight(root: Path) -> int:
-    """Guess the bytes an evidence will have once unpacked, from names and sizes alone: what is packed counts `PACKED` times."""
+    """Estimate the unpacked size of evidence in bytes, from names and sizes alone: packed files count `PACKED` times."""
     return sum(
         min(info.st_size, info.st_blocks * 512) * (PACKED if path.suffix.lower() in _PACKED_NAMES else 1)
         for _, path, info in walk(root)[0]
@@ -213,7 +213,7 @@ def weight(root: Path) -> int:
 
 
 def plain(path: Path, spool: Path) -> Path:
-    """Return a path that is text: where the names of the file system are not, a link in the workspace stands for it."""
+    """Return a path that is valid text; for other paths a link in the workspace."""
     try:
         str(path).encode()
         return path

@@ -1,8 +1,8 @@
-"""Files that grow, roll, are packed, cut off and deleted while somebody reads them: which of their bytes were read.
+"""Files that grow, roll, are packed, truncated and deleted while they are read: which of their bytes were read.
 
-A file is followed by what it holds, not by its name: device and inode find it again, the hash of its first bytes and of
-those before the place reached say that it is the same. A log that was renamed, copied or packed goes on where it was
-left; one that was cut off begins anew. Nothing here knows what the bytes mean.
+A file is followed by content, not by name: device and inode find it again, the hash of its first bytes and of
+those before the place reached show that it is the same. A log that was renamed, copied or packed is continued where it was
+left; one that was truncated starts again. Nothing here knows what the bytes mean.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from kit.evidence import streams
 from kit.evidence.files import EvidenceFile, open_raw, walk
 
 HEAD: Final = 1024
-"""Bytes at the beginning of a file that tell it from others: a log's first lines carry their times, a record its offset."""
+"""First bytes that identify a file: a log's first lines have their times, a record its offset."""
 MARK: Final = 64
-"""Bytes before the place reached that tell whether what was read is still there."""
+"""Bytes before the place reached that show whether what was read is still there."""
 FORGET: Final = 600.0
-"""Seconds after which a file that is gone is forgotten: until then a packed copy of it is known by its first bytes."""
+"""Seconds after which a missing file is forgotten: until then a packed copy of it is recognised by its first bytes."""
 UNREAD: Final = -1
-"""`Place.at` of a packed file that was there before anybody began to read."""
+"""`Place.at` of a packed file that existed before the first read."""
 PACKED: Final = 8 << 30
-"""Bytes of text at most that a packed file is unpacked to."""
+"""Most bytes to which a packed file is unpacked."""
 
 
 class Place(msgspec.Struct, omit_defaults=True):
@@ -62,8 +62,8 @@ State = dict[str, Place]
 
 @attrs.frozen
 class Found:
-    """A file as it is now: the key of its place, and the place where it was known before (or taken over from a file
-    with the same bytes). `is_new`: nothing of it was read by anybody.
+    """A file as it is now: the key of its place, and its place if it was known before (or taken over from a file
+    with the same bytes). `is_new`: nothing of it has been read.
     """
 
     key: str
@@ -78,15 +78,15 @@ def digest(data: bytes) -> str:
 
 
 def is_packed(head: bytes) -> bool:
-    """Tell whether a file is packed in a way in which single logs are, or a text that is not in bytes of ASCII."""
+    """Return whether a file is packed like a single log, or a text in an encoding that is not based on ASCII."""
     return head.startswith((streams.GZIP, streams.ZSTD, *streams.BZIP2, streams.XZ)) or streams.wide(head) is not None
 
 
 @contextlib.contextmanager
 def text(path: Path | str) -> Iterator[Path]:
-    """Hand out a path with the text of a file: its own, or that of a temporary file where it is packed.
+    """Yield a path with the text of a file: its own, or that of a temporary file if it is packed.
 
-    Raise `OSError`, also where it breaks off: somebody may still be packing it.
+    Raise `OSError`, also if it is incomplete: it may still be being packed.
     """
     with open_raw(path) as file:
         if not is_packed(os.pread(file.fileno(), streams.HEAD, 0)):
@@ -121,7 +121,7 @@ def _unpack(file: io.FileIO, out: IO[bytes]) -> None:
 
 
 def holds(file: io.FileIO, place: Place) -> bool:
-    """Tell whether a file's text begins as `place` says and is the same just before the place reached."""
+    """Return whether a file's text begins as in `place` and is the same just before the place reached."""
     if not place.heads or digest(os.pread(file.fileno(), place.heads, 0)) != place.head:
         return False
     size = min(MARK, place.at)
@@ -142,10 +142,10 @@ def marked(file: io.FileIO, place: Place) -> Place:
 def look(
     roots: Sequence[Path], before: State, now: float, is_asked: Callable[[str], bool], broken: dict[str, int] | None
 ) -> tuple[list[Found], State]:
-    """Return the files below `roots` whose names are asked for, each with its place, and the places of those that are
-    gone for less than `FORGET` seconds. What cannot be read at the moment is left for the next look.
+    """Return the wanted files below `roots`, each with its place, and the places of those that are
+    gone for less than `FORGET` seconds. What cannot be read now is left for the next look.
 
-    `broken`: packed files that broke off, with the time of their last change: they are tried again once that is another;
+    `broken`: incomplete packed files, with their modification time: they are tried again once that changes;
     None leaves packed files out.
     """
     found: list[Found] = []
@@ -211,7 +211,7 @@ def _resting(place: Place, **here: object) -> Place:
 
 
 def _begins(file: io.FileIO, place: Place, size: int) -> bool:
-    """Tell whether a file that became shorter begins as before."""
+    """Return whether a file that became shorter begins as before."""
     return bool(place.heads) and size >= place.heads and digest(os.pread(file.fileno(), place.heads, 0)) == place.head
 
 
@@ -223,7 +223,7 @@ def _cut(file: io.FileIO, place: Place, size: int, here: dict[str, object]) -> P
 
 
 def _taken_over(file: io.FileIO, before: State, here: dict[str, object]) -> Place | None:
-    """Return the place of the file whose text this one has, however it came to another inode; None where nobody read it.
+    """Return the place of the file with the same text, however it got another inode; None if it was not read.
 
     A copy that is still being written is shorter than what was read: it waits until it is longer.
     """

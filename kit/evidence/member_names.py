@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 class Refusal(Exception):
-    """A member, or a whole archive, must not be read on. `reason` is a key of `evidence.REASONS`."""
+    """A member, or a whole archive, must not be read further. `reason` is a key of `evidence.REASONS`."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -18,7 +18,7 @@ class Refusal(Exception):
 
 
 def shown_name(name: str, *, windows: bool = False) -> str:
-    """Return a member's name as it is shown. Raise where it is absolute or climbs out."""
+    """Return a member's name as it is shown. Raise if it is absolute or leads out of the archive."""
     if windows:
         name = name.replace("\\", "/")
     parts = name.split("/")
@@ -28,7 +28,7 @@ def shown_name(name: str, *, windows: bool = False) -> str:
 
 
 def sane(seconds: float) -> float | None:
-    """Return a time of change in seconds since 1970, None for one that no clock showed."""
+    """Return a modification time in seconds since 1970, None if it is implausible."""
     return float(seconds) if 10**9 < seconds < 4 * 10**9 else None
 
 
@@ -60,7 +60,7 @@ def zip_name(entry: zipfile.ZipInfo) -> str:
 
 
 def place(folder: Path, name: str) -> Path:
-    """Return where a member is kept: its own path below the spool where that is a sane one, else a hash."""
+    """Return where a member is stored: its own path below the spool if that is valid, else a hash."""
     parts = name.split("/")
     sane = (
         all(0 < len(p.encode("utf-8", "replace")) <= 200 and p.isprintable() and p not in (".", "..") for p in parts)

@@ -1,4 +1,4 @@
-"""A path somebody copied → its plain files, archives unpacked into the cache."""
+"""A path → its plain files, with archives unpacked into the cache."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kit.evidence.files import EvidenceFile, Opened, open_readonly, plain, refus
 
 
 def _dated(opened: Opened, modified: float) -> Opened:
-    """Give the time of a packed log to the log in it; an archive's own time says nothing about its members."""
+    """Give a packed log's time to the log in it; an archive's time means nothing for its members."""
     if not opened.archives:
         opened.files[:] = [attrs.evolve(f, modified=modified) for f in opened.files]
     return opened
@@ -22,7 +22,7 @@ def _dated(opened: Opened, modified: float) -> Opened:
 def open_evidence(path: Path, spool: Path) -> Opened:
     """Return the plain files of `path` (a folder, an archive or one file); archives and `.gz` files are unpacked into `spool`.
 
-    Raise `FileNotFoundError` where there is nothing at `path`.
+    Raise `FileNotFoundError` if `path` does not exist.
     """
     root = Path(path).resolve(strict=True)
     found, refused = walk(root)

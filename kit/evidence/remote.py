@@ -1,6 +1,6 @@
 """Evidence on object storage or another file system that pyarrow knows (`s3://`, `gs://`, `hdfs://`): copied into the cache, then read like a folder.
 
-Only what changed is copied again. Credentials, region and endpoint come from where pyarrow looks for them: the environment, the machine's role, the
+Only changed objects are copied again. Credentials, region and endpoint come from pyarrow's usual sources: the environment, the machine's role, the
 URI's own query (`s3://bucket/incident?endpoint_override=host:port&scheme=http`).
 """
 
@@ -24,26 +24,26 @@ if TYPE_CHECKING:
 SCHEMES: Final = ("s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss")
 CHUNK: Final = 8 << 20
 THREADS: Final = 8
-"""Objects copied at once: what limits is the way there, not this machine."""
+"""Objects copied at once: the network is the limit, not this machine."""
 
-NOTHING = T("{uri}: there is no object there")
+NOTHING = T("{uri}: no object found")
 UNREACHABLE = T("{uri}: {error}")
 
 
 def is_remote(evidence: str | Path) -> bool:
-    """Tell whether an evidence is a URI of another file system."""
+    """Return whether the evidence is a URI of another file system."""
     return isinstance(evidence, str) and re.match(rf"(?:{'|'.join(SCHEMES)})://", evidence) is not None
 
 
 def shown(uri: str) -> str:
-    """Return a URI as it may be shown: without credentials and without its query."""
+    """Return a URI without its credentials and query, for display."""
     return re.sub(r"://[^/@]*@", "://", uri.partition("?")[0])
 
 
 def fetch(uri: str, workspace: Path | str | None = None) -> Path:
-    """Copy what lies under a URI into the cache; return the folder, or the file where the URI names one object.
+    """Copy all objects below a URI into the cache; return the folder, or the file if the URI names one object.
 
-    Raise `FileNotFoundError` where nothing lies there, `ValueError` where the file system cannot be asked.
+    Raise `FileNotFoundError` if there is none, `ValueError` if the file system is not available.
     """
     from pyarrow import ArrowException
     from pyarrow.fs import FileSystem
@@ -79,14 +79,14 @@ def _objects(system: FileSystem, prefix: str) -> dict[str, FileInfo]:
 
 
 def bring(system: FileSystem, objects: dict[str, FileInfo], folder: Path) -> None:
-    """Make `folder/evidence` hold exactly these objects; those of the same size and time as before are left as they are."""
+    """Make `folder/evidence` contain exactly these objects; those with the same size and time as before are not copied again."""
     listing = folder / "objects.json"
     before: dict[str, Any] = json.loads(listing.read_text(encoding="utf-8")) if listing.exists() else {}
     now = {name: [info.size, info.mtime_ns] for name, info in objects.items()}
     for gone in set(before) - set(now):
         (folder / "evidence" / gone).unlink(missing_ok=True)
     changed = [name for name, state in now.items() if before.get(name) != state]
-    # What stops halfway is not taken for whole the next time.
+    # An interrupted copy does not count as complete the next time.
     disk.write_text(listing, json.dumps({name: state for name, state in now.items() if name not in changed}))
     with ThreadPoolExecutor(THREADS) as pool:
         list(pool.map(lambda name: _copy(system, objects[name].path, folder / "evidence" / name), changed))

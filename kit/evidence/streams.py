@@ -1,4 +1,4 @@
-"""Streams of packed bytes, known by their first ones: what gzip, zstd, tar and UTF-16 hide, read forwards in bounded memory."""
+"""Streams of packed bytes, recognised by their first bytes: gzip, zstd, tar and UTF-16, read forwards in bounded memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol, cast
 import pyarrow as pa
 
 HEAD: Final = 1024
-"""Bytes that tell an archive."""
+"""First bytes that identify an archive."""
 
 CHUNK: Final = 1 << 20
 BLOCK: Final = 1 << 16
@@ -24,9 +24,9 @@ BZIP2: Final = tuple(b"BZh%d" % level + block for level in range(1, 10) for bloc
 XZ: Final = b"\xfd7zXZ\x00"
 FOREIGN: Final = (b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07")
 _XZ_MEMORY: Final = 256 << 20
-"""Bytes an xz stream may ask for: its highest level needs 65 MiB."""
+"""Most memory for an xz stream, in bytes: its highest level needs 65 MiB."""
 _WIDE_LEAST: Final = 64
-"""Bytes from which a text without a byte order mark can be told from numbers."""
+"""Smallest number of bytes to distinguish text without a byte order mark from numbers."""
 _MAX_HEADER: Final = 1 << 20
 
 
@@ -35,7 +35,7 @@ class Readable(Protocol):
 
 
 class Peek(io.RawIOBase):
-    """A forward-only stream whose first bytes can be looked at; counts and hashes what goes through."""
+    """A forward-only stream whose first bytes can be examined; counts and hashes all bytes."""
 
     def __init__(self, stream: Readable) -> None:
         self.source = stream
@@ -73,7 +73,7 @@ class Peek(io.RawIOBase):
 
 
 class Gunzip:
-    """What is before a break is handed out before the break is reported."""
+    """Returns the text before damage before it reports the damage."""
 
     def __init__(self, stream: Peek) -> None:
         self._file = gzip.GzipFile(fileobj=cast("Any", stream), mode="rb")
@@ -83,7 +83,7 @@ class Gunzip:
 
 
 class Unzstd:
-    """Arrow's reader, because zstandard's own takes a frame that breaks off for one that ends."""
+    """Arrow's reader, because zstandard's own treats a truncated frame as complete."""
 
     def __init__(self, stream: Peek) -> None:
         self._file = pa.CompressedInputStream(pa.PythonFile(stream, mode="r"), "zstd")
@@ -93,7 +93,7 @@ class Unzstd:
 
 
 class Unpack:
-    """bzip2 and xz: streams behind one another are one, and what is before a break is handed out before the break is reported."""
+    """bzip2 and xz: concatenated streams are one, and text before damage is returned before the damage is reported."""
 
     def __init__(self, stream: Peek) -> None:
         self._stream, self._is_xz = stream, stream.peek(len(XZ)) == XZ
@@ -110,7 +110,7 @@ class Unpack:
         return bz2.BZ2Decompressor()
 
     def read(self, size: int = -1, /) -> bytes:
-        """Return some of the text. Raise `EOFError` where a stream breaks off, `ValueError` where it is not one."""
+        """Return some of the text. Raise `EOFError` for a truncated stream, `ValueError` for an invalid one."""
         most = min(size, BLOCK) if size >= 0 else BLOCK
         while True:
             given = b""
@@ -133,7 +133,7 @@ class Unpack:
 
 
 class Utf8:
-    """A UTF-16 text as UTF-8: Windows' shells write logs so, and all that reads lines wants bytes of ASCII for ASCII."""
+    """A UTF-16 text as UTF-8: Windows' shells write logs in UTF-16, and all readers of lines need ASCII as single bytes."""
 
     def __init__(self, stream: Peek, encoding: str) -> None:
         self._stream = stream
@@ -148,8 +148,8 @@ class Utf8:
 
 
 def wide(head: bytes) -> str | None:
-    """Return the encoding of a UTF-16 text, None for anything else: known by its byte order mark, or by zeros in every
-    other byte as far as it is ASCII, and by what then is there: printable characters, ASCII among them.
+    """Return the encoding of a UTF-16 text, None for anything else: recognised by its byte order mark, or by zeros in every
+    other byte where it is ASCII, if the decoded characters are printable, some of them ASCII.
     """
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16" if _reads(head, "utf-16", 0.2) else None
@@ -171,7 +171,7 @@ def _reads(head: bytes, encoding: str, ascii_share: float) -> bool:
 
 
 class TarInfo(tarfile.TarInfo):
-    """A member whose extended header is not allowed to fill the memory."""
+    """A member whose extended header has a limited size."""
 
     def _proc_member(self, tar: tarfile.TarFile) -> Any:
         if self.type in (b"L", b"K", b"x", b"g", b"X") and self.size > _MAX_HEADER:
@@ -180,7 +180,7 @@ class TarInfo(tarfile.TarInfo):
 
 
 def is_tar(head: bytes) -> bool:
-    """Tell a tar header by its checksum: the letters `ustar` alone can be in any message body."""
+    """Return whether it is a tar header, by its checksum: the letters `ustar` alone can be in any message body."""
     if len(head) < 512 or not any(head[:100]):
         return False
     with contextlib.suppress(ValueError):
@@ -190,5 +190,5 @@ def is_tar(head: bytes) -> bool:
 
 
 def is_packed(head: bytes) -> bool:
-    """Tell whether a file that begins with `head` is an archive of any kind, or a text to be written anew as UTF-8."""
+    """Return whether a file that begins with `head` is an archive of any kind, or a text to be converted to UTF-8."""
     return head.startswith((*ZIP, GZIP, ZSTD, *BZIP2, XZ, *FOREIGN)) or is_tar(head) or wide(head) is not None

@@ -1,4 +1,4 @@
-"""Files that could not be read: an error in one file ends the reading of that file and of no other."""
+"""Files that could not be read: an error in one file ends the reading of that file only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import attrs
 from kit.evidence.files import Refused, refusal
 
 PREFIX: Final = "_unread-"
-"""Beginning of the names of notes in a table's folder; Spark and Arrow leave out files that begin with an underscore."""
+"""Prefix of note files in a table's folder; Spark and Arrow ignore files that begin with an underscore."""
 FAILFAST, QUIET = "FAILFAST", "QUIET"
 log = logging.getLogger(__name__)
 R = TypeVar("R")
@@ -24,7 +24,7 @@ R = TypeVar("R")
 
 @attrs.frozen
 class Unread:
-    """Where readers note the files they could not read. `folder`: of the table that is built; None: the log of this process.
+    """Where readers note the files they could not read. `folder`: of the table being built; None: the log of this process.
 
     `mode`: `FAILFAST` raises instead, as Spark's own readers do; `QUIET`: another reader of the same file notes it.
     """
@@ -34,7 +34,7 @@ class Unread:
 
     @classmethod
     def of(cls, options: Any) -> Unread:
-        """Return what the options `unread` and `mode` of a data source say."""
+        """Return it from the options `unread` and `mode` of a data source."""
         return cls(options.get("unread"), str(options.get("mode", "")).upper())
 
     def note(self, file: str, error: Exception) -> None:
@@ -46,7 +46,7 @@ class Unread:
         if self.folder is None:
             log.log(logging.DEBUG if self.mode == QUIET else logging.WARNING, "%s: %s", refused.file, refused.say())
             return
-        # One note a file, however many tasks read parts of it.
+        # One note per file, however many tasks read parts of it.
         target = Path(
             self.folder,
             f"{PREFIX}{hashlib.sha256(refused.file.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}.json",
@@ -72,7 +72,7 @@ def notes(folder: Path) -> list[Refused]:
 
 
 def take_notes(folder: Path) -> list[Refused]:
-    """Return what was noted in a folder that is somebody else's to keep, and leave no note there."""
+    """Return the notes in a folder and remove them from it."""
     found = notes(folder)
     for path in folder.glob(f"{PREFIX}*.json"):
         path.unlink()

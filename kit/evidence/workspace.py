@@ -1,7 +1,7 @@
-"""The cache: unpacked members, Parquet tables and results, one folder an evidence, keyed by what the evidence holds.
+"""The cache: unpacked members, Parquet tables and results, one folder for each evidence set, keyed by its content.
 
-Everything is written beside its place and renamed into it, under a lock, so a command killed at any moment, or two at once, leave no half table.
-Message bodies are in here: folders are 0700 and files 0600, except where the workers of a cluster have to read them.
+Everything is written elsewhere and renamed into place, under a lock, so a command killed at any moment, or two at once, leave no partial table.
+It contains message bodies: folders are 0700 and files 0600, except if the workers of a cluster have to read them.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from kit.i18n import Lang, T
 DONE: Final = "_SUCCESS"
 """The marker of a complete table, by the name Spark gives it; lists the table's Parquet files."""
 READING: Final = ("rocketmq", "evidence", "formats", "inventory", "spark", "case/tables.py", "case/reading")
-"""The folders and modules whose code decides what a table holds."""
+"""The folders and modules whose code determines the content of tables."""
 RUN: Final = "RMQ_KIT_RUN"
-"""Environment variable with the name of the run a process belongs to."""
+"""Environment variable with the name of the process's run."""
 RUN_ONLY: Final = "-run-"
-"""In the names of results that only the run which made them shows."""
+"""In the names of results that are valid for one run only."""
 ROOMS: Final = ("cases", "spool", "remote")
 UNUSABLE = T("{path}: the cache cannot be written there ({why}); name another folder, for example --workspace {other}")
 _KEY: Final = re.compile(r"[0-9a-f]{32}")
 
 
 class WorkspaceInside(ValueError):
-    """The workspace would lie inside the evidence."""
+    """The workspace would be inside the evidence."""
 
 
 class WorkspaceUnusable(ValueError):
@@ -49,7 +49,7 @@ class WorkspaceUnusable(ValueError):
 
 
 def usable(root: Path, lang: Lang = "en", *, shared: bool = False) -> None:
-    """Make the cache's folder. Raise `WorkspaceUnusable` where nothing can be written there. `shared`: by the workers of a cluster."""
+    """Create the cache folder. Raise `WorkspaceUnusable` if it cannot be written. `shared`: by the workers of a cluster."""
     mode = 0o777 if shared else 0o700
     try:
         root.mkdir(mode=mode, parents=True, exist_ok=True)
@@ -71,7 +71,7 @@ def default_base() -> Path:
 
 
 def base(workspace: Path | str | None, evidence: Path) -> Path:
-    """Return the folder all workspaces are in. Raise `WorkspaceInside` where it is the evidence or below it."""
+    """Return the parent folder of all workspaces. Raise `WorkspaceInside` if it is the evidence or below it."""
     chosen = Path(workspace) if workspace is not None else default_base()
     here, there = evidence.resolve(), chosen.resolve()
     if there == here or here in there.parents:
@@ -81,7 +81,7 @@ def base(workspace: Path | str | None, evidence: Path) -> Path:
 
 @cache
 def code_hash(*packages: str) -> str:
-    """Return a digest of the kit's own code below these folders of the package: results of other code are not read."""
+    """Return a digest of the kit's own code below these folders of the package: results of other code are not reused."""
     root = Path(__file__).parents[1]
     digest = hashlib.sha256()
     for package in packages or (".",):
@@ -93,11 +93,11 @@ def code_hash(*packages: str) -> str:
 
 @attrs.frozen
 class Workspace:
-    """The folder of one evidence."""
+    """The folder of one evidence set."""
 
     folder: Path
     shared: bool = False
-    """Whether the workers of a cluster read it: its files then have the modes that the umask gives."""
+    """Whether the workers of a cluster read it: its files then have the modes of the umask."""
     _held: IO[str] | None = attrs.field(default=None, eq=False, repr=False)
 
     @property
@@ -108,7 +108,7 @@ class Workspace:
     def for_evidence(
         cls, evidence: Path, workspace: Path | str | None, content_key: str, *, shared: bool = False
     ) -> Workspace:
-        """Return the workspace of an evidence with this content; made where it is not there yet. It is not cleaned while the value lives."""
+        """Return the workspace of evidence with this content, created if absent. It is not cleaned while the object exists."""
         root = base(workspace, evidence)
         sweep(root)
         folder = root / "cases" / content_key[:32]
@@ -119,13 +119,13 @@ class Workspace:
         return place
 
     def table(self, name: str) -> Path | None:
-        """Return the folder of a complete table, None where it is not there."""
+        """Return the folder of a complete table, None if absent."""
         folder = self.tables / name
         return folder if (folder / DONE).exists() else None
 
     @contextlib.contextmanager
     def writing(self, name: str) -> Iterator[Path | None]:
-        """Hand out an empty folder to write a table into, or None where it is complete already; it appears whole or not at all."""
+        """Yield an empty folder to write a table into, or None if it is complete already; the table appears completely or not at all."""
         with disk.locked(self.folder / "locks" / f"{name.replace('/', '_')}.lock"):
             if self.table(name):
                 yield None
@@ -155,9 +155,9 @@ class Workspace:
                 shutil.rmtree(part, ignore_errors=True)
 
     def adopt(self, name: str, part: Path) -> bool:
-        """Link into `part` the files of a table that another evidence in this cache has under the same name; False where none has.
+        """Link into `part` the files of a table that another evidence set in this cache has under the same name; False if none has.
 
-        Tables are named by what they hold, so an evidence to which a file was added has all tables that do not read it.
+        Tables are named by content, so evidence with an added file keeps all tables that do not read it.
         """
         for done in sorted(self.folder.parent.glob(f"*/tables/{name}/{DONE}")):
             if any(done.parent.glob(f"{PREFIX}*")):
@@ -165,7 +165,7 @@ class Workspace:
             try:
                 for called in done.read_text(encoding="utf-8").splitlines():
                     _link(done.parent / called, part / called)
-            except OSError:  # cleaned meanwhile
+            except OSError:  # cleaned in the meantime
                 for file in part.iterdir():
                     file.unlink()
                 continue
@@ -173,21 +173,21 @@ class Workspace:
         return False
 
     def adopt_parts(self, name: str, part: Path, wanted: Collection[str]) -> None:
-        """Link into `part` what tables of this kind in the cache hold under the names `wanted` (`kit.spark.sources.part_name`).
+        """Link into `part` the parts named `wanted` (`kit.spark.sources.part_name`) of other tables of this kind in the cache.
 
-        So evidence that grew by a file reads that file only.
+        So for evidence with an added file only that file is read.
         """
         files = {called for each in wanted for called in (f"part-{each}.parquet", f".part-{each}.none")}
         for done in sorted(self.folder.parent.glob(f"*/tables/{name}-*/{DONE}")):
             if not files or any(done.parent.glob(f"{PREFIX}*")):
                 continue  # what could not be read there may be readable here
-            with contextlib.suppress(OSError):  # cleaned meanwhile
+            with contextlib.suppress(OSError):  # cleaned in the meantime
                 for called in files.intersection(path.name for path in done.parent.iterdir()):
                     _link(done.parent / called, part / called)
                     files.discard(called)
 
     def read_json(self, name: str) -> Any | None:
-        """Return a kept JSON value, None if absent or unreadable."""
+        """Return a stored JSON value, None if absent or unreadable."""
         try:
             return json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -197,7 +197,7 @@ class Workspace:
         disk.write_text(self.folder / f"{name}.json", json.dumps(value, ensure_ascii=False), private=not self.shared)
 
     def forget_passing(self, readable: Callable[[Refused], bool]) -> None:
-        """Remove the tables in which a file is missing that can be read now, and all results. Not within a run: others read them."""
+        """Remove tables that lack a file which can be read now, and all results. Not within a run: others read them."""
         if RUN in os.environ:
             return
         stale = [folder for folder in self.tables.glob("*-*") if any(map(readable, notes(folder)))]
@@ -205,7 +205,7 @@ class Workspace:
             self.forget(name)
 
     def forget(self, name: str) -> None:
-        """Remove a table, so that it is made anew the next time."""
+        """Remove a table, so that it is built again the next time."""
         with disk.locked(self.folder / "locks" / f"{name.replace('/', '_')}.lock"):
             shutil.rmtree(self.tables / name, ignore_errors=True)
 
@@ -219,7 +219,7 @@ def _link(file: Path, target: Path) -> None:
 
 @attrs.frozen
 class Kept:
-    """One workspace as `workspace list` shows it. `bytes` on disk; `used`: seconds since 1970 it was last opened."""
+    """One workspace for `workspace list`. `bytes` on disk; `used`: when it was last opened, in seconds since 1970."""
 
     folder: Path
     evidence: str
@@ -228,7 +228,7 @@ class Kept:
 
 
 def _size(folder: Path) -> int:
-    """Return the bytes on disk; a file with several names counts in parts."""
+    """Return the bytes on disk; a file with several links is shared among them."""
     total = 0
     for path in folder.rglob("*"):
         with contextlib.suppress(OSError):
@@ -254,9 +254,9 @@ def kept(workspace: Path | str | None = None) -> list[Kept]:
 
 
 def clean(workspace: Path | str | None = None) -> int:
-    """Remove every workspace, all unpacked members and what was copied from elsewhere; return the bytes freed.
+    """Remove every workspace, all unpacked members and remote copies; return the bytes freed.
 
-    What a running command uses stays, and so does what is not the kit's.
+    Workspaces in use and files that are not the kit's are kept.
     """
     root = Path(workspace) if workspace is not None else default_base()
     freed = 0
@@ -273,7 +273,7 @@ def clean(workspace: Path | str | None = None) -> int:
 
 
 def _keyed(room: Path) -> list[Path]:
-    """Return the kit's own folders in a room of the cache: those named by a hash."""
+    """Return the kit's own folders in a part of the cache: those named by a hash."""
     if not room.is_dir():
         return []
     return sorted(
@@ -283,7 +283,7 @@ def _keyed(room: Path) -> list[Path]:
 
 @cache
 def sweep(root: Path) -> None:
-    """Remove what killed runs left half done in the cache, once a process; what a running command uses stays."""
+    """Remove what killed runs left in the cache, once per process; what a running command uses is kept."""
     for folder in (*_keyed(root / "cases"), *_keyed(root / "spool")):
         left = [*folder.glob("tmp/*"), *folder.glob(".*.part"), *folder.glob(f"tables/results/*{RUN_ONLY}*")]
         if folder.parent.name == "spool" and not any(folder.glob("inventory-*.json")):

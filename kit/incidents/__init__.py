@@ -1,4 +1,4 @@
-"""Many incidents beside each other: what happened before and after, what resembles what and why, an index page.
+"""Many incidents together: their history, similar incidents and why, an index page.
 
 Reads the findings.json that `report` and `triage --json` write; no evidence, no Spark.
 """

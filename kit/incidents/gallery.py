@@ -1,4 +1,4 @@
-"""An index page over many reports: offline, searchable, one card for each, with what it resembles."""
+"""An index page over many reports: offline, searchable, one card for each, with similar incidents."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WORDS: Final[dict[str, T]] = {
     "title": T("Incidents and what caused them"),
     "search": T("Search: cause, topic, group, words of the summary"),
     "shown": T("shown:"),
-    "none": T("There is no findings.json below this folder yet: `rmq-kit report EVIDENCE --out DIR` writes one."),
+    "none": T("No findings.json below this folder yet: `rmq-kit report EVIDENCE --out DIR` writes one."),
     "no_cause": T("No root cause confirmed"),
     "report": T("report"),
     "postmortem": T("postmortem"),
@@ -38,16 +38,14 @@ WORDS: Final[dict[str, T]] = {
     "undated": T("Without a time"),
     "unread": T("Not read"),
     "unnamed": T("(this folder)"),
-    "made": T(
-        "Made by rmq-kit {version} from the findings.json below this folder; nothing in it comes from anywhere else."
-    ),
+    "made": T("Created by rmq-kit {version} from the findings.json files below this folder only."),
 }
 FOREIGN = T("{path}: was not written by this kit; move it away first")
 ONE_REPORT = T("{path}: the folder of one report; name the folder above it, which holds all of them")
 
 
 class GalleryRefused(ValueError):
-    """The index cannot be written there; the message is one line for the user."""
+    """The index cannot be written; the message is one line for the user."""
 
 
 _ENV: Final = html.environment("kit.incidents")
@@ -56,8 +54,8 @@ _ENV: Final = html.environment("kit.incidents")
 def write(folder: str | Path, lang: Lang = "en") -> Path:
     """Write `index.html` into the folder of the reports and return its path.
 
-    Raise `FileNotFoundError`, `NotADirectoryError`, `GalleryRefused` where something the kit did not write has that name,
-    and where the folder is a report's own: that holds nothing but what `report` wrote.
+    Raise `FileNotFoundError`, `NotADirectoryError`, `GalleryRefused` if something the kit did not write has that name,
+    or if the folder is a single report's: it contains only what `report` wrote.
     """
     target = Path(folder) / PAGE_NAME
     history = History(read(folder), lang)

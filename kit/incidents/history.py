@@ -1,4 +1,4 @@
-"""What a notebook asks of many incidents: an overview, what came before, what was known before it struck, what changed."""
+"""Many incidents for notebooks: an overview, known causes, similar incidents, what changed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BEFORE = T("What was known before it struck")
 ALIKE = T("Incidents that resemble {name}")
 CHANGED = T("What differs between {before} and {after}")
 UNREAD = T("Files that could not be read")
-NO_SUCH = T("no incident is called {name}; there are: {names}")
+NO_SUCH = T("no incident is called {name}; known: {names}")
 NO_FOLDER = T("{path}: not a folder of reports")
 HEADS: Final = {
     "began": T("began (UTC)"),
@@ -45,7 +45,7 @@ NAMES_SHOWN: Final = 4
 
 
 def start(folder: str | Path, lang: Lang = "en") -> History:
-    """Read every findings.json below a folder; anything but a folder is among what could not be read."""
+    """Read every findings.json below a folder; anything but a folder counts as unreadable."""
     from kit.notebook.inquiry import locate
 
     try:
@@ -64,7 +64,7 @@ class History:
     def incident(self, name: str = "") -> Incident | None:
         """Return an incident by its folder or its evidence; without a name the latest; None if there are no incidents.
 
-        Raise `KeyError` with the names there are.
+        Raise `KeyError` with the known names.
         """
         if not name:
             return self.incidents[-1] if self.incidents else None
@@ -102,12 +102,12 @@ class History:
         return self._table(pd.DataFrame(rows, columns=pd.Index(columns)), OVERVIEW)
 
     def chart(self) -> Chart:
-        """Return when which cause struck."""
+        """Chart which cause struck when."""
         frame = self.rows
         return incidents.occurrences(frame[frame["kind"] == "root_cause"], compare.VERDICTS, self.lang)
 
     def known_before(self) -> Table:
-        """Return the confirmed root causes that an earlier incident had already, or pointed to: as a root cause, a suspicion or a hazard."""
+        """Return the confirmed root causes that an earlier incident had, or pointed to, as a root cause, a suspicion or a hazard."""
         columns = ["began", "name", "cause", "earlier", "known_as", "same"]
         frame = pd.DataFrame(self._known_before(), columns=pd.Index(columns))
         return self._table(frame, BEFORE)
@@ -135,7 +135,7 @@ class History:
         return self._table(pd.DataFrame(rows, columns=pd.Index(columns)), caption)
 
     def compare(self, before: str = "", after: str = "") -> Table:
-        """Return what differs between two incidents. `after`: default the latest; `before`: the one most like it."""
+        """Return what differs between two incidents. `after`: default the latest; `before`: default the one most like it."""
         new = self.incident(after)
         nearest = likeness.alike(new, self.incidents, least=0.0)[:1] if new else []
         old = self.incident(before) if before else next((match.incident for match in nearest), None)
@@ -147,7 +147,7 @@ class History:
         return self._table(frame, CHANGED.say(**names))
 
     def not_read(self) -> Table:
-        """Return the files that are no findings.json or could not be read."""
+        """Return the files that are not a findings.json or could not be read."""
         frame = pd.DataFrame({"file": [said.render(self.lang) for said in self.unread]})
         return self._table(frame, UNREAD)
 
@@ -156,7 +156,7 @@ class History:
 
 
 def why(match: likeness.Match, lang: Lang) -> str:
-    """Return what two incidents share as one line, the weightiest first."""
+    """Return what two incidents share as one line, the most important first."""
     by_kind: dict[likeness.Kind, list[str]] = {kind: [] for kind in likeness.WEIGHTS}
     for trait in match.shared:
         by_kind[trait.kind].append(trait.what)

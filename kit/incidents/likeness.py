@@ -1,7 +1,7 @@
-"""Have we seen this before? Two incidents resemble each other by what was found in both, and the answer says what that is.
+"""Find similar incidents, and what they have in common.
 
 An incident's traits are its verdicts, the steps that held, its known problems, and the topics, groups, queues and addresses that its evidence names.
-The likeness is the shared weight over all of the weight (a weighted Jaccard index): 1 for the same findings, 0 where nothing is shared.
+The likeness is the shared weight divided by the total weight (a weighted Jaccard index): 1 for the same findings, 0 if nothing is shared.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kit.rocketmq.names import is_system_topic
 Kind = Literal["cause", "suspected", "step", "name", "release"]
 
 WEIGHTS: Final[dict[Kind, float]] = {"cause": 4.0, "suspected": 1.5, "name": 2.0, "release": 0.5, "step": 1.0}
-"""A confirmed cause says most; a name both incidents have says that it is the same system; a step alone says little."""
+"""A confirmed cause weighs most; a common name shows that it is the same system; a step alone means little."""
 LABELS: Final[dict[Kind, T]] = {
     "cause": T("confirmed: {what}"),
     "suspected": T("suspected: {what}"),
@@ -42,7 +42,7 @@ class Trait(NamedTuple):
 
 
 class Match(NamedTuple):
-    """How much `incident` resembles the one that was asked about, 0 to 1, and the traits both have, the weightiest first."""
+    """How much `incident` resembles the given one, 0 to 1, and their common traits, the most important first."""
 
     incident: Incident
     likeness: float
@@ -50,7 +50,7 @@ class Match(NamedTuple):
 
 
 def alike(incident: Incident, others: Iterable[Incident], least: float = 0.05) -> list[Match]:
-    """Return the incidents that resemble this one, most alike first; itself is left out, and what is below `least`."""
+    """Return the incidents that resemble this one, most similar first, without itself and those below `least`."""
     own = traits(incident)
     found = []
     for other in others:
@@ -65,7 +65,7 @@ def alike(incident: Incident, others: Iterable[Incident], least: float = 0.05) -
 
 
 def traits(incident: Incident) -> frozenset[Trait]:
-    """Return what an incident shows: only what is confirmed or suspected counts; what was ruled out is no likeness."""
+    """Return an incident's traits: only what is confirmed or suspected counts, not what was ruled out."""
     return frozenset(_traits(incident))
 
 
@@ -86,7 +86,7 @@ def _traits(incident: Incident) -> Iterator[Trait]:
 
 
 def _names(text: str) -> Iterator[str]:
-    """Return the topics and groups that a quoted line or record names, without RocketMQ's own."""
+    """Return the topics and groups in a quoted line or record, without RocketMQ's own."""
     for found in _NAMED.finditer(text):
         name = (found[1] or found[2]).removeprefix("%RETRY%").removeprefix("%DLQ%")
         if name and name != "null" and not is_system_topic(name):

@@ -18,7 +18,7 @@ from kit.report.compare import is_findings
 NAME: Final = "findings.json"
 PAGES: Final = ("report.html", "postmortem.html")
 MOST_BYTES: Final = 64 << 20
-"""A findings.json is some hundred kilobytes; one of this size is something else."""
+"""A findings.json has a few hundred kilobytes; a file of this size is something else."""
 
 NOT_READ = T("{file}: cannot be read: {why}")
 NOT_FINDINGS = T("{file}: not a findings.json of schema 1")
@@ -29,7 +29,7 @@ HELD: Final = ("confirmed", "suspected")
 
 @attrs.frozen
 class Incident:
-    """One findings.json. `name`: its folder, relative to the one that was read. `pages`: report and postmortem beside it."""
+    """One findings.json. `name`: its folder, relative to the one that was read. `pages`: report and postmortem next to it."""
 
     name: str
     path: Path
@@ -47,7 +47,7 @@ class Incident:
 
     @property
     def began(self) -> dt.datetime | None:
-        """Return when its first root cause began, else when its evidence does; None where nothing carries a time."""
+        """Return when its first root cause began, else when its evidence begins; None if nothing has a time."""
         windows = [f["window"][0] for f in self.held() if f.get("window") and f["cause"] in self.root_causes]
         firsts = [file.get("first") for file in self._evidence.get("files") or () if isinstance(file, Mapping)]
         return min(_instants(windows), default=None) or min(_instants(firsts), default=None)
@@ -98,7 +98,7 @@ def read(folder: str | Path) -> Incidents:
 def _below(root: Path) -> Iterator[Path]:
     for folder, folders, names in os.walk(root):
         folders.sort()
-        # A run that was killed leaves what it had staged in a hidden folder.
+        # A killed run leaves its staged files in a hidden folder.
         folders[:] = [name for name in folders if not name.startswith(".")]
         path = Path(folder, NAME)
         if NAME in names and not path.is_symlink():

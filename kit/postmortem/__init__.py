@@ -1,6 +1,6 @@
 """The blameless postmortem: what the kit found and what the team knows, on one offline page.
 
-`kit.postmortem.start(evidence, notes="notes.yaml").write("postmortem.html")`. It is made from an `Inquiry`, as notebooks are.
+`kit.postmortem.start(evidence, notes="notes.yaml").write("postmortem.html")`. It is built from an `Inquiry`, like notebooks.
 """
 
 from __future__ import annotations

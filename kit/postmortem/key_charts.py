@@ -1,4 +1,4 @@
-"""The charts that say most about each cause: which result table, drawn by what. For pages made without notebooks."""
+"""The most useful charts of each cause: result table and chart function. For pages without notebooks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CHARTS: Final[Mapping[str, tuple[tuple[str, Callable[..., Chart]], ...]]] = {
 
 
 def of(inquiry: Inquiry, cause: str) -> tuple[list[tuple[str, Chart]], list[str]]:
-    """Return (table, chart) for each chart of a cause that this evidence gave rows for, and the tables whose chart broke."""
+    """Return (table, chart) for each chart of a cause with rows in this evidence, and the tables whose chart failed."""
     drawn: list[tuple[str, Chart]] = []
     failed: list[str] = []
     for name, draw in CHARTS.get(cause, ()):
@@ -33,6 +33,6 @@ def of(inquiry: Inquiry, cause: str) -> tuple[list[tuple[str, Chart]], list[str]
             continue
         try:
             drawn.append((name, draw(frame, lang=inquiry.lang)))
-        except Exception:  # a chart never takes the page with it: the page names it
+        except Exception:  # a failed chart does not break the page: the page names it
             failed.append(name)
     return drawn, failed

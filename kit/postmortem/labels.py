@@ -1,4 +1,4 @@
-"""The postmortem's own sentences: headings, what is proposed, what nobody has written yet."""
+"""The postmortem's own sentences: headings, proposals, what is not written yet."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ WORDS: Final[dict[str, T]] = {
     "charts": T("What it looked like"),
     "suspected": T("Suspected, not proven"),
     "suspected_note": T(
-        "Something points to these, and nothing refutes them. What would decide is listed under what is missing."
+        "Some evidence points to these causes, and none refutes them. What would decide is listed under what is missing."
     ),
     "explained": T("This follows from:"),
     "inputs": T("Evidence, notes and hashes"),
     "again": T("How to run this again"),
     "again_note": T(
-        "The same evidence and the same notes give the same page, byte for byte. manifest.json beside it names every input with its SHA-256; run.json says when and where it was made."
+        "The same evidence and the same notes give the same page, byte for byte. manifest.json next to it lists every input with its SHA-256; run.json says when and where it was created."
     ),
     "manifest": T("Manifest hash"),
     "undrawn": T("The chart needs JavaScript; its numbers are in the table below."),
     "behind": T("The table behind the chart"),
-    "made": T("Made by rmq-kit {version} from evidence and notes; nothing in it comes from anywhere else."),
+    "made": T("Created by rmq-kit {version} from evidence and notes only."),
 }
 COLUMNS: Final[dict[str, T]] = {
     "at": T("time (UTC)"),
@@ -59,9 +59,9 @@ EVIDENCE, TEAM, DECISION = T("evidence"), T("team"), T("decision")
 AS_WRITTEN = T("notes: {text}")
 PROPOSED = T("proposed by the kit")
 NOBODY = T("nobody yet")
-UNKNOWN = T("Sections of the notes that nobody reads: {names}")
-UNDATED = T("Entries of the notes without a time that can be read: {count}. They are at the end.")
+UNKNOWN = T("Sections of the notes that are not used: {names}")
+UNDATED = T("Entries of the notes without a valid time: {count}. They are at the end.")
 WHO = T("{what} ({who})")
 BECAUSE = T("{what} Why: {why}")
 STATUS, SEVERITY, AUTHORS = T("status: {text}"), T("severity: {text}"), T("authors: {text}")
-NOT_DRAWN = T("Charts that could not be drawn: {names}. The tables of the report hold their numbers.")
+NOT_DRAWN = T("Charts that could not be drawn: {names}. Their numbers are in the tables of the report.")

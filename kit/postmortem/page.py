@@ -1,6 +1,6 @@
-"""A blameless postmortem: what the kit found and what the team knows, merged into one offline page. Notes are read, never written over.
+"""A blameless postmortem: what the kit found and what the team knows, merged into one offline page. Notes are read, never overwritten.
 
-`kit.postmortem.start(evidence, notes="notes.yaml").write("postmortem.html")` writes an example where there are no notes yet.
+`kit.postmortem.start(evidence, notes="notes.yaml").write("postmortem.html")` writes an example if there are no notes yet.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def start(
     notes: str | Path = "",
     options: Mapping[str, Any] | None = None,
 ) -> Postmortem:
-    """Triage the evidence and read the notes. Notes that are not there yet are written as an example; empty: no notes.
+    """Triage the evidence and read the notes. If the notes do not exist, an example is written; empty: no notes.
 
     Raise `BadNotes`, `FileNotFoundError`, `WorkspaceInside` (notes inside the evidence: nothing is ever written there).
     """
@@ -94,7 +94,7 @@ class Postmortem:
 
     @cached_property
     def causes(self) -> list[Mapping[str, Any]]:
-        """Return what is confirmed: root causes as ordered in the findings, then their neighbours."""
+        """Return the confirmed findings: root causes in the order of the findings, then their neighbours."""
         return self._of("confirmed")
 
     @cached_property
@@ -123,14 +123,14 @@ class Postmortem:
 
     @cached_property
     def events(self) -> pd.DataFrame:
-        """Return the merged timeline as its table shows it: columns at (UTC, NaT at the end), source, what, decides, place."""
+        """Return the merged timeline for its table: columns at (UTC, NaT at the end), source, what, decides, place."""
         places = zip(self.moments["file"], self.moments["line"], self.moments["physical_offset"], strict=True)
         shown = self.moments.assign(what=self.moments[self.lang], place=[charts.place(*each) for each in places])
         shown["decides"] = ["◆" if one else "" for one in shown["decides"]]
         return shown[["at", "source", "what", "decides", "place"]]
 
     def chart(self) -> Chart:
-        """Chart the merged timeline, as far as it has times."""
+        """Chart the timed rows of the merged timeline."""
         return charts.timeline(self.moments[self.moments["at"].notna()], self.lang)
 
     def _told(self) -> list[tuple[Any, str, str, str]]:
@@ -147,7 +147,7 @@ class Postmortem:
 
     @cached_property
     def _day(self) -> dt.date | None:
-        """Day of notes that give a clock time only: the notes' own date, else that of the first window, in the notes' zone."""
+        """Return the day for notes with only a clock time: the notes' own date, else that of the first window, in the notes' zone."""
         said = notes.moment(self.written.texts["date"], self.written.zone)
         first = said or next((iso(f["window"][0]) for f in self.causes if f["window"]), None)
         return None if first is None else first.astimezone(self.written.zone).date()
@@ -175,7 +175,7 @@ class Postmortem:
     def page(self, options: Mapping[str, Any] | None = None, manifest_hash: str | None = None) -> str:
         """Return the page. Everything from evidence and notes passes `clean` and an autoescaping template.
 
-        `options`: as on the command line, for the line that makes the page again.
+        `options`: as on the command line, for the line that creates the page again.
         """
         css, js = html.template_text("report.css"), html.scripts()
         views, suspected = (
@@ -211,7 +211,7 @@ class Postmortem:
             causes=views,
             suspected=suspected,
             titles={f["cause"]: clean(f["title"]) for f in findings["findings"]},
-            # Its table is the merged one below it.
+            # The merged table is below it.
             chart=html.drawn(self.chart(), "timeline") | {"table": None},
             timeline=self.timeline().as_dict(),
             actions=self.actions().as_dict(),
@@ -221,7 +221,7 @@ class Postmortem:
             inputs=self._inputs().as_dict(),
             command=html.command(findings, dict(options or {}), self.lang, "postmortem"),
             manifest_hash=manifest_hash,
-            # Last: the charts are drawn by now.
+            # Last, when all charts are drawn.
             banners=self._banners(),
             csp=html.policy(css, plotly_js, js),
             map_styles=html.MAP_STYLES.findall(plotly_js),
@@ -231,7 +231,7 @@ class Postmortem:
         )
 
     def hypotheses(self) -> Table:
-        """Return what the team thinks, in its own words, with the references it gave."""
+        """Return the team's hypotheses, in its own words, with their references."""
         return hypotheses.table(self.written, "hypotheses", hypotheses.HYPOTHESES, self.inquiry)
 
     def _overruled(self, cause: str) -> list[str]:
@@ -269,7 +269,7 @@ class Postmortem:
         ]
 
     def write(self, out: str | Path = "postmortem.html") -> Path:
-        """Write the page and return its path. Raise `WorkspaceInside` where that is inside the evidence, `ValueError` where it is the notes' own."""
+        """Write the page and return its path. Raise `WorkspaceInside` if that is inside the evidence, `ValueError` if it is the notes' own."""
         path = Path(out)
         ws.base(path, self.inquiry.case.path)
         if path.resolve() == self.written.path.resolve():
@@ -284,7 +284,7 @@ class Postmortem:
     def write_all(self, out: Path, place: Path | None = None) -> Path:
         """Write `out/postmortem.html`, findings.json, the tables, manifest.json and run.json; return the page's path.
 
-        `place`: what run.json calls the folder, where it is another one in the end.
+        `place`: the folder's name in run.json, if it is moved at the end.
         """
         started = dt.datetime.now(dt.UTC)
         case, findings, options = self.inquiry.case, self.inquiry.findings, self._options()

@@ -14,7 +14,7 @@ MAGIC_V1: Final = 0xDAA320A7
 MAGIC_V2: Final = 0xDAA320AB
 MAGIC_BLANK: Final = 0xCBD43194
 
-# Offsets inside a record, up to the born host; what follows moves with the length of the two addresses.
+# Offsets inside a record, up to the born host; later fields depend on the length of the two addresses.
 AT_BODY_CRC: Final = 8
 AT_QUEUE_ID: Final = 12
 AT_FLAG: Final = 16
@@ -47,7 +47,7 @@ DLEDGER_AT_POS: Final = 24
 DLEDGER_AT_BODY_SIZE: Final = 44
 DLEDGER_BLANK: Final = -1
 DLEDGER_ENTRY_BUFFER: Final = 4 * 1024 * 1024
-"""Bytes a DLedger entry is encoded into: DLedgerMmapFileStore, all tags."""
+"""Size of the buffer for encoding a DLedger entry: DLedgerMmapFileStore, all tags."""
 
 # store/ConsumeQueue: physical offset, size, tagsCode; fillPreBlank writes size Integer.MAX_VALUE
 CQ_UNIT: Final = 20
@@ -72,6 +72,6 @@ FILE_NAME_DIGITS: Final = 20
 
 
 def first_offset(name: str) -> int | None:
-    """Return the offset of a file's first byte as its name says it; None for another name, or a number no long holds."""
+    """Return the offset of a file's first byte from its name; None for another name, or a number beyond a long."""
     named = len(name) == FILE_NAME_DIGITS and name.isascii() and name.isdigit()
     return int(name) if named and int(name) < 1 << 63 else None

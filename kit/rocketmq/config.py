@@ -1,7 +1,7 @@
-"""A set of broker settings read with the facts: the value in force and where it comes from, and what contradicts what.
+"""Broker settings: the value in force and its origin, and contradictions.
 
-`PARAMETERS` (meanings) and `versions.RULES` (defaults by version) are the data; here is only how to look something up, and the list of
-contradictions, each with the reason it is one.
+`PARAMETERS` (meanings) and `versions.RULES` (defaults by version) are the data; this module has the look-up and the list of
+contradictions, each with its reason.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kit.rocketmq.versions import RULES, Version, rule
 Source = Literal["set", "default", "unknown"]
 
 DOCKER_BRIDGE: Final = ipaddress.ip_network("172.17.0.0/16")
-"""Docker's default bridge network (docs.docker.com, daemon option `bip`): it ends at its host."""
+"""Docker's default bridge network (docs.docker.com, daemon option `bip`): it is not reachable from other hosts."""
 
 DLEDGER_LIMIT: Final = 4_194_256
 """Largest record a DLedger entry holds: 4 MiB buffer less the 48-byte header (DLedgerMmapFileStore)."""
@@ -36,13 +36,13 @@ class Value:
 
 @attrs.frozen
 class Settings:
-    """Name → text as configured, with the broker's version where it is known."""
+    """Name → text as configured, with the broker's version if known."""
 
     given: Mapping[str, str]
     version: Version | None = None
 
     def value(self, name: str) -> Value:
-        """Return the value in force of a parameter, typed; text that is no number stays text."""
+        """Return the value in force of a parameter, typed; a text that is not a number stays text."""
         for each in (name, *(old for old, new in ALIASES.items() if new == name)):
             if each in self.given and not ignored(each, self.version):
                 return Value(name, typed(name, self.given[each]), "set")
@@ -50,12 +50,12 @@ class Settings:
         return Value(name, default, "unknown" if default is None else "default")
 
     def number(self, name: str) -> float | None:
-        """Return a number in force, None where it is unknown or no number."""
+        """Return a number in force, None if it is unknown or not a number."""
         value = self.value(name).value
         return None if isinstance(value, bool) or not isinstance(value, int | float) else value
 
     def says(self, name: str, *wanted: Any) -> bool:
-        """Tell whether the value in force is one of `wanted`; texts without case."""
+        """Return whether the value in force is one of `wanted`; texts ignore case."""
         value = self.value(name).value
         return value in wanted or str(value).upper() in [str(each).upper() for each in wanted]
 
@@ -73,7 +73,7 @@ def default_of(name: str, version: Version | str | None) -> Any:
 
 
 def ignored(name: str, version: Version | None) -> bool:
-    """Tell whether a broker of `version` does not read this name at all; False where that is unknown."""
+    """Return whether a broker of `version` ignores this name; False if unknown."""
     parameter = PARAMETERS.get(name)
     if parameter is None or version is None:
         return False
@@ -83,7 +83,7 @@ def ignored(name: str, version: Version | None) -> bool:
 
 
 def typed(name: str, text: str) -> Any:
-    """Return the text as the parameter's type; unchanged where it does not fit or the parameter is unknown."""
+    """Return the text as the parameter's type; unchanged if it does not fit or the parameter is unknown."""
     plain = text.strip()
     parameter = PARAMETERS.get(name)
     unit = parameter.unit if parameter else "text"
@@ -98,9 +98,9 @@ def typed(name: str, text: str) -> Any:
 
 
 def misfit(name: str, text: str) -> bool:
-    """Tell whether the value of a known number is not a number: the broker then keeps its default.
+    """Return whether the value of a numeric parameter is not a number: the broker then keeps its default.
 
-    `common/MixAll.properties2Object` sets one field after the other and swallows what cannot be parsed; a bool that is not `true` is false.
+    `common/MixAll.properties2Object` sets field by field and ignores what cannot be parsed; a bool that is not `true` is false.
     """
     parameter = PARAMETERS.get(name)
     if parameter is None or parameter.unit in ("text", "enum", "bool"):
@@ -109,7 +109,7 @@ def misfit(name: str, text: str) -> bool:
 
 
 def guide(settings: Settings) -> list[dict[str, Any]]:
-    """Return one row a configured parameter: name, value, default, ignored, parameter (None where it is not known here)."""
+    """Return one row for each configured parameter: name, value, default, ignored, parameter (None if unknown)."""
     rows = []
     for name, text in settings.given.items():
         parameter: Parameter | None = PARAMETERS.get(name)
@@ -122,7 +122,7 @@ def guide(settings: Settings) -> list[dict[str, Any]]:
 
 @attrs.frozen
 class Conflict:
-    """Settings that contradict each other or cannot work: which, what it becomes, what to set; `cause`: slug of the cause it ends in, "" for none."""
+    """Settings that contradict each other or cannot work: which, the effect, what to set; `cause`: slug of the cause it leads to, "" for none."""
 
     slug: str
     names: tuple[str, ...]
@@ -141,14 +141,14 @@ def _reaches(one: float | None, other: float | None) -> bool:
 
 
 def _set(settings: Settings, *names: str) -> bool:
-    """Tell whether one of these was written down, not left to the release."""
+    """Return whether one of these was configured, not left to the release's default."""
     return any(settings.value(name).source == "set" for name in names)
 
 
 HOST_ONLY: Final = tuple(
     ipaddress.ip_network(text) for text in ("127.0.0.0/8", "169.254.0.0/16", "172.17.0.0/16", "::1/128", "fe80::/10")
 )
-"""Addresses that only the host itself reaches: loopback, link-local, the default bridge of containers."""
+"""Addresses reachable only on the host itself: loopback, link-local, the default container bridge."""
 
 
 def _of_one_host(address: str) -> bool:
@@ -171,14 +171,14 @@ def _batched_ops(s: Settings) -> bool:
 
 
 def _checked_for(s: Settings) -> float | None:
-    """Milliseconds from the first to the last check."""
+    """Return the milliseconds from the first to the last check."""
     times, interval = s.number("transactionCheckMax"), s.number("transactionCheckInterval")
     return None if times is None or interval is None else times * interval
 
 
 CONFLICTS: Final[tuple[Conflict, ...]] = (
     Conflict("spin-lock-threads", ("sendMessageThreadPoolNums", "useReentrantLockWhenPutMessage"), "broker-busy",
-             T("several send threads spin for one lock: CPU without throughput, busy answers"),
+             T("several send threads spin on one lock: CPU without throughput, busy answers"),
              T("useReentrantLockWhenPutMessage=true, or one send thread"),
              lambda s: _over(s.number("sendMessageThreadPoolNums"), 1) and s.says("useReentrantLockWhenPutMessage", False)),
     Conflict("queue-outlasts-client", ("waitTimeMillsInSendQueue", "sendMsgTimeout"), "producer-retry-duplicate",
@@ -198,14 +198,14 @@ CONFLICTS: Final[tuple[Conflict, ...]] = (
              T("transientStorePoolEnable=false"),
              lambda s: s.says("transientStorePoolEnable", True) and s.says("enableDLegerCommitLog", True)),
     Conflict("checked-before-op", ("transactionTimeOut", "transactionOpBatchInterval"), "duplicate-commit",
-             T("op records can come later than the first check: committed transactions are committed again"),
+             T("op records can be written after the first check: committed transactions are committed again"),
              T("transactionTimeOut well above two batch intervals"), _batched_ops),
     Conflict("no-check-at-all", ("transactionCheckMax",), "check-unknown-until-discard",
              T("every half message is discarded at its first check"),
              T("transactionCheckMax of at least 1, better 15"),
              lambda s: _over(1, s.number("transactionCheckMax"))),
     Conflict("checked-at-once", ("transactionTimeOut",), "duplicate-commit",
-             T("every transaction is checked in the next round, answered or not"),
+             T("every transaction is checked in the next round, whether answered or not"),
              T("transactionTimeOut above the longest local transaction"),
              lambda s: _over(1, s.number("transactionTimeOut"))),
     Conflict("checks-outlast-files", ("transactionCheckMax", "transactionCheckInterval", "fileReservedTime"), "transaction-consistency",
@@ -214,7 +214,7 @@ CONFLICTS: Final[tuple[Conflict, ...]] = (
              lambda s: _over(_checked_for(s), (s.number("fileReservedTime") or float("inf")) * 3_600_000)),
     Conflict("limit-below-client", ("maxMessageSize", "clientMaxMessageSize"), "message-size-mismatch",
              T("clients accept bodies that the broker refuses; a half message can fit while its put-back does not"),
-             T("setMaxMessageSize on the clients: `size` says the number"),
+             T("setMaxMessageSize on the clients: `size` computes the number"),
              lambda s: s.value("maxMessageSize").source == "set" and _over(s.number("clientMaxMessageSize"), s.number("maxMessageSize"))),
     Conflict("limit-above-dledger", ("maxMessageSize", "enableDLegerCommitLog"), "message-size-mismatch",
              T("records above 4,194,256 bytes fail with UNKNOWN_ERROR whatever the limit says"),
@@ -227,7 +227,7 @@ CONFLICTS: Final[tuple[Conflict, ...]] = (
              lambda s: _reaches(s.number("maxMessageSize"), s.number("mappedFileSizeCommitLog"))),
     Conflict("transactions-refused", ("rejectTransactionMessage",), "broker-not-available",
              T("transactional messages are refused"),
-             T("rejectTransactionMessage=false where transactions are used"),
+             T("rejectTransactionMessage=false if transactions are used"),
              lambda s: s.says("rejectTransactionMessage", True)),
     Conflict("few-delay-levels", ("messageDelayLevel",), "dead-letter",
              T("retries begin at level 3; with fewer levels all of them wait the same time"),
@@ -238,24 +238,24 @@ CONFLICTS: Final[tuple[Conflict, ...]] = (
              T("slaveTimeout below the clients' sendMsgTimeout"),
              lambda s: s.says("brokerRole", "SYNC_MASTER") and _reaches(s.number("slaveTimeout"), s.number("sendMsgTimeout"))),
     Conflict("acknowledged-in-memory", ("brokerRole", "flushDiskType"), "replica-loss",
-             T("SEND_OK means: in the memory of one host. A crash of that host loses what was not flushed, a lost master what its slave had not copied"),
-             T("SYNC_MASTER, DLedger or a controller where no acknowledged message may be lost; SYNC_FLUSH against a crash of the host; both cost latency"),
+             T("SEND_OK means: in the memory of one host. If that host crashes, unflushed messages are lost; if the master is lost, so are those its slave has not copied"),
+             T("SYNC_MASTER, DLedger or a controller if no acknowledged message may be lost; SYNC_FLUSH against a crash of the host; both cost latency"),
              lambda s: _set(s, "brokerRole", "flushDiskType") and s.says("brokerRole", "ASYNC_MASTER") and s.says("flushDiskType", "ASYNC_FLUSH")),
     Conflict("slave-refuses-pulls", ("brokerRole", "slaveReadEnable"), "replica-loss",
-             T("when its master is lost, consumers get [REJECTREQUEST]system busy from this slave until it is read or becomes master"),
-             T("slaveReadEnable=true where consumers are to read on from a slave"),
+             T("if its master is lost, consumers get [REJECTREQUEST]system busy from this slave until it may be read or becomes master"),
+             T("slaveReadEnable=true if consumers should continue to read from a slave"),
              lambda s: s.version is not None and s.version >= Version(5, 0, 0) and s.says("brokerRole", "SLAVE") and s.says("slaveReadEnable", False)),
     Conflict("topics-by-first-send", ("autoCreateTopicEnable",), "",
-             T("a mistyped topic is created at its first send instead of being refused, often on one broker only; its messages wait where nobody looks"),
+             T("a misspelt topic is created at its first send instead of being refused, often on one broker only; nobody consumes its messages"),
              T("autoCreateTopicEnable=false in production; create topics with `mqadmin updateTopic`"),
              lambda s: _set(s, "autoCreateTopicEnable") and s.says("autoCreateTopicEnable", True)),
     Conflict("address-of-one-host", ("brokerIP1",), "broker-unreachable",
-             T("clients get this address from the name server, and only the broker's own host reaches it"),
-             T("brokerIP1 = an address that clients reach"),
+             T("clients get this address from the name server, but only the broker's own host can reach it"),
+             T("brokerIP1 = an address that clients can reach"),
              lambda s: _of_one_host(str(s.value("brokerIP1").value or ""))),
 )  # fmt: skip
 
 
 def conflicts(settings: Settings) -> list[Conflict]:
-    """Return the contradictions that hold; those that rest on unknown values do not."""
+    """Return the contradictions found; unknown values give none."""
     return [conflict for conflict in CONFLICTS if conflict.holds(settings)]

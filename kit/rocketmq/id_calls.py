@@ -1,7 +1,7 @@
-"""Which id each call hands the programmer, by client version.
+"""Which id each call returns, by client version.
 
-A message has one UNIQ_KEY and as many offset ids as copies; every API picks one of them, and calls either "message id".
-`upstream` is the class below `org/apache/rocketmq` that decides it.
+A message has one UNIQ_KEY and as many offset ids as copies; each API returns one of them and calls it "message id".
+`upstream` is the class below `org/apache/rocketmq` that determines it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Which = Literal["uniq", "offset", "none"]
 
 @attrs.frozen
 class Handed:
-    """One call: the side it is made on, which id it returns, of which copy (`stage`s, newest taken; empty: of the message), since/until which client."""
+    """One call: its side, which id it returns, of which copy (`stage`s, the newest; empty: of the message), since/until which client."""
 
     call: str
     side: Literal["producer", "listener", "consumer", "mqadmin", "log"]
@@ -33,7 +33,7 @@ class Handed:
     """Only for transactional messages (True), only for others (False), for all (None)."""
 
     def holds(self, client: str | Version | None) -> bool:
-        """Tell whether a client of this version behaves so; an unknown version: the newest does."""
+        """Return whether it applies to a client of this version; an unknown version counts as the newest."""
         if client is None:
             return self.until is None
         version = Version.parse(client)
@@ -59,28 +59,28 @@ CALLS: Final[tuple[Handed, ...]] = (
     Handed("executeLocalTransaction(Message): getTransactionId()", "listener", "uniq", "client/impl/producer/DefaultMQProducerImpl.sendMessageInTransaction",
            T("the UNIQ_KEY; a Message has no getMsgId"), transactional=True),
     Handed("checkLocalTransaction(MessageExt): getMsgId()", "listener", "offset", "client/impl/ClientRemotingProcessor.checkTransactionState",
-           T("the offset id of the half copy this check wrote: another one at every check"), (stages.CHECK_BACK, stages.LEAKED), transactional=True),
+           T("the offset id of the half copy this check wrote: a different one at every check"), (stages.CHECK_BACK, stages.LEAKED), transactional=True),
     Handed("checkLocalTransaction(MessageExt): getTransactionId()", "listener", "uniq", "client/impl/ClientRemotingProcessor.checkTransactionState",
            T("the UNIQ_KEY"), transactional=True),
     Handed("consumeMessage(MessageExt): getMsgId()", "consumer", "uniq", "common/message/MessageClientExt.getMsgId",
-           T("the UNIQ_KEY: push and pull consumers are handed a MessageClientExt, which overrides it; the offset id only where a message has no UNIQ_KEY")),
+           T("the UNIQ_KEY: push and pull consumers get a MessageClientExt, which overrides it; the offset id only if a message has no UNIQ_KEY")),
     Handed("consumeMessage(MessageClientExt): getOffsetMsgId()", "consumer", "offset", "common/message/MessageClientExt.getOffsetMsgId",
-           T("the offset id of the copy just delivered: another one at every retry"), _SEEN),
+           T("the offset id of the copy just delivered: a different one at every retry"), _SEEN),
     Handed("MessageExt.toString(): msgId=", "log", "offset", "common/message/MessageExt.toString",
            T("the offset id, on the client too: the field, not the overridden getter"), _SEEN),
     Handed('getProperty("ORIGIN_MESSAGE_ID")', "consumer", "offset", "broker/processor/SendMessageProcessor.consumerSendMsgBack",
            T("the offset id of the copy that was first sent back, the same in all its retries"), ("origin",)),
     Handed("mqadmin queryMsgById: OffsetID", "mqadmin", "offset", "tools/command/message/QueryMsgByIdSubCommand",
-           T("asks for an offset id and prints it"), (*_SEEN, *_STORED)),
+           T("takes an offset id and prints it"), (*_SEEN, *_STORED)),
     Handed("mqadmin queryMsgByKey: #Message ID", "mqadmin", "uniq", "tools/command/message/QueryMsgByKeySubCommand",
            T("the UNIQ_KEY: do not give it to queryMsgById")),
     Handed("mqadmin queryMsgByUniqueKey, queryMsgTraceById", "mqadmin", "uniq", "tools/command/message/QueryMsgByUniqueKeySubCommand",
-           T("ask for a UNIQ_KEY; only copies in the topic named are found")),
+           T("take a UNIQ_KEY; only copies in the given topic are found")),
     Handed("transaction.log: EndTransactionRequestHeader msgId", "log", "uniq", "client/impl/producer/DefaultMQProducerImpl.endTransaction",
            T("the UNIQ_KEY; commitLogOffset names the half copy"), transactional=True),
     Handed("transaction.log: PutBackToHalfQueueReturnResult … msgId", "log", "offset", "broker/transaction/queue/TransactionalMessageServiceImpl.putBackHalfMsgQueue",
            T("the offset id of the half record that was read"), (stages.HALF, stages.CHECK_BACK), transactional=True),
-    Handed("message trace: msgId", "log", "uniq", "client/trace/TraceDataEncoder", T("the UNIQ_KEY, of Pub and Sub alike"), since="4.4.0"),
+    Handed("message trace: msgId", "log", "uniq", "client/trace/TraceDataEncoder", T("the UNIQ_KEY, for both Pub and Sub"), since="4.4.0"),
     Handed("SendReceipt.getMessageId() (gRPC client)", "producer", "uniq", "apache/rocketmq-clients MessageIdCodec",
            T("34 digits beginning with 01, stored as UNIQ_KEY"), since="5.0.0"),
 )

@@ -17,9 +17,9 @@ LONGEST_MONTH: Final = 31 * 86_400_000 + 3_600_000
 """31 days, one of them of 25 hours."""
 WRAP: Final = 1 << 32
 ZONES: Final = (dt.UTC, dt.timezone(dt.timedelta(hours=8)))
-"""Zones tried where nobody says the producer's: containers run in UTC, most RocketMQ hosts in GMT+8."""
+"""Zones tried if the producer's is unknown: containers run in UTC, most RocketMQ hosts in GMT+8."""
 NEARBY: Final = dt.timedelta(days=16)
-"""Half a month: two readings of one id lie at least 28 days apart, so at most two are this near."""
+"""Half a month: two readings of one id are at least 28 days apart, so at most two are this near."""
 
 
 @attrs.frozen
@@ -31,7 +31,7 @@ class Sent:
 
 
 def candidates(millis: int, near: dt.datetime, zones: Iterable[dt.tzinfo] = ZONES) -> tuple[Sent, ...]:
-    """Return the instants `millis` after a month's start can mean, nearest to `near` first, one set per zone.
+    """Return the possible times `millis` after the start of a month, nearest to `near` first, one set per zone.
 
     A time longer than any month is negative: the clock stepped back over the month's start. `near` without zone is UTC.
     """
@@ -51,7 +51,7 @@ def _since(millis: int) -> dt.timedelta:
 
 
 def _within(near: dt.datetime) -> dt.datetime:
-    """Return an aware `near` far enough from the ends of the calendar to reckon with."""
+    """Return an aware `near` far enough from the ends of the calendar to calculate with."""
     aware = near.replace(tzinfo=dt.UTC) if near.tzinfo is None else near
     return min(max(aware, dt.datetime(1970, 1, 2, tzinfo=dt.UTC)), dt.datetime(9000, 1, 1, tzinfo=dt.UTC))
 

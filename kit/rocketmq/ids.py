@@ -34,9 +34,9 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 IN_TEXT: Final = re.compile(r"(?<![0-9A-Za-z])(?:[0-9A-Fa-f]{56}|[0-9A-Fa-f]{32}|01[0-9A-Fa-f]{32})(?![0-9A-Za-z])")
 """An id of any kind within a text."""
 OFFSET_LIMIT: Final = 1 << 50
-"""A petabyte: no commitlog gets there, and a UNIQ_KEY read as an offset id nearly always lies beyond."""
+"""A petabyte: no commitlog is that large, and a UNIQ_KEY read as an offset id is nearly always beyond it."""
 JDK17_LOADER: Final = 0x0C387F44
-"""Class loader hash that every process on JDK 17 was seen to write."""
+"""Class loader hash observed in every process on JDK 17."""
 GRPC_EPOCH: Final = dt.datetime(2021, 1, 1, tzinfo=dt.UTC)
 
 BAD = T("`{text}` is not a message id: {why}. An id is 32 or 56 hex digits (34 from gRPC clients).")
@@ -54,22 +54,22 @@ GRPC_FORM = T("34 digits beginning with 01")
 PID_ZERO = T(
     "pid 0000: clients 4.6.0 and 4.6.1 write the high half of the process id, so it does not tell processes apart"
 )
-PID_HIGH = T("client {client} writes the high half of the process id")
+PID_HIGH = T("client {client} writes the high 16 bits of the process id")
 LOOPBACK = T(
     "127.0.0.1: clients 4.8.0 to 5.0.0 write it on hosts with private IPv4 addresses only, it is not where the producer ran"
 )
-MADE_UP = T("{ip} is no host address: where a client finds no address it writes four bytes of the clock instead")
+MADE_UP = T("{ip} is no host address: a client that finds no address writes four bytes of the clock instead")
 LOADER_SAME = T("the class loader hash is the one of every JDK 17 process")
 IPV6_KEY = T("a client 4.6.0 or later prefers an IPv6 address for this id, even when it talks IPv4 to the broker")
 NO_DATE = T("the id holds the time since the start of a month, not which month: give a date near the message")
 STEPPED_BACK = T(
     "the time is longer than any month: the producer's clock stepped back over the start of the month (clients before 4.9.3)"
 )
-TWO_MONTHS = T("two months fit; the first time given is nearer to the date")
+TWO_MONTHS = T("two months are possible; the first time is nearer to the date")
 
 
 class BadId(ValueError):
-    """Text that is no message id; `sentence` says what is wrong with it."""
+    """Text that is not a message id; `sentence` says why."""
 
     def __init__(self, sentence: Sentence) -> None:
         super().__init__(sentence.render())
@@ -78,7 +78,7 @@ class BadId(ValueError):
 
 @attrs.frozen
 class IdInfo:
-    """A decoded id. Fields the kind does not have are None; `times` are candidates, best first; `offset` is in bytes."""
+    """A decoded id. Fields that its kind lacks are None; `times` are candidates, best first; `offset` is in bytes."""
 
     text: str
     kind: Kind
@@ -102,7 +102,7 @@ class IdInfo:
 
     @property
     def producer(self) -> str | None:
-        """The prefix of a UNIQ_KEY that one JVM keeps: ip, pid and loader, as hex."""
+        """The prefix of all UNIQ_KEYs of one JVM: ip, pid and loader, as hex."""
         return self.text[:-12] if self.kind == "uniq" else None
 
 
@@ -116,7 +116,7 @@ def decode(
 ) -> IdInfo:
     """Decode an id of any kind; raise `BadId` with one sentence otherwise.
 
-    `near`: an instant near the message, chooses the month of a UNIQ_KEY (None: no times). `zones`: what the producer's
+    `near`: a time near the message, which selects the month of a UNIQ_KEY (None: no times). `zones`: what the producer's
     zone may be. `store_hosts` (`ip:port`): settles the kind. `client`: version of the producer, for the pid rule.
     """
     raw, text = _bytes(text)
@@ -135,7 +135,7 @@ def decode(
 
 
 def classify(text: str, store_hosts: Collection[str] | None = None) -> tuple[Kind, Surety]:
-    """Tell which kind an id is and how sure that is; exact for offset ids where the store hosts are known."""
+    """Return which kind an id is and how certain that is; exact for offset ids if the store hosts are known."""
     raw, _ = _bytes(text)
     if len(raw) == 17:
         return "grpc", "certain"
@@ -144,7 +144,7 @@ def classify(text: str, store_hosts: Collection[str] | None = None) -> tuple[Kin
 
 
 def misread(text: str) -> tuple[str, int]:
-    """Return (`ip:port`, offset) that a look-up by offset id takes out of any 32- or 56-digit id.
+    """Return (`ip:port`, offset) that a look-up by offset id decodes from any 32- or 56-digit id.
 
     For a UNIQ_KEY that is the producer's address and its pid and loader hash as a port: where queryMsgById tries to connect.
     """
@@ -197,7 +197,7 @@ def msgid_report(
     """Decode ids for printing: one dict each, in order: `id`, `kind`, `how_sure`, `why`, `fields`, `times`, `notes`; or `id`, `error`.
 
     `fields` are (name, text) in layout order; `times` ISO texts with the zone assumed; sentences are not rendered yet.
-    A comma-joined list (the answer to a batch) is taken apart. Without `near` the times are those nearest to now.
+    A comma-separated list (the result of a batch) is split. Without `near` the times are those nearest to now.
     """
     zones = tuple(zones)
     rows: list[dict[str, Any]] = []
@@ -218,7 +218,7 @@ def msgid_report(
 
 
 def _bytes(text: str) -> tuple[bytes, str]:
-    """Return the bytes and the canonical spelling; quotes and blanks around an id are what a log puts there."""
+    """Return the bytes and the canonical spelling, without the quotes and blanks that a log prints around an id."""
     plain = text.strip().strip("\"'`[],;").strip()
     shown = plain if len(plain) <= 60 else plain[:57] + "…"
     if not plain:
@@ -250,7 +250,7 @@ def _kind(raw: bytes, store_hosts: Collection[str] | None) -> tuple[Kind, Surety
 
 
 def _uniq_surety(raw: bytes) -> Surety:
-    """Say how much speaks for a UNIQ_KEY beyond its not being an offset id: any 32 hex digits have that shape, an MD5 sum too."""
+    """Return how certain a UNIQ_KEY is, other than not being an offset id: any 32 hex digits have that form, an MD5 sum too."""
     _, loader, millis, _ = struct.unpack(">HIIH", raw[-12:])
     ip = ipaddress.ip_address(raw[:-12])
     if millis >= LONGEST_MONTH:

@@ -1,7 +1,7 @@
-"""Log layouts as data: what a line of each looks like, where that is defined upstream, in which zone its times are.
+"""Log layouts as data: what a line of each looks like, where upstream defines it, and the zone of its times.
 
-The frequent layouts are recognised by `kit.formats.logs.lines` from the shape of the time and the separators behind it;
-`RARE` are regular expressions for the lines that gives up on.
+`kit.formats.logs.lines` recognises the frequent layouts from the form of the time and the separators after it;
+`RARE` are regular expressions for lines it cannot match.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Milliseconds = Literal["ms", "none", "seconds twice"]
 
 @attrs.frozen
 class Layout:
-    """One way of printing a log entry. `grammar` is the prefix in words: `…` stands for the message."""
+    """One way of printing a log entry. `grammar` describes the prefix; `…` is the message."""
 
     slug: str
     grammar: str
@@ -121,12 +121,12 @@ BROKER_SIDE: Final = (
     "broker", "store", "storeerror", "transaction", "watermark", "remoting", "stats", "filter", "lock", "protection", "commercial",
     "broker_default", "pop", "tiered_store", "rocksdb", "broker_traffic", "coldctr", "broker_metrics", "auth_audit", "namesrv",
 )  # fmt: skip
-"""Sources written by the broker's own loggers; the name is that of the log file without its ending."""
+"""Sources written by the broker's own loggers; the name is that of the log file without its extension."""
 
 
 @attrs.frozen
 class Source:
-    """How the log of one broker-side logger is told from the others by what is in it."""
+    """How to recognise the log of one broker-side logger by content."""
 
     slug: str
     markers: tuple[bytes, ...]

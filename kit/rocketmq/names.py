@@ -59,11 +59,11 @@ _OWN_GROUPS: Final = (
     INNER_PRODUCER_GROUP,
     ADMIN_GROUP,
 )
-"""How the names of RocketMQ's own consumer groups begin (also broker/subscription/SubscriptionGroupManager)."""
+"""Prefixes of RocketMQ's own consumer groups (also broker/subscription/SubscriptionGroupManager)."""
 
 
 def of_users(group: str) -> bool:
-    """Tell whether a consumer group is one of users, not of RocketMQ itself."""
+    """Return whether a consumer group belongs to users, not to RocketMQ itself."""
     return bool(group) and not group.startswith(_OWN_GROUPS)
 
 
@@ -100,7 +100,7 @@ DEFAULT_CLUSTER: Final = "DefaultCluster"
 
 @attrs.frozen
 class Property:
-    """A message property: since which release (None: always), who writes it, what it says."""
+    """A message property: since which release (None: always), who writes it, what it means."""
 
     name: str
     since: str | None
@@ -119,7 +119,7 @@ PROPERTIES: Final[dict[str, Property]] = {
         Property(REAL_TOPIC, None, T("target topic behind a half or schedule topic")),
         Property(REAL_QID, None, T("target queue behind a half or schedule topic")),
         Property(TRAN_MSG, None, T("transactional message")),
-        Property(PGROUP, None, T("producer group that is asked when the broker checks back")),
+        Property(PGROUP, None, T("producer group with which the broker checks")),
         Property(MIN_OFFSET, None, T("set by a consumer on a pulled message: a stored one was re-sent by a consumer"), "client/impl/consumer/PullAPIWrapper"),
         Property(MAX_OFFSET, None, T("as MIN_OFFSET"), "client/impl/consumer/PullAPIWrapper"),
         Property(CONSUME_START_TIME, None, T("set by a consumer before its listener runs: a stored one was re-sent by a consumer"),
@@ -129,7 +129,7 @@ PROPERTIES: Final[dict[str, Property]] = {
         Property(MAX_RECONSUME_TIMES, None, T("limit of retries, only on a consumer's re-send")),
         Property(MSG_REGION, None, T("region of the broker, stored in every message from 5.0.0")),
         Property(TRACE_ON, None, T("message trace switch, stored in every message from 5.0.0")),
-        Property(UNIQ_KEY, None, T("message id given by the client once, kept by every copy"),
+        Property(UNIQ_KEY, None, T("message id set once by the client, the same in every copy"),
                  "common/message/MessageClientIDSetter"),
         Property("EXTEND_UNIQ_INFO", "5.0.0", T("extension of UNIQ_KEY")),
         Property(PREPARED_QUEUE_OFFSET, None, T("half-queue offset of the first half record, on copies made during immunity")),
@@ -182,7 +182,7 @@ INNER_BATCH: Final = 0x80
 WRITERS: Final = {
     "TransactionalMessageCheckService": "put_back", "SendMessageThread": "send", "EndTransactionThread": "commit", "ScheduleMessage": "schedule",
 }  # fmt: skip
-"""What a thread of the broker writes, by what its name holds: broker/BrokerController, broker/transaction/TransactionalMessageCheckService,
+"""What a broker thread writes, by part of its name: broker/BrokerController, broker/transaction/TransactionalMessageCheckService,
 store/schedule/ScheduleMessageService. `send`: consumers' send-backs as well.
 """
 
@@ -191,7 +191,7 @@ PERM_READ: Final = 4
 
 # --- answers: common/protocol/ResponseCode, client/producer/SendStatus ------------------------------------------------
 SEND_STATUS_STORED: Final = ("FLUSH_DISK_TIMEOUT", "SLAVE_NOT_AVAILABLE", "FLUSH_SLAVE_TIMEOUT")
-"""Answers that are no SEND_OK although the master stored the record; a transaction producer rolls back on them."""
+"""Answers other than SEND_OK although the master stored the record; a transaction producer rolls back on them."""
 
 # --- delay levels: store/config/MessageStoreConfig.messageDelayLevel
 # ----------------------------------------------------
@@ -210,7 +210,7 @@ def delay_seconds(levels: str = DELAY_LEVELS) -> dict[int, int]:
 
 
 def retry_topic(group: str) -> str:
-    """Return the topic a consumer group's retries go through."""
+    """Return the retry topic of a consumer group."""
     return RETRY_PREFIX + group
 
 
@@ -220,7 +220,7 @@ def dlq_topic(group: str) -> str:
 
 
 def is_system_topic(topic: str) -> bool:
-    """Tell whether RocketMQ itself owns the topic; retry and dead letter topics are not system topics."""
+    """Return whether RocketMQ itself owns the topic; retry and dead letter topics are not system topics."""
     return (
         topic in SYSTEM_TOPICS
         or topic.startswith((SYSTEM_TOPIC_PREFIX, TRACE_TOPIC_CLOUD_PREFIX))

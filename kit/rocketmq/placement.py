@@ -1,8 +1,8 @@
-"""Where the half message is in the business code, and what every failure then leaves.
+"""The placement of the half message in the business code, and what every failure then leaves.
 
 Three placements. *first*: everything inside executeLocalTransaction. *middle*: the order in an outer database transaction, the log row inside
 executeLocalTransaction. *last*: order, log row and send in one database transaction, the answer given at once (COMMIT) or left to the check
-(UNKNOWN). `kit.rocketmq.transaction_model` follows each path; nothing here is drawn by hand.
+(UNKNOWN). `kit.rocketmq.transaction_model` computes each path.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ DOCUMENTED: Final[dict[Placement, tuple[str, ...]]] = {
     "middle": (*_PUBLISHED, "local_throws", "local_rollback", "local_unknown"),
     "last": _PUBLISHED,
 }
-"""Failures the published comparison of the placements thinks of; with the half message last nothing local can fail."""
+"""Failures in the published comparison of the placements; with the half message last nothing local can fail."""
 PUBLISHED_ASSUMPTIONS: Final = Assumptions(copies_apart=False)
-"""The published comparison knows one record a transaction, whose first answer is."""
+"""The published comparison assumes one record for each transaction, whose first answer counts."""
 
 
 def paths(placement: Placement, failure: str, given: Assumptions | None = None) -> Iterator[End]:
-    """Yield the end of every path of one failure, each once."""
+    """Yield the different ends of all paths of one failure."""
     pending: list[list[int]] = [[]]
     while pending:
         script = pending.pop()
@@ -83,9 +83,9 @@ def paths(placement: Placement, failure: str, given: Assumptions | None = None) 
 
 
 def table(given: Assumptions | None = None, failures: Sequence[str] = tuple(FAILURES)) -> list[dict[str, Any]]:
-    """Return one row a placement and failure: `placement`, `failure`, `text`, `worst`, `outcomes` {outcome: shortest path}.
+    """Return one row for each placement and failure: `placement`, `failure`, `text`, `worst`, `outcomes` {outcome: shortest path}.
 
-    A path is a tuple of the keys of `STEPS`; `describe` makes sentences of it.
+    A path is a tuple of keys of `STEPS`; `describe` turns it into sentences.
     """
     rows = []
     for placement in PLACEMENTS:
@@ -110,7 +110,7 @@ def table(given: Assumptions | None = None, failures: Sequence[str] = tuple(FAIL
 def safe(
     placement: Placement, given: Assumptions = PUBLISHED_ASSUMPTIONS, failures: Sequence[str] | None = None
 ) -> bool:
-    """Tell whether no path of these failures (None: the published ones) leaves a row without a message or a message without a row."""
+    """Return whether no path of these failures (None: the published ones) leaves a row without a message or a message without a row."""
     chosen = DOCUMENTED[placement] if failures is None else failures
     return not any(end.outcome in BROKEN for failure in chosen for end in paths(placement, failure, given))
 

@@ -1,4 +1,4 @@
-"""The fields of a stored record with their bytes, and who put them there: what each side measures when it speaks of a message's size."""
+"""The fields of a stored record with their bytes and who wrote them: what each side measures as a message's size."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ FIELDS: Final = ("body", "fixed", "topic", "application", "client", "broker", "c
 
 
 def writer(name: str) -> str:
-    """Return who adds a property: `client`, `broker`, `check`, else `application`."""
+    """Return who writes a property: `client`, `broker`, `check`, else `application`."""
     return "client" if name in CLIENT else "broker" if name in BROKER else "check" if name in CHECK else "application"
 
 
 def of(topic: str, body: int, store_size: int, properties: Mapping[str, str]) -> dict[str, int]:
-    """Return bytes by field of `FIELDS`; they sum up to `store_size`. `fixed`: everything that is always there."""
+    """Return the bytes of each field of `FIELDS`; they sum up to `store_size`. `fixed`: everything of constant size."""
     found = dict.fromkeys(FIELDS, 0) | {"body": body, "topic": len(topic.encode())}
     for name, value in properties.items():
         found[writer(name)] += len(name.encode()) + len(value.encode()) + 2
@@ -35,9 +35,9 @@ def of(topic: str, body: int, store_size: int, properties: Mapping[str, str]) ->
 
 
 def stages(record: Any, body: int, limit: int | None) -> pd.DataFrame:
-    """Return where a half record grows: columns stage, field, bytes, limit, offset_msg_id, one row a field of `FIELDS`.
+    """Return how a half record grows: columns stage, field, bytes, limit, offset_msg_id, one row for each field of `FIELDS`.
 
-    `record`: a row of `messages`, its put-back stores `body` bytes of body. Stages: `checked` (what the client looks at), `sent` (on the way to the
+    `record`: a row of `messages` whose put-back stores a body of `body` bytes. Stages: `checked` (what the client checks), `sent` (on the way to the
     broker), `half` (as stored), `put_back` (what the check wants to write next).
     """
     properties = dict(record.properties or {})

@@ -1,4 +1,4 @@
-"""A message of a given body through every rewrite: how large it is at each stage, and what is refused."""
+"""Follow a message through every rewrite: its size at each stage, and what is refused."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def table(
     """Follow a message of `body` stored bytes through every rewrite.
 
     Return `rows` (stage, text, topic, bytes, growth over the first copy of its kind, refused: reasons, limit), and what is safe: `safe_stored_body`
-    (every put-back fits), `safe_plain_body` (a plain send fits), `max_message_size` (raw body for setMaxMessageSize on a transaction producer), None
-    where no body is; with `rule`, `limit`, `check_max`, `broker` they were reckoned with.
+    (every put-back fits), `safe_plain_body` (a plain send fits), `max_message_size` (raw body for setMaxMessageSize on a transaction producer), None if
+    no body is; and the `rule`, `limit`, `check_max`, `broker` used.
     """
     version = Version.parse(broker)
     limit = rule("maxMessageSize", version) if limit is None else limit
@@ -95,7 +95,7 @@ def table(
 
 
 def _safe(record: size.Record, broker: Version, limit: int, *, dledger: bool) -> int | None:
-    """Return the largest body of such a record, None where it is refused whatever its body."""
+    """Return the largest body of such a record, None if it is refused whatever its body."""
     if {"properties", "topic"} & set(size.refusals(record, broker, limit, dledger=dledger)):
         return None
     most = size.safe_stored_body(record.size - record.body, broker, limit, dledger=dledger)

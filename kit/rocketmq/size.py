@@ -1,7 +1,7 @@
-"""The stored size of a record, what each rewrite adds to it, and the largest body that stays safe.
+"""The stored size of a record, what each rewrite adds to it, and the largest safe body.
 
 Length formula: store/CommitLog.calMsgLength (MessageExtEncoder from 5.1.0); properties: common/message/MessageDecoder; limits: store/CommitLog,
-store/MessageExtEncoder, store/dledger/DLedgerCommitLog. A record is followed from copy to copy by the functions named after what the broker does with
+store/MessageExtEncoder, store/dledger/DLedgerCommitLog. A record is followed from copy to copy by functions named after what the broker does with
 it: `prepared`, `put_back`, `committed`, `sent_back`, `dead_lettered`, …
 """
 
@@ -16,7 +16,7 @@ from kit.rocketmq import binary_format, names
 from kit.rocketmq.versions import NEWEST, Version, rule
 
 HEADER: Final = 68
-"""Bytes before the hosts' addresses and ports are counted, with both length fields of body and properties apart."""
+"""Fixed bytes, without the hosts' addresses and ports and without the length fields of body and properties."""
 HOST: Final = {False: 8, True: 20}
 DLEDGER_MAX_RECORD: Final = binary_format.DLEDGER_ENTRY_BUFFER - binary_format.DLEDGER_HEADER
 TOTAL_SLACK: Final = 65536
@@ -29,7 +29,7 @@ Refusal = Literal["total", "body", "properties", "topic", "dledger"]
 
 @attrs.frozen
 class Record:
-    """A stored record as far as its size goes. `body`: stored bytes, `properties`: name → value, or the stored string.
+    """The parts of a stored record that determine its size. `body`: stored bytes, `properties`: name → value, or the stored string.
 
     `trailing`: its writer ends the properties with 0x02; `broker_trailing`: so does the broker that rewrites it (None:
     the same).
@@ -57,7 +57,7 @@ class Record:
         )
 
     def with_(self, topic: str | None = None, **properties: str) -> Record:
-        """Return the copy a broker writes, with another topic or more properties; it encodes them anew."""
+        """Return the copy a broker writes, with another topic or more properties; it encodes them again."""
         merged = {**as_mapping(self.properties), **properties}
         trailing = self.trailing if self.broker_trailing is None else self.broker_trailing
         return attrs.evolve(self, topic=topic or self.topic, properties=merged, trailing=trailing)
@@ -86,13 +86,13 @@ def properties_length(properties: Mapping[str, str] | str, *, trailing: bool = T
     """Return the bytes of the stored property string; a string counts unchanged."""
     if isinstance(properties, str):
         return len(properties.encode())
-    # name 0x01 value 0x02, the last 0x02 only where the writer leaves it.
+    # name 0x01 value 0x02, the last 0x02 only if the writer keeps it.
     length = sum(len(name.encode()) + len(value.encode()) + 2 for name, value in properties.items())
     return length if trailing or not properties else length - 1
 
 
 def as_mapping(properties: Mapping[str, str] | str) -> dict[str, str]:
-    """Take a stored property string apart; a repeated name keeps its last value, as Java's map does."""
+    """Parse a stored property string; a repeated name keeps its last value, as in Java's map."""
     if not isinstance(properties, str):
         return dict(properties)
     pairs = (item.split(names.NAME_VALUE_SEPARATOR, 1) for item in properties.split(names.PROPERTY_SEPARATOR))
@@ -121,7 +121,7 @@ def sent(
     by_broker = bool(rule("trailingSeparator", broker))
     record = Record(topic, body, props, bool(rule("trailingSeparator", writer)), born_v6, store_v6, v2, by_broker)
     if batch and Version.parse(broker) >= Version(4, 9, 3):
-        # The broker appends the batch's own properties behind those of each message: WAIT is there twice.
+        # The broker appends the batch's own properties to those of each message: WAIT occurs twice.
         string = "".join(f"{name}\x01{value}\x02" for name, value in [*props.items(), (names.WAIT, "true")])
         return attrs.evolve(record, properties=string if record.trailing else string[:-1])
     return record
@@ -148,12 +148,12 @@ def put_back(half: Record, times: int | None = None, first_offset: int | None = 
 
 
 def committed(half: Record) -> Record:
-    """Return the record in the real topic: the half record's properties unchanged, the topic exchanged."""
+    """Return the record in the real topic: the half record's properties unchanged, the topic replaced."""
     return half.with_(as_mapping(half.properties)[names.REAL_TOPIC])
 
 
 def discarded(half: Record) -> Record:
-    """Return the record in the topic of those checked too often (4.5.2+)."""
+    """Return the record in the check-limit topic (4.5.2+)."""
     return half.with_(names.DISCARD_TOPIC)
 
 
@@ -166,7 +166,7 @@ def scheduled(message: Record, level: int, queue_id: int = 0) -> Record:
 
 
 def delivered(waiting: Record) -> Record:
-    """Return what a schedule record becomes when its time is up."""
+    """Return the delivered copy of a schedule record."""
     return waiting.with_(as_mapping(waiting.properties)[names.REAL_TOPIC])
 
 
@@ -202,7 +202,7 @@ def size_rule(broker: str | Version, *, dledger: bool = False) -> str:
 def refusals(
     record: Record, broker: str | Version = NEWEST, limit: int | None = None, *, dledger: bool = False
 ) -> list[Refusal]:
-    """Return why the broker would not store the record, [] where it would."""
+    """Return why the broker would refuse the record, [] if it would store it."""
     limit = rule("maxMessageSize", broker) if limit is None else limit
     how = size_rule(broker, dledger=dledger)
     found: list[Refusal] = []
@@ -220,14 +220,14 @@ def refusals(
 
 
 def topic_too_long(topic: str, broker: str | Version = NEWEST) -> bool:
-    """Tell whether the store refuses a record for its topic; retry topics have more room from 5.1.0."""
+    """Return whether the store refuses a record for its topic's length; retry topics may be longer from 5.1.0."""
     length = len(topic.encode()) if rule("brokerTopicUnit", broker) == "bytes" else len(topic)
     most = rule("brokerRetryTopicMax" if topic.startswith(names.RETRY_PREFIX) else "brokerTopicMax", broker)
     return bool(length > most)
 
 
 def growth(check_max: int, times: int | None = None, first_offset: int | None = None) -> int:
-    """Return the bytes the largest put-back until the check limit has more than the half record at hand.
+    """Return by how many bytes the largest put-back until the check limit exceeds the given half record.
 
     `times`: the count that record carries already; `first_offset`: its queue offset, if it has an immunity age.
     """
@@ -241,9 +241,9 @@ def growth(check_max: int, times: int | None = None, first_offset: int | None = 
 def safe_stored_body(
     overhead: int, broker: str | Version = NEWEST, limit: int | None = None, *, dledger: bool = False
 ) -> int:
-    """Return the largest stored body whose record of `overhead` other bytes (growth included) the broker still takes.
+    """Return the largest stored body that the broker still accepts with `overhead` other bytes (growth included).
 
-    Negative where not even an empty body fits.
+    Negative if not even an empty body fits.
     """
     limit = rule("maxMessageSize", broker) if limit is None else limit
     how = size_rule(broker, dledger=dledger)
@@ -252,12 +252,12 @@ def safe_stored_body(
 
 
 def zlib_bound(raw: int) -> int:
-    """Return the most bytes zlib can make of `raw`: compressBound of zlib.h, which Java's Deflater keeps."""
+    """Return the largest zlib output for `raw` bytes: compressBound of zlib.h, which also holds for Java's Deflater."""
     return raw + (raw >> 12) + (raw >> 14) + (raw >> 25) + 13
 
 
 def max_message_size(stored: int, compress_from: int = COMPRESS_FROM) -> int:
-    """Return N for the producer's setMaxMessageSize(N), which looks at the raw body: the largest that is stored in `stored` at worst."""
+    """Return N for the producer's setMaxMessageSize(N), which checks the raw body: the largest that is stored in at most `stored` bytes."""
     low, high = 0, max(stored, 0)
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,6 +1,6 @@
-"""What each stored record is in the life of its message: half, check-back, commit, schedule, retry, dead letter, …
+"""The stage of each stored record in the life of its message: half, check-back, commit, schedule, retry, dead letter, …
 
-Which write makes which record: broker/transaction/queue/TransactionalMessageBridge, broker/processor/EndTransactionProcessor,
+Who writes which record: broker/transaction/queue/TransactionalMessageBridge, broker/processor/EndTransactionProcessor,
 store/CommitLog.putMessage (4.x) and broker/util/HookUtils (5.x) for delays, broker/processor/SendMessageProcessor for retries and dead letters.
 """
 
@@ -40,8 +40,8 @@ def stage_of(topic: str, target: str | None, *, delayed: bool, renewed: bool, co
 
 
 def may_be_original(topic: str, target: str | None) -> bool:
-    """Tell whether a record of this topic with this REAL_TOPIC can be one that a producer wrote for its business: topics of
-    RocketMQ itself hold none, but those in which a producer's own message waits; elsewhere REAL_TOPIC marks what came out of them.
+    """Return whether a record of this topic with this REAL_TOPIC can be an original business message of a producer: topics of
+    RocketMQ itself hold none, except those where a producer's own message waits; elsewhere REAL_TOPIC marks what came out of them.
     """
     waits = (names.HALF_TOPIC, *_WAITING)
     internal = names.SYSTEM_TOPICS - set(waits)
@@ -52,13 +52,13 @@ def may_be_original(topic: str, target: str | None) -> bool:
 
 
 MADE_BY_CONSUMER: Final = (names.RETRY_TOPIC, names.ORIGIN_MESSAGE_ID, names.RECONSUME_TIME)
-"""Properties of a record that a consumer, or the broker for one, wrote."""
+"""Properties of a record written by a consumer, or by the broker for one."""
 RENEWED: Final = (names.CHECK_TIMES, names.PREPARED_QUEUE_OFFSET)
-"""Properties of a half record that a check, or the immunity time, wrote again."""
+"""Properties of a half record rewritten by a check or during the immunity time."""
 
 
 def consumer_group_of(topic: str, target: str | None) -> str | None:
-    """Return the consumer group a retry or dead letter belongs to, on its way through the delay too; None for others."""
+    """Return the consumer group of a retry or dead letter, also while it is delayed; None for others."""
     name = (target or "") if topic in _WAITING else topic
     for prefix in (names.RETRY_PREFIX, names.DLQ_PREFIX):
         if name.startswith(prefix):

@@ -55,7 +55,7 @@ STEPS: Final[dict[str, T]] = {
 
 @attrs.frozen
 class Assumptions:
-    """What is taken for granted. The defaults are what brokers and clients really do, and an application that looks at nothing."""
+    """Assumptions. The defaults are what brokers and clients really do, with an application that checks nothing."""
 
     looks_at_status: bool = False
     """The application throws unless the send's status is SEND_OK."""
@@ -68,13 +68,13 @@ class Assumptions:
     log_joins_outer: bool = False
     """In the middle: the log row is written in the outer database transaction, not in one of its own."""
     producer_returns: bool = True
-    """After a crash an instance of the group answers checks again."""
+    """Whether after a crash an instance of the group answers checks again."""
     copies_apart: bool = True
-    """An answer ends only the copy it names, so a late one is stored although another copy was ended; else the first answer wins."""
+    """Whether an answer ends only the copy it names, so that a late one is stored although another copy was ended; else the first answer wins."""
     idempotent: bool = True
-    """The consumer handles a second delivery without a second effect."""
+    """Whether the consumer handles a second delivery without a second effect."""
     check_max: int = 3
-    """transactionCheckMax, kept small: more rounds add nothing but longer paths."""
+    """transactionCheckMax, kept small: more rounds only make paths longer."""
 
 
 @attrs.frozen
@@ -143,7 +143,7 @@ class _World:
         return True
 
     def answer(self, said: Answer) -> None:
-        """END_TRANSACTION of the producer: one-way, names the original half record."""
+        """Send END_TRANSACTION from the producer: one-way, it names the original half record."""
         if self.failure in ("commit_lost", "local_slow_answer_lost") or self.failure.startswith("check_"):
             self.note(f"{said} lost")
             return
@@ -164,18 +164,18 @@ class _World:
         self.note({"kept": "row committed", "undone": "row rolled back", "open": "row written"}[holds])
 
     def settle_log(self, fate: str) -> None:
-        """The log row of an outer transaction shares its fate."""
+        """Give the log row of an outer transaction the same fate."""
         if self.log == "open":
             self.log = fate
 
     # --- broker -----------------------------------------------------------------------------------------------------------
     def check(self) -> Answer:
-        """One check: renew, ask, take the answer."""
+        """Run one check: renew, ask, process the answer."""
         self.checks += 1
         self.renewed = True
         said = self.asked()
         self.note(f"check {said}")
-        # The copy that reaches the limit can be discarded in the same round, before the answer is there; a COMMIT still
+        # The copy that reaches the limit can be discarded in the same round, before the answer arrives; a COMMIT still
         # counts.
         last = self.checks >= self.given.check_max
         early = last and said == "COMMIT" and self.choose(["answer first", "discard first"]) == "discard first"
@@ -202,14 +202,14 @@ class _World:
         return "COMMIT" if seen == "kept" else self.given.no_row
 
     def slow(self) -> None:
-        """Let checks come in the middle of the work, any number of them."""
+        """Run any number of checks in the middle of the work."""
         while (
             self.failure.startswith("local_slow") and self.half == "live" and self.choose(["go on", "check"]) == "check"
         ):
             self.check()
 
     def settle(self) -> None:
-        """Check until the half message is ended; a check that never knows may be looked at before the limit."""
+        """Check until the half message is ended; if the check never knows, stop possibly before the limit."""
         while self.half == "live":
             if (
                 self.check() == "UNKNOWN"

@@ -1,4 +1,4 @@
-"""What changed between RocketMQ releases: release numbers, limits, defaults, rules, and what was fixed when.
+"""Differences between RocketMQ releases: release numbers, limits, defaults, rules, and when faults were fixed.
 
 4.9.x and 5.x are parallel lines; every rule below was compared tag by tag, so the plain order of version numbers holds
 for these rows. `reference` names the source file (below `org/apache/rocketmq`) and what was read or observed.
@@ -92,7 +92,7 @@ class Rule:
     reference: str
 
     def at(self, version: str | int | Version | None) -> Any:
-        """Return the value in force at `version`; None where the version is unknown or older than the rule."""
+        """Return the value in force at `version`; None if the version is unknown or older than the rule."""
         if version is None:
             return None
         wanted = Version.parse(version)
@@ -233,7 +233,7 @@ _rule(
 
 
 def rule(name: str, version: str | int | Version | None) -> Any:
-    """Return what `name` is at `version`; None where the version is unknown; KeyError for an unknown rule."""
+    """Return the value of `name` at `version`; None if the version is unknown. Raise KeyError for an unknown rule."""
     return RULES[name].at(version)
 
 
@@ -260,7 +260,7 @@ class Fix:
     reference: str
 
     def has(self, version: str | int | Version | None) -> bool | None:
-        """Tell whether `version` has the fault; None where the version is unknown."""
+        """Return whether `version` has the fault; None if the version is unknown."""
         if version is None:
             return None
         wanted = Version.parse(version)
@@ -283,11 +283,11 @@ FIXED: Final[tuple[Fix, ...]] = (
     _fix("prepared-retry-unconsumable", "broker", "4.6.1", "4.7.0", "SendMessageProcessor, the guard of 4.6.1", _PREPARED),
     _fix("prepared-retry-unconsumable", "broker", "5.0.0", None, "SendMessageProcessor, HookUtils.handleScheduleMessage", _PREPARED),
     _fix("compressed-half", "broker", "4.3.0", "4.6.0", "TransactionalMessageBridge.decodeMsgList",
-         T("a compressed half message is put back uncompressed with the flag still set, and every check round breaks off")),
+         T("a compressed half message is put back uncompressed with the flag still set, and every check round aborts")),
     _fix("busy-not-retried", "client", "4.3.0", "5.3.0", "DefaultMQProducer.retryResponseCodes",
          T("SYSTEM_BUSY (code 2) is thrown at the application without a retry")),
     _fix("uniq-key-pid", "client", "4.6.0", "4.7.0", "MessageClientIDSetter",
-         T("UNIQ_KEY holds the high half of the process id, 0000 in practice")),
+         T("UNIQ_KEY contains the high half of the process id, 0000 in practice")),
     _fix("uniq-key-loopback", "client", "4.8.0", "5.1.0", "UtilAll.getIP",
          T("UNIQ_KEY says 127.0.0.1 on hosts that have private IPv4 addresses only")),
     _fix("client-accepts-long-topic", "client", "4.3.0", "4.6.1", "Validators.checkTopic",
@@ -311,9 +311,9 @@ FIXED: Final[tuple[Fix, ...]] = (
     _fix("client-log-literal-format", "client", "5.1.0", "5.3.0", "DefaultMQProducerImpl",
          T("failed sends are logged with unfilled placeholders (InvokeID: %s)")),
     _fix("rebalance-lock-log", "broker", "5.1.1", None, "rmq.broker.logback.xml",
-         T("lock lines end up in filter.log and filter lines nowhere")),
+         T("lock lines go to filter.log and filter lines nowhere")),
     _fix("stale-bytes-behind-blank", "broker", "4.3.0", "4.9.1", "CommitLog.doAppend",
-         T("old message bytes stay behind the end-of-file filler")),
+         T("old message bytes remain after the end-of-file filler")),
 )  # fmt: skip
 
 

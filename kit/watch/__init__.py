@@ -1,1 +1,1 @@
-"""Watching while it happens: growing files → signs → episodes → alerts."""
+"""Live watching: growing files → signs → episodes → alerts."""

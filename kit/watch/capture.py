@@ -1,7 +1,7 @@
 """The evidence around an alert, copied before it rolls away: an evidence folder that triage opens.
 
-`rmq-kit cut` opens a whole evidence to choose from it; beside a running broker that would read every cold page of its store. So only what the watch
-has just read is copied: the last part of each log, the last records at their own offsets, and small files of settings and offsets.
+`rmq-kit cut` opens all evidence to choose from it; on a running broker's host that would read every cold page of its store. So only what the watch
+has just read is copied: the end of each log, the last records at their own offsets, and small files of settings and offsets.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from kit.evidence.growing import Place
 from kit.watch.loop import Watch
 
 LOG: Final = 8 << 20
-"""Bytes copied of the end of a log."""
+"""Bytes copied from the end of a log."""
 STORE: Final = 64 << 20
-"""Bytes copied of the end of a commit log."""
+"""Bytes copied from the end of a commitlog."""
 SMALL: Final = 1 << 20
-"""Bytes up to which a file of settings or offsets is copied."""
+"""Largest file of settings or offsets that is copied, in bytes."""
 KEPT: Final = 20
-"""Captures of one folder; later alerts are not captured, so that a watch never fills the disk it warns about."""
+"""Most captures in one folder; later alerts are not captured, so that a watch never fills the disk it warns about."""
 SPARE: Final = 1 << 30
-"""Bytes that stay free on the disk of the captures."""
+"""Bytes kept free on the disk of the captures."""
 _SETTINGS: Final = re.compile(r"\.(json|conf|properties|ya?ml|xml)$")
 
 
 def capture(watch: Watch, name: str, into: Path) -> Path | None:
-    """Copy the evidence around an alert into `into/name`; return that folder, None where there is no room for it."""
+    """Copy the evidence around an alert into `into/name`; return that folder, None if there is no space."""
     folder = into / re.sub(r"[^\w.-]", "_", name)
     disk.private(into)
     if folder.exists() or sum(1 for each in into.iterdir() if each.is_dir()) >= KEPT:
@@ -63,7 +63,7 @@ def _logs(root: Path, places: Sequence[Place], target: Path) -> None:
             end = os.fstat(stream.fileno()).st_size
             start = max(0, min(place.at, end) - LOG)
             data = os.pread(stream.fileno(), end - start if end - start < 2 * LOG else 2 * LOG, start)
-            # Of a packed log its text is kept, so its name must not say that it is packed.
+            # The text of a packed log is stored, so its name must not say that it is packed.
             _write(target, re.sub(r"\.(gz|zst|bz2|xz)$", "", place.name), _from_line(data) if start else data)
 
 
@@ -79,7 +79,7 @@ def _records(root: Path, places: Sequence[Place], target: Path) -> None:
             left -= place.at - start
             path = _file(target, place.name)
             with path.open("wb") as out:
-                # The unwritten rest is a hole: records are where they were.
+                # The part before is a hole: records keep their positions.
                 out.truncate(os.fstat(stream.fileno()).st_size)
                 out.seek(start)
                 for at in range(start, place.at, 1 << 20):

@@ -1,6 +1,6 @@
-"""Signs → episodes: what rings, once; again when it is ten times as much or graver; and when it is over.
+"""Signs → episodes: an episode rings once, again when it is ten times as large or more severe, and when it is over.
 
-An episode is one cause at one place (the same group, queue, address …). It begins when a rule's number within its time
+An episode is one cause at one place (the same group, queue, address …). It begins when a rule's count within its time
 and duration is reached, and ends when none of its signs was seen for `CLEAR` seconds.
 """
 
@@ -17,16 +17,16 @@ from kit.watch.signs import Sign, watched
 State = Literal["raised", "worse", "cleared"]
 
 CLEAR: Final = 180.0
-"""Seconds without a sign after which an episode is over: longer than rounds of checks and heartbeats are apart."""
+"""Seconds without a sign after which an episode is over: longer than the interval of check rounds and heartbeats."""
 WORSE: Final = 10
-"""Times as many as when it rang last."""
+"""It rings again at this multiple of the last count."""
 KEYS: Final = 500
-"""Places that are kept of one rule; of more the one quiet for longest is forgotten."""
+"""Most places kept for one rule; beyond that the one quiet for longest is forgotten."""
 RANK: Final = {"notice": 0, "warning": 1, "critical": 2}
 
 
 class Tally(msgspec.Struct):
-    """What a rule has seen at one place: occurrences by second (the last `within` seconds), and in all."""
+    """What a rule has seen at one place: occurrences by second (the last `within` seconds), and in total."""
 
     seconds: dict[int, int] = {}
     total: int = 0
@@ -37,8 +37,8 @@ class Tally(msgspec.Struct):
 
 
 class Episode(msgspec.Struct):
-    """One cause at one place while it lasts. `rung`: the number at which each rule rang last; `marks`: when the greatest
-    of the numbers became 1, 2, 4, 8 …
+    """One cause at one place while it lasts. `rung`: the count at which each rule rang last; `marks`: when the largest
+    count reached 1, 2, 4, 8 …
     """
 
     id: str
@@ -54,7 +54,7 @@ class Episode(msgspec.Struct):
 
 
 class Ring(msgspec.Struct):
-    """Something to tell: an episode that begins, gets worse or is over."""
+    """An alert: an episode that begins, gets worse or is over."""
 
     state: State
     episode: Episode
@@ -64,14 +64,14 @@ class Ring(msgspec.Struct):
 
 
 class Episodes(msgspec.Struct):
-    """All that is known about what rings; kept between runs."""
+    """The state of all episodes; kept between runs."""
 
     tallies: dict[str, dict[str, Tally]] = {}
     open: dict[str, Episode] = {}
     count: int = 0
 
     def feed(self, signs: Iterable[Sign], now: float) -> list[Ring]:
-        """Count signs and return what is to be told now."""
+        """Count signs and return the alerts due now."""
         touched: dict[tuple[str, str], Rule] = {}
         for sign in sorted(signs, key=lambda each: each.at):
             for rule in watched().get(sign.name, ()):
@@ -82,7 +82,7 @@ class Episodes(msgspec.Struct):
         return [*rings, *self._over(now)]
 
     def _counted(self, rule: Rule, sign: Sign, now: float) -> str | None:
-        """Add a sign to its tally and return the key of that, None where it counts for nothing."""
+        """Add a sign to its tally and return the tally's key, None if it does not count."""
         alert = rule.alert
         key = "\x1f".join(str(sign.values.get(name)) for name in alert.by)
         tallies = self.tallies.setdefault(rule.name, {})
@@ -104,7 +104,7 @@ class Episodes(msgspec.Struct):
         return key
 
     def _beside(self, sign: Sign) -> dict[tuple[str, str], Rule]:
-        """Note a sign that others need beside them; return those that waited for it."""
+        """Note a sign that others require; return those that waited for it."""
         waited: dict[tuple[str, str], Rule] = {}
         for rule in _needing(sign.name):
             key = "\x1f".join(str(sign.values.get(name)) for name in rule.alert.by)
@@ -174,14 +174,14 @@ class Episodes(msgspec.Struct):
                 if name.startswith(f"{episode.cause}/"):
                     tallies.pop(key, None)
         for tallies in self.tallies.values():
-            # What never rang is kept as long as it could still count; what shows that others mean nothing stays.
+            # A tally that never rang is kept as long as it can still count; signs that make others harmless are kept.
             for key in [key for key, each in tallies.items() if not each.cleared and now - each.last > 4 * CLEAR]:
                 tallies.pop(key)
         return rings
 
 
 def doubling_seconds(episode: Episode) -> float | None:
-    """Return within how many seconds the number doubled last, None before it has doubled three times."""
+    """Return the seconds of the last doubling, None before the third."""
     marks = episode.marks
     if len(marks) < 4 or marks[-1] <= marks[-2]:
         return None
@@ -189,7 +189,7 @@ def doubling_seconds(episode: Episode) -> float | None:
 
 
 def _reached(alert: Alert, tally: Tally) -> bool:
-    """Tell whether there is a time of at most `within` seconds with enough occurrences that last long enough."""
+    """Return whether a span of at most `within` seconds has enough occurrences that last long enough."""
     if alert.differ and len(tally.different) < 2:
         return False
     held: list[tuple[int, int]] = []

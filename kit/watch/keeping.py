@@ -1,6 +1,6 @@
-"""The folder of a watch: places, episodes and alerts not told yet, so that a new process goes on where one was killed.
+"""The state folder of a watch: places, episodes and unsent alerts, so that a new process continues where one was killed.
 
-It holds only what the kit wrote, by its marker; one watch works in it at a time.
+It contains only what the kit wrote, by its marker; only one watch uses it at a time.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from kit.watch.loop import Kept
 MARKER: Final = ".rmq-kit-watch.json"
 STATE: Final = "state.json"
 CHECKPOINT: Final = "checkpoint"
-"""Spark's own folders, one a stream."""
+"""Spark's own folders, one for each stream."""
 OWN: Final = frozenset({MARKER, STATE, CHECKPOINT})
 
 
 def default(roots: Sequence[Path]) -> Path:
-    """Return where the state of a watch over these folders is kept unless a folder is named."""
+    """Return the default state folder of a watch over these folders."""
     name = hashlib.sha256("\0".join(sorted(str(root.resolve()) for root in roots)).encode("utf-8", "surrogateescape"))
     return default_base() / "watch" / name.hexdigest()[:16]
 
 
 @contextlib.contextmanager
 def alone(folder: Path, lang: Lang = "en") -> Iterator[None]:
-    """Make the folder and keep others out of it. Raise `OutputRefused` where it holds anything the kit did not write."""
+    """Create the folder and keep others out of it. Raise `OutputRefused` if it contains anything the kit did not write."""
     if folder.is_symlink():
         raise OutputRefused(LINK.say(path=str(folder)).render(lang))
     if folder.exists() and not folder.is_dir():
@@ -64,7 +64,7 @@ def alone(folder: Path, lang: Lang = "en") -> Iterator[None]:
 
 
 def load(folder: Path) -> Kept:
-    """Return what was kept; what cannot be read (another version's, half of a disk's) begins anew."""
+    """Return the stored state; an unreadable one (of another version, or damaged) is replaced by a new one."""
     try:
         return msgspec.json.decode((folder / STATE).read_bytes(), type=Kept)
     except (OSError, msgspec.MsgspecError):
@@ -72,7 +72,7 @@ def load(folder: Path) -> Kept:
 
 
 def save(folder: Path, kept: Kept, *, durable: bool) -> None:
-    """Write what is kept, whole or not at all; `durable`: on disk before anything else happens, which alerts are worth."""
+    """Write the state completely or not at all; `durable`: flush it to disk first, for alerts."""
     path = folder / STATE
     part = disk.part_of(path)
     handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

@@ -1,4 +1,4 @@
-"""How far groups are behind while it happens: saved offsets against the ends of the queues, sampled as offsets are saved.
+"""The current lag of groups: saved offsets against the ends of the queues, sampled as offsets are saved.
 
 Offsets come from the broker's consumerOffset.json and from what consumers print when they save them; ends from the
 consume queues. A burst that drains is no backlog: lag counts as growing after `GROWS` seconds of growth in every queue.
@@ -31,22 +31,22 @@ SAVED: Final = "consumer-offset-saved"
 GROWS: Final = 60.0
 STALLED_AFTER: Final = 30.0
 LEAST: Final = 500
-"""Messages from which on a lag is worth telling; more of them are a backlog wherever consumers work in batches."""
+"""Smallest lag in messages that is reported; less is normal if consumers work in batches."""
 SAMPLES: Final = 6
-"""Samples in that time at least: offsets are saved every 5 s (flushConsumerOffsetInterval, persistConsumerOffsetInterval)."""
+"""Fewest samples in that time: offsets are saved every 5 s (flushConsumerOffsetInterval, persistConsumerOffsetInterval)."""
 KEPT: Final = 1.5 * GROWS
-"""Seconds for which samples are kept."""
+"""How long samples are kept, in seconds."""
 GROUPS: Final = 500
 MOST: Final = 16 << 20
 """Bytes of an offsets file that are read."""
 LINES: Final = 20_000
-"""Printed offsets of one batch that are looked at."""
+"""Most printed offsets of one batch that are used."""
 _OFFSETS: Final = "consumerOffset.json"
 
 
 class Followed(msgspec.Struct):
-    """Offsets of one group in one topic: now, and as sampled. A sample is (moment, {queue: (offset, end)}); `told`: the lag
-    that was counted as a sign already.
+    """Offsets of one group in one topic: now, and as sampled. A sample is (time, {queue: (offset, end)}); `told`: the lag
+    already counted as a sign.
     """
 
     group: str
@@ -90,14 +90,14 @@ class Lags:
     def _offsets(self, name: str, path: Path) -> None:
         with open_raw(path) as stream:
             data = stream.read(MOST)
-        # A broker is just writing it: the next look shows it whole.
+        # The broker is just writing it: the next look finds it complete.
         with contextlib.suppress(ValueError):
             for row in configs.offsets(name, data, {"name": "consumerOffset", "backup": False}, "config"):
                 ref = Ref(name, line=row["line"])
                 self._save(row["group"] or "", row["topic"], row["queue_id"], row["value"], ref)
 
     def printed(self, batch: pa.RecordBatch) -> None:
-        """Take the offsets that consumers print when they save them."""
+        """Read the offsets that consumers print when they save them."""
         has = pc.list_parent_indices(batch.column("events")).filter(
             pc.equal(pc.list_flatten(batch.column("events")), SAVED)
         )
@@ -120,7 +120,7 @@ class Lags:
         followed.ref, followed.is_new = ref, True
 
     def signs(self, now: float) -> Iterator[Sign]:
-        """Sample what was saved, and yield what the samples show."""
+        """Sample the saved offsets, and yield the signs in the samples."""
         for followed in self.groups.values():
             group, topic = followed.group, followed.topic
             if not followed.is_new:
@@ -159,14 +159,14 @@ def _total(sample: dict[int, tuple[int, int]]) -> int:
 
 
 def _since(samples: Samples, seconds: float) -> Samples:
-    """Return the samples of the last `seconds`, with the one before so that they span as much."""
+    """Return the samples of the last `seconds`, and the one before, so that they span that time."""
     last = samples[-1][0]
     inside = [n for n, (at, _) in enumerate(samples) if at > last - seconds]
     return samples[max(0, inside[0] - 1) :]
 
 
 def grows(samples: Samples) -> int | None:
-    """Return the lag where it has grown for `GROWS` seconds in every queue although offsets advanced, else None."""
+    """Return the lag if it has grown for `GROWS` seconds in every queue although offsets advanced, else None."""
     held = _since(samples, GROWS)
     (began, first), (ended, last) = held[0], held[-1]
     if ended - began < GROWS or len(held) < SAMPLES or set(first) != set(last):
@@ -176,7 +176,7 @@ def grows(samples: Samples) -> int | None:
     steady = all(b >= a for a, b in itertools.pairwise(lags))
     advance = all(b > a for a, b in itertools.pairwise(offsets))
     everywhere = all(last[q][1] - last[q][0] > first[q][1] - first[q][0] for q in last)
-    # Twice as much within the time, or by as much as is worth telling.
+    # Doubled within the time, or grown by a reportable number.
     much = lags[-1] >= LEAST and (lags[-1] >= 2 * lags[0] or lags[-1] - lags[0] >= LEAST)
     return lags[-1] if steady and advance and everywhere and much else None
 
@@ -184,7 +184,7 @@ def grows(samples: Samples) -> int | None:
 def stalled(samples: Samples) -> list[tuple[int, int]]:
     """Return (queue, offset) of queues that did not move for `STALLED_AFTER` seconds although they grew, while most others did.
 
-    Where half of the queues stand nobody pulls them, which is something else.
+    If half of the queues do not move, nobody pulls them, which is another problem.
     """
     held = _since(samples, STALLED_AFTER)
     (began, first), (ended, last) = held[0], held[-1]

@@ -1,4 +1,4 @@
-"""One step of the watch: what is new in the files, what rings. Driven by the command, by Spark, or by a test's own clock."""
+"""One step of the watch: read what is new in the files, return alerts. Driven by the command, by Spark, or by a test's clock."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from kit.watch.lag import Followed, Lags
 from kit.watch.signs import RECORD_COLUMNS, Behind, Ref, Sign
 
 STEP: Final = 16 << 20
-"""Bytes of logs, and of stores, that one step reads at most."""
+"""Most bytes of logs, and of stores, that one step reads."""
 WANTED: Final = Wanted(RECORD_COLUMNS)
 REFUSES: Final = 0.90
-"""Share of the disk from which on a broker refuses messages (store/DefaultMessageStore.CleanCommitLogService)."""
+"""Disk usage from which a broker refuses messages (store/DefaultMessageStore.CleanCommitLogService)."""
 NEAR: Final = 0.85
-"""Share from which on it deletes files before their time (diskSpaceCleanForciblyRatio)."""
+"""Disk usage from which it deletes files early (diskSpaceCleanForciblyRatio)."""
 SOON: Final = 1800.0
-"""Seconds before a disk is full in which it is told."""
+"""A disk that will be full within this many seconds is reported."""
 RATE: Final = 60.0
-"""Seconds over which the growth of a disk is measured."""
+"""Seconds over which the growth of disk usage is measured."""
 
 Disk = Callable[[Path], tuple[int, int]]
 """Folder → (bytes of its disk, bytes free)."""
@@ -49,7 +49,7 @@ def disk_of(path: Path) -> tuple[int, int]:
 
 
 class Kept(msgspec.Struct):
-    """What a watch keeps between runs. `time`: of the last step that reached the present; `untold`: alerts that nobody was told when the process ended; `batches`: the last
+    """The state of a watch between runs. `time`: of the last step that reached the present; `untold`: alerts not sent when the process ended; `batches`: the last
     micro-batch of each stream, with Spark.
     """
 
@@ -65,7 +65,7 @@ class Kept(msgspec.Struct):
 
 @attrs.define
 class Figures:
-    """What the last steps saw, for the terminal and for metrics: counters since the start."""
+    """Counters since the start, for the terminal and for metrics."""
 
     entries: int = 0
     records: int = 0
@@ -78,12 +78,12 @@ class Figures:
     full_in: float | None = None
     seconds: float = 0.0
     unread: dict[str, Refused] = attrs.field(factory=dict)
-    """Files that something broke in, by name."""
+    """Files that could not be processed, by name."""
 
 
 @attrs.define
 class Watch:
-    """A watch over some folders. `start`: `latest`, or `earliest` to read what is there as well, from `since` on."""
+    """A watch over some folders. `start`: `latest`, or `earliest` to read existing files as well, from `since` on."""
 
     roots: Sequence[Path]
     kept: Kept = attrs.field(factory=Kept)
@@ -100,7 +100,7 @@ class Watch:
     _logs: Follower = attrs.field(init=False)
     _stores: Follower = attrs.field(init=False)
     _free: dict[int, list[tuple[float, int]]] = attrs.field(init=False, factory=dict)
-    """By root: when how many bytes of its disk were free."""
+    """By root: times and free bytes of its disk."""
     _catching_up: bool = attrs.field(init=False, default=True)
 
     def __attrs_post_init__(self) -> None:
@@ -110,7 +110,7 @@ class Watch:
         self.lags = [Lags(root, self.kept.lags.setdefault(str(root), {})) for root in self.roots]
 
     def step(self) -> list[dict[str, Any]]:
-        """Read what is new and return the alerts it gives. `kept` has moved on with them; save it before telling anybody."""
+        """Read what is new and return its alerts. `kept` is updated; save it before sending them."""
         began, now, read = time.monotonic(), self.clock(), self.figures.read
         first = not self.kept.steps
         kept = self.kept
@@ -148,7 +148,7 @@ class Watch:
         return list(signs.of_records(batch, self.clock(), self._behind))
 
     def measured(self) -> list[Sign]:
-        """Return the signs that are in no single entry: lag, and disks that fill up."""
+        """Return the signs that are not in a single entry: lag, and disks that fill up."""
         now = self.clock()
         found: list[Sign] = []
         for lags in self.lags:
@@ -158,7 +158,7 @@ class Watch:
         return [*found, *self._disks(now)]
 
     def tell(self, found: Sequence[Sign], now: float) -> list[dict[str, Any]]:
-        """Feed signs to the episodes; return the alerts, which are noted in `kept` as not told yet."""
+        """Feed signs to the episodes; return the alerts, which `kept` lists as unsent."""
         for sign in found:
             self.figures.signs[sign.name] += sign.count
         full_in = self.figures.full_in
@@ -168,7 +168,7 @@ class Watch:
 
     @property
     def _behind(self) -> Behind | None:
-        """Return from when on what is read happened at its own times, None once the present is reached."""
+        """Return the time from which entries count at their own times, None once the present is reached."""
         if not self._catching_up:
             return None
         if self.start == "earliest" and not self.kept.time:
@@ -176,7 +176,7 @@ class Watch:
         return Behind(self.kept.time - signs.LATE) if self.kept.time else None
 
     def _read(self, stretch: Stretch, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield batches; what breaks while one file is read ends that file only."""
+        """Yield batches; an error in one file ends that file only."""
         self.figures.read += stretch.place.at - stretch.place.begin
         try:
             yield from batches

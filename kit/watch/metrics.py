@@ -1,4 +1,4 @@
-"""The figures of a watch as Prometheus reads them: a port on loopback, or a text file for the node exporter."""
+"""The figures of a watch for Prometheus: a port on loopback, or a text file for the node exporter."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from kit.watch.loop import Watch
 PREFIX: Final = "rmq_kit_watch_"
 LOOPBACK: Final = "127.0.0.1"
 MOST: Final = 500
-"""Groups and topics whose lag is given, those with the greatest."""
+"""Most groups and topics whose lag is reported, the largest first."""
 
 
 class Collector:
-    """Reads a watch whenever it is asked."""
+    """Reads a watch at each scrape."""
 
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
@@ -61,11 +61,11 @@ def registry(watch: Watch) -> CollectorRegistry:
 
 
 def serve(watch: Watch, port: int, address: str = LOOPBACK) -> int:
-    """Serve the figures until the process ends; return the port (another one where 0 was asked for)."""
+    """Serve the figures until the process ends; return the port (a free one for 0)."""
     server, _ = start_http_server(port, address, registry(watch))
     return int(server.server_port)
 
 
 def write(watch: Watch, path: Path) -> None:
-    """Write the figures to a file, whole or not at all."""
+    """Write the figures to a file, completely or not at all."""
     write_to_textfile(str(path), registry(watch))

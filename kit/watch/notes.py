@@ -1,4 +1,4 @@
-"""Episodes → what a person or a program is told: one JSON object an alert."""
+"""Episodes → alerts for people and programs: one JSON object each."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from kit.causes.alerts import rules
 from kit.i18n import Lang, T
 from kit.watch.episodes import CLEAR, Episode, Ring, doubling_seconds
 
-WORSE: Final = T("{says} It gets worse: {count} by now.")
+WORSE: Final = T("{says} It is getting worse: {count} so far.")
 CLEARED: Final = T("Not seen for {minutes} minutes: {says}")
 PLACE: Final = T("{says} ({place})")
 STOP: Final[dict[Lang, str]] = {"en": ".", "zh": "。"}
 DOUBLES: Final = T("It doubles every {seconds} s.")
-FULL: Final = T("The disk is full in {minutes} minutes at the present rate.")
+FULL: Final = T("The disk will be full in {minutes} minutes at the current rate.")
 
 
 def note(ring: Ring, lang: Lang, full_in: float | None = None) -> dict[str, Any]:
     """Return an alert: {id, time, state, cause, severity, step, summary, evidence, figures}.
 
-    `id` is the same for one moment of one episode, however often it is told; `full_in`: seconds until the disk of the
-    store is full, None where it does not fill.
+    `id` is the same for one moment of one episode, however often it is sent; `full_in`: seconds until the disk of the
+    store is full, None if it is not filling.
     """
     episode = ring.episode
     alert = next((rule.alert for rule in rules() if rule.name == (ring.rule or _first(episode))), None)

@@ -14,9 +14,9 @@ Alert = dict[str, Any]
 Outlet = Callable[[Alert], None]
 
 TAIL: Final = 1 << 20
-"""Bytes at the end of an alerts file that are looked through for an alert which a killed process has told already."""
+"""Bytes at the end of an alerts file that are searched for alerts a killed process has already written."""
 HOOK_SECONDS: Final = 30
-"""Seconds a hook may take; then it is ended, and the watch goes on."""
+"""Seconds a hook may take; then it is killed, and the watch goes on."""
 
 
 def encoded(alert: Alert) -> str:
@@ -24,7 +24,7 @@ def encoded(alert: Alert) -> str:
 
 
 def lines(target: str) -> Outlet:
-    """Return what appends alerts to a file, `-` for standard output. An alert that is in the file already is not added again."""
+    """Return a function that appends alerts to a file, `-` for standard output. An alert already in the file is not added again."""
     if target == "-":
 
         def say(alert: Alert) -> None:
@@ -41,7 +41,7 @@ def lines(target: str) -> Outlet:
             end = os.pread(handle, min(size, TAIL), max(0, size - TAIL))
             if f'"id": {json.dumps(alert["id"])}'.encode() in end:
                 return
-            # A process that was killed while it wrote leaves half a line.
+            # A process killed while writing leaves half a line.
             start = b"" if not end or end.endswith(b"\n") else b"\n"
             os.write(handle, start + encoded(alert).encode() + b"\n")
         finally:
@@ -51,7 +51,7 @@ def lines(target: str) -> Outlet:
 
 
 def hook(command: Sequence[str], complain: Callable[[str], None]) -> Outlet:
-    """Return what gives each alert to a command on its standard input: no shell reads it, nothing of it is an argument."""
+    """Return a function that passes each alert to a command on standard input: without a shell, and never as an argument."""
 
     def run(alert: Alert) -> None:
         try:

@@ -1,4 +1,4 @@
-"""The watch as a process: steps, keeps its state, tells alerts, until it is stopped."""
+"""The watch as a process: it steps, stores its state and sends alerts until it is stopped."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from kit.watch.out import Outlet
 NICE: Final = 10
 RANKS: Final = ("warning", "critical")
 AT_ONCE: Final = 1000
-"""Steps without a pause while there is much to catch up with."""
+"""Most steps without a pause while catching up."""
 
 
 class Stopped(Exception):
-    """Somebody asked the process to end."""
+    """The process was asked to end."""
 
 
 def gently() -> None:
-    """Take one core, and that only where nobody else wants it."""
+    """Use one core, with the lowest priority."""
     os.nice(NICE)
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
@@ -45,8 +45,8 @@ def ends_on_signals() -> None:
 
 
 def told(watch: Watch, folder: Path, outlets: Sequence[Outlet]) -> None:
-    """Tell what was not told yet. It is kept before, so that a process killed here tells it when it starts again; by its
-    `id` whoever hears it twice knows it.
+    """Send unsent alerts. They are stored first, so that a process killed here sends them when it restarts; the
+    `id` shows a receiver that it got one twice.
     """
     waiting, watch.kept.untold = watch.kept.untold, []
     if not waiting:
@@ -58,7 +58,7 @@ def told(watch: Watch, folder: Path, outlets: Sequence[Outlet]) -> None:
 
 
 def step(watch: Watch, folder: Path, outlets: Sequence[Outlet]) -> list[dict[str, Any]]:
-    """Make one step, keep it, and tell its alerts."""
+    """Make one step, store its state, and send its alerts."""
     alerts = watch.step()
     keeping.save(folder, watch.kept, durable=bool(alerts))
     told(watch, folder, outlets)
@@ -74,7 +74,7 @@ def forever(
     once: bool = False,
 ) -> None:
     """Step every `every` seconds until the process is stopped; with `once` until everything that is there was read."""
-    told(watch, folder, outlets)  # what an earlier process was killed over
+    told(watch, folder, outlets)  # alerts that a killed process did not send
     quick = 0
     while True:
         began, read = time.monotonic(), watch.figures.read
@@ -87,7 +87,7 @@ def forever(
 
 
 def rings(watch: Watch) -> bool:
-    """Tell whether an episode that somebody should look at is open."""
+    """Return whether an episode that needs attention is open."""
     return any(episode.severity in RANKS for episode in watch.kept.episodes.open.values())
 
 

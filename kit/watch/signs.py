@@ -16,20 +16,20 @@ from kit.causes.alerts import STAGE, Rule, rules
 from kit.rocketmq.log_events.catalogue import BY_SLUG
 
 LATE: Final = 120.0
-"""Seconds by which the time of an entry may be before the moment it is read; else that moment counts."""
+"""How many seconds an entry's time may be before it is read; beyond that the time of reading counts."""
 QUARTER: Final = 900
 FARTHEST: Final = 14 * 3600
 VALUED: Final = 2_000
-"""Entries of one sign and batch whose values are taken; of more than that only these count."""
+"""Most entries of one sign and batch whose values are read; further entries are ignored."""
 RECORD_COLUMNS: Final = (
     "file", "physical_offset", "store_timestamp", "topic", "queue_id", "queue_offset", "uniq_key", "stage", "consumer_group",
 )  # fmt: skip
 TEXT: Final = 300
-"""Characters that are kept of an entry."""
+"""Most characters kept of an entry."""
 
 
 class Ref(msgspec.Struct, frozen=True):
-    """Where a sign was seen: a line of a log, or a record of a commit log."""
+    """Where a sign was seen: a line of a log, or a record of a commitlog."""
 
     file: str
     line: int | None = None
@@ -44,7 +44,7 @@ class Ref(msgspec.Struct, frozen=True):
 @attrs.frozen
 class Sign:
     """`count` occurrences of a sign in one second (`at`, since 1970), the first of them at `ref`. `values` of the one
-    entry where a rule needs them; `beside`: other known texts in that entry.
+    entry if a rule needs them; `beside`: other known texts in that entry.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Sign:
 
 @attrs.frozen
 class Behind:
-    """What is read now was written before: from `since` on it happened at its own times; `drops`: what is older counts for nothing."""
+    """Catching up on entries written earlier: from `since` on they count at their own times; `drops`: older ones are ignored."""
 
     since: float
     drops: bool = False
@@ -76,7 +76,7 @@ def watched() -> dict[str, tuple[Rule, ...]]:
 
 @cache
 def valued() -> frozenset[str]:
-    """Return the signs whose entries are looked at one by one."""
+    """Return the signs whose entries are examined one by one."""
     every = rules()
     return frozenset(
         {r.alert.sign for r in every if r.alert.needs_values} | {r.alert.also for r in every if r.alert.also}
@@ -84,7 +84,7 @@ def valued() -> frozenset[str]:
 
 
 def of_entries(batch: pa.RecordBatch, now: float, behind: Behind | None = None) -> Iterator[Sign]:
-    """Yield the signs in log entries with the column `events`. `behind`: None where they are being written now, and so happened now."""
+    """Yield the signs in log entries with the column `events`. `behind`: None if they are being written now."""
     events = batch.column("events")
     slugs = events.flatten()
     if not len(slugs):
@@ -144,7 +144,7 @@ def _kept(rows: Sequence[Any], now: float, behind: Behind | None) -> Iterator[tu
 
 
 def _seconds(times: pa.Array, now: float, behind: Behind | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the second of each row, and whether the row counts: its own time where that can be, else the present."""
+    """Return the second of each row, and whether the row counts: its own time if plausible, else the present."""
     return _counting(np.asarray(pc.fill_null(pc.cast(times, pa.int64()), -1)) // 1_000_000, now, behind)
 
 
@@ -153,7 +153,7 @@ def _counting(own: np.ndarray, now: float, behind: Behind | None) -> tuple[np.nd
     if behind is not None:
         fits = (own >= behind.since) & (own <= now + 1)
         return np.where(fits, own, int(now)), (own < 0) | (own >= behind.since) if behind.drops else everything
-    # Applications print local time: what is off by whole quarters of an hour was printed in another zone.
+    # Applications print local time: a difference of whole quarters of an hour means another zone.
     zones = np.round((now - own) / QUARTER) * QUARTER
     own = np.where(np.abs(zones) <= FARTHEST, own + zones, own).astype(np.int64)
     fits = (own >= now - LATE) & (own <= now + 1)
@@ -196,7 +196,7 @@ def _one(batch: pa.RecordBatch, slug: str, row: int, second: int) -> Sign:
     }
     found = BY_SLUG[slug].compiled.search(text) if slug in BY_SLUG else None
     for name, value in (found.groupdict() if found else {}).items():
-        # Of patterns with alternatives, `group_2` is the group of the second one.
+        # In patterns with alternatives, `group_2` is the group of the second.
         plain = name.rstrip("0123456789").rstrip("_") if name[-1].isdigit() and "_" in name else name
         values[plain] = values.get(plain) or value
     for name in BY_SLUG[slug].groups if slug in BY_SLUG else ():

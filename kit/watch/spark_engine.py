@@ -1,8 +1,8 @@
 """The watch on Spark Structured Streaming: tasks read what is new on many brokers' shared folders and count; the driver
 feeds its episodes from the counts.
 
-Positions are Spark's (a checkpoint a stream, in the state folder). A micro-batch that Spark runs again after a crash is
-known by its number, so it rings nothing twice.
+Positions are Spark's (a checkpoint for each stream, in the state folder). A micro-batch that Spark runs again after a crash is
+recognised by its number, so it sends no alert twice.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 LOGS, RECORDS = "log", "commitlog"
 KEPT_BATCHES: Final = "10"
-"""Micro-batches whose offsets stay in the checkpoint."""
+"""How many micro-batches' offsets stay in the checkpoint."""
 ROWS: Final = 20_000
-"""Entries whose values are taken, of one micro-batch."""
+"""Most entries of one micro-batch whose values are read."""
 
 
 class Engine:
@@ -42,7 +42,7 @@ class Engine:
         self.alerts: list[dict[str, Any]] = []
 
     def start(self, spark: SparkSession, every: float, *, once: bool) -> list[StreamingQuery]:
-        """Start a stream for the logs and one for the stores of each folder."""
+        """Start one stream for the logs and one for the stores of each folder."""
         queries = []
         for root, path in enumerate(self.watch.roots):
             for kind in (LOGS, RECORDS):
@@ -77,7 +77,7 @@ class Engine:
         return batch
 
     def entries(self, frame: DataFrame, root: int) -> list[Sign]:
-        """Return the signs in log entries: most are counted by the tasks, those with values come as they are."""
+        """Return the signs in log entries: the tasks count most of them; those with values are returned singly."""
         from pyspark.sql import functions as F  # noqa: N812
 
         now, behind = self.watch.clock(), self._behind
@@ -116,7 +116,7 @@ class Engine:
         return Behind(self.watch.since, drops=True) if self.watch.start == "earliest" else None
 
     def tell(self, found: Sequence[Sign]) -> None:
-        """Feed signs, keep what came of them, tell alerts."""
+        """Feed signs, store the state, send alerts."""
         with self.lock:
             alerts = self.watch.tell([*found, *self.watch.measured()], self.watch.clock())
             keeping.save(self.folder, self.watch.kept, durable=bool(alerts))
@@ -131,7 +131,7 @@ class Engine:
 
 
 def _plain(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return a batch from Spark with the types the kernels give."""
+    """Return a batch from Spark with the types of the kernels."""
     from kit.formats.logs.schema import EVENT_FIELDS, SCHEMA
 
     fields = [field for field in (*SCHEMA, *EVENT_FIELDS) if field.name in batch.schema.names]
@@ -148,7 +148,7 @@ def forever(
     *,
     once: bool = False,
 ) -> None:
-    """Watch until the process is stopped, with `once` until everything that is there was read."""
+    """Watch until the process is stopped, with `once` until everything available was read."""
     run.told(watch, folder, outlets)
     spark = sessions.session(master, spark_sql_streaming_minBatchesToRetain=KEPT_BATCHES)
     engine = Engine(watch, folder, outlets)

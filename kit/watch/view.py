@@ -1,4 +1,4 @@
-"""What a person sees of a watch: one line every few seconds, or a table that redraws itself on a terminal."""
+"""The display of a watch: one line every few seconds, or a table that redraws itself on a terminal."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def alert_line(alert: dict[str, Any], lang: Lang) -> str:
 
 
 class View:
-    """The figures now and at the line before."""
+    """The figures now and at the previous line."""
 
     def __init__(self, watch: Watch, lang: Lang) -> None:
         self.watch, self.lang = watch, lang
@@ -74,7 +74,7 @@ class View:
         self.last: list[str] = []
 
     def line(self) -> str:
-        """Return what there is now, with what came since the line before."""
+        """Return the current figures, with what is new since the previous line."""
         now = [value(self.watch.figures) for _, value in ROWS]
         parts = [
             f"{name.in_(self.lang)} {count:,}" + (f" (+{count - old:,})" if count > old else "")
@@ -104,7 +104,7 @@ class View:
 def showing(
     watch: Watch, lang: Lang, console: Console | None = None, every: float = 10.0
 ) -> Iterator[Callable[[list[dict[str, Any]]], None]]:
-    """Hand out what is called after each step with its alerts: redraws a table on a terminal, else prints a line every `every` seconds to stderr."""
+    """Yield a function to call after each step with its alerts: it redraws a table on a terminal, else prints a line every `every` seconds to stderr."""
     screen = console or Console(stderr=True)
     view = View(watch, lang)
     if screen.is_terminal:

@@ -78,4 +78,4 @@ def test_credentials_are_not_shown() -> None:
 
 def test_nothing_there_is_one_line(bucket: Path, tmp_path: Path) -> None:
     said = CliRunner().invoke(cli, ["inventory", f"{bucket.as_uri()}-not", "--workspace", str(tmp_path / "ws")])
-    assert said.exit_code == 2 and "there is no object there" in said.output and said.output.count("\n") == 1
+    assert said.exit_code == 2 and "no object found" in said.output and said.output.count("\n") == 1

@@ -236,7 +236,7 @@ def test_sections_nobody_reads_and_entries_without_time_are_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = Page(made(tmp_path, WRITTEN + "mood: bad\n", monkeypatch).page()).text
-    assert "nobody reads: mood" in text and "a time that can be read: 1" in text
+    assert "not used: mood" in text and "a valid time: 1" in text
 
 
 def test_the_page_is_refused_inside_the_evidence_and_over_the_notes(
