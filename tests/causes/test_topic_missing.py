@@ -72,3 +72,13 @@ def test_denied_by_5_3(tmp_path: Path) -> None:
     found = acl_denied.examine(taken_away.paste(tmp_path, "2026-11-22 07:48:26.492 ERROR [x] App - send failed", said))
     assert found.verdict == "confirmed"
     assert list(found.figures["reasons"]) == ["no-right"]
+
+
+def test_a_topic_whose_queues_a_consumer_holds_exists(tmp_path: Path) -> None:
+    taken = "2026-11-22 07:49:10,100 INFO RocketmqClient - doRebalance, stock, add a new mq, MessageQueue [topic=orders, brokerName=broker-a, queueId=3]"
+    early = [HEALTHY.format(topic="orders"), CODE_17.format(topic="orders")]
+    write_log(tmp_path / "later" / "app" / "rocketmq_client.log", [*early, taken])
+    assert topic_missing.examine(kit.open_case(tmp_path / "later", tmp_path / "ws")).verdict == "ruled_out"
+    write_log(tmp_path / "never" / "app" / "rocketmq_client.log", early)
+    never = topic_missing.examine(kit.open_case(tmp_path / "never", tmp_path / "ws"))
+    assert never.verdict == "suspected" and "0" not in never.summary.render("en")

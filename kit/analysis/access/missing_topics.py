@@ -27,12 +27,13 @@ MOST: Final = 1_000
 
 @attrs.frozen
 class Unknown:
-    """A topic without a route. `sends`: entries of sends that said so; `consumers`: groups that subscribe to it; `asked`: mqadmin answers."""
+    """A topic without a route. `sends`: entries of sends that said so; `consumers`: groups that subscribe to it; `asked`: mqadmin answers; `entries`: all that said so."""
 
     topic: str
     sends: int
     groups: tuple[str, ...]
     asked: int
+    entries: int
     exists: bool
     like: str | None
     places: tuple[tuple[str, int], ...]
@@ -63,6 +64,7 @@ def unknown(case: Case) -> list[Unknown]:
         times = [t.to_pydatetime() for r in of_topic for t in (r.first, r.last) if not pd.isna(t)]
         result.append(Unknown(
             topic, max(sends.values(), default=0), tuple(sorted({r.group for r in of_topic if r.group})), sum(r.n for r in of_topic if r.source == "mqadmin"),
+            sum(r.n for r in of_topic),
             topic in exist, next(iter(difflib.get_close_matches(topic, sorted(exist), 1, ALIKE)), None) if topic not in exist else None,
             tuple((r.file, r.line) for r in of_topic), min(times, default=None), max(times, default=None),
         ))  # fmt: skip
@@ -71,9 +73,10 @@ def unknown(case: Case) -> list[Unknown]:
 
 @per_case
 def existing(case: Case) -> frozenset[str]:
-    """Return the topics that exist: in topics.json, topicList and topicStatus outputs, or with records in a store."""
+    """Return the topics that exist: in topics.json, topicList and topicStatus outputs, with records in a store, or with queues that a consumer took."""
     rows = datasets.rows(case, "configs", ["subject"], ds.field("origin") == "topics")
     known = {row["subject"] for row in rows if row["subject"] is not None}
+    known |= set(said.counted(case, ("queue-taken", "pull-started"), by=("topic",))["topic"].dropna())
     for row in datasets.rows(case, "admin", ["command", "name", "value"]):
         if row["command"] == "topicList" and row["name"] in ("text", "#Topic") and row["value"]:
             known.add(row["value"].strip())

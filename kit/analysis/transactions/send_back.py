@@ -33,6 +33,9 @@ REASONS: Final = {
     "group-unknown": T("the consumer group does not exist on the broker"),
     "connection": T("the broker could not be reached"),
     "record-gone": T("the broker no longer had the record"),
+    "store-unavailable": T(
+        "the broker's store took no messages: its disk was full, it was a slave, or it was shutting down"
+    ),
     "other": T("for a reason the log does not name"),
 }
 REASON_UNKNOWN: Final = T("why is not known from this evidence")
@@ -50,6 +53,10 @@ _ANSWERS: Final = (
     ("RemotingSendRequestException", "connection"),
     ("CLEAN_QUEUE]", "busy"),
     ("REJECTREQUEST]", "busy"),
+    # store/PutMessageStatus, which is the remark where a put-back is not stored (broker/processor/SendMessageProcessor).
+    ("OS_PAGECACHE_BUSY", "busy"),
+    ("SERVICE_NOT_AVAILABLE", "store-unavailable"),
+    ("CREATE_MAPEDFILE_FAILED", "store-unavailable"),
     ("MESSAGE_ILLEGAL", "illegal"),
 )
 

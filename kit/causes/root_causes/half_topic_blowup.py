@@ -102,6 +102,8 @@ def examine(case: Case) -> Finding:
     elif printed:
         finding.summary = Text.SUMMARY_LOGS.say(lines=printed.count)
         finding.remedies = _remedies(None, back)
+    elif finding.verdict == "suspected" and back.refusals:
+        finding.summary = Text.ONLY_REFUSED.say(count=back.refusals)
     finding.missing = _missing(case, leak, back)
     return finding
 
@@ -135,9 +137,11 @@ def _refusal_steps(case: Case, back: send_back.SendBack) -> list[Step]:
         else Claim.WHY_UNKNOWN
     )
     refused = Claim.REFUSED.say(count=back.refusals) if back.refusals else Claim.REFUSED_UNKNOWN
+    # Where the client's own re-send failed each time as well, nothing was stored that could become a half message.
+    leads_on = back.resent_failed < back.refusals
     return [
-        Step(why, "supporting", True if back.reason else None, back.reason_refs),
-        Step(refused, "supporting", True if back.refusals else None, back.refs),
+        Step(why, "supporting", True if back.reason and leads_on else None, back.reason_refs),
+        Step(refused, "supporting", True if leads_on else None, back.refs),
     ]
 
 

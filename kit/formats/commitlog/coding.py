@@ -11,10 +11,12 @@ from numba import njit
 
 from kit.formats.arrow_types import TEXTS, space
 from kit.formats.commitlog.records import Bytes
-from kit.formats.commitlog.simd import keep, load64
+from kit.formats.commitlog.simd import fetch, keep, load64
 
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 _TURN: Final = np.uint64(32)
+AHEAD: Final = 16
+"""How many records ahead a value is asked for: it is no longer in a cache that is near."""
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -60,6 +62,8 @@ def _number(
     before = np.empty((columns, 2), np.int64)
     counts[:] = 0
     for row in range(rows):
+        if row + AHEAD < rows:
+            fetch(buf, base[row + AHEAD] + at[row + AHEAD, 0])
         if like[row] >= 0:
             for column in range(columns):
                 code = codes[column, like[row]]

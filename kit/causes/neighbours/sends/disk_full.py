@@ -31,6 +31,9 @@ NONE = T("No disk was marked full.")
 SUMMARY = T(
     "The broker marked its disk full ({marks} {marks:time|times}); {refused} {refused:answer prints|answers print} a ratio of {ratio} or more."
 )
+SUMMARY_ANSWERS = T(
+    "The broker refused messages because its disk was full: {refused} {refused:answer says|answers say} it is at {ratio} or more."
+)
 FULL = T(
     "The disk was marked full ({marks} {marks:log entry|log entries}), or answers of code 14 print a ratio of at least {limit} ({refused} {refused:entry|entries})."
 )
@@ -74,7 +77,7 @@ def examine(case: Case) -> Finding:
         "highest_ratio": ratio,
     }
     if happened:
-        finding.summary = SUMMARY.say(marks=marks, refused=refused, ratio=str(LIMIT))
+        finding.summary = (SUMMARY if marks else SUMMARY_ANSWERS).say(marks=marks, refused=refused, ratio=str(LIMIT))
         finding.remedies = [Remedy(ACTION, WHY, RISK, VERIFY)]
     elif not looked:
         finding.missing = [collect_next.broker_log("store.log", WANT)]

@@ -26,6 +26,7 @@ NONE = T("No client used a topic that does not exist.")
 SUMMARY = T(
     "Topic {topic} does not exist: {sends} {sends:send|sends} failed at once, and groups {groups} consume nothing from it."
 )
+SUMMARY_ASKED = T("The name server knows no route to topic {topic}; whether a broker has it is not in this evidence.")
 MISSED = T(
     "Topic {topic} has no route and does not exist on any broker: {sends} {sends:send was|sends were} refused by their own client, {groups} groups subscribe to it."
 )
@@ -82,14 +83,15 @@ def examine(case: Case) -> Finding:
     shown = bool(worst.sends or worst.groups)
     finding.steps = [deciding("no-route", claim, True if shown and known else None, quoted)]
     if not known or not shown:
-        finding.steps.append(supporting("no-route-answer", ANSWERED.say(count=worst.sends + worst.asked), True, quoted))
+        finding.steps.append(supporting("no-route-answer", ANSWERED.say(count=worst.entries), True, quoted))
         finding.missing = [collect_next.topic_list(WANT_TOPICS, worst.topic)]
     if worst.like:
         finding.steps.append(supporting("similar-name", LIKE.say(like=worst.like), None))
     setting = setup.setting(case, "autoCreateTopicEnable")
     if setting.value == "false" and setting.where is not None:
         finding.steps.append(supporting("no-auto-create", OFF, True, (setting.where,)))
-    finding.summary = SUMMARY.say(topic=worst.topic, sends=worst.sends, groups=list(worst.groups) or None)
+    summary = SUMMARY if shown else SUMMARY_ASKED
+    finding.summary = summary.say(topic=worst.topic, sends=worst.sends, groups=list(worst.groups) or None)
     if worst.first is not None and worst.last is not None:
         finding.window = (worst.first, worst.last)
     action = ACTION if worst.like is None else ACTION_LIKE.say(like=worst.like, topic=worst.topic)

@@ -11,6 +11,7 @@ class Text:
 
     TITLE = T("The transaction half topic feeds itself")
     NONE = T("No half message of this evidence names the half topic as its own target.")
+    ONLY_REFUSED = T("{count} {count:send-back was|send-backs were} refused. Whether half messages came of them is not known: this evidence has no half message that names the half topic as its target.")
     SUMMARY = T("{messages} {messages:message|messages} leaked into the half topic and became {records} {records:half record|half records}; they doubled every {seconds} s. {origin}")
     SUMMARY_TWICE = T("{messages} {messages:message|messages} leaked into the half topic and became {records} {records:half record|half records}; checks made two of one. {origin}")
     SUMMARY_PUT_BACK = T("{messages} {messages:message has|messages have} the half topic itself as their target, in {records} {records:half record|half records}; that they multiply is not shown. {origin}")

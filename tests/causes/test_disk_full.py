@@ -1,0 +1,48 @@
+"""A full disk seen from a client: what it refuses, what follows from it, and what does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from busy_evidence import write_log
+
+import kit
+from kit.analysis.transactions import send_back
+from kit.causes.neighbours.sends import disk_full
+from kit.causes.root_causes import half_topic_blowup
+
+FULL = (
+    "CODE: 14  DESC: service not available now. It may be caused by one of the following reasons: the broker's disk is full "
+    "[CL:  0.97 CQ:  0.97 INDEX:  0.97], messages are put to the slave, message store has been shut down, etc. BROKER: 10.20.1.2:10911"
+)
+BACK = "CODE: 1  DESC: SERVICE_NOT_AVAILABLE BROKER: 10.20.1.2:10911"
+"""What consumerSendMessageBack answers where the store takes nothing: the name of the PutMessageStatus."""
+AGAIN = "sendMessageBack exception, group: stock msg: MessageExt [brokerName=broker-a, queueId=0, storeSize=350]"
+
+
+def of_client(folder: Path, *, resent: bool) -> kit.Case:
+    at = "2026-11-22 07:48:{:02},100 {} RocketmqClient - {}"
+    exception = "org.apache.rocketmq.client.exception.MQBrokerException: {}"
+    lines = [at.format(1, "WARN", "send exception"), exception.format(FULL)]
+    for second in range(10, 40, 10):
+        lines += [at.format(second, "ERROR", "sendMessageBack Exception, stock"), exception.format(BACK)]
+        lines += [] if resent else [at.format(second + 1, "ERROR", AGAIN)]
+    write_log(folder / "app" / "rocketmq_client.log", lines)
+    return kit.open_case(folder, folder.parent / "ws")
+
+
+def test_answers_say_that_the_disk_is_full_where_the_broker_s_own_log_is_not_there(tmp_path: Path) -> None:
+    found = disk_full.examine(of_client(tmp_path / "e", resent=False))
+    assert (found.verdict, found.figures) == (
+        "confirmed",
+        {"marked_full": None, "refused_answers": 1, "highest_ratio": 0.97},
+    )
+    assert "0 times" not in found.summary.render("en")
+
+
+def test_a_send_back_that_was_never_stored_is_no_trace_of_a_blow_up(tmp_path: Path) -> None:
+    case = of_client(tmp_path / "failed" / "e", resent=False)
+    assert send_back.examine(case).reason == "store-unavailable"
+    assert half_topic_blowup.examine(case).verdict == "insufficient_evidence"
+    suspected = half_topic_blowup.examine(of_client(tmp_path / "resent" / "e", resent=True))
+    assert suspected.verdict == "suspected" and "3 send-backs were refused" in suspected.summary.render("en")
