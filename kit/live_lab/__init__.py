@@ -1,4 +1,4 @@
-"""The live lab: stock RocketMQ processes on loopback, an incident made to happen on them, and its logs and stores as an evidence folder.
+"""The live lab: reproduce an incident on stock RocketMQ processes on loopback, with its logs and stores as an evidence folder.
 
     from kit.live_lab import run, scenarios
     done = run.run(scenarios.find("half-topic-blowup"), Path("out/lab/1"))

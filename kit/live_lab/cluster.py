@@ -1,4 +1,4 @@
-"""One name server and one broker on loopback, with small files and short intervals; everything they write lies below one folder."""
+"""One name server and one broker on loopback, with small files and short intervals; everything they write is below one folder."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CONF: Final = Path(__file__).parent / "conf"
 BROKER: Final = "broker-a"
 LOGS: Final = Path("logs", "rocketmqlogs")
 OWN_LAYOUT: Final = Version.parse("5.1.0")
-"""From here on the jars carry their logging configuration themselves."""
+"""From this release on the jars contain their logging configuration."""
 MAINS: Final = {
     "namesrv": "org.apache.rocketmq.namesrv.NamesrvStartup",
     "broker": "org.apache.rocketmq.broker.BrokerStartup",
@@ -43,10 +43,10 @@ SETTINGS: Final = {
     "transactionTimeOut": "2000",
     "diskMaxUsedSpaceRatio": "95",
 }
-"""What every broker of the lab has; a scenario adds its own. Releases before 4.5.2 spell the first size differently and keep their default."""
+"""Settings of every lab broker; a scenario adds its own. Releases before 4.5.2 spell the first size differently and keep their default."""
 OLD_SPELLING: Final = Version.parse("4.5.2")
 BATCHED_OPS: Final = Version.parse("5.1.0")
-"""From here on op records are written up to six seconds late: a shorter time-out would make the broker ask about finished transactions."""
+"""From this release on op records are written up to six seconds late: with a shorter time-out the broker would check finished transactions."""
 BATCHED_TIMEOUT: Final = "8000"
 
 
@@ -79,13 +79,13 @@ def settings(release: Version, own: Mapping[str, str]) -> dict[str, str]:
         found["mapedFileSizeConsumeQueue"] = found.pop("mappedFileSizeConsumeQueue")
     if release >= BATCHED_OPS:
         found["transactionTimeOut"] = own.get("transactionTimeOut", BATCHED_TIMEOUT)
-        # Older releases listen on every interface, whatever is asked of them.
+        # Older releases listen on every interface regardless of settings.
         found["bindAddress"] = "127.0.0.1"
     return found
 
 
 def start(processes: Processes, release: Version, run: Path, own: Mapping[str, str], topics: Sequence[str]) -> Cluster:
-    """Start both and wait until they answer. Raise `LabError` where one does not come up."""
+    """Start both and wait until they answer. Raise `LabError` if one does not start."""
     classpath = jars.classpath("server", release)
     names = free_port()
     namesrv_home = _home(run / "namesrv", release)
@@ -119,7 +119,7 @@ def start(processes: Processes, release: Version, run: Path, own: Mapping[str, s
         "".join(f"{k}={v}\n" for k, v in {**places, **settings(release, own)}.items()), encoding="utf-8"
     )
     _known(store, topics)
-    # A broker that finds no name server tries again only after half a minute.
+    # A broker that finds no name server retries only after half a minute.
     wait_for(namesrv, names)
     broker = processes.start(
         "broker", MAINS["broker"], ["-c", str(broker_conf)], home, classpath, "512m", _logging(home, release, "broker")
@@ -144,7 +144,7 @@ def admin(processes: Processes, cluster: Cluster, commands: Mapping[str, Sequenc
 
 
 def _home(home: Path, release: Version) -> Path:
-    """Make a host's home with the logging configuration that distributions have beside the jars."""
+    """Create a host's home with the logging configuration that distributions have next to the jars."""
     (home / LOGS).mkdir(parents=True)
     if release < OWN_LAYOUT:
         shutil.copytree(CONF, home / "conf")
@@ -152,8 +152,8 @@ def _home(home: Path, release: Version) -> Path:
 
 
 def _logging(home: Path, release: Version, which: str) -> dict[str, str]:
-    """Return the properties that say where logs go, and let a flood of lines fill 128 MB at most for each log."""
-    # A broker refuses to write where the disk is nearly full, however little it needs.
+    """Return the properties that set the log folder and limit each log to 128 MB."""
+    # A broker refuses to write to a nearly full disk, however little it needs.
     disk = {"rocketmq.broker.diskSpaceWarningLevelRatio": "0.99", "rocketmq.broker.diskSpaceCleanForciblyRatio": "0.98"}
     kept = {
         **disk,
@@ -166,7 +166,7 @@ def _logging(home: Path, release: Version, which: str) -> dict[str, str]:
 
 
 def _known(store: Path, topics: Sequence[str]) -> None:
-    """Let the broker start with the topics the applications use, as one that has run before."""
+    """Let the broker start with the applications' topics, like one that has run before."""
     table = {
         name: {
             "order": False,

@@ -1,4 +1,4 @@
-"""An incident and its twin side by side, as the live lab's notebook shows them: two evidences it is given, or two it makes on a real broker."""
+"""An incident and its twin side by side, for the live lab's notebook: two given evidence sets, or two made on a real broker."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kit.rocketmq import names
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-HOW = T("No evidence here yet; make it with: rmq-kit lab run half-topic-blowup, and again with --fixed")
+HOW = T("No evidence here yet; create it with: rmq-kit lab run half-topic-blowup, and again with --fixed")
 EXISTS = T("Scenarios")
 VERDICTS = T("Verdicts, without and with the fix")
 NUMBERS = T("Numbers of {cause}, without and with the fix")
@@ -28,7 +28,7 @@ CAUSE, MEANING = T("cause"), T("what it counts")
 
 @attrs.frozen
 class Pair:
-    """Two triaged cases; None where there is no evidence yet, and then every view says how to make some."""
+    """Two triaged cases; None if there is no evidence yet: then every view says how to create it."""
 
     without: inquiry.Inquiry | None
     fixed: inquiry.Inquiry | None
@@ -40,15 +40,15 @@ class Pair:
         return view(self.without, self.fixed)
 
     def verdicts(self) -> Table:
-        """Return each cause that holds on either side, with both verdicts."""
+        """Return each cause found on either side, with both verdicts."""
         return self._both(self._verdicts)  # type: ignore[no-any-return]
 
     def figures(self, cause: str = "") -> Table:
-        """Return the numbers of a cause on both sides; none given: the one to look at first."""
+        """Return the figures of a cause on both sides; by default of the cause to look at first."""
         return self._both(lambda a, b: self._figures(a, b, cause or a.first()))  # type: ignore[no-any-return]
 
     def growth(self) -> Chart | Table:
-        """Draw how the records grew on both sides."""
+        """Chart the growth of records on both sides."""
         return self._both(self._growth)  # type: ignore[no-any-return]
 
     def chain(self) -> Table:
@@ -101,9 +101,9 @@ def start(
     interactive: bool = True,
     options: Mapping[str, Any] | None = None,
 ) -> Pair:
-    """Return the two sides: `evidence` and `fixed` as they are, or with `scenario` two fresh runs below `out`, first the incident, then its twin.
+    """Return the two sides: `evidence` and `fixed`, or with `scenario` two new runs below `out`, first the incident, then its twin.
 
-    Raise `LabError` where the live lab cannot run here, `KeyError` for an unknown scenario.
+    Raise `LabError` if the live lab cannot run here, `KeyError` for an unknown scenario.
     """
     pair = live(scenario, Path(out), lang, interactive) if scenario else [_found(evidence), _found(fixed)]
     inquiries = [
@@ -113,7 +113,7 @@ def start(
 
 
 def live(scenario: str, out: Path, lang: Lang = "en", interactive: bool = True) -> list[Path | None]:
-    """Run a scenario and its twin on a real broker, shown while they run; return the two evidence folders."""
+    """Run a scenario and its twin on a real broker with a live view; return the two evidence folders."""
     from kit.live_lab import run, scenarios
     from kit.live_lab.watch import watching
 
@@ -136,7 +136,7 @@ def scenarios(lang: Lang = "en") -> Table:
 
 
 def counted(case: Case) -> pd.DataFrame:
-    """Return how many records stood in the half, the schedule and the business topics after each second: kind, seconds
+    """Return how many records the half, schedule and business topics had after each second: kind, seconds
     (since the first record), records.
     """
     from pyspark.sql import functions as F  # noqa: N812

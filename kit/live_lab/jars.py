@@ -1,4 +1,4 @@
-"""Stock RocketMQ jars by Maven coordinates, and the lab's own Java compiled against them; both are fetched or made once
+"""Stock RocketMQ jars by Maven coordinates, and the lab's own Java compiled against them; both are fetched or built once
 and kept in the user's cache folder.
 """
 
@@ -28,7 +28,7 @@ POM: Final = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion
 """
 DEPENDENCY: Final = "<dependency><groupId>org.apache.rocketmq</groupId><artifactId>rocketmq-{artifact}</artifactId><version>{version}</version></dependency>"
 PATIENCE: Final = 600
-"""Seconds for one call of Maven: a slow line fetches some 50 MB."""
+"""Seconds for one Maven call: it fetches about 50 MB, perhaps over a slow connection."""
 
 NO_TOOL = T("{tool} is not on the PATH; the live lab needs {needs}")
 NEEDS = T("Java 17, javac and Maven")
@@ -46,14 +46,14 @@ class LabError(Exception):
 
 
 def missing() -> str | None:
-    """Return the first tool that is not there (`java`, `javac`, `mvn`), None where all are."""
+    """Return the first missing tool (`java`, `javac`, `mvn`), None if all are installed."""
     if jvm.executable() is None or (jvm.major(jvm.version()) or 0) < LEAST_JAVA:
         return "java"
     return next((tool for tool in ("javac", "mvn") if shutil.which(tool) is None), None)
 
 
 def java() -> str:
-    """Return the `java` to run. Raise `LabError` where a tool is missing."""
+    """Return the `java` to run. Raise `LabError` if a tool is missing."""
     tool = missing()
     if tool is not None:
         raise LabError(NO_TOOL.say(tool=tool, needs=NEEDS))
@@ -63,7 +63,7 @@ def java() -> str:
 def classpath(side: Side, version: Version) -> str:
     """Return the class path of a broker host (`server`) or an application host (`client`) of a release, the lab's own classes first.
 
-    Raise `LabError` where Maven cannot fetch the release or a tool is missing.
+    Raise `LabError` if Maven cannot fetch the release or a tool is missing.
     """
     java()
     if version < OLDEST:
@@ -76,7 +76,7 @@ def classpath(side: Side, version: Version) -> str:
 
 
 def _jars(folder: Path, side: Side, version: Version) -> Path:
-    """Fetch the jars beside their place and rename them into it, so that a broken line leaves no half set."""
+    """Fetch the jars to another folder and rename it, so that a lost connection leaves no partial set."""
     jars = folder / "jars"
     if jars.is_dir():
         return jars
@@ -85,7 +85,7 @@ def _jars(folder: Path, side: Side, version: Version) -> Path:
     part.mkdir(parents=True)
     dependencies = "\n".join(DEPENDENCY.format(artifact=artifact, version=version) for artifact in ARTIFACTS[side])
     (part / "pom.xml").write_text(POM.format(dependencies=dependencies), encoding="utf-8")
-    # Test libraries and the sets of other modules stay away: what runs is what a distribution's lib folder holds.
+    # Without test libraries and other modules' jars: the same as a distribution's lib folder.
     command = [
         "mvn",
         "-B",

@@ -1,4 +1,4 @@
-"""What can be read of a broker while it runs, without asking it: entries of consume queues, errors in its logs, bytes on disk. Only reads."""
+"""What can be read from a running broker's files: entries of consume queues, errors in its logs, bytes on disk. Read-only."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LINE: Final = 160
 
 @attrs.frozen
 class Reading:
-    """The state at one moment. Counts since the start; `store_bytes`: taken on disk; `last`: the last warning or error, its file before it."""
+    """The state at one time. Counts since the start; `store_bytes`: on disk; `last`: the last warning or error, after its file name."""
 
     seconds: float
     half: int
@@ -49,7 +49,7 @@ class Probe:
         self._last = ""
 
     def read(self) -> Reading:
-        """Read what has come since the last reading."""
+        """Read what is new since the last reading."""
         for path in sorted(self.logs.glob("*.log")):
             self._follow(path, path.stem)
         for folder in self.clients:
@@ -79,8 +79,8 @@ class Probe:
         )
 
     def _follow(self, path: Path, name: str) -> None:
-        """Count the warnings and errors written since the last look. Of more than `CHUNK` bytes the rest is
-        extrapolated; what was rolled away is left out.
+        """Count the warnings and errors written since the last look. Beyond `CHUNK` bytes the rest is
+        extrapolated; rolled files are left out.
         """
         try:
             state = path.stat()
@@ -107,12 +107,12 @@ class Probe:
 
 
 def entries(queue: Path) -> int:
-    """Return how many entries a consume queue folder holds: its last file is searched for the first empty one."""
+    """Return how many entries a consume queue folder has, by searching its last file for the first empty one."""
     try:
         files = sorted(path for path in queue.iterdir() if path.name.isdecimal())
         if not files:
             return 0
-        # A file may be there ahead of time, still empty.
+        # A file may be created in advance, still empty.
         for path in reversed(files):
             filled = _filled(path)
             if filled or path == files[0]:
@@ -136,7 +136,7 @@ def _filled(path: Path) -> int:
 
 
 def on_disk(folder: Path) -> int:
-    """Return the bytes a folder takes on disk; mapped files are larger than what is written in them."""
+    """Return the bytes a folder takes on disk; mapped files are larger than their written part."""
     total = 0
     for root, _, files in os.walk(folder):
         for name in files:

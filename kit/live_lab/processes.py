@@ -1,4 +1,4 @@
-"""Java processes of one lab: started in groups of their own, paused, and ended by their own ids however the lab ends."""
+"""Java processes of one lab: started in their own process groups, paused, and ended by id however the lab ends."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ FLAGS: Final = (
     "--add-opens=java.base/jdk.internal.ref=ALL-UNNAMED",
 )
 ZONE: Final = "GMT+08:00"
-"""The zone all hosts of the lab are in: the one the brokers' layouts print anyway."""
+"""The zone of all hosts of the lab: the one that brokers' log layouts use anyway."""
 GRACE: Final = 12.0
 """Seconds a process gets to stop by itself."""
-ENDED: Final = T("{name} ended by itself (exit code {code}): {said}")
+ENDED: Final = T("{name} exited by itself (exit code {code}): {said}")
 NO_PORT: Final = T("no free ports on loopback")
 SILENT: Final = T("{name} did not answer on port {port} within {seconds} seconds: {said}")
 
@@ -56,7 +56,7 @@ class Host:
         return lines[-1][:200] if lines else "-"
 
     def done(self) -> bool:
-        """Whether an application said that its work is over."""
+        """Whether an application printed that its work is over."""
         return self.said.exists() and "DONE" in self.said.read_text(errors="replace").splitlines()
 
 
@@ -86,7 +86,7 @@ class Processes:
         heap: str,
         properties: Mapping[str, str] | None = None,
     ) -> Host:
-        """Start a main class under `LabHost`, which ends it at the lab's deadline and when this process is gone."""
+        """Start a main class under `LabHost`, which ends it at the lab's deadline or when this process is gone."""
         home.mkdir(parents=True, exist_ok=True)
         set_ = {"user.home": str(home), "user.timezone": ZONE, "java.io.tmpdir": str(home), **(properties or {})}
         left = max(5, int(self.deadline - time.monotonic()) + 30)
@@ -110,7 +110,7 @@ class Processes:
         return host
 
     def end(self, *hosts: Host) -> None:
-        """End processes in order: asked first, all together; those that do not go in time are killed."""
+        """End processes in order: all are asked first; those that do not exit in time are killed."""
         for host in hosts:
             _signal(host, signal.SIGCONT)
             _signal(host, signal.SIGTERM)
@@ -126,14 +126,14 @@ class Processes:
                     host.process.stdin.close()
 
     def stop(self) -> None:
-        """End everything that still runs; a second Ctrl-C meanwhile does not leave anything behind."""
+        """End everything that still runs, even if Ctrl-C is pressed again."""
         with _undisturbed():
             self.end(*reversed(self._hosts))
         self._hosts.clear()
 
 
 def pause(host: Host, seconds: float) -> None:
-    """Let a process stall, as a swapping or throttled machine does; by a shell of its own, so that it goes on even if the lab dies meanwhile."""
+    """Pause a process, as on a swapping or throttled machine; from a separate shell, so that it resumes even if the lab dies."""
     script = 'kill -STOP "$1"; sleep "$2"; kill -CONT "$1"'
     subprocess.run(
         ["sh", "-c", script, "sh", str(host.process.pid), str(seconds)],
@@ -144,7 +144,7 @@ def pause(host: Host, seconds: float) -> None:
 
 
 def wait_for(host: Host, port: int, seconds: float = 40) -> None:
-    """Wait until a process listens. Raise `LabError` where it ends or stays silent."""
+    """Wait until a process listens. Raise `LabError` if it exits or the wait times out."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if not host.running:
@@ -156,7 +156,7 @@ def wait_for(host: Host, port: int, seconds: float = 40) -> None:
 
 
 def free_port(beside: Sequence[int] = (0,)) -> int:
-    """Return a port on which nothing listens, nor on its neighbours at these distances (a broker takes three)."""
+    """Return a free port whose neighbours at these distances are free too (a broker uses three)."""
     for _ in range(200):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
@@ -169,7 +169,7 @@ def free_port(beside: Sequence[int] = (0,)) -> int:
 
 
 def _environment(home: Path) -> dict[str, str]:
-    """Return the environment without what would lead a RocketMQ process elsewhere."""
+    """Return the environment without variables that change a RocketMQ process."""
     leads = ("ROCKETMQ_", "NAMESRV_", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "CLASSPATH")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(leads)}
     return {**kept, "HOME": str(home), "ROCKETMQ_HOME": str(home)}

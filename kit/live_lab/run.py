@@ -1,4 +1,4 @@
-"""One run of a scenario: start everything, do to it what the scenario says, stop it, and lay out what is left as an evidence folder."""
+"""One run of a scenario: start everything, play the scenario, stop it, and arrange its files as an evidence folder."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ WHOLE: Final = 180.0
 STEP: Final = 0.5
 CRASHED: Final = 137
 GROWING: Final = 40.0
-"""Seconds an incident gets to grow after the applications are done."""
+"""Seconds for an incident to grow after the applications are done."""
 BREATH: Final = 0.15
-"""Seconds between two pauses of a row."""
-NOT_EMPTY: Final = T("{path}: is there and not empty; the lab writes into a new folder")
+"""Seconds between two pauses of a series."""
+NOT_EMPTY: Final = T("{path}: is not empty; the lab writes into a new folder")
 NONE_HANDLED: Final = T("{name}: no message reached the consumer, so there is no id to look up")
 Watcher = Callable[[str, Reading], None]
-"""Called about twice a second with what goes on (`traffic`, `settling`) and what is to be seen."""
+"""Called about twice a second with the phase (`traffic`, `settling`) and a reading."""
 
 
 @attrs.frozen
 class Done:
-    """What a run left behind. `over`: why it ended (`settled`, `half`, `errors`, `store`, `deadline`); `seconds`: its length with start and stop."""
+    """The result of a run. `over`: why it ended (`settled`, `half`, `errors`, `store`, `deadline`); `seconds`: its duration with start and stop."""
 
     scenario: Scenario
     broker: Version
@@ -59,7 +59,7 @@ def run(
 ) -> Done:
     """Run a scenario into the new folder `out` and return where its evidence is.
 
-    Raise `LabError` where it cannot run here, `ValueError` for what is no release. Whatever happens, no process is left.
+    Raise `LabError` if it cannot run here, `ValueError` for an invalid release. Whatever happens, no process is left.
     """
     if out.is_symlink() or (out.exists() and (not out.is_dir() or any(out.iterdir()))):
         raise LabError(NOT_EMPTY.say(path=str(out)))
@@ -156,12 +156,12 @@ class _Live:
             return "store"
         if seconds >= scenario.deadline:
             return "deadline"
-        # An incident that grows is over when it has grown; with another release than its own it may never begin to.
+        # A growing incident is over when it has grown; with another release it may never begin.
         grows = bool(scenario.roots) and (scenario.until_half or scenario.until_errors) is not None
         return "settled" if settled is not None and settled >= (GROWING if grows else scenario.settle) else ""
 
     def _keep(self) -> None:
-        """Start a crashed application again where the scenario wants it. Raise `LabError` for any other end."""
+        """Start a crashed application again if the scenario requires it. Raise `LabError` for any other exit."""
         if not self.lab.broker.running:
             raise LabError(
                 ENDED.say(name="broker", code=self.lab.broker.process.returncode, said=self.lab.broker.last_words())
@@ -176,7 +176,7 @@ class _Live:
             self.hosts[app.folder] = self._start(app, first=str(crash + 1), crash="-1")
 
     def _look(self, number: int) -> None:
-        """Do what somebody does who looks at consumers: copy the offsets, dump the threads where the JDK has jstack."""
+        """Collect what shows consumers: copy the offsets, and dump the threads if the JDK has jstack."""
         offsets, copies = self.lab.store / "config" / "consumerOffset.json", self.lab.home / SNAPSHOTS
         copies.mkdir(exist_ok=True)
         if offsets.exists():
@@ -207,7 +207,7 @@ class _Live:
 
 
 def _commands(lab: cluster.Cluster, scenario: Scenario, folder: Path) -> dict[str, Sequence[str]]:
-    """Return what somebody on the broker's host asks of it: {file: mqadmin arguments}."""
+    """Return the mqadmin commands to run on the broker's host: {file: arguments}."""
     names, broker = ["-n", lab.namesrv], ["-b", lab.address]
     found: dict[str, Sequence[str]] = {
         "clusterList.txt": ["clusterList", *names],
@@ -240,7 +240,7 @@ def _commands(lab: cluster.Cluster, scenario: Scenario, folder: Path) -> dict[st
 
 
 def _handled(folder: Path, scenario: Scenario, kind: str) -> str:
-    """Return an id of the first message a consumer wrote down: column 1 is UNIQ_KEY, column 2 the offset id."""
+    """Return an id of the first message a consumer recorded: column 1 is UNIQ_KEY, column 2 the offset id."""
     app = next(app for app in scenario.apps if app.role == "consumer")
     rows = (folder / app.folder / f"{app.settings['table']}.csv").read_text(encoding="utf-8").splitlines()[1:]
     if not rows:
@@ -259,7 +259,7 @@ def _collect_apps(scenario: Scenario, folder: Path, evidence: Path) -> None:
 
 
 def _collect_broker(home: Path, target: Path) -> None:
-    """Move what the broker left; empty logs and lock files stay behind."""
+    """Move the broker's files, except empty logs and lock files."""
     target.mkdir(parents=True)
     for source, name in (
         (home / "broker.conf", "broker.conf"),
@@ -288,7 +288,7 @@ def _about(done: Done) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _ended_like_ctrl_c() -> Iterator[None]:
-    """Let a termination of the lab unwind like Ctrl-C does, so that its processes are ended."""
+    """Handle a termination of the lab like Ctrl-C, so that its processes are ended."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

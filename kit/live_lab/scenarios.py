@@ -1,4 +1,4 @@
-"""The scenarios, one row each. A twin is made from its incident by the remedy alone."""
+"""The scenarios, one row each. A twin differs from its incident by the remedy only."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ STOCK_TOPIC: Final = "stock-change"
 TAGS: Final = "PAID,CANCELLED,REFUND_APPLIED,REFUNDED,SHIPPED,SIGNED,CLOSED,REOPENED,AFTER_SALE,EVALUATED,ARCHIVED"
 SHORT_GROUP: Final = f"cg-member-points-service_{ORDER_TOPIC}_PAID"
 LONG_GROUP: Final = f"cg-member-points-service_{ORDER_TOPIC}_" + TAGS.replace(",", "%")
-"""A consumer group named after service, topic and tags: with `%RETRY%` before it more than a topic may have."""
+"""A consumer group named after service, topic and tags: with `%RETRY%` before it too long for a topic."""
 LIMIT: Final = 65_536
 ROOM: Final = 64_000
-"""A limit of the body that leaves room for overhead, properties and everything a check adds."""
+"""A body limit that leaves space for overhead, properties and everything a check adds."""
 
 ORDERS: Final = App(
     "o",
@@ -212,7 +212,7 @@ BUSY_FIXED: Final = BUSY.twin(
 LOOKS: Final = (14.0, 27.0)
 """A broker writes its offsets ten seconds after its start, then every five."""
 _FLOW: Final = STOCK.told(seconds="60", threads="1", pause="12")
-"""Sends to the end of the run, some 80 a second: what is read then is in the midst of it."""
+"""Sends until the end of the run, about 80 a second, so that the looks happen during traffic."""
 BACKLOG: Final = Scenario(
     "consumer-backlog",
     T("A listener whose call downstream grows from 1 to 400 ms: eight threads are too slow for what arrives"),
@@ -300,7 +300,7 @@ SCENARIOS: Final = (
     DUPLICATE_FIXED,
 )
 FIXED: Final = "-fixed"
-NO_SUCH: Final = T("{name}: no such scenario; there are {known}")
+NO_SUCH: Final = T("{name}: no such scenario; known: {known}")
 
 
 def find(name: str, lang: Lang = "en", *, fixed: bool = False) -> Scenario:

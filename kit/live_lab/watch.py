@@ -1,4 +1,4 @@
-"""The live view of a run: the half-topic offset, the errors and the growth while they happen; plain lines where there is no terminal."""
+"""The live view of a run: the half-topic offset, errors and growth; plain lines without a terminal."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 BARS: Final = "▁▂▃▄▅▆▇█"
 SHOWN: Final = 4
-"""Alerts below the view, the last ones."""
+"""Number of last alerts below the view."""
 KEPT: Final = 60
-"""Readings a line of bars shows."""
+"""Number of readings in a line of bars."""
 PLAIN_EVERY: Final = 5.0
 """Seconds between two plain lines."""
 PHASES: Final = {"traffic": T("the applications work"), "settling": T("checks, retries and late answers")}
@@ -46,7 +46,7 @@ STARTING: Final = T("{title}. A name server and a broker start…")
 
 
 class Alarms:
-    """What `rmq-kit watch` says of a run while it happens: its logs and stores lie below `folder` once it has begun."""
+    """The alerts of `rmq-kit watch` during a run, whose logs and stores are below `folder` once it has begun."""
 
     def __init__(self, folder: Path, lang: Lang) -> None:
         self.folder, self.lang = folder, lang
@@ -61,7 +61,7 @@ class Alarms:
         from kit.watch.view import alert_line
 
         self._looked = seconds
-        # The disk is somebody's own machine's, which is no part of the run.
+        # The disk belongs to the user's machine, not to the run.
         self._watch = self._watch or Watch([self.folder], start="earliest", lang=self.lang, disk=lambda _: (1, 1))
         return [alert_line(alert, self.lang) for alert in self._watch.step()]
 
@@ -80,7 +80,7 @@ class View:
         self.readings.append(reading)
 
     def doubling(self) -> float | None:
-        """Return within how many seconds the half topic has come to twice its records, None where it grows no faster than the business does."""
+        """Return the seconds in which the half topic doubled, None if it grows no faster than the business topics."""
         if not self.readings or self.readings[-1].half <= 2 * self.readings[-1].real:
             return None
         last = self.readings[-1]
@@ -128,7 +128,7 @@ class View:
         said = [*self.alerts[-SHOWN:], *said]
         lines = [*said, f"{LAST.in_(self.lang)}: {last}"] if last else said
         head = f"{self.scenario.name} · {PHASES[self.phase].in_(self.lang)} · {self.readings[-1].seconds:.0f} s"
-        # Text, never markup: log lines may hold brackets and control characters.
+        # Text, never markup: log lines may contain brackets and control characters.
         notes = [
             Text("".join(c if c.isprintable() else " " for c in line), overflow="ellipsis", no_wrap=True)
             for line in lines
@@ -146,7 +146,7 @@ def bars(values: list[int]) -> str:
 def watching(
     scenario: Scenario, lang: Lang, *, live: bool, console: Console | None = None, folder: Path | None = None
 ) -> Iterator[Callable[[str, Reading], None]]:
-    """Hand out what `run` calls: with `live` on a terminal a view that redraws itself, else a plain line every few
+    """Yield the function for `run` to call: with `live` on a terminal a view that redraws itself, else a plain line every few
     seconds on stderr. `folder`: where the run writes; with `live` its alerts are shown as well.
     """
     alarms = Alarms(folder, lang) if live and folder is not None else None

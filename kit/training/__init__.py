@@ -1,4 +1,4 @@
-"""Training labs: questions on a recorded incident that follow its investigation, wrong turns included. Answers are worked out from the evidence.
+"""Training labs: questions on a recorded incident that follow its investigation, including wrong turns. Answers are computed from the evidence.
 
     kit.lab.open(80, "sample_data/half-topic-blowup.tar.zst")
     kit.lab.check("80-3", "producer")
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["answer", "ask", "check", "hint", "open", "scorecard"]
 
-NO_LAB = T("{lab}: no such lab; there are {known}")
+NO_LAB = T("{lab}: no such lab; known: {known}")
 NOT_OPEN = T("Open the lab first: kit.lab.open({lab}, evidence)")
 NO_ID = T("{id}: a question is named LAB-NUMBER, as in 80-3")
 
@@ -38,7 +38,7 @@ def open(  # noqa: A001
     cases: int | None = None,
     draw: int = 1,
 ) -> Session:
-    """Open a lab on its evidence and return it; results already in the workspace are used as they are.
+    """Open a lab on its evidence and return it; results already in the workspace are reused.
 
     `evidence`: as for `kit.open_case`; for a lab on several a list, or a folder of archives of which `cases` are drawn; another number of the `draw`,
     others. `solve`: questions without an answer are answered by the lab. Raise `LabError` (no such lab), `FileNotFoundError`.
@@ -82,18 +82,18 @@ def ask(id: str) -> Any:  # noqa: A002
 
 
 def check(id: str, answer: Any) -> Note:  # noqa: A002
-    """Judge an answer: what it got right, or which misconception it is. None is “not answered yet”. Raise `LabError` for an unknown id."""
+    """Judge an answer: what is right, or the misconception behind it. None is “not answered yet”. Raise `LabError` for an unknown id."""
     return _session(id).check(id, answer)
 
 
 def hint(id: str) -> Note:  # noqa: A002
-    """Return where to look; the scorecard remembers."""
+    """Return where to look; the scorecard records it."""
     return _session(id).hint(id)
 
 
 def answer(id: str) -> Any:  # noqa: A002
-    """Return the answer as the evidence has it (number, word, or words with commas; None where the evidence does not show it); the
-    scorecard remembers.
+    """Return the answer from the evidence (number, word, or words with commas; None if the evidence does not show it); the
+    scorecard records it.
     """
     return _session(id).answer(id)
 

@@ -1,4 +1,4 @@
-"""The evidence on the table: cases opened and triaged once, and ways to look at them that give no verdict away."""
+"""The evidence of a lab: cases opened and triaged once, and views that give no verdict away."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RECORDS = T("Records, in the order of the store")
 
 
 class Bench:
-    """One or several evidences. Numbers of evidences start at 1, as in their questions."""
+    """One or several evidence sets, numbered from 1 as in their questions."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Bench:
         self._inquiries: dict[int, notebook.Inquiry] = {}
 
     def inquiry(self, n: int = 1) -> notebook.Inquiry:
-        """Return evidence number `n`, opened and triaged when first asked for. Raise `IndexError` if absent of that number."""
+        """Return evidence number `n`, opened and triaged on first use. Raise `IndexError` for an unknown number."""
         if not 1 <= n <= len(self.paths):
             raise IndexError(n)
         if n not in self._inquiries:
@@ -59,7 +59,7 @@ class Bench:
         return self.spark_case()
 
     def spark_case(self, n: int = 1) -> Case:
-        """Return a case with Spark running: columns cannot be named without it, and results that were kept did not need it."""
+        """Return a case with Spark running, which columns need and stored results do not."""
         case = self.inquiry(n).case
         _ = case.spark
         return case
@@ -72,14 +72,14 @@ class Bench:
         return self.inquiry(n).table(name)
 
     def draw(self, chart: Callable[..., Chart], name: str, n: int = 1) -> Chart | Table | Undrawn:
-        """Draw a result table, without the sentence that reads it: reading it is what the lab asks for. Say so if it is absent."""
+        """Draw a result table without the sentence that reads it: reading it is the task. Show a sentence if it is absent."""
         drawn = self.inquiry(n).draw(chart, name)
         return attrs.evolve(drawn, reading="") if isinstance(drawn, Chart) else drawn
 
     # --- to look at ------------------------------------------------------------------------------------------------------
 
     def files(self, n: int = 1) -> Table:
-        """Return the files of an evidence by what they are; names of archives stay out, they could tell too much."""
+        """Return the files of the evidence by kind, without archive names, which could give too much away."""
         items = [(_inside(i.file), i.kind, i.source, i.bytes) for i in self.inquiry(n).case.inventory.items]
         return self._table(pd.DataFrame(items, columns=pd.Index(["file", "kind", "source", "bytes"])), FILES)
 
@@ -93,7 +93,7 @@ class Bench:
         return self._table(frame.orderBy(F.desc("records"), "topic").limit(40).toPandas(), TOPICS)
 
     def warnings(self, n: int = 1, most: int = 15) -> Table:
-        """Return the commonest warnings and errors, digits and ids folded."""
+        """Return the most common warnings and errors, with digits and ids folded."""
         from pyspark.sql import functions as F  # noqa: N812
 
         case = self.spark_case(n)
@@ -106,7 +106,7 @@ class Bench:
         return self._table(loud.orderBy(F.desc("entries"), "text").limit(most).toPandas(), WARNINGS)
 
     def lines(self, text: str, n: int = 1, most: int = 8) -> Table:
-        """Return the first log entries that hold a text unchanged, the folded trace included."""
+        """Return the first log entries that contain a text, including their stack traces."""
         from pyspark.sql import functions as F  # noqa: N812
 
         case = self.spark_case(n)
@@ -164,9 +164,9 @@ def _inside(file: str) -> str:
 
 
 def evidences(said: str | Path | Sequence[str], most: int | None = None, draw: int = 1) -> list[Path]:
-    """Return the evidences of a lab on several: those named, or `most` archives drawn from a folder and those below it.
+    """Return the evidence sets of a lab: those named, or `most` archives drawn from a folder and its subfolders.
 
-    Neither names nor sizes decide: the order is that of a hash of number of the draw and content, so it is the same for
+    The order is by a hash of draw number and content, not by names or sizes, so it is the same for
     everybody and gives nothing away. Raise `FileNotFoundError`.
     """
     if not isinstance(said, str | Path):

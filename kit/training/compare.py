@@ -1,4 +1,4 @@
-"""Compare what somebody typed with what is true: numbers as text, thousands separators, units, case, lists. Strict about values, lenient about form."""
+"""Compare a typed answer with the true one: numbers as text, thousands separators, units, case, lists. Strict about values, lenient about form."""
 
 from __future__ import annotations
 
@@ -53,17 +53,17 @@ _DECIMAL_COMMA: Final = re.compile(r"[+-]?\d+,\d{1,2}")
 _PLAIN: Final = re.compile(r"[+-]?\d+(?:\.\d+)?")
 _SPLIT: Final = re.compile(r"[,;/+&、，；\s]+|\band\b|和|与")
 MOST: Final = 400
-"""Characters of an answer that are looked at."""
+"""Most characters of an answer that are used."""
 
 
 def blank(given: Any) -> bool:
-    """Tell whether an answer is a placeholder: None, `...`, empty text or `?`."""
+    """Return whether an answer is a placeholder: None, `...`, empty text or `?`."""
     return given is None or given is ... or (isinstance(given, str) and _plain(given) in ("", "?", "…", "..."))
 
 
 def number(given: Any, kind: Kind = "count") -> float | None:
-    """Return a number typed by somebody in the base unit of `kind` (pieces, bytes, seconds); None where it is not one, or
-    has a unit of something else.
+    """Return a typed number in the base unit of `kind` (pieces, bytes, seconds); None if it is not a number, or
+    has the wrong kind of unit.
     """
     if isinstance(given, bool):
         return None
@@ -71,7 +71,7 @@ def number(given: Any, kind: Kind = "count") -> float | None:
         given = given.item()
     if isinstance(given, int | float):
         return float(given) if math.isfinite(given) else None
-    # Nothing that is cut off is read as a number: it would be another one.
+    # A cut-off text is never read as a number: it would be a different one.
     found = _NUMBER.fullmatch(_plain(given).casefold()) if isinstance(given, str) and len(given) <= MOST else None
     if found is None:
         return None
@@ -85,13 +85,13 @@ def number(given: Any, kind: Kind = "count") -> float | None:
     else:
         return None
     units = _UNITS[kind]
-    # Of pieces any word may be behind the number: "9 sends".
+    # For pieces any word may follow the number: "9 sends".
     times = units.get(unit, 1.0 if kind == "count" else None)
     return None if times is None or not math.isfinite(value) else value * times
 
 
 def word(given: Any, aliases: Mapping[str, str] | None = None) -> str:
-    """Return one word in the form in which words are compared: lower case, `-` for blanks and underscores, known aliases resolved."""
+    """Return one word normalised: lower case, `-` for blanks and underscores, known aliases resolved."""
     plain = re.sub(r"[\s_\-]+", "-", _plain(str(given)).casefold()).strip("-\"'`.()")
     return {_form(k): _form(v) for k, v in (aliases or {}).items()}.get(plain, plain)
 
@@ -107,7 +107,7 @@ def words(given: Any, aliases: Mapping[str, str] | None = None) -> frozenset[str
 
 
 def same(given: Any, truth: Any, kind: Kind, tolerance: float = 0.0, aliases: Mapping[str, str] | None = None) -> bool:
-    """Tell whether an answer is the true one. `tolerance`: how far a number may be off, as a share of the true one."""
+    """Return whether an answer is the true one. `tolerance`: how far a number may be off, as a share of the true one."""
     if kind in NUMBERS:
         value = number(given, kind)
         return value is not None and abs(value - float(truth)) <= max(tolerance * abs(float(truth)), 1e-9)
@@ -117,5 +117,5 @@ def same(given: Any, truth: Any, kind: Kind, tolerance: float = 0.0, aliases: Ma
 
 
 def _plain(text: str) -> str:
-    """Full-width forms as their plain ones, odd blanks as blanks, nothing around."""
+    """Return a text stripped, with full-width forms and unusual blanks normalised."""
     return unicodedata.normalize("NFKC", text[:MOST]).replace("\u2019", "'").strip()

@@ -1,4 +1,4 @@
-"""A question as a form: type or choose, check, ask for the hint. Everything it does is `check` and `hint`, which work without it."""
+"""A question as a form: type or choose, check, ask for the hint. It only calls `check` and `hint`, which work without it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PLACE = T("your answer")
 
 
 def form(session: Session, id_: str) -> Any:
-    """Return the question with a field, two buttons and a place for what they say."""
+    """Return the question with a field, two buttons and a space for notes."""
     import ipywidgets
 
     question = session.question(id_)
@@ -37,5 +37,5 @@ def form(session: Session, id_: str) -> Any:
 
 
 def _show(place: Any, note: Note) -> None:
-    """Put a note into an output, through its data and not through a display hook: a callback may run in any thread."""
+    """Put a note into an output by its data, not by a display hook: a callback may run in any thread."""
     place.outputs = outputs([note])

@@ -1,4 +1,4 @@
-"""The training labs there are: every module `kit/training/questions_*.py` holds one, as `LAB`. It is found by being there."""
+"""The training labs: every module `kit/training/questions_*.py` defines one as `LAB`; they are found automatically."""
 
 from __future__ import annotations
 

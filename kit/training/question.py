@@ -1,7 +1,7 @@
-"""What a lab is made of: questions, what a wrong answer shows about whoever gave it, and the facts both are held against.
+"""The parts of a lab: questions, misconceptions behind wrong answers, and the facts they are checked against.
 
-The facts are worked out from the evidence when they are first needed, by `Lab.facts`; a question names the fact that answers it. A fact that is None
-cannot be known from this evidence: its question is shown as such and not counted.
+`Lab.facts` computes the facts from the evidence on first use; a question names the fact that answers it. A fact that is None
+is not known from this evidence: its question is marked and not counted.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Slip:
-    """A wrong answer with a reason. `fact`: the fact it takes for the answer; `value`: the word it is. `text` may name any fact."""
+    """A wrong answer with a reason. `fact`: the fact mistaken for the answer; `value`: the wrong word. `text` may name any fact."""
 
     text: Sentence
     fact: str | None = None
@@ -54,11 +54,11 @@ class Lab:
     questions: Callable[[Bench], tuple[Question, ...]]
     facts: Callable[[Bench], dict[str, Any]]
     several: bool = False
-    """Whether it is played on several evidences."""
+    """Whether it uses several evidence sets."""
 
 
 def tell(sentence: Sentence, facts: Mapping[str, Any], lang: Lang) -> str:
-    """Return a sentence with the facts filled in; values it brought along win, and a fact this evidence has not is unknown."""
+    """Return a sentence with the facts filled in; its own values win, and a fact that this evidence lacks is unknown."""
     text, own = (sentence.text, sentence.values) if isinstance(sentence, Said) else (sentence, {})
     wanted = [name for _, name, _, _ in Formatter().parse(text.in_(lang)) if name]
     values = {name: own.get(name, facts.get(name)) for name in wanted}

@@ -1,4 +1,4 @@
-"""One lab being played: which questions it has on this evidence, what was answered, and what to say to it."""
+"""One lab in progress: its questions on this evidence, the answers given, and the replies to them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WRONG = T("Not {answer}. {reason}")
 HIGH = T("That is too many. Stuck? Ask for the hint.")
 LOW = T("That is too few. Stuck? Ask for the hint.")
 OTHER = T("The evidence says something else. Stuck? Ask for the hint.")
-NO_NUMBER = T("A number is asked for ({unit}), and this cannot be read as one.")
+NO_NUMBER = T("A number is asked for ({unit}), and this is not one.")
 NO_OPTION = T("Choose one of: {options}.")
 UNANSWERED = T("Not answered yet.")
 UNTOLD = T("This evidence does not show it; the question is not counted.")
@@ -45,12 +45,12 @@ SHORT: Final = 110
 
 
 class LabError(ValueError):
-    """A lab or a question that is not there, or a lab not opened yet."""
+    """An unknown lab or question, or a lab not opened yet."""
 
 
 @attrs.frozen
 class Note:
-    """Something said to the learner; `state` where it judges an answer."""
+    """A note to the learner; `state` if it judges an answer."""
 
     text: str
     state: State | None = None
@@ -67,7 +67,7 @@ class Note:
 
 @attrs.define
 class Mark:
-    """How one question went so far."""
+    """The state of one question."""
 
     state: State = "unanswered"
     tries: int = 0
@@ -137,14 +137,14 @@ class Session:
         return Note(self.say(question.hint))
 
     def answer(self, id_: str) -> Any:
-        """Return the answer as this evidence has it; None where the evidence does not show it."""
+        """Return the answer from this evidence; None if the evidence does not show it."""
         question = self.question(id_)
         self.marks.setdefault(id_, Mark()).solved = True
         truth = self.facts.get(question.fact)
         return ", ".join(sorted(truth)) if isinstance(truth, frozenset) else truth
 
     def check(self, id_: str, given: Any) -> Note:
-        """Judge an answer. A placeholder is no try."""
+        """Judge an answer. A placeholder does not count as an attempt."""
         question = self.question(id_)
         mark = self.marks.setdefault(id_, Mark())
         if self.facts.get(question.fact) is None:
@@ -160,7 +160,7 @@ class Session:
             mark.state = "right"
             shown = self.answer_shown(question)
             return Note(done.say(answer=shown, why=self.say(question.why)).render(self.lang), "right")
-        # Once right stays right: playing on must not cost the point.
+        # A right answer stays right, whatever is tried later.
         mark.state = mark.state if mark.state == "right" else "wrong"
         said = (
             given
@@ -183,7 +183,7 @@ class Session:
         return bool(said) and said <= compare.words(also)
 
     def reason(self, question: Question, given: Any) -> str:
-        """Return why an answer is wrong: the misconception behind it where it is a known one."""
+        """Return why an answer is wrong: the misconception behind it if it is a known one."""
         for slip in question.slips:
             taken = self.facts.get(slip.fact) if slip.fact else slip.value
             if taken is None or self.right(question, taken):
@@ -209,7 +209,7 @@ class Session:
         return OTHER.render(self.lang)
 
     def scorecard(self) -> Scorecard:
-        """Return how it went: every question once, those this evidence cannot answer not counted."""
+        """Return the score: every question once, without those this evidence cannot answer."""
         rows, right, total, helped = [], 0, 0, 0
         for id_, question in self.questions.items():
             mark = self.marks.get(id_, Mark())
