@@ -1,4 +1,4 @@
-"""How a system is set up, as far as the evidence shows it: settings of each broker, consumer groups, releases. What `doctor` looks for hazards in.
+"""The deployment according to the evidence: settings of each broker, consumer groups, releases. `doctor` searches it for hazards.
 
 Where nothing but configuration is there it is read straight from the files: no Spark, no Java, no workspace. Else from the tables of the case.
 """
@@ -83,7 +83,7 @@ class Group:
 
 @attrs.frozen
 class Known:
-    """What an evidence says about the set-up. `rows`: settings as in the table `configs`; `immunity`: seconds → a record that carries them."""
+    """The deployment shown by the evidence. `rows`: settings as in the table `configs`; `immunity`: seconds → a record with that value."""
 
     brokers: tuple[Broker, ...]
     groups: tuple[Group, ...]
@@ -161,7 +161,7 @@ def brokers(
         next(iter(by_broker.values())).extend(nameless)
     elif nameless:
         by_broker[""] = nameless
-    # Several releases in one evidence: which broker has which is not told, so nothing is concluded from one.
+    # Several releases: which broker has which is unknown, so none of them is assumed.
     version = versions[0] if len(versions) == 1 else None
     return tuple(
         _broker(name, [row for key in keys for row in sets[key]], version, client_limit)

@@ -1,5 +1,5 @@
-"""Harmless texts in the logs of a case, counted: what was seen, how often, and why nobody needs to follow it; and those of
-a start or stop that go on and so are a symptom. Needs no Spark once the logs are read.
+"""Known benign texts in the logs of a case: which, how often, and why they are harmless; and those of
+a start or stop that go on and so are a symptom. No Spark once the logs are read.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""References: the few lines and records that carry a claim, out of the many that would.
+"""References: the few lines and records that support a claim, out of many.
 
 One pass over all known texts gives each cause its counts, times and first places (`seen`); quoting is done by the case, from the raw bytes.
 """
@@ -148,7 +148,7 @@ def entry(case: Case, file: str, line: int, message: str | None, trace: str | No
 
 
 def first_with(case: Case, file: str, text: str) -> Ref | None:
-    """Quote the first line of a small text file that holds `text`, None where none does."""
+    """Quote the first line of a small text file with `text`, None if absent."""
     line = quotes.first_with(case.found, file, text)
     return None if line is None else case.ref(file, line)
 
@@ -202,7 +202,7 @@ def records_at(case: Case, frame: pd.DataFrame, most: int = 3) -> tuple[Ref, ...
 
 
 def record(row: Any) -> Ref:
-    """Quote one row of `stored_messages` in the words of RocketMQ's own printout."""
+    """Quote one row of `stored_messages` in the form of RocketMQ's own printout."""
     shown = ", ".join(f"{name}={value}" for name in SHOWN if (value := row[promoted(name)]) is not None)
     text = (
         f"topic={row['topic']}, queueId={row['queue_id']}, queueOffset={row['queue_offset']}, sysFlag={row['sys_flag']}, "

@@ -1,4 +1,4 @@
-"""The forms by which a text shows what must not leave: addresses, bodies, properties, paths, and the places where a key or a name is expected."""
+"""The forms of what must not leave a site: addresses, bodies, properties, paths, and the places where a key or a name is expected."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def without_body(said: str) -> str:
 
 
 def inside(text: str, begin: int, end: int) -> bool:
-    """Tell whether a piece of text continues a word on either side."""
+    """Return whether a piece of text continues a word on either side."""
     before, after = text[begin - 1 : begin] if begin else "", text[end : end + 1]
     return (before.isascii() and before.isalnum() and text[begin].isalnum()) or (
         after.isascii() and after.isalnum() and text[end - 1].isalnum()

@@ -1,7 +1,7 @@
-"""Pseudonyms for addresses, wherever they stand: dotted, with colons, or in hex at the head of message ids.
+"""Pseudonyms for addresses in any form: dotted, with colons, or in hex at the start of message ids.
 
 An IPv4 address becomes one of 100.64.0.0/10, an IPv6 address one of 2001:db8::/32, a MAC address one that is locally administered: none of them is
-anybody's. Ports, process ids, offsets, times and counters of an id stay as they are.
+a real one. Ports, process ids, offsets, times and counters of an id stay the same.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ _ALPHABET: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 @attrs.frozen
 class Secret:
-    """What makes pseudonyms of this evidence its own: without the salt nobody can find a name by trying."""
+    """The secret of this evidence's pseudonyms: without the salt nobody can find a name by trying."""
 
     salt: bytes
 
     def number(self, kind: str, text: str, attempt: int = 0) -> int:
-        """Return 256 bits that only the salt and the text decide."""
+        """Return 256 bits that depend only on the salt and the text."""
         return int.from_bytes(
             hmac.digest(self.salt, f"{kind}\0{attempt}\0{text}".encode("utf-8", "surrogatepass"), hashlib.sha256), "big"
         )
@@ -65,7 +65,7 @@ class Secret:
 
 
 def parsed(text: str) -> Address | None:
-    """Return the address a text is; leading zeros are read as decimal."""
+    """Parse an address; leading zeros are read as decimal."""
     try:
         return ipaddress.ip_address(
             ".".join(str(int(part)) for part in text.split(".")) if QUAD.fullmatch(text) else text
@@ -75,7 +75,7 @@ def parsed(text: str) -> Address | None:
 
 
 def says_nothing(ip: Address) -> bool:
-    """Tell addresses that every host has: loopback, unspecified, broadcast and netmasks."""
+    """Return whether every host has this address: loopback, unspecified, broadcast and netmasks."""
     return ip.is_loopback or ip.is_unspecified or (ip.version == 4 and ip.packed[0] == 255)
 
 

@@ -1,4 +1,4 @@
-"""The check before a redacted report is written out: what would a reader of each file still learn?
+"""The check before a redacted report is written: which originals would a reader of each file still see?
 
 It shares no code with the redactor but the policy of what is ambiguous: it gathers the originals itself, opens every file as its readers do
 (JSON values, CSV cells, notebook outputs, the page's texts and attributes), and looks for originals by plain search and for addresses, mail and
@@ -73,7 +73,7 @@ _NAMED: Final = frozenset(
 
 @attrs.frozen
 class Originals:
-    """What must not be read anywhere: names as they are written in the evidence, and addresses."""
+    """What must not appear anywhere: names as in the evidence, and addresses."""
 
     names: frozenset[str]
     addresses: frozenset[Address]
@@ -204,7 +204,7 @@ class _Page(HTMLParser):
 
 
 def kind(path: Path, originals: Originals, own: Callable[[str], bool] = lambda text: False) -> str | None:
-    """Return the kind of the first original in a file (a key of `_FORMS` or `name`), None if absent.
+    """Return the kind of the first original in a file (a key of `_FORMS`, or `name`), None if absent.
 
     `own`: recognises pseudonyms. What the page itself says, its headings and explanations, may use any single word.
     """
@@ -241,7 +241,7 @@ def leak(text: str, originals: Originals, own: Callable[[str], bool] = lambda te
 
 
 def _stands(name: str, text: str, *, heads: bool = False) -> bool:
-    """Tell whether a name is in a text with no letter or digit on either side; with `heads` it may go on, as an address does in an id."""
+    """Return whether a name is in a text with no letter or digit on either side; with `heads` more may follow, as after an address in an id."""
     at = text.find(name)
     while at >= 0:
         before, after = text[at - 1 : at] if at else "", text[at + len(name) : at + len(name) + 1]

@@ -1,4 +1,4 @@
-"""Names and addresses that only the shown texts give away: by the words before them, or by their form."""
+"""Names and addresses found only in the shown texts: by the words before them, or by their form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which names of an evidence have to be replaced in what is shown of it: gathered from its tables, its configuration and the shown texts themselves.
+"""The names to replace in what is shown of the evidence: gathered from its tables, its configuration and the shown texts themselves.
 
 Only names whose first word is shown somewhere are kept, so a hundred thousand business keys cost no more than the few that a report quotes.
 """
@@ -121,7 +121,7 @@ def of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redactor:
 
 
 def salt(workspace: ws.Workspace) -> bytes:
-    """Return the salt of a workspace, made at its first use."""
+    """Return the salt of a workspace, created on first use."""
     path = workspace.folder / SALT
     with disk.locked(workspace.folder / "locks" / f"{SALT}.lock"):
         if not path.exists():
@@ -149,7 +149,7 @@ def strings(value: Any) -> Iterator[str]:
 
 
 def is_plain(cell: str) -> bool:
-    """Tell cells of a table that name nobody: numbers, times, truth values, ids (which are re-encoded by their form)."""
+    """Return whether a table cell names nobody: numbers, times, truth values, ids (which are re-encoded by their form)."""
     return (
         bool(_NUMBER.fullmatch(cell) or _TIME.fullmatch(cell))
         or cell.lower() in ("null", "none", "true", "false", "nan")
@@ -191,7 +191,7 @@ def _plain(name: Any, kind: str) -> Iterator[tuple[str, str]]:
 
 
 def _made_of(stem: str, known: Mapping[str, str]) -> bool:
-    """Tell whether a file name consists of known names and words of RocketMQ: then these are replaced, not the whole."""
+    """Return whether a file name consists of known names and RocketMQ's words: then these are replaced, not the whole."""
     left = stem
     for name in sorted((n for n in known if len(n) > 3 and n in stem), key=len, reverse=True):
         left = left.replace(name, " ")
@@ -255,7 +255,7 @@ def _inner(case: Case, table: str, column: str) -> Iterator[str]:
 
 
 def _names_somebody(cell: str) -> bool:
-    """Tell a cell that is worth a pseudonym in any text: no number, no time, no constant such as `SEND_OK`, no word of any sentence."""
+    """Return whether a cell needs a pseudonym in any text: no number, no time, no constant such as `SEND_OK`, no ordinary word."""
     bare = cell.strip()
     return not (
         is_plain(bare) or is_ambiguous(bare) or _CONSTANT.fullmatch(bare) or bare.startswith(stock_names.VENDORS)

@@ -1,4 +1,4 @@
-"""Words that are nobody's name: what a sentence about RocketMQ is made of. A topic called `order` is replaced only where a topic is expected.
+"""Words that are no names: those of sentences about RocketMQ. A topic called `order` is replaced only where a topic is expected.
 
 A list kept by hand, whatever the kit's own texts say: a word that is not in it is replaced wherever it is a name of the evidence, even in the middle
 of a sentence. What a site might call its own (trades, hotel, customers) does not belong here.
@@ -138,7 +138,7 @@ PUBLIC: Final = ("https://rocketmq.apache.org", "https://github.com/apache/", "h
 
 
 def is_ordinary(name: str) -> bool:
-    """Tell a word of any sentence (`order`, `Order`); `order-group` and `orderTopic` are names."""
+    """Return whether it is an ordinary word (`order`, `Order`); `order-group` and `orderTopic` are names."""
     return (
         _WORD.fullmatch(name) is not None
         and name.lower() in WORDS
@@ -157,6 +157,6 @@ NUMBER: Final = 10
 
 
 def is_ambiguous(name: str) -> bool:
-    """Tell names that are also something else: they are replaced only where a name or a key is expected, and looked for nowhere else."""
+    """Return whether a name is also something else: it is replaced only where a name or a key is expected, and searched for nowhere else."""
     number = name.isdigit() and (len(name) < NUMBER or len(name) == 20)
     return len(name) < SHORT or number or DATED.fullmatch(name) is not None or is_ordinary(name)

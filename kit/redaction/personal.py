@@ -1,4 +1,4 @@
-"""The forms of secrets and of numbers that belong to people: tokens, keys, passwords, telephones, identity cards, bank cards.
+"""The forms of secrets and personal numbers: tokens, keys, passwords, telephones, identity cards, bank cards.
 
 References: RFC 6750 (bearer tokens), RFC 7519 (JSON web tokens), GB 11643 (Chinese identity cards: region, date of birth, order, check digit),
 ISO/IEC 7812 (card numbers: the first digit names the industry, 3 to 6 are payment), and the documented prefixes of cloud providers' access keys.
@@ -54,7 +54,7 @@ _POSITION: Final = re.compile(
 
 
 def is_position(text: str, at: int) -> bool:
-    """Tell whether the number that begins here is said to be an offset, a size or a place."""
+    """Return whether the text calls the number that begins here an offset, a size or a place."""
     return _POSITION.search(text, max(0, at - 24), at) is not None
 
 
@@ -63,7 +63,7 @@ _TAIL: Final = re.compile(r"""\\?["']$""")
 
 
 def without_secret(said: str) -> str:
-    """Return a secret's own words, `accessKey=`, `Bearer `, `<password>`, without the secret."""
+    """Return what names a secret, `accessKey=`, `Bearer `, `<password>`, without the secret."""
     if said.startswith("<"):
         return said[: said.index(">") + 1] + GONE
     head = _HEAD.match(said)

@@ -1,4 +1,4 @@
-"""Pseudonyms of names: as long as the name, the same for the same name and salt, never another one's."""
+"""Pseudonyms of names: as long as the name, the same for the same name and salt, and unique."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LETTERS: Final = {
 
 
 class Pseudonyms:
-    """What was given out. `taken`: originals, none of which is ever given out as a pseudonym."""
+    """The pseudonyms in use. `taken`: originals, which are never used as pseudonyms."""
 
     def __init__(self, secret: Secret, taken: Iterable[str]) -> None:
         self._secret = secret
@@ -32,7 +32,7 @@ class Pseudonyms:
         self._given: set[str] = set()
 
     def of(self, name: str, kind: str = "key") -> str:
-        """Return the pseudonym of a name, made where it has none yet: as long as the name, from four characters on."""
+        """Return the pseudonym of a name, created on first use: as long as the name, from four characters on."""
         if name not in self._coined:
             attempt = 0
             while (made := self._letters(name, kind, attempt)) in self._taken:
@@ -43,7 +43,7 @@ class Pseudonyms:
         return self._coined[name]
 
     def is_one(self, text: str) -> bool:
-        """Tell what was given out here."""
+        """Return whether a text is one of these pseudonyms."""
         return text in self._given
 
     def _letters(self, name: str, kind: str, attempt: int) -> str:

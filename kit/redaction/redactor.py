@@ -1,7 +1,7 @@
-"""Stable pseudonyms for what names a site: addresses, topics, groups, hosts, keys, bodies, paths. The same original has
+"""Stable pseudonyms for whatever names a site: addresses, topics, groups, hosts, keys, bodies, paths. The same original has
 the same pseudonym everywhere.
 
-A `Redactor` knows the names of one evidence (gathered by `kit.redaction.names`) and finds them at the borders of words; addresses, ids, bodies, paths
+A `Redactor` knows the names of one evidence set (gathered by `kit.redaction.names`) and finds them at word boundaries; addresses, ids, bodies, paths
 and whatever is where a key is it knows by their form. A pseudonym is as long as its original: lengths of names are evidence.
 """
 
@@ -42,7 +42,7 @@ HOMES: Final = ("home", "Users", "user")
 
 
 class Redactor:
-    """The mapping of one report. Not for several threads: what it meets for the first time it names."""
+    """The mapping of one report. Not thread-safe: new originals are added."""
 
     def __init__(
         self,
@@ -85,13 +85,13 @@ class Redactor:
                 shapes.sort(key=lambda s: -s[1])
 
     def _number(self, said: str) -> str | None:
-        """Return what stands for a number of a person; pseudonyms of numbers look like numbers too."""
+        """Return the pseudonym of a personal number, which looks like a number too."""
         return None if self.is_pseudonym(said) else self.names.get(said) or self.coin(said, "value")
 
     # --- texts -----------------------------------------------------------------------------------------------------------
 
     def text(self, text: str, field: str | None = None) -> str:
-        """Return a text with everything replaced. `field`: name of the column or JSON field it is in, where it is a whole cell."""
+        """Return a text with all originals replaced. `field`: name of its column or JSON field if it is a whole cell."""
         known = self._memo.get((text, field))
         if known is None:
             known = self._memo[text, field] = self._text(text, field)
@@ -116,7 +116,7 @@ class Redactor:
         )
 
     def _key(self, token: str) -> str:
-        """Return what stands for a token where a key is expected: ids stay ids, what says nothing stays."""
+        """Return the replacement of a token where a key is expected: ids stay ids, harmless words stay."""
         if token in self.names:
             return self.names[token]
         if HEX.fullmatch(token) and len(token) in (32, 34, 56):
@@ -145,7 +145,7 @@ class Redactor:
             yield text[done:], None
 
     def _form(self, text: str, hit: re.Match[str], done: int, cuts: str) -> tuple[int, int, str | None]:
-        """Return where what was found begins and ends, and what stands for it (None: it stays)."""
+        """Return where a match begins and ends, and its replacement (None: it stays)."""
         start, end, form, said = hit.start(), hit.end(), hit.lastgroup, hit.group()
         if form == "path" and (bare := said.rstrip(".,:")) in self.exact:
             return start, start + len(bare), self.exact[bare]
@@ -190,7 +190,7 @@ class Redactor:
         return start, end, new
 
     def _word(self, text: str, start: int, end: int, cuts: str) -> tuple[int, int, str | None]:
-        """Treat one word: a key by its place, an id by its form, the beginning of a name that was cut."""
+        """Replace one word: a key by its place, an id by its form, or the beginning of a cut name."""
         before = text[max(0, start - 60) : start]
         if before[-1:] in ("=", '"', "'", "[", " ") and rf.KEY_BEFORE.search(before):
             token = re.compile(r"""[^\s,;\])}'"&<|\\]+""").match(text, start)
@@ -223,7 +223,7 @@ class Redactor:
         )
 
     def _name_at(self, text: str, start: int, done: int) -> tuple[int, int, str] | None:
-        """Return the longest known name whose first word begins here, where it may be replaced."""
+        """Return the longest known name whose first word begins here, if it may be replaced."""
         word = rf.WORD.match(text, start)
         if word is None:
             return None
@@ -240,7 +240,7 @@ class Redactor:
         return None
 
     def _may(self, name: str, text: str, begin: int) -> bool:
-        """Tell whether a name may be replaced here: short ones, numbers and the kit's own words only where a name is expected."""
+        """Return whether a name may be replaced here: short names, numbers and the kit's own words only where a name is expected."""
         if not is_ambiguous(name):
             return True
         before, after = text[max(0, begin - 60) : begin], text[begin + len(name) : begin + len(name) + 1]

@@ -1,4 +1,4 @@
-"""What every RocketMQ installation has by the same name: groups, folders, files, packages. Such names say nothing about whose system it is.
+"""Names in every RocketMQ installation: groups, folders, files, packages. They do not show whose system it is.
 
 `upstream` of the groups: common/MixAll, broker/subscription/SubscriptionGroupManager; of the folders and files:
 store/config/StorePathConfigHelper,
@@ -66,7 +66,7 @@ EXTENSIONS: Final = frozenset(_EXTENSIONS.split())
 
 
 def is_stock(name: str) -> bool:
-    """Tell whether a topic, group, broker, cluster or host name is RocketMQ's own, or one that it ships."""
+    """Return whether a topic, group, broker, cluster or host name is RocketMQ's own or one that it ships."""
     return (
         name in _GROUPS
         or name in _PLACES

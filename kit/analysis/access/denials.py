@@ -1,4 +1,4 @@
-"""Whom access control refused, and why."""
+"""Refusals by access control: of whom, and why."""
 
 from __future__ import annotations
 

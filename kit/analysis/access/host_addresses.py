@@ -1,4 +1,4 @@
-"""Addresses: what they are, those of a broker's host, and what listens there."""
+"""Addresses: their kinds, those of a broker's host, and its listening sockets."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def port(address: str) -> int | None:
 
 
 def known_as(address: str) -> Known | None:
-    """Return why an address reaches nobody else by itself: loopback, link-local; None for any other."""
+    """Return why an address is not reachable from other hosts: loopback, link-local; None for any other."""
     try:
         ip = ipaddress.ip_address(host(address))
     except ValueError:
@@ -61,7 +61,7 @@ def known_as(address: str) -> Known | None:
 
 
 def is_docker_default(address: str) -> bool:
-    """Tell whether an address lies in Docker's default bridge network: likely one that only its host knows."""
+    """Return whether an address is in Docker's default bridge network, and so is probably known to its host only."""
     try:
         return ipaddress.ip_address(host(address)) in DOCKER_BRIDGE
     except ValueError:

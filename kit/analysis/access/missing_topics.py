@@ -1,4 +1,4 @@
-"""Topics that clients ask for and the name server does not know, and the topics that do exist."""
+"""Topics that clients use but the name server does not know, and existing topics."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def existing(case: Case) -> frozenset[str]:
 
 
 def refs(case: Case, found: Unknown, most: int = 3) -> tuple[Ref, ...]:
-    """Quote where the topic was missed: the line of the entry that names it."""
+    """Quote the entries that report the missing topic: the line that names it."""
     quoted = []
     for file, line in found.places[:most]:
         for number in range(line, line + 3):

@@ -1,4 +1,4 @@
-"""Which broker addresses clients tried, which of them they reached, which addresses brokers advertise, and which the broker's host has besides.
+"""Broker addresses that clients tried and reached, that brokers advertise, and that the broker's host has besides.
 
 A broker registers brokerIP1 (else the first address of its host) with the name server, and clients connect to that and to nothing else
 (`BrokerController`, `MQClientInstance.updateTopicRouteInfoFromNameServer`).
@@ -34,7 +34,7 @@ _ADDRESS: Final = re.compile(r"(?<![\w.])(?:\[[\da-fA-F:.]+\]|[\w.-]+):\d{1,5}(?
 
 @attrs.frozen
 class Tried:
-    """One broker address as the clients of one log file tried it. `failed`, `reached`: entries; `line` of the first failure, `reached_line` of a success."""
+    """One broker address tried by the clients of one log file. `failed`, `reached`: entries; `line` of the first failure, `reached_line` of a success."""
 
     file: str
     source: str | None
@@ -59,7 +59,7 @@ class Advertised:
 
 @per_case
 def connects(case: Case) -> pd.DataFrame:
-    """Return connects by file and address: columns file, source, address, how (success, failed), n, line, first, last. Names server apart from nobody.
+    """Return connects by file and address: columns file, source, address, how (success, failed), n, line, first, last. Name servers are included.
 
     A client prints a failed connect twice: what it tried (`createChannel`), and the exception of whatever waited for it.
     """
@@ -103,7 +103,7 @@ def tried(case: Case) -> list[Tried]:
 
 
 def _answered(case: Case) -> list[Tried]:
-    """Return the addresses whose brokers answered SEND_OK, by the offset ids in send ledgers: whoever wrote these reached them."""
+    """Return the addresses whose brokers answered SEND_OK, by the offset ids in send ledgers: their senders reached them."""
     if not case.has("sends"):
         return []
     rows = replicas.answered(case, (replicas.ACKNOWLEDGED,), ["file", "line", "offset_msg_id"])
@@ -120,7 +120,7 @@ NAME_SERVER_PORT: Final = 9876
 
 
 def inner_of_failed_lists(case: Case) -> tuple[str, int, str, int] | None:
-    """Return (address, lines, file, line) of a loopback or container address that consumers failed to ask for the members of their group."""
+    """Return (address, lines, file, line) of a loopback or container address from which consumers failed to get the members of their group."""
     found = said.counted(case, ("consumer-list-failed",), by=("address",))
     inner = found[
         [
@@ -165,7 +165,7 @@ def _tools(case: Case) -> frozenset[str]:
 
 @per_case
 def advertised(case: Case) -> list[Advertised]:
-    """Return the addresses that clients are given for brokers: routes, registrations, clusterList, brokerIP1; each with the line that says so."""
+    """Return the addresses of brokers that clients get: routes, registrations, clusterList, brokerIP1; each with its line."""
     found: dict[str, Advertised] = {}
 
     def add(address: str | None, file: str, line: int, text: str) -> None:
@@ -234,9 +234,9 @@ def clients(case: Case) -> dict[str, str]:
 
 @per_case
 def client_logs(case: Case) -> bool:
-    """Tell whether the log of a client is there, mqadmin's and mere excerpts apart: it would show a connect that failed.
+    """Return whether there is a client's log, other than mqadmin's or an excerpt: it would show a failed connect.
 
-    A log that is whole begins with its client's start, and has a connect of some kind.
+    A complete log begins with its client's start, and has a connect of some kind.
     """
     tools = _tools(case)
     whole = {file for file, _ in refs.seen(case, "client-created", "client-started", "client-connect").places}
@@ -250,7 +250,7 @@ def client_hosts(case: Case) -> list[str]:
 
 @per_case
 def stored_by_clients(case: Case) -> bool:
-    """Tell whether any message of a client is stored or answered SEND_OK: then somebody reached a broker."""
+    """Return whether any message of a client is stored or answered SEND_OK: then a client reached a broker."""
     if case.has("messages"):
         return True
     if not case.has("sends"):

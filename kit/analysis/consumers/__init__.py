@@ -1,1 +1,1 @@
-"""Who consumes what, how far, from which broker: groups, offsets, reach, replicas."""
+"""Consumption: groups, offsets, reach, replicas."""

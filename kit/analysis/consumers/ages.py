@@ -1,4 +1,4 @@
-"""How old the next message of a group is: by consumerProgress, whose #LastTime is the store time of the message in front of its offset."""
+"""The age of a group's next message, by consumerProgress, whose #LastTime is the store time of the message before its offset."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Age:
 def ages(case: Case) -> list[Age]:
     """Return the oldest queue of each topic of each group with messages waiting, in order of group and topic.
 
-    All times of an output are in one zone, so they are held against each other and not against a clock.
+    All times of an output are in one zone, so they are compared with each other and not with a clock.
     """
     times: dict[tuple[str, str, str], list[tuple[int, int, int]]] = {}
     for block in admin_output.admin_blocks(case):

@@ -1,4 +1,4 @@
-"""What client and broker logs say about consuming, gathered in one pass: each different statement once, with how often and where first and last."""
+"""Statements of client and broker logs about consuming, gathered in one pass: each different one once, with its number and first and last place."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def _statements(found: pd.DataFrame) -> Iterator[Said]:
 
 def of(case: Case, *slugs: str, group: str | None = None) -> list[Said]:
     """Return the statements of these events, of one group where one is given, in order of time, file and line."""
-    # What nobody asks for is never made.
+    # Statements are created only on request.
     parts = [once(case, f"said {slug}", partial(_numbered, case, slug)) for slug in slugs]
     every = sorted((each for part in parts for each in part), key=itemgetter(0))
     return [s for _, s in every if group is None or s.group == group]

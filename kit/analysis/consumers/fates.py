@@ -1,6 +1,6 @@
-"""What became of one message in each consumer group that could have consumed it, and why where nobody did.
+"""What became of one message in each consumer group that could have consumed it, and why nobody did.
 
-From what is known of the case anyway: subscriptions, offsets, who holds which queue, jumps, ledgers, where a replica ends. No Spark.
+Based on subscriptions, offsets, queue owners, jumps, ledgers and the end of a replica. No Spark.
 """
 
 from __future__ import annotations
@@ -211,7 +211,7 @@ def _position(case: Case, record: dict[str, Any], group: str) -> tuple[int, int 
 
 
 def _nobodys(case: Case, group: str, record: dict[str, Any]) -> bool:
-    """Tell whether no client of a group pulls a copy's queue: by who holds the others, else because nothing of it was ever handled while others go on."""
+    """Return whether no client of a group pulls a copy's queue: by the owners of the others, else because nothing in it was ever handled while others move on."""
     topic, queue = record["topic"], record["queue_id"]
     if members.unowned(case, group, topic, queue):
         return True
@@ -229,7 +229,7 @@ def _is_of(row: dict[str, Any], record: dict[str, Any]) -> bool:
 
 
 def _belongs(case: Case, row: dict[str, Any], group: str, topic: str) -> bool:
-    """Tell whether a ledger is one of a group: it names it, or only this one of the topic's groups consumes on its host."""
+    """Return whether a ledger belongs to a group: it names the group, or only this one of the topic's groups consumes on its host."""
     if row.get("consumer") == group:
         return True
     place = str(PurePosixPath(row["file"]).parent)
@@ -247,7 +247,7 @@ def _places(case: Case) -> dict[str, set[str]]:
 
 
 def _without_record(case: Case, sent: Sequence[str]) -> Iterable[Told]:
-    """Yield what the senders' ledgers say of a message that no store has: deleted since, or lost with its master."""
+    """Yield the fate, by senders' ledgers, of a message that is in no store: deleted since, or lost with its master."""
     if not case.has("sends") or not sent:
         return
     columns = ["file", "line", "outcome", "offset_msg_id"]

@@ -1,4 +1,4 @@
-"""What a group handled against what is stored: messages nobody handled, behind the group's offset and in front of it; messages handled twice."""
+"""Handled and stored messages of a group compared: those nobody handled, before and after the group's offset, and those handled twice."""
 
 from __future__ import annotations
 

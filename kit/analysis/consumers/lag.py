@@ -1,4 +1,4 @@
-"""How the lag of groups went: which topics it grew in, and which queues stood while others went on."""
+"""The course of a group's lag: the topics in which it grew, and the queues that were stuck while others moved on."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Course:
 
     @property
     def never_handled(self) -> bool:
-        """Whether nothing of it was ever handled: no offset, or the one a queue begins with."""
+        """Whether nothing in it was ever handled: no offset, or the queue's first."""
         return self.last_offset is None or self.last_offset <= (self.begin or 0)
 
 
@@ -95,7 +95,7 @@ class Pair:
 
     @property
     def shrinks(self) -> bool:
-        """Whether it lagged more before than at last."""
+        """Whether it lagged more before than at the end."""
         return self.lag < SHRUNK * sum(q.peak for q in self.queues)
 
     @property
@@ -181,7 +181,7 @@ def _time(value: object) -> dt.datetime | None:
 
 @attrs.frozen
 class Stuck:
-    """A queue that stood while others of the group went on. `offset`: the message it is at; `end`: the queue's end when it last was seen standing."""
+    """A queue that was stuck while others of the group moved on. `offset`: the message it is at; `end`: the queue's end when it was last seen stuck."""
 
     group: str
     topic: str
@@ -198,7 +198,7 @@ class Stuck:
 
 @per_case
 def stuck(case: Case) -> list[Stuck]:
-    """Return the queues that stood between two looks while another queue of the topic went past what had waited, the longest wait first."""
+    """Return the queues whose offset stayed the same between two looks while another queue of the topic passed what had waited, the longest wait first."""
     every = positions.every(case)
     every = every[every["source"].isin(["copy", "progress"]) & every["end"].notna() & every["time"].notna()]
     found = []
@@ -223,7 +223,7 @@ def stuck(case: Case) -> list[Stuck]:
 
 
 def _longest_stand(rows: pd.DataFrame) -> tuple[Any, Any]:
-    """Return the first and last look of the longest stretch in which the offset stood at a waiting message while the
+    """Return the first and last look of the longest time in which the offset stayed at a waiting message while the
     end went on, (None, None) without one.
     """
     best: tuple[Any, Any] = (None, None)
@@ -243,7 +243,7 @@ def _longest_stand(rows: pd.DataFrame) -> tuple[Any, Any]:
 
 
 def _passed(rows: pd.DataFrame, start: pd.Timestamp, end: pd.Timestamp) -> bool:
-    """Tell whether a queue handled, between two times, what waited in it at the first of them, and went on."""
+    """Return whether a queue handled, between two times, what waited in it at the first, and moved on."""
     inside = rows[(rows["time"] >= start) & (rows["time"] <= end)]
     if len(inside) < 2:
         return False
@@ -256,7 +256,7 @@ def _passed(rows: pd.DataFrame, start: pd.Timestamp, end: pd.Timestamp) -> bool:
 
 
 def refs(case: Case, group: str, topic: str, queue_id: int | None = None, most: int = 2) -> tuple[Ref, ...]:
-    """Quote the first and the last line that says where a group stood in a topic (in one of its queues)."""
+    """Quote the first and the last line with a group's offset in a topic (or in one of its queues)."""
     every = positions.every(case)
     looks = every[(every["group"] == group) & (every["topic"] == topic) & every["end"].notna() & every["line"].notna()]
     if queue_id is not None:

@@ -1,4 +1,4 @@
-"""Who is in a consumer group: its clients, their connections, what each subscribes to and which queues it pulls, with the lines that say so."""
+"""The members of a consumer group: its clients, their connections, subscriptions and queues, with the lines that show them."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def twice_connected(case: Case) -> dict[str, list[tuple[Connection, Connection]]
 
 
 def _together(first: Connection, second: Connection, moving: dict[Any, facts.Said]) -> bool:
-    """Tell whether two connections existed beside each other, and not one after the other with the old one closed late."""
+    """Return whether two connections existed at the same time, and not one after the other with the old one closed late."""
     if first.listed:
         return True
     if first.first is None or second.first is None:
@@ -261,13 +261,13 @@ def status_queues(case: Case, group: str) -> dict[str, set[Queue]]:
 
 
 def unowned(case: Case, group: str, topic: str, queue_id: int) -> bool:
-    """Tell whether the evidence shows that no client of a group holds a queue, although it shows who holds others of the topic."""
+    """Return whether the evidence shows that no client of a group holds a queue, although it shows who holds others of the topic."""
     known = _shown_held(case, group, topic)
     return bool(known) and all((topic, queue_id) not in held for held in known)
 
 
 def owned(case: Case, group: str, topic: str, queue_id: int) -> bool:
-    """Tell whether a client of a group is shown to hold a queue."""
+    """Return whether the evidence shows that a client of a group holds a queue."""
     return any((topic, queue_id) in held for held in _shown_held(case, group, topic))
 
 

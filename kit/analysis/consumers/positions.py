@@ -1,4 +1,4 @@
-"""Where consumer groups stood in their queues at which time: copies of consumerOffset.json, consumerProgress and consumerStatus outputs, against the queues' ends."""
+"""Offsets of consumer groups over time, from copies of consumerOffset.json, consumerProgress and consumerStatus outputs, with the queues' ends."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _status(case: Case) -> pd.DataFrame:
 
 @per_case
 def preserved(case: Case) -> bool:
-    """Tell whether files still have the times of change of the system they were taken from: those of logs and stores agree with what is in them."""
+    """Return whether files still have their original modification times: those of logs and stores agree with their content."""
     apart = [
         (item.modified - item.last).total_seconds()
         for item in case.inventory.items

@@ -1,7 +1,7 @@
-"""What a surviving replica holds against what its master acknowledged, and whether the master is gone.
+"""The records of a surviving replica compared with what its master acknowledged, and whether the master is gone.
 
 An asynchronous master answers SEND_OK after its own append; the slave fetches later (`HAService`). An offset id names the broker and the physical offset of
-its record, so an acknowledged record is missing where that offset lies at or behind the end of the replica.
+its record, so an acknowledged record is missing if that offset is at or after the end of the replica.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Ledger:
 
 @attrs.frozen
 class Beyond:
-    """A queue in which a group's offset lies beyond the end that the replica has."""
+    """A queue in which a group's offset is beyond the replica's end."""
 
     group: str
     topic: str
@@ -214,7 +214,7 @@ def blocks(case: Case, command: str) -> list[dict[str, Any]]:
 
 @per_case
 def master_gone(case: Case) -> tuple[Ref, ...]:
-    """Quote what says that the master is gone: the name server lost it, clusterList has no broker 0, its slave finds it closed or unreachable."""
+    """Quote what shows that the master is gone: the name server lost it, clusterList has no broker 0, its slave finds it closed or unreachable."""
     found = list(_absent_in_cluster_list(case))
     if refs.seen(case, "broker-lost"):
         masters = set(ends(case)) | _masters(case)

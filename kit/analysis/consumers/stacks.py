@@ -1,4 +1,4 @@
-"""What the consuming threads of an application are doing, by its thread dumps: which of its own frames they share, what they wait for."""
+"""What an application's consuming threads do, by its thread dumps: which of its own frames they share, what they wait for."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def shared(case: Case, threads: list[Consuming]) -> list[Shared]:
 
 
 def standing(threads: list[Consuming]) -> list[tuple[Consuming, Consuming]]:
-    """Return the threads that are in the same frame of the application in two dumps of one process: (first seen, last seen)."""
+    """Return the threads in the same frame of the application in two dumps of one process: (first seen, last seen)."""
     by_thread: dict[tuple[str, str], list[Consuming]] = defaultdict(list)
     for thread in threads:
         if thread.own:

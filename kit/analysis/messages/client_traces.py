@@ -1,4 +1,4 @@
-"""What clients wrote about their own sends and deliveries into the message trace topic."""
+"""Clients' own entries about sends and deliveries in the message trace topic."""
 
 from __future__ import annotations
 

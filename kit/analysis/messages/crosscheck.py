@@ -1,4 +1,4 @@
-"""Cross-checks of store files against each other: case → Spark frames, empty where all is well or nothing can be compared.
+"""Cross-checks between store files: case → Spark frames, empty if all is well or nothing can be compared.
 
 A plain unit of a consume queue is written for every record but those of a transaction's first and last step
 (`DefaultMessageStore.CommitLogDispatcherBuildConsumeQueue`: PREPARED and ROLLBACK have none). Brokers are told apart by who stored a record (hosts
@@ -53,7 +53,7 @@ def _units(case: Case) -> DataFrame:
 
 
 def dangling(case: Case) -> DataFrame:
-    """Return units of consume queues that point at no record of their own.
+    """Return units of consume queues that do not point to a record of their own.
 
     Columns file, topic, queue_id, queue_offset, physical_offset, size, why: `DAMAGED`, `OTHER_RECORD` (topic, queue, offset or size differ),
     `NO_RECORD`, or `NOT_COVERED` (no commitlog file of the evidence reaches there: nothing can be said).

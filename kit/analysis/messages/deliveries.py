@@ -1,4 +1,4 @@
-"""Which consumer handled which copy of a message and how it ended: from the consumers' own ledgers, else from what their logs say.
+"""Which consumer handled which copy of a message, and the result: from the consumers' ledgers, else from their logs.
 
 A ledger is one table, or several instances' tables of one consumer group. The group is the one whose retry topic the ledger's retries are in.
 """
@@ -99,7 +99,7 @@ def _declared(cells: pa.ChunkedArray) -> list[str | None]:
 
 
 def verdict(result: str, share: float = 0.0) -> bool | None:
-    """Tell whether a result means that the message took effect; None where the word is not known and not what most deliveries end with."""
+    """Return whether a result means that the message took effect; None if the word is unknown and not the most frequent result."""
     if FAILURE.search(result):
         return False
     if SUCCESS.search(result):

@@ -1,4 +1,4 @@
-"""Which id each call hands the programmer (`kit.rocketmq.id_calls`), shown on one message's records."""
+"""Which id each call returns (`kit.rocketmq.id_calls`), shown on one message's records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ids of a paste: where somebody holds two kinds of id of messages against each other."""
+"""The ids of a paste in which somebody compares two kinds of message ids."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LARGEST: Final = 1 << 20
 
 
 def is_paste(case: Case) -> bool:
-    """Tell whether the evidence is one short text: a few lines somebody copied."""
+    """Return whether the evidence is one short text: a few copied lines."""
     files = [item for item in case.found.items if item.replica_of is None]
     if len(files) != 1 or files[0].kind not in ("log", "text", "mqadmin") or files[0].bytes > LARGEST:
         return False
@@ -32,7 +32,7 @@ def is_paste(case: Case) -> bool:
 
 @per_case
 def text_of(case: Case) -> str:
-    """Return the text of a paste unchanged in its file: a line ends at LF and nowhere else."""
+    """Return the unchanged text of a paste: lines end at LF only."""
     (item,) = (item for item in case.found.items if item.replica_of is None)
     with open_readonly(item.path) as stream:
         return decoded(stream.read(LARGEST))
@@ -40,7 +40,7 @@ def text_of(case: Case) -> str:
 
 @attrs.frozen
 class Mixed:
-    """Ids of both kinds that a paste holds against each other. `paired`: two of them are certainly of one message."""
+    """Ids of both kinds that a paste compares. `paired`: two of them certainly belong to one message."""
 
     offset_ids: int
     uniq_keys: int

@@ -1,4 +1,4 @@
-"""Copies, retries and steps that never came, counted by what each record is in the life of its message (`kit.rocketmq.stages`)."""
+"""Copies, retries and missing steps, counted by the stage of each record in the life of its message (`kit.rocketmq.stages`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The biography of one message: every copy of it, what wrote each, who handled it, what mentions it, and what is missing."""
+"""The life of one message: every copy of it, what wrote each, who handled it, what mentions it, and what is missing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TEXTS: Final = ("log", "text", "mqadmin", "rows", "sends")
 
 
 def trace(case: Case, id: str) -> dict[str, Any]:  # noqa: A002 - the public name of the argument
-    """Tell the life of the message with this UNIQ_KEY, offset id of any copy, or business key (then of every message that has it).
+    """Return the life of the message with this UNIQ_KEY, offset id of any copy, or business key (then of every message that has it).
 
     Return {"id", "kind" (`uniq`, `offset`, `grpc`, `key`), "uniq_keys", "records", "ops", "handled", "consumers", "traces", "mentions", "gaps"}.
     `records` are the copies in store order, each with `stage`, `why` and `copied_from`; `ops` the op records that ended its half messages; `traces`
@@ -59,7 +59,7 @@ class _Life:
         self.handled = _handled(case, self.keys, self.records, wanted)
 
     def words(self) -> set[str]:
-        """Return what texts may call it by: its ids and keys."""
+        """Return its ids and keys, which texts may contain."""
         business = {key for r in self.records if r["stage"] != record_stage.OP for key in (r["keys"] or "").split()}
         return {self.wanted, *self.keys, *business, *(r["offset_msg_id"] for r in (*self.records, *self.ops))}
 
