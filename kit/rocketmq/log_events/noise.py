@@ -10,7 +10,7 @@ from kit.rocketmq.log_events.event import Event
 
 EVENTS: Final[tuple[Event, ...]] = (
     Event("disk-reclaim", "physic disk maybe full soon, so reclaim space", r"so reclaim space, (?P<ratio>-?[\d.]+)", "store", "INFO",
-          "store/DefaultMessageStore.CleanCommitLogService", "physic disk maybe full soon, so reclaim space, -1.0", harmless=True),
+          "store/DefaultMessageStore.CleanCommitLogService", "physic disk maybe full soon, so reclaim space, 0.81", harmless=True, confirm=r"so reclaim space, [^-]"),
     Event("commitlog-folder-missing", "maybe full soon, so reclaim space, -1", r"so reclaim space, (?P<ratio>-1[\d.]*)", "store", "INFO",
           "store/DefaultMessageStore.CleanCommitLogService", "physic disk maybe full soon, so reclaim space, -1.0", harmless=True),
     Event("files-clean-up", "begin to delete before ", r"begin to delete before (?P<hours>\d+) hours file", "store", "INFO",
