@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -36,6 +37,9 @@ MEANING: Final = T("meaning")
 TRADES: Final = T("what it trades")
 AGAINST: Final = T("contradicts")
 NOT_HERE: Final = T("not described here")
+NOT_HERE_LIKE: Final = T("not described here; a similar name is {like}")
+ALIKE: Final = 0.85
+"""difflib's ratio from which on a name may be a slip of the pen: one or two letters of ten."""
 
 
 def checkup(found: Checkup, lang: Lang) -> str:
@@ -87,7 +91,7 @@ def _guide(broker: Broker, lang: Lang) -> str:
     for row in config.guide(broker.settings):
         known: Parameter | None = row["parameter"]
         meaning = (
-            NOT_HERE.in_(lang)
+            _not_here(row["name"], lang)
             if known is None
             else f"{known.meaning.in_(lang)} ({known.unit})"
             if known.unit != "text"
@@ -106,6 +110,11 @@ def _guide(broker: Broker, lang: Lang) -> str:
     version = broker.settings.version
     head = GUIDE.say(broker=broker.name or THE_BROKER, version=str(version) if version else ANY_RELEASE).render(lang)
     return terminal.cell(head).plain + "\n" + terminal.printed(table)
+
+
+def _not_here(name: str, lang: Lang) -> str:
+    alike = difflib.get_close_matches(name, config.PARAMETERS, 1, ALIKE)
+    return NOT_HERE_LIKE.say(like=alike[0]).render(lang) if alike else NOT_HERE.in_(lang)
 
 
 def _shown(value: Any) -> str:

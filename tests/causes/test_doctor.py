@@ -270,6 +270,7 @@ def test_a_configuration_alone_is_explained(tmp_path: Path) -> None:
     assert "limit of a record" in done.stdout
     assert "4194304" in done.stdout  # the default, the same in all versions
     assert "not described here" in done.stdout
+    assert "deleteWhen" in run(conf(tmp_path / "slip", "deleteWhere=04") / "broker.conf").stdout.replace("\n", " ")
     told = json.loads((tmp_path / "hazards.json").read_text())["hazards"]
     assert [(h["hazard"], h["where"]["line"], h["cause"], h["grade"]) for h in told] == [
         ("limit-below-client", 4, "message-size-mismatch", "hazard")
