@@ -54,9 +54,9 @@ lint: env $(DEV) ## formatter, ruff, mypy, import contracts, texts, stripped not
 test: env $(DEV) ## lint, types, unit tests, small recordings, notebooks; all of it at the same time
 	@$(MAKE) --no-print-directory -j 2 lint tests
 
-# Three workers, one of them with a Spark session: on two cores the third works while one waits for a kernel or Spark.
+# Two workers, one of them with a Spark session.
 tests: env $(DEV)
-	@$(PY) -m pytest -n 3 --dist loadfile -m "not recordings and not browser and not slow and not cluster and not lab"
+	@$(PY) -m pytest -n 2 --dist loadfile -m "not recordings and not browser and not slow and not cluster and not lab"
 
 quick: env $(DEV) ## the tests that need no Spark and take no second each, on two workers: the loop while writing
 	@$(PY) -m pytest --no-spark -n 2 -m "not spark and not seconds and not recordings and not browser and not slow and not cluster and not lab"

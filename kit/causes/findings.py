@@ -128,6 +128,8 @@ class Finding:
     kind: Kind
     title: Sentence
     summary: Sentence
+    """As given: what it says where nothing was found."""
+
     steps: list[Step] = attrs.field(factory=list)
     figures: dict[str, Any] = attrs.field(factory=dict)
     window: tuple[dt.datetime, dt.datetime] | None = attrs.field(default=None, converter=_window)
@@ -142,9 +144,18 @@ class Finding:
     error: Mapping[str, str] | None = None
     """If examining the cause failed: `type`, `message` and `where` of the error."""
 
+    _nothing: Sentence = attrs.field(init=False, default=attrs.Factory(lambda self: self.summary, takes_self=True))
+
     @property
     def verdict(self) -> Verdict:
         return verdict(self.steps) if self.error is None else "failed"
+
+    @property
+    def said(self) -> Sentence:
+        """The summary; where something is suspected and the cause says no more than that nothing was found, what was seen."""
+        if self.summary is self._nothing and self.verdict == "suspected":
+            return next(step.claim for step in self.steps if step.holds)
+        return self.summary
 
     def as_dict(self, lang: Lang = "en", explained_by: Iterable[str] = ()) -> dict[str, Any]:
         """Return it as in findings.json. `explained_by`: the confirmed causes it follows from."""
@@ -154,7 +165,7 @@ class Finding:
             "verdict": self.verdict,
             **({} if self.error is None else {"error": dict(self.error)}),
             "title": self.title.render(lang),
-            "summary": self.summary.render(lang),
+            "summary": self.said.render(lang),
             "window": None if self.window is None else [shown(t) for t in self.window],
             "explained_by": list(explained_by),
             "steps": [step.as_dict(lang) for step in self.steps],

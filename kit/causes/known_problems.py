@@ -63,7 +63,8 @@ def examine(case: Case) -> list[Finding]:
 
 
 def _finding(case: Case, problem: Problem, seen: refs.Seen, count: int, *, certain: bool) -> Finding:
-    finding = Finding(problem.slug, "neighbour", problem.title, SUMMARY.say(meaning=problem.meaning, n=count))
+    finding = Finding(problem.slug, "neighbour", problem.title, problem.title)
+    finding.summary = SUMMARY.say(meaning=problem.meaning, n=count)
     role: Role = "deciding" if certain else "supporting"
     finding.steps = [Step(SEEN.say(n=count), role, True, refs.quote(case, seen), id="seen")]
     faulty = _faulty(case, problem)
@@ -90,8 +91,8 @@ def _symptoms(case: Case) -> list[tuple[Problem, noise.Judged]]:
 def _going_on(case: Case, judged: noise.Judged, problem: Problem) -> Finding:
     words = {"meaning": problem.meaning, "n": judged.outside, "around": judged.text.around}
     groups = ", ".join(judged.groups[:GROUPS])
-    summary = OF_GROUPS.say(groups=groups, **words) if groups else GOES_ON.say(**words)
-    finding = Finding(problem.slug, "neighbour", problem.title, summary)
+    finding = Finding(problem.slug, "neighbour", problem.title, problem.title)
+    finding.summary = OF_GROUPS.say(groups=groups, **words) if groups else GOES_ON.say(**words)
     if judged.first and judged.last and judged.place:
         file, line = judged.place
         span = SPAN.say(

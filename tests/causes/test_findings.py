@@ -13,7 +13,7 @@ from babel.messages.pofile import read_po
 
 import kit
 from kit.causes import collect_next, discover
-from kit.causes.findings import Step, verdict
+from kit.causes.findings import Finding, Step, verdict
 from kit.i18n import CATALOGUE, T
 from kit.inventory.references import Ref
 
@@ -23,6 +23,21 @@ LINE = (Ref("broker.log", "text", line=3),)
 
 def step(role: str, holds: bool | None, evidence: tuple[Ref, ...] = LINE) -> Step:
     return Step(CLAIM, role, holds, evidence)  # type: ignore[arg-type]
+
+
+def test_what_is_suspected_is_not_said_to_be_absent() -> None:
+    nothing, own = T("Nothing of the kind was seen."), T("A summary of its own.")
+
+    def said(*steps: Step, summary: T | None = None) -> str:
+        finding = Finding("a-cause", "neighbour", T("title"), nothing, list(steps))
+        if summary is not None:
+            finding.summary = summary
+        return str(finding.as_dict()["summary"])
+
+    unknown, hint = step("deciding", None), step("supporting", True)
+    assert said(unknown, hint) == CLAIM.en
+    assert said(unknown, hint, summary=own) == own.en
+    assert said(unknown) == said(step("deciding", False), hint) == nothing.en
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ class Kernel:
         ended = self.run(code)
         until = time.monotonic() + LONG
         while not begun():
-            assert time.monotonic() < until
+            assert time.monotonic() < until and self.manager.is_alive()
             time.sleep(0.05)
         self.manager.interrupt_kernel()
         return ended()[0]
@@ -133,6 +133,7 @@ def test_stopped_while_the_explorer_gets_ready_or_asks_it_answers_the_next_time(
     assert run.run("print(explorer.database.count('entries'))")() == ("ok", "400000\n")
 
 
+@pytest.mark.spark
 def test_stopped_while_spark_works_its_jobs_end_and_spark_goes_on(kernel: Any, tmp_path: Path) -> None:
     """The first time in the cell that starts Spark: from the start of a session on, PySpark handles an interrupt in a way of its own."""
     evidence, workspace, flag = log(tmp_path / "app.log", 2_000), tmp_path / "ws", tmp_path / "begun"

@@ -225,8 +225,8 @@ def _hashes(batch: pa.RecordBatch, listed: bool) -> tuple[list[np.ndarray], list
         number = pc.fill_null(batch[name], -1).to_numpy(zero_copy_only=False).astype(np.int64)
         body = body * mixed + number.view(np.uint64)
     topic, target = batch["topic"], batch[_TARGET]
-    known = hashed(pa.concat_arrays([target.dictionary, topic.dictionary]))
-    real = known[pc.coalesce(target.indices, pc.add(topic.indices, len(target.dictionary))).to_numpy()]
+    known = hashed(pa.concat_arrays([target.dictionary, topic.dictionary, pa.nulls(1, topic.dictionary.type)]))
+    real = known[pc.coalesce(target.indices, pc.add(topic.indices, len(target.dictionary)), len(known) - 1).to_numpy()]
     rows, found = [], []
     for name, seed in (("uniq_key", body * mixed + real), ("keys", body + np.uint64(1)))[: 2 if listed else 1]:
         at = np.flatnonzero(batch[name].is_valid().to_numpy(zero_copy_only=False))

@@ -56,11 +56,12 @@ def examine(case: Case) -> Finding:
     jumps = offset_ranges.jumps(case)
     worst = jumps[0] if jumps else None
     hints = _hints(case, worst)
-    finding = Finding(SLUG, KIND, Text.TITLE, Text.NONE if worst is None else _summary(worst))
+    finding = Finding(SLUG, KIND, Text.TITLE, Text.NONE)
     finding.steps = [_moved(case, worst, hinted=any(s.holds for s in hints)), _range(case, worst), *hints]
     finding.figures = _figures(worst, looked=finding.steps[0].holds is False)
     finding.missing = _missing(case, worst, suspicious=any(s.holds for s in hints))
     if worst is not None:
+        finding.summary = _summary(worst)
         finding.window = worst.window
         finding.remedies = [Remedy(*fix) for fix in FIXES[worst.kind]]
         finding.tables = {"offset_moves": _table(jumps)}
