@@ -120,6 +120,7 @@ def test_the_lines_of_the_reference_are_known(slug: str, text: str) -> None:
     assert slug in {slugs()[number].as_py() for number in ordered(known_texts(), [text])[0]}
 
 
+@pytest.mark.seconds
 def test_noise_alone_speaks_for_no_cause(tmp_path: Path) -> None:
     case = kit.open_case(quiet(tmp_path / "evidence"), tmp_path / "ws")
     findings = kit.triage(case)

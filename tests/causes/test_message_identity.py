@@ -108,6 +108,7 @@ def test_trace_from_each_kind_of_id(case: Case) -> None:
     ]
 
 
+@pytest.mark.seconds
 def test_mentions_are_every_line_that_holds_an_id_or_the_key(case: Case, folder: Path) -> None:
     truth = by_key()
     key = max(truth, key=lambda k: len(truth[k]))

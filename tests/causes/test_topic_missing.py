@@ -21,6 +21,7 @@ HEALTHY = "2026-11-22 07:48:23,396 WARN RocketmqClient - get Topic [{topic}] Rou
 CODE_17 = "org.apache.rocketmq.client.exception.MQClientException: CODE: 17  DESC: No topic route info in name server for the topic: {topic}"
 
 
+@pytest.mark.seconds
 def test_the_recording(tmp_path: Path) -> None:
     truth = recorded.label("topic-missing")["truth"]
     case = taken_away.without("topic-missing", tmp_path)

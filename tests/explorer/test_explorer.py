@@ -177,6 +177,7 @@ def test_neither_is_imported_by_a_triage() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.seconds
 def test_evidence_without_logs_or_without_records(tmp_path: Path, evidence: Path) -> None:
     alone = kit.explore(kit.open_case(evidence / "app.log", tmp_path / "a", tz_app="UTC"))
     assert len(alone.entries) == 30 and alone.records.empty and "$stored" not in str(alone.widget.spec)

@@ -63,6 +63,7 @@ def examples(problem: Problem) -> list[tuple[str, str]]:
     return lines + ([("", problem.example)] if problem.example else [])
 
 
+@pytest.mark.seconds
 def test_every_entry_recognises_a_line_that_no_other_entry_claims() -> None:
     lines = {problem.slug: [line for _, line in examples(problem)] for problem in PROBLEMS}
     assert [slug for slug, each in lines.items() if not each] == [], (

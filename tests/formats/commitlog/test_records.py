@@ -75,6 +75,7 @@ CHANGE = st.one_of(
 )
 
 
+@pytest.mark.seconds
 @effort.examples(2000)
 @given(seed=st.integers(0, 2**32), changes=st.lists(CHANGE, min_size=1, max_size=3))
 def test_damage_costs_only_what_it_hits(seed: int, changes: list[tuple[str, float, int]]) -> None:
