@@ -7,14 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 import effort
+import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kit.analysis.sends import attempts, busy_config, sends
 from kit.analysis.sizes import refusals
-from kit.analysis.transactions import paths, reconcile
+from kit.analysis.transactions import paths, reconcile, transactions
 from kit.causes import timeline
 
 TEXT = st.none() | st.sampled_from(
@@ -109,3 +111,14 @@ def test_failed_sends_from_logs_are_each_there_once(told: pd.DataFrame, calls: p
 def test_failed_sends_of_a_ledger_stay_as_many(rows: pd.DataFrame, told: pd.DataFrame, calls: pd.DataFrame) -> None:
     failed, others = sends.from_ledger(rows, told, calls)
     assert len(failed) == len(rows) and len(others) <= len(calls)
+
+
+def test_a_file_of_which_no_op_record_is_left_is_no_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Spark writes parts whose dictionary holds more files than the rows that a condition leaves.
+    file = pa.DictionaryArray.from_arrays(pa.array([1, 1], pa.int32()), ["none-left", "00000000000000000000"])
+    at = pa.array([1_790_000_000_000_000, None], pa.timestamp("us", "UTC"))
+    ops = pa.table([at, [7, 9], file, ["A", "B"], [3, 4]], ["store_timestamp", "physical_offset", "file", "offset_msg_id", "half_queue_offset"])  # fmt: skip
+    monkeypatch.setattr(transactions.scan, "table", lambda *_: ops)
+    monkeypatch.setattr(transactions.owners, "brokers", lambda _, ids: np.array(["broker-a"] * len(ids)))
+    found = transactions._ended(None)  # type: ignore[arg-type]
+    assert found["half_queue_offset"].to_pylist() == [3, 4]

@@ -144,8 +144,10 @@ def _ended(case: Case) -> pa.Table:
     ops = scan.table(case, "ops", wanted, (ds.field("queue_id") == 0) & ds.field("half_queue_offset").is_valid())
     ops = ops.append_column("broker", pa.array(owners.brokers(case, ops["offset_msg_id"])))
     files = sorted(pc.unique(ops["file"].cast(pa.string())).drop_null().to_pylist())
+    rank = {file: n for n, file in enumerate(files)}
     place = (
-        scan.mapped(ops["file"], files.index, len(files)),
+        # A chunk's dictionary may name files of which no row is left.
+        scan.mapped(ops["file"], lambda file: rank.get(file, -1), len(files)),
         ops["physical_offset"].to_numpy(),
         ops["store_timestamp"].cast(pa.int64()).fill_null(np.iinfo(np.int64).max).to_numpy(),
     )
