@@ -39,7 +39,7 @@ class Part:
 
 
 def commitlog(file: str, path: str, base: int | None, offsets: Longs, target: Path) -> Part:
-    """Write the records of a commitlog file that begin at these physical offsets (sorted) to `target`; no file if there are none.
+    """Write the records of a commitlog file that begin at these physical offsets (sorted) to `target`; no file without such records.
 
     A record in the wrong place (with another offset) is kept only right after a kept one: otherwise nothing could find it again.
     """
@@ -111,7 +111,7 @@ def copy(source: io.BufferedReader, start: int, end: int, out: io.BufferedWriter
 
 
 def ranges(path: str, wanted: Iterable[tuple[int, int]], target: Path) -> int:
-    """Write the byte ranges of a file one after another; return the bytes written. No file if there are none."""
+    """Write the byte ranges of a file one after another; return the bytes written. No file without ranges."""
     total = 0
     parts = list(wanted)
     if parts:

@@ -43,7 +43,7 @@ def shown(uri: str) -> str:
 def fetch(uri: str, workspace: Path | str | None = None) -> Path:
     """Copy all objects below a URI into the cache; return the folder, or the file if the URI names one object.
 
-    Raise `FileNotFoundError` if there is none, `ValueError` if the file system is not available.
+    Raise `FileNotFoundError` if nothing is there, `ValueError` if the file system is not available.
     """
     from pyarrow import ArrowException
     from pyarrow.fs import FileSystem

@@ -30,7 +30,7 @@ OVERTAKEN: Final = "check-overtakes-local"
 
 UNKNOWN = T("not known")
 NOT_KNOWN = T(
-    "The kit does not know this line; it is none of RocketMQ's own WARN or ERROR texts, and no code, id or setting."
+    "The kit does not know this line; it is not one of RocketMQ's own WARN or ERROR texts, nor a code, id or setting."
 )
 HARMLESS = T("Known benign: {why}.")
 PASSES = T("Known benign around a start or stop: {why}. If it goes on without one, it is a symptom.")

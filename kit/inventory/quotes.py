@@ -38,7 +38,7 @@ def lines(found: Inventory, places: Iterable[tuple[str, int]]) -> list[str]:
 
 
 def first_with(found: Inventory, file: str, text: str) -> int | None:
-    """Return the number of the first line with `text`, None if there is none within `MAX_SEARCH` bytes. Raise `KeyError` for an unknown file."""
+    """Return the number of the first line with `text`, None if it is not within `MAX_SEARCH` bytes. Raise `KeyError` for an unknown file."""
     item = found.get(file)
     if item is None:
         raise KeyError(file)

@@ -251,8 +251,8 @@ class Inquiry(Pointing):
 
     @_or_sentence
     def look_alikes(self, *slugs: str) -> Table:
-        """Return what these causes look like and how to tell them apart; by default for those confirmed or suspected, or all
-        if there are none.
+        """Return what these causes look like and how to tell them apart; by default of those confirmed or suspected, else
+        of all.
         """
         from kit.causes import look_alikes
 

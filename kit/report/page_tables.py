@@ -81,7 +81,7 @@ def maybe(
 
 
 def skipped(tables: Mapping[str, pd.DataFrame], lang: Lang) -> dict[str, Any] | bool | None:
-    """Return the skipped ranges; False if there are none, None if they were not determined."""
+    """Return the skipped ranges; False if nothing was skipped, None if they were not determined."""
     if "skipped" not in tables:
         return None
     return maybe(tables, "skipped", PAGE["skipped"].in_(lang), lang) or False

@@ -75,7 +75,7 @@ def promoted(name: str) -> str:
 
 
 def as_dict(text: str) -> dict[str, str]:
-    """Return the properties that `TEXT` holds; as in RocketMQ's `MessageDecoder`, what has no separator is none."""
+    """Return the properties that `TEXT` holds; as in RocketMQ's `MessageDecoder`, what has no separator is left out."""
     items = text.split(names.PROPERTY_SEPARATOR)
     return dict(item.split(names.NAME_VALUE_SEPARATOR, 1) for item in items if names.NAME_VALUE_SEPARATOR in item)
 
