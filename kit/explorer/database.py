@@ -9,9 +9,9 @@ from __future__ import annotations
 import hashlib
 import re
 import tempfile
+import threading
 from collections.abc import Sequence
 from concurrent import futures
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -137,15 +137,24 @@ def ask(con: duckdb.DuckDBPyConnection, asked: str, values: Sequence[Any] = ()) 
     """Run a statement in a separate thread: interrupted in the kernel's thread, DuckDB continues to sort, and what it
     raises at other times is a `RuntimeError`.
     """
-    with ThreadPoolExecutor(1) as pool:
-        asking = pool.submit(con.execute, asked, values or None)
-        try:
-            return asking.result()
-        except BaseException:
-            while not asking.done():  # a statement that has not started yet would miss it
-                con.interrupt()
-                futures.wait([asking], timeout=0.05)
-            raise
+    asking: futures.Future[duckdb.DuckDBPyConnection] = futures.Future()
+
+    def answer() -> None:
+        if asking.set_running_or_notify_cancel():
+            try:
+                asking.set_result(con.execute(asked, values or None))
+            except BaseException as error:
+                asking.set_exception(error)
+
+    try:
+        threading.Thread(target=answer, daemon=True).start()
+        return asking.result()
+    except BaseException:
+        # The interrupt may come while the thread starts: a statement that has not begun never does, a begun one ends first.
+        while not asking.cancel() and not asking.done():
+            con.interrupt()
+            futures.wait([asking], timeout=0.05)
+        raise
 
 
 def connect(scratch: Path) -> duckdb.DuckDBPyConnection:
