@@ -114,7 +114,7 @@ def _with_remedy(finding: Finding, problem: Problem) -> Finding:
 
 
 def _faulty(case: Case, problem: Problem) -> Version | None:
-    """Return a broker release of the evidence that has the fault; None if the fault is in every release."""
+    """Return a broker release of the evidence that has the fault; None if no release does, or its releases are not known."""
     if not problem.since and not problem.until:
         return None
     for text in setup.broker_versions(case):
