@@ -109,6 +109,10 @@ class Coded:
     present: int
     firsts: np.ndarray
 
+    def ordered(self, order: np.ndarray, place: np.ndarray) -> Coded:
+        """Return the column with its records in this order; `place` is where each of them is then."""
+        return Coded(self.codes[order], self.present, place[self.firsts])
+
     def array(self, values: pa.Array) -> pa.DictionaryArray:
         """Return the column, given the texts of the records in `firsts`."""
         return coded(self.codes, values, absent=self.present < len(self.codes))
