@@ -37,7 +37,9 @@ def damaged(tmp_path: Path, seed: int) -> File:
     made = stores.store(records, rng.choice((0, 1 << 30)), blank=rng.choice((0, 40)))
     data = bytearray(made.data + bytes(rng.choice((0, 5000))))
     if rng.random() < 0.7:
-        stores.change(data, rng.choice(("zero", "noise", "ones", "flip", "cut")), rng.random(), rng.randint(1, 200), rng)
+        stores.change(
+            data, rng.choice(("zero", "noise", "ones", "flip", "cut")), rng.random(), rng.randint(1, 200), rng
+        )
     (tmp_path / "log").write_bytes(data)
     return segments.examine("log", str(tmp_path / "log"), made.base)
 
