@@ -107,10 +107,8 @@ class Rows:
         for name in ("sizes", "marks", "physical", "longs", "ints", "where"):
             setattr(self, name, np.take(getattr(self, name), order, axis=-1))
         self.spots, self.untidy = self.spots[order], self.untidy[order]
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order))
-        self._numbers = {column: coded.ordered(order, place) for column, coded in self._numbers.items()}
-        self._values = [coded.ordered(order, place) for coded in self._values]
+        self._numbers = dict(zip(self._numbers, coding.ordered([*self._numbers.values()], order), strict=True))
+        self._values = coding.ordered(self._values, order)
 
     def arrays(self, names: tuple[str, ...], file: str) -> dict[str, pa.Array]:
         """Build the columns asked for, but `body` and `problem`. Where `LINEAGE` is asked for, records of one stage come together."""
@@ -187,7 +185,7 @@ class Rows:
     def _has(self, *names: str) -> np.ndarray:
         """Say which rows have one of these properties."""
         found = [self._values[_NTH[promoted_column(name)]] for name in names]
-        return np.any([each.codes >= 0 for each in found if each.present] or [np.zeros(len(self), bool)], axis=0)
+        return np.any([each.numbers >= 0 for each in found], axis=0)[found[0].which]
 
     def problems(self) -> pa.Array:
         """Name what is wrong with each record, null where nothing is."""
@@ -240,8 +238,7 @@ class Rows:
         """Return the different values of one of the strings in `where`, numbered."""
         if column not in self._numbers:
             at, sizes = (np.ascontiguousarray(self.where[column + n]).reshape(-1, 1) for n in (0, 1))
-            unlike = np.full(len(self), -1, np.int32)
-            self._numbers[column] = coding.number(self.buf, np.zeros(len(self), np.int64), at, sizes, unlike)[0]
+            self._numbers[column] = coding.number(self.buf, np.zeros(len(self), np.int64), at, sizes)[0]
         return self._numbers[column]
 
     def _hosts(self, column: int) -> pa.Array:
