@@ -70,7 +70,7 @@ NEAR: Final = (
 """Numbers and times of which the next one is near: kept as differences."""
 DIFFERENT: Final = ("offset_msg_id", "uniq_key", "keys", TEXT, "body")
 """Texts of which hardly one comes twice: a dictionary costs much and gains nothing."""
-UNSOUGHT: Final = ("born_host", "store_host", TEXT, "body")
+UNSOUGHT: Final = ("born_host", "store_host", TEXT, "body", "ts_text", "message", "trace")
 """Columns that no question has a range or a single value of: their least and greatest ones would only take time."""
 AT_ONCE: Final = 1 << 12
 """Rows encoded at once: each time costs as much as some hundred rows, and a dictionary that does not pay is given up in between."""
