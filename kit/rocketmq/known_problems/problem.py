@@ -98,6 +98,10 @@ class Problem:
         """Tell whether a log entry holds one of the texts and is not one of the normal ones."""
         return bool(self.pattern.search(text)) and not (self.normal and self.normal.search(text))
 
+    def in_frame(self, line: str) -> bool:
+        """Tell whether a stack trace frame holds a text that is about frames: a method with the file behind it."""
+        return any(text.endswith(".java") and text in line for text in self.texts)
+
 
 def longest(text: str) -> str:
     """Return the longest literal piece of a text with values."""
