@@ -157,10 +157,11 @@ class CommitLogReader(DataSourceReader):
 
     def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
         folder = self.options.get("keep")
-        rows = self._read(partition)
+        rows = self.rows(partition)
         return kept(folder, part_name(self.options, partition), rows) if folder else map(plain, rows)
 
-    def _read(self, partition: Any) -> Iterator[pa.RecordBatch]:
+    def rows(self, partition: Any) -> Iterator[pa.RecordBatch]:
+        """Yield what Spark is not handed like this: columns with few values dictionary-coded."""
         from kit.formats.commitlog.segments import messages, skipped
 
         unread = Unread.of(self.options)

@@ -17,7 +17,7 @@ from kit.evidence.files import open_raw
 from kit.evidence.unread import Unread
 from kit.formats.logs.log_file import LogFile
 from kit.formats.printed_times import zone
-from kit.spark.sources import KEPT, ddl, kept, part_name
+from kit.spark.sources import KEPT, ddl, kept, part_name, plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -94,11 +94,11 @@ class _Reader(DataSourceReader):
         if not isinstance(partition, _Partition):
             return iter(())  # Without any partition Spark asks for the whole, as None.
         folder = self.options.get("keep")
-        return (
-            kept(folder, part_name(self.options, partition), self._read(partition)) if folder else self._read(partition)
-        )
+        rows = self.rows(partition)
+        return kept(folder, part_name(self.options, partition), rows) if folder else map(plain, rows)
 
-    def _read(self, partition: _Partition) -> Iterator[pa.RecordBatch]:
+    def rows(self, partition: _Partition) -> Iterator[pa.RecordBatch]:
+        """Yield what Spark is not handed like this: columns with few values dictionary-coded."""
         from kit.formats.logs.entries import Piece, batches
 
         options, unread = _options(self.options), Unread.of(self.options)

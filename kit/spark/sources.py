@@ -9,12 +9,13 @@ import os
 import secrets
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
 import attrs
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from attrs import frozen
 from pyspark.sql.datasource import DataSource, InputPartition
@@ -69,7 +70,7 @@ NEAR: Final = (
 """Numbers and times of which the next one is near: kept as differences."""
 DIFFERENT: Final = ("offset_msg_id", "uniq_key", "keys", TEXT, "body")
 """Texts of which hardly one comes twice: a dictionary costs much and gains nothing."""
-UNSOUGHT: Final = ("born_host", "store_host", TEXT, "body")
+UNSOUGHT: Final = ("born_host", "store_host", TEXT, "body", "ts_text", "message", "trace")
 """Columns that no question has a range or a single value of: their least and greatest ones would only take time."""
 AT_ONCE: Final = 1 << 12
 """Rows encoded at once: each time costs as much as some hundred rows, and a dictionary that does not pay is given up in between."""
@@ -98,18 +99,19 @@ def row_groups(found: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Yield the rows of a part as they are written, one row group after the other: records of one stage together, so
     that who asks for half messages reads no other records; all else as it comes.
     """
-    held: list[pa.RecordBatch] = []
+    held: dict[str | None, list[pa.RecordBatch]] = {}
     for batch in found:
         if not batch.num_rows:
             continue
-        if "stage" in batch.schema.names:
-            held.append(batch)
-        else:
+        if "stage" not in batch.schema.names:
             yield pa.Table.from_batches([batch])
-    if held:
-        whole = pa.Table.from_batches(held).unify_dictionaries()
-        stage = whole["stage"].cast(pa.string()).fill_null("")
-        yield from (whole.filter(pc.equal(stage, each)) for each in pc.unique(stage))
+            continue
+        # The reader puts records of one stage together, batch by batch.
+        stage = batch["stage"].dictionary_encode()
+        starts = np.flatnonzero(np.diff(stage.indices.to_numpy(), prepend=-1)).tolist()
+        for start, end in pairwise([*starts, batch.num_rows]):
+            held.setdefault(stage[start].as_py(), []).append(batch.slice(start, end - start))
+    yield from (pa.Table.from_batches(each).unify_dictionaries() for each in held.values())
 
 
 def _leaves(schema: pa.Schema) -> dict[str, str]:

@@ -150,10 +150,11 @@ class ConsumeQueueStreamReader(GrowingReader):
 def log_entries(stretch: Stretch, options: Options, zone_minutes: int | None = None) -> Iterator[pa.RecordBatch]:
     """Yield the entries of a stretch of a log."""
     from kit.formats.logs.entries import Piece, batches
+    from kit.spark.sources import plain
 
     place = stretch.place
     with following.text(stretch) as path:
-        yield from batches(
+        found = batches(
             Piece(
                 place.name,
                 path,
@@ -167,6 +168,7 @@ def log_entries(stretch: Stretch, options: Options, zone_minutes: int | None = N
             ),
             options,
         )
+        yield from map(plain, found)
 
 
 def messages(stretch: Stretch, wanted: Wanted) -> Iterator[pa.RecordBatch]:

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import pyarrow as pa
@@ -17,6 +17,7 @@ import pyarrow.dataset as ds
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from kit.case.reading import known_records
 from kit.case.tables import OPS, READS, Task, specs
 from kit.evidence.unread import Unread
 from kit.formats.commitlog import schema
@@ -30,6 +31,9 @@ from kit.spark.sources import data_sources, part_name
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+
+_NEEDED: Final = {"skipped": known_records.for_skipped, "traces": known_records.for_traces}
 
 
 def _once(read: Callable[..., Any], *arguments: Any) -> list[Any]:
@@ -73,14 +77,25 @@ def here(name: str, found: Inventory, options: dict[str, Any], part: Path) -> li
         copies = [i.file for i in found.of_kind("commitlog", "dledger") if i.replica_of]
         return [Task(partial(_ended_here, options["messages"], copies))]
     source, said = _source(name, found, options, part)
-    return _planned(source, said, options)
+    needed = _NEEDED[name](options["records"]) if name in _NEEDED and options.get("records") else None
+    return _planned(source, said, options, needed)
 
 
-def _planned(source: str, said: dict[str, str], options: dict[str, Any]) -> list[Task]:
-    """Return the tasks of a data source; what other evidence in the cache has read of the same bytes is linked (`adopt`)."""
+def _planned(
+    source: str, said: dict[str, str], options: dict[str, Any], needed: known_records.Needed | None = None
+) -> list[Task]:
+    """Return the tasks of a data source; what other evidence in the cache has read of the same bytes is linked (`adopt`).
+    Stretches of the commit log that are not `needed` are left out.
+    """
     kind = next(each for each in data_sources() if each.name() == source)
     reader: Any = kind(said).reader(None)  # type: ignore[arg-type]
-    planned = [Task(partial(reader.read, each), part_name(said, each)) for each in reader.partitions()]
+    parts = reader.partitions()
+    if needed:
+        parts = [attrs.evolve(each, ranges=tuple(at for at in each.ranges if needed(*at))) for each in parts]
+        parts = [each for each in parts if each.ranges]
+    # Values numbered already need not be compared once more to be written.
+    read = getattr(reader, "rows", reader.read)
+    planned = [Task(partial(read, each), part_name(said, each)) for each in parts]
     if adopt := options.get("adopt"):
         adopt([task.name for task in planned])
     return planned

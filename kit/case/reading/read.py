@@ -25,6 +25,8 @@ def table(
         options["zones"] = {file: zone.zone for file, zone in case.zones.items()}
     for needed in tables.NEEDS.get(name, ()):
         options[needed] = case.folder(needed)
+    if name in ("skipped", "traces"):
+        options["records"] = case.written_records()
     tables.changed(name, case.found, Unread(str(part)))
     if name not in tables.BY_SPARK:
         return small_tables.tasks(name, case.found, options, part)

@@ -13,8 +13,9 @@ from kit.formats.arrow_types import TEXTS, TIMESTAMP, space
 from kit.formats.commitlog import bodies, coding, lineage, promoted, properties, strings
 from kit.formats.commitlog import columns as c
 from kit.formats.commitlog.records import Bytes
-from kit.formats.commitlog.schema import FIELDS, LINEAGE, PROMOTED, PROMOTED_COLUMNS, TEXT, Wanted, schema
+from kit.formats.commitlog.schema import FIELDS, LINEAGE, PROMOTED, PROMOTED_COLUMNS, TEXT, TRACED, Wanted, schema
 from kit.formats.commitlog.schema import promoted as promoted_column
+from kit.rocketmq import binary_format as f
 from kit.rocketmq import names as rocketmq
 
 _CODECS: Final = pa.array(["none", "zlib", "lz4", "zstd"])
@@ -34,6 +35,7 @@ _OWN: Final = {rocketmq.KEYS: c.KEYS, rocketmq.TAGS: c.TAGS, rocketmq.UNIQ_KEY: 
 _NOTED: Final = (*_OWN, *PROMOTED)
 _NAMES: Final = promoted.Names.of((*_NOTED, *(name for name in rocketmq.PROPERTIES if name not in _NOTED)))
 _NTH: Final = {column: n for n, column in enumerate(PROMOTED_COLUMNS)}
+_TRACED: Final = tuple(f"{kind}{chr(f.TRACE_FIELD)}".encode() for kind in rocketmq.TRACE_TYPES)
 BODY_BATCH: Final = 32 << 20
 """Unpacked bodies handed on at once, in bytes."""
 
@@ -52,6 +54,9 @@ class Rows:
         self.where = space((c.WIDTH, count), np.int64)
         c.headers(buf, starts, self.longs, self.ints, self.where, self.marks)
         self._numbers: dict[int, coding.Coded] = {}
+        # What `_find` notes.
+        self.spots, self.untidy = space((0, 0), np.int16), space(0, np.uint8)
+        self._values: list[coding.Coded] = []
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -74,6 +79,22 @@ class Rows:
         known = self._texts(c.TOPIC, self.where[:, coded.firsts])[0]
         return np.isin(known.to_pylist(), sorted(topics))[coded.codes]
 
+    def traced(self, topics: frozenset[str]) -> np.ndarray:
+        """Say which rows are message traces: those in these topics, and those whose body begins like one (in a topic of the
+        application's own).
+        """
+        mask = self.in_topics(topics)
+        sizes, at = self.where[c.BODY_LEN], self.where[c.BODY]
+        others = np.flatnonzero(~mask & (self.ints[c.CODEC] == c.PLAIN) & (sizes > min(map(len, _TRACED))))
+        first = self.buf[at[others]]
+        for begin in _TRACED:
+            fits = others[first == begin[0]]
+            fits = fits[sizes[fits] > len(begin)]
+            for i, byte in enumerate(begin):
+                fits = fits[self.buf[at[fits] + i] == byte]
+            mask[fits] = True
+        return mask
+
     def select(self, mask: np.ndarray) -> None:
         """Keep only the rows where `mask` is true."""
         if not mask.all():
@@ -81,15 +102,31 @@ class Rows:
             for name in ("sizes", "marks", "physical", "longs", "ints", "where"):
                 setattr(self, name, np.ascontiguousarray(getattr(self, name)[..., mask]))
 
+    def _order(self, order: np.ndarray) -> None:
+        """Put the rows into this order, after `_find`."""
+        for name in ("sizes", "marks", "physical", "longs", "ints", "where"):
+            setattr(self, name, np.take(getattr(self, name), order, axis=-1))
+        self.spots, self.untidy = self.spots[order], self.untidy[order]
+        self._numbers = dict(zip(self._numbers, coding.ordered([*self._numbers.values()], order), strict=True))
+        self._values = coding.ordered(self._values, order)
+
     def arrays(self, names: tuple[str, ...], file: str) -> dict[str, pa.Array]:
-        """Build the columns asked for, but `body` and `problem`."""
+        """Build the columns asked for, but `body` and `problem`. Where `LINEAGE` is asked for, records of one stage come together."""
         out: dict[str, pa.Array] = {}
         asked = set(names)
+        if lived := asked & set(LINEAGE):
+            self._find()
+            made = self._lineage()
+            if len(made[0].dictionary) > 1:
+                order = np.argsort(made[0].indices.to_numpy(), kind="stable")
+                self._order(order)
+                made = [each.take(pa.array(order)) for each in made]
+            out |= zip(LINEAGE, made, strict=True)
         if "properties" in asked:
             # This notes where keys, tags and UNIQ_KEY are as well, and what is wrong with the properties.
             out["properties"] = self._properties()
             asked -= {"keys", "tags", "uniq_key", "problem"}
-        if asked & {TEXT, "keys", "tags", "uniq_key", "problem", *PROMOTED_COLUMNS, *LINEAGE}:
+        if not lived and asked & {TEXT, "keys", "tags", "uniq_key", "problem", *PROMOTED_COLUMNS}:
             self._find()
         if asked & {TEXT, "problem"}:
             out[TEXT] = self._properties_text()
@@ -129,17 +166,17 @@ class Rows:
                 self._mark(broken)
             elif name in _NTH:
                 out[name] = self._promoted(name)
+            elif name == TRACED:
+                out[name] = pa.array(self.traced(frozenset({rocketmq.TRACE_TOPIC})))
             elif name == "offset_msg_id":
                 offsets, data = space(len(self) + 1, np.int32), space(len(self) * 56, np.uint8)
                 strings.offset_ids(self.buf, self.where, c.STORE, self.physical, offsets, data)
                 out[name] = _strings(offsets, data)
-        if set(LINEAGE) & set(names):
-            out |= zip(LINEAGE, self._lineage(out), strict=True)
         return out
 
-    def _lineage(self, built: dict[str, pa.Array]) -> list[pa.Array]:
+    def _lineage(self) -> list[pa.Array]:
         """Build the columns of `LINEAGE`."""
-        topic = built.get("topic") or self.arrays(("topic",), "")["topic"]
+        topic = self.arrays(("topic",), "")["topic"]
         transaction = self.ints[c.SYS_FLAG] & rocketmq.TRANSACTION_MASK
         fresh = (self.ints[c.RECONSUME] == 0) & (self.longs[c.PREPARED] == 0)
         target = self._promoted(promoted_column(rocketmq.REAL_TOPIC))
@@ -148,7 +185,7 @@ class Rows:
     def _has(self, *names: str) -> np.ndarray:
         """Say which rows have one of these properties."""
         found = [self._values[_NTH[promoted_column(name)]] for name in names]
-        return np.any([each.codes >= 0 for each in found if each.present] or [np.zeros(len(self), bool)], axis=0)
+        return np.any([each.numbers >= 0 for each in found], axis=0)[found[0].which]
 
     def problems(self) -> pa.Array:
         """Name what is wrong with each record, null where nothing is."""
@@ -201,8 +238,7 @@ class Rows:
         """Return the different values of one of the strings in `where`, numbered."""
         if column not in self._numbers:
             at, sizes = (np.ascontiguousarray(self.where[column + n]).reshape(-1, 1) for n in (0, 1))
-            unlike = np.full(len(self), -1, np.int32)
-            self._numbers[column] = coding.number(self.buf, np.zeros(len(self), np.int64), at, sizes, unlike)[0]
+            self._numbers[column] = coding.number(self.buf, np.zeros(len(self), np.int64), at, sizes)[0]
         return self._numbers[column]
 
     def _hosts(self, column: int) -> pa.Array:

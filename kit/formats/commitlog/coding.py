@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -54,9 +55,7 @@ def _hash(buf: Bytes, at: Any, size: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _number(
-    buf: Bytes, base: Any, at: Any, sizes: Any, like: Any, tables: Any, codes: Any, firsts: Any, counts: Any
-) -> None:
+def _number(buf: Bytes, base: Any, at: Any, sizes: Any, tables: Any, codes: Any, firsts: Any, counts: Any) -> None:
     rows, columns = sizes.shape
     mask = tables.shape[1] - 1
     before = np.empty((columns, 2), np.int64)
@@ -64,28 +63,20 @@ def _number(
     for row in range(rows):
         if row + AHEAD < rows:
             fetch(buf, base[row + AHEAD] + at[row + AHEAD, 0])
-        if like[row] >= 0:
-            for column in range(columns):
-                code = codes[column, like[row]]
-                codes[column, row] = code
-                counts[column, 0] += code >= 0
-            continue
         for column in range(columns):
             size = np.int64(sizes[row, column])
             if size < 0:
                 codes[column, row] = -1
                 continue
             here = base[row] + at[row, column]
-            if counts[column, 0] == 0:
+            if counts[column] == 0:
                 tables[column] = 0
             else:
                 # Mostly the value of the record before.
                 last = before[column, 0]
                 if sizes[last, column] == size and _alike(buf, here, base[last] + at[last, column], size):
                     codes[column, row] = before[column, 1]
-                    counts[column, 0] += 1
                     continue
-            counts[column, 0] += 1
             slot = _hash(buf, here, size) & mask
             while tables[column, slot]:
                 other = firsts[column, tables[column, slot] - 1]
@@ -93,25 +84,59 @@ def _number(
                     break
                 slot = (slot + 1) & mask
             if not tables[column, slot]:
-                firsts[column, counts[column, 1]] = row
-                counts[column, 1] += 1
-                tables[column, slot] = counts[column, 1]
+                firsts[column, counts[column]] = row
+                counts[column] += 1
+                tables[column, slot] = counts[column]
             code = tables[column, slot] - 1
             codes[column, row] = code
             before[column, 0], before[column, 1] = firsts[column, code], code
 
 
+@njit(cache=True, nogil=True)
+def _kinds(like: Any, which: Any, firsts: Any) -> int:
+    """Number the records that are not like an earlier one; return how many there are."""
+    count = 0
+    for row in range(len(like)):
+        if like[row] >= 0:
+            which[row] = which[like[row]]
+        else:
+            which[row], firsts[count] = count, row
+            count += 1
+    return count
+
+
 @frozen
 class Coded:
-    """A column: the number of each record's value (-1: none), how many records have one, and the record each value is first in."""
+    """A column: the number of each kind's value (-1: none), the record each value is first in, and the kind of each record (None: every record is one)."""
 
-    codes: np.ndarray
-    present: int
+    numbers: np.ndarray
     firsts: np.ndarray
+    which: np.ndarray | None = None
+
+    @property
+    def codes(self) -> np.ndarray:
+        """The number of each record's value."""
+        return self.numbers if self.which is None else self.numbers[self.which]
+
+    @property
+    def present(self) -> bool:
+        """Whether any record has a value."""
+        return len(self.firsts) > 0
 
     def array(self, values: pa.Array) -> pa.DictionaryArray:
         """Return the column, given the texts of the records in `firsts`."""
-        return coded(self.codes, values, absent=self.present < len(self.codes))
+        return coded(self.codes, values, absent=bool((self.numbers < 0).any()))
+
+
+def ordered(columns: Sequence[Coded], order: np.ndarray) -> list[Coded]:
+    """Return columns with their records in this order."""
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    kinds = {id(each.which): each.which for each in columns}
+    moved = {key: None if which is None else which[order] for key, which in kinds.items()}
+    return [
+        Coded(c.numbers[order] if c.which is None else c.numbers, place[c.firsts], moved[id(c.which)]) for c in columns
+    ]
 
 
 def coded(codes: np.ndarray, values: pa.Array, *, absent: bool) -> pa.DictionaryArray:
@@ -123,15 +148,20 @@ def coded(codes: np.ndarray, values: pa.Array, *, absent: bool) -> pa.Dictionary
     return pa.DictionaryArray.from_arrays(numbers, values, safe=False)
 
 
-def number(buf: Bytes, base: np.ndarray, at: np.ndarray, sizes: np.ndarray, like: np.ndarray) -> list[Coded]:
+def number(
+    buf: Bytes, base: np.ndarray, at: np.ndarray, sizes: np.ndarray, like: np.ndarray | None = None
+) -> list[Coded]:
     """Number the different values of columns: `at` and `sizes` (-1: none) have a line for each record, positions count from
     the record's `base`; `like`: an earlier record that has the same values, -1 where none is known.
     """
+    which, kinds = None, None
+    if like is not None:
+        which, kinds = space(len(like), np.int32), space(len(like), np.int64)
+        kinds = kinds[: _kinds(like, which, kinds)]
+        base, at, sizes = base[kinds], at[kinds], sizes[kinds]
     rows, columns = sizes.shape
     codes, firsts = space((columns, rows), np.int32), space((columns, rows), np.int32)
-    counts, tables = np.empty((columns, 2), np.int64), space((columns, 1 << (2 * rows).bit_length()), np.int32)
-    _number(buf, base, at, sizes, like, tables, codes, firsts, counts)
-    return [
-        Coded(codes[n], present, firsts[n, :different].astype(np.int64))
-        for n, (present, different) in enumerate(counts.tolist())
-    ]
+    counts, tables = np.empty(columns, np.int64), space((columns, 1 << (2 * rows).bit_length()), np.int32)
+    _number(buf, base, at, sizes, tables, codes, firsts, counts)
+    first = [firsts[n, :different].astype(np.int64) for n, different in enumerate(counts.tolist())]
+    return [Coded(codes[n], each if kinds is None else kinds[each], which) for n, each in enumerate(first)]

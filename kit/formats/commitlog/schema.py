@@ -84,10 +84,12 @@ PROMOTED_COLUMNS: Final = tuple(f"property_{name}" for name in PROMOTED)
 LINEAGE: Final = ("stage", "consumer_group", "original")
 """What a record is in the life of its message (`kit.rocketmq.stages`), whose retry or dead letter, and whether a producer
 wrote it."""
+TRACED: Final = "traced"
+"""Column of the workspace: whether a record is a message trace of a client, by its topic or by what its body begins with."""
 _FEW: Final = ("file", "topic", "born_host", "store_host", "body_codec", "tags", *PROMOTED_COLUMNS, *LINEAGE[:2])
 _CODED: Final = dict.fromkeys(_FEW, TEXTS)
-_TYPES: Final = {**FIELDS, TEXT: pa.string(), **_CODED, "original": pa.bool_()}
-STORED: Final = (*(name for name in FIELDS if name != "properties"), TEXT, *PROMOTED_COLUMNS, *LINEAGE)
+_TYPES: Final = {**FIELDS, TEXT: pa.string(), **_CODED, "original": pa.bool_(), TRACED: pa.bool_()}
+STORED: Final = (*(name for name in FIELDS if name != "properties"), TEXT, *PROMOTED_COLUMNS, *LINEAGE, TRACED)
 """Columns of `messages` as the workspace keeps them."""
 
 SKIPPED: Final = pa.schema([("file", pa.string()), ("start", pa.int64()), ("end", pa.int64()), ("reason", pa.string())])

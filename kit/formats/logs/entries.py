@@ -134,18 +134,18 @@ def _window(raw: np.ndarray, base: int, piece: Piece, whole: bool) -> _Window:
     if whole and not base and not single and (tidy := pasted.tidied(raw.tobytes())) is not None:
         raw = np.frombuffer(bytearray(tidy), np.uint8)
         starts, ends = ln.lines(raw)
-    rows = np.full((starts.size, f.FIELDS), -1, np.int64)
     if single:
+        rows = np.full((starts.size, f.FIELDS), -1, np.int64, order="F")
         rows[:, f.KIND], rows[:, f.MESSAGE] = f.MQADMIN, starts
     else:
-        classify(raw, starts, ends, piece.mode, rows)
+        rows = classify(raw, starts, ends, piece.mode)
     buf = raw
     candidates = np.flatnonzero(rows[:, f.KIND] == f.RARE)
     if candidates.size:
         origins = origins.copy()
         buf = _understand(raw, candidates, starts, ends, rows, piece.mode)
     heads = np.empty(starts.size, np.int64)
-    count = ln.fold(buf, starts, ends, rows, single, heads)
+    count = ln.fold(buf, starts, ends, rows[:, f.KIND], single, heads)
     return _Window(buf, base, starts, ends, origins, rows, heads[:count])
 
 
@@ -178,7 +178,7 @@ def _batch(window: _Window, first: int, stop: int, line: int, piece: Piece, opti
     heads = window.heads[first:stop]
     after = np.append(window.heads[first + 1 : stop + 1], window.starts.size)[: heads.size]
     each = int(heads[-1]) - int(heads[0]) + 1 == heads.size  # no line was folded: nothing needs to be copied
-    rows = window.rows[int(heads[0]) : int(heads[-1]) + 1] if each else window.rows[heads]
+    rows = window.rows[int(heads[0]) : int(heads[-1]) + 1] if each else window.rows.T[:, heads].T
     begin = np.where(rows[:, f.MESSAGE] < 0, window.starts[heads], rows[:, f.MESSAGE])
     end = np.maximum(window.ends[heads], begin)
     found = None
@@ -279,7 +279,7 @@ def _giant(
     while at < size:
         raw = read(file, at, WINDOW)
         starts, ends = ln.lines(raw)
-        rows = ln.rows(raw, starts, ends, piece.mode)
+        rows = classify(raw, starts, ends, piece.mode)
         # A start without a line feed before it in this piece is the middle of a line.
         fresh = np.arange(starts.size) > 0
         stops = fresh if single else fresh & (rows[:, f.KIND] > f.NONE)

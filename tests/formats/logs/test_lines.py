@@ -182,7 +182,7 @@ def test_needles_are_found_where_python_finds_them(texts: list[str], groups: lis
 
 
 def test_count_of_line_feeds() -> None:
-    assert lines.count_lf(np.frombuffer(b"\na\n\n", np.uint8)) == 3
+    assert lines.count_lf(np.frombuffer(bytearray(b"\na\n\n"), np.uint8)) == 3
 
 
 LONG = [
