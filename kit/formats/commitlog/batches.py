@@ -74,13 +74,13 @@ class Rows:
         self.select(mask)
 
     def in_topics(self, topics: frozenset[str]) -> np.ndarray:
-        """Say which rows are of one of these topics."""
+        """Return which rows are of one of these topics."""
         coded = self._numbered(c.TOPIC)
         known = self._texts(c.TOPIC, self.where[:, coded.firsts])[0]
         return np.isin(known.to_pylist(), sorted(topics))[coded.codes]
 
     def traced(self, topics: frozenset[str]) -> np.ndarray:
-        """Say which rows are message traces: those in these topics, and those whose body begins like one (in a topic
+        """Return which rows are message traces: those in these topics, and those whose body begins like one (in a topic
         of the application's own).
         """
         mask = self.in_topics(topics)
@@ -185,7 +185,7 @@ class Rows:
         return lineage.columns(topic, target, self._has, transaction, fresh)
 
     def _has(self, *names: str) -> np.ndarray:
-        """Say which rows have one of these properties."""
+        """Return which rows have one of these properties."""
         found = [self._values[_NTH[promoted_column(name)]] for name in names]
         return np.any([each.numbers >= 0 for each in found], axis=0)[found[0].which]
 

@@ -206,7 +206,7 @@ def filler(head: Bytes | bytes) -> int:
 
 
 def sniff(head: Bytes | bytes) -> dict[str, Any] | None:
-    """Say whether bytes from a file are a commit log: None, or {"kind": "commitlog" | "dledger", "base": int | None}.
+    """Return whether bytes from a file are a commit log: None, or {"kind": "commitlog" | "dledger", "base": int | None}.
 
     `base` is the physical offset of the first byte given, None where no record shows it (a file that holds only
     filler).

@@ -239,7 +239,7 @@ def _events(
 
 
 def confirmed(entry: np.ndarray, event: np.ndarray, text: Callable[[int], bytes]) -> np.ndarray:
-    """Tell for each (entry, event) pair whether the event's second condition holds too; `text` gives an entry's message
+    """Return for each (entry, event) pair whether the event's second condition holds too; `text` gives an entry's message
     and trace.
     """
     keep = np.ones(entry.size, bool)
