@@ -233,7 +233,7 @@ def closed_by_slave(case: Case) -> tuple[Ref, ...]:
 
 @per_case
 def told_by_a_slave(case: Case) -> bool:
-    """Tell whether lines that only a slave writes, or a list of brokers in which one has no master, are there: then it is about a replica."""
+    """Return whether lines that only a slave writes, or a list of brokers in which one has no master, are there: then it is about a replica."""
     return bool(refs.seen(case, *SLAVES_OWN)) or bool(_absent_in_cluster_list(case))
 
 
@@ -270,7 +270,7 @@ def reported_end(case: Case) -> tuple[int, Ref] | None:
 
 @per_case
 def master_stored(case: Case) -> bool:
-    """Tell whether the store of a slave's master is in the evidence: one with records of the same broker."""
+    """Return whether the store of a slave's master is in the evidence: one with records of the same broker."""
     copied, stored = _copied(case), brokers.addresses(case)
     masters = [b.root for b in brokers.all_of(case) if b.stored and not b.slave]
     return any(not copied or copied & stored.get(root, set()) for root in masters)

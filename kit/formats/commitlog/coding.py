@@ -1,4 +1,6 @@
-"""Columns of few values as numbers and a list of the values: numba kernels that look at each value where it is, and copy none."""
+"""Columns with few distinct values, as numbers and a list of the values: numba kernels that compare values in place
+and copy none.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from kit.formats.commitlog.simd import fetch, keep, load64
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 _TURN: Final = np.uint64(32)
 AHEAD: Final = 16
-"""How many records ahead a value is asked for: it is no longer in a cache that is near."""
+"""How many records ahead a value is prefetched: by now it has left the near caches."""
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -72,7 +74,7 @@ def _number(buf: Bytes, base: Any, at: Any, sizes: Any, tables: Any, codes: Any,
             if counts[column] == 0:
                 tables[column] = 0
             else:
-                # Mostly the value of the record before.
+                # Usually it is the value of the record before.
                 last = before[column, 0]
                 if sizes[last, column] == size and _alike(buf, here, base[last] + at[last, column], size):
                     codes[column, row] = before[column, 1]
@@ -94,7 +96,7 @@ def _number(buf: Bytes, base: Any, at: Any, sizes: Any, tables: Any, codes: Any,
 
 @njit(cache=True, nogil=True)
 def _kinds(like: Any, which: Any, firsts: Any) -> int:
-    """Number the records that are not like an earlier one; return how many there are."""
+    """Number the records that do not repeat the values of an earlier one (kinds), and return how many there are."""
     count = 0
     for row in range(len(like)):
         if like[row] >= 0:
@@ -107,7 +109,9 @@ def _kinds(like: Any, which: Any, firsts: Any) -> int:
 
 @frozen
 class Coded:
-    """A column: the number of each kind's value (-1: none), the record each value is first in, and the kind of each record (None: every record is one)."""
+    """A column: the value number of each kind of record (-1: no value), the record in which each value first occurs,
+    and the kind of each record (None: every record is a kind of its own).
+    """
 
     numbers: np.ndarray
     firsts: np.ndarray
@@ -115,7 +119,7 @@ class Coded:
 
     @property
     def codes(self) -> np.ndarray:
-        """The number of each record's value."""
+        """The value number of each record."""
         return self.numbers if self.which is None else self.numbers[self.which]
 
     @property
@@ -124,12 +128,12 @@ class Coded:
         return len(self.firsts) > 0
 
     def array(self, values: pa.Array) -> pa.DictionaryArray:
-        """Return the column, given the texts of the records in `firsts`."""
+        """Return the column; `values` are the texts of the records in `firsts`."""
         return coded(self.codes, values, absent=bool((self.numbers < 0).any()))
 
 
 def ordered(columns: Sequence[Coded], order: np.ndarray) -> list[Coded]:
-    """Return columns with their records in this order."""
+    """Return the columns with their records reordered."""
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     kinds = {id(each.which): each.which for each in columns}
@@ -140,7 +144,7 @@ def ordered(columns: Sequence[Coded], order: np.ndarray) -> list[Coded]:
 
 
 def coded(codes: np.ndarray, values: pa.Array, *, absent: bool) -> pa.DictionaryArray:
-    """Return a column of these values by their numbers (int32). `absent`: some are -1, for none."""
+    """Return a column of these values from their numbers (int32). `absent`: some numbers are -1, for null."""
     if not len(values):
         return pa.nulls(len(codes), TEXTS)
     validity = pa.py_buffer(np.packbits(codes >= 0, bitorder="little")) if absent else None
@@ -151,8 +155,8 @@ def coded(codes: np.ndarray, values: pa.Array, *, absent: bool) -> pa.Dictionary
 def number(
     buf: Bytes, base: np.ndarray, at: np.ndarray, sizes: np.ndarray, like: np.ndarray | None = None
 ) -> list[Coded]:
-    """Number the different values of columns: `at` and `sizes` (-1: none) have a line for each record, positions count from
-    the record's `base`; `like`: an earlier record that has the same values, -1 where none is known.
+    """Number the distinct values of columns: `at` and `sizes` (-1: none) have a line for each record, positions count
+    from the record's `base`; `like`: an earlier record that has the same values, -1 where none is known.
     """
     which, kinds = None, None
     if like is not None:

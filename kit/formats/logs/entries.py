@@ -249,7 +249,7 @@ def _events(
 
 
 def confirmed(entry: np.ndarray, event: np.ndarray, text: Callable[[int, bool], bytes]) -> np.ndarray:
-    """Tell for each (entry, event) pair whether the event's second condition holds too; `text` gives an entry's message
+    """Return for each (entry, event) pair whether the event's second condition holds too; `text` gives an entry's message
     and trace, behind its prefix if asked: known problems may be about one thread's lines.
     """
     keep = np.ones(entry.size, bool)
