@@ -66,6 +66,7 @@ class Case(Stoppable):
         self._held: list[IO[str]] = []
         self._builds_messages = False
         self._noted: set[Refused] = set()
+        self._exported: Path | None = None
         self.failures: list[Failure] = []
         """Faults of the kit while this case was examined or shown."""
 
@@ -254,6 +255,14 @@ class Case(Stoppable):
         rows = read.table(self, "messages", tables.Spec(columns), folder, public=True)
         tables.fill(folder, columns, rows, self.go_on)
         self._noted |= set(take_notes(folder))
+        self._exported = folder
+
+    def written_records(self) -> Path | None:
+        """Return where all records are as Parquet already: the table of messages, or an export of it; None if nowhere."""
+        from kit.case import tables
+
+        table = self.workspace.table(tables.key("messages", self.found, self.options.digest(), None))
+        return table or (self._exported if self._exported and self._exported.exists() else None)
 
     def build(self, *names: str) -> None:
         """Build several tables at once."""

@@ -277,7 +277,7 @@ def _printed(known: Event, texts: pa.Array) -> Iterator[tuple[str, pa.Array]]:
 
 
 def holds(events: pa.Array | pa.ChunkedArray, slugs: Sequence[str]) -> np.ndarray:
-    """Tell of each entry whether it holds one of these known texts."""
+    """Return for each entry whether it holds one of these known texts."""
     listed = _whole(events)
     held = np.zeros(len(listed), bool)
     one = pc.is_in(pc.list_flatten(listed), value_set=pa.array(slugs))
@@ -333,7 +333,7 @@ def none(values: Any) -> Any:
 
 
 def is_(column: pa.ChunkedArray, test: Callable[[str], bool]) -> np.ndarray:
-    """Tell of each row whether its value passes, False for null: the test is made once for each value of the column."""
+    """Return for each row whether its value passes, False for null: the test is made once for each value of the column."""
     return mapped(column, test, default=False)
 
 

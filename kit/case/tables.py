@@ -155,7 +155,8 @@ def fill(part: Path, schema: pa.Schema, found: DataFrame | Sequence[Task], go_on
     """Write what was read into an empty folder as Parquet, at least one file."""
     if isinstance(found, Sequence):
         with ThreadPoolExecutor(THREADS) as pool:
-            list(pool.map(lambda nt: _write_one(part, nt[0], schema, nt[1], go_on), enumerate(found)))
+            # The last files first: the inventory has just read them, so that they are still in memory.
+            list(pool.map(lambda nt: _write_one(part, nt[0], schema, nt[1], go_on), reversed([*enumerate(found)])))
     elif found.columns == KEPT.names:
         found.collect()
     else:

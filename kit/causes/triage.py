@@ -13,7 +13,7 @@ import kit
 from kit import causes
 from kit.case import bug_report
 from kit.case.failure import Failure
-from kit.causes import collect_next, consequences, known_problems, results, timeline
+from kit.causes import collect_next, consequences, excerpts, known_problems, results, timeline
 from kit.causes.findings import Finding
 from kit.evidence import disk
 from kit.formats.printed_times import shown
@@ -86,7 +86,7 @@ def _ask(case: Case) -> list[Finding]:
     def ask(cause: Cause) -> Finding:
         case.go_on()
         try:
-            return _sayable(cause.examine(case))
+            return _sayable(excerpts.weighed(case, cause.examine(case)))
         except Exception as error:
             case.go_on()  # a cancelled cause did not fail
             failure = _failure(cause.SLUG, error)

@@ -7,10 +7,11 @@ from typing import Final
 
 import numpy as np
 
-from kit.formats.logs import fallback_layouts
+from kit.formats.logs import fallback_layouts, pasted
 from kit.formats.logs import fields as f
 from kit.formats.logs import lines as ln
 from kit.formats.logs import literal_matcher as nd
+from kit.formats.logs.prefix import classify
 from kit.rocketmq.log_events import catalogue
 from kit.rocketmq.log_layouts import NAME_OF_CLIENT, NAME_OF_SOURCE, SOURCES
 
@@ -41,14 +42,16 @@ def sniff(head: bytes, name: str) -> dict[str, str | None] | None:
         return None
     if mqadmin.sniff(text):
         return {"source": "mqadmin", "layout": "mqadmin", "encoding": encoding}
+    if len(head) < SAMPLE:
+        text = pasted.tidied(text) or text
     raw = np.frombuffer(bytearray(text), np.uint8)
     starts, ends = ln.lines(raw)
     if starts.size > 1 and len(head) == SAMPLE:
         starts, ends = starts[:-1], ends[:-1]
-    rows = ln.rows(raw, starts, ends, f.ANY)
+    rows = classify(raw, starts, ends, f.ANY)
     for i in np.flatnonzero(rows[:, f.KIND] == f.RARE).tolist()[:2000]:
         fallback_layouts.understand(text[starts[i] : ends[i]], int(starts[i]), f.ANY, rows[i], 0)
-    kinds = Counter(int(k) for k in rows[:, f.KIND] if k > f.NONE)
+    kinds = Counter(k for k in rows[:, f.KIND].tolist() if k > f.NONE)
     known = int(catalogue.own(nd.find(nd.known_texts(), raw, starts, ends, np.arange(starts.size))[1]).sum())
     if not kinds:
         return (
@@ -81,7 +84,7 @@ def seconds_twice(head: bytes) -> bool | None:
     """Return `twice` for the lines of a file's head."""
     raw = np.frombuffer(bytearray(head[:SAMPLE]), np.uint8)
     starts, ends = ln.lines(raw)
-    return twice(ln.rows(raw, starts, ends, f.CLIENT))
+    return twice(classify(raw, starts, ends, f.CLIENT))
 
 
 def encoding_of(head: bytes) -> str | None:

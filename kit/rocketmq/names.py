@@ -21,6 +21,8 @@ SCHEDULE_TOPIC: Final = "SCHEDULE_TOPIC_XXXX"
 TIMER_TOPIC: Final = "rmq_sys_wheel_timer"
 TRACE_TOPIC: Final = "RMQ_SYS_TRACE_TOPIC"
 TRACE_TOPIC_CLOUD_PREFIX: Final = "rmq_sys_TRACE_DATA_"
+TRACE_TYPES: Final = ("Pub", "SubBefore", "SubAfter", "EndTransaction", "Recall")
+"""What a context of a message trace begins with (`client/trace/TraceType`)."""
 AUTO_CREATE_TOPIC: Final = "TBW102"
 AUTO_CREATE_TOPIC_4_3_0: Final = "AUTO_CREATE_TOPIC_KEY"
 SELF_TEST_TOPIC: Final = "SELF_TEST_TOPIC"

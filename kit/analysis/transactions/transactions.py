@@ -93,7 +93,7 @@ RENEWED: Final = tuple(map(promoted, stages.RENEWED))
 
 
 def is_real(topic: str) -> bool:
-    """Tell whether a topic is one that producers send to."""
+    """Return whether a topic is one that producers send to."""
     return topic not in names.SYSTEM_TOPICS and not topic.startswith((names.RETRY_PREFIX, names.DLQ_PREFIX))
 
 

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-import numpy as np
 import pyarrow as pa
 
 from kit.formats.commitlog import batches, bodies, segments
@@ -30,7 +29,6 @@ FIELDS: Final = {
 }
 _LEAST: Final = {"Pub": 12, "SubBefore": 8, "SubAfter": 6, "EndTransaction": 13, "Recall": 7}
 _GLUED: Final = re.compile(rf"(-?\d+)({'|'.join(FIELDS)})")
-_BEGIN: Final = tuple(np.frombuffer(name.encode() + b"\x01", np.uint8) for name in FIELDS)
 _TYPES: Final = {field.name: field.type for field in TRACES}
 _LAST_MS: Final = NANO_LAST_MS
 
@@ -43,8 +41,8 @@ def contexts(text: str) -> Iterator[dict[str, Any]]:
         fields = piece.split(chr(f.TRACE_FIELD))
         while fields and fields != [""]:
             rest: list[str] = []
-            # 4.9.5-4.9.8 and 5.1.4-5.3.0 leave the end mark out behind a SubAfter without time: the next type is glued
-            # on.
+            # 4.9.5-4.9.8 and 5.1.4-5.3.0 leave out the end mark behind a SubAfter without time: the next type follows
+            # at once.
             glued = _GLUED.fullmatch(fields[6]) if fields[0] == "SubAfter" and len(fields) > 7 else None
             if glued:
                 fields, rest = [*fields[:6], glued[1]], [glued[2], *fields[7:]]
@@ -57,7 +55,7 @@ def _row(fields: list[str]) -> dict[str, Any]:
     if names is None:
         return {"problem": "fields"}
     if fields[0] == "Pub" and len(fields) == 13:
-        # Before there was an offset id in it.
+        # Written before contexts had an offset id.
         names = (*names[:12], "success")
     row: dict[str, Any] = {"problem": None if _LEAST[fields[0]] <= len(fields) <= len(names) else "fields"}
     for name, text in zip(names, fields, strict=False):
@@ -85,26 +83,11 @@ def _value(name: str, text: str) -> Any:
     return number * 1000 if name == "time" else number
 
 
-def traced(rows: batches.Rows, topics: frozenset[str]) -> np.ndarray:
-    """Say which records are trace messages: those in the trace topics, and those whose body begins like one (a topic of
-    one's own).
-    """
-    mask = rows.in_topics(topics)
-    sizes, starts = rows.where[c.BODY_LEN], rows.where[c.BODY]
-    plain = rows.ints[c.CODEC] == c.PLAIN
-    for begin in _BEGIN:
-        fits = np.flatnonzero(plain & ~mask & (sizes > len(begin)))
-        for i, byte in enumerate(begin):
-            fits = fits[rows.buf[starts[fits] + i] == byte]
-        mask[fits] = True
-    return mask
-
-
 def trace_rows(file: File, start: int, stop: int, topics: frozenset[str]) -> Iterator[pa.RecordBatch]:
     """Yield the trace contexts in one range of a commit log file."""
     for buf, starts, sizes, marks, _, base in segments.spans(file, start, stop):
         rows = batches.Rows(buf, starts, sizes, marks, base)
-        rows.select(traced(rows, topics))
+        rows.select(rows.traced(topics))
         out: list[dict[str, Any]] = []
         for row in range(len(rows)):
             at, size = rows.where[c.BODY, row], rows.where[c.BODY_LEN, row]

@@ -7,10 +7,10 @@ import numpy as np
 from numba import njit
 
 from kit.formats.logs.fields import FRACTION, MS, NO_ZONE, TS0, TS1, ZONE
-from kit.formats.logs.words import number, word
+from kit.formats.logs.words import KERNEL, number, word
 
 
-@njit("int64(int64,int64,int64)", cache=True, nogil=True)
+@njit("int64(int64,int64,int64)", **KERNEL)
 def days(y, m, d):  # type: ignore[no-untyped-def]
     """Return the days since 1970-01-01 of a date (proleptic Gregorian)."""
     y -= m <= 2
@@ -20,7 +20,7 @@ def days(y, m, d):  # type: ignore[no-untyped-def]
     return era * 146097 + yoe * 365 + yoe // 4 - yoe // 100 + doy - 719468
 
 
-@njit("int64(uint8[::1],int64,int64,int64[::1])", cache=True, nogil=True)
+@njit("int64(uint8[::1],int64,int64,int64[::1])", **KERNEL)
 def time_at(buf, s, e, row):  # type: ignore[no-untyped-def]
     """Read a full date and time at `s` into `row`; return where it ends, -1 if absent."""
     if e - s < 19 or buf[s] < 49 or buf[s] > 50:

@@ -145,7 +145,9 @@ def _kernel(text: bytes, at: int, mode: int, row: np.ndarray) -> bool:
     buf = np.frombuffer(bytearray(text[: f.HEAD]), np.uint8)
     if not buf.size:
         return False
-    kind = prefix(buf, 0, buf.size, mode, row)
+    found = np.empty(f.FIELDS, np.int64)
+    kind = prefix(buf, 0, buf.size, mode, found)
+    row[:] = found
     if kind <= f.NONE:
         row[f.KIND] = f.NONE
         return False

@@ -11,6 +11,7 @@ from kit.formats.logs import fallback_layouts
 from kit.formats.logs import fields as f
 from kit.formats.logs import lines as ln
 from kit.formats.logs.entries import read
+from kit.formats.logs.prefix import classify
 
 STEP: Final = 64 << 10
 
@@ -28,7 +29,7 @@ def last_entry(file: io.FileIO, begin: int, end: int, mode: int) -> int:
         if start > begin:
             starts, ends = starts[1:], ends[1:]  # the first of these lines began earlier
         if starts.size:
-            rows = ln.rows(raw, starts, ends, mode)
+            rows = classify(raw, starts, ends, mode)
             for i in np.flatnonzero(rows[:, f.KIND] == f.RARE).tolist():
                 line = raw[starts[i] : min(ends[i], starts[i] + ln.CAP)].tobytes()
                 fallback_layouts.understand(line, int(starts[i]), mode, rows[i], int(raw.size))
@@ -38,7 +39,7 @@ def last_entry(file: io.FileIO, begin: int, end: int, mode: int) -> int:
             if start == begin:
                 # No line has a prefix: each is an entry of its own, but for stack traces.
                 heads = np.empty(starts.size, np.int64)
-                count = ln.fold(raw, starts, ends, rows, False, heads)
+                count = ln.fold(raw, starts, ends, rows[:, f.KIND], False, heads)
                 return start + int(starts[heads[count - 1]])
         elif start == begin:
             return begin

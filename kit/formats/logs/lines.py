@@ -9,9 +9,8 @@ import pyarrow as pa
 from numba import njit
 
 from kit.formats.commitlog.simd import ONE, load64, low_bit, match32, store64
-from kit.formats.logs.fields import FIELDS, KIND, NONE
-from kit.formats.logs.prefix import classify
-from kit.formats.logs.words import in_trace
+from kit.formats.logs.fields import NONE
+from kit.formats.logs.words import KERNEL, in_trace
 
 CAP: Final = 1 << 20
 """Bytes of a message (or a trace) that are kept; of a longer one the start and the end, the cut noted between them."""
@@ -19,8 +18,8 @@ TAIL: Final = 128 << 10
 """Bytes kept of the end of a longer one: RocketMQ prints a message first and what happened to it behind it."""
 
 
-@njit("int64(uint8[::1],int64[::1],int64[::1],int64[:,::1],boolean,int64[::1])", cache=True, nogil=True)
-def fold(buf, starts, ends, rows, single, heads):  # type: ignore[no-untyped-def]
+@njit("int64(uint8[::1],int64[::1],int64[::1],int64[::1],boolean,int64[::1])", **KERNEL)
+def fold(buf, starts, ends, kinds, single, heads):  # type: ignore[no-untyped-def]
     """Fill `heads` with the line that starts each entry; return how many.
 
     A line without a prefix continues the entry above it. Where no line above has one, or in a file of single lines,
@@ -29,7 +28,7 @@ def fold(buf, starts, ends, rows, single, heads):  # type: ignore[no-untyped-def
     count = 0
     seen = False
     for i in range(starts.size):
-        if rows[i, KIND] > NONE:
+        if kinds[i] > NONE:
             seen = True
             heads[count] = i
             count += 1
@@ -196,9 +195,13 @@ def strings(
         return pa.StringArray.from_buffers(n, pa.py_buffer(fixed), pa.py_buffer(out), mask)
 
 
-def count_lf(buf: np.ndarray) -> int:
+@njit("int64(uint8[::1])", cache=True, nogil=True)
+def count_lf(buf):  # type: ignore[no-untyped-def]
     """Return how many line feeds are in `buf`."""
-    return int(np.count_nonzero(buf == 10))
+    count = 0
+    for byte in buf:
+        count += byte == 10
+    return count
 
 
 @njit("void(uint8[::1],int64[::1],int64[::1])", cache=True, nogil=True)
@@ -228,13 +231,6 @@ def lines(buf: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     starts, ends = np.empty(count, np.int64), np.empty(count, np.int64)
     _lines(buf, starts, ends)
     return (starts[:-1], ends[:-1]) if starts[-1] == buf.size else (starts, ends)
-
-
-def rows(buf: np.ndarray, starts: np.ndarray, ends: np.ndarray, mode: int) -> np.ndarray:
-    """Return the fields of every line (`kit.formats.logs.prefix`)."""
-    out = np.empty((starts.size, FIELDS), np.int64)
-    classify(buf, starts, ends, mode, out)
-    return out
 
 
 def clipped(head: np.ndarray, tail: np.ndarray, size: int) -> np.ndarray:

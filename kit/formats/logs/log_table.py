@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kit.formats.commitlog.coding import coded, number
 from kit.formats.logs import fields as f
 from kit.formats.logs import lines as ln
 from kit.formats.logs.schema import EVENT_FIELDS, SCHEMA
@@ -21,6 +22,7 @@ _CLIENT_4_3: Final = len(_SLUGS) - 1
 _FIXED: Final = np.array([BY_SLUG[s].zone == "GMT+8" for s in _SLUGS.to_pylist()])
 _BROKER_ZONE: Final = np.array([s in ("broker", "stats", "watermark") for s in _SLUGS.to_pylist()])
 _GMT8: Final = 480
+_NAMES: Final = (f.LEVEL0, f.THREAD0, f.LOGGER0)
 
 
 @attrs.frozen
@@ -82,23 +84,33 @@ def table(
     piece: Piece,
     options: Options,
 ) -> pa.RecordBatch:
-    """Return the columns of entries whose fields point into `buf`; `message` and `trace` are Arrow offsets and data, `found` (entry, event) pairs."""
+    """Return the columns of entries whose fields point into `buf`, those with few values dictionary-coded; `message` and `trace` are Arrow offsets
+    and data, `found` (entry, event) pairs.
+    """
     n = rows.shape[0]
     kind = rows[:, f.KIND].copy()
-    twice = (kind == f.CLIENT_4) & (rows[:, f.FRACTION] == rows[:, f.MS] // 1000 % 60)
     ms = rows[:, f.MS].copy()
-    if piece.seconds_twice is not None:
+    if piece.seconds_twice is None:
+        twice = (kind == f.CLIENT_4) & (rows[:, f.FRACTION] == ms // 1000 % 60)
+    else:
         twice = (kind == f.CLIENT_4) & piece.seconds_twice
     # The fraction of these is no time: 10:22:31,031 is some moment in second 31.
     ms[twice] -= np.maximum(rows[twice, f.FRACTION], 0)
     kind[twice] = _CLIENT_4_3
 
-    def column(begin: int) -> pa.Array:
-        starts, ends = rows[:, begin], rows[:, begin + 1]
+    def texts(starts: np.ndarray, ends: np.ndarray) -> pa.Array:
         return ln.strings(*ln.gather(buf, starts, ends), piece.encoding, starts < 0)
 
+    begins, ends = (np.ascontiguousarray(rows[:, [b + end for b in _NAMES]]) for end in (0, 1))
+    sizes = np.where(begins < 0, -1, np.maximum(ends - begins, 0))
+    spots = np.stack([begins, sizes], axis=-1).reshape(n, -1)
+    names = [
+        values.array(texts(begins[values.firsts, i], ends[values.firsts, i]))
+        for i, values in enumerate(number(buf, np.zeros(n, np.int64), spots))
+    ]
+    same = np.zeros(n, np.int32)
     columns: list[pa.Array] = [
-        pa.repeat(pa.scalar(piece.file), n),
+        coded(same, pa.array([piece.file], pa.string()), absent=False),
         pa.array(line, pa.int32()),
         pa.array(count, pa.int32()),
         _times(
@@ -109,14 +121,12 @@ def table(
             piece,
             options,
         ),
-        column(f.TS0),
-        column(f.LEVEL0),
-        column(f.THREAD0),
-        column(f.LOGGER0),
-        pa.repeat(pa.scalar(piece.source), n),
+        texts(rows[:, f.TS0], rows[:, f.TS1]),
+        *names,
+        coded(same, pa.array([piece.source], pa.string()), absent=False),
         ln.strings(*message, piece.encoding),
         ln.strings(*trace, piece.encoding, np.diff(trace[0]) == 0),
-        _SLUGS.take(pa.array(kind)),
+        coded(kind.astype(np.int32), _SLUGS, absent=False),
     ]
     if options.events:
         entry, event = found if found is not None else (np.empty(0, np.int64), np.empty(0, np.int32))
@@ -124,7 +134,7 @@ def table(
         np.cumsum(np.bincount(entry, minlength=n), out=offsets[1:])
         columns.append(pa.ListArray.from_arrays(pa.array(offsets), catalogue.slugs().take(pa.array(event))))
         columns.append(pa.array(offset, pa.int64()))
-    return pa.RecordBatch.from_arrays(columns, schema=options.schema)
+    return pa.RecordBatch.from_arrays(columns, names=options.schema.names)
 
 
 def _times(

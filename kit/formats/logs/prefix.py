@@ -18,6 +18,7 @@ from kit.formats.logs.fields import (
     CLIENT,
     CLIENT_4,
     CLIENT_5,
+    FIELDS,
     FRACTION,
     HEAD,
     KIND,
@@ -43,10 +44,10 @@ from kit.formats.logs.fields import (
     WATERMARK,
     ZONE,
 )
-from kit.formats.logs.words import clients_logger, dotted, in_trace, level, number
+from kit.formats.logs.words import KERNEL, clients_logger, dotted, in_trace, level, number
 
 
-@njit("int64(uint8[::1],int64,int64,int64,int64[::1])", cache=True, nogil=True)
+@njit("int64(uint8[::1],int64,int64,int64,int64[::1])", **KERNEL)
 def _broker(buf, p, e, mode, row):  # type: ignore[no-untyped-def]
     """Fill `row` for the broker's three layouts, `p` on the blank behind a time without fraction; 0 where none fits."""
     if p + 2 >= e or buf[p] != 32:
@@ -86,7 +87,7 @@ def _broker(buf, p, e, mode, row):  # type: ignore[no-untyped-def]
     return 0
 
 
-@njit("int64(uint8[::1],int64,int64,int64,int64[::1])", cache=True, nogil=True)
+@njit("int64(uint8[::1],int64,int64,int64,int64[::1])", **KERNEL)
 def _general(buf, p, e, mode, row):  # type: ignore[no-untyped-def]
     """Fill `row` from the tokens behind the time: level, [brackets], pid, logger, up to ` - ` or ` : `."""
     start = p
@@ -205,7 +206,7 @@ def _general(buf, p, e, mode, row):  # type: ignore[no-untyped-def]
     return LEVEL_ONLY if row[LEVEL0] >= 0 else TIME_ONLY
 
 
-@njit("int64(uint8[::1],int64,int64,boolean)", cache=True, nogil=True)
+@njit("int64(uint8[::1],int64,int64,boolean)", **KERNEL)
 def _rare(buf, p, e, indented):  # type: ignore[no-untyped-def]
     """Return `RARE` where the line has a time of day near its start or is a JSON object, else `NONE`."""
     if p >= e or in_trace(buf, p, e):
@@ -220,7 +221,7 @@ def _rare(buf, p, e, indented):  # type: ignore[no-untyped-def]
     return NONE
 
 
-@njit("int64(uint8[::1],int64,int64,int64,int64[::1])", cache=True, nogil=True)
+@njit("int64(uint8[::1],int64,int64,int64,int64[::1])", **KERNEL)
 def prefix(buf, s, e, mode, row):  # type: ignore[no-untyped-def]
     """Fill `row` with the fields of the line s..e and return its kind, `NONE` where it starts no entry, `RARE` where others should look."""
     row[:] = -1
@@ -298,7 +299,16 @@ def prefix(buf, s, e, mode, row):  # type: ignore[no-untyped-def]
 
 
 @njit("void(uint8[::1],int64[::1],int64[::1],int64,int64[:,::1])", cache=True, nogil=True)
-def classify(buf, starts, ends, mode, rows):  # type: ignore[no-untyped-def]
-    """Fill one row of fields for each line."""
+def _classify(buf, starts, ends, mode, columns):  # type: ignore[no-untyped-def]
+    row = np.empty(FIELDS, np.int64)
     for i in range(starts.size):
-        prefix(buf, starts[i], ends[i], mode, rows[i])
+        prefix(buf, starts[i], ends[i], mode, row)
+        for field in range(FIELDS):
+            columns[field, i] = row[field]
+
+
+def classify(buf: np.ndarray, starts: np.ndarray, ends: np.ndarray, mode: int) -> np.ndarray:
+    """Return a row of fields for each line. They lie column by column: what follows asks for one field of all lines."""
+    columns = np.empty((FIELDS, starts.size), np.int64)
+    _classify(buf, starts, ends, mode, columns)
+    return columns.T

@@ -3,11 +3,16 @@
 # mypy: disable-error-code="assignment"
 from __future__ import annotations
 
+from typing import Any, Final
+
 import numpy as np
 from numba import njit
 
+KERNEL: Final[dict[str, Any]] = {"cache": True, "nogil": True, "_nrt": False}
+"""Options of a kernel that makes no array: those it hands on to others are not counted, which took most of its time."""
 
-@njit("int64(uint8[::1],int64,int64)", cache=True, nogil=True)
+
+@njit("int64(uint8[::1],int64,int64)", **KERNEL)
 def number(buf, p, n):  # type: ignore[no-untyped-def]
     """Return the number of `n` digits at `p`, -1 where one is not a digit."""
     value = 0
@@ -19,13 +24,13 @@ def number(buf, p, n):  # type: ignore[no-untyped-def]
     return value
 
 
-@njit("boolean(uint8)", cache=True, nogil=True)
+@njit("boolean(uint8)", **KERNEL)
 def word(c):  # type: ignore[no-untyped-def]
-    """Tell whether `c` can be in a word (ASCII letter, digit or `_`)."""
+    """Return whether `c` can be in a word (ASCII letter, digit or `_`)."""
     return (48 <= c <= 57) or (65 <= c <= 90) or (97 <= c <= 122) or c == 95
 
 
-@njit("int64(uint8[::1],int64,int64)", cache=True, nogil=True)
+@njit("int64(uint8[::1],int64,int64)", **KERNEL)
 def level(buf, p, e):  # type: ignore[no-untyped-def]
     """Return the length of the level that is at `p` in any case, 0 for none."""
     # A word as a number of base 32: TRACE DEBUG INFO WARN ERROR FATAL WARNING SEVERE NOTICE.
@@ -44,9 +49,9 @@ def level(buf, p, e):  # type: ignore[no-untyped-def]
     return 0
 
 
-@njit("int64(uint8[::1],int64,int64)", cache=True, nogil=True)
+@njit("int64(uint8[::1],int64,int64)", **KERNEL)
 def dotted(buf, s, e):  # type: ignore[no-untyped-def]
-    """Tell (1 or 0) whether s..e looks like a Java class name with its package."""
+    """Return (1 or 0) whether s..e looks like a Java class name with its package."""
     if e <= s or buf[s] < 97 or buf[s] > 122:
         return 0
     dots = 0
@@ -61,9 +66,9 @@ def dotted(buf, s, e):  # type: ignore[no-untyped-def]
     return 1 if dots else 0
 
 
-@njit("boolean(uint8[::1],int64,int64)", cache=True, nogil=True)
+@njit("boolean(uint8[::1],int64,int64)", **KERNEL)
 def clients_logger(buf, s, e):  # type: ignore[no-untyped-def]
-    """Tell whether the logger s..e is one of the client's own: Rocketmq…, RocketMQ…, io.netty…"""
+    """Return whether the logger s..e is one of the client's own: Rocketmq…, RocketMQ…, io.netty…"""
     if e - s < 8:
         return False
     if (
@@ -85,9 +90,9 @@ def clients_logger(buf, s, e):  # type: ignore[no-untyped-def]
     )
 
 
-@njit("boolean(uint8[::1],int64,int64)", cache=True, nogil=True)
+@njit("boolean(uint8[::1],int64,int64)", **KERNEL)
 def in_trace(buf, p, e):  # type: ignore[no-untyped-def]
-    """Tell whether p..e is a line of a Java stack trace: `at …`, `... 12 more`, `Caused by: …`."""
+    """Return whether p..e is a line of a Java stack trace: `at …`, `... 12 more`, `Caused by: …`."""
     while p < e and (buf[p] == 32 or buf[p] == 9):
         p += 1
     if e - p < 4:

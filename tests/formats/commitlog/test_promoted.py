@@ -20,7 +20,7 @@ SAME = ("keys", "tags", "uniq_key", "problem")
 
 
 def stored(made: Any) -> list[dict[str, Any]]:
-    """Decode bytes into the columns of the workspace."""
+    """Decode bytes into the columns of the workspace; rows in order of place."""
     buf = np.frombuffer(made.data, np.uint8)
     starts, sizes, marks = np.empty(256, np.int64), np.empty(256, np.int64), np.empty(256, np.int32)
     gaps = np.empty((4, 3), np.int64)
@@ -28,7 +28,7 @@ def stored(made: Any) -> list[dict[str, Any]]:
     rows = batches.Rows(buf, starts[:found], sizes[:found], marks[:found], 0)
     (batch,) = batches.batch(rows, WANTED, "f")
     batch.validate(full=True)
-    return batch.to_pylist()
+    return sorted(batch.to_pylist(), key=lambda row: row["physical_offset"])
 
 
 def check(raws: list[bytes]) -> None:
