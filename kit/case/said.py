@@ -51,7 +51,7 @@ def rows(
 
 
 def contains(whole: pa.Array, words: Sequence[str]) -> np.ndarray:
-    """Tell for each text whether one of these words is in it."""
+    """Return for each text whether one of these words is in it."""
     found: np.ndarray = pc.match_substring_regex(whole, "|".join(map(re.escape, words))).to_numpy(zero_copy_only=False)
     return found
 
