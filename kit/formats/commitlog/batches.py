@@ -106,7 +106,7 @@ class Rows:
         """Reorder the rows; `_find` must have run."""
         for name in ("sizes", "marks", "physical", "longs", "ints", "where"):
             setattr(self, name, np.take(getattr(self, name), order, axis=-1))
-        self.spots, self.untidy = self.spots[order], self.untidy[order]
+        self.spots, self.untidy = np.take(self.spots, order, axis=0), self.untidy[order]
         self._numbers = dict(zip(self._numbers, coding.ordered([*self._numbers.values()], order), strict=True))
         self._values = coding.ordered(self._values, order)
 
@@ -120,7 +120,8 @@ class Rows:
             self._find()
             made = self._lineage()
             if len(made[0].dictionary) > 1:
-                order = np.argsort(made[0].indices.to_numpy(), kind="stable")
+                # Small numbers are sorted by counting them.
+                order = np.argsort(made[0].indices.to_numpy().astype(np.int8), kind="stable")
                 self._order(order)
                 made = [each.take(pa.array(order)) for each in made]
             out |= zip(LINEAGE, made, strict=True)
@@ -223,12 +224,9 @@ class Rows:
     def stored_bodies(self, topics: frozenset[str]) -> pa.Array:
         """Build the stored bodies of the records in these topics; all other records get null."""
         mask = self.in_topics(topics)
-        where = self.where
-        if not mask.all():
-            where = where.copy()
-            where[c.BODY_LEN, ~mask] = 0
-        offsets, data = space(len(self) + 1, np.int32), space(int(where[c.BODY_LEN].sum()) + c.SLACK, np.uint8)
-        c.gather(self.buf, where, c.BODY, offsets, data)
+        sizes = np.where(mask, self.where[c.BODY_LEN], 0)
+        offsets, data = space(len(self) + 1, np.int32), space(int(sizes.sum()) + c.SLACK, np.uint8)
+        c.gather(self.buf, np.stack([self.where[c.BODY], sizes]), 0, offsets, data)
         validity = pa.py_buffer(np.packbits(mask, bitorder="little"))
         return pa.Array.from_buffers(pa.binary(), len(self), [validity, pa.py_buffer(offsets), pa.py_buffer(data)])
 
@@ -239,8 +237,8 @@ class Rows:
     def _numbered(self, column: int) -> coding.Coded:
         """Return one of the strings in `where` as numbers of its distinct values."""
         if column not in self._numbers:
-            at, sizes = (np.ascontiguousarray(self.where[column + n]).reshape(-1, 1) for n in (0, 1))
-            self._numbers[column] = coding.number(self.buf, np.zeros(len(self), np.int64), at, sizes)[0]
+            spots = np.ascontiguousarray(self.where[column : column + 2].T)
+            self._numbers[column] = coding.number(self.buf, np.zeros(len(self), np.int64), spots)[0]
         return self._numbers[column]
 
     def _hosts(self, column: int) -> pa.Array:
@@ -268,8 +266,7 @@ class Rows:
         table = (_NAMES.data, _NAMES.ends, _NAMES.slots)
         own, like = 2 * len(_OWN), space(len(self), np.int32)
         promoted.find(self.buf, self.where, self.marks, c.BAD_PROPERTIES, *table, own, self.spots, self.untidy, like)
-        at, sizes = self.spots[:, own::2], self.spots[:, own + 1 :: 2]
-        self._values = coding.number(self.buf, self.where[c.PROPS], at, sizes, like)
+        self._values = coding.number(self.buf, self.where[c.PROPS], self.spots[:, own:], like)
         for n, column in enumerate(_OWN.values()):
             self.where[column] = self.where[c.PROPS] + self.spots[:, 2 * n]
             self.where[column + 1] = self.spots[:, 2 * n + 1]

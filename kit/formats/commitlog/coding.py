@@ -57,32 +57,36 @@ def _hash(buf: Bytes, at: Any, size: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _number(buf: Bytes, base: Any, at: Any, sizes: Any, tables: Any, codes: Any, firsts: Any, counts: Any) -> None:
-    rows, columns = sizes.shape
+def _number(buf: Bytes, base: Any, spots: Any, tables: Any, codes: Any, firsts: Any, counts: Any) -> None:
+    rows, columns = len(spots), spots.shape[1] // 2
     mask = tables.shape[1] - 1
     before = np.empty((columns, 2), np.int64)
     counts[:] = 0
     for row in range(rows):
         if row + AHEAD < rows:
-            fetch(buf, base[row + AHEAD] + at[row + AHEAD, 0])
+            fetch(buf, base[row + AHEAD] + spots[row + AHEAD, 0])
         for column in range(columns):
-            size = np.int64(sizes[row, column])
+            size = np.int64(spots[row, 2 * column + 1])
             if size < 0:
                 codes[column, row] = -1
                 continue
-            here = base[row] + at[row, column]
+            here = base[row] + spots[row, 2 * column]
             if counts[column] == 0:
                 tables[column] = 0
             else:
                 # Usually it is the value of the record before.
                 last = before[column, 0]
-                if sizes[last, column] == size and _alike(buf, here, base[last] + at[last, column], size):
+                if spots[last, 2 * column + 1] == size and _alike(
+                    buf, here, base[last] + spots[last, 2 * column], size
+                ):
                     codes[column, row] = before[column, 1]
                     continue
             slot = _hash(buf, here, size) & mask
             while tables[column, slot]:
                 other = firsts[column, tables[column, slot] - 1]
-                if sizes[other, column] == size and _alike(buf, here, base[other] + at[other, column], size):
+                if spots[other, 2 * column + 1] == size and _alike(
+                    buf, here, base[other] + spots[other, 2 * column], size
+                ):
                     break
                 slot = (slot + 1) & mask
             if not tables[column, slot]:
@@ -152,20 +156,19 @@ def coded(codes: np.ndarray, values: pa.Array, *, absent: bool) -> pa.Dictionary
     return pa.DictionaryArray.from_arrays(numbers, values, safe=False)
 
 
-def number(
-    buf: Bytes, base: np.ndarray, at: np.ndarray, sizes: np.ndarray, like: np.ndarray | None = None
-) -> list[Coded]:
-    """Number the distinct values of columns: `at` and `sizes` (-1: none) have a line for each record, positions count
-    from the record's `base`; `like`: an earlier record that has the same values, -1 where none is known.
+def number(buf: Bytes, base: np.ndarray, spots: np.ndarray, like: np.ndarray | None = None) -> list[Coded]:
+    """Number the distinct values of columns. `spots` has a row for each record: position and length (-1: none) of each
+    value in turn, counted from the record's `base`. `like`: an earlier record that has the same values, -1 where none is
+    known.
     """
     which, kinds = None, None
     if like is not None:
         which, kinds = space(len(like), np.int32), space(len(like), np.int64)
         kinds = kinds[: _kinds(like, which, kinds)]
-        base, at, sizes = base[kinds], at[kinds], sizes[kinds]
-    rows, columns = sizes.shape
+        base, spots = base[kinds], np.take(spots, kinds, axis=0)
+    rows, columns = len(spots), spots.shape[1] // 2
     codes, firsts = space((columns, rows), np.int32), space((columns, rows), np.int32)
     counts, tables = np.empty(columns, np.int64), space((columns, 1 << (2 * rows).bit_length()), np.int32)
-    _number(buf, base, at, sizes, tables, codes, firsts, counts)
+    _number(buf, base, spots, tables, codes, firsts, counts)
     first = [firsts[n, :different].astype(np.int64) for n, different in enumerate(counts.tolist())]
     return [Coded(codes[n], each if kinds is None else kinds[each], which) for n, each in enumerate(first)]
