@@ -240,6 +240,14 @@ def said_in(listed: pa.Array, text: pa.Array, slugs: Sequence[str], taken: Seque
     }
 
 
+def firsts(events: pa.Array, slugs: Sequence[str]) -> np.ndarray:
+    """Return the place in `slugs` of the first of them that each entry holds, their number for none."""
+    place = pc.index_in(pc.list_flatten(events), value_set=pa.array(slugs, pa.string())).fill_null(len(slugs))
+    found = np.full(len(events), len(slugs))
+    np.minimum.at(found, pc.list_parent_indices(events), place)
+    return found
+
+
 def texts(found: pa.Table | pa.RecordBatch) -> pa.Array:
     """Return what log entries say: their message and the trace folded into them."""
     return _whole(
