@@ -54,14 +54,18 @@ def rows(
 
 def contains(whole: pa.Array, words: Sequence[str]) -> np.ndarray:
     """Tell for each text whether one of these words is in it."""
-    found: np.ndarray = pc.match_substring_regex(whole, "|".join(map(re.escape, words))).to_numpy(zero_copy_only=False)
-    return found
+    coded = whole.dictionary_encode()
+    found = pc.match_substring_regex(coded.dictionary, "|".join(map(re.escape, words))).take(coded.indices)
+    held: np.ndarray = found.to_numpy(zero_copy_only=False)
+    return held
 
 
 def matched(texts: pa.Array, pattern: str) -> np.ndarray:
     """Return the group `it` of a pattern in each text, None where it is not found."""
     nothing: Any = None
-    found: np.ndarray = pc.extract_regex(texts, pattern).field("it").to_numpy(zero_copy_only=False)  # fmt: skip
+    coded = texts.dictionary_encode()
+    each = pc.struct_field(pc.extract_regex(coded.dictionary, pattern), "it")
+    found: np.ndarray = each.take(coded.indices).to_numpy(zero_copy_only=False)
     return np.where(found == "", nothing, found)
 
 
