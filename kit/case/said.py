@@ -186,15 +186,16 @@ def _valued(
     whole = pa.concat_arrays(texts).dictionary_encode()
     _, place = np.unique(whole.indices, return_index=True)
     said_in = scan.said_in(pa.concat_arrays(events).take(pa.array(place)), whole.dictionary, slugs, [*PLACE, "event"])
-    values = {name: pa.array(contains(whole.dictionary, words)) for name, words in (marks or {}).items()} | said_in
-    kept = _same([*PLACE, *values], by, ranges, marks)
-    shown = {name: column.dictionary_encode() for name, column in values.items() if name in kept}
-    shown |= {f"{end}_{name}": _number(values[name]) for name in ranges if name in values for end in ("low", "high")}
+    marked = {name: pa.array(contains(whole.dictionary, words)) for name, words in (marks or {}).items()}
+    kept = _same([*PLACE, *marked, *said_in], by, ranges, marks)
+    shown = marked | {name: column.dictionary_encode() for name, column in said_in.items() if name in kept}
+    shown |= {f"{end}_{name}": _number(said_in[name]) for name in ranges if name in said_in for end in ("low", "high")}
     before = np.cumsum([0, *map(len, texts[:-1])])
-    at = whole.indices.take(pa.array(np.concatenate([t["text"].to_numpy() + n for t, n in zip(tables, before)])))
+    at = np.concatenate([found["text"].to_numpy() + n for found, n in zip(tables, before, strict=True)])
+    text = whole.indices.take(pa.array(at))
     rows = pa.concat_tables(tables)
     alike = [name for name in (*kept, "own", *dict(_SUMS)) if name in rows.schema.names]
-    return pa.table({name: rows[name] for name in alike} | {name: column.take(at) for name, column in shown.items()})
+    return pa.table({name: rows[name] for name in alike} | {name: column.take(text) for name, column in shown.items()})
 
 
 def _same(names: Sequence[str], by: Sequence[str] | None, ranges: Sequence[str], marks: Marks | None) -> list[str]:
