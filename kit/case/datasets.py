@@ -46,22 +46,30 @@ def rows(
     return (found.sort_by(order) if len(order) == 2 else found).to_pylist()
 
 
-def pruned(case: Case, name: str, where: pc.Expression | None) -> ds.Dataset:
-    """Return the row groups of a table that, by their statistics, may have rows that `where` keeps."""
+def pruned(case: Case, name: str, where: pc.Expression | None) -> list[tuple[ds.Dataset, pc.Expression | None]]:
+    """Return the row groups of a table that, by their statistics, may have rows that `where` keeps, each part with what
+    is left to ask of its rows: nothing of row groups that have no other rows.
+    """
     whole = dataset(case, name)
     if where is None:
-        return whole
+        return [(whole, None)]
     # Arrow ignores the statistics of dictionary-encoded columns.
     plain = once(case, f"parts of {name}", lambda: _plain(case.folder(name)))
-    kept = [(part, part.subset(filter=where).row_groups) for part in plain]
-    if sum(len(groups) for _, groups in kept) == sum(part.num_row_groups for part in plain):
-        return whole
-    coded = [
-        whole.format.make_fragment(part.path, whole.filesystem, row_groups=[group.id for group in groups])
-        for part, groups in kept
-        if groups
-    ]
-    return ds.FileSystemDataset(coded, whole.schema, whole.format, whole.filesystem)
+    kept = [part.subset(filter=where) for part in plain]
+    other = ~pc.coalesce(where, pc.scalar(False))  # a condition that is null keeps nothing
+    mixed = [{group.id for group in part.subset(filter=other).row_groups} for part in kept]
+    if sum(map(len, mixed)) == sum(part.num_row_groups for part in plain):
+        return [(whole, where)]
+    parts = []
+    for asked, left in ((True, where), (False, None)):
+        fragments = [
+            whole.format.make_fragment(part.path, whole.filesystem, row_groups=groups)
+            for part, its in zip(kept, mixed, strict=True)
+            if (groups := [group.id for group in part.row_groups if (group.id in its) == asked])
+        ]
+        if fragments or asked:  # a part without row groups still has the columns
+            parts.append((ds.FileSystemDataset(fragments, whole.schema, whole.format, whole.filesystem), left))
+    return parts
 
 
 def _plain(folder: Path) -> list[ds.ParquetFileFragment]:

@@ -53,7 +53,7 @@ def rows(
 
 
 def contains(whole: pa.Array, words: Sequence[str]) -> np.ndarray:
-    """Tell for each text whether one of these words is in it."""
+    """Return for each text whether one of these words is in it."""
     coded = whole.dictionary_encode()
     found = pc.match_substring_regex(coded.dictionary, "|".join(map(re.escape, words))).take(coded.indices)
     held: np.ndarray = found.to_numpy(zero_copy_only=False)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kit.rocketmq.log_events.event import Event
 
 AT_ONCE: Final = 50_000_000  # values of records that are looked at together
+_TOGETHER: Final = 1_000_000  # records whose extremes are looked for together
 _MICROS: Final = pa.timestamp("us", "UTC")
 FIRST_COUNTED: Final = NANO_FIRST_MS * 1000
 LAST_COUNTED: Final = NANO_LAST_MS * 1000
@@ -39,11 +40,9 @@ def table(
     case: Case, name: str, columns: Sequence[str] | dict[str, pc.Expression], where: pc.Expression | None = None
 ) -> pa.Table:
     """Return columns of the rows that `where` keeps, within the times of the case, `countable`. Rows are in no order that may be relied on."""
-    return countable(
-        pruned(case, name, kept := both(times(case, name), where)).to_table(
-            columns if isinstance(columns, dict) else list(columns), filter=kept
-        )
-    )
+    wanted = columns if isinstance(columns, dict) else list(columns)
+    parts = pruned(case, name, both(times(case, name), where))
+    return countable(pa.concat_tables([part.to_table(wanted, filter=left) for part, left in parts]))
 
 
 def text(column: str) -> pc.Expression:
@@ -56,10 +55,10 @@ def batches_of(
 ) -> Iterator[pa.RecordBatch]:
     """Yield columns of a table batch by batch, within the times of the case, `countable`."""
     wanted = columns if isinstance(columns, dict) else list(columns)
-    kept = both(times(case, name), where)
-    for batch in pruned(case, name, kept).to_batches(wanted, filter=kept):
-        case.go_on()
-        yield countable(batch)
+    for part, left in pruned(case, name, both(times(case, name), where)):
+        for batch in part.to_batches(wanted, filter=left):
+            case.go_on()
+            yield countable(batch)
 
 
 def records(
@@ -130,8 +129,9 @@ def extremes(
     read = (
         batches(case, columns, where, repeated=True) if name == "messages" else batches_of(case, name, columns, where)
     )
-    for batch in read:
-        found = pa.table(batch).group_by(list(keys)).aggregate(list(sums)).select(schema.names)
+    for rows in together(read, _TOGETHER):
+        grouped = rows.unify_dictionaries().group_by(list(keys), use_threads=False)
+        found = grouped.aggregate(list(sums)).select(schema.names)
         parts.append(found.cast(schema))
     whole = pa.concat_tables(parts).group_by(list(keys)).aggregate([(f"{column}_{how}", how) for column, how in sums])
     return whole.select([*keys, *(f"{column}_{how}_{how}" for column, how in sums)]).rename_columns(schema.names)
@@ -185,8 +185,8 @@ def by_message(case: Case, columns: Sequence[str], where: pc.Expression | None =
     """
     from kit.formats.commitlog.strings import hashed  # compiled code, which configuration alone does without
 
-    kept = both(times(case, "messages"), where)
-    parts = 1 + pruned(case, "messages", kept).count_rows(filter=kept) * len(columns) // AT_ONCE
+    values = sum(batch.num_rows for batch in batches_of(case, "messages", (), where)) * len(columns)
+    parts = 1 + values // AT_ONCE
     schema = dataset(case, "messages").schema.empty_table().select(list(columns)).schema
     for part in range(parts):
         every = batches(case, columns, where)
@@ -290,7 +290,7 @@ def _printed(known: Event, texts: pa.Array) -> Iterator[tuple[str, pa.Array]]:
 
 
 def holds(events: pa.Array | pa.ChunkedArray, slugs: Sequence[str]) -> np.ndarray:
-    """Tell of each entry whether it holds one of these known texts."""
+    """Return for each entry whether it holds one of these known texts."""
     listed = _whole(events)
     held = np.zeros(len(listed), bool)
     one = pc.is_in(pc.list_flatten(listed), value_set=pa.array(slugs))
@@ -328,7 +328,10 @@ def frame(table: pa.Table) -> pd.DataFrame:
             table = table.set_column(n, field.name, pa.nulls(len(table)))
         elif field.type == _MICROS:
             table = table.set_column(n, field.name, table[n].cast(pa.timestamp("ns", "UTC")).cast(pa.timestamp("ns")))
-    return table.to_pandas().assign(**texts)
+    found = table.to_pandas()
+    for name, values in texts.items():
+        found[name] = values
+    return found
 
 
 def choose(when: Sequence[Any], then: Sequence[Any], otherwise: Any = None) -> Any:
@@ -343,7 +346,7 @@ def none(values: Any) -> Any:
 
 
 def is_(column: pa.ChunkedArray, test: Callable[[str], bool]) -> np.ndarray:
-    """Tell of each row whether its value passes, False for null: the test is made once for each value of the column."""
+    """Return for each row whether its value passes, False for null: the test is made once for each value of the column."""
     return mapped(column, test, default=False)
 
 

@@ -125,6 +125,10 @@ thread_dumps = _Artefact(
     "jstack -l PID > jstack-1.txt; sleep 30; jstack -l PID > jstack-2.txt",
     "client",
 )
+whole_logs = _Artefact(
+    T("the whole log that the lines were copied from, and the others of that host"),
+    f"tar -czf rocketmqlogs.tar.gz -C {BROKER_LOGS} .",
+)
 
 
 def broker_log(name: str, why: Sentence) -> Missing:

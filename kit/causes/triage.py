@@ -13,7 +13,7 @@ import kit
 from kit import causes
 from kit.case import bug_report
 from kit.case.failure import Failure
-from kit.causes import collect_next, consequences, known_problems, results, timeline
+from kit.causes import collect_next, consequences, excerpts, known_problems, results, timeline
 from kit.causes.findings import Finding
 from kit.evidence import disk
 from kit.formats.printed_times import shown
@@ -28,6 +28,15 @@ if TYPE_CHECKING:
 SCHEMA: Final = 1
 WORKERS: Final = 3
 """Causes examined at once: they mostly wait for Spark."""
+LONGEST: Final = (
+    "transaction-consistency",
+    "broker-busy",
+    "producer-retry-duplicate",
+    "message-identity",
+    "message-size-mismatch",
+    "replica-loss",
+)
+"""Causes that read most of a large store, the longest first: they begin before those that wait for what these read."""
 
 
 FAILED = T("This cause could not be examined: {type} in {where}. The other causes do not depend on it.")
@@ -77,7 +86,7 @@ def _ask(case: Case) -> list[Finding]:
     def ask(cause: Cause) -> Finding:
         case.go_on()
         try:
-            return _sayable(cause.examine(case))
+            return _sayable(excerpts.weighed(case, cause.examine(case)))
         except Exception as error:
             case.go_on()  # a cancelled cause did not fail
             failure = _failure(cause.SLUG, error)
@@ -90,8 +99,10 @@ def _ask(case: Case) -> list[Finding]:
 
     every = causes.discover()
     case.progress.begin("asking", len(every))
+    turns = sorted(every, key=lambda cause: LONGEST.index(cause.SLUG) if cause.SLUG in LONGEST else len(LONGEST))
     with ThreadPoolExecutor(WORKERS) as pool:
-        answers = list(pool.map(ask, every))
+        found = {finding.cause: finding for finding in pool.map(ask, turns)}
+    answers = [found[cause.SLUG] for cause in every]
     try:
         answers += [_sayable(finding) for finding in known_problems.examine(case)]
     except Exception as error:

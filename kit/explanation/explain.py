@@ -55,7 +55,11 @@ ALIAS = T("Older name of {name}; newer releases ignore it.")
 NOTHING = T("Nothing.")
 LOOK = T("Read the lines around it and the stack trace below.")
 
+_CARRIERS: Final = frozenset({"broker-exception", "client-exception", "send-result", "spring-send-failed", "dashboard"})
+"""Known texts and problems that say less than what they carry: a code, a status, another problem's text."""
 _CODE: Final = re.compile(r"\bCODE: ?(\d{1,4})\b|\bresponse code[=: ]+(\d{1,4})\b", re.IGNORECASE)
+_PRINTED: Final = re.compile(r"^\S{0,3}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d+)? INFO main - ")
+"""A broker or name server prints every setting at its start (common/MixAll.printObjectProperties)."""
 _SETTING: Final = re.compile(r"^[\s\"'-]*([a-z]\w{3,50})[\"']?\s*[=:]\s*[\"']?([^\"'\n]{0,200}?)[\"',;]?\s*$")
 
 
@@ -73,6 +77,9 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
     for line in pasted:
         own = [row for row in ids if row.line == line.number and row.text == line.text]
         if line.frame and not own:
+            rows += [
+                _problem(line, each, lang) for each in matching.named(line.text + "\n") if each.in_frame(line.text)
+            ]
             continue
         if line.number in overtaken:
             rows.append(_problem(line, BY_SLUG[OVERTAKEN], lang))
@@ -84,10 +91,11 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
 
 def _of_line(line: Line, lang: Lang, *, known: bool) -> list[dict[str, Any]]:
     """Return the row for a line; none if only its ids are known."""
-    problems = matching.named(line.text + "\n")
-    if problems:
-        return [_problem(line, problems[0], lang)]
-    row = _event(line, lang) or _upstream(line, lang) or _answer(line, lang) or _setting(line, lang)
+    problems = sorted(matching.named(line.text + "\n"), key=lambda each: each.slug in _CARRIERS)
+    row = _problem(line, problems[0], lang) if problems else _event(line, lang)
+    if row is None or row["slug"] in _CARRIERS:
+        row = _answer(line, lang) or row
+    row = row or _upstream(line, lang) or _setting(line, lang)
     if row:
         return [row]
     return [] if known else [_row(line, "log", None, UNKNOWN.in_(lang), NOT_KNOWN.in_(lang), "", "")]
@@ -219,7 +227,7 @@ def _answer(line: Line, lang: Lang) -> dict[str, Any] | None:
 
 def _setting(line: Line, lang: Lang) -> dict[str, Any] | None:
     """Return the row of a line of broker.conf, of a properties file or of getBrokerConfig."""
-    said = _SETTING.match(line.text)
+    said = _SETTING.match(_PRINTED.sub("", line.text))
     if not said:
         return None
     name = said[1]

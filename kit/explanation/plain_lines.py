@@ -9,6 +9,8 @@ from typing import Final
 
 import attrs
 
+from kit.explanation import wrapped
+
 LONGEST: Final = 20_000
 """Most characters of a line that are examined."""
 
@@ -16,6 +18,10 @@ _COLOUR: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
 _TAGS: Final = "p|br|div|span|code|pre|a|b|i|em|strong|ul|ol|li|td|th|tr|table|tbody|thead|blockquote|font|img|hr|h[1-6]|details|summary|kbd|u|s"
 _TAG: Final = re.compile(rf"</?(?:{_TAGS})(?:\s[^<>]{{0,300}})?/?>", re.IGNORECASE)
 _NEW_LINE: Final = re.compile(r"<(?:br|/p|/div|/li|/tr)(?:\s[^<>]{0,300})?/?>", re.IGNORECASE)
+_ESCAPED: Final = re.compile(
+    r"(?:\\r)?\\n(?:\\t)?(?=[\t ]*(?:at |Caused by|\.\.\. \d|See http|For more |(?:[a-z]\w*\.){2}|\d{4}-\d\d-\d\d|[\"'}]|$))"
+)
+"""A line end inside a JSON or Java string, in front of what begins a line: a Windows path may hold the same characters."""
 _QUOTING: Final = re.compile(r"^(?:\s{0,3}(?:[>|│┃＞]|&gt;)\s?)+")
 _FENCE: Final = re.compile(r"^\s*(?:```|~~~)\w*\s*$")
 _CONTAINER: Final = re.compile(
@@ -46,19 +52,25 @@ class Line:
 
 def lines(paste: str) -> Iterator[Line]:
     """Yield the lines that are not empty. A line ends at LF, or where HTML starts a new one."""
-    for number, raw in enumerate(paste.split("\n"), 1):
-        for part in _NEW_LINE.sub("\n", raw[:LONGEST]).split("\n"):
+    raw = paste.split("\n")
+    for number, one in enumerate(_whole(raw) or raw, 1):
+        for part in _ESCAPED.sub("\n", _NEW_LINE.sub("\n", one[:LONGEST])).split("\n"):
             text = plain(part)
             if text and not _FENCE.match(text):
                 yield Line(number, text, bool(_FRAME.match(text) or _FAQ.match(text)))
 
 
+def _whole(raw: list[str]) -> list[str] | None:
+    """Return the lines with those put together that were broken, None if none was; a quotation is broken inside its marks."""
+    return wrapped.joined([_QUOTING.sub("", line.rstrip("\r")) for line in raw], mail=True)
+
+
 def plain(line: str) -> str:
     """Return a line without quoting, prompts or markup around it."""
-    text = _COLOUR.sub("", line).replace("\r", "").replace("\ufeff", "").replace("\u00a0", " ").replace("\u200b", "")
-    text = _TAG.sub("", text)
+    text = _TAG.sub("", _COLOUR.sub("", line))
     if "&" in text:
         text = html.unescape(text)
+    text = text.replace("\r", "").replace("\ufeff", "").replace("\u00a0", " ").replace("\u200b", "")
     text = _QUOTING.sub("", text)
     text = _CONTAINER.sub("", text)
     return _PROMPT.sub("", text).strip()

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from kit.formats.logs import fallback_layouts
+from kit.formats.logs import fallback_layouts, pasted
 from kit.formats.logs import fields as f
 from kit.formats.logs import lines as ln
 from kit.formats.logs import literal_matcher as nd
@@ -42,6 +42,8 @@ def sniff(head: bytes, name: str) -> dict[str, str | None] | None:
         return None
     if mqadmin.sniff(text):
         return {"source": "mqadmin", "layout": "mqadmin", "encoding": encoding}
+    if len(head) < SAMPLE:
+        text = pasted.tidied(text) or text
     raw = np.frombuffer(bytearray(text), np.uint8)
     starts, ends = ln.lines(raw)
     if starts.size > 1 and len(head) == SAMPLE:

@@ -173,7 +173,7 @@ class Addresses:
         return run[:at] + _cased(self.of(ip).packed.hex(), run) + run[at + width :]
 
     def begins(self, fragment: str) -> bool:
-        """Tell whether a known address in hex begins with this fragment of an id that was cut."""
+        """Return whether a known address in hex begins with this fragment of an id that was cut."""
         return any(each.startswith(fragment.upper()) for each in self._hex)
 
 

@@ -1,4 +1,4 @@
-"""How far Spark is: the jobs that were begun, the stages and tasks of those that run; and how they are stopped."""
+"""Spark's progress (jobs begun, stages and tasks of the running ones), and how to stop it."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
 
 PATIENCE: Final = 10.0
-"""Seconds Java is given to say that it has cancelled its jobs."""
+"""How many seconds Java has to confirm that it cancelled its jobs."""
 PREPARES: Final = 5.0
-"""Seconds Java is given to begin the job that was asked for."""
+"""How many seconds Java has to begin a job."""
 TRIES: Final = 10
-"""Times a connection to Java is opened."""
+"""How often a connection to Java is tried."""
 
 
 @attrs.frozen
 class Doing:
-    """Jobs done of those begun; stages and tasks done of those of the jobs that run."""
+    """Jobs done and begun; stages and tasks done, and all, of the running jobs."""
 
     jobs_done: int
     jobs: int
@@ -33,7 +33,7 @@ class Doing:
 
 
 def cancel(context: SparkContext) -> None:
-    """Cancel every job, from a signal handler as well. What the calling thread was waiting for is not waited for any more."""
+    """Cancel every job; a signal handler may call it. The calling thread no longer waits for its answer."""
     # The connection of this thread may be waiting for the answer of the very job: Java would not read the request from it
     # before the job is over, and the answer, when it comes, would be taken for that to the next question.
     waits = _waits_for_java()
@@ -54,7 +54,7 @@ def _cancel(context: SparkContext, *, begin: bool) -> None:
 
 
 def _waits_for_java() -> bool:
-    """Tell whether this thread was interrupted while it waited for an answer from Java."""
+    """Return whether this thread was interrupted while it waited for an answer from Java."""
     frame: Any = sys._getframe()
     while frame is not None and not frame.f_globals.get("__name__", "").startswith("py4j."):
         frame = frame.f_back
@@ -62,8 +62,8 @@ def _waits_for_java() -> bool:
 
 
 def _reconnect(client: Any) -> None:
-    """Give this thread a connection nobody waits at. With the old one open Py4J would meet the KeyboardInterrupt by
-    shutting down all idle connections, those of other threads too.
+    """Give this thread a new connection. With the old one open Py4J would meet the KeyboardInterrupt by shutting down
+    all idle connections, those of other threads too.
     """
     from py4j.protocol import Py4JError
 
@@ -74,18 +74,18 @@ def _reconnect(client: Any) -> None:
             client.deque.append(client._create_new_connection())
             return
         except (Py4JError, OSError):
-            # Java closes a connection that is opened while it ends another now and then.
+            # Java sometimes closes a connection that is opened while it ends another.
             client.thread_connection.connection = None
             time.sleep(0.1 if left else 0)
 
 
 def begun(context: SparkContext) -> int:
-    """Return how many jobs were begun so far: they are numbered from 0."""
+    """Return how many jobs have begun so far; they are numbered from 0."""
     return 1 + max(context.statusTracker().getJobIdsForGroup(), default=-1)
 
 
 def doing(context: SparkContext, since: int = 0) -> Doing | None:
-    """Return what runs now, jobs counted from number `since`; None where nothing runs."""
+    """Return what is running now, with jobs counted from number `since`; None if nothing is."""
     tracker = context.statusTracker()
     active = list(tracker.getActiveJobsIds())
     if not active:

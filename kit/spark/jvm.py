@@ -1,10 +1,11 @@
-"""The Java that runs Spark: where it is looked for, and a class archive that halves its start.
+"""Finds the Java that runs Spark, and keeps a class archive that halves its start-up time.
 
-Runs by itself too, with the standard library alone: `python kit/spark/jvm.py` says where a fitting Java is, or leaves with 1. `make env` asks it
-before anything is installed.
+Runs by itself too, with the standard library alone: `python kit/spark/jvm.py` says where a fitting Java is, or leaves
+with 1. `make env` asks it before anything is installed.
 
-Spark loads some 15,000 classes at every start, and most of that work can be kept: the archive is made once, by `make env`
-(`python -m kit.cli.warm`), with the JDK's own class-data sharing (JEP 350). A JVM that does not fit it, or finds it broken, starts without it.
+Spark loads some 15,000 classes at every start, and most of that work can be kept: the archive is made once, by `make
+env` (`python -m kit.cli.warm`), with the JDK's own class-data sharing (JEP 350). A JVM that does not fit it, or finds
+it broken, starts without it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ OWN: Final = "RMQ_KIT_JAVA"
 """Names a Java home or a `java` for the kit alone; where it is set, no other is tried."""
 
 QUIET: Final = "-Xlog:disable -Xlog:all=error:stderr"
-"""What the JVM says of classes that cannot be archived, some hundreds of lines."""
+"""What the JVM prints about classes that cannot be archived: hundreds of lines."""
 
 
 class Java(NamedTuple):
@@ -69,7 +70,7 @@ def _places(own: str, home: str, runtime: str, path: str) -> Iterator[tuple[str,
         yield OWN, named / "bin" / "java" if named.is_dir() else named
         return
     if home:
-        # A child of a process that chose a trimmed runtime chooses the same one.
+        # A child process chooses the same trimmed runtime as its parent.
         yield "JAVA_HOME", Path(runtime if Path(home) == LAUNCHER else home, "bin", "java")
     if on_path := shutil.which("java", path=path):
         yield "PATH", Path(on_path)
@@ -119,7 +120,7 @@ def version() -> str | None:
 
 
 def trimmed(java: Java) -> bool:
-    """Tell a runtime that says which modules it has, and lacks the one Spark adds."""
+    """Return whether a runtime lists its modules and lacks the one Spark adds."""
     modules = re.search(r'^MODULES="([^"]*)"', _about(java.executable), re.MULTILINE)
     return modules is not None and VECTOR not in modules.group(1).split()
 

@@ -1,4 +1,4 @@
-"""Compile every kernel once, so that no worker has to: `python -m kit.spark.kernels`."""
+"""Compiles every kernel once, so that no worker has to: `python -m kit.spark.kernels`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kit.rocketmq import binary_format as f
 
 
 def sample(physical_offset: int = 0) -> bytes:
-    """Return one v1 record with a property that is no UTF-8 and one that is there twice, so that every path is taken."""
+    """Return one v1 record with a property that is not UTF-8 and one that occurs twice, so that every path runs."""
     body, topic, properties = b"body", b"t", b"KEYS\x01\xff\x02UNIQ_KEY\x01k\x02DELAY\x011\x02DELAY\x012"
     host = bytes([127, 0, 0, 1]) + struct.pack(">i", 10911)
     size = f.MIN_RECORD + len(body) + len(topic) + len(properties)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kit.formats.logs.log_table import Options, Piece
 
 CHUNK: Final = 64 << 20
-"""Bytes of one partition of a big file; small files share partitions up to half of this."""
+"""How many bytes of a big file one partition reads; small files share partitions of up to half of this."""
 
 _COLUMNS: Final = (
     "file string, line int, lines int, ts timestamp, ts_text string, level string, thread string, logger string, source string, message string, "
@@ -98,7 +98,7 @@ class _Reader(DataSourceReader):
         return kept(folder, part_name(self.options, partition), rows) if folder else map(plain, rows)
 
     def rows(self, partition: _Partition) -> Iterator[pa.RecordBatch]:
-        """Yield what Spark is not handed like this: columns with few values dictionary-coded."""
+        """Yield the rows with columns of few values dictionary-coded, which Spark cannot take."""
         from kit.formats.logs.entries import Piece, batches
 
         options, unread = _options(self.options), Unread.of(self.options)
@@ -117,7 +117,7 @@ class _Reader(DataSourceReader):
 
 
 def plan(files: Iterable[LogFile], unread: Unread) -> list[list[dict[str, Any]]]:
-    """Return what each task reads; goes into option `pieces` where it is known before Spark asks."""
+    """Return what each task reads, for option `pieces` if it is known before Spark asks."""
     found = (piece for file in files for piece in unread.through(file.file, partial(pieces, file)))
     return [[attrs.asdict(piece) for piece in group] for group in grouped(found)]
 
@@ -166,7 +166,9 @@ def pieces(file: LogFile, chunk: int = CHUNK) -> Iterator[Piece]:
 
 
 def grouped(all_pieces: Iterator[Piece], limit: int | None = None) -> Iterator[tuple[Piece, ...]]:
-    """Yield groups of pieces of at most `limit` bytes (default: half of `CHUNK`); a bigger one stands alone."""
+    """Yield groups of pieces of at most `limit` bytes (default: half of `CHUNK`); a bigger piece is a group of its
+    own.
+    """
     limit = CHUNK // 2 if limit is None else limit
     group: list[Piece] = []
     size = 0

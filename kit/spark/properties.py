@@ -1,4 +1,4 @@
-"""Message properties in Spark: the columns of those that are asked for often, and all of them as a map."""
+"""Message properties in Spark: the well-known ones as columns, and all of them as a map."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kit.rocketmq import names
 
 
 def prop(name: str) -> Column:
-    """Return a property of a record of `case.records`, null when it has none of that name.
+    """Return a property of a record of `case.records`, null if the record does not have it.
 
     Raise `KeyError` for a property without a column: name it in `kit.formats.commitlog.schema.PROMOTED` first.
     """
@@ -18,6 +18,6 @@ def prop(name: str) -> Column:
 
 
 def as_map() -> Column:
-    """Return all properties as a map: each record's text is split, so only where somebody asks for it."""
+    """Return all properties as a map. The text of every record is split for it, so use it only when needed."""
     split = F.str_to_map(TEXT, F.lit(names.PROPERTY_SEPARATOR), F.lit(names.NAME_VALUE_SEPARATOR))
     return F.when(F.col(TEXT) != "", split).otherwise(F.create_map().cast("map<string,string>")).alias("properties")

@@ -31,7 +31,7 @@ JAVA_OLD = T("{source} has Java {version}")
 JAVA_BROKEN = T("{source} names {path}, which is no Java that starts")
 
 _LOCAL: Final = re.compile(r"local(?:\[(?P<cores>\*|\d+)(?:, *\d+)?\])?")
-"""A master of Spark that is this process: `local[2, 3]` names the failures a task may have, too."""
+"""A Spark master inside this process; `local[2, 3]` also says how often a task may fail."""
 JAVA_OPTIONS = "-XX:+UseParallelGC -Duser.timezone=UTC"
 BRIEF = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=192m"
 """One fast compiler: the second one takes a third of both cores for the first half minute, and pays back later.
@@ -41,7 +41,7 @@ With one compiler the JVM sets 48 MB aside for its code, which a fourth case in 
 
 
 class JavaMissing(RuntimeError):
-    """No Java that can start Spark; the sentence says in one line how to get one."""
+    """No Java here can start Spark; the message says in one line how to get one."""
 
     def __init__(self, sentence: Sentence) -> None:
         super().__init__(sentence.render())
@@ -49,8 +49,8 @@ class JavaMissing(RuntimeError):
 
 
 def _memory() -> str:
-    """2 GiB a core for the driver (which is the executor too), at most a third of the machine and 8 GiB: more is filled
-    with garbage, not used.
+    """2 GiB a core for the driver (which is the executor too), at most a third of the machine and 8 GiB: more is
+    filled with garbage, not used.
     """
     try:
         total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -62,9 +62,9 @@ def _memory() -> str:
 def session(master: str | None = None, remote: str | None = None, *, brief: bool = False, **conf: str) -> SparkSession:
     """Return the session with the kit's data sources registered.
 
-    `brief`: the work takes seconds, so a local JVM compiles its code quickly rather than well.
-    `master`/`remote` win over `RMQ_KIT_MASTER`/`SPARK_REMOTE`; under `spark-submit` its settings are.
-    `conf` are extra Spark settings with `_` for `.`. Raise `JavaMissing` where no fitting Java is found.
+    `brief`: the work takes seconds, so a local JVM compiles its code quickly rather than well. `master`/`remote` win
+    over `RMQ_KIT_MASTER`/`SPARK_REMOTE`; under `spark-submit` its settings are. `conf` are extra Spark settings with
+    `_` for `.`. Raise `JavaMissing` where no fitting Java is found.
     """
     from pyspark.sql import SparkSession
 
@@ -111,8 +111,8 @@ def begin(master: str | None, remote: str | None, *, brief: Callable[[], bool]) 
 
 
 def is_local(master: str | None = None, remote: str | None = None) -> bool:
-    """Tell whether `session` would start Spark in this machine's own JVM with the kit's settings: without a master, or
-    with `local`, `local[4]`, `local[*]`.
+    """Return whether `session` would start Spark in a JVM on this machine with the kit's settings: without a master,
+    or with `local`, `local[4]`, `local[*]`.
     """
     remote, master = _where(master, remote)
     return not (remote or _submitted()) and (not master or _LOCAL.fullmatch(master) is not None)
@@ -135,7 +135,7 @@ def register(spark: SparkSession) -> None:
 
 
 def require_java(master: str | None = None, remote: str | None = None) -> None:
-    """Choose the Java that Spark starts, where it starts one. Raise `JavaMissing` where none fits."""
+    """Choose the Java that Spark starts, if it starts one. Raise `JavaMissing` where none fits."""
     if _where(master, remote)[0] or _submitted():
         return
     java = jvm.find()
@@ -145,7 +145,7 @@ def require_java(master: str | None = None, remote: str | None = None) -> None:
 
 
 def _unfit() -> Sentence:
-    """Return why the first Java that was looked at does not do."""
+    """Return why the first Java that was tried does not work."""
     for java in jvm.candidates():
         if java.release:
             return JAVA_OLD.say(source=java.source, version=java.release)
@@ -156,7 +156,7 @@ def _unfit() -> Sentence:
 
 @contextlib.contextmanager
 def _own_interrupt() -> Iterator[None]:
-    """Keep a handler of SIGINT that is not Python's own: PySpark puts one of its own in the place of any."""
+    """Keep a SIGINT handler other than Python's default: PySpark replaces any handler with its own."""
     before = signal.getsignal(signal.SIGINT)
     yield
     if (
@@ -206,10 +206,10 @@ def _settings(master: str | None, *, local: bool, brief: bool) -> dict[str, str]
     settings = {
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
-        # What Spark writes, other Parquet readers read: the default is a deprecated 12-byte form without a zone.
+        # Other Parquet readers must be able to read it: Spark's default is a deprecated 12-byte form without a zone.
         "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
         "spark.sql.python.filterPushdown.enabled": "true",
-        # Two property names can become one where both are no valid text; as for RocketMQ the later one counts.
+        # Two property names that are not valid text can become the same; as in RocketMQ, the later one counts.
         "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "true",
@@ -225,9 +225,9 @@ def _settings(master: str | None, *, local: bool, brief: bool) -> dict[str, str]
             "spark.driver.host": "127.0.0.1",
             "spark.eventLog.enabled": "false",
             "spark.sql.catalogImplementation": "in-memory",
-            # Replanning between the stages of a query makes a job of each; it pays where stages take longer than jobs.
+            # Replanning between stages makes each of them a job, which pays only if stages take longer than jobs.
             "spark.sql.adaptive.enabled": str(not brief).lower(),
-            # Little is kept for a short time: packing it costs more than the room.
+            # Little is kept, and not for long: compressing it costs more than the room.
             "spark.sql.inMemoryColumnarStorage.compressed": str(not brief).lower(),
             "spark.driver.extraJavaOptions": " ".join(
                 filter(None, (JAVA_OPTIONS, BRIEF if brief else "", jvm.options()))
@@ -244,5 +244,5 @@ def uri(path: Path) -> str:
 
 
 def parquet(spark: SparkSession, folder: Path, schema: StructType) -> DataFrame:
-    """Return a folder of Parquet files by its very name: Spark would take `[`, `{`, `*` and `?` in it for a pattern."""
+    """Read a folder of Parquet files by its literal name: Spark would read `[`, `{`, `*` and `?` as a pattern."""
     return spark.read.option("__globPaths__", "false").schema(schema).parquet(uri(folder))

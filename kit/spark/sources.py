@@ -36,7 +36,7 @@ _SQL: Final = {
 }
 _SHARE: Final = 32 << 20
 _PLACES: Final = ("path", "files", "pieces", "keep", "unread", "mode", "digests")
-"""Options that say where something is, not what is read of it."""
+"""Options that say where something is, not what to read."""
 _SOURCES: Final = (
     ("commitlog_source", "CommitLogDataSource"),
     ("log_source", "LogDataSource"),
@@ -54,7 +54,7 @@ class Files(InputPartition):
 
 
 KEPT: Final = pa.schema([("path", pa.string()), ("rows", pa.int64())])
-"""What a task says of the file it wrote, with option `keep`."""
+"""What a task returns about the file it wrote, with option `keep`."""
 
 
 NEAR: Final = (
@@ -67,19 +67,21 @@ NEAR: Final = (
     "store_timestamp",
     "ts",
 )
-"""Numbers and times of which the next one is near: kept as differences."""
+"""Numbers and times that are close to the one before: stored as differences."""
 DIFFERENT: Final = ("offset_msg_id", "uniq_key", "keys", TEXT, "body")
-"""Texts of which hardly one comes twice: a dictionary costs much and gains nothing."""
+"""Texts that rarely repeat: a dictionary would cost much and gain nothing."""
 UNSOUGHT: Final = ("born_host", "store_host", TEXT, "body", "ts_text", "message", "trace")
-"""Columns that no question has a range or a single value of: their least and greatest ones would only take time."""
+"""Columns that no condition compares: their minimum and maximum would only take time."""
 AT_ONCE: Final = 1 << 12
-"""Rows encoded at once: each time costs as much as some hundred rows, and a dictionary that does not pay is given up in between."""
+"""How many rows are encoded at once: each round costs as much as some hundred rows, and a dictionary that does not
+pay is given up between rounds.
+"""
 
 
 def parquet_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
-    """Return the writer of a table's part. Columns may come dictionary-coded or plain: the file does not tell them apart.
+    """Return the writer of one part of a table. Columns may be dictionary-coded or plain: the file is the same.
 
-    Numbers have no dictionary: as they are, compressed, they take half the time and hardly more room.
+    Numbers get no dictionary: plain and compressed they take half the time and hardly more room.
     """
     leaves = _leaves(schema)
     near = {name: "DELTA_BINARY_PACKED" for name in NEAR if name in schema.names}
@@ -96,8 +98,8 @@ def parquet_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
 
 
 def row_groups(found: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Yield the rows of a part as they are written, one row group after the other: records of one stage together, so
-    that who asks for half messages reads no other records; all else as it comes.
+    """Yield the row groups of a part. Records are grouped by stage, so that a question about half messages reads no
+    other records; everything else stays in order.
     """
     held: dict[str | None, list[pa.RecordBatch]] = {}
     for batch in found:
@@ -106,7 +108,7 @@ def row_groups(found: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         if "stage" not in batch.schema.names:
             yield pa.Table.from_batches([batch])
             continue
-        # The reader puts records of one stage together, batch by batch.
+        # The reader has grouped the records of each batch by stage.
         stage = batch["stage"].dictionary_encode()
         starts = np.flatnonzero(np.diff(stage.indices.to_numpy(), prepend=-1)).tolist()
         for start, end in pairwise([*starts, batch.num_rows]):
@@ -115,7 +117,7 @@ def row_groups(found: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 def _leaves(schema: pa.Schema) -> dict[str, str]:
-    """Return the columns' paths as Parquet names them, and their types."""
+    """Return the columns by their Parquet path, with their physical types."""
     sink = pa.BufferOutputStream()
     with pq.ParquetWriter(sink, schema, store_schema=False):
         pass
@@ -124,9 +126,10 @@ def _leaves(schema: pa.Schema) -> dict[str, str]:
 
 
 def part_name(options: Any, task: InputPartition) -> str:
-    """Return the name of what a task reads: the same for the same bytes read by the same code, wherever they are.
+    """Return a name for what a task reads: the same bytes read by the same code have the same name, wherever they
+    are.
 
-    Option `digests` (JSON {path: SHA-256}) says what the files hold; a file that is not in it goes by its path.
+    Option `digests` (JSON {path: SHA-256}) says what the files hold; a file that is not listed is named by its path.
     """
     digests = json.loads(options.get("digests") or "{}")
     said = sorted((key, value) for key, value in options.items() if key.lower() not in _PLACES)
@@ -143,16 +146,16 @@ def _by_content(value: Any, digests: dict[str, str]) -> Any:
 
 
 def places(folder: Path, name: str) -> tuple[Path, Path]:
-    """Return where the rows of a task of this name are, and the marker of one that found none."""
+    """Return the path of a task's rows, and of the marker that it found none."""
     return folder / f"part-{name}.parquet", folder / f".part-{name}.none"
 
 
 def kept(folder: str, name: str, found: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Write a task's rows as one Parquet file into `folder`, and yield its path and row count (nothing where there are
-    no rows).
+    """Write a task's rows as one Parquet file into `folder`, and yield its path and row count (nothing where there
+    are no rows).
 
-    The rows stay columns all the way: nothing of them goes through the JVM. What is there under the task's name is not
-    read again, and a file appears whole or not at all.
+    The rows never pass through the JVM. A part that exists under the task's name is not read again, and a file
+    appears complete or not at all.
     """
     path, none = places(Path(folder), name)
     if path.exists():
@@ -160,7 +163,7 @@ def kept(folder: str, name: str, found: Iterable[pa.RecordBatch]) -> Iterator[pa
         yield pa.RecordBatch.from_pylist([{"path": str(path), "rows": rows}], schema=KEPT)
     if path.exists() or none.exists():
         return
-    # Workers on several hosts may have one process and thread number.
+    # Workers on different hosts may have the same process and thread number.
     part = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}-{secrets.token_hex(4)}.part")
     writer: pq.ParquetWriter | None = None
     rows = 0
@@ -190,7 +193,7 @@ def _plain(kind: pa.DataType) -> pa.DataType:
 
 
 def plain(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return a batch without dictionaries: the JVM is handed one after the other and would need each one's own."""
+    """Return a batch without dictionaries: Spark's JVM takes no batch that has its own."""
     if not any(pa.types.is_dictionary(field.type) for field in batch.schema):
         return batch
     fields = [field.with_type(_plain(field.type)) for field in batch.schema]
@@ -198,8 +201,8 @@ def plain(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def files_of(options: Any, *kinds: str) -> list[dict[str, Any]]:
-    """Return the files a data source was asked for: those in option `files`, else those of these kinds in the evidence
-    at `path`.
+    """Return the files a data source was asked for: those in option `files`, else those of these kinds in the
+    evidence at `path`.
 
     Each is {"file": name for users, "path": plain path, "base": physical offset of the first byte or None}.
     """
@@ -218,8 +221,8 @@ def files_of(options: Any, *kinds: str) -> list[dict[str, Any]]:
 
 
 def share(files: Sequence[dict[str, Any]], unread: Unread) -> list[InputPartition]:
-    """Share files out to tasks of some 32 MiB, without cutting any. There is always one task, so that an empty table
-    has its columns.
+    """Distribute whole files over tasks of some 32 MiB. There is always one task, so that an empty table has its
+    columns.
     """
     tasks: list[InputPartition] = []
     held: list[tuple[str, str]] = []

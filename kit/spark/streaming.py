@@ -1,7 +1,7 @@
 """The streaming side of the Spark data sources: files that grow, read step by step, each byte once.
 
-Spark keeps the places reached in its checkpoint. A step is planned on the driver from whole entries, records and units
-(`kit.inventory.following`) and read by the tasks with the kernels of the batch sources.
+Spark keeps the positions reached in its checkpoint. A step is planned on the driver from whole entries, records and
+units (`kit.inventory.following`) and read by the tasks with the kernels of the batch sources.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kit.inventory.following import Stretch
 
 SHARE: Final = 32 << 20
-"""Bytes of small stretches that share a task."""
+"""How many bytes of small stretches share a task."""
 EARLIEST, LATEST = "earliest", "latest"
 
 
@@ -69,7 +69,7 @@ class GrowingReader(DataSourceStreamReader):
         return {"steps": 0, "places": {}}
 
     def latestOffset(self, start: dict[str, Any], limit: Any = None) -> dict[str, Any]:  # noqa: N802
-        """Return the places behind what is whole now; `start` itself where nothing is new."""
+        """Return the positions behind what is complete now; `start` itself if nothing is new."""
         before = msgspec.convert(start["places"], State)
         after = self.follower.step(before, first=not start["steps"])
         if start["steps"] and _resting(before) == _resting(after) and not any(p.at > p.begin for p in after.values()):
@@ -103,7 +103,7 @@ class GrowingReader(DataSourceStreamReader):
 
 
 def _resting(state: State) -> dict[str, Place]:
-    """Return the places without where the last step began, and without files that are gone."""
+    """Return the positions without the start of the last step, and without files that are gone."""
     replace = msgspec.structs.replace
     return {key: replace(p, begin=p.at, first=p.line) for key, p in state.items() if not p.gone}
 

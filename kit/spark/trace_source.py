@@ -1,6 +1,7 @@
-"""The Spark data source `rocketmq.trace`: what clients wrote about their own sends and deliveries into the trace topic.
+"""The Spark data source `rocketmq.trace`: what clients wrote about their own sends and deliveries into the trace
+topic.
 
-Nothing here needs a kernel: Spark asks for columns and tasks in processes of their own, and those should not load a
+Nothing here imports a kernel: Spark asks for columns and tasks in processes of their own, and those should not load a
 compiler.
 """
 

@@ -123,3 +123,13 @@ def test_the_recording_without_one_kind(away: str, tmp_path: Path) -> None:
     found = broker_unreachable.examine(taken_away.without("broker-unreachable", tmp_path, away))
     assert found.verdict == ("suspected" if away == "broker/host/*" else "confirmed")
     assert found.figures["advertised"] == "172.17.0.3:10911"
+
+
+@pytest.mark.parametrize("null", ["null", "<null>"])
+def test_null_is_no_address_of_a_broker(null: str, tmp_path: Path) -> None:
+    """remoting/netty/NettyRemotingClient: without a usable name server the address is null."""
+    (tmp_path / "paste.txt").write_text(
+        f"org.apache.rocketmq.remoting.exception.RemotingConnectException: connect to {null} failed\n{FRAME}\n"
+    )
+    found = broker_unreachable.examine(kit.open_case(tmp_path / "paste.txt", tmp_path / "ws"))
+    assert found.verdict == "insufficient_evidence"

@@ -81,3 +81,31 @@ def test_a_broker_that_may_not_write_its_store_says_why_it_does_not_start(tmp_pa
         ("new", "BrokerController#initialize: unexpected error occurs"),
     ):
         assert examined(tmp_path / name, broker=line(0, "ok") * 300 + line(1, said) + denied) == expected
+
+
+def test_a_text_about_one_thread_is_known_by_the_prefix(tmp_path: Path) -> None:
+    """store/MappedFileQueue.findMappedFileByOffset prints the same for every reader."""
+    outside = "Offset not matched. Request offset: 9000000, firstOffset: 0, lastOffset: 6000000, mappedFileSize: 6000000, mappedFiles count: 1"
+    lines = [f"2026-11-20 10:00:{second:02} WARN {{thread}} - {outside}\n" for second in range(20)]
+    timer, pull = ("".join(lines).format(thread=name) for name in ("ScheduleMessageTimerThread", "PullMessageThread_3"))
+    assert examined(tmp_path / "timer", storeerror=timer, broker=line(0, "ok")) == {"delay-offset-outside": "confirmed"}
+    assert examined(tmp_path / "pull", storeerror=pull, broker=line(0, "ok")) == {
+        "offset-outside-commitlog": "suspected"
+    }
+
+
+def test_an_excerpt_rules_nothing_out(tmp_path: Path) -> None:
+    """The same file with enough lines around is a log, and a log shows by what it lacks."""
+    one = "2026-11-20 10:00:00 INFO main - load commit log OK\n2026-11-20 10:00:01 WARN main - message store has shutdown, so getMessage is forbidden\n"
+    verdicts = {}
+    for name, text in {
+        "paste": one,
+        "log": one + "2026-11-20 10:00:02 INFO main - load consume queue OK\n" * 300,
+    }.items():
+        (tmp_path / f"{name}.txt").write_text(text)
+        found = kit.triage(kit.open_case(tmp_path / f"{name}.txt", tmp_path / "ws"))["findings"]
+        verdicts[name] = {each["cause"]: each for each in found}
+    assert {each["verdict"] for each in verdicts["paste"].values()} == {"insufficient_evidence"}
+    assert verdicts["log"]["disk-full"]["verdict"] == "ruled_out"
+    disk = verdicts["paste"]["disk-full"]
+    assert disk["missing"] and not any(disk["figures"].values()) and 0 not in disk["figures"].values()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kit.causes import discover, look_alikes
+from kit.causes import discover, look_alikes, triage
 
 PAGE = Path(__file__).parents[2] / "docs" / "look-alikes.md"
 
@@ -26,6 +26,10 @@ def test_root_causes_come_first_and_can_be_chosen() -> None:
     assert look_alikes.rows()[0][0] in {c.SLUG for c in discover() if c.KIND == "root_cause"}
     assert {cause for cause, _, _ in look_alikes.rows("zh", ["disk-full"])} == {"disk-full"}
     assert list(look_alikes.frame().columns) == ["cause", "looks_like", "apart"]
+
+
+def test_causes_that_begin_first_are_there() -> None:
+    assert set(triage.LONGEST) <= {cause.SLUG for cause in discover()}
 
 
 def test_documented_pairs_are_there() -> None:

@@ -92,6 +92,20 @@ def test_a_slave_that_may_not_be_read_is_not_busy(tmp_path: Path) -> None:
     assert found.verdict in ("insufficient_evidence", "ruled_out")
 
 
+def test_a_slave_that_closed_its_connection_lost_no_master(tmp_path: Path) -> None:
+    """store/ha/HAService.HAClient up to 4.5.1: an idle master makes the slave close its connection every 20 s (#1082)."""
+    closed = [
+        f"2026-11-20 10:{second // 60:02}:{second % 60:02} WARN HAClient - {text}"
+        for second in range(0, 300, 20)
+        for text in (
+            "HAClient, housekeeping, found this connection[10.0.0.2:10912] expired, 1795303465194",
+            "HAClient, master not response some time, so close connection",
+        )
+    ]
+    write_log(tmp_path / "e" / "store.log", closed)
+    assert replica_loss.examine(kit.open_case(tmp_path / "e", tmp_path / "ws")).verdict == "insufficient_evidence"
+
+
 @pytest.mark.recordings
 @pytest.mark.parametrize("name", ["replica-loss", "replica-sync"])
 def test_the_recordings(name: str, tmp_path: Path) -> None:

@@ -64,7 +64,8 @@ def connects(case: Case) -> pd.DataFrame:
     A client prints a failed connect twice: what it tried (`createChannel`), and the exception of whatever waited for it.
     """
     found = said.counted(case, ("client-connect", "client-connect-failed"), by=("address", "how"))
-    found = found[found["address"].notna()]
+    # `connect to null failed`: no name server could be used, and no address was tried.
+    found = found[found["address"].notna() & (found["address"] != "null")]
     found = found.assign(
         address=found["address"].str.lstrip("/"), how=found["how"].where(found["how"] == "success", "failed")
     )

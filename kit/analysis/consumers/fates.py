@@ -154,7 +154,7 @@ def _in_group(case: Case, record: dict[str, Any], group: str, deliveries: Sequen
 
 
 def _behind(case: Case, record: dict[str, Any], group: str, at: int, told: Any, ref: tuple[Ref, ...]) -> Told:
-    """Say why a copy behind the group's offset was not handled."""
+    """Return why a copy behind the group's offset was not handled."""
     topic, queue, offset = record["topic"], record["queue_id"], record["queue_offset"]
     for move in _moves(case):
         if (move.group, move.topic, move.queue_id) == (group, topic, queue) and move.kind != "reset" and (move.start or 0) <= offset < move.end:  # fmt: skip
@@ -172,7 +172,7 @@ def _behind(case: Case, record: dict[str, Any], group: str, at: int, told: Any, 
 
 
 def matches(expression: str, tag: str | None) -> bool | None:
-    """Tell whether a tag expression lets a tag through (`FilterAPI.buildSubscriptionData`: `*`, or tags joined by `||`); None for an SQL92 expression."""
+    """Return whether a tag expression lets a tag through (`FilterAPI.buildSubscriptionData`: `*`, or tags joined by `||`); None for an SQL92 expression."""
     text = expression.strip()
     if text in ("", "*"):
         return True

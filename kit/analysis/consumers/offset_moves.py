@@ -118,7 +118,7 @@ def _is_too_small(row: dict[str, Any]) -> bool:
 
 
 def _began_there(case: Case, row: dict[str, Any]) -> bool:
-    """Tell whether a new group asked for offset 0 (CONSUME_FROM_FIRST_OFFSET) of a queue whose first messages were deleted before it existed."""
+    """Return whether a new group asked for offset 0 (CONSUME_FROM_FIRST_OFFSET) of a queue whose first messages were deleted before it existed."""
     born = created(case).get(row["group"])
     return row["offset"] == 0 and born is not None and row["first"] is not None and abs(row["first"] - born) < SOON
 
@@ -256,7 +256,7 @@ def first_starts(case: Case) -> Iterable[Move]:
 
 
 def is_new(case: Case, group: str, topic: str, at: pd.Timestamp) -> bool | None:
-    """Tell whether a group had no offset of a topic before `at`: the broker had just created it, or an earlier copy lacks it. None: not known."""
+    """Return whether a group had no offset of a topic before `at`: the broker had just created it, or an earlier copy lacks it. None: not known."""
     born = created(case).get(group)
     if born is not None:
         return bool(abs(at - born) < SOON)

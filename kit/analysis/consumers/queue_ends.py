@@ -120,7 +120,7 @@ def _step(case: Case, mine: pc.Expression) -> int:
 
 
 def _short(case: Case) -> bool:
-    """Tell by the inventory whether the records span less than `BUCKETS` seconds: then no look at them is needed to choose the step."""
+    """Return whether, by the inventory, the records span less than `BUCKETS` seconds: then no look at them is needed to choose the step."""
     items = case.found.of_kind("commitlog", "dledger")
     firsts, lasts = [i.first for i in items if i.first], [i.last for i in items if i.last]
     return bool(firsts and lasts) and (max(lasts) - min(firsts)).total_seconds() <= BUCKETS

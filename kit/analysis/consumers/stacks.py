@@ -75,7 +75,7 @@ def method(frame: str) -> str:
 
 
 def is_own(frame: str) -> bool:
-    """Tell whether a frame is in the application's own code."""
+    """Return whether a frame is in the application's own code."""
     return (
         not frame.startswith(LIBRARIES)
         and "$$" not in frame.partition("(")[0]

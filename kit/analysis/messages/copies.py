@@ -210,7 +210,7 @@ def ops(case: Case, halves: list[Record]) -> list[Record]:
     """Return the op records that end one of these half records, with `decision`: a commit names the half record, or it was a rollback."""
     if not halves:
         return []
-    brokers = owners.brokers(case, pa.chunked_array([[h["offset_msg_id"] for h in halves]], pa.string()))
+    brokers = owners.brokers(case, pa.chunked_array([[h["file"] for h in halves]], pa.string()))
     mine = {(broker, h["queue_offset"]): h for broker, h in zip(brokers.tolist(), halves, strict=True)}
     said = ds.field("half_queue_offset").isin(sorted({offset for _, offset in mine}))
     found = []
@@ -227,7 +227,7 @@ def _op_records(case: Case, where: pc.Expression) -> list[tuple[int, dict[str, A
     """Return the op records that `where` keeps, each once and in store order, with the number of their broker."""
     said = scan.countable(scan.table(case, "ops", tables.OPS.names, where & (ds.field("queue_id") == 0)))
     said = said.sort_by([("store_timestamp", "ascending"), ("physical_offset", "ascending")])
-    brokers = owners.brokers(case, said["offset_msg_id"]).tolist()
+    brokers = owners.brokers(case, said["file"]).tolist()
     once = {
         (r["offset_msg_id"], r["half_queue_offset"]): (b, r) for b, r in zip(brokers, said.to_pylist(), strict=True)
     }
@@ -245,8 +245,8 @@ def _ended_by(case: Case, op_ids: Sequence[str]) -> dict[str, list[Record]]:
     if not ended:
         return found
     at = ds.field("queue_offset").isin(sorted({offset for _, offset in ended}))
-    rows = scan.records(case, ("uniq_key", "offset_msg_id", "queue_offset"), owners.HALF & at)
-    brokers = owners.brokers(case, rows["offset_msg_id"]).tolist()
+    rows = scan.records(case, ("uniq_key", "offset_msg_id", "queue_offset", "file"), owners.HALF & at)
+    brokers = owners.brokers(case, rows["file"]).tolist()
     for broker, row in zip(brokers, rows.to_pylist(), strict=True):
         if each := ended.get((broker, row["queue_offset"])):
             found[each].append(row)

@@ -171,7 +171,7 @@ def _said_ids(case: Case) -> pd.DataFrame:
 
 
 def _said(text: pa.Array, pattern: str, words: tuple[str, ...]) -> np.ndarray:
-    """Tell whether each text holds the pattern or one of the words."""
+    """Return whether each text holds the pattern or one of the words."""
     said = pc.match_substring_regex(text, "|".join((pattern, *words)))
     return said.fill_null(fill_value=False).to_numpy(zero_copy_only=False)
 

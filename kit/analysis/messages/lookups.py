@@ -158,7 +158,7 @@ def _lines(case: Case) -> Iterable[tuple[str, int, str]]:
 
 
 def _judged(case: Case, seen: list[Lookup]) -> list[Lookup]:
-    """Say of each look-up whether its id is of the other kind: as the records know the id, else by its form."""
+    """Return for each look-up whether its id is of the other kind: as the records know the id, else by its form."""
     known = kinds(case, {one.upper() for lookup in seen for one in lookup.ids if ids.IN_TEXT.fullmatch(one)})
     for lookup in seen:
         wanted = WANTS.get(lookup.command or "queryMsgById", "offset")
@@ -210,7 +210,7 @@ def kinds(case: Case, texts: set[str]) -> dict[str, ids.Kind]:
 
 
 def _is_producers(case: Case, address: str) -> bool:
-    """Tell whether some UNIQ_KEY of the records reads as this address when taken for an offset id."""
+    """Return whether some UNIQ_KEY of the records reads as this address when taken for an offset id."""
     host, _, port = address.rpartition(":")
     try:
         prefix = ids.encode_offset_id(host.strip("[]"), int(port), 0)[:-16]

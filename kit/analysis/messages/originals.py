@@ -28,7 +28,7 @@ NEW: Final = (
 
 
 def which(case: Case) -> pc.Expression:
-    """Tell originals, as a condition for `scan.records`."""
+    """Return the condition of originals for `scan.records`."""
     traces = trace_topics(case)
     return ds.field("original") & ~ds.field("topic").isin(traces) if traces else ds.field("original")
 

@@ -210,7 +210,7 @@ def counted(kinds: pd.Series) -> dict[str, int]:
 
 
 def has_producer_log(case: Case) -> bool:
-    """Tell whether the log of a producing client is there: it would show a failed attempt. The log of mqadmin or of a
+    """Return whether the log of a producing client is there: it would show a failed attempt. The log of mqadmin or of a
     mere consumer would not.
     """
     return bool(refs.seen(case, "client-started")) and once(case, "producer log", lambda: _producer_started(case))
@@ -252,7 +252,7 @@ def calls(case: Case) -> pd.DataFrame:
 
 
 def busy_is_retried(case: Case) -> bool:
-    """Tell whether every client known here retries SYSTEM_BUSY (5.3.0 and later)."""
+    """Return whether every client known here retries SYSTEM_BUSY (5.3.0 and later)."""
     known = setup.client_versions(case)
     return bool(known) and all(2 in versions.rule("retriedResponseCodes", Version.parse(v)) for v in known)
 

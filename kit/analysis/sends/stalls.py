@@ -24,6 +24,7 @@ import pyarrow.dataset as ds
 
 from kit.analysis.messages.originals import NEW, which
 from kit.case import scan
+from kit.case.datasets import both
 from kit.case.memoize import once
 from kit.inventory.references import Ref
 
@@ -103,14 +104,15 @@ def find(case: Case) -> list[Stall]:
 def pauses(case: Case) -> pd.DataFrame:
     """Return the single pauses: columns store_host, start, end (ms since 1970), waiters."""
     kept = ["store_host", "start", "end", "waiters"]
-    parts = [(_clock(rows), _binned(rows), _late(rows)) for rows in _stamped(case)]
+    bins = [_binned(rows) for rows in _stamped(case, {"store_host": ds.field("store_host")})]
+    parts = [(_clock(rows), _late(rows)) for rows in _new(case)]
     if not parts:
         return pd.DataFrame(columns=pd.Index(kept))
-    clock, bins, late = (pd.concat(each, ignore_index=True) for each in zip(*parts, strict=True))
+    clock, late = (pd.concat(each, ignore_index=True) for each in zip(*parts, strict=True))
     clocks = _clocks(clock)
     if clocks["skew"].abs().max() > LATE / 3:
-        late = pd.concat([_late(_corrected(rows, clocks)) for rows in _stamped(case)], ignore_index=True)
-    holes = _holes(bins, late)
+        late = pd.concat([_late(rows, _skew(rows, clocks)) for rows in _new(case)], ignore_index=True)
+    holes = _holes(pd.concat(bins), late)
     suspects = holes[holes["late"] > 0]
     if suspects.empty:
         return suspects.assign(waiters=0)[kept]
@@ -119,44 +121,61 @@ def pauses(case: Case) -> pd.DataFrame:
     return _proven(holes)[kept].reset_index(drop=True)
 
 
-def _stamped(case: Case) -> Iterator[pd.DataFrame]:
-    """Yield when records were born and stored (ms), `_TOGETHER` at once: store_host, born_host, stored, born (null where
-    unknown), new (not ruled out as an original by its fixed fields), original.
+def _new(case: Case) -> Iterator[pa.Table]:
+    """Yield the records that their fixed fields do not rule out as originals: store_host, born_host, stored, born (null
+    where unknown), original.
     """
-    columns = ("store_host", "born_host", "store_timestamp", "born_timestamp")
-    fixed = {"new": NEW, "original": which(case)}
-    mine = {name: ds.field(name) for name in columns} | {name: pc.coalesce(it, False) for name, it in fixed.items()}
-    read = scan.batches(case, mine, ds.field("store_timestamp").is_valid())
-    for table in scan.together(read, _TOGETHER):
-        frame = table.unify_dictionaries().to_pandas(split_blocks=True, self_destruct=True)
-        for name in ("store", "born"):
-            times = frame.pop(f"{name}_timestamp")
-            frame["stored" if name == "store" else name] = (times.astype("int64") // 1000).where(times.notna())
+    columns = {name: ds.field(name) for name in ("store_host", "born_host")} | {"born": ds.field("born_timestamp")}
+    yield from _stamped(case, columns | {"original": pc.coalesce(which(case), pc.scalar(False))}, NEW)
+
+
+def _stamped(case: Case, columns: dict[str, pc.Expression], where: pc.Expression | None = None) -> Iterator[pa.Table]:
+    """Yield columns of the records that `where` keeps and when they were `stored`, `_TOGETHER` at once; times in ms."""
+    stored = ds.field("store_timestamp")
+    read = scan.batches(case, columns | {"stored": stored}, both(stored.is_valid(), where))
+    for rows in scan.together(read, _TOGETHER):
         # A time that no nanoseconds can count is null by now.
-        yield frame.dropna(subset=["stored"]).astype({"stored": "int64"})
+        rows = rows.filter(rows["stored"].is_valid()).unify_dictionaries()
+        for n, field in enumerate(rows.schema):
+            if pa.types.is_timestamp(field.type):
+                rows = rows.set_column(n, field.name, pc.divide(rows[n].cast(pa.int64()), 1000))
+        yield rows
 
 
-def _late(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the records that may have waited for the end of a stall."""
-    return rows[rows["new"] & (rows["stored"] - rows["born"] >= LATE)].astype(
-        {"store_host": object, "born_host": object}
-    )
+def _late(rows: pa.Table, skew: Any = 0) -> pd.DataFrame:
+    """Return the new records that may have waited for the end of a stall, born `skew` ms later."""
+    born = rows["born"].to_numpy() + skew
+    late = rows["stored"].to_numpy() - born >= LATE
+    found = rows.filter(pa.array(late)).to_pandas().assign(born=born[late])
+    return found.astype({"store_host": object, "born_host": object})
 
 
-def _corrected(rows: pd.DataFrame, clocks: pd.DataFrame) -> pd.DataFrame:
-    """Return records born by the broker's clock."""
-    hours = rows[["born_host"]].assign(hour=rows["stored"] // HOUR)
+def _skew(rows: pa.Table, clocks: pd.DataFrame) -> np.ndarray:
+    """Return for each record what its connection's clock lacks to the broker's (ms)."""
+    hours = rows.select(["born_host"]).to_pandas().assign(hour=rows["stored"].to_numpy() // HOUR)
     skews = hours.merge(clocks[["born_host", "hour", "skew"]], on=["born_host", "hour"], how="left")["skew"]
-    return rows.assign(born=rows["born"] + skews.fillna(0).to_numpy())
+    return skews.fillna(0).to_numpy()
 
 
-def _clock(rows: pd.DataFrame) -> pd.DataFrame:
+def _each(rows: pa.Table, host: str, unit: str, ms: int, sums: dict[str, tuple[str, Any]]) -> pd.DataFrame:
+    """Return sums of records by host and unit of time: `host`, `unit`, and a column for each of `sums`."""
+    counted = rows.append_column(unit, pa.array(rows["stored"].to_numpy() // ms)).group_by(
+        [host, unit], use_threads=False
+    )
+    found = counted.aggregate(list(sums.values())).rename_columns([host, unit, *sums])
+    return found.to_pandas().astype({host: object})
+
+
+def _clock(rows: pa.Table) -> pd.DataFrame:
     """Return by connection and hour how soon the quickest new record was stored: born_host, hour, least, n, since."""
-    new = rows[rows["new"]]
-    each = new[["born_host", "stored"]].assign(hour=new["stored"] // HOUR, least=new["stored"] - new["born"])
-    hourly = each.groupby(["born_host", "hour"], observed=True)
-    found = hourly.agg(least=("least", "min"), n=("least", "size"), since=("stored", "min"))
-    return found.reset_index().astype({"born_host": object})
+    soon = rows.append_column("soon", pc.subtract(rows["stored"], rows["born"]))
+    return _each(
+        soon,
+        "born_host",
+        "hour",
+        HOUR,
+        {"least": ("soon", "min"), "n": ("stored", "count"), "since": ("stored", "min")},
+    )
 
 
 def _clocks(clock: pd.DataFrame) -> pd.DataFrame:
@@ -173,11 +192,10 @@ def _clocks(clock: pd.DataFrame) -> pd.DataFrame:
     return seen
 
 
-def _binned(rows: pd.DataFrame) -> pd.DataFrame:
+def _binned(rows: pa.Table) -> pd.DataFrame:
     """Return how many records a broker stored in `SHORTEST` ms, and when the first and last: store_host, bin, n, first, last."""
-    stored = rows[["store_host", "stored"]].assign(bin=rows["stored"] // SHORTEST)
-    bins = stored.groupby(["store_host", "bin"], observed=True)["stored"].agg(n="size", first="min", last="max")
-    return bins.reset_index().astype({"store_host": object})
+    sums = {"n": ("stored", "count"), "first": ("stored", "min"), "last": ("stored", "max")}
+    return _each(rows, "store_host", "bin", SHORTEST, sums)
 
 
 def _holes(bins: pd.DataFrame, late: pd.DataFrame) -> pd.DataFrame:

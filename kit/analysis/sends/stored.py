@@ -110,7 +110,7 @@ def _shown(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def covered(case: Case, failed: pd.DataFrame) -> pd.Series:
-    """Tell for each failed send whether the commitlogs at hand would hold it: all brokers it may have gone to, and its
+    """Return for each failed send whether the commitlogs at hand would hold it: all brokers it may have gone to, and its
     time.
     """
     if failed.empty:

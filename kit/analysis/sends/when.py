@@ -37,7 +37,7 @@ def share(under_way: np.ndarray, windows: list[tuple[float, float]]) -> float | 
 
 
 def inside(under_way: np.ndarray, windows: list[tuple[float, float]]) -> np.ndarray:
-    """Tell of each failed send whether it was under way in one of the windows (ms), or just behind it."""
+    """Return for each failed send whether it was under way in one of the windows (ms), or just behind it."""
     hit = np.zeros(len(under_way), dtype=bool)
     for start, end in windows:
         hit |= (under_way[:, 0] <= end + AFTER) & (under_way[:, 1] >= start)

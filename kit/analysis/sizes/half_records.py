@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import reduce
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,8 @@ from kit.rocketmq import binary_format, names, size
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-_TOGETHER: Final = 100_000
+_TOGETHER: Final = {False: 100_000, True: 1_000_000}
+"""Records that are looked at together; of those that are alike few are left."""
 
 SIZES: Final = (
     *("topic", "queue_offset", "sys_flag", "store_size", "body_size", "body_codec", owners.TARGET),
@@ -38,6 +39,11 @@ def octets(texts: pd.Series[str]) -> np.ndarray:
     return pc.binary_length(pa.array(texts, pa.string())).fill_null(0).to_numpy()
 
 
+def digits(numbers: Any) -> np.ndarray:
+    """Return how long whole numbers are in print."""
+    return 1 + np.searchsorted(10 ** np.arange(1, 19), numbers, side="right")
+
+
 def properties_bytes(rows: pd.DataFrame) -> pd.Series[int]:
     """Return the bytes of the stored property string of a version 1 record: what its other fields leave."""
     hosts = sum(
@@ -48,19 +54,33 @@ def properties_bytes(rows: pd.DataFrame) -> pd.Series[int]:
     return rows["store_size"] - rows["body_size"] - octets(rows["topic"]) - (size.HEADER + 4 + 1 + 2) - hosts
 
 
-def by_broker(case: Case, where: pc.Expression | None, columns: tuple[str, ...]) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield (broker, half records of it that `where` keeps), those of some `_TOGETHER` at once: `columns`, of which
+def by_broker(
+    case: Case, where: pc.Expression | None, columns: tuple[str, ...], *, alike: bool = False, least: int | None = None
+) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield (broker, half records of it that `where` keeps), those of some `_TOGETHER` (or `least`) at once: `columns`, of which
     `SIZES` are some, and check_times (-1: none). The broker as `owners.by_host` calls it.
+
+    `alike`: each combination of the columns once, with how many records have it as `n`; of queue_offset only how long it
+    is in print counts.
     """
     wanted = owners.HALF if where is None else owners.HALF & where
-    known = owners.by_host(case)
+    known = owners.by_file(case)
     several = len(set(known.values())) > 1
-    read = dict.fromkeys((*columns, "offset_msg_id") if several else columns)
-    for table in scan.together(scan.batches(case, tuple(read), wanted), _TOGETHER):
-        rows = scan.whole(table)
+    read = dict.fromkeys((*columns, "file") if several else columns)
+    for table in scan.together(scan.batches(case, tuple(read), wanted), least or _TOGETHER[alike]):
+        rows = scan.whole(_alike(table) if alike else table)
         found = scan.frame(rows).assign(check_times=scan.numbers(rows[promoted(names.CHECK_TIMES)]))
         if several:
-            yield from found.groupby(found["offset_msg_id"].str[:-16].map(known), sort=False)
+            yield from found.groupby(found["file"].map(known), sort=False)
         else:
             for owner in set(known.values()):
                 yield owner, found
+
+
+def _alike(rows: pa.Table) -> pa.Table:
+    """Return each combination of the columns once, `n` of them; as queue_offset the least number of as many digits."""
+    at = rows.schema.get_field_index("queue_offset")
+    short = 10 ** (digits(rows[at].fill_null(0).to_numpy()) - 1)
+    rows = rows.set_column(at, "queue_offset", pa.array(short)).unify_dictionaries()
+    grouped = rows.group_by(rows.column_names, use_threads=False).aggregate([([], "count_all")])
+    return grouped.rename_columns([*rows.column_names, "n"])

@@ -134,7 +134,9 @@ def _writer(case: Case, owner: str | None) -> Version | None:
     rows = next(
         (
             rows
-            for its, rows in half_records.by_broker(case, ~half_records.renewed(), (*half_records.SIZES, *marks))
+            for its, rows in half_records.by_broker(
+                case, ~half_records.renewed(), (*half_records.SIZES, *marks), least=10 * IDS
+            )
             if owner in (None, its)
         ),
         None,

@@ -227,7 +227,7 @@ def _rejects(case: Case) -> Rejects:
 
 
 def _names_refused(case: Case, store: pd.DataFrame) -> bool:
-    """Tell whether the store refused names, not sizes: brokers up to 4.6.0 answer a topic that is too long in the same words."""
+    """Return whether the store refused names, not sizes: brokers up to 4.6.0 answer a topic that is too long in the same words."""
     return store.empty and bool(refs.seen(case, "topic-too-long")) and case.has_source("store")
 
 

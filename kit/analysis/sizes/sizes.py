@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from kit.analysis.sizes import half_records, in_force, refusals
+from kit.analysis.sizes.half_records import digits
 from kit.analysis.transactions import owners, transactions
 from kit.case import scan
 from kit.case.memoize import once, per_case
@@ -36,18 +37,13 @@ TOPICS: Final = 5_000
 # ---------------------------------------------------------------------------------
 
 
-def _digits(numbers: Any) -> np.ndarray:
-    """Return how long whole numbers are in print."""
-    return 1 + np.searchsorted(10 ** np.arange(1, 19), numbers, side="right")
-
-
 def growth(rows: pd.DataFrame, until: Any) -> np.ndarray:
     """Return what the put-back with check count `until` has more than the half record at hand: `kit.rocketmq.size.growth`."""
     times = rows["check_times"].to_numpy()
-    digits = _digits(np.maximum(until, np.maximum(times, 0)))
-    counted = np.where(times < 0, len(names.CHECK_TIMES) + 2 + digits, digits - _digits(times))
+    long = digits(np.maximum(until, np.maximum(times, 0)))
+    counted = np.where(times < 0, len(names.CHECK_TIMES) + 2 + long, long - digits(times))
     immune = rows[promoted(names.CHECK_IMMUNITY)].notna() & rows[promoted(names.PREPARED_QUEUE_OFFSET)].isna()
-    first = len(names.PREPARED_QUEUE_OFFSET) + 2 + len("false") - len("true") + _digits(rows["queue_offset"])
+    first = len(names.PREPARED_QUEUE_OFFSET) + 2 + len("false") - len("true") + digits(rows["queue_offset"])
     return counted + np.where(immune, first, 0)
 
 
@@ -68,13 +64,13 @@ def refused(record: Any, body: Any, properties: Any, known: in_force.Limits) -> 
 
 
 def halves(
-    case: Case, where: pc.Expression | None = None, columns: tuple[str, ...] = half_records.READ
+    case: Case, where: pc.Expression | None = None, columns: tuple[str, ...] = half_records.READ, *, alike: bool = False
 ) -> Iterator[pd.DataFrame]:
     """Yield the half records that `where` keeps with what their put-backs come to: `columns`, plus check_times, `real_topic`,
     `owner` (broker, as in `owners.by_host`), `limit` (of that broker), `next_size`, `last_size` (bytes of the next put-back and of the largest until
-    the check limit), `overhead` (of the latter, without the body), `next_refused`, `refused` (why, or null).
+    the check limit), `overhead` (of the latter, without the body), `next_refused`, `refused` (why, or null). `alike` as in `half_records.by_broker`.
     """
-    for owner, rows in half_records.by_broker(case, where, columns):
+    for owner, rows in half_records.by_broker(case, where, columns, alike=alike):
         known = in_force.limits(case, owner)
         body = rows["body_size"]
         if known.raw_put_backs and (rows["body_codec"] != "none").any():
@@ -119,14 +115,18 @@ def _topics(case: Case) -> pd.DataFrame:
     columns = ["topic", "half_records", "overhead", "properties", "refused"]
     if not case.has("messages"):
         return pd.DataFrame(columns=pd.Index([*columns, "safe_body"]))
-    named = {"half_records": ("overhead", "size"), "overhead": ("overhead", "max")}
-    named |= {"properties": ("last_properties", "max"), "refused": ("refused", "count")}
+    named = {"half_records": ("n", "sum"), "overhead": ("overhead", "max")}
+    named |= {"properties": ("last_properties", "max"), "refused": ("n_refused", "sum")}
     every_limit = [in_force.limits(case, owner) for owner in set(owners.by_host(case).values())]
     # The ids are a third of the records' bytes; only the length of a compressed body is looked up by one.
     packed = owners.HALF & (ds.field("body_codec") != "none")
     raw = any(known.raw_put_backs for known in every_limit) and len(scan.records(case, ["file"], packed))
-    read = half_records.READ if raw else half_records.SIZES
-    parts = [rows.groupby(["real_topic", "owner"]).agg(**named) for rows in halves(case, columns=read)]
+    read = (*half_records.SIZES, "offset_msg_id") if raw else half_records.SIZES
+    counted = (
+        rows.assign(n_refused=rows["n"].where(rows["refused"].notna(), 0))
+        for rows in halves(case, columns=read, alike=True)
+    )
+    parts = [rows.groupby(["real_topic", "owner"]).agg(**named) for rows in counted]
     none = pd.MultiIndex.from_arrays([[], []], names=["real_topic", "owner"])
     every = pd.concat(parts) if parts else pd.DataFrame(columns=columns[1:], index=none)
     summed: dict[str, Any] = {"half_records": "sum", "overhead": "max", "properties": "max", "refused": "sum"}

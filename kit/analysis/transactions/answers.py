@@ -196,7 +196,7 @@ def group_answers(case: Case) -> pd.DataFrame | None:
 
 
 def one_host(case: Case) -> bool:
-    """Tell whether all transactions were written and all checks answered by a single host, so that no answer can be foreign."""
+    """Return whether all transactions were written and all checks answered by a single host, so that no answer can be foreign."""
     if not refs.seen(case, *SAID):
         return True
     half = (ds.field("topic") == names.HALF_TOPIC) & (ds.field(promoted(names.REAL_TOPIC)) != names.HALF_TOPIC)

@@ -10,12 +10,15 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from pyspark.sql import functions as F  # noqa: N812
 
+from kit.case import scan
 from kit.case.datasets import pruned
-from kit.case.memoize import once
+from kit.case.memoize import once, per_case
 from kit.formats.commitlog.schema import promoted
 from kit.rocketmq import ids, names, stages
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyspark.sql import Column
 
     from kit.case.brokers import Hosts
@@ -58,19 +61,26 @@ def addresses(case: Case, owner: str | None = None) -> Hosts:
     return frozenset(place[0] for place in places if place)
 
 
+@per_case
 def _hosts(case: Case) -> set[tuple[str, str]]:
     """Return (file, storing host) of all half and op records."""
-    pairs: set[tuple[str, str]] = set()
     wanted = ds.field("topic").isin([names.HALF_TOPIC, names.OP_TOPIC])
-    columns = ["file", "store_host", "offset_msg_id"]
-    for batch in pruned(case, "messages", wanted).to_batches(columns=columns, filter=wanted):
-        # One id behind each change of file or address; all have their host in front.
-        file, host = (batch[name].indices.fill_null(-1).to_numpy() for name in columns[:2])
+    seen: dict[tuple[str, str], int] = {}
+    for batch in _read(case, ["file", "store_host", "physical_offset"], wanted):
+        # One record behind each change of file or address; the ids of all have their host in front.
+        file, host = (batch[name].indices.fill_null(-1).to_numpy() for name in ("file", "store_host"))
         changes = np.flatnonzero((np.diff(file, prepend=-2) != 0) | (np.diff(host, prepend=-2) != 0))
-        seen = batch.take(pa.array(changes))
-        found = zip(seen["file"].to_pylist(), seen["offset_msg_id"].to_pylist(), strict=True)
-        pairs |= {(file, text[:-16]) for file, text in found if file and text}
-    return pairs
+        for row in batch.take(pa.array(changes)).to_pylist():
+            seen.setdefault((row["file"], row["store_host"]), row["physical_offset"])
+    at = ds.field("physical_offset").isin(sorted(set(seen.values())))
+    rows = (row for batch in _read(case, ["file", "offset_msg_id"], wanted & at) for row in batch.to_pylist())
+    return {(row["file"], row["offset_msg_id"][:-16]) for row in rows if row["file"] and row["offset_msg_id"]}
+
+
+def _read(case: Case, columns: list[str], where: pc.Expression) -> Iterator[pa.RecordBatch]:
+    """Yield columns of records, those outside the times of the case too."""
+    for part, left in pruned(case, "messages", where):
+        yield from part.to_batches(columns, filter=left)
 
 
 def joined(pairs: list[tuple[str, str]]) -> dict[str, str]:
@@ -97,10 +107,14 @@ def owner(case: Case) -> Column:
     return F.coalesce(F.try_element_at(table, _host()), _host())
 
 
-def brokers(case: Case, ids: pa.ChunkedArray) -> np.ndarray:
-    """Return a number for the broker whose queue each record is in, by its offset id; -1 where that is null."""
+def by_file(case: Case) -> dict[str, str]:
+    """Return {file with half or op records: its broker, as `by_host` calls it}."""
     known = by_host(case)
+    return {file: known[host] for file, host in _hosts(case)}
+
+
+def brokers(case: Case, files: pa.ChunkedArray) -> np.ndarray:
+    """Return a number for the broker whose queue each half or op record is in, by its file; -1 for other files."""
+    known = by_file(case)
     numbers = {name: n for n, name in enumerate(sorted(set(known.values())))}
-    coded = pc.utf8_slice_codeunits(ids, 0, -16).combine_chunks().dictionary_encode()
-    of = [numbers.setdefault(known.get(h, h), len(numbers)) for h in coded.dictionary.to_pylist()]
-    return np.array([*of, -1], np.int64)[coded.indices.fill_null(len(of)).to_numpy()]
+    return scan.mapped(files, lambda file: numbers[known[file]] if file in known else -1, default=-1)

@@ -37,7 +37,6 @@ _READ: Final = (
     "sys_flag",
     "reconsume_times",
     "prepared_transaction_offset",
-    "offset_msg_id",
     "born_host",
     "keys",
     *map(promoted, (names.REAL_TOPIC, names.PGROUP, names.CLUSTER, names.CHECK_IMMUNITY, *stages.RENEWED)),
@@ -94,7 +93,7 @@ RENEWED: Final = tuple(map(promoted, stages.RENEWED))
 
 
 def is_real(topic: str) -> bool:
-    """Tell whether a topic is one that producers send to."""
+    """Return whether a topic is one that producers send to."""
     return topic not in names.SYSTEM_TOPICS and not topic.startswith((names.RETRY_PREFIX, names.DLQ_PREFIX))
 
 
@@ -134,15 +133,17 @@ def _accounts(case: Case) -> pa.Table:
         (ds.field(promoted(names.TRAN_MSG)) == "true") | (ds.field("stage") == stages.DLQ)
     )
     ended, given_up = _ended(case), _discarded_by_log(case)
-    made = [_told(case, rows, ended, given_up) for rows in scan.by_message(case, _READ, mine)]
+    columns = _READ if given_up is None else (*_READ, "offset_msg_id")
+    made = [_told(case, rows, ended, given_up) for rows in scan.by_message(case, columns, mine)]
     return pa.concat_tables(made).unify_dictionaries()
 
 
 def _ended(case: Case) -> pa.Table:
-    """Return the first op record of each half record that one ends: columns of `ops`, broker, nth (of the op record)."""
-    wanted = ("store_timestamp", "physical_offset", "file", "offset_msg_id", "half_queue_offset")
+    """Return the first op record of each half record that one ends, in order of broker and half_queue_offset: columns
+    of `ops`, broker, nth (of the op record).
+    """
+    wanted = ("store_timestamp", "physical_offset", "file", "half_queue_offset")
     ops = scan.table(case, "ops", wanted, (ds.field("queue_id") == 0) & ds.field("half_queue_offset").is_valid())
-    ops = ops.append_column("broker", pa.array(owners.brokers(case, ops["offset_msg_id"])))
     files = sorted(pc.unique(ops["file"].cast(pa.string())).drop_null().to_pylist())
     rank = {file: n for n, file in enumerate(files)}
     place = (
@@ -152,10 +153,20 @@ def _ended(case: Case) -> pa.Table:
         ops["store_timestamp"].cast(pa.int64()).fill_null(np.iinfo(np.int64).max).to_numpy(),
     )
     order = np.lexsort(place)
-    changes = [np.diff(each[order], prepend=each[order][:1]) != 0 for each in place]
-    ops = ops.take(pa.array(order)).append_column("nth", pa.array(np.cumsum(np.logical_or.reduce(changes))))
-    again = ops.select(["broker", "half_queue_offset"]).to_pandas().duplicated()
-    return ops.filter(pa.array(~again.to_numpy()))
+    nth = np.empty(len(order), np.int64)
+    nth[order] = np.cumsum(_changes(*(each[order] for each in place)))
+    broker, half = owners.brokers(case, ops["file"]), ops["half_queue_offset"].to_numpy()
+    order = np.lexsort((nth, half, broker))
+    first = order[_changes(broker[order], half[order])]
+    ops = ops.append_column("broker", pa.array(broker)).append_column("nth", pa.array(nth))
+    return ops.take(pa.array(first))
+
+
+def _changes(*columns: np.ndarray) -> np.ndarray:
+    """Tell of each row whether it is the first or differs from the one before."""
+    changed = np.ones(len(columns[0]), bool)
+    changed[1:] = np.logical_or.reduce([each[1:] != each[:-1] for each in columns])
+    return changed
 
 
 def _told(case: Case, rows: pa.Table, ended: pa.Table, given_up: pa.Array | None) -> pa.Table:
@@ -211,9 +222,8 @@ def _told(case: Case, rows: pa.Table, ended: pa.Table, given_up: pa.Array | None
     own = np.where(original >= 0, offset[original], -1)
     checks = scan.numbers(rows[promoted(names.CHECK_TIMES)])
     checked = best(half & (checks >= 0), checks)
-    broker = owners.brokers(case, rows["offset_msg_id"])
-    halves = {"broker": broker, "half_queue_offset": at["queue_offset"], "key": key, "op_half": offset}
-    op, op_half, ops = _ops(pd.DataFrame(halves)[half], ended, count)
+    halves = (owners.brokers(case, rows["file"]), at["queue_offset"], key, offset)
+    op, op_half, ops = _ops(tuple(each[half] for each in halves), ended, count)
     by_op = ended.take(pa.array(op, mask=op < 0))
     logged = np.zeros(count, bool)
     if given_up is not None:
@@ -255,17 +265,25 @@ def _told(case: Case, rows: pa.Table, ended: pa.Table, given_up: pa.Array | None
     )
 
 
-def _ops(halves: pd.DataFrame, ended: pa.Table, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return for each message, by its `key`, the row of `ended` with its first op record (-1: none), the offset of the
-    half record which that ends, and how many half records are ended.
+def _ops(halves: tuple[np.ndarray, ...], ended: pa.Table, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return for each message the row of `ended` with its first op record (-1: none), the offset of the half record which
+    that ends, and how many half records are ended. `halves`: broker, offset in the half queue, message, physical offset.
     """
-    by = ["broker", "half_queue_offset"]
-    at = ended.select([*by, "nth"]).to_pandas()
-    found = halves.merge(at.assign(row=np.arange(len(at))), on=by).sort_values(["nth", "op_half"], ascending=False)
-    key = found["key"].to_numpy()
-    first, half = np.full(count, -1), np.full(count, -1)
-    first[key], half[key] = found["row"], found["op_half"]  # of several for one message the last one stays
-    return first, half, np.bincount(found.drop_duplicates(["key", "op_half"])["key"], minlength=count)
+    broker, queue_offset = halves[:2]
+    known, by, nth = (ended[name].to_numpy() for name in ("half_queue_offset", "broker", "nth"))
+    at = np.full(len(broker), -1)
+    for each in np.unique(by):
+        mine, (begin, end) = np.flatnonzero(broker == each), np.searchsorted(by, (each, each + 1))
+        place = begin + np.searchsorted(known[begin:end], queue_offset[mine])
+        found = known[np.minimum(place, end - 1)] == queue_offset[mine]
+        at[mine[found]] = place[found]
+    row, key, half = (each[at >= 0] for each in (at, *halves[2:]))
+    order = np.lexsort((half, nth[row], key))
+    first = order[_changes(key[order])]
+    op, op_half = np.full(count, -1), np.full(count, -1)
+    op[key[first]], op_half[key[first]] = row[first], half[first]
+    order = np.lexsort((half, key))
+    return op, op_half, np.bincount(key[order][_changes(key[order], half[order])], minlength=count)
 
 
 def _discarded_by_log(case: Case) -> pa.Array | None:

@@ -1,4 +1,4 @@
-"""What the readers ask of a case: a shape of their own, so that they need not know the case, which calls them."""
+"""What the readers need of a case, as a protocol: the case calls the readers, so they must not import it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Asked(Protocol):
-    """A case, as far as its readers need it."""
+    """The part of a case that its readers use."""
 
     options: Options
 

@@ -1,5 +1,5 @@
-"""The tables of records, logs, queues and indexes: read by the kit's Spark data sources, on whatever cluster the session
-has, or by the threads of this process.
+"""The tables of records, logs, queues and indexes: read by the kit's Spark data sources, on whatever cluster the
+session has, or by the threads of this process.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _once(read: Callable[..., Any], *arguments: Any) -> list[Any]:
 
 
 def stores(found: Inventory, unread: Unread, *, replicas: bool = True) -> list[dict[str, Any]]:
-    """Return the commitlog files as the readers take them, examined once here instead of in each task."""
+    """Return the commit log files in the form the readers take, examined once here instead of in every task."""
     items = found.of_kind("commitlog", "dledger", replicas=replicas)
     if not items:  # kernels take a moment to load
         return []
@@ -55,8 +55,8 @@ def stores(found: Inventory, unread: Unread, *, replicas: bool = True) -> list[d
 
 
 def frame(spark: SparkSession, name: str, found: Inventory, options: dict[str, Any], part: Path) -> DataFrame:
-    """Return a table of `BY_SPARK` as the data sources read it; the big ones are written into `part` by the tasks that
-    read them.
+    """Return a table of `BY_SPARK` as the data sources read it; the big ones are written into `part` by the tasks
+    that read them.
 
     `options` as for `tasks`.
     """
@@ -72,7 +72,9 @@ def frame(spark: SparkSession, name: str, found: Inventory, options: dict[str, A
 
 
 def here(name: str, found: Inventory, options: dict[str, Any], part: Path) -> list[Task]:
-    """Return the same tasks for this process, whose threads read as fast as Spark's Python workers, and need no start."""
+    """Return the same tasks for the threads of this process: they read as fast as Spark's Python workers and have
+    nothing to start.
+    """
     if name == "ops":
         copies = [i.file for i in found.of_kind("commitlog", "dledger") if i.replica_of]
         return [Task(partial(_ended_here, options["messages"], copies))]
@@ -84,8 +86,8 @@ def here(name: str, found: Inventory, options: dict[str, Any], part: Path) -> li
 def _planned(
     source: str, said: dict[str, str], options: dict[str, Any], needed: known_records.Needed | None = None
 ) -> list[Task]:
-    """Return the tasks of a data source; what other evidence in the cache has read of the same bytes is linked (`adopt`).
-    Stretches of the commit log that are not `needed` are left out.
+    """Return the tasks of a data source. Parts that were read from the same bytes for other evidence are linked from
+    the cache (`adopt`). Stretches of the commit log that are not `needed` are left out.
     """
     kind = next(each for each in data_sources() if each.name() == source)
     reader: Any = kind(said).reader(None)  # type: ignore[arg-type]
@@ -93,7 +95,7 @@ def _planned(
     if needed:
         parts = [attrs.evolve(each, ranges=tuple(at for at in each.ranges if needed(*at))) for each in parts]
         parts = [each for each in parts if each.ranges]
-    # Values numbered already need not be compared once more to be written.
+    # Columns that are dictionary-coded already are cheaper to write.
     read = getattr(reader, "rows", reader.read)
     planned = [Task(partial(read, each), part_name(said, each)) for each in parts]
     if adopt := options.get("adopt"):
@@ -111,7 +113,7 @@ def _source(name: str, found: Inventory, options: dict[str, Any], part: Path) ->
 
 def _asked(name: str, found: Inventory, options: dict[str, Any], unread: Unread) -> tuple[str, dict[str, str]]:
     if name == "messages":
-        # Op records say in their bodies which half messages they end.
+        # The body of an op record says which half messages it ends.
         listed = {"files": json.dumps(stores(found, unread))}
         if options.get("public"):
             return "rocketmq.commitlog", listed
@@ -132,8 +134,8 @@ def _asked(name: str, found: Inventory, options: dict[str, Any], unread: Unread)
 
 
 def ended(ops: DataFrame) -> DataFrame:
-    """Return one row for each queue offset in the bodies of op records: `17` in 4.x, `17,18,` from 5.1.0; null where it
-    is no number.
+    """Return one row for each queue offset in the bodies of op records: `17` in 4.x, `17,18,` from 5.1.0; null where
+    it is no number.
     """
     said = F.explode(F.split(F.rtrim(F.col("body").cast("string"), F.lit(",")), ","))
     rows = ops.where(F.col("topic") == names.OP_TOPIC).withColumn("said", said)
@@ -159,7 +161,7 @@ def _ended_here(messages: Path, copies: Sequence[str]) -> Iterator[pa.RecordBatc
 
 
 def _with_zone(file: LogFile, options: dict[str, Any]) -> LogFile:
-    """Give a text file the zone settled for it; a declared one is in the options of all."""
+    """Give a text file the zone that was settled for it; a declared zone is in the options and holds for every file."""
     if not options.get("tz_app"):
         known = zone_minutes(options["zones"].get(file.file))
         file.zone_minutes = known if isinstance(known, int) else None

@@ -1,4 +1,6 @@
-"""Which stretches of the commit log hold nothing for a table, as the table of messages tells: they need not be read once more."""
+"""Finds the stretches of the commit log that hold nothing for a table, from the table of messages, so that they need
+not be read again.
+"""
 
 from __future__ import annotations
 
@@ -15,18 +17,18 @@ import pyarrow.dataset as ds
 from kit.formats.commitlog.schema import TRACED, File
 
 Needed = Callable[[File, int, int], bool]
-"""Whether a stretch of a file, from its first byte to the one behind its last, has to be read."""
+"""Says whether a stretch of a file, `[start, stop)` in bytes, has to be read."""
 _NONE: Final = np.empty((0, 2), np.int64)
 
 
 def for_skipped(messages: Path) -> Needed:
-    """Return which stretches hold anything but one record behind the other."""
+    """Return a test for stretches that hold anything but an unbroken run of records."""
     runs: dict[str, list[np.ndarray]] = defaultdict(lambda: [_NONE])
     for file, rows in _by_file(messages, ["physical_offset", "store_size"]):
         begins, sizes = (rows[column].to_numpy() for column in ("physical_offset", "store_size"))
         ends = begins + sizes
         first, last = begins.min(), ends.max()
-        # As many bytes of records as there is room for: no need to look at one after the other.
+        # If the sizes of the records add up to the whole span, there is no gap: no need to sort them.
         dense = sizes.sum(dtype=np.int64) == last - first
         runs[file].append(np.array([[first, last]]) if dense else _joined(np.stack([begins, ends], axis=1)))
     whole = {file: _joined(np.concatenate(found)) for file, found in runs.items()}
@@ -40,7 +42,7 @@ def for_skipped(messages: Path) -> Needed:
 
 
 def for_traces(messages: Path) -> Needed:
-    """Return which stretches hold a message trace of a client."""
+    """Return a test for stretches that hold a message trace of a client."""
     places: dict[str, list[np.ndarray]] = defaultdict(list)
     for file, rows in _by_file(messages, ["physical_offset"], TRACED):
         places[file].append(rows["physical_offset"].to_numpy())
@@ -53,7 +55,9 @@ def for_traces(messages: Path) -> Needed:
 
 
 def _by_file(messages: Path, columns: list[str], mark: str | None = None) -> Iterator[tuple[str, pa.Table]]:
-    """Yield columns of the records by file and part; `mark`: only those with this mark."""
+    """Yield (file, columns of its records) for each part of the table. `mark`: a boolean column; only records for
+    which it is true.
+    """
     coded = ds.ParquetFileFormat(dictionary_columns=["file"])
     where = ds.field(mark) if mark else None
     for part in ds.dataset(messages, format=coded).get_fragments():
@@ -64,7 +68,7 @@ def _by_file(messages: Path, columns: list[str], mark: str | None = None) -> Ite
 
 
 def _joined(runs: np.ndarray) -> np.ndarray:
-    """Return runs, as lines of begin and end, in order and with those that touch as one."""
+    """Return runs (rows of begin and end) in order, with touching ones merged."""
     runs = runs[np.argsort(runs[:, 0], kind="stable")]
     first = np.ones(len(runs), bool)
     first[1:] = runs[1:, 0] != runs[:-1, 1]

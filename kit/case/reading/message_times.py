@@ -1,4 +1,4 @@
-"""When the messages with given ids or keys were born and stored, from the commitlog: what zones are inferred from."""
+"""When the messages with given ids or keys were born and stored, from the commit log. Zones are inferred from it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kit.spark import commitlog_source
 
 _COLUMNS: Final = ("uniq_key", "offset_msg_id", "keys", "born_timestamp", "store_timestamp")
 _MOST: Final = 40
-"""Copies of one message whose times are kept: a looping one has thousands."""
+"""How many copies of one message have their times kept: a message in a loop has thousands."""
 
 
 def of(stores: Sequence[dict[str, Any]], names: Collection[str]) -> dict[str, tuple[int, ...]]:
@@ -60,7 +60,7 @@ def in_table(messages: Path, copies: Sequence[str], names: Collection[str]) -> d
 
 
 def _named(batch: pa.RecordBatch, wanted: pa.Array) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield (which of the wanted names, ms) of the records that carry one, for each kind of name and time."""
+    """Yield (index among the wanted names, ms) of the records that carry one, for each kind of name and of time."""
     times = [batch[t].cast(pa.int64()).fill_null(0).to_numpy() // 1000 for t in _COLUMNS[3:]]
     for name in _COLUMNS[:3]:
         which = pc.index_in(batch[name], value_set=wanted).fill_null(-1).to_numpy()
@@ -76,7 +76,7 @@ def _keep(found: dict[str, set[int]], wanted: pa.Array, pairs: Iterable[tuple[np
 
 
 def _first(which: np.ndarray) -> np.ndarray:
-    """Return the rows that name something, the first `_MOST` of each name."""
+    """Return the rows that carry a name, at most the first `_MOST` for each name."""
     rows = np.flatnonzero(which >= 0)
     rows = rows[np.argsort(which[rows], kind="stable")]
     names = which[rows]

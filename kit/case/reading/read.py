@@ -1,4 +1,4 @@
-"""One table of a case as its readers give it: Spark's, or the tasks of this process."""
+"""How one table of a case is read: by Spark, or by tasks of this process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 def table(
     case: Asked, name: str, spec: tables.Spec, part: Path, *, public: bool = False
 ) -> DataFrame | list[tables.Task]:
-    """Return what fills the folder `part` with a table; `public`: as users see it, not as the workspace keeps it."""
+    """Return the frame or the tasks that fill the folder `part` with a table. `public`: with the columns users see,
+    not those of the workspace.
+    """
     options: dict[str, Any] = {"tz_broker": case.options.tz_broker, "tz_app": case.options.tz_app, "public": public}
     if spec.zoned:
         options["zones"] = {file: zone.zone for file, zone in case.zones.items()}

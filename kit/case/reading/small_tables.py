@@ -1,4 +1,4 @@
-"""The tables of small files (configuration, rows, mqadmin outputs, metrics, thread dumps), a task a file: there is nothing to share out."""
+"""The tables of small files (configuration, rows, mqadmin outputs, metrics, thread dumps), one task for each file."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from kit.inventory.inventory import Inventory
 from kit.inventory.model import Item
 
 MAX_OUTPUT: Final = 256 << 20
-"""Bytes of an application's output in which thread dumps (`kill -3`) are looked for."""
+"""How many bytes of an application's output are searched for thread dumps (`kill -3`)."""
 MAX_CONFIG: Final = 64 << 20
-"""Bytes of a configuration file that are read: thousands of topics make some megabytes."""
+"""How many bytes of a configuration file are read: thousands of topics take a few megabytes."""
 _DAMAGED_JSON: Final = (ValueError, KeyError, TypeError, AttributeError)
 
 
 def tasks(name: str, found: Inventory, options: dict[str, Any], part: Path) -> list[Task]:
-    """Return what has to be read for a small table, a task for each file. `options`: tz_broker, tz_app, zones {file:
-    zone}, and the folders of tables it is made from. Files that cannot be read are noted in `part`.
+    """Return the tasks that read a small table, one for each file. `options`: tz_broker, tz_app, zones {file: zone},
+    and the folders of tables it is made from. Files that cannot be read are noted in `part`.
     """
     unread = Unread(str(part))
     made: list[Task] = [
@@ -50,7 +50,7 @@ def _of_table(name: str, found: Inventory) -> list[Item]:
     if name == "threads":
         return [item for item in found.of_kind(*READS[name], replicas=False) if _may_dump(item)]
     if name == "offsets":
-        # Of every copy: two equal ones of two times say that nothing moved.
+        # Copies are read too: two equal files of different times show that nothing moved.
         dated = ("consumerOffset", "lmqConsumerOffset")
         items = found.of_kind("store_json", "checkpoint")
         return [item for item in items if item.replica_of is None or item.detail.get("name") in dated]
@@ -61,7 +61,7 @@ def _of_table(name: str, found: Inventory) -> list[Item]:
 
 
 def _read(name: str, item: Item, options: dict[str, Any]) -> Iterable[pa.RecordBatch]:
-    """Read one file of a small table. Raise whatever its reader does."""
+    """Read one file of a small table. Raise whatever its reader raises."""
     if name in ("rows", "sends"):
         zone = options["zones"].get(item.file)
         wanted = bool(item.detail.get("role"))
@@ -73,7 +73,7 @@ def _read(name: str, item: Item, options: dict[str, Any]) -> Iterable[pa.RecordB
     if name == "network":
         return host_network.read([(item.file, item.path)]).to_batches()
     if name == "metrics":
-        # Metrics are taken on a broker's host, whose zone need not be that of its logs.
+        # Metrics come from the broker's host, whose zone may differ from that of its logs.
         minutes = zone_minutes(options.get("tz_broker") or options["zones"].get(item.file))
         return metrics.read([(item.file, item.path)], minutes).to_batches()
     try:
@@ -93,7 +93,7 @@ def _records(schema: pa.Schema, found: Iterable[dict[str, Any]]) -> list[pa.Reco
 
 
 def _may_dump(item: Item) -> bool:
-    """Tell whether a file may hold thread dumps: one itself, a running info file, or the output of an application."""
+    """Return whether a file may hold thread dumps: a dump, a running info file, or the output of an application."""
     if item.kind in ("thread_dump", "mqadmin"):
         return True
     return item.source in ("app", "text") and item.bytes <= MAX_OUTPUT
@@ -122,7 +122,7 @@ def broken_configs(found: Inventory) -> list[str]:
             for read in (configs.configs, configs.offsets):
                 read(item.file, data, item.detail, item.kind)
         except OSError:
-            continue  # whoever reads its table says so
+            continue  # reported by whoever reads its table
         except Exception:
             broken.append(item.file)
     return broken

@@ -1,4 +1,4 @@
-"""The zones of a case's files, settled once and kept, and the spans of times that follow from them."""
+"""The zones of a case's files, settled once and kept, and the time spans that follow from them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 
 def settled(case: Asked, *, from_table: bool) -> dict[str, zones.Zone]:
-    """Return which zone each floating file is read in; `from_table`: the table of messages is to be built anyway."""
+    """Return the zone in which each file with floating times is read. `from_table`: the table of messages will be
+    built anyway.
+    """
     key = f"zones-{ws.code_hash(*ws.READING)}-{case.options.digest()}"
     kept = case.workspace.read_json(key)
     if kept is None:
@@ -39,10 +41,10 @@ def _moments(case: Asked, from_table: bool, names: Collection[str]) -> Mapping[s
     """Return the times of the records with these ids or keys."""
     if not names or not case.found.of_kind("commitlog", "dledger"):
         return {}
-    from kit.case.reading import big_tables, message_times  # whose kernels take a moment to load
+    from kit.case.reading import big_tables, message_times  # kernels take a moment to load
 
     if from_table:
-        with contextlib.suppress(Exception):  # whoever needs the table meets the error again
+        with contextlib.suppress(Exception):  # whoever needs the table will get the error again
             copies = [i.file for i in case.found.of_kind("commitlog", "dledger") if i.replica_of]
             return message_times.in_table(case.folder("messages"), copies, names)
     return message_times.of(big_tables.stores(case.found, Unread(mode=QUIET), replicas=False), names)
@@ -59,6 +61,6 @@ def zoned(case: Asked, item: Item) -> Item:
     to_utc = converter(known.zone)
     try:
         first, last = (spans.shift(at, to_utc) for at in spans.printed(Path(item.path), item.bytes, dt.UTC))
-    except Exception:  # gone meanwhile, or a time no zone can shift: the span is not known
+    except Exception:  # the file is gone, or no zone can shift the time: the span stays unknown
         first = last = None
     return attrs.evolve(item, zone=known.zone, first=first, last=last)

@@ -131,6 +131,8 @@ def examine(case: Case) -> Finding:
     slave = bool(replicas.slaves(case)) or replicas.told_by_a_slave(case)
     beyond = replicas.beyond(case) if slave else []
     gone = replicas.master_gone(case) if slave else ()
+    if beyond or (compared is not None and len(compared.missing)):
+        gone = (*gone, *replicas.closed_by_slave(case))[:4] if slave else ()
     applies = slave or bool(replicas.master_gone(case))
     finding = Finding(SLUG, KIND, TITLE, NONE)
     finding.steps = [

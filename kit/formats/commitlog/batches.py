@@ -37,24 +37,24 @@ _NAMES: Final = promoted.Names.of((*_NOTED, *(name for name in rocketmq.PROPERTI
 _NTH: Final = {column: n for n, column in enumerate(PROMOTED_COLUMNS)}
 _TRACED: Final = tuple(f"{kind}{chr(f.TRACE_FIELD)}".encode() for kind in rocketmq.TRACE_TYPES)
 BODY_BATCH: Final = 32 << 20
-"""Unpacked bodies handed on at once, in bytes."""
+"""How many bytes of unpacked bodies are handed on at once."""
 
 
 class Rows:
-    """The records of one batch: fixed fields and where the strings are."""
+    """The records of one batch: their fixed fields, and the positions of their strings."""
 
     def __init__(self, buf: Bytes, starts: np.ndarray, sizes: np.ndarray, marks: np.ndarray, base: int) -> None:
         """Read the fixed fields of the records at `starts`."""
         count = len(starts)
         self.buf, self.sizes, self.marks = buf, sizes.copy(), marks.astype(np.int32)
         self.physical = starts + base
-        # One line a field, so that each is an Arrow buffer unchanged.
+        # One row per field: each row is an Arrow buffer as it is.
         self.longs = space((4, count), np.int64)
         self.ints = space((6, count), np.int32)
         self.where = space((c.WIDTH, count), np.int64)
         c.headers(buf, starts, self.longs, self.ints, self.where, self.marks)
         self._numbers: dict[int, coding.Coded] = {}
-        # What `_find` notes.
+        # Filled by `_find`.
         self.spots, self.untidy = space((0, 0), np.int16), space(0, np.uint8)
         self._values: list[coding.Coded] = []
 
@@ -62,7 +62,7 @@ class Rows:
         return len(self.sizes)
 
     def keep(self, wanted: Wanted) -> None:
-        """Drop the rows that a filter excludes, before anything is built from them."""
+        """Drop the rows that a filter excludes before any column is built."""
         mask = np.ones(len(self), bool)
         if wanted.offsets:
             mask &= (self.physical >= wanted.offsets[0]) & (self.physical <= wanted.offsets[1])
@@ -74,14 +74,14 @@ class Rows:
         self.select(mask)
 
     def in_topics(self, topics: frozenset[str]) -> np.ndarray:
-        """Say which rows are of one of these topics."""
+        """Return which rows are of one of these topics."""
         coded = self._numbered(c.TOPIC)
         known = self._texts(c.TOPIC, self.where[:, coded.firsts])[0]
         return np.isin(known.to_pylist(), sorted(topics))[coded.codes]
 
     def traced(self, topics: frozenset[str]) -> np.ndarray:
-        """Say which rows are message traces: those in these topics, and those whose body begins like one (in a topic of the
-        application's own).
+        """Return which rows are message traces: those in these topics, and those whose body begins like one (in a topic
+        of the application's own).
         """
         mask = self.in_topics(topics)
         sizes, at = self.where[c.BODY_LEN], self.where[c.BODY]
@@ -103,27 +103,30 @@ class Rows:
                 setattr(self, name, np.ascontiguousarray(getattr(self, name)[..., mask]))
 
     def _order(self, order: np.ndarray) -> None:
-        """Put the rows into this order, after `_find`."""
+        """Reorder the rows; `_find` must have run."""
         for name in ("sizes", "marks", "physical", "longs", "ints", "where"):
             setattr(self, name, np.take(getattr(self, name), order, axis=-1))
-        self.spots, self.untidy = self.spots[order], self.untidy[order]
+        self.spots, self.untidy = np.take(self.spots, order, axis=0), self.untidy[order]
         self._numbers = dict(zip(self._numbers, coding.ordered([*self._numbers.values()], order), strict=True))
         self._values = coding.ordered(self._values, order)
 
     def arrays(self, names: tuple[str, ...], file: str) -> dict[str, pa.Array]:
-        """Build the columns asked for, but `body` and `problem`. Where `LINEAGE` is asked for, records of one stage come together."""
+        """Build the columns asked for, except `body` and `problem`. If they include `LINEAGE`, the rows are grouped
+        by stage.
+        """
         out: dict[str, pa.Array] = {}
         asked = set(names)
         if lived := asked & set(LINEAGE):
             self._find()
             made = self._lineage()
             if len(made[0].dictionary) > 1:
-                order = np.argsort(made[0].indices.to_numpy(), kind="stable")
+                # Small numbers are sorted by counting them.
+                order = np.argsort(made[0].indices.to_numpy().astype(np.int8), kind="stable")
                 self._order(order)
                 made = [each.take(pa.array(order)) for each in made]
             out |= zip(LINEAGE, made, strict=True)
         if "properties" in asked:
-            # This notes where keys, tags and UNIQ_KEY are as well, and what is wrong with the properties.
+            # This also finds keys, tags and UNIQ_KEY, and marks invalid properties.
             out["properties"] = self._properties()
             asked -= {"keys", "tags", "uniq_key", "problem"}
         if not lived and asked & {TEXT, "keys", "tags", "uniq_key", "problem", *PROMOTED_COLUMNS}:
@@ -183,12 +186,12 @@ class Rows:
         return lineage.columns(topic, target, self._has, transaction, fresh)
 
     def _has(self, *names: str) -> np.ndarray:
-        """Say which rows have one of these properties."""
+        """Return which rows have one of these properties."""
         found = [self._values[_NTH[promoted_column(name)]] for name in names]
         return np.any([each.numbers >= 0 for each in found], axis=0)[found[0].which]
 
     def problems(self) -> pa.Array:
-        """Name what is wrong with each record, null where nothing is."""
+        """Return what is wrong with each record, null if nothing is."""
         if not self.marks.any():
             return pa.nulls(len(self), pa.string())
         kinds, which = np.unique(self.marks, return_inverse=True)
@@ -219,14 +222,11 @@ class Rows:
                 first, held, unpacked = row + 1, 0, []
 
     def stored_bodies(self, topics: frozenset[str]) -> pa.Array:
-        """Build the bodies as stored of the records in these topics, null for all others."""
+        """Build the stored bodies of the records in these topics; all other records get null."""
         mask = self.in_topics(topics)
-        where = self.where
-        if not mask.all():
-            where = where.copy()
-            where[c.BODY_LEN, ~mask] = 0
-        offsets, data = space(len(self) + 1, np.int32), space(int(where[c.BODY_LEN].sum()) + c.SLACK, np.uint8)
-        c.gather(self.buf, where, c.BODY, offsets, data)
+        sizes = np.where(mask, self.where[c.BODY_LEN], 0)
+        offsets, data = space(len(self) + 1, np.int32), space(int(sizes.sum()) + c.SLACK, np.uint8)
+        c.gather(self.buf, np.stack([self.where[c.BODY], sizes]), 0, offsets, data)
         validity = pa.py_buffer(np.packbits(mask, bitorder="little"))
         return pa.Array.from_buffers(pa.binary(), len(self), [validity, pa.py_buffer(offsets), pa.py_buffer(data)])
 
@@ -235,10 +235,10 @@ class Rows:
             self.marks[broken] |= c.BAD_TEXT
 
     def _numbered(self, column: int) -> coding.Coded:
-        """Return the different values of one of the strings in `where`, numbered."""
+        """Return one of the strings in `where` as numbers of its distinct values."""
         if column not in self._numbers:
-            at, sizes = (np.ascontiguousarray(self.where[column + n]).reshape(-1, 1) for n in (0, 1))
-            self._numbers[column] = coding.number(self.buf, np.zeros(len(self), np.int64), at, sizes)[0]
+            spots = np.ascontiguousarray(self.where[column : column + 2].T)
+            self._numbers[column] = coding.number(self.buf, np.zeros(len(self), np.int64), spots)[0]
         return self._numbers[column]
 
     def _hosts(self, column: int) -> pa.Array:
@@ -260,14 +260,13 @@ class Rows:
         return _strings(offsets, data, sizes < 0), broken
 
     def _find(self) -> None:
-        """Note where the values of well-known properties are, and whose text cannot be kept as it is."""
+        """Find the values of well-known properties, and the records whose property text cannot be kept as it is."""
         self.spots = space((len(self), 2 * len(_NOTED)), np.int16)
         self.untidy = np.zeros(len(self), np.uint8)
         table = (_NAMES.data, _NAMES.ends, _NAMES.slots)
         own, like = 2 * len(_OWN), space(len(self), np.int32)
         promoted.find(self.buf, self.where, self.marks, c.BAD_PROPERTIES, *table, own, self.spots, self.untidy, like)
-        at, sizes = self.spots[:, own::2], self.spots[:, own + 1 :: 2]
-        self._values = coding.number(self.buf, self.where[c.PROPS], at, sizes, like)
+        self._values = coding.number(self.buf, self.where[c.PROPS], self.spots[:, own:], like)
         for n, column in enumerate(_OWN.values()):
             self.where[column] = self.where[c.PROPS] + self.spots[:, 2 * n]
             self.where[column + 1] = self.spots[:, 2 * n + 1]
@@ -281,7 +280,7 @@ class Rows:
         return coded.array(self._texts(0, np.stack([self.where[c.PROPS, coded.firsts] + at, size]))[0])
 
     def _properties_text(self) -> pa.Array:
-        """Build the properties as one text each, without a separator at the end."""
+        """Build the properties of each record as one text, without a separator at the end."""
         at, sizes = self.where[c.PROPS], self.where[c.PROPS_LEN]
         untidy = self.untidy.astype(bool)
         ends_so = (sizes > 0) & (self.buf[np.maximum(at + sizes - 1, 0)] == properties.ITEM_END)
@@ -290,7 +289,7 @@ class Rows:
         return pc.replace_with_mask(texts, pa.array(untidy), self._joined(untidy)) if untidy.any() else texts
 
     def _joined(self, untidy: np.ndarray) -> pa.Array:
-        """Put the texts of these rows together from the items that count."""
+        """Build the property texts of these rows from the items that count."""
         split = self._split(np.ascontiguousarray(self.where[:, untidy]))
         offsets, data = (
             space(int(untidy.sum()) + 1, np.int32),
@@ -303,8 +302,8 @@ class Rows:
         return _strings(offsets, data)
 
     def _split(self, where: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, bool]:
-        """Take the properties at `where` apart: offsets of the maps, of the names, names, offsets of the values, values,
-        whether all are ASCII.
+        """Take the properties at `where` apart: offsets of the maps, of the names, names, offsets of the values,
+        values, whether all are ASCII.
         """
         sizes = where[c.PROPS_LEN]
         most, size = int((sizes // 4 + 1).sum()), int(sizes.sum()) + c.SLACK
@@ -359,7 +358,7 @@ def _strings(offsets: np.ndarray, data: np.ndarray, absent: np.ndarray | None = 
 
 
 def _valid(offsets: np.ndarray, data: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Return the strings as valid UTF-8, and which were not (None: all were)."""
+    """Return the strings as valid UTF-8, and which of them were not (None if all were)."""
     broken = np.zeros(len(offsets) - 1, np.uint8)
     need = strings.find_broken(offsets, data, broken)
     if not broken.any():

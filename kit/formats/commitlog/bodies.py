@@ -1,4 +1,4 @@
-"""Decompress message bodies, each into a bounded space."""
+"""Decompress message bodies, each up to a limit."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ import zstandard
 from kit.formats.commitlog.columns import BAD_BODY, BIG_BODY, LZ4, PLAIN, ZLIB, ZSTD
 
 MOST: Final = 64 << 20
-"""A message is 4 MiB by default and rarely more; nothing larger than this is unpacked."""
+"""Largest body that is unpacked: a message is at most 4 MiB by default, and rarely more."""
 
 
 def limit(stored: int) -> int:
-    """Return how far a stored body may grow: zlib reaches 1032 times its input, so anything beyond is meant to hurt."""
+    """Return how large a stored body may become: zlib expands at most 1032 times, so anything beyond that is an
+    attack.
+    """
     return min(MOST, (1 << 20) + 1032 * stored)
 
 
 def _zstd(body: bytes, most: int) -> tuple[bytes, bool]:
-    # The window is allocated before the first byte: no larger than the result can be (8 MiB: what the highest usual
-    # level takes).
+    # The window is allocated before the first byte is read: no larger than the result can be (8 MiB: what the
+    # highest usual level takes).
     stream = zstandard.ZstdDecompressor(max_window_size=max(8 << 20, 1 << (most - 1).bit_length())).decompressobj()
     parts: list[bytes] = []
     held = 0
-    # It gives all there is for what it gets; a block of 4 bytes can hold 128 KiB, so it gets little at a time.
+    # It returns everything its input unpacks to, and 4 bytes can stand for 128 KiB: it is fed a little at a time.
     for at in range(0, len(body), 512):
         if stream.eof or held > most:
             break

@@ -1,4 +1,6 @@
-"""Columns of few values as numbers and a list of the values: numba kernels that look at each value where it is, and copy none."""
+"""Columns with few distinct values, as numbers and a list of the values: numba kernels that compare values in place
+and copy none.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from kit.formats.commitlog.simd import fetch, keep, load64
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 _TURN: Final = np.uint64(32)
 AHEAD: Final = 16
-"""How many records ahead a value is asked for: it is no longer in a cache that is near."""
+"""How many records ahead a value is prefetched: by now it has left the near caches."""
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -55,32 +57,36 @@ def _hash(buf: Bytes, at: Any, size: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _number(buf: Bytes, base: Any, at: Any, sizes: Any, tables: Any, codes: Any, firsts: Any, counts: Any) -> None:
-    rows, columns = sizes.shape
+def _number(buf: Bytes, base: Any, spots: Any, tables: Any, codes: Any, firsts: Any, counts: Any) -> None:
+    rows, columns = len(spots), spots.shape[1] // 2
     mask = tables.shape[1] - 1
     before = np.empty((columns, 2), np.int64)
     counts[:] = 0
     for row in range(rows):
         if row + AHEAD < rows:
-            fetch(buf, base[row + AHEAD] + at[row + AHEAD, 0])
+            fetch(buf, base[row + AHEAD] + spots[row + AHEAD, 0])
         for column in range(columns):
-            size = np.int64(sizes[row, column])
+            size = np.int64(spots[row, 2 * column + 1])
             if size < 0:
                 codes[column, row] = -1
                 continue
-            here = base[row] + at[row, column]
+            here = base[row] + spots[row, 2 * column]
             if counts[column] == 0:
                 tables[column] = 0
             else:
-                # Mostly the value of the record before.
+                # Usually it is the value of the record before.
                 last = before[column, 0]
-                if sizes[last, column] == size and _alike(buf, here, base[last] + at[last, column], size):
+                if spots[last, 2 * column + 1] == size and _alike(
+                    buf, here, base[last] + spots[last, 2 * column], size
+                ):
                     codes[column, row] = before[column, 1]
                     continue
             slot = _hash(buf, here, size) & mask
             while tables[column, slot]:
                 other = firsts[column, tables[column, slot] - 1]
-                if sizes[other, column] == size and _alike(buf, here, base[other] + at[other, column], size):
+                if spots[other, 2 * column + 1] == size and _alike(
+                    buf, here, base[other] + spots[other, 2 * column], size
+                ):
                     break
                 slot = (slot + 1) & mask
             if not tables[column, slot]:
@@ -94,7 +100,7 @@ def _number(buf: Bytes, base: Any, at: Any, sizes: Any, tables: Any, codes: Any,
 
 @njit(cache=True, nogil=True)
 def _kinds(like: Any, which: Any, firsts: Any) -> int:
-    """Number the records that are not like an earlier one; return how many there are."""
+    """Number the records that do not repeat the values of an earlier one (kinds), and return how many there are."""
     count = 0
     for row in range(len(like)):
         if like[row] >= 0:
@@ -107,7 +113,9 @@ def _kinds(like: Any, which: Any, firsts: Any) -> int:
 
 @frozen
 class Coded:
-    """A column: the number of each kind's value (-1: none), the record each value is first in, and the kind of each record (None: every record is one)."""
+    """A column: the value number of each kind of record (-1: no value), the record in which each value first occurs,
+    and the kind of each record (None: every record is a kind of its own).
+    """
 
     numbers: np.ndarray
     firsts: np.ndarray
@@ -115,7 +123,7 @@ class Coded:
 
     @property
     def codes(self) -> np.ndarray:
-        """The number of each record's value."""
+        """The value number of each record."""
         return self.numbers if self.which is None else self.numbers[self.which]
 
     @property
@@ -124,12 +132,12 @@ class Coded:
         return len(self.firsts) > 0
 
     def array(self, values: pa.Array) -> pa.DictionaryArray:
-        """Return the column, given the texts of the records in `firsts`."""
+        """Return the column; `values` are the texts of the records in `firsts`."""
         return coded(self.codes, values, absent=bool((self.numbers < 0).any()))
 
 
 def ordered(columns: Sequence[Coded], order: np.ndarray) -> list[Coded]:
-    """Return columns with their records in this order."""
+    """Return the columns with their records reordered."""
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     kinds = {id(each.which): each.which for each in columns}
@@ -140,7 +148,7 @@ def ordered(columns: Sequence[Coded], order: np.ndarray) -> list[Coded]:
 
 
 def coded(codes: np.ndarray, values: pa.Array, *, absent: bool) -> pa.DictionaryArray:
-    """Return a column of these values by their numbers (int32). `absent`: some are -1, for none."""
+    """Return a column of these values from their numbers (int32). `absent`: some numbers are -1, for null."""
     if not len(values):
         return pa.nulls(len(codes), TEXTS)
     validity = pa.py_buffer(np.packbits(codes >= 0, bitorder="little")) if absent else None
@@ -148,20 +156,19 @@ def coded(codes: np.ndarray, values: pa.Array, *, absent: bool) -> pa.Dictionary
     return pa.DictionaryArray.from_arrays(numbers, values, safe=False)
 
 
-def number(
-    buf: Bytes, base: np.ndarray, at: np.ndarray, sizes: np.ndarray, like: np.ndarray | None = None
-) -> list[Coded]:
-    """Number the different values of columns: `at` and `sizes` (-1: none) have a line for each record, positions count from
-    the record's `base`; `like`: an earlier record that has the same values, -1 where none is known.
+def number(buf: Bytes, base: np.ndarray, spots: np.ndarray, like: np.ndarray | None = None) -> list[Coded]:
+    """Number the distinct values of columns. `spots` has a row for each record: position and length (-1: none) of each
+    value in turn, counted from the record's `base`. `like`: an earlier record that has the same values, -1 where none is
+    known.
     """
     which, kinds = None, None
     if like is not None:
         which, kinds = space(len(like), np.int32), space(len(like), np.int64)
         kinds = kinds[: _kinds(like, which, kinds)]
-        base, at, sizes = base[kinds], at[kinds], sizes[kinds]
-    rows, columns = sizes.shape
+        base, spots = base[kinds], np.take(spots, kinds, axis=0)
+    rows, columns = len(spots), spots.shape[1] // 2
     codes, firsts = space((columns, rows), np.int32), space((columns, rows), np.int32)
     counts, tables = np.empty(columns, np.int64), space((columns, 1 << (2 * rows).bit_length()), np.int32)
-    _number(buf, base, at, sizes, tables, codes, firsts, counts)
+    _number(buf, base, spots, tables, codes, firsts, counts)
     first = [firsts[n, :different].astype(np.int64) for n, different in enumerate(counts.tolist())]
     return [Coded(codes[n], each if kinds is None else kinds[each], which) for n, each in enumerate(first)]

@@ -1,8 +1,8 @@
 """Fill columns from records: numba kernels that write Arrow buffers. No Python object per record.
 
 Positions come from `kit.formats.commitlog.walk`, which has checked every length inside a record against the buffer.
-Words of 8 bytes are
-loaded only where they lie inside the buffer, and stored only into buffers with `SLACK` bytes to spare.
+Words of 8 bytes are loaded only where they lie inside the buffer, and stored only into buffers with `SLACK` bytes to
+spare.
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ def _power(exponent: int) -> np.uint64:
     return np.uint64(value << 32)
 
 
-# What sixteen bytes add to the remainder, sixteen bytes further on. The product of two reflected words is one bit short.
+# What sixteen bytes contribute to the remainder sixteen bytes later. The product of two reflected words is one bit
+# short.
 _FIRST, _SECOND = _power(191), _power(127)
 
 
@@ -172,7 +173,7 @@ def _slices(table: Any, word: Any, base: int) -> Any:
 
 @njit(cache=True, nogil=True)
 def check_crc(buf: Bytes, where: Any, ints: Any, table: Any, marks: Any) -> None:
-    """Mark records whose body is not what its CRC says (`UtilAll.crc32`: the lower 31 bits)."""
+    """Mark records whose body does not match its CRC (`UtilAll.crc32`: the lower 31 bits)."""
     for row in range(where.shape[1]):
         size = where[BODY_LEN, row]
         if size == 0:
@@ -188,7 +189,7 @@ def check_crc(buf: Bytes, where: Any, ints: Any, table: Any, marks: Any) -> None
                 first, second = first ^ load64(buf, at), second ^ load64(buf, at + 8)
                 at += 16
             crc = _slices(table, first, 8) ^ _slices(table, second, 0)
-        # Sixteen bytes at a time: what each of them adds does not wait for the others.
+        # Sixteen bytes at a time: their contributions do not depend on each other.
         while at + 16 <= end:
             crc = _slices(table, load64(buf, at) ^ np.uint64(crc), 8) ^ _slices(table, load64(buf, at + 8), 0)
             at += 16
@@ -206,8 +207,8 @@ def check_crc(buf: Bytes, where: Any, ints: Any, table: Any, marks: Any) -> None
 
 @njit(cache=True, nogil=True)
 def gather(buf: Bytes, where: Any, column: int, offsets: Any, data: Any) -> bool:
-    """Copy one string of each record behind each other (length -1: none); say whether all of it is ASCII. `data` needs
-    `SLACK`.
+    """Copy one string of each record, one after the other (length -1: none); return whether everything is ASCII.
+    `data` needs `SLACK`.
     """
     end = len(buf)
     put = np.int64(0)

@@ -1,4 +1,4 @@
-"""How far a commit log file that is still written consists of whole records, and where its end is."""
+"""Finds the whole records of a commit log file that is still being written, and its end."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ VOTES: Final = 8
 
 @njit(cache=True, nogil=True)
 def whole(buf: Bytes, start: int, end: int, base: int, head: int) -> int:
-    """Return where the run of records that begins at `start` ends."""
+    """Return the end of the run of records that begins at `start`."""
     at = start
     while at < end:
         size, mark = walk.frame(buf, at, end, base, head)
@@ -63,7 +63,7 @@ def records_end(stream: io.FileIO, file: File, begin: int, most: int, *, is_last
 def written(stream: io.FileIO, length: int) -> int:
     """Return a place behind everything written to a file that is written from its beginning on and zero behind that.
 
-    Unwritten pages are looked for by halving: of a file of 1 GiB some fourteen are read, and nothing that is cold.
+    The first unwritten page is found by bisection: some fourteen pages of a 1 GiB file are read, none of them cold.
     """
     low, high = 0, (length + PAGE - 1) // PAGE
     while low < high:
@@ -76,7 +76,7 @@ def written(stream: io.FileIO, length: int) -> int:
 
 
 def present_end(stream: io.FileIO, file: File) -> int:
-    """Return where the records of a file end now, without reading it from its beginning."""
+    """Return where the records of a file end now, without reading the file from its beginning."""
     end = written(stream, file.length)
     start = max(0, end - BACK)
     buf = buffers.space(end)
@@ -86,8 +86,8 @@ def present_end(stream: io.FileIO, file: File) -> int:
 
 
 def base_of(stream: io.FileIO) -> tuple[int, int] | None:
-    """Return (physical offset of the first byte, bytes of an entry's header: 0 or DLedger's) as the first records of a
-    file say it, None where there is no record yet.
+    """Return (physical offset of the first byte, bytes of an entry's header: 0 or DLedger's) as the first records of
+    a file say it, None where there is no record yet.
     """
     head = buffers.space(min(STEP, os.fstat(stream.fileno()).st_size))
     buffers.read(stream, head, 0, len(head))

@@ -1,4 +1,4 @@
-"""What each record is in the life of its message: worked out once for each combination of what that depends on."""
+"""What each record is in the life of its message, worked out once for each combination of topic, target and flags."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def columns(
 
 
 def _texts(said: list[str | None], which: np.ndarray) -> pa.DictionaryArray:
-    """Return the texts of the kinds `which`."""
+    """Return the column of the texts of these kinds."""
     known = pa.array(said, pa.string()).dictionary_encode()
     codes = known.indices.fill_null(-1).to_numpy()[which]
     return coded(codes, known.dictionary, absent=known.null_count > 0)

@@ -1,7 +1,9 @@
-"""Properties without a map: the text as a whole, and the values of well-known names as columns of their own. Numba kernels.
+"""Properties without a map: the text as a whole, and the values of well-known names as columns of their own. Numba
+kernels.
 
-The text is kept as it is stored where it says what `MessageDecoder.string2messageProperties` makes of it. Where an item is malformed, has no value or is
-replaced by a later one of the same name, the text is put together again from the items that count: whoever splits it then gets RocketMQ's map.
+The text is kept as it is stored where it says what `MessageDecoder.string2messageProperties` makes of it. Where an
+item is malformed, has no value or is replaced by a later one of the same name, the text is put together again from
+the items that count: whoever splits it then gets RocketMQ's map.
 """
 
 from __future__ import annotations
@@ -19,10 +21,14 @@ from kit.formats.commitlog.simd import ONE, keep, load64, match32, same32
 
 SHAPES: Final = 64
 BLOCKS: Final = 64
-"""Properties of a client often have the same lengths, too: so many such shapes are remembered, of 32 bytes so often."""
+"""Properties written by one client often have the same lengths as well: how many such shapes are remembered, and how
+many blocks of 32 bytes a shape may have.
+"""
 PATTERNS: Final = 16
 ITEMS: Final = 48
-"""Records of one client have the same names in the same order: so many orders, of so many names, are remembered."""
+"""Records of one client have the same names in the same order: how many such orders are remembered, and how many
+names each may have.
+"""
 
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT: Final = np.uint64(40)
@@ -30,7 +36,9 @@ _SHIFT: Final = np.uint64(40)
 
 @attrs.frozen
 class Names:
-    """Well-known names as the kernels look them up: the bytes of all, where each ends, and an open hash table of their numbers (from 1; 0 is empty)."""
+    """Well-known names in the form in which the kernels look them up: the bytes of all, where each ends, and an open
+    hash table of their numbers (from 1; 0 is empty).
+    """
 
     data: np.ndarray
     ends: np.ndarray
@@ -54,7 +62,9 @@ def _hash(first: Any, last: Any, size: int) -> Any:
 
 @njit(cache=True, nogil=True, inline="always")
 def _ends_of(src: Bytes, at: int, size: int) -> tuple[Any, Any]:
-    """Return the first and the last eight bytes of a name; of a shorter one all its bytes, twice. Eight bytes from `at` on can be loaded."""
+    """Return the first and the last eight bytes of a name; for a shorter one all its bytes, twice. Eight bytes from
+    `at` on can be loaded.
+    """
     first = load64(src, at)
     if size < 8:
         first = keep(first, size)
@@ -96,7 +106,9 @@ def _fits(
     ends: Any,
     spots: Any,
 ) -> bool:
-    """Take a record apart by the names of an earlier one; say whether these are its names, all in order, once each and with a value."""
+    """Split a record by the names of an earlier one. Return whether it has exactly these names, in order, once each,
+    and all with a value.
+    """
     begin = at
     item = cut = 0
     while at < end:
@@ -127,8 +139,8 @@ def _fits(
 
 @njit(cache=True, nogil=True, inline="always")
 def _repeats(src: Bytes, at: int, other: int, size: int, fixed: Any, valued: Any) -> int:
-    """Say whether a record has the names of another one at the same places (1), and the same values of well-known names
-    too (2). `fixed` has a bit for each byte of names and separators, `valued` for each of those values.
+    """Return 1 if a record has the names of another one at the same places, 2 if its well-known names have the same
+    values too, else 0. `fixed` has a bit for each byte of names and separators, `valued` for each of those values.
     """
     unlike = np.uint64(0)
     for block in range((size + 31) >> 5):
@@ -183,9 +195,10 @@ def find(
 ) -> None:
     """Note where the values of well-known names are.
 
-    `spots` has a line for each record: position (from where its properties begin) and length of the value of each of the first names, length -1 for none.
-    `like` takes an earlier record with the same values at the same places, -1 where none is known; the first `own` of `spots` do not count for that.
-    `untidy` takes 1 where the text does not say what counts: an item is malformed (`marks` takes `bad` too), has no value, or may be replaced.
+    `spots` has a line for each record: position (from where its properties begin) and length of the value of each of
+    the first names, length -1 for none. `like` takes an earlier record with the same values at the same places, -1
+    where none is known; the first `own` of `spots` do not count for that. `untidy` takes 1 where the text does not
+    say what counts: an item is malformed (`marks` takes `bad` too), has no value, or may be replaced.
     """
     scratch = np.zeros(32768 + SLACK, np.uint8)
     cuts = np.zeros(32768 + 2, np.int64)
@@ -226,7 +239,7 @@ def find(
         if count <= 2 * ITEMS and _fits(
             src, begin, end, cuts, sizes[order], firsts[order], lasts[order], known[order], data, ends, mine
         ):
-            # Where lengths differ all the time, remembering them only takes time.
+            # If lengths keep changing, remembering them is wasted time.
             if size <= 32 * BLOCKS and len(src) == len(buf) and kept <= 2 * hits + 4 * SHAPES:
                 _shape(begin, count, cuts, mine[own:], fixed[shape], valued[shape])
                 shaped[shape] = row
@@ -265,7 +278,7 @@ def find(
             slot = hashed & mask
             while stamps[slot] == row + 1 and (seen[slot, 0] != first or seen[slot, 1] != last ^ np.uint64(name_size)):
                 slot = (slot + 1) & mask
-            # Two long names can look the same by both ends; their text is put together again for nothing then.
+            # Two long names can agree at both ends; then their text is rebuilt although it need not be.
             plain = plain and stamps[slot] != row + 1
             stamps[slot], seen[slot, 0], seen[slot, 1] = row + 1, first, last ^ np.uint64(name_size)
             slot = hashed & known_mask
@@ -294,7 +307,7 @@ def find(
 
 @njit(cache=True, nogil=True)
 def join(maps: Any, name_ends: Any, names: Any, value_ends: Any, values: Any, offsets: Any, data: Any) -> None:
-    """Put the items of `properties.split` together again: one text a record, separators between the items."""
+    """Join the items of `properties.split`: one text per record, with separators between the items."""
     put = np.int64(0)
     offsets[0] = 0
     for row in range(len(maps) - 1):

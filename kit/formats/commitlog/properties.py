@@ -1,6 +1,4 @@
-"""Split the properties of records into an Arrow map: a numba kernel that looks for the separators 32 bytes at a
-time.
-"""
+"""Split the properties of records into an Arrow map: a numba kernel that looks for the separators 32 bytes at a time."""
 
 from __future__ import annotations
 
@@ -24,7 +22,7 @@ NAME_END, ITEM_END = np.uint8(f.NAME_VALUE_SEPARATOR), np.uint8(f.PROPERTY_SEPAR
 
 @njit(cache=True, nogil=True)
 def _drop_stale(stale: Any, begin: int, count: int, name_ends: Any, names: Any, value_ends: Any, values: Any) -> int:
-    """Close the holes that replaced items leave in the last record; return the new number of items."""
+    """Remove the replaced items from the last record; return the new number of items."""
     kept = begin
     name_at, value_at = name_ends[begin], value_ends[begin]
     name_put, value_put = name_at, value_at
@@ -81,9 +79,9 @@ def _items(
 ) -> tuple[int, int, bool]:
     """Take one record's properties `src[at:end]` apart at `cuts` (as `separators` lists them).
 
-    Return (items so far, how many of them were replaced, whether an item is invalid). `spots` takes position and length of
-    KEYS,
-    TAGS and UNIQ_KEY. Where every item ends is known before the first is copied: no copy waits for the one before.
+    Return (items so far, how many of them were replaced, whether an item is invalid). `spots` takes position and
+    length of KEYS, TAGS and UNIQ_KEY. All ends are known before the first copy, so that no copy waits for the one
+    before.
     """
     name_put, value_put = np.int64(name_ends[count]), np.int64(value_ends[count])
     dead = 0
@@ -154,11 +152,9 @@ def split(
 ) -> tuple[int, bool]:
     """Split the properties of each record into names and values; return (how many, whether all are ASCII).
 
-    `maps`, `name_ends`, `value_ends` are Arrow offsets, `stale` is a byte an item. An item is split at its first 0x01,
-    one
-    without a value is left out, and of two with one name the later counts (`MessageDecoder.string2messageProperties`
-    4.9.1+).
-    Also notes where KEYS, TAGS and UNIQ_KEY are.
+    `maps`, `name_ends`, `value_ends` are Arrow offsets, `stale` is a byte an item. An item is split at its first
+    0x01, one without a value is left out, and of two with one name the later counts
+    (`MessageDecoder.string2messageProperties` 4.9.1+). Also notes where KEYS, TAGS and UNIQ_KEY are.
     """
     slots = np.zeros(16384, np.int64)
     scratch = np.zeros(32768 + SLACK, np.uint8)

@@ -1,5 +1,4 @@
-"""Recognise a record of the commit log by its bytes: numba kernels that read numbers, check lengths and search for
-records.
+"""Recognises records of the commit log: numba kernels that read numbers, check lengths and search for records.
 
 Every read is bounds-checked by hand: whatever a length field claims, nothing outside the buffer is touched.
 """
@@ -20,7 +19,7 @@ MAGIC_BLANK: Final = f.MAGIC_BLANK
 HEADER: Final = f.DLEDGER_HEADER
 
 CUT: Final = -1
-"""`measure`: there is a record, and the file ends inside it."""
+"""Result of `measure`: a record begins here, and the file ends inside it."""
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
@@ -89,7 +88,9 @@ def measure(buf: Bytes, at: int, end: int) -> int:
 
 @njit(cache=True, nogil=True)
 def entry_fits(buf: Bytes, at: int, base: int, size: int) -> bool:
-    """Say whether a DLedger entry header is at `at` that fits a record of `size` bytes (`DLedgerEntryCoder`)."""
+    """Return whether there is a DLedger entry header at `at` that fits a record of `size` bytes
+    (`DLedgerEntryCoder`).
+    """
     return (
         be32(buf, at) == f.DLEDGER_MAGIC
         and be32(buf, at + f.DLEDGER_AT_SIZE) == HEADER + size
@@ -100,7 +101,7 @@ def entry_fits(buf: Bytes, at: int, base: int, size: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def is_zero(buf: Bytes, start: int, end: int) -> bool:
-    """Say whether all bytes of a range are zero."""
+    """Return whether all bytes of a range are zero."""
     at = start
     while at < end:
         stop = min(at + 4096, end)
@@ -145,7 +146,7 @@ def next_magic(buf: Bytes, start: int, end: int) -> int:
 
 @njit(cache=True, nogil=True)
 def layout(buf: Bytes, end: int, most: int) -> tuple[int, int, int]:
-    """Work out what the records themselves say about the file.
+    """Work out what the records say about their file.
 
     Return (records looked at, base most of them agree on, how many of these are in DLedger entries). The base is the
     physical offset of the file's first byte. At most `most` records are looked at, wherever they are in `[0, end)`.
@@ -190,10 +191,11 @@ def layout(buf: Bytes, end: int, most: int) -> tuple[int, int, int]:
 
 
 def filler(head: Bytes | bytes) -> int:
-    """Return how many bytes of a file are end-of-file filler before anything else, 0 where it does not begin with one.
+    """Return how many bytes of a file are end-of-file filler before anything else, 0 where it does not begin with
+    one.
 
-    A commit log's (`CommitLog.BLANK_MAGIC_CODE`) or a DLedger file's (`MmapFileList`). Files cut to a few records begin
-    so.
+    A commit log's (`CommitLog.BLANK_MAGIC_CODE`) or a DLedger file's (`MmapFileList`). Files cut to a few records
+    begin so.
     """
     if len(head) < 16:
         return 0
@@ -204,9 +206,10 @@ def filler(head: Bytes | bytes) -> int:
 
 
 def sniff(head: Bytes | bytes) -> dict[str, Any] | None:
-    """Say whether bytes from a file are a commit log: None, or {"kind": "commitlog" | "dledger", "base": int | None}.
+    """Return whether bytes from a file are a commit log: None, or {"kind": "commitlog" | "dledger", "base": int | None}.
 
-    `base` is the physical offset of the first byte given, None where no record shows it (a file that holds only filler).
+    `base` is the physical offset of the first byte given, None where no record shows it (a file that holds only
+    filler).
     """
     buf = np.frombuffer(head, np.uint8) if isinstance(head, (bytes, bytearray, memoryview)) else head
     seen, base, entries = layout(buf, len(buf), 8)

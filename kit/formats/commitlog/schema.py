@@ -1,4 +1,4 @@
-"""The columns of `messages` and `skipped`, what of them is asked for, and a file of the commit log as its records
+"""The columns of `messages` and `skipped`, a request for some of them, and a file of the commit log as its records
 describe it.
 """
 
@@ -43,8 +43,7 @@ FIELDS: Final[dict[str, pa.DataType]] = {
 }
 """Columns of `messages` in the order users see; `body` is there only when asked for."""
 TEXT: Final = "properties_text"
-"""Column of the workspace: the properties as one text, items separated by 0x02, names and values by 0x01. Each name once:
-where the stored text has one twice, or items that do not count, those are left out."""
+"""Column of the workspace: the properties as one text, items separated by 0x02, names and values by 0x01. Each name occurs once: repeated names and items that do not count are left out."""
 PROMOTED: Final = (
     names.REAL_TOPIC,
     names.TRAN_MSG,
@@ -65,7 +64,7 @@ PROMOTED: Final = (
     "INNER_NUM",
     "DLQ_ORIGIN_TOPIC",
 )
-"""Properties that have a column of their own in the workspace: those that causes and charts ask for."""
+"""Properties with a column of their own in the workspace: those that causes and charts use."""
 
 
 def promoted(name: str) -> str:
@@ -82,8 +81,9 @@ def as_dict(text: str) -> dict[str, str]:
 
 PROMOTED_COLUMNS: Final = tuple(f"property_{name}" for name in PROMOTED)
 LINEAGE: Final = ("stage", "consumer_group", "original")
-"""What a record is in the life of its message (`kit.rocketmq.stages`), whose retry or dead letter, and whether a producer
-wrote it."""
+"""What a record is in the life of its message (`kit.rocketmq.stages`), whose retry or dead letter, and whether a
+producer wrote it.
+"""
 TRACED: Final = "traced"
 """Column of the workspace: whether a record is a message trace of a client, by its topic or by what its body begins with."""
 _FEW: Final = ("file", "topic", "born_host", "store_host", "body_codec", "tags", *PROMOTED_COLUMNS, *LINEAGE[:2])
@@ -123,15 +123,15 @@ TRACES: Final = pa.schema(
 )
 """One row a context. `msg_type`: 0 normal, 1 half, 2 commit, 3 delay, 4 order. `problem`: `fields`, `body` or null."""
 PAD: Final = 16 << 20
-"""Zeros kept behind the last byte on disk, so that a record which ends in zeros is read whole."""
+"""How many zeros are kept behind the last byte on disk, so that a record that ends in zeros is read whole."""
 
 
 @frozen
 class Wanted:
-    """What of the records is asked for: columns, and filters that every row must pass (times in ms, ends included).
+    """A request for records: columns, and filters that every row must pass (times in ms, both ends included).
 
-    `body_topics`: only records of these topics have their body, as stored; others have null (None: every record has it,
-    unpacked).
+    `body_topics`: only records of these topics have their body, as stored; others have null (None: every record has
+    it, unpacked).
     """
 
     columns: tuple[str, ...]

@@ -17,12 +17,12 @@ from kit.formats.commitlog.schema import PAD, SKIPPED, File, Wanted, data_end
 from kit.rocketmq import binary_format as f
 
 BACK: Final = 8 << 20
-"""How far before a split the walk begins: more than the largest message of a default broker."""
+"""How many bytes before a split the walk begins: more than the largest message of a default broker."""
 BATCH_ROWS: Final = 65_536
 BATCH_BYTES: Final = 16 << 20
 VOTES: Final = 64
 FIRST: Final = 16 << 20
-"""Bytes of a file in which that many records usually are."""
+"""How many bytes of a file usually hold `VOTES` records."""
 
 
 def examine(file: str, path: str, base: int | None = None) -> File:
@@ -44,13 +44,13 @@ def examine(file: str, path: str, base: int | None = None) -> File:
 def spans(
     file: File, start: int, stop: int
 ) -> Iterator[tuple[records.Bytes, np.ndarray, np.ndarray, np.ndarray, list[tuple[int, int, str]], int]]:
-    """Walk one range of a file; yield (bytes, record starts, sizes, marks, gaps as (start, end, reason), physical offset of
-    the first byte) piece by piece. Starts count from the first byte, gaps from that of the file; bytes hold until the next
-    piece.
+    """Walk one range of a file; yield (bytes, record starts, sizes, marks, gaps as (start, end, reason), physical
+    offset of the first byte) piece by piece. Starts count from the first byte, gaps from that of the file; bytes hold
+    until the next piece.
     """
     starts, sizes = np.empty(BATCH_ROWS, np.int64), np.empty(BATCH_ROWS, np.int64)
     marks, gaps = np.empty(BATCH_ROWS, np.int32), np.empty((1024, 3), np.int64)
-    # One byte more: whoever begins at the first byte of a file takes it for a record's.
+    # One byte more: a walk that begins at the first byte of the file assumes that a record begins there.
     begin, end = max(0, start - BACK - 1), min(stop + BACK, file.used)
     with open_raw(file.path) as stream, buffers.lent(end - begin) as buf:
         buffers.read(stream, buf, begin, end, begin)
@@ -63,7 +63,7 @@ def spans(
                 else _walked(buf, file, begin, at, limit, starts, sizes, marks, gaps)
             )
             if lost and end < file.used:
-                # What is no record here may be one that ends further on, and who looks for the next one may have far to go.
+                # This may be a record that ends beyond the window, and the next record may be far away.
                 begin, end, buf = 0, file.used, buffers.mapped(stream, file.used)
                 moved, limit = _borders(buf, file, begin, start, stop)
                 at = moved if at == first else at
@@ -106,7 +106,7 @@ def messages(file: File, start: int, stop: int, wanted: Wanted) -> Iterator[pa.R
 
 
 def skipped(file: File, start: int, stop: int) -> Iterator[pa.RecordBatch]:
-    """Yield the ranges of a file that are no records, adjacent ones of one reason as one."""
+    """Yield the ranges of a file that are not records; adjacent ranges with the same reason are merged."""
     merged: list[tuple[int, int, str]] = []
     for *_, gaps, _ in spans(file, start, stop):
         for gap in gaps:

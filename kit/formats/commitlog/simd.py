@@ -1,5 +1,5 @@
-"""Unaligned loads and stores of 8 bytes and looks at 32 at once, which numba itself does not offer. Nothing here checks
-bounds: callers must.
+"""Unaligned loads and stores of 8 bytes and comparisons of 32 bytes at once, which numba does not offer. Nothing here
+checks bounds: callers must.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from numba import config, njit, types
 from numba.extending import intrinsic
 
 FOLDS: Final = not config.DISABLE_JIT and bool(binding.get_host_cpu_features().get("pclmul"))  # type: ignore[attr-defined]
-"""Whether `fold` is one instruction here; else nobody may call it."""
+"""Whether `fold` is one instruction on this processor; it must not be called otherwise."""
 
 if TYPE_CHECKING or config.DISABLE_JIT:
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING or config.DISABLE_JIT:
         return int.from_bytes(bytes(buf[at : at + 8]), "big", signed=True)
 
     def fetch(buf: Any, at: int) -> None:
-        """Ask for the cache line at `at`, which may lie anywhere, ahead of its use."""
+        """Prefetch the cache line at `at`, which may be any position."""
 
     def match32(buf: Any, at: int, byte: Any) -> Any:
         """Return a bit for each of the 32 bytes at `at` that is `byte`, the first lowest."""

@@ -1,5 +1,5 @@
-"""Texts the commit log holds in binary (addresses, offset ids), and UTF-8 as Java reads it: numba kernels over Arrow
-buffers.
+"""Texts that the commit log holds in binary (addresses, offset ids), and UTF-8 decoding as Java does it: numba
+kernels over Arrow buffers.
 """
 
 from __future__ import annotations
@@ -70,10 +70,11 @@ def _address(buf: Bytes, at: int, size: int, data: Any, put: int) -> int:
 
 @njit(cache=True, nogil=True)
 def hosts(buf: Bytes, where: Any, offsets: Any, data: Any, marks: Any, bad: int) -> None:
-    """Write addresses as Java prints them (`10.0.0.1:10911`, `[fd20:0:0:0:0:0:0:1]:10911`); mark invalid ports
-    with `bad`.
+    """Write addresses as Java prints them (`10.0.0.1:10911`, `[fd20:0:0:0:0:0:0:1]:10911`); mark invalid ports with
+    `bad`.
 
-    `where`: positions, lengths. An IPv4 address inside an IPv6 one is an IPv4 address to Java. `data` needs `HOST_TEXT` bytes a row.
+    `where`: positions, lengths. An IPv4 address inside an IPv6 one is an IPv4 address to Java. `data` needs
+    `HOST_TEXT` bytes a row.
     """
     put = np.int64(0)
     offsets[0] = 0
@@ -92,7 +93,7 @@ def hosts(buf: Bytes, where: Any, offsets: Any, data: Any, marks: Any, bad: int)
 def _hex32(value: int) -> Any:
     """Return the lower 32 bits of a number as eight upper-case hex digits, the first in the lowest byte."""
     word = np.uint64(value & 0xFFFFFFFF)
-    # Each half of what is left moves to the other end, until every digit has a byte of its own, the highest lowest.
+    # Swap ever smaller halves until every digit has a byte of its own, the highest digit in the lowest byte.
     word = ((word & np.uint64(0xFFFF)) << np.uint64(32)) | (word >> np.uint64(16))
     word = ((word & np.uint64(0x000000FF000000FF)) << np.uint64(16)) | (
         (word & np.uint64(0x0000FF000000FF00)) >> np.uint64(8)
@@ -106,8 +107,8 @@ def _hex32(value: int) -> Any:
 
 @njit(cache=True, nogil=True)
 def offset_ids(buf: Bytes, where: Any, column: int, physical: Any, offsets: Any, data: Any) -> None:
-    """Write offset message ids (`MessageDecoder.createMessageId`): store host and physical offset in hex. `data` needs
-    56 bytes a row.
+    """Write offset message ids (`MessageDecoder.createMessageId`): store host and physical offset in hex. `data`
+    needs 56 bytes a row.
     """
     put = np.int64(0)
     offsets[0] = 0
@@ -144,8 +145,9 @@ def _hash(offsets: Any, data: Any, into: Any) -> None:
 
 
 def hashed(column: pa.Array, seed: np.ndarray | None = None) -> np.ndarray:
-    """Return 64 bits for each text of a column, equal for equal texts (null counts as an empty one); with `seed`, the hashes of another
-    column, of both together. Of a hundred million different texts, two share them once in three thousand times.
+    """Return 64 bits for each text of a column, equal for equal texts (null counts as an empty one); with `seed`, the
+    hashes of another column, of both together. Among a hundred million distinct texts a collision has a probability
+    of 1 in 3,000.
     """
     plain = column.cast(pa.string()).fill_null("")
     offsets = np.frombuffer(plain.buffers()[1], np.int32)[plain.offset : plain.offset + len(plain) + 1]

@@ -41,8 +41,8 @@ def contexts(text: str) -> Iterator[dict[str, Any]]:
         fields = piece.split(chr(f.TRACE_FIELD))
         while fields and fields != [""]:
             rest: list[str] = []
-            # 4.9.5-4.9.8 and 5.1.4-5.3.0 leave the end mark out behind a SubAfter without time: the next type is glued
-            # on.
+            # 4.9.5-4.9.8 and 5.1.4-5.3.0 leave out the end mark behind a SubAfter without time: the next type follows
+            # at once.
             glued = _GLUED.fullmatch(fields[6]) if fields[0] == "SubAfter" and len(fields) > 7 else None
             if glued:
                 fields, rest = [*fields[:6], glued[1]], [glued[2], *fields[7:]]
@@ -55,7 +55,7 @@ def _row(fields: list[str]) -> dict[str, Any]:
     if names is None:
         return {"problem": "fields"}
     if fields[0] == "Pub" and len(fields) == 13:
-        # Before there was an offset id in it.
+        # Written before contexts had an offset id.
         names = (*names[:12], "success")
     row: dict[str, Any] = {"problem": None if _LEAST[fields[0]] <= len(fields) <= len(names) else "fields"}
     for name, text in zip(names, fields, strict=False):

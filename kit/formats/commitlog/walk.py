@@ -1,4 +1,4 @@
-"""Walk a commit log or DLedger data file: where each record starts, how long it is, and which ranges are no records.
+"""Walks a commit log or DLedger data file: where each record starts, how long it is, which ranges are no records.
 
 A record counts where it is behind its predecessor and its lengths agree; elsewhere (behind damage, at a split) only
 where its own physicalOffset says that it belongs there too. Nothing is decoded here but lengths.
@@ -33,13 +33,13 @@ BAD_OFFSET: Final = 1
 BAD_ENTRY: Final = 2
 
 AHEAD: Final = 2048
-"""How far ahead of a record memory is asked for, in bytes: a walk waits for little else."""
+"""How many bytes ahead of a record memory is prefetched: a walk mostly waits for memory."""
 
 
 @njit(cache=True, nogil=True)
 def frame(buf: Bytes, at: int, end: int, base: int, head: int) -> tuple[int, int]:
-    """Return (bytes of the record or entry at `at`, its marks); 0 bytes if absent. `head` is 48 in a DLedger
-    file, else 0.
+    """Return (bytes of the record or entry at `at`, its marks); 0 bytes if absent. `head` is 48 in a DLedger file,
+    else 0.
     """
     size = measure(buf, at + head, end)
     if size <= 0:
@@ -55,8 +55,8 @@ def frame(buf: Bytes, at: int, end: int, base: int, head: int) -> tuple[int, int
 
 @njit(cache=True, nogil=True)
 def resync(buf: Bytes, start: int, end: int, base: int, head: int) -> int:
-    """Return the first position from `start` at which a record (with its entry header) says that it belongs,
-    else `end`.
+    """Return the first position from `start` at which a record (with its entry header) says that it belongs, else
+    `end`.
     """
     at = start + head + 4
     while True:
@@ -89,8 +89,8 @@ def chunk_start(buf: Bytes, split: int, back: int, base: int, head: int) -> int:
 
 @njit(cache=True, nogil=True)
 def is_blank(buf: Bytes, at: int, length: int, head: int) -> bool:
-    """Say whether an end-of-file filler begins at `at` (`CommitLog` blank, `MmapFileList` of DLedger) that ends with
-    the file.
+    """Return whether an end-of-file filler begins at `at` (`CommitLog` blank, `MmapFileList` of DLedger) that ends
+    with the file.
     """
     if head:
         return be32(buf, at) == f.DLEDGER_BLANK and be32(buf, at + 4) == length - at
@@ -99,7 +99,7 @@ def is_blank(buf: Bytes, at: int, length: int, head: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def is_cut(buf: Bytes, at: int, length: int, base: int, head: int) -> bool:
-    """Say whether the file ends inside a record that begins at `at`."""
+    """Return whether the file ends inside a record that begins at `at`."""
     end = len(buf)
     if end - at < 8:
         return True
@@ -114,9 +114,7 @@ def is_cut(buf: Bytes, at: int, length: int, base: int, head: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def filler(buf: Bytes, at: int, end: int, length: int, base: int, head: int) -> int:
-    """Return the end of the filler that begins at `at`, `at` if absent. `at` must be where a record could
-    begin.
-    """
+    """Return the end of the filler that begins at `at`, `at` if absent. `at` must be where a record could begin."""
     if end - at < 8:
         return at
     if is_blank(buf, at, length, head):
@@ -129,14 +127,15 @@ def filler(buf: Bytes, at: int, end: int, length: int, base: int, head: int) -> 
             behind, mark = frame(buf, at + size, end, base, head)
             if behind and not mark:
                 return at + size
-        # Its mark is weak (overwritten bytes are often 0xFF), so the zeros DLedger writes behind must be there too.
+        # Its magic is weak (overwritten bytes are often 0xFF), so the zeros that DLedger writes behind it
+        # must be there too.
         cut = be32(buf, at) == f.DLEDGER_BLANK and be32(buf, at + 4) > length - at
         return end if cut and is_zero(buf, at + 8, end) else at
     if be32(buf, at + 4) & 0xFFFFFFFF != MAGIC_BLANK:
         return at
     size = be32(buf, at)
     if size >= 8 and at + size < end:
-        # Files of one log joined: the next begins right behind. Elsewhere nothing behind a filler is believed, it may
+        # Files of one log joined: the next begins right behind. Otherwise nothing behind a filler is trusted: it may
         # be stale.
         behind, mark = frame(buf, at + size, end, base, head)
         if behind and not mark:
@@ -160,7 +159,7 @@ def tail(buf: Bytes, at: int, length: int, base: int, head: int, gaps: Any, coun
             gaps[count + 1, 0], gaps[count + 1, 1], gaps[count + 1, 2] = i, end, BLANK
             return count + 2
     if used > at:
-        # A handful of zeros is more likely the end of what is damaged than unwritten space.
+        # A few zeros more likely belong to the damage than to unwritten space.
         used = end if end - used < 8 else used
         gaps[count, 0], gaps[count, 1], gaps[count, 2] = at, used, CORRUPT
         count += 1
@@ -186,10 +185,9 @@ def walk(
 ) -> tuple[int, int, int]:
     """Find records and gaps in `[start, stop)`; return (records, gaps, position reached).
 
-    `stop` is a record start or the end of `buf`; `length` is that of the file, which may go on with zeros behind `buf`.
-    `starts`, `sizes`, `marks` take the records (without entry headers), `gaps` rows of (start, end, reason). Stops
-    early when
-    one of them is full or `room` bytes of records were found: call again from the position reached.
+    `stop` is a record start or the end of `buf`; `length` is that of the file, which may go on with zeros behind
+    `buf`. `starts`, `sizes`, `marks` take the records (without entry headers), `gaps` rows of (start, end, reason).
+    Stops early when one of them is full or `room` bytes of records were found: call again from the position reached.
     """
     end = len(buf)
     at = start

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from kit.evidence.files import open_raw
-from kit.formats.logs import fallback_layouts
+from kit.formats.logs import fallback_layouts, pasted
 from kit.formats.logs import fields as f
 from kit.formats.logs import lines as ln
 from kit.formats.logs import literal_matcher as nd
@@ -25,6 +25,8 @@ from kit.rocketmq.log_events import catalogue
 __all__ = ["EVENT_FIELDS", "SCHEMA", "Options", "Piece", "batches", "instants", "read"]
 
 WINDOW: Final = 8 << 20
+PREFIX: Final = 1024
+"""Bytes of an entry's prefix (time, level, thread) in which a second condition is looked for."""
 
 
 @attrs.define
@@ -127,16 +129,20 @@ def _next(
 
 def _window(raw: np.ndarray, base: int, piece: Piece, whole: bool) -> _Window:
     starts, ends = ln.lines(raw)
+    origins = starts
     single = piece.source == "mqadmin"
+    if whole and not base and not single and (tidy := pasted.tidied(raw.tobytes())) is not None:
+        raw = np.frombuffer(bytearray(tidy), np.uint8)
+        starts, ends = ln.lines(raw)
     if single:
         rows = np.full((starts.size, f.FIELDS), -1, np.int64, order="F")
         rows[:, f.KIND], rows[:, f.MESSAGE] = f.MQADMIN, starts
     else:
         rows = classify(raw, starts, ends, piece.mode)
-    buf, origins = raw, starts
+    buf = raw
     candidates = np.flatnonzero(rows[:, f.KIND] == f.RARE)
     if candidates.size:
-        origins = starts.copy()
+        origins = origins.copy()
         buf = _understand(raw, candidates, starts, ends, rows, piece.mode)
     heads = np.empty(starts.size, np.int64)
     count = ln.fold(buf, starts, ends, rows[:, f.KIND], single, heads)
@@ -223,9 +229,13 @@ def _events(
     gaps = starts[1:] - ends[:-1]
     apart = np.cumsum(np.append(False, (gaps != 1) & (gaps != 2)))
     """Behind how many lines the next one of the file does not follow: rewritten ones are elsewhere."""
+    prefixed = window.starts[low:high]
 
-    def text(i: int) -> bytes:
+    def text(i: int, prefix: bool) -> bytes:
         first, last = int(heads[i]) - low, int(after[i]) - low - 1
+        if prefix:
+            said = window.buf[prefixed[first] : starts[first]].tobytes() if prefixed[first] < starts[first] else b""
+            return said[:PREFIX] + text(i, False)
         if first == last:
             return window.buf[starts[first] : ends[first]].tobytes()
         if apart[first] == apart[last] and ends[last] - starts[first] <= ln.CAP:
@@ -238,17 +248,17 @@ def _events(
     return found[keep], event[keep]
 
 
-def confirmed(entry: np.ndarray, event: np.ndarray, text: Callable[[int], bytes]) -> np.ndarray:
-    """Tell for each (entry, event) pair whether the event's second condition holds too; `text` gives an entry's message
-    and trace.
+def confirmed(entry: np.ndarray, event: np.ndarray, text: Callable[[int, bool], bytes]) -> np.ndarray:
+    """Return for each (entry, event) pair whether the event's second condition holds too; `text` gives an entry's message
+    and trace, behind its prefix if asked: known problems may be about one thread's lines.
     """
     keep = np.ones(entry.size, bool)
     rules = catalogue.confirmations()
-    last, said = -1, b""
+    last, said = (-1, False), b""
     for i in np.flatnonzero(np.isin(event, list(rules))).tolist():
-        if entry[i] != last:
-            last = int(entry[i])
-            said = text(last)
+        asked = int(entry[i]), int(event[i]) >= len(catalogue.EVENTS)
+        if asked != last:
+            last, said = asked, text(*asked)
         keep[i] = rules[int(event[i])].search(said) is not None
     return keep
 
@@ -302,7 +312,7 @@ def _giant(
     rest = _rest(file, first_end, end)
     offsets = np.array([0, text.size], np.int32), np.array([0, rest.size], np.int32)
     event = np.array(seen, np.int32)
-    event = event[confirmed(np.zeros(event.size, np.int64), event, lambda _: text.tobytes() + b"\n" + rest.tobytes())]
+    event = event[confirmed(np.zeros(event.size, np.int64), event, lambda *_: text.tobytes() + b"\n" + rest.tobytes())]
     found = np.zeros(event.size, np.int64), event
     batch = table(
         window.buf,

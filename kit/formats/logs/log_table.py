@@ -101,12 +101,12 @@ def table(
     def texts(starts: np.ndarray, ends: np.ndarray) -> pa.Array:
         return ln.strings(*ln.gather(buf, starts, ends), piece.encoding, starts < 0)
 
-    first, unlike = np.zeros(n, np.int64), np.full(n, -1, np.int32)
     begins, ends = (np.ascontiguousarray(rows[:, [b + end for b in _NAMES]]) for end in (0, 1))
     sizes = np.where(begins < 0, -1, np.maximum(ends - begins, 0))
+    spots = np.stack([begins, sizes], axis=-1).reshape(n, -1)
     names = [
         values.array(texts(begins[values.firsts, i], ends[values.firsts, i]))
-        for i, values in enumerate(number(buf, first, begins, sizes, unlike))
+        for i, values in enumerate(number(buf, np.zeros(n, np.int64), spots))
     ]
     same = np.zeros(n, np.int32)
     columns: list[pa.Array] = [

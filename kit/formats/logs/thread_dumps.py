@@ -77,7 +77,7 @@ class Thread:
 
 
 def sniff(head: bytes) -> bool:
-    """Tell whether a file's head is that of a thread dump, and not of a log that holds one further on."""
+    """Return whether a file's head is that of a thread dump, and not of a log that holds one further on."""
     found = _HEAD.search(head[:16384])
     return bool(found) and head.count(b"\n", 0, found.start() if found else 0) < 12
 

@@ -26,7 +26,7 @@ def number(buf, p, n):  # type: ignore[no-untyped-def]
 
 @njit("boolean(uint8)", **KERNEL)
 def word(c):  # type: ignore[no-untyped-def]
-    """Tell whether `c` can be in a word (ASCII letter, digit or `_`)."""
+    """Return whether `c` can be in a word (ASCII letter, digit or `_`)."""
     return (48 <= c <= 57) or (65 <= c <= 90) or (97 <= c <= 122) or c == 95
 
 
@@ -51,7 +51,7 @@ def level(buf, p, e):  # type: ignore[no-untyped-def]
 
 @njit("int64(uint8[::1],int64,int64)", **KERNEL)
 def dotted(buf, s, e):  # type: ignore[no-untyped-def]
-    """Tell (1 or 0) whether s..e looks like a Java class name with its package."""
+    """Return (1 or 0) whether s..e looks like a Java class name with its package."""
     if e <= s or buf[s] < 97 or buf[s] > 122:
         return 0
     dots = 0
@@ -68,7 +68,7 @@ def dotted(buf, s, e):  # type: ignore[no-untyped-def]
 
 @njit("boolean(uint8[::1],int64,int64)", **KERNEL)
 def clients_logger(buf, s, e):  # type: ignore[no-untyped-def]
-    """Tell whether the logger s..e is one of the client's own: Rocketmq…, RocketMQ…, io.netty…"""
+    """Return whether the logger s..e is one of the client's own: Rocketmq…, RocketMQ…, io.netty…"""
     if e - s < 8:
         return False
     if (
@@ -92,7 +92,7 @@ def clients_logger(buf, s, e):  # type: ignore[no-untyped-def]
 
 @njit("boolean(uint8[::1],int64,int64)", **KERNEL)
 def in_trace(buf, p, e):  # type: ignore[no-untyped-def]
-    """Tell whether p..e is a line of a Java stack trace: `at …`, `... 12 more`, `Caused by: …`."""
+    """Return whether p..e is a line of a Java stack trace: `at …`, `... 12 more`, `Caused by: …`."""
     while p < e and (buf[p] == 32 or buf[p] == 9):
         p += 1
     if e - p < 4:

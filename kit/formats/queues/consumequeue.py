@@ -76,7 +76,7 @@ def place(file: str) -> tuple[str, str, int, int] | None:
 
 
 def sniff(head: bytes | np.ndarray, file: str = "") -> dict[str, Any] | None:
-    """Say whether a file's first bytes are a consume queue: None, or {"kind": "consumequeue", "unit": "plain" | "batch" | "ext"}.
+    """Return whether a file's first bytes are a consume queue: None, or {"kind": "consumequeue", "unit": "plain" | "batch" | "ext"}.
 
     A queue still empty is all zeros, and only its path (`file`) can tell what it is.
     """

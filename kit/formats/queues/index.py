@@ -82,7 +82,7 @@ def header(head: bytes | np.ndarray) -> dict[str, int] | None:
 
 
 def sniff(head: bytes | np.ndarray, size: int | None = None) -> dict[str, Any] | None:
-    """Say whether a file's first bytes (and size) are an index file: None, or {"kind": "index", "base": physical offset of its first entry}."""
+    """Return whether a file's first bytes (and size) are an index file: None, or {"kind": "index", "base": physical offset of its first entry}."""
     facts = header(head)
     if facts is None or (size is not None and (size - f.INDEX_HEADER) % 4):
         return None

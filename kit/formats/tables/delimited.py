@@ -45,6 +45,10 @@ class Dialect:
         return cls(**{**said, "header": None if header is None else tuple(header)})
 
 
+_UNSEEN: Final = "\r\n\t\f\x1b\x01\x02\u00a0\u202f\u3000\u200b\ufeff"
+"""Characters without a shape that texts hold nevertheless: among them the blanks of web pages and of Chinese."""
+
+
 def encoding(head: bytes) -> str | None:
     """Return the codec of a text's first bytes, None where they are not text. The last character may be cut."""
     for bom, name in ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
@@ -57,7 +61,7 @@ def encoding(head: bytes) -> str | None:
             text = codecs.getincrementaldecoder(name)().decode(head)
         except UnicodeDecodeError:
             continue
-        odd = sum(n for c, n in Counter(text).items() if not c.isprintable() and c not in "\r\n\t\f\x1b\x01\x02")
+        odd = sum(n for c, n in Counter(text).items() if not c.isprintable() and c not in _UNSEEN)
         return name if odd <= len(text) // 50 else None
     return None
 

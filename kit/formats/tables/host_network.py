@@ -51,7 +51,7 @@ _LOGGED: Final = re.compile(rb"^\W{0,3}\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d|\w(?:Ex
 
 
 def sniff(head: bytes) -> bool:
-    """Tell whether a file's head is such an output: its first lines begin like one, and no log line is among them."""
+    """Return whether a file's head is such an output: its first lines begin like one, and no log line is among them."""
     return not _LOGGED.search(head[:8192]) and bool(
         _HEAD.search(b"\n".join(head[:8192].replace(b"\r", b"").split(b"\n")[:12]))
     )

@@ -79,7 +79,7 @@ class Value:
 
 
 def sniff(head: bytes) -> bool:
-    """Tell whether a file's head is one of the metrics this module reads."""
+    """Return whether a file's head is one of the metrics this module reads."""
     return origin_of(head) is not None
 
 

@@ -110,7 +110,7 @@ _LOG_LINE: Final = re.compile(
 
 
 def sniff(head: bytes) -> bool:
-    """Tell whether a file's head is the output of an mqadmin command, and not a text that only quotes one between log lines."""
+    """Return whether a file's head is the output of an mqadmin command, and not a text that only quotes one between log lines."""
     head = head[:8192]
     return bool(_HEAD.search(head)) and not _LOG_LINE.search(head)
 

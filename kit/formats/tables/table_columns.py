@@ -76,7 +76,7 @@ def names_of(path: Path, how: delimited.Dialect | None) -> tuple[str, ...]:
 
 
 def guess(names: tuple[str, ...], sample: list[list[str | None]]) -> Columns | None:
-    """Say what a table is from a sample of its rows; None where no column can be a key, an id or an outcome."""
+    """Return what a table is from a sample of its rows; None where no column can be a key, an id or an outcome."""
     columns = [
         _Column(name, [(row[i] or "").strip() for row in sample if i < len(row)]) for i, name in enumerate(names)
     ]

@@ -66,7 +66,7 @@ class Problem:
 
     @property
     def reported(self) -> bool:
-        """Tell whether its texts, seen often and long enough, make a finding of its own."""
+        """Return whether its texts, seen often and long enough, make a finding of its own."""
         return self.verdict is not None and not self.cause and not self.passing
 
     @cached_property
@@ -85,7 +85,7 @@ class Problem:
 
     @property
     def has_condition(self) -> bool:
-        """Tell whether finding a needle does not settle it: values inside a text, or entries that are normal."""
+        """Return whether finding a needle does not settle it: values inside a text, or entries that are normal."""
         return bool(self.unless) or any(ANY in text for text in self.texts)
 
     @cached_property
@@ -95,8 +95,12 @@ class Problem:
         return re.compile(rf"\A{normal}[\s\S]*?(?:{self.pattern.pattern})".encode())
 
     def in_text(self, text: str) -> bool:
-        """Tell whether a log entry holds one of the texts and is not one of the normal ones."""
+        """Return whether a log entry holds one of the texts and is not one of the normal ones."""
         return bool(self.pattern.search(text)) and not (self.normal and self.normal.search(text))
+
+    def in_frame(self, line: str) -> bool:
+        """Return whether a stack trace frame holds a text that is about frames: a method with the file behind it."""
+        return any(text.endswith(".java") and text in line for text in self.texts)
 
 
 def longest(text: str) -> str:

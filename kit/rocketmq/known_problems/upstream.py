@@ -50,7 +50,7 @@ class FormatString:
         return sum(map(len, self.pieces))
 
     def in_line(self, line: str) -> bool:
-        """Tell whether the parts are in the line, in order."""
+        """Return whether the parts are in the line, in order."""
         at = 0
         for piece in self.pieces:
             found = line.find(piece, at)

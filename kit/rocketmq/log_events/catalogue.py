@@ -55,7 +55,7 @@ def literals() -> tuple[tuple[str, ...], ...]:
 
 
 def own(groups: np.ndarray) -> np.ndarray:
-    """Tell for each group found whether its texts are RocketMQ's alone; those of the operating system are not."""
+    """Return for each group found whether its texts are RocketMQ's alone; those of the operating system are not."""
     import numpy as np
 
     foreign = [len(EVENTS) + number for number, each in enumerate(SEARCHED) if each.printed]
