@@ -191,8 +191,8 @@ def by_message(case: Case, columns: Sequence[str], where: pc.Expression | None =
     for part in range(parts):
         every = batches(case, columns, where)
         mine = (b.filter(pa.array(hashed(b["uniq_key"]) % np.uint64(parts) == part)) for b in every)
-        found = list(every if parts == 1 else mine)
-        yield whole(pa.Table.from_batches(found, schema).unify_dictionaries().combine_chunks())
+        found = every if parts == 1 else mine
+        yield whole(pa.Table.from_batches(list(found), schema).unify_dictionaries().combine_chunks())
 
 
 def entries(case: Case, slugs: Sequence[str], columns: Sequence[str], where: pc.Expression | None = None) -> pa.Table:

@@ -93,6 +93,17 @@ def test_the_settings_are_those_of_the_broker_that_stalled(tmp_path: Path) -> No
     assert table.loc["waitTimeMillsInSendQueue", "value"] == "350"
 
 
+def test_a_message_is_found_twice_though_no_failed_send_is_stored(tmp_path: Path) -> None:
+    folder = tmp_path / "evidence"
+    for host, broker, born in (("host-a", A, 1005), ("host-b", B, 1405)):
+        again = sent("K-twice", born, 1900, broker)
+        write_store(folder / host / "commitlog", [*traffic(4000, broker=broker, prefix=host), again])
+    write_log(folder / "app" / "rocketmq_client.log", [STARTED, *attempt(1410, "K-lost", REFUSED)])
+    write_log(folder / "app" / "shop.log", thrown(1411, "K-lost", REFUSED))
+    figures = ask(folder)[1].figures
+    assert (figures["failed_but_stored"], figures["stored_twice"]) == (0, 1)
+
+
 def test_a_send_stored_on_two_brokers_is_one_key_found_twice(tmp_path: Path) -> None:
     folder = incident(tmp_path / "evidence")
     case, found = ask(folder)

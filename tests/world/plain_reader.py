@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,8 @@ def line(path: Path, number: int) -> str:
         data = gzip.decompress(data)
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         data = data.decode("utf-16", "replace").encode()
+    elif re.match(rb"([ -~]\0){20}", data):  # As Windows writes it where nobody asks for a mark.
+        data = data.decode("utf-16-le", "replace").encode()
     found = data.split(b"\n")
     assert 1 <= number <= len(found), (path, number, len(found))
     return found[number - 1].decode("utf-8", "replace").rstrip("\r")
@@ -45,6 +48,7 @@ def line(path: Path, number: int) -> str:
 def record(path: Path, physical_offset: int) -> bytes:
     """Return the header of the record that says it is stored at this offset."""
     base = int(path.name) if len(path.name) == 20 and path.name.isdigit() else 0
+    base = base if base < 2**63 else 0  # Offsets are longs: what no long holds is a name like any other.
     with path.open("rb") as file:
         file.seek(physical_offset - base)
         head = file.read(100)

@@ -147,7 +147,9 @@ def stored_twice(case: Case, failed: pd.DataFrame, copies: pd.DataFrame, *, list
         found = found[found["key"].isin(_listed(case, keys))]
     else:
         sent = copies[copies.duplicated(["identity", *BODY], keep=False)]
-        found = pd.concat([repeated(case), sent.drop(columns="identity")]).drop_duplicates("offset_msg_id")
+        both = [repeated(case), sent.drop(columns="identity")]
+        # Columns of a frame without rows have no types to agree on.
+        found = pd.concat([each for each in both if len(each)] or both[:1]).drop_duplicates("offset_msg_id")
         found = found[found["key"].notna()]
     same = found.groupby(["key", *BODY], sort=False)
     kinds = dict(zip(failed["key"], failed["kind"], strict=True))
