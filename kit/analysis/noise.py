@@ -185,24 +185,19 @@ def _timed(case: Case) -> Iterator[pa.Table]:
         return
     if not any(scan.hits(case, tuple(passing.BY_SLUG), ("line",))):
         return
-    yield from said.rows(case, [*passing.BY_SLUG, *passing.STARTS], ("file", "line", "ts"))
+    yield from said.told(case, [*passing.BY_SLUG, *passing.STARTS], _second, ("group", "group_2"))
+
+
+def _second(batch: pa.RecordBatch) -> pa.Array:
+    second = pc.floor_temporal(batch["ts"], unit="second").cast(pa.timestamp("s", "UTC")).cast(pa.int64())
+    return pc.fill_null(second, -1)
 
 
 def _by_second(table: pa.Table) -> pd.DataFrame:
     names = [name for name in ("group", "group_2") if name in table.column_names]
-    group = pc.coalesce(*(table[name] for name in names), "") if names else pa.repeat("", len(table))
-    second = pc.floor_temporal(table["ts"], unit="second").cast(pa.timestamp("s", "UTC")).cast(pa.int64())
-    kept = pa.table(
-        {
-            "event": table["event"],
-            "group": group,
-            "second": pc.fill_null(second, -1),
-            "file": table["file"],
-            "line": table["line"],
-        }
-    )
-    counted = kept.group_by(["event", "group", "second", "file"]).aggregate([("line", "count"), ("line", "min")])
-    return counted.rename_columns({"line_count": "n", "line_min": "line"}).to_pandas()
+    group = pc.coalesce(*(said.plain(table[name]) for name in names), "") if names else pa.repeat("", len(table))
+    kept = {name: said.plain(table[name]) for name in ("event", "file", "n", "line")}
+    return pa.table({**kept, "group": group, "second": table["own"]}).to_pandas()
 
 
 def _batches(case: Case) -> Any:

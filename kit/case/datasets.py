@@ -24,16 +24,16 @@ CODED: Final = ("file", "topic", "store_host", "born_host", "source", "level", "
 """Columns with few values: read dictionary-encoded."""
 
 
-def dataset(case: Case, name: str) -> ds.Dataset:
-    """Return a table's files, built if absent, without the cut by time."""
-    return once(case, f"dataset {name}", lambda: _dataset(case, name))
+def dataset(case: Case, name: str, also: tuple[str, ...] = ()) -> ds.Dataset:
+    """Return a table's files, built if absent, without the cut by time. `also`: columns read dictionary-encoded besides those of few values."""
+    return once(case, f"dataset {name} {also}", lambda: _dataset(case, name, also))
 
 
-def _dataset(case: Case, name: str) -> ds.Dataset:
+def _dataset(case: Case, name: str, also: tuple[str, ...]) -> ds.Dataset:
     from kit.case import tables
 
     schema = tables.specs()[name].schema
-    coded = [n for n in schema.names if n in CODED or n in PROMOTED_COLUMNS or n in LINEAGE]
+    coded = [n for n in schema.names if n in CODED or n in PROMOTED_COLUMNS or n in LINEAGE or n in also]
     return ds.dataset(case.folder(name), format=ds.ParquetFileFormat(dictionary_columns=coded))
 
 

@@ -31,6 +31,8 @@ FIRST_COUNTED: Final = NANO_FIRST_MS * 1000
 LAST_COUNTED: Final = NANO_LAST_MS * 1000
 Rows = TypeVar("Rows", pa.Table, pa.RecordBatch)
 _WHOLE: Final = re.compile(r"[0-9]{1,9}")
+_TEXTS: Final = ("message", "trace")
+"""Texts of which few rows are wanted: read dictionary-encoded, only those are copied."""
 LOG_COLUMNS: Final = (*SCHEMA.names, *(field.name for field in EVENT_FIELDS))
 
 
@@ -150,7 +152,7 @@ def hits(
     wanted = frozenset(slugs)
     if not (fragments := [part for part, texts in _parts(case) if not wanted.isdisjoint(texts)]):
         return
-    whole = dataset(case, "logs")
+    whole = dataset(case, "logs", _TEXTS)
     logs = ds.FileSystemDataset(fragments, whole.schema, whole.format, whole.filesystem)
     values = pa.array(sorted(wanted))
     read = list(dict.fromkeys([*columns, "events"]))
@@ -159,12 +161,15 @@ def hits(
         held = pc.is_in(pc.list_flatten(events), value_set=values)
         rows = pc.unique(pc.list_parent_indices(events).filter(held))
         if len(rows):
-            yield countable(batch.take(rows).select(list(columns)))
+            found = batch.take(rows).select(list(columns))
+            for name in (name for name in _TEXTS if name in columns):
+                found = found.set_column(found.schema.get_field_index(name), name, found[name].cast(pa.string()))
+            yield countable(found)
 
 
 def _parts(case: Case) -> list[tuple[ds.ParquetFileFragment, frozenset[str]]]:
     """Return the row groups of the logs, each with the known texts in it."""
-    return once(case, "texts by row group", lambda: list(_texts(dataset(case, "logs"))))
+    return once(case, "texts by row group", lambda: list(_texts(dataset(case, "logs", _TEXTS))))
 
 
 def _texts(logs: Any) -> Iterator[tuple[ds.ParquetFileFragment, frozenset[str]]]:
@@ -186,8 +191,8 @@ def by_message(case: Case, columns: Sequence[str], where: pc.Expression | None =
     for part in range(parts):
         every = batches(case, columns, where)
         mine = (b.filter(pa.array(hashed(b["uniq_key"]) % np.uint64(parts) == part)) for b in every)
-        found = list(every if parts == 1 else mine)
-        yield whole(pa.Table.from_batches(found, schema).unify_dictionaries().combine_chunks())
+        found = every if parts == 1 else mine
+        yield whole(pa.Table.from_batches(list(found), schema).unify_dictionaries().combine_chunks())
 
 
 def entries(case: Case, slugs: Sequence[str], columns: Sequence[str], where: pc.Expression | None = None) -> pa.Table:
@@ -238,6 +243,14 @@ def said_in(listed: pa.Array, text: pa.Array, slugs: Sequence[str], taken: Seque
         else pa.nulls(len(text), pa.string())
         for name in names
     }
+
+
+def firsts(events: pa.Array, slugs: Sequence[str]) -> np.ndarray:
+    """Return the place in `slugs` of the first of them that each entry holds, their number for none."""
+    place = pc.index_in(pc.list_flatten(events), value_set=pa.array(slugs, pa.string())).fill_null(len(slugs))
+    found = np.full(len(events), len(slugs))
+    np.minimum.at(found, pc.list_parent_indices(events), place)
+    return found
 
 
 def texts(found: pa.Table | pa.RecordBatch) -> pa.Array:

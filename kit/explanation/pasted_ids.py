@@ -82,10 +82,12 @@ def find(pasted: Sequence[Line]) -> list[PastedId]:
 
 
 def _checksum(text: str, at: int) -> bool:
-    """Return whether the text before an id says that it is a digest."""
+    """Return whether the text before an id says that it is a digest or a business key."""
     return bool(
         re.search(
-            r"(?:md5|sha-?\d*|digest|signature|trace-?id|span)\W{0,4}$", text[max(0, at - 20) : at], re.IGNORECASE
+            r"(?:md5|sha-?\d*|digest|signature|trace-?id|span|\bKEYS)\W{0,4}$",
+            text[max(0, at - 20) : at],
+            re.IGNORECASE,
         )
     )
 

@@ -31,7 +31,7 @@ _PROMPT: Final = re.compile(
     r"^\s*(?:\[?[\w.-]{1,40}@[\w.-]{1,60}[\s:][^\]#$%\n]{0,80}\]?\s?[#$%]|(?:bash|sh)-?[\d.]*[#$]|[$#](?=\s)|(?:PS )?[A-Za-z]:\\[^>\n]{0,80}>)\s*"
 )
 _FRAME: Final = re.compile(
-    r"^\s*(?:at\s+[\w.$/<>@-]+\(|\.\.\. \d+ (?:more|common frames)|- (?:locked|waiting|parking) )"
+    r"^\s*(?:at\s+[\w.$/<>@-]+\(|\.\.\. \d+ (?:more|common frames)|- (?:locked|waiting|parking) |(?:\w+\.){2,}[\w$<>]+\(\w+\.java:\d+\)$|File \"[^\"]+\", line \d+)"
 )
 _FAQ: Final = re.compile(
     r"(?:See https?://\S+ for further details\.?|For more information, please visit the url, \S+)$"
@@ -56,7 +56,7 @@ def lines(paste: str) -> Iterator[Line]:
     for number, one in enumerate(_whole(raw) or raw, 1):
         for part in _ESCAPED.sub("\n", _NEW_LINE.sub("\n", one[:LONGEST])).split("\n"):
             text = plain(part)
-            if text and not _FENCE.match(text):
+            if any(map(str.isalnum, text)) and not _FENCE.match(text):
                 yield Line(number, text, bool(_FRAME.match(text) or _FAQ.match(text)))
 
 

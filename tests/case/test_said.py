@@ -26,5 +26,8 @@ def test_alike_statements_are_one_with_their_number_and_places(tmp_path: Path) -
     assert (found["last"] - found["first"]).dt.total_seconds().tolist() == [0.0, 6.0]
     rows = said.frame(case, ("client-connect",), ("line",), marks={"bad": ("failure", "refused")})
     assert rows.sort_values("line")["bad"].tolist() == [False, True, True]
+    marked = said.counted(case, ("client-connect",), by=(), marks={"bad": ("failure", "refused")})
+    assert marked.sort_values("line")[["bad", "n"]].to_numpy().tolist() == [[False, 1], [True, 2]]
+    assert marked["bad"].dtype == bool
     none = said.counted(case, ("client-created",), ranges=("count",))
     assert none.empty and {"client_id", "n", "first", "file"} <= set(none.columns)

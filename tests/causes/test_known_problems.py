@@ -109,3 +109,14 @@ def test_an_excerpt_rules_nothing_out(tmp_path: Path) -> None:
     assert verdicts["log"]["disk-full"]["verdict"] == "ruled_out"
     disk = verdicts["paste"]["disk-full"]
     assert disk["missing"] and not any(disk["figures"].values()) and 0 not in disk["figures"].values()
+
+
+def test_a_broker_that_stops_after_its_name_server_misses_none(tmp_path: Path) -> None:
+    """A broker of the healthy 5.x recording stops so: its last refreshes of metadata find no name server."""
+    failed = "".join(
+        line(at, "ScheduledTask refresh metadata exception") + "RemotingConnectException: connect to null failed\n"
+        for at in (1, 6)
+    )
+    assert "namesrv-none-usable" not in examined(
+        tmp_path, store=line(0, "put_tps") * 300 + failed, broker=line(0, "ok")
+    )

@@ -87,8 +87,9 @@ def test_a_printed_message_is_paired_with_the_offset_id_of_its_place() -> None:
     assert OFFSET in ids[UNIQ] and UNIQ in ids[OFFSET]
 
 
-def test_digests_are_no_ids() -> None:
-    assert all(row["kind"] != "id" for row in explain("md5=0A14101500000C387F4466B662A40000"))
+@pytest.mark.parametrize("name", ["md5=", "KEYS="])
+def test_digests_and_business_keys_are_no_ids(name: str) -> None:
+    assert all(row["kind"] != "id" for row in explain(f"{name}0a14101500000c387f4466b662a40000, WAIT=true"))
 
 
 @pytest.mark.parametrize(
@@ -220,6 +221,8 @@ def test_line_ends_inside_a_string_end_a_line() -> None:
          "[CL:  0.31 CQ:  0.31 INDEX:  0.31], messages are put to the slave, message store has been shut down, etc."), "log", "service-refused"),
         ("\tat org.apache.rocketmq.store.ConsumeQueue.correctMinOffset(ConsumeQueue.java:371)", "log", "consumequeue-last-file-empty"),
         ("2024-05-14 10:22:31 WARN RebalanceService - lock heartBeat, but failed.", "log", "heartbeat-under-way"),
+        ("CODE: 206  DESC: Not found the consumer group consume stats, because return offset table is empty", "log", "group-without-offsets"),
+        ("CODE: 16  DESC: username cannot be null BROKER: 10.1.2.3:10911", "log", "acl-no-user-sent"),
     ],
 )  # fmt: skip
 def test_what_a_line_carries_comes_before_what_carries_it(line: str, kind: str, slug: str | None) -> None:
@@ -227,5 +230,15 @@ def test_what_a_line_carries_comes_before_what_carries_it(line: str, kind: str, 
     assert [(row["kind"], row["slug"]) for row in said] == [(kind, slug)]
 
 
-def test_ordinary_frames_are_left_out() -> None:
-    assert explain("\tat org.apache.rocketmq.client.java.exception.Foo.bar(Foo.java:12)") == []
+@pytest.mark.parametrize(
+    "line",
+    [
+        "\tat org.apache.rocketmq.client.java.exception.Foo.bar(Foo.java:12)",
+        "\tcom.alibaba.rocketmq.store.MapedFileQueue.findMapedFileByOffset(MapedFileQueue.java:467)",
+        '  File "/srv/app/rocketmq/v5/client/client.py", line 350, in __query',
+        "####################",
+        '"}',
+    ],
+)
+def test_what_says_nothing_alone_is_left_out(line: str) -> None:
+    assert explain(line) == []

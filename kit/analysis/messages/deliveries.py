@@ -151,22 +151,22 @@ def _said_ids(case: Case) -> pd.DataFrame:
     """Return the ids that application logs name: file, line, ts, times (retries), success, id."""
     found: list[pa.Table] = []
     columns = ("file", "line", "ts", "level", "message", "events")
-    text = ds.field("message")
-    mine = (scan.text("source") == "app") & pc.match_substring_regex(text, "[0-9A-F]{32}")
-    for batch in scan.batches_of(case, "logs", columns, mine):
-        rows = pa.Table.from_batches([batch])
-        rows = rows.filter(pa.array(~scan.holds(rows["events"], ("send-result",))))
-        message = rows["message"].combine_chunks()
-        # Most entries name one id.
-        ids = [one if len(one := _ID.findall(text)) < 2 else [*dict.fromkeys(one)] for text in message.to_pylist()]
+    for batch in scan.batches_of(case, "logs", columns, scan.text("source") == "app"):
+        # Logs say many things again and again: each text is looked at once.
+        coded = batch["message"].dictionary_encode()
+        named = pc.match_substring_regex(coded.dictionary, "[0-9A-F]{32}").take(coded.indices)
+        rows = batch.filter(pc.and_(named, pa.array(~scan.holds(batch["events"], ("send-result",)))))
+        coded = rows["message"].dictionary_encode()
+        message, at = coded.dictionary, coded.indices
+        each = [list(dict.fromkeys(_ID.findall(text))) for text in message.to_pylist()]
+        ids = pa.array(each, pa.list_(pa.string())).take(at)
         retries = pc.struct_field(pc.extract_regex(message, r"(?i)reconsume_?times?\W{0,3}(?P<n>\d{1,3})"), "n")
-        level = scan.is_(rows["level"], lambda name: name in ("ERROR", "WARN", "FATAL", "WARNING"))
-        bad = level | _said(message, SAID_FAILURE, SAID_FAILURE_ZH)
-        good = _said(message, SAID_SUCCESS, SAID_SUCCESS_ZH)
-        said = {"times": retries.cast(pa.int32()), "success": pa.array(good & ~bad, mask=~(bad | good))}
+        level = scan.is_(pa.chunked_array([rows["level"]]), lambda name: name in ("ERROR", "WARN", "FATAL", "WARNING"))
+        bad = level | _said(message, SAID_FAILURE, SAID_FAILURE_ZH)[at]
+        good = _said(message, SAID_SUCCESS, SAID_SUCCESS_ZH)[at]
+        said = {"times": retries.cast(pa.int32()).take(at), "success": pa.array(good & ~bad, mask=~(bad | good))}
         told = pa.table({name: rows[name] for name in ("file", "line", "ts")} | said)
-        each = told.take(pa.array(np.repeat(np.arange(len(ids)), [len(named) for named in ids])))
-        found.append(each.append_column("id", pa.array([name for named in ids for name in named], pa.string())))
+        found.append(told.take(pc.list_parent_indices(ids)).append_column("id", pc.list_flatten(ids)))
     return scan.frame(pa.concat_tables(found)) if found else pd.DataFrame()
 
 

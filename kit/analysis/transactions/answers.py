@@ -145,7 +145,7 @@ def bad_results(case: Case) -> pd.DataFrame | None:
     """Return send results that are not SEND_OK: uniq_key, how (the status), ts, file, line. The client then rolls back by itself."""
     if not refs.seen(case, "send-result"):
         return None
-    ok = pc.match_substring(ds.field("message"), "SEND_OK")
+    ok = pc.match_substring(scan.text("message"), "SEND_OK")
     found = scan.events(case, ["send-result"], ("ts", "file", "line"), ~ok | ok.is_null())
     bad = found.filter((pc.field("status") != "SEND_OK") & pc.field("msg_id").is_valid())
     told = scan.frame(bad.select(["ts", "file", "line", "status", "msg_id"])).rename(columns={"status": "how"})

@@ -163,7 +163,7 @@ def _ended(case: Case) -> pa.Table:
 
 
 def _changes(*columns: np.ndarray) -> np.ndarray:
-    """Tell of each row whether it is the first or differs from the one before."""
+    """Return for each row whether it is the first or differs from the one before."""
     changed = np.ones(len(columns[0]), bool)
     changed[1:] = np.logical_or.reduce([each[1:] != each[:-1] for each in columns])
     return changed

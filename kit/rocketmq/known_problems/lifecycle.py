@@ -40,7 +40,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "dmesg (oom-killer), `docker inspect` OOMKilled, limits against -Xmx and MaxDirectMemorySize.",
             "the operating system", printed="docker ps -a, kubectl describe, the shell",
             remedy="Set -Xms, -Xmx and MaxDirectMemorySize below the limit, with room for the page cache.", risk="None.", verdict="suspected",
-            unless=r"^(?![\s\S]*(?:mq|rocket|broker|namesrv))", example='rmqbroker-a exited with code 137'),
+            unless=r"^(?![\s\S]*(?:mq|rocket|broker|namesrv|OOMKilled))", example='rmqbroker-a exited with code 137'),
     Problem("store-call-after-stop", "A thread still calls the store while the broker stops",
             ("message store has shutdown, so appendToPhyQueue is forbidden", "message store has shutdown, so getPhyQueueData is forbidden",
              "message store has shutdown, so appendToCommitLog is forbidden", "message store has shutdown, so getBulkCommitLogData is forbidden",

@@ -82,7 +82,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
     Problem("tls-failed", "A TLS connection cannot be made",
             ("Clients intend to establish an insecure connection while this server is running in SSL enforcing mode",
              "Clients intend to establish an SSL connection while this server is running in SSL disabled mode",
-             "Trying to establish an SSL connection but sslContext is null", "SSLHandshakeException", "NotSslRecordException",
+             "Trying to establish an SSL connection but sslContext is null", "SSLHandshakeException", "NotSslRecordException", "Ssl handshake failed (TSI_PROTOCOL_FAILURE)", "WRONG_VERSION_NUMBER",
              "Error while removing HandshakeHandler", "can't load the certificate dynamically"),
             "One side speaks TLS and the other does not, or the certificate cannot be read or is not trusted.",
             "tls.server.mode (disabled, permissive, enforcing) of the server, tls.enable of the client, paths and permissions of the key files.",

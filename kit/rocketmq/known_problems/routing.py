@@ -74,7 +74,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "remoting/netty/NettyRemotingClient.getAndCreateNameserverChannel",
             decides="A line `name server address updated` prints the list: an empty one is a setting that is missing, else the network or the process.",
             remedy="Set an address that this process can reach: in a container the service's name or the host's address.", risk="None.",
-            verdict="confirmed", unlike="brokerIP1 has no part in it: no broker was asked yet",
+            verdict="suspected", least=10, lasts=60.0, unlike="brokerIP1 has no part in it: no broker was asked yet",
             example="org.apache.rocketmq.remoting.exception.RemotingConnectException: connect to null failed"),
     Problem("namesrv-broker-removed", "The name server took a broker out of its routes",
             ("unregisterBroker, remove from brokerLiveTable", "unregisterBroker, remove addr from brokerAddrTable",
