@@ -221,13 +221,16 @@ def master_gone(case: Case) -> tuple[Ref, ...]:
         lost = scan.event(case, "broker-lost", refs.QUOTED)
         address = lost["address"].where(lost["address"].notna(), lost["address_2"])
         found += refs.earliest(case, lost[(lost["broker_id"] == "0") | address.isin(masters)], 1)
-    for slug in ("ha-connect-failed", "slave-sync-failed"):
+    broken = ("ha-read-failed", "ha-closed") if refs.seen(case, "ha-read-failed") else ()
+    for slug in (*broken, "ha-connect-failed", "slave-sync-failed"):
         found += refs.quote(case, refs.seen(case, slug), 1)
     return tuple(found[:4])
 
 
 def closed_by_slave(case: Case) -> tuple[Ref, ...]:
-    """Quote where a slave closed its connection. That alone shows no lost master: up to 4.5.1 it does so every 20 s while no message comes."""
+    """Quote where a slave closed its connection without having lost it. That alone shows no lost master: up to 4.5.1 it does so every 20 s while no message comes."""
+    if refs.seen(case, "ha-read-failed"):
+        return ()
     return tuple(ref for slug in ("ha-closed", "ha-expired") for ref in refs.quote(case, refs.seen(case, slug), 1))
 
 
