@@ -23,7 +23,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
     Problem("broker-start-aborted", "The broker gave up its start, and cleaning up failed as well",
             ("ScheduleMessageService.configFilePath(ScheduleMessageService.java",),
             "A NullPointerException in configFilePath while BrokerController.shutdown runs is only the second error: initialising had already failed, before the store was there.",
-            "The first error: store.log and broker.log of that second; if there are none, the folders of logs and store may not be written (in the image the user is rocketmq, uid 3000).",
+            "The first error: store.log and broker.log of that second; if both are missing, the folders of logs and store may not be written (in the image the user is rocketmq, uid 3000).",
             "broker/BrokerStartup, broker/schedule/ScheduleMessageService.configFilePath", printed="standard output, in a stack trace",
             remedy="chown -R 3000:3000 for folders that are mounted into the container.", risk="None.", verdict="suspected",
             example="\tat org.apache.rocketmq.broker.schedule.ScheduleMessageService.configFilePath(ScheduleMessageService.java:288)"),
