@@ -194,7 +194,7 @@ def _units_fit(head: bytes, dtype: np.dtype[Any]) -> bool:
 
 def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
     from kit.explanation import complaints
-    from kit.formats.logs import thread_dumps
+    from kit.formats.logs import source_code, thread_dumps
     from kit.formats.tables import host_network, metrics, mqadmin
     from kit.inventory import sniff
 
@@ -215,6 +215,8 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
         return "network", {}
     if thread_dumps.sniff(head):
         return "thread_dump", {}
+    if source_code.is_program(head.decode(codec, "replace"), file.file):
+        return "other", {"program": True}
     known: dict[str, Any] | None = sniff.sniff(head, file.file)
     if known is not None and known["source"] == "mqadmin":
         return "mqadmin", known
