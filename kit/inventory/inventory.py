@@ -55,6 +55,10 @@ class Inventory:
         """Return the items of these kinds, without copies if `replicas` is False."""
         return tuple(i for i in self.items if i.kind in kinds and (replicas or i.replica_of is None))
 
+    def of_mqadmin(self) -> tuple[Item, ...]:
+        """Return the outputs of mqadmin, and the texts that quote a table of one, without copies."""
+        return tuple(i for i in self.of_kind(*TEXTS, replicas=False) if i.kind == "mqadmin" or i.detail.get("tables"))
+
     def get(self, file: str) -> Item | None:
         return next((i for i in self.items if i.file == file), None)
 

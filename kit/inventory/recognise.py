@@ -202,8 +202,8 @@ def _units_fit(head: bytes, dtype: np.dtype[Any]) -> bool:
 
 def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
     from kit.explanation import complaints
-    from kit.formats.logs import thread_dumps
-    from kit.formats.tables import host_network, metrics
+    from kit.formats.logs import source_code, thread_dumps
+    from kit.formats.tables import host_network, metrics, mqadmin
     from kit.inventory import sniff
 
     if head.startswith(delimited.PARQUET):
@@ -223,9 +223,13 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
         return "network", {}
     if thread_dumps.sniff(head):
         return "thread_dump", {}
-    known = sniff.sniff(head, file.file)
+    if source_code.is_program(head.decode(codec, "replace"), file.file):
+        return "other", {"program": True}
+    known: dict[str, Any] | None = sniff.sniff(head, file.file)
     if known is not None and known["source"] == "mqadmin":
         return "mqadmin", known
+    tables = {"tables": True} if file.bytes < HEAD and mqadmin.quoted(head) else {}
+    known = known and known | tables
     if known is not None and known["source"] != "text" and known["layout"] != "time-only":
         return "log", known
     # A ledger's cells may contain log lines: its columns distinguish it from a paste.
@@ -238,7 +242,8 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
         return "dledger_state", {}
     text = head.decode(codec, "replace")
     if _SPEAKS.search(text) or complaints.speaks(text):
-        return "text", {"source": "text", "layout": "unknown", "encoding": None if codec.startswith("utf-8") else codec}
+        encoding = None if codec.startswith("utf-8") else codec
+        return "text", {"source": "text", "layout": "unknown", "encoding": encoding, **tables}
     return None
 
 

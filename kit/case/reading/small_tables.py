@@ -57,7 +57,7 @@ def _of_table(name: str, found: Inventory) -> list[Item]:
     if name == "configs":
         said = [item for item in found.of_kind("text", replicas=False) if item.detail.get("settings")]
         return [*found.of_kind("broker_conf", "store_json", replicas=False), *said]
-    return list(found.of_kind("mqadmin" if name == "admin" else name, replicas=False))
+    return list(found.of_mqadmin() if name == "admin" else found.of_kind(name, replicas=False))
 
 
 def _read(name: str, item: Item, options: dict[str, Any]) -> Iterable[pa.RecordBatch]:
@@ -67,7 +67,7 @@ def _read(name: str, item: Item, options: dict[str, Any]) -> Iterable[pa.RecordB
         wanted = bool(item.detail.get("role"))
         return rows.read(Path(item.path), item.file, item.detail, converter(zone)) if wanted else ()
     if name == "admin":
-        return mqadmin.read([(item.file, item.path, item.modified)]).to_batches()
+        return mqadmin.read([(item.file, item.path, item.modified)], within=item.kind != "mqadmin").to_batches()
     if name == "threads":
         return _threads(item, options)
     if name == "network":

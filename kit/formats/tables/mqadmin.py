@@ -109,10 +109,24 @@ _LOG_LINE: Final = re.compile(
 )
 
 
+_QUOTED: Final = r"[ \t>|]{0,12}"
+_HEADS: Final = "|".join(head.replace(" ", " +") if " #" in head else f"{head} +#" for head, _ in _TABLES)
+_TABLE: Final = re.compile(rf"^{_QUOTED}(?:{_HEADS})".encode(), re.MULTILINE)
+_ELSEWHERE: Final = re.compile(
+    r"\W{0,3}\d{4}[-/]\d\d[-/]\d\d[ T]|\W{0,2}\d\d:\d\d:\d\d|\[?(?:TRACE|DEBUG|INFO|WARN|ERROR)\b|```"
+)
+"""How a line begins that is not mqadmin's: a log's, or the end of a quotation."""
+
+
 def sniff(head: bytes) -> bool:
     """Return whether a file's head is the output of an mqadmin command, and not a text that only quotes one between log lines."""
     head = head[:8192]
     return bool(_HEAD.search(head)) and not _LOG_LINE.search(head)
+
+
+def quoted(text: bytes) -> bool:
+    """Return whether a text, of whatever kind, holds a table of mqadmin."""
+    return bool(_TABLE.search(text))
 
 
 @attrs.define
@@ -133,21 +147,24 @@ Field = tuple[int, str | None, int, str, str | None]
 """(line, command, block, name, value)."""
 
 
-def read(files: Iterable[tuple[str, str, dt.datetime | None]]) -> pa.Table:
-    """Return the rows (`SCHEMA`) of outputs given as (name to show, path, when it was written)."""
+def read(files: Iterable[tuple[str, str, dt.datetime | None]], *, within: bool = False) -> pa.Table:
+    """Return the rows (`SCHEMA`) of outputs given as (name to show, path, when it was written); `within`: see `parse`."""
     rows: list[tuple[str, int, str | None, int, str, str | None, dt.datetime | None]] = []
     for name, path, time in files:
         with open_readonly(path) as file:
             raw = file.read(LIMIT)
-        rows += [(name, *field, time) for field in parse(raw)]
+        rows += [(name, *field, time) for field in parse(raw, within=within)]
     columns = list(zip(*rows, strict=True)) or [()] * len(SCHEMA)
     return pa.table([pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)], schema=SCHEMA)
 
 
-def parse(raw: bytes) -> Iterator[Field]:
-    """Yield the fields of one output."""
+def parse(raw: bytes, *, within: bool = False) -> Iterator[Field]:
+    """Yield the fields of one output; `within` a text of something else those of the tables in it, and of the commands before them."""
     encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
     state = _State()
+    if within:
+        yield from _within(raw.decode(encoding, "backslashreplace").split("\n"), state)
+        return
     lines = raw.decode(encoding, "backslashreplace").removeprefix("\ufeff").split("\n")
     route = _route(lines)
     yield from route.fields
@@ -163,6 +180,22 @@ def parse(raw: bytes) -> Iterator[Field]:
             continue
         for block, name, value in _fields(text, state):
             yield number, state.command, block, name, value
+
+
+def _within(lines: list[str], state: _State) -> Iterator[Field]:
+    for number, line in enumerate(lines, 1):
+        text = re.sub(rf"^{_QUOTED}", "", line.rstrip("\r ").replace("\0", ""))
+        if not text:
+            state.apart = True
+        elif _ELSEWHERE.match(text):
+            state.command, state.columns = None, []
+        elif text.startswith("#") or _CALL.match(text) or _TOTAL.match(text) or state.columns:
+            if text.startswith("#") and state.columns:
+                state.command = None
+            cells = list(_fields(text, state))
+            # One or two cells of a row may be empty; a sentence has fewer.
+            if len(cells) >= len(state.columns) - 2:
+                yield from ((number, state.command, *cell) for cell in cells if cell[1] != "text")
 
 
 @attrs.frozen

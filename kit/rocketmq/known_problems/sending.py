@@ -79,7 +79,8 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "client/Validators, common/topic/TopicValidator",
             decides="A dollar sign and braces: configuration. A blank or line end: a value with a comment or trailing blank behind it.",
             remedy="Correct the name; for a placeholder the profile or property that should fill it.", risk="None.", verdict="confirmed",
-            unless=r"^(?![\s\S]*(?:The specified|the specified|can not equal|is conflict with|Sending message to topic|Group is null|topic\[|group\[))"),
+            # A retry topic that is too long is made of the group's name, which is allowed: `retry-topic-too-long` judges it.
+            unless=r"^(?![\s\S]*(?:The specified|the specified|can not equal|is conflict with|Sending message to topic|Group is null|topic\[|group\[))|sendMessageBack"),
     Problem("placeholder-unresolved", "A configuration placeholder was not replaced",
             ("Could not resolve placeholder '{}ocketmq", "The specified topic[${", "the specified group[${", "No route info of this topic: ${",
              "No route info of this topic, ${", "Illegal character in {} at index{}${"),

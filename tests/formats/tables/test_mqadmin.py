@@ -207,3 +207,36 @@ def test_all_groups_of_a_broker() -> None:
     )
     assert command(text) == "brokerConsumeStats"
     assert fields(text)[1, "#Group"] == "points" and fields(text)[1, "#Diff"] == "70000"
+
+
+WITHIN = f"""\
+2024-05-14 10:22:31 WARN main - Offset 5 not matched. Request offset: 7, firstOffset: 0
+> {CLUSTER.replace(chr(10), chr(10) + "> ").rstrip("> ")}
+what do you think, why is this so?
+2024-05-14 10:22:32 WARN PullMessageThread_1 - the consumer's group info not exist, group: g1
+$ sh mqadmin consumerProgress -n 10.0.0.1:9876 -g orders_group
+{PROGRESS}
+2024-05-14 10:22:33 INFO  RocketmqClient - rocketmq.log.maxFileIndex = 10
+"""
+
+
+def test_tables_between_log_lines() -> None:
+    assert mqadmin.quoted(WITHIN.encode()) and not mqadmin.sniff(WITHIN.encode())
+    found = list(mqadmin.parse(WITHIN.encode(), within=True))
+    lines = WITHIN.split("\n")
+    rows = {(line, command) for line, command, block, _, _ in found if block}
+    assert [(lines[line - 1].lstrip("> ").split()[0], command) for line, command in sorted(rows)] == [
+        ("DefaultCluster", "clusterList"),
+        ("DefaultCluster", "clusterList"),
+        ("%RETRY%rcg_loyalty-core_svc-paym", "consumerProgress"),
+        ("orders", "consumerProgress"),
+    ]
+    named = {(line, name): value for line, _, _, name, value in found}
+    assert [v for (_, name), v in named.items() if name == "#Version"] == ["V4_6_0", "V4_6_0"]
+    assert [v for (_, name), v in named.items() if name in ("argument:-g", "Diff Total")] == ["orders_group", "2"]
+    assert "text" not in {name for _, name in named}
+
+
+@pytest.mark.parametrize("text", ["#Topic of the day: brokers", "see #Cluster Name", "# Topic\nlog"])
+def test_what_holds_no_table(text: str) -> None:
+    assert not mqadmin.quoted(f"2024-05-14 10:22:31 WARN main - x\n{text}\n".encode())
