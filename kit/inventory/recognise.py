@@ -49,6 +49,14 @@ _TIMER_LOG: Final = np.dtype(
 )
 
 
+def load() -> None:
+    """Load the kernels, which the first file would wait for otherwise."""
+    from kit.inventory import sniff
+
+    records.sniff(bytes(8))
+    sniff.sniff(b"", "")
+
+
 def recognise(file: EvidenceFile) -> tuple[str | None, dict[str, Any]]:
     """Return (kind, detail); kind None if unknown. Raise `OSError` if the file cannot be read."""
     with open_readonly(file.path) as stream:
