@@ -251,6 +251,13 @@ def test_what_says_nothing_alone_is_left_out(line: str) -> None:
         ("org.apache.rocketmq.remoting.exception.RemotingConnectException: connect to 10.0.0.1:9876 failed", "namesrv-unreachable"),
         ("com.alibaba.rocketmq.remoting.exception.RemotingConnectException: connect to <mq-1:9876>", "namesrv-unreachable"),
         ("org.apache.rocketmq.remoting.exception.RemotingConnectException: connect to 10.0.0.1:10911 failed", "connect-failed"),
+        ("RemotingConnectException: connect to [10.0.0.1:9876] failed", "namesrv-unreachable"),
+        ("RemotingConnectException: connect to [1234567890.mqrest.cn-hangzhou.aliyuncs.com] failed", "namesrv-http-endpoint"),
+        ("wait response on the channel <mq-1/10.0.0.1:9876> timeout, 4998(ms)", "namesrv-unreachable"),
+        ("wait response on the channel <10.0.0.1:10911> timeout, 3000(ms)", "request-timeout"),
+        # broker/processor/SendMessageProcessor.handlePutMessageResult
+        ("MQBrokerException: CODE: 1  DESC: UNKNOWN_ERROR", "send-processing-failed"),
+        ("2021-11-17 20:16:12 WARN PullMessageThread_21 - Pop initial offset, because store is no correct, orders@points@3, 5384577->null", "pop-offset-initialised"),
         # tools/command/CommandUtil 4.7.1 and 5.3.3
         ("[error] make sure the specified clusterName exists or the name server connected to is correct.", "admin-cluster-not-found"),
         # rocketmq-client-go consumer/offset_store.go
