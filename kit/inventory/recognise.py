@@ -205,6 +205,7 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
     from kit.formats.logs import source_code, thread_dumps
     from kit.formats.tables import host_network, metrics, mqadmin
     from kit.inventory import sniff
+    from kit.rocketmq.known_problems import matching
 
     if head.startswith(delimited.PARQUET):
         found = business_tables.sniff(file.path, head, file.bytes)
@@ -241,7 +242,7 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
     if PurePosixPath(file.file).name in ("checkpoint", "currterm") and re.match(rb"\w+=-?\w+", head):
         return "dledger_state", {}
     text = head.decode(codec, "replace")
-    if _SPEAKS.search(text) or complaints.speaks(text):
+    if tables or _SPEAKS.search(text) or complaints.speaks(text) or matching.named(text):
         encoding = None if codec.startswith("utf-8") else codec
         return "text", {"source": "text", "layout": "unknown", "encoding": encoding, **tables}
     return None

@@ -34,6 +34,8 @@ SCHEMA: Final = pa.schema(
 """`time`: when the output was written, by its file; null where neither folder nor archive says it."""
 WIDE: Final = 4
 """Columns of a table that goes on after an empty line, as in a copy from a page; below a narrower one other text may follow."""
+EMPTY: Final = 3
+"""Cells of a row that may be empty; a sentence below a table has fewer words than the table columns."""
 LIMIT: Final = 64 << 20
 """Bytes of one output that are read; the outputs of mqadmin are small."""
 
@@ -111,7 +113,7 @@ _LOG_LINE: Final = re.compile(
 
 _QUOTED: Final = r"[ \t>|]{0,12}"
 _HEADS: Final = "|".join(head.replace(" ", " +") if " #" in head else f"{head} +#" for head, _ in _TABLES)
-_TABLE: Final = re.compile(rf"^{_QUOTED}(?:{_HEADS})".encode(), re.MULTILINE)
+_TABLE: Final = re.compile(rf"^{_QUOTED}(?:{_HEADS})|{mqadmin_consumers.CONNECTED.pattern}".encode(), re.MULTILINE)
 _ELSEWHERE: Final = re.compile(
     r"\W{0,3}\d{4}[-/]\d\d[-/]\d\d[ T]|\W{0,2}\d\d:\d\d:\d\d|\[?(?:TRACE|DEBUG|INFO|WARN|ERROR)\b|```"
 )
@@ -189,13 +191,18 @@ def _within(lines: list[str], state: _State) -> Iterator[Field]:
             state.apart = True
         elif _ELSEWHERE.match(text):
             state.command, state.columns = None, []
-        elif text.startswith("#") or _CALL.match(text) or _TOTAL.match(text) or state.columns:
+        elif (
+            text.startswith("#")
+            or _CALL.match(text)
+            or _TOTAL.match(text)
+            or state.columns
+            or mqadmin_consumers.CONNECTED.match(text)
+        ):
             if text.startswith("#") and state.columns:
                 state.command = None
-            cells = list(_fields(text, state))
-            # One or two cells of a row may be empty; a sentence has fewer.
-            if len(cells) >= len(state.columns) - 2:
-                yield from ((number, state.command, *cell) for cell in cells if cell[1] != "text")
+            for block, name, value in _fields(text, state):
+                if name != "text":
+                    yield number, state.command, block, name, value
 
 
 @attrs.frozen
@@ -354,7 +361,7 @@ def _cells(text: str, columns: list[tuple[int, str]]) -> list[tuple[str, str]] |
     cells = list(_CELL.finditer(text))
     if len(cells) == len(columns):
         return [(name, cell.group()) for (_, name), cell in zip(columns, cells, strict=True)]
-    if len(cells) > len(columns) or text.startswith((" ", "\t")) or len(cells) < 2:
+    if not max(2, len(columns) - EMPTY) <= len(cells) <= len(columns) or text.startswith((" ", "\t")):
         return None
     out: dict[str, str] = {}
     for cell in cells:

@@ -240,3 +240,27 @@ def test_tables_between_log_lines() -> None:
 @pytest.mark.parametrize("text", ["#Topic of the day: brokers", "see #Cluster Name", "# Topic\nlog"])
 def test_what_holds_no_table(text: str) -> None:
     assert not mqadmin.quoted(f"2024-05-14 10:22:31 WARN main - x\n{text}\n".encode())
+
+
+def test_what_a_shell_says_below_a_table_is_no_row() -> None:
+    text = CLUSTER + "-bash: 10.0.0.2:9876: command not found\n"
+    last = CLUSTER.count("\n") + 1
+    assert [(name, value) for line, _, _, name, value in mqadmin.parse(text.encode()) if line == last] == [
+        ("text", "-bash: 10.0.0.2:9876: command not found")
+    ]
+
+
+def test_connections_as_the_dashboard_lists_them() -> None:
+    text = "two have one id\nClientId | ClientAddr | Language | Version\n172.17.0.1@170 | 10.0.0.2:48864 | JAVA | V4_5_1\n> 172.17.0.1@170\t10.0.0.3:48112\tGO\tV4_9_4\nwhy?\n"
+    assert mqadmin.quoted(text.encode())
+    rows = [(line, name, value) for line, _, block, name, value in mqadmin.parse(text.encode(), within=True) if block]
+    assert rows == [
+        (3, "#ClientId", "172.17.0.1@170"),
+        (3, "#ClientAddr", "10.0.0.2:48864"),
+        (3, "#Language", "JAVA"),
+        (3, "#Version", "V4_5_1"),
+        (4, "#ClientId", "172.17.0.1@170"),
+        (4, "#ClientAddr", "10.0.0.3:48112"),
+        (4, "#Language", "GO"),
+        (4, "#Version", "V4_9_4"),
+    ]
