@@ -86,7 +86,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "store/ha/autoswitch/AutoSwitchHAConnection",
             decides="A new epoch while the same broker stayed master: the connection kept the old one.",
             remedy="Close the connection by restarting the slave: it starts again with the current epoch.", risk="Low: the slave only reads.",
-            verdict="suspected", lasts=30.0, since="5.0.0"),
+            verdict="suspected", lasts=30.0),
     Problem("epoch-diverged", "Master and slave share no common epoch",
             ("Failed to find a consistent point between masterEpoch:{} and slaveEpoch", "State not matched, masterState",
              "is not bigger than lastEntry"),

@@ -63,7 +63,9 @@ EVENTS: Final[tuple[Event, ...]] = (
           f"{_PRODUCER}.sendDefaultImpl", "No route info of this topic, orders"),
     # Time-outs and the network.
     Event("client-wait-timeout", "wait response on the channel", r"wait response on the channel <(?P<address>[^>]*)> timeout, (?P<limit>\d+)\(ms\)", _APP, "WARN ERROR",
-          "remoting/exception/RemotingTimeoutException", "wait response on the channel <10.20.81.11:10911> timeout, 3000(ms)"),
+          "remoting/exception/RemotingTimeoutException", "wait response on the channel <10.20.81.11:10911> timeout, 3000(ms)",
+          # A name server that does not answer says nothing about a broker.
+          confirm=r"wait response on the channel(?! <[^>\s]*:9876>)"),
     Event("client-call-timeout", ("sendDefaultImpl call timeout", "sendKernelImpl call timeout"), r"(?P<what>send\w+) call timeout", _APP, "ERROR", _PRODUCER, "sendDefaultImpl call timeout"),
     Event("client-async-timeout", ("DEFAULT ASYNC send call timeout", "call timeout, cost time", "asyncSend call timeout"), r"(?P<what>call timeout)", _APP, "ERROR", _PRODUCER, "DEFAULT ASYNC send call timeout"),
     Event("client-response-timeout", "wait response timeout exception, the channel[", r"the channel\[(?P<address>[^\]]*)\]", "client", "WARN", "remoting/netty/NettyRemotingClient.invokeSync",
