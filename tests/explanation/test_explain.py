@@ -139,6 +139,20 @@ def test_nothing_heavy_is_imported() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_a_triage_explains_a_paste_before_it_imports_anything_heavy(tmp_path: Path) -> None:
+    (tmp_path / "paste.txt").write_text(NO_ROUTE)
+    code = """import sys, click
+from kit.cli.main import cli
+def echo(text):
+    heavy = {"pyspark", "pandas", "numpy", "numba", "pyarrow"} & set(sys.modules)
+    sys.exit("first" if "topic-no-route" in text and not heavy else f"{text} {heavy}")
+click.echo = echo
+cli(["triage", sys.argv[1], "--workspace", sys.argv[2]])"""
+    at = [tmp_path / "paste.txt", tmp_path / "workspace"]
+    done = subprocess.run([sys.executable, "-c", code, *at], capture_output=True, text=True, check=False)
+    assert done.stderr == "first\n"
+
+
 def test_the_command_reads_a_file_or_standard_input(tmp_path: Path) -> None:
     (tmp_path / "paste.txt").write_bytes(f"磁盘满了\n{NO_ROUTE}\n".encode("gb18030"))
     out = tmp_path / "deep" / "rows.json"
