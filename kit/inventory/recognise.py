@@ -203,7 +203,7 @@ def _units_fit(head: bytes, dtype: np.dtype[Any]) -> bool:
 def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
     from kit.explanation import complaints
     from kit.formats.logs import source_code, thread_dumps
-    from kit.formats.tables import host_network, metrics, mqadmin
+    from kit.formats.tables import host_network, metrics, mqadmin_quoted
     from kit.inventory import sniff
     from kit.rocketmq.known_problems import matching
 
@@ -225,11 +225,11 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
     if thread_dumps.sniff(head):
         return "thread_dump", {}
     if source_code.is_program(head.decode(codec, "replace"), file.file):
-        return "other", {"program": True}
+        return "source_code", {}
     known: dict[str, Any] | None = sniff.sniff(head, file.file)
     if known is not None and known["source"] == "mqadmin":
         return "mqadmin", known
-    tables = {"tables": True} if file.bytes < HEAD and mqadmin.quoted(head) else {}
+    tables = {"tables": True} if file.bytes < HEAD and mqadmin_quoted.holds(head) else {}
     known = known and known | tables
     if known is not None and known["source"] != "text" and known["layout"] != "time-only":
         return "log", known
