@@ -98,12 +98,23 @@ def test_a_slave_that_closed_its_connection_lost_no_master(tmp_path: Path) -> No
         f"2026-11-20 10:{second // 60:02}:{second % 60:02} WARN HAClient - {text}"
         for second in range(0, 300, 20)
         for text in (
+            "HAClient, processReadEvent read socket < 0",
             "HAClient, housekeeping, found this connection[10.0.0.2:10912] expired, 1795303465194",
             "HAClient, master not response some time, so close connection",
         )
     ]
     write_log(tmp_path / "e" / "store.log", closed)
     assert replica_loss.examine(kit.open_case(tmp_path / "e", tmp_path / "ws")).verdict == "insufficient_evidence"
+
+
+def test_a_lost_master_alone_says_nothing_of_offsets(tmp_path: Path) -> None:
+    """store/ha/HAService.HAClient: an IOException while reading, as at the death of a recorded master."""
+    write_log(
+        tmp_path / "e" / "store.log",
+        ["2026-11-20 10:00:00 INFO HAClient - HAClient, processReadEvent read socket exception"],
+    )
+    found = replica_loss.examine(kit.open_case(tmp_path / "e", tmp_path / "ws"))
+    assert (found.verdict, found.summary) == ("suspected", replica_loss.SUMMARY_GONE)
 
 
 @pytest.mark.recordings

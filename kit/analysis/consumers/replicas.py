@@ -221,17 +221,28 @@ def master_gone(case: Case) -> tuple[Ref, ...]:
         lost = scan.event(case, "broker-lost", refs.QUOTED)
         address = lost["address"].where(lost["address"].notna(), lost["address_2"])
         found += refs.earliest(case, lost[(lost["broker_id"] == "0") | address.isin(masters)], 1)
-    broken = ("ha-read-failed", "ha-closed") if refs.seen(case, "ha-read-failed") else ()
-    for slug in (*broken, "ha-connect-failed", "slave-sync-failed"):
+    broken = _broken(case)
+    found += [*broken, *refs.quote(case, refs.seen(case, "ha-closed"), 1)] if broken else []
+    for slug in ("ha-connect-failed", "slave-sync-failed"):
         found += refs.quote(case, refs.seen(case, slug), 1)
     return tuple(found[:4])
 
 
-def closed_by_slave(case: Case) -> tuple[Ref, ...]:
-    """Quote where a slave closed its connection without having lost it. That alone shows no lost master: up to 4.5.1 it does so every 20 s while no message comes."""
-    if refs.seen(case, "ha-read-failed"):
+@per_case
+def _broken(case: Case) -> tuple[Ref, ...]:
+    """Quote where a slave's connection to its master broke; "read socket < 0" is an orderly end."""
+    if not refs.seen(case, "ha-read-failed"):
         return ()
-    return tuple(ref for slug in ("ha-closed", "ha-expired") for ref in refs.quote(case, refs.seen(case, slug), 1))
+    failed = scan.event(case, "ha-read-failed", refs.QUOTED)
+    return refs.earliest(case, failed[failed["what"] == "exception"], 1)
+
+
+def ended(case: Case) -> tuple[Ref, ...]:
+    """Quote where a slave's connection to its master ended without being broken. That alone shows no lost master: up to 4.5.1 both sides end it every 20 s while no message comes."""
+    if _broken(case):
+        return ()
+    slugs = ("ha-read-failed", "ha-closed", "ha-expired")
+    return tuple(ref for slug in slugs for ref in refs.quote(case, refs.seen(case, slug), 1))
 
 
 @per_case

@@ -34,6 +34,9 @@ SUMMARY = T(
 SUMMARY_OPEN = T(
     "Group offsets are beyond the end of the replica: it lacks records. Only the senders' own records show whether acknowledged ones are missing."
 )
+SUMMARY_GONE = T(
+    "The master is gone. Whether its replica lacks acknowledged messages, only the senders' own records show."
+)
 LACKS = T(
     "{missing} of {acknowledged} sends that were answered SEND_OK are not on the replica: it ends at byte {end}, before their records."
 )
@@ -132,7 +135,7 @@ def examine(case: Case) -> Finding:
     beyond = replicas.beyond(case) if slave else []
     gone = replicas.master_gone(case) if slave else ()
     if beyond or (compared is not None and len(compared.missing)):
-        gone = (*gone, *replicas.closed_by_slave(case))[:4] if slave else ()
+        gone = (*gone, *replicas.ended(case))[:4] if slave else ()
     applies = slave or bool(replicas.master_gone(case))
     finding = Finding(SLUG, KIND, TITLE, NONE)
     finding.steps = [
@@ -167,7 +170,8 @@ def _tell(case: Case, finding: Finding, compared: replicas.Ledger | None) -> Non
             "replica_seconds": replicas.seconds(compared),
         }
     else:
-        finding.summary = SUMMARY_OPEN
+        lacks = any(step.holds and step.id in ("offsets-beyond-end", "pulls-beyond-end") for step in finding.steps)
+        finding.summary = SUMMARY_OPEN if lacks else SUMMARY_GONE
 
 
 def _lacks(case: Case, compared: replicas.Ledger | None, *, applies: bool) -> Step:
