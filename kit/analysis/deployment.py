@@ -230,7 +230,7 @@ def _spoken(case: Case) -> Iterable[Group]:
 
 def _shown(case: Case) -> Iterable[Group]:
     """Yield the groups that mqadmin outputs name; those cut to the width of a column are shorter than they are, never longer."""
-    if not case.found.of_kind("mqadmin"):
+    if not case.found.of_mqadmin():
         return
     for row in datasets.rows(case, "admin", ["file", "line", "name", "value"]):
         value = row["value"] or ""

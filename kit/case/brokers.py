@@ -71,7 +71,7 @@ def all_of(case: Case) -> tuple[Broker, ...]:
 @per_case
 def _named(case: Case) -> str | None:
     """Return the only broker name in mqadmin outputs, None if they have none or several."""
-    if not case.found.of_kind("mqadmin"):
+    if not case.found.of_mqadmin():
         return None
     names = {row["value"] for row in datasets.rows(case, "admin", ["value"], ds.field("name") == "#Broker Name")}
     return next(iter(names)) if len(names) == 1 else None

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import attrs
@@ -13,7 +16,7 @@ import pyarrow.dataset as ds
 from kit.case import brokers, datasets, scan
 from kit.case.brokers import Hosts
 from kit.case.memoize import per_case
-from kit.evidence.files import open_readonly
+from kit.formats.printed_times import utc
 from kit.inventory.references import Ref
 from kit.rocketmq import names, versions
 from kit.rocketmq.versions import Version
@@ -25,13 +28,6 @@ Known = Literal["evidence", "default"] | None
 ANY: Final[Hosts] = frozenset()
 """Any broker of the evidence."""
 
-_MQADMIN: Final = re.compile(
-    r"brokerVersionDesc\s*:\s*(V\d+_\d+_\d+)|^\S.*\s(V\d+_\d+_\d+)(?:_SNAPSHOT)?\s.*$", re.MULTILINE
-)
-_ADDRESS: Final = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}:\d+|\[[0-9a-fA-F:]+\]:\d+")
-_ASKED: Final = re.compile(r"mqadmin \w+ .*?-b (\S+:\d+)")
-"""The command before an answer, with the broker it was sent to."""
-_CLUSTER: Final = "#Cluster Name"
 _HOME: Final = re.compile(r"rocketmq[\w-]*?(\d+\.\d+\.\d+)")
 _CONNECTED: Final = re.compile(
     r"new (?P<role>producer|consumer) connected, group: (?P<group>\S+) .*?clientId=(?P<client_id>[^,\]]*), language=JAVA, version=(?P<version>\d+)"
@@ -70,19 +66,80 @@ def broker_versions(case: Case, hosts: Hosts = ANY) -> tuple[str, ...]:
 @per_case
 def _releases(case: Case) -> list[tuple[Version, str, str | None]]:
     """Return (release, the file that names it, the broker's address or None)."""
-    said: list[tuple[Version, str, str | None]] = []
-    for item in case.found.of_kind("mqadmin", replicas=False):
-        with open_readonly(item.path) as stream:
-            text = stream.read(4 << 20).decode("utf-8", "replace")
-        for found in _MQADMIN.finditer(text):
-            # In other tables a version is a client's.
-            if found[1] or _CLUSTER in text:
-                at = _ADDRESS.search(found[0]) or _ASKED.search(text)
-                said += [(v, item.file, at and at[at.re.groups]) for v in _versions(found[1] or found[2])]
+    said = list(_listed(case))
     for row in _configs(case, "rocketmqHome"):
         if home := _HOME.search(row["value"] or ""):
             said += [(v, row["file"], row["address"]) for v in _versions(home[1])]
     return said
+
+
+def _listed(case: Case) -> Iterator[tuple[Version, str, str | None]]:
+    """Yield the same of what mqadmin printed: clusterList, and brokerStatus with the address before the name or in the command."""
+    if not case.found.of_mqadmin():
+        return
+    asked: dict[str, str] = {}
+    cells: dict[tuple[str, int], str] = {}
+    wanted = ["#Addr", "#Version", "argument:-b"]
+    listed = ds.field("name").isin(wanted) | pc.match_substring(ds.field("name"), "brokerVersionDesc")
+    for row in datasets.rows(case, "admin", ["file", "line", "command", "name", "value"], listed):
+        file, name, value = row["file"], row["name"], row["value"] or ""
+        if name == "argument:-b":
+            asked[file] = value
+        elif name == "#Addr":
+            cells[file, row["line"]] = value
+        elif name.endswith("brokerVersionDesc"):
+            address = name.removesuffix("brokerVersionDesc").strip() or asked.get(file)
+            yield from ((v, file, address) for v in _versions(value))
+        elif row["command"] == "clusterList":  # in other tables a version is a client's
+            yield from ((v, file, cells.get((file, row["line"]))) for v in _versions(value))
+
+
+class Start(NamedTuple):
+    """A start of a broker, as its log prints it. `at`: UTC."""
+
+    version: Version
+    broker: str
+    ref: Ref
+    at: dt.datetime
+
+
+@per_case
+def upgrades(case: Case) -> dict[str, list[Start]]:
+    """Return {broker: its starts in order of time} of the brokers whose logs show starts with different releases."""
+    starts: dict[str, list[tuple[Version, dict[str, Any]]]] = {}
+    for row in _configs(case, "rocketmqHome"):
+        if row["origin"] == "broker.log" and (home := _HOME.search(row["value"] or "")):
+            broker = row["address"] or str(PurePosixPath(row["file"]).parent)
+            starts.setdefault(broker, []).extend((v, row) for v in _versions(home[1]))
+    changed = {broker: told for broker, told in starts.items() if len({version for version, _ in told}) > 1}
+    if not changed:
+        return {}
+    printed = pc.match_substring(ds.field("message"), "rocketmqHome=") & ds.field("ts").is_valid()
+    lines = {(r["file"], r["line"]): r for r in datasets.rows(case, "logs", ["file", "line", "ts"], printed)}
+    found = {
+        broker: sorted(
+            (
+                Start(version, broker, Ref(row["file"], "", line=row["line"]), utc(entry["ts"]))
+                for version, row in told
+                if (entry := lines.get((row["file"], row["line"])))
+            ),
+            key=lambda start: (start.at, start.ref.file, start.ref.line),
+        )
+        for broker, told in changed.items()
+    }
+    return {broker: starts for broker, starts in found.items() if len({start.version for start in starts}) > 1}
+
+
+def releases_at(case: Case, hosts: Hosts = ANY, at: dt.datetime | None = None) -> tuple[str, ...]:
+    """Return those of `broker_versions` that ran at a time (UTC), or at the end of the logs: a start with another release ends the one before."""
+    running: set[Version] = set()
+    ended: set[Version] = set()
+    for broker, starts in upgrades(case).items():
+        if brokers.of_this(case, hosts, ((start, start.ref.file, broker) for start in starts)):
+            before = [start for start in starts if at is None or start.at <= at]
+            running.add((before or starts[:1])[-1].version)
+            ended.update(start.version for start in starts)
+    return tuple(v for v in broker_versions(case, hosts) if Version.parse(v) not in ended - running)
 
 
 @per_case
@@ -138,10 +195,18 @@ def _addresses(case: Case) -> dict[tuple[str, str | None], str | None]:
 
 
 def _named(case: Case, *wanted: str) -> list[dict[str, Any]]:
-    """Return the settings with these names, the one that wins first."""
+    """Return the settings with these names, the one that wins first; of several logs the one that goes on longest."""
+    found = _all_configs(case).filter(ds.field("name").isin(list(wanted))).to_pylist()
+    ends = {row["file"]: item.last for row in found if (item := case.found.get(row["file"])) and item.last}
     return sorted(
-        _all_configs(case).filter(ds.field("name").isin(list(wanted))).to_pylist(),
-        key=lambda r: (_RANK[r["origin"]], bool(r["backup"]), r["file"], -(r["line"] or 0)),
+        found,
+        key=lambda r: (
+            _RANK[r["origin"]],
+            bool(r["backup"]),
+            -ends[r["file"]].timestamp() if r["file"] in ends else 0,
+            r["file"],
+            -(r["line"] or 0),
+        ),
     )
 
 
@@ -167,7 +232,7 @@ def _default(case: Case, name: str, hosts: Hosts) -> tuple[str | None, Ref | Non
     rule = versions.RULES.get(name)
     if rule is None:
         return None, None, None
-    known = broker_versions(case, hosts)
+    known = releases_at(case, hosts)
     # Without a release, a default that never changed is still known.
     values = {str(rule.at(v)) for v in known} if known else {str(value) for _, value in rule.rows}
     return (next(iter(values)), None, "default") if len(values) == 1 else (None, None, None)

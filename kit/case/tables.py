@@ -31,6 +31,7 @@ from kit.formats.tables import configs, host_network, metrics, mqadmin
 from kit.formats.values import NANO_FIRST_MS, NANO_LAST_MS
 from kit.inventory import zones
 from kit.inventory.inventory import TEXTS, Inventory
+from kit.inventory.model import Item
 from kit.spark.sessions import uri
 from kit.spark.sources import KEPT, parquet_writer, places, row_groups
 
@@ -71,7 +72,7 @@ READS: Final[dict[str, tuple[str, ...]]] = {
     "offsets": ("broker_conf", "store_json", "checkpoint"),
     "rows": ("rows",),
     "sends": ("sends",),
-    "admin": ("mqadmin",),
+    "admin": TEXTS,
     "metrics": ("metrics",),
     "network": ("network",),
     "threads": ("thread_dump", "mqadmin", "log", "text"),
@@ -121,7 +122,7 @@ def key(name: str, found: Inventory, options: str, settled: Mapping[str, zones.Z
 
     `options`: their digest; `settled`: zones by file, None for a table whose times need no zone.
     """
-    items = [i for i in found.items if i.kind in READS[name]]
+    items = _items(name, found)
     said: list[Any] = [
         code_hash(*READING),
         [[i.file, i.sha256, i.kind, i.source, i.replica_of, i.detail] for i in items],
@@ -131,6 +132,11 @@ def key(name: str, found: Inventory, options: str, settled: Mapping[str, zones.Z
     if settled is not None:
         said += [options, [zone.zone if (zone := settled.get(i.file)) else None for i in items]]
     return f"{name}-{hashlib.sha256(json.dumps(said, default=str).encode()).hexdigest()[:12]}"
+
+
+def _items(name: str, found: Inventory) -> tuple[Item, ...]:
+    """Return the files a table is read from."""
+    return found.of_mqadmin() if name == "admin" else found.of_kind(*READS[name])
 
 
 def write(
@@ -202,7 +208,9 @@ def _coded_as(given: pa.Schema, wanted: pa.Schema) -> pa.Schema:
 
 def changed(name: str, found: Inventory, unread: Unread) -> None:
     """Note the files of a table that were removed, or became shorter, after the inventory."""
-    for item in found.of_kind(*READS[name], replicas=False):
+    for item in _items(name, found):
+        if item.replica_of is not None:
+            continue
         try:
             left = Path(item.path).stat().st_size
         except OSError as error:

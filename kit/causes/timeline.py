@@ -5,6 +5,7 @@ refusals. Times are instants in UTC, whatever zone a file is in.
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -15,7 +16,7 @@ import pyarrow.dataset as ds
 
 from kit.analysis import noise, refs
 from kit.analysis.sends import busy, measured
-from kit.case import said
+from kit.case import said, setup
 from kit.causes.findings import Finding
 from kit.formats.printed_times import utc
 from kit.i18n import Sentence, T
@@ -33,6 +34,7 @@ LONG_PAUSE: Final = 10
 
 FIRST, LAST = T("First sign of: {title}", "timeline"), T("Last sign of: {title}", "timeline")
 SPAN = T("{what} ({count} {count:log entry|log entries})")
+UPGRADED = T("The broker at {broker} starts with release {new}; before, it ran {old}")
 PAUSE = T("The JVM paused for {ms} ms")
 
 EACH: Final[dict[str, tuple[str, T]]] = {
@@ -81,7 +83,7 @@ def table(case: Case, findings: Sequence[Finding]) -> pd.DataFrame:
     happened; `count`: entries, null for single moments; `decides`: whether a verdict rests on it.
     """
     found = [f for f in findings if f.verdict in ("confirmed", "suspected")]
-    rows = [*_of_findings(case, found), *_each(case), *_spans(case), *_going_on(case), *_pauses(case)]
+    rows = [*_of_findings(case, found), *_each(case), *_upgrades(case), *_spans(case), *_going_on(case), *_pauses(case)]
     frame = typed(pd.DataFrame(rows, columns=pd.Index(COLUMNS)))
     return frame.sort_values(["at", "lane", "en", "file", "line"], kind="stable", ignore_index=True).drop_duplicates(
         ["at", "lane", "en"], ignore_index=True
@@ -134,6 +136,21 @@ def _each(case: Case) -> list[tuple[Any, ...]]:
     return [
         _row(row["ts"].to_pydatetime(), *EACH[row["event"]], Ref(row["file"], "", line=row["line"]))
         for row in first.to_dict("records")
+    ]
+
+
+def _upgrades(case: Case) -> list[tuple[Any, ...]]:
+    """Return the starts of brokers with another release than before."""
+    return [
+        _row(
+            after.at,
+            "deployment",
+            UPGRADED.say(broker=after.broker, old=str(before.version), new=str(after.version)),
+            after.ref,
+        )
+        for starts in setup.upgrades(case).values()
+        for before, after in itertools.pairwise(starts)
+        if before.version != after.version
     ]
 
 

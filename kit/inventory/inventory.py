@@ -55,6 +55,10 @@ class Inventory:
         """Return the items of these kinds, without copies if `replicas` is False."""
         return tuple(i for i in self.items if i.kind in kinds and (replicas or i.replica_of is None))
 
+    def of_mqadmin(self) -> tuple[Item, ...]:
+        """Return the outputs of mqadmin, and the texts that quote a table of one, without copies."""
+        return tuple(i for i in self.of_kind(*TEXTS, replicas=False) if i.kind == "mqadmin" or i.detail.get("tables"))
+
     def get(self, file: str) -> Item | None:
         return next((i for i in self.items if i.file == file), None)
 
@@ -129,12 +133,14 @@ def _load(kept: Path, root: Path) -> Inventory | None:
 def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
     from kit.inventory import recognise, replicas
 
-    opened = open_evidence(root, spool)
-    refused = list(opened.refused)
     digests = Digests(root, spool.parents[1])
     with ThreadPoolExecutor(min(4, os.cpu_count() or 2)) as pool:
+        # Kernels take half a second of the interpreter's time to load, unpacking hardly any.
+        pool.submit(recognise.load)
+        opened = open_evidence(root, spool)
         looked = list(pool.map(lambda f: _look(f, digests, hashes), opened.files))
     digests.keep()
+    refused = list(opened.refused)
     items: list[Item] = []
     unknown: list[str] = []
     for found in looked:

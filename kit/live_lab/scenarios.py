@@ -116,7 +116,7 @@ BLOWUP_TWINS: Final = (
         T("The same with client 4.6.1: the send-back is still refused, nothing leaks"),
         client="4.6.1",
         settle=12,
-        neighbours=("send-back-refused", "retry-topic-too-long", "name-illegal"),
+        neighbours=("send-back-refused", "retry-topic-too-long"),
     ),
     BLOWUP.twin(
         "rollback",

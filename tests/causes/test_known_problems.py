@@ -120,3 +120,30 @@ def test_a_broker_that_stops_after_its_name_server_misses_none(tmp_path: Path) -
     assert "namesrv-none-usable" not in examined(
         tmp_path, store=line(0, "put_tps") * 300 + failed, broker=line(0, "ok")
     )
+
+
+def test_a_group_that_makes_its_retry_topic_too_long_is_no_illegal_name(tmp_path: Path) -> None:
+    """Client 4.6.1: Validators.checkTopic refuses the retry topic when sendMessageBack falls back to a send; the same words about a topic of one's own."""
+    said = "org.apache.rocketmq.client.exception.MQClientException: CODE: 13  DESC: The specified topic is longer than topic max length 127."
+    frame = "\tat org.apache.rocketmq.client.Validators.checkTopic(Validators.java:112)"
+    back = "2026-11-20 10:00:0{n},101 ERROR RocketmqClient - sendMessageBack exception, group: points msg: MessageExt [queueId=1]"
+    sent = "2026-11-20 10:00:0{n},101 ERROR RocketmqClient - sendKernelImpl exception"
+    for name, head, verdicts in (("back", back, {}), ("sent", sent, {"name-illegal": "confirmed"})):
+        log = "".join(f"{head.format(n=n)}\n{said}\n{frame}\n" for n in range(5))
+        found = examined(tmp_path / name, rocketmq_client=log)
+        assert {slug: v for slug, v in found.items() if slug == "name-illegal"} == verdicts
+
+
+def test_a_failed_call_of_a_python_client_is_known_by_its_traceback(tmp_path: Path) -> None:
+    """rocketmq-clients/python: grpc prints status and details of a failed call on lines of their own."""
+    (tmp_path / "paste.txt").write_text(
+        "Traceback (most recent call last):\n"
+        '  File "/app/rocketmq/v5/client/client.py", line 350, in __query_topic_route_async_callback\n'
+        "    raise e\n"
+        "grpc.aio._call.AioRpcError: <AioRpcError of RPC that terminated with:\n"
+        "\tstatus = StatusCode.UNAVAILABLE\n"
+        '\tdetails = "failed to connect to all addresses; last error: UNKNOWN: ipv4:10.0.0.1:9876: Socket closed"\n'
+        ">\n"
+    )
+    found = known_problems.examine(kit.open_case(tmp_path / "paste.txt", tmp_path / "ws"))
+    assert {finding.cause: finding.verdict for finding in found} == {"grpc-client-failed": "suspected"}

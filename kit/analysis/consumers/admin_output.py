@@ -27,7 +27,7 @@ def admin_blocks(case: Case) -> list[dict[str, Any]]:
 
     A row of brokerConsumeStats, which prints all groups of a broker, is as if consumerProgress had been asked for its group.
     """
-    if not case.found.of_kind("mqadmin"):
+    if not case.found.of_mqadmin():
         return []
     blocks: dict[tuple[str, int, str | None], dict[str, Any]] = {}
     arguments: dict[str, dict[str, str]] = {}

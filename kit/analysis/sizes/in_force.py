@@ -14,6 +14,7 @@ from kit.analysis.transactions import owners
 from kit.case import brokers, setup
 from kit.case.memoize import once, per_case
 from kit.formats.commitlog.schema import TEXT, promoted
+from kit.formats.printed_times import utc
 from kit.formats.values import integer
 from kit.rocketmq import names, size
 from kit.rocketmq.versions import NEWEST, OLDEST, Version, rule
@@ -50,7 +51,8 @@ class Limits:
 
 def limits(case: Case, owner: str | None = None) -> Limits:
     """Return the limits in force at the broker that `owners.by_host` calls so; without one at that whose half messages loop, or the only one that has
-    any. Worked out once per broker. Where it is open which broker is meant, the oldest of several releases counts: it is the strictest.
+    any. Worked out once per broker. Where it is open which broker is meant, the oldest of several releases counts: it is the strictest. Of a broker
+    that was upgraded the release counts that refused, or else the one it runs now.
     """
     meant = owner or _concerned(case)
     return once(case, f"size limits {meant}", lambda: _limits(case, meant))
@@ -72,12 +74,13 @@ def _limits(case: Case, owner: str | None) -> Limits:
         bool(case.found.of_kind("dledger"))
         or (setup.setting(case, "enableDLegerCommitLog", hosts).value or "").lower() == "true"
     )
-    known = setup.broker_versions(case, hosts)
+    refused = refusals.told(case)
+    refused = refused[np.array([brokers.is_of(case, hosts, file) is not False for file in refused["file"]], bool)]
+    when = refused["first"].dropna()
+    known = setup.releases_at(case, hosts, None if when.empty else utc(when.iloc[-1].to_pydatetime()))
     version = Version.parse(known[0]) if known else _writer(case, owner)
     setting = setup.setting(case, "maxMessageSize", hosts)
     configured = integer(setting.value)
-    refused = refusals.told(case)
-    refused = refused[np.array([brokers.is_of(case, hosts, file) is not False for file in refused["file"]], bool)]
     how = (
         size.size_rule(version, dledger=dledger)
         if version

@@ -18,23 +18,48 @@ TAIL: Final = 128 << 10
 """Bytes kept of the end of a longer one: RocketMQ prints a message first and what happened to it behind it."""
 
 
+TRACEBACK: Final = np.frombuffer(b"Traceback (most recent call last):", np.uint8)
+"""Above the frames of an exception in Python; the exception itself is the first line behind them that is not indented."""
+RPC: Final = np.frombuffer(b"of RPC that terminated with:", np.uint8)
+"""The end of the first line of a failed gRPC call in Python (grpc/_channel.py, grpc/aio/_call.py); status and details follow, indented."""
+
+
+@njit("boolean(uint8[::1],int64,int64,Array(uint8, 1, 'C', readonly=True))", **KERNEL)
+def _begins(buf, s, e, text):  # type: ignore[no-untyped-def]
+    if s < 0 or e - s < text.size:
+        return False
+    same = 0
+    while same < text.size and buf[s + same] == text[same]:
+        same += 1
+    return same == text.size
+
+
 @njit("int64(uint8[::1],int64[::1],int64[::1],int64[::1],boolean,int64[::1])", **KERNEL)
 def fold(buf, starts, ends, kinds, single, heads):  # type: ignore[no-untyped-def]
     """Fill `heads` with the line that starts each entry; return how many.
 
     A line without a prefix continues the entry above it. Where no line above has one, or in a file of single lines,
-    it is an entry of its own, unless it is a line of a stack trace.
+    it is an entry of its own, unless it is a line of a stack trace behind another line.
     """
     count = 0
     seen = False
+    python = 0  # 1 below `Traceback (most recent call last):`, 2 below the exception at its end
     for i in range(starts.size):
         if kinds[i] > NONE:
             seen = True
             heads[count] = i
             count += 1
-        elif (not seen or single) and not (count > 0 and in_trace(buf, starts[i], ends[i])):
-            heads[count] = i
-            count += 1
+        elif not seen or single:
+            s, e = starts[i], ends[i]
+            indented = s < e and (buf[s] == 32 or buf[s] == 9)
+            below = python > 0 and (indented or python == 1)
+            if not indented:
+                python = 1 if _begins(buf, s, e, TRACEBACK) else 2 if below or _begins(buf, e - RPC.size, e, RPC) else 0
+            # What follows an empty line has nothing above it that it could belong to.
+            above = count > 0 and ends[i - 1] > starts[i - 1]
+            if not (above and (below or in_trace(buf, s, e))):
+                heads[count] = i
+                count += 1
     return count
 
 

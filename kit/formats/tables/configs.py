@@ -9,6 +9,7 @@ import json
 import re
 import struct
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 import pyarrow as pa
@@ -43,8 +44,8 @@ OFFSETS: Final = pa.schema(
         ("time", pa.timestamp("us", "UTC")),
     ]
 )
-"""`kind` consumer: next offset of a group in a queue · delay: next offset of a level (`queue_id` = level − 1) ·
-checkpoint: `topic` = field, ms or bytes. `line`: where it is written, null in the
+"""`kind` consumer: next offset of a group in a queue · local: the same, as a broadcasting client keeps it for itself ·
+delay: next offset of a level (`queue_id` = level − 1) · checkpoint: `topic` = field, ms or bytes. `line`: where it is written, null in the
 checkpoint; `time`: when the file was last changed, as its folder or archive says: that of a copy made with its times kept."""
 
 
@@ -175,9 +176,11 @@ def offsets(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[d
             if value
         ]
     name, backup = detail["name"], detail["backup"]
+    text = data.decode("utf-8-sig", "replace")
+    if name == "localOffset":
+        return list(_local_offsets(file, text, backup))
     if name not in ("consumerOffset", "delayOffset", "lmqConsumerOffset"):
         return []
-    text = data.decode("utf-8-sig", "replace")
     table, lines, at = store_json.parse_json(text).get("offsetTable") or {}, store_json.Lines(text), 0
     rows = []
     for key, value in table.items():
@@ -197,6 +200,25 @@ def offsets(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[d
             queue_id = None if level is None else level - 1
             rows.append(_offset(file, "delay", "SCHEDULE_TOPIC_XXXX", None, queue_id, integer(value), backup, line))
     return rows
+
+
+def _local_offsets(file: str, text: str, backup: bool) -> Iterator[dict[str, Any]]:
+    """Yield the offsets a broadcasting client keeps itself: `…/.rocketmq_offsets/CLIENT ID/GROUP/offsets.json` (client/consumer/store/LocalFileOffsetStore)."""
+    group = PurePosixPath(file).parent.name or None
+    lines, at = store_json.Lines(text), 0
+    for key, value in (store_json.parse_json(text).get("offsetTable") or {}).items():
+        queue = store_json.parse_json(key)
+        at = max(at, text.find(key, at), text.find(json.dumps(key), at))
+        yield _offset(
+            file,
+            "local",
+            queue.get("topic"),
+            group,
+            integer(queue.get("queueId"), 32),
+            integer(value),
+            backup,
+            lines.of(at),
+        )
 
 
 def _offset(

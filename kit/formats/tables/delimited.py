@@ -92,6 +92,8 @@ def dialect(head: bytes, *, whole: bool = False) -> Dialect | None:
         if width >= 2 and same + wider >= 0.95 * len(table):
             first = tuple(c.strip() for c in table[0])
             header = first if _is_header(first) else None
+            if header is None and any(cell.count("[") != cell.count("]") for cell in first):
+                return None  # a printed object, split: lines of a log
             if header is not None or width >= 3:
                 return Dialect(delimiter, codec, header, width)
     return None

@@ -10,7 +10,7 @@ import datetime as dt
 import json
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 import attrs
@@ -34,10 +34,12 @@ SCHEMA: Final = pa.schema(
 """`time`: when the output was written, by its file; null where neither folder nor archive says it."""
 WIDE: Final = 4
 """Columns of a table that goes on after an empty line, as in a copy from a page; below a narrower one other text may follow."""
+EMPTY: Final = 3
+"""Cells of a row that may be empty; a sentence below a table has fewer words than the table columns."""
 LIMIT: Final = 64 << 20
 """Bytes of one output that are read; the outputs of mqadmin are small."""
 
-_CALL: Final = re.compile(
+CALL: Final = re.compile(
     r"^(?:[^$#>|]{0,80}[$#>] *)?(?:sudo +)?(?:(?:ba)?sh +)?(?:[\w./~-]{0,200}/)?mqadmin(?:\.sh|\.cmd)? +(?P<command>\w+)(?P<rest>.*)$"
 )
 _PREAMBLE: Final = (
@@ -51,7 +53,7 @@ _PREAMBLE: Final = (
 _CELL: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:,\d{3})?|[^\s(]*\([^)]*\)|\S+")
 _COLUMN: Final = re.compile(r"#[^#]+")
 _LABEL: Final = re.compile(r"^(?P<name>[A-Z][A-Za-z ]{1,24}):(?: +(?P<value>.*))?$")
-_TOTAL: Final = re.compile(
+TOTAL: Final = re.compile(
     r"^(?P<name>Consume TPS|Diff Total|Consume Diff Total|Consume Inflight Total|Topic Put TPS): *(?P<value>.*)$"
 )
 _TITLE: Final = re.compile(r"^={4,}(?P<value>[^=].*?)={4,}$")
@@ -73,7 +75,7 @@ _CREATED: Final = re.compile(
 _PRINTED: Final = re.compile(r"^MSGID: (?P<MSGID>\S+) (?P<message>MessageExt .*?) (?P<BODY>BODY: .*|NOT PRINT BODY)$")
 _DECODED: Final = re.compile(r"^ip=(?P<ip>.+?)date=(?P<date>.+)$")
 
-_TABLES: Final = (
+TABLES: Final = (
     ("#Cluster Name", "clusterList"),
     ("#Topic #Broker Name #QID #Broker Offset", "consumerProgress"),
     ("#Topic #Group #Broker Name #QID", "brokerConsumeStats"),
@@ -116,7 +118,7 @@ def sniff(head: bytes) -> bool:
 
 
 @attrs.define
-class _State:
+class State:
     """Where the parser is in a file."""
 
     command: str | None = None
@@ -133,13 +135,15 @@ Field = tuple[int, str | None, int, str, str | None]
 """(line, command, block, name, value)."""
 
 
-def read(files: Iterable[tuple[str, str, dt.datetime | None]]) -> pa.Table:
-    """Return the rows (`SCHEMA`) of outputs given as (name to show, path, when it was written)."""
+def read(
+    files: Iterable[tuple[str, str, dt.datetime | None]], how: Callable[[bytes], Iterator[Field]] | None = None
+) -> pa.Table:
+    """Return the rows (`SCHEMA`) of outputs given as (name to show, path, when it was written). `how`: `parse`, or that of `mqadmin_quoted`."""
     rows: list[tuple[str, int, str | None, int, str, str | None, dt.datetime | None]] = []
     for name, path, time in files:
         with open_readonly(path) as file:
             raw = file.read(LIMIT)
-        rows += [(name, *field, time) for field in parse(raw)]
+        rows += [(name, *field, time) for field in (how or parse)(raw)]
     columns = list(zip(*rows, strict=True)) or [()] * len(SCHEMA)
     return pa.table([pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)], schema=SCHEMA)
 
@@ -147,7 +151,7 @@ def read(files: Iterable[tuple[str, str, dt.datetime | None]]) -> pa.Table:
 def parse(raw: bytes) -> Iterator[Field]:
     """Yield the fields of one output."""
     encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
-    state = _State()
+    state = State()
     lines = raw.decode(encoding, "backslashreplace").removeprefix("\ufeff").split("\n")
     route = _route(lines)
     yield from route.fields
@@ -161,7 +165,7 @@ def parse(raw: bytes) -> Iterator[Field]:
             continue
         if text.startswith(_PREAMBLE) or re.match(r"\s+(?:at |\.\.\. \d+ more)", text):
             continue
-        for block, name, value in _fields(text, state):
+        for block, name, value in fields(text, state):
             yield number, state.command, block, name, value
 
 
@@ -193,8 +197,8 @@ def _route(lines: list[str]) -> _Route:
     return _Route(tuple(fields), range(first + 1, last + 2))
 
 
-def _fields(text: str, state: _State) -> Iterator[tuple[int, str, str | None]]:
-    if call := _CALL.match(text):
+def fields(text: str, state: State) -> Iterator[tuple[int, str, str | None]]:
+    if call := CALL.match(text):
         state.command, state.columns, state.labels, state.section = call["command"], [], set(), None
         yield from ((0, f"argument:{name}", value) for name, value in _arguments(call["rest"]))
         return
@@ -209,7 +213,7 @@ def _fields(text: str, state: _State) -> Iterator[tuple[int, str, str | None]]:
     if text.startswith("#"):
         state.columns, state.apart = [(m.start(), m.group().strip()) for m in _COLUMN.finditer(text)], False
         joined = " ".join(name for _, name in state.columns)
-        state.command = state.command or next((command for start, command in _TABLES if joined.startswith(start)), None)
+        state.command = state.command or next((command for start, command in TABLES if joined.startswith(start)), None)
         return
     if failed := _FAILED.match(text):
         state.columns = []
@@ -221,7 +225,7 @@ def _fields(text: str, state: _State) -> Iterator[tuple[int, str, str | None]]:
         yield 0, "exception", cause["class"]
         yield 0, "error", cause["value"]
         return
-    if total := _TOTAL.match(text):
+    if total := TOTAL.match(text):
         state.columns = []
         yield 0, total["name"], total["value"]
         return
@@ -236,7 +240,7 @@ def _fields(text: str, state: _State) -> Iterator[tuple[int, str, str | None]]:
     yield from _other(text, state)
 
 
-def _other(text: str, state: _State) -> Iterator[tuple[int, str, str | None]]:
+def _other(text: str, state: State) -> Iterator[tuple[int, str, str | None]]:
     """Yield the fields of a line that is in no table."""
     if headless := mqadmin_consumers.headless(text):
         command, cells = headless
@@ -293,7 +297,7 @@ def _other(text: str, state: _State) -> Iterator[tuple[int, str, str | None]]:
         yield state.block, "text", text
 
 
-def _is_status(text: str, state: _State) -> bool:
+def _is_status(text: str, state: State) -> bool:
     return state.command == "brokerStatus" or (
         state.command is None and any(re.search(rf"(?:^|\s){key} *: ", text) for key in _STATUS_KEYS)
     )
@@ -321,7 +325,7 @@ def _cells(text: str, columns: list[tuple[int, str]]) -> list[tuple[str, str]] |
     cells = list(_CELL.finditer(text))
     if len(cells) == len(columns):
         return [(name, cell.group()) for (_, name), cell in zip(columns, cells, strict=True)]
-    if len(cells) > len(columns) or text.startswith((" ", "\t")) or len(cells) < 2:
+    if not max(2, len(columns) - EMPTY) <= len(cells) <= len(columns) or text.startswith((" ", "\t")):
         return None
     out: dict[str, str] = {}
     for cell in cells:

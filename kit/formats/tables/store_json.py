@@ -25,6 +25,8 @@ TABLES: Final = {
 _KEY: Final = re.compile(r'"(\w{3,40})"\s*:')
 _INT_KEY: Final = re.compile(r"([{,]\s*)(-?\d+)(\s*:)")
 """fastjson writes integer keys without quotes (`ConsumerOffsetSerializeWrapper`); names of topics and groups are quoted, so this is safe."""
+_QUEUE_KEY: Final = re.compile(r"([{,]\s*)(\{[^{}]*\})(\s*:)")
+"""It writes keys that are objects as such: the queues in a client's own offsets (client/consumer/store/OffsetSerializeWrapper)."""
 
 
 def is_backup(file: str) -> bool:
@@ -37,8 +39,10 @@ def sniff(text: str, file: str) -> dict[str, Any] | None:
     stem = PurePosixPath(file).name.split(".")[0]
     table = next((name for key, name in TABLES.items() if key in names), None)
     if table == "consumerOffset":
-        inside = re.search(r'"offsetTable"\s*:\s*\{\s*(.)', text)
-        if inside and inside[1] != '"':
+        inside = re.search(r'"offsetTable"\s*:\s*\{\s*("?\{|.)', text)
+        if inside and inside[1].endswith("{"):
+            table = "localOffset"  # a key that is an object: a client's own offsets
+        elif inside and inside[1] != '"':
             # Integer keys straight below: levels. An empty table is told by its name only.
             table = "delayOffset" if inside[1] != "}" or stem == "delayOffset" else "consumerOffset"
         elif '"%LMQ%' in text or stem == "lmqConsumerOffset":
@@ -55,6 +59,7 @@ def parse_json(text: str) -> Any:
         try:
             return json.loads(text)
         except ValueError:
+            text = _QUEUE_KEY.sub(lambda key: key[1] + json.dumps(key[2]) + key[3], text)
             return json.loads(_INT_KEY.sub(r'\1"\2"\3', text))
     except RecursionError as error:
         raise ValueError("nested too deep") from error

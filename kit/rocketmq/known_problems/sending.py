@@ -79,7 +79,8 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "client/Validators, common/topic/TopicValidator",
             decides="A dollar sign and braces: configuration. A blank or line end: a value with a comment or trailing blank behind it.",
             remedy="Correct the name; for a placeholder the profile or property that should fill it.", risk="None.", verdict="confirmed",
-            unless=r"^(?![\s\S]*(?:The specified|the specified|can not equal|is conflict with|Sending message to topic|Group is null|topic\[|group\[))"),
+            # A retry topic that is too long is made of the group's name, which is allowed: `retry-topic-too-long` judges it.
+            unless=r"^(?![\s\S]*(?:The specified|the specified|can not equal|is conflict with|Sending message to topic|Group is null|topic\[|group\[))|sendMessageBack"),
     Problem("placeholder-unresolved", "A configuration placeholder was not replaced",
             ("Could not resolve placeholder '{}ocketmq", "The specified topic[${", "the specified group[${", "No route info of this topic: ${",
              "No route info of this topic, ${", "Illegal character in {} at index{}${"),
@@ -151,7 +152,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             verdict="confirmed", since="5.3.2"),
     Problem("send-processing-failed", "The broker failed while it handled a request",
             ("process SendMessage error, request", "process request exception", "store putMessage return null", "putMessageResult is null",
-             "UNKNOWN_ERROR DEFAULT"),
+             "UNKNOWN_ERROR DEFAULT", "DESC: UNKNOWN_ERROR"),
             "An exception in the broker's processor: the client gets code 1 (SYSTEM_ERROR) with the exception's text.",
             "The stack trace in broker.log or remoting.log; does one request or version of client cause it?",
             "remoting/netty/NettyRemotingAbstract, broker/processor/SendMessageProcessor",

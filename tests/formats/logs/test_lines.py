@@ -48,7 +48,9 @@ def fold(text: str) -> list[tuple[int, int, str, str | None]]:
         if head:
             seen = True
             out.append([number, head.group(1), []])
-        elif seen or (out and line.lstrip(" \t").startswith(("at ", "Caused by: "))):
+        elif seen or (
+            number > 1 and body[number - 2].removesuffix("\r") and line.lstrip(" \t").startswith(("at ", "Caused by: "))
+        ):
             out[-1][2].append(line)
         else:
             out.append([number, line, []])
@@ -211,4 +213,40 @@ def test_blanks_of_web_pages_are_blanks(tmp_path: Path, blank: str) -> None:
     found = rows(write(tmp_path, "\n".join(line.replace(" ", blank) for line in LONG)), source=None)
     assert [(r["line"], r["level"], r["message"]) for r in found] == [
         (n, line.split(" ")[2], line.split(" - ")[1]) for n, line in enumerate(LONG, 1)
+    ]
+
+
+RPC = """\
+the consumer says
+Traceback (most recent call last):
+  File "rocketmq/v5/client/client.py", line 350, in __query_topic_route_async_callback
+    raise e
+grpc.aio._call.AioRpcError: <AioRpcError of RPC that terminated with:
+\tstatus = StatusCode.UNAVAILABLE
+\tdetails = "failed to connect to all addresses; last error: UNKNOWN: ipv4:10.0.0.1:8081: Connection refused"
+>
+and the broker is up
+Traceback (most recent call last):
+  File "a.py", line 1, in <module>
+ValueError: no
+what now?
+"""
+
+
+def test_a_python_traceback_is_one_entry(tmp_path: Path) -> None:
+    """grpc/aio/_call.py prints the status of a failed call below the exception's first line."""
+    found = rows(write(tmp_path, RPC), source="text")
+    assert [(row["line"], row["lines"]) for row in found] == [(1, 1), (2, 6), (8, 1), (9, 1), (10, 3), (13, 1)]
+    alone = rows(write(tmp_path, "\n".join(RPC.split("\n")[4:9]) + "\n"), source="text")
+    assert [(row["line"], row["lines"]) for row in alone] == [(1, 3), (4, 1), (5, 1)]
+
+
+def test_what_follows_an_empty_line_is_quoted_at_its_own(tmp_path: Path) -> None:
+    found = rows(
+        write(tmp_path, "our settings\n\nCaused by: java.io.IOException: no\n\tat a.B.c(B.java:1)\n"), source="text"
+    )
+    assert [(row["line"], row["lines"], row["message"]) for row in found] == [
+        (1, 1, "our settings"),
+        (2, 1, ""),
+        (3, 2, "Caused by: java.io.IOException: no"),
     ]

@@ -179,3 +179,28 @@ def test_offsets_say_on_which_line_a_group_stands() -> None:
         ("orders", 1, 7, 3),
         ("pay", 0, 3, 5),
     ]
+
+
+JAVA_LOCAL = '{\n\t"offsetTable":{{\n\t\t\t"brokerName":"broker-a",\n\t\t\t"queueId":3,\n\t\t\t"topic":"orders"\n\t\t}:120,{\n\t\t\t"brokerName":"broker-a",\n\t\t\t"queueId":1,\n\t\t\t"topic":"orders"\n\t\t}:77\n\t}\n}'
+GO_LOCAL = json.dumps(
+    {
+        "offsetTable": {
+            json.dumps({"topic": "orders", "brokerName": "broker-a", "queueId": q}, separators=(",", ":")): n
+            for q, n in ((3, 120), (1, 77))
+        }
+    }
+)
+
+
+@pytest.mark.parametrize(("text", "lines"), [(JAVA_LOCAL, (2, 6)), (GO_LOCAL, (1, 1))], ids=["Java", "Go"])
+def test_offsets_that_a_client_keeps_itself(text: str, lines: tuple[int, int]) -> None:
+    """client/consumer/store/LocalFileOffsetStore: keys are queues; rocketmq-client-go consumer/offset_store.go writes them as strings."""
+    file = ".rocketmq_offsets/10.0.0.5@4212/points/offsets.json"
+    found = configs.sniff(text.encode(), file)
+    assert found == {"kind": "store_json", "name": "localOffset", "backup": False}
+    rows = configs.offsets(file, text.encode(), found, "store_json")
+    assert [(r["kind"], r["topic"], r["group"], r["queue_id"], r["value"], r["line"]) for r in rows] == [
+        ("local", "orders", "points", 3, 120, lines[0]),
+        ("local", "orders", "points", 1, 77, lines[1]),
+    ]
+    assert configs.configs(file, text.encode(), found, "store_json") == []

@@ -1,0 +1,68 @@
+"""Releases and settings of brokers whose logs cover an upgrade: broker.log begins at every start with all settings (broker/BrokerController)."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import pytest
+from size_evidence import too_large
+
+import kit
+from kit.analysis.sizes import in_force
+from kit.case import setup
+from kit.case.case import Case
+from kit.causes import timeline
+
+ADDRESS = "10.1.1.5:10911"
+
+
+def start(at: str, release: str, keys: int) -> str:
+    said = (
+        f"rocketmqHome=/opt/rocketmq-all-{release}-bin-release",
+        "brokerName=broker-a",
+        "brokerIP1=10.1.1.5",
+        "listenPort=10911",
+        f"transactionCheckMax={keys}",
+        "namesrvAddr=10.1.1.4:9876",
+    )
+    return "".join(f"{at} INFO main - {each}\n" for each in said) + (
+        f"{at} INFO main - The broker[broker-a, {ADDRESS}] boot success. serializeType=JSON and name server is 10.1.1.4:9876\n"
+    )
+
+
+def opened(tmp_path: Path, store: str = "") -> Case:
+    """The rolled log of the old release has the later name."""
+    logs = tmp_path / "evidence" / "rocketmqlogs"
+    logs.mkdir(parents=True)
+    (logs / "broker.1.log").write_text(start("2024-05-06 09:00:00", "4.9.3", 15))
+    (logs / "broker.log").write_text(start("2024-05-07 09:00:00", "5.1.4", 20))
+    if store:
+        (logs / "store.log").write_text(store)
+    return kit.open_case(tmp_path / "evidence", tmp_path / "ws")
+
+
+def test_the_last_start_says_what_is_in_force(tmp_path: Path) -> None:
+    case = opened(tmp_path)
+    assert setup.broker_versions(case) == ("4.9.3", "5.1.4")
+    assert setup.releases_at(case) == ("5.1.4",)
+    assert setup.releases_at(case, at=dt.datetime(2024, 5, 6, 12, tzinfo=dt.UTC)) == ("4.9.3",)
+    value, where, _ = setup.setting(case, "transactionCheckMax")
+    assert value == "20" and where is not None and where.file.endswith("broker.log")
+
+
+@pytest.mark.parametrize(("day", "release", "how"), [(6, "4.9.3", "total"), (7, "5.1.4", "body+64k")])
+def test_a_limit_is_that_of_the_release_which_refused(tmp_path: Path, day: int, release: str, how: str) -> None:
+    """store/CommitLog 4.9.3 compares the whole record, store/MessageExtEncoder 5.1.4 the body, and the record with 64 KiB more."""
+    refused = too_large(0, "SendMessageThread_1", 5_000_000, 4_999_000, 4194304)
+    known = in_force.limits(opened(tmp_path, f"2024-05-{day:02} 18:00:00{refused[19:]}\n"))
+    assert (known.version, known.how) == (release, how)
+
+
+def test_the_timeline_shows_the_upgrade(tmp_path: Path) -> None:
+    case = opened(tmp_path)
+    rows = timeline.table(case, [])
+    (row,) = rows[rows["en"].str.contains("before, it ran")].to_dict("records")
+    assert row["en"] == f"The broker at {ADDRESS} starts with release 5.1.4; before, it ran 4.9.3"
+    assert row["at"] == dt.datetime(2024, 5, 7, 1, tzinfo=dt.UTC)
+    assert case.line(row["file"], row["line"]).endswith("rocketmqHome=/opt/rocketmq-all-5.1.4-bin-release")

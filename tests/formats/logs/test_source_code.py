@@ -1,0 +1,89 @@
+"""Programs and scripts beside the logs, and lines of code between those of a paste: they hold what RocketMQ prints, and show nothing that happened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import kit
+from kit.formats.logs import source_code
+from kit.inventory import inventory
+
+# In the manner of broker/latency/BrokerFastFailure and client/Validators.
+JAVA = """\
+package org.example.broker;
+
+import java.net.UnknownHostException;
+
+public class FastFailure {
+    private static final Logger log = LoggerFactory.getLogger("x");
+
+    void clean(RequestTask rt, long behind, Queue<Runnable> queue) {
+        if (behind >= 200) {
+            rt.returnResponse(RemotingSysResponseCode.SYSTEM_BUSY, String.format(
+                "[TIMEOUT_CLEAN_QUEUE]broker busy, start flow control for a while, period in queue: %sms, size of queue: %d",
+                behind, queue.size()));
+        }
+        log.error("create mapped file1 error, topic: " + topic + " clientAddr: " + host);
+        throw new RuntimeException("Lock failed,MQ already started");
+    }
+}
+"""
+PYTHON = """\
+from rocketmq.v5.exception import BadRequestException
+
+
+class Checker:
+    def check(self, code):
+        if (
+            code == Code.ILLEGAL_TOPIC
+            or code == Code.MESSAGE_PROPERTY_CONFLICT_WITH_TYPE
+        ):
+            raise BadRequestException("rocketmq")
+"""
+SCRIPT = '@echo off\nif not exist "%ROCKETMQ_HOME%\\bin\\runbroker.cmd" echo Please set the ROCKETMQ_HOME variable in your environment! & EXIT /B 1\n'
+SHELL = "#!/bin/sh\nif [ -z \"$ROCKETMQ_HOME\" ]; then\n  echo 'Please set the ROCKETMQ_HOME variable in your environment'\nfi\n"
+REFUSED = "org.apache.rocketmq.client.exception.MQBrokerException: CODE: 2  DESC: [TIMEOUT_CLEAN_QUEUE]broker busy, start flow control for a while, period in queue: 214ms, size of queue: 37"
+FRAME = "\tat org.apache.rocketmq.client.impl.MQClientAPIImpl.processSendResponse(MQClientAPIImpl.java:556)"
+PROGRAMS = {"src/FastFailure.java": JAVA, "checker.py": PYTHON, "bin/mqbroker.cmd": SCRIPT, "bin/mqbroker": SHELL}
+
+
+def found(tmp_path: Path, **files: str) -> dict[str, str]:
+    for name, text in files.items():
+        path = tmp_path / "e" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    case = kit.open_case(tmp_path / "e", tmp_path / "ws")
+    return {
+        f["cause"]: f["verdict"] for f in kit.triage(case)["findings"] if f["verdict"] in ("confirmed", "suspected")
+    }
+
+
+def test_programs_are_no_logs(tmp_path: Path) -> None:
+    assert found(tmp_path, **PROGRAMS) == {}
+    assert {item.kind for item in inventory.take(tmp_path / "e", tmp_path / "ws").items} == {"source_code"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{REFUSED}\n{FRAME}\n" * 20,
+        '{\n"message": "CODE: 2",\n"status": 500,\n"data": {}\n}\n',
+        "brokerName=broker-a\n# if;\n",
+    ],
+)
+@pytest.mark.parametrize("name", ["trace.java", "trace.txt"])
+def test_what_a_program_printed_is_none(text: str, name: str) -> None:
+    assert not source_code.is_program(text, name)
+
+
+def test_the_name_alone_does_not_make_a_program() -> None:
+    assert source_code.is_program(JAVA, "FastFailure.java") and not source_code.is_program(JAVA, "question.md")
+    assert not source_code.is_program("why?\nthe broker is busy\n", "question.py")
+
+
+def test_code_in_a_paste_shows_nothing_but_the_lines_around_it_do(tmp_path: Path) -> None:
+    assert found(tmp_path / "code", **{"question.md": f"Why does the broker call this?\n\n```java\n{JAVA}```\n"}) == {}
+    shown = found(tmp_path / "both", **{"question.md": f"I see\n{REFUSED}\n{FRAME}\nand the source says\n{JAVA}"})
+    assert shown == {"broker-busy": "confirmed"}
