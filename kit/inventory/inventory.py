@@ -135,7 +135,9 @@ def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
     refused = list(opened.refused)
     digests = Digests(root, spool.parents[1]) if hashes else None
     with ThreadPoolExecutor(min(4, os.cpu_count() or 2)) as pool:
-        looked = list(pool.map(lambda f: _look(f, digests), opened.files))
+        # The largest first: a file is hashed by one thread, for which the others should not wait.
+        largest = sorted(opened.files, key=lambda f: -f.bytes)
+        looked = sorted(pool.map(lambda f: _look(f, digests), largest), key=lambda found: found.file)
     if digests is not None:
         digests.keep()
     items: list[Item] = []
