@@ -34,16 +34,19 @@ def entries_of(text: str) -> dict[tuple[str, str], str]:
     """
     found: dict[tuple[str, str], str] = {}
     for block in text.split("\n\n"):
-        parts = {"msgctxt": "", "msgid": "", "msgstr": ""}
-        part = ""
-        for line in block.split("\n"):
-            name, quote, rest = line.partition('"')
-            part = name.strip() or part
-            if quote and part in parts:
-                parts[part] += json.loads(quote + rest)
-        if parts["msgstr"] and not re.search("^#,.*fuzzy", block, re.MULTILINE):
-            found[parts["msgctxt"], parts["msgid"]] = parts["msgstr"]
+        before, _, texts = f"\n{block}".partition("\nmsgid ")
+        source, _, target = texts.partition("\nmsgstr ")
+        comments, _, context = before.partition("\nmsgctxt ")
+        meant = _joined(target)
+        if meant and not ("fuzzy" in comments and re.search("^#,.*fuzzy", comments, re.MULTILINE)):
+            found[_joined(context), _joined(source)] = meant
     return found
+
+
+def _joined(lines: str) -> str:
+    """Return the text of one or several quoted lines."""
+    text = lines.replace('"\n"', "").strip()
+    return json.loads(text) if "\\" in text else text[1:-1]
 
 
 @attrs.frozen

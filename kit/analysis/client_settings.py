@@ -12,7 +12,7 @@ from kit.formats.tables.client_settings import Client
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-KINDS: Final = ("text", "broker_conf", "log")
+KINDS: Final = ("source_code", "text", "broker_conf", "log")
 """What sources and settings of applications are recognised as."""
 
 

@@ -30,6 +30,7 @@ WORKERS: Final = 3
 """Causes examined at once: they mostly wait for Spark."""
 LONGEST: Final = (
     "transaction-consistency",
+    "half-topic-blowup",
     "broker-busy",
     "producer-retry-duplicate",
     "message-identity",

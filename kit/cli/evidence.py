@@ -24,19 +24,22 @@ if TYPE_CHECKING:
 @options
 def triage(evidence: Path, json_file: Path | None, out: Path | None, **chosen: Any) -> None:
     """Examine the evidence for every cause."""
-    import kit
-    from kit.case import bug_report, output
-    from kit.evidence import disk
-    from kit.report import terminal, write
-
     outside(evidence, json_file)
     first = _first_answer(evidence, chosen["lang"])
     if first:
         click.echo(first + "\n")
+    # Only now: these imports take longer than a paste takes to be explained.
+    import kit
+    from kit.case import bug_report, output
+    from kit.evidence import disk
+    from kit.report import terminal
+
     case = open_case(evidence, out, **chosen)
     with output.into(out, "triage", case.lang) if out else contextlib.nullcontext() as folder:
         findings = kit.triage(case)
         if folder:
+            from kit.report import write  # and all that draws charts
+
             disk.write_json(folder / "findings.json", findings)
             write.tables(case, folder / "tables")
             if case.failures:

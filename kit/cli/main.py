@@ -5,8 +5,10 @@ Exit codes: 0 done · 1 a bug · 2 wrong usage or nothing to read · 3 done, but
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import errno
+import gc
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -111,4 +113,8 @@ for command in (
 
 def main() -> None:
     """Entry point."""
+    # Imports make 200,000 objects that stay: looking for garbage among them takes 0.2 s of a command, and 0.4 s more at
+    # exit, where the memory is returned anyway.
+    gc.set_threshold(50_000)
+    atexit.register(gc.freeze)
     cli(prog_name="rmq-kit")

@@ -41,6 +41,7 @@ WHOLE: Final = (
     "network",
     "thread_dump",
     "text",
+    "source_code",
     "abort",
     "dledger_state",
 )

@@ -114,6 +114,8 @@ class Spooler:
         elif head.startswith(ZIP) or is_tar(head):
             if depth >= MAX_DEPTH:
                 raise member_names.Refusal("nested")
+            # Nobody asks for the digest of what was packed once more, only for those of the file and of each member.
+            stream.hashes = not singles
             (self._zip if head.startswith(ZIP) else self._tar)(name, stream, depth, out, packed)
         else:
             encoding = wide(head)

@@ -20,6 +20,7 @@ from kit.evidence.files import Shrunk
 CHUNK: Final = 1 << 20
 KEEPS: Final = 96 << 20
 """Bytes of memory that a thread keeps for its next reading: a range of a commit log with what is around it."""
+_PRIVATE: Final = mmap.MAP_PRIVATE | getattr(mmap, "MAP_NORESERVE", 0)
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 
@@ -27,8 +28,7 @@ def space(size: int) -> Bytes:
     """Return zeros for a whole file; they take no memory until something is read into them."""
     if not size:
         return np.empty(0, np.uint8)
-    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0)
-    held = mmap.mmap(-1, size, flags=flags)
+    held = mmap.mmap(-1, size, flags=_PRIVATE | mmap.MAP_ANONYMOUS)
     if huge := getattr(mmap, "MADV_HUGEPAGE", None):
         # Allocating pages one by one takes as long as reading into them. Not every system has larger pages.
         with contextlib.suppress(OSError):
@@ -74,4 +74,6 @@ def mapped(file: io.FileIO, size: int) -> Bytes:
     left = os.fstat(file.fileno()).st_size
     if left < size:
         raise Shrunk(left, size)
-    return np.memmap(file, np.uint8, "r", shape=(size,))
+    # As if it could be written to (nothing does, and it would not reach the file): for arrays that cannot, each kernel
+    # would have to be compiled once more, which takes a minute.
+    return np.frombuffer(mmap.mmap(file.fileno(), size, flags=_PRIVATE), np.uint8)

@@ -35,13 +35,14 @@ class Readable(Protocol):
 
 
 class Peek(io.RawIOBase):
-    """A forward-only stream whose first bytes can be examined; counts and hashes all bytes."""
+    """A forward-only stream whose first bytes can be examined; counts all bytes, and hashes them unless told not to."""
 
     def __init__(self, stream: Readable) -> None:
         self.source = stream
         self._ahead = b""
         self.count = 0
         self.sha = hashlib.sha256()
+        self.hashes = True
 
     def peek(self, size: int) -> bytes:
         while len(self._ahead) < size and (more := self.source.read(size - len(self._ahead))):
@@ -58,7 +59,8 @@ class Peek(io.RawIOBase):
         else:
             data = self.source.read(CHUNK if size < 0 else size)
         self.count += len(data)
-        self.sha.update(data)
+        if self.hashes:
+            self.sha.update(data)
         return data
 
     def readinto(self, buffer: Any, /) -> int:

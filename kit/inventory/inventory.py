@@ -131,15 +131,17 @@ def _load(kept: Path, root: Path) -> Inventory | None:
 def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
     from kit.inventory import recognise, replicas
 
-    opened = open_evidence(root, spool)
-    refused = list(opened.refused)
     digests = Digests(root, spool.parents[1]) if hashes else None
     with ThreadPoolExecutor(min(4, os.cpu_count() or 2)) as pool:
+        # Kernels take half a second of the interpreter's time to load, unpacking hardly any.
+        pool.submit(recognise.load)
+        opened = open_evidence(root, spool)
         # The largest first: a file is hashed by one thread, for which the others should not wait.
         largest = sorted(opened.files, key=lambda f: -f.bytes)
         looked = sorted(pool.map(lambda f: _look(f, digests), largest), key=lambda found: found.file)
     if digests is not None:
         digests.keep()
+    refused = list(opened.refused)
     items: list[Item] = []
     unknown: list[str] = []
     for found in looked:

@@ -49,6 +49,14 @@ _TIMER_LOG: Final = np.dtype(
 )
 
 
+def load() -> None:
+    """Load the kernels, which the first file would wait for otherwise."""
+    from kit.inventory import sniff
+
+    records.sniff(bytes(8))
+    sniff.sniff(b"", "")
+
+
 def recognise(file: EvidenceFile) -> tuple[str | None, dict[str, Any]]:
     """Return (kind, detail); kind None if unknown. Raise `OSError` if the file cannot be read."""
     with open_readonly(file.path) as stream:
@@ -195,8 +203,9 @@ def _units_fit(head: bytes, dtype: np.dtype[Any]) -> bool:
 def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
     from kit.explanation import complaints
     from kit.formats.logs import source_code, thread_dumps
-    from kit.formats.tables import host_network, metrics, mqadmin
+    from kit.formats.tables import host_network, metrics, mqadmin_quoted
     from kit.inventory import sniff
+    from kit.rocketmq.known_problems import matching
 
     if head.startswith(delimited.PARQUET):
         found = business_tables.sniff(file.path, head, file.bytes)
@@ -216,11 +225,11 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
     if thread_dumps.sniff(head):
         return "thread_dump", {}
     if source_code.is_program(head.decode(codec, "replace"), file.file):
-        return "other", {"program": True}
+        return "source_code", {}
     known: dict[str, Any] | None = sniff.sniff(head, file.file)
     if known is not None and known["source"] == "mqadmin":
         return "mqadmin", known
-    tables = {"tables": True} if file.bytes < HEAD and mqadmin.quoted(head) else {}
+    tables = {"tables": True} if file.bytes < HEAD and mqadmin_quoted.holds(head) else {}
     known = known and known | tables
     if known is not None and known["source"] != "text" and known["layout"] != "time-only":
         return "log", known
@@ -233,7 +242,7 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
     if PurePosixPath(file.file).name in ("checkpoint", "currterm") and re.match(rb"\w+=-?\w+", head):
         return "dledger_state", {}
     text = head.decode(codec, "replace")
-    if _SPEAKS.search(text) or complaints.speaks(text):
+    if tables or _SPEAKS.search(text) or complaints.speaks(text) or matching.named(text):
         encoding = None if codec.startswith("utf-8") else codec
         return "text", {"source": "text", "layout": "unknown", "encoding": encoding, **tables}
     return None

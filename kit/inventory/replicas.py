@@ -18,7 +18,16 @@ _STORES: Final = ("commitlog", "dledger")
 _GROWS: Final = ("log", "text", "mqadmin", "metrics", "rows", "sends")
 """Kinds of files whose earlier copy may be the beginning of a later one."""
 
-_ALIKE: Final = (*_GROWS, "thread_dump", "store_json", "broker_conf", "checkpoint", "index", "consumequeue")
+_ALIKE: Final = (
+    *_GROWS,
+    "source_code",
+    "thread_dump",
+    "store_json",
+    "broker_conf",
+    "checkpoint",
+    "index",
+    "consumequeue",
+)
 _CHUNK: Final = 1 << 20
 
 

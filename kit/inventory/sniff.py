@@ -139,8 +139,14 @@ def _source(
     families = Counter[str]()
     for k, n in kinds.items():
         families[_family(k)] += n
-    # A log with a few foreign lines stays a log; a quarter of them make it a paste.
-    if f.CHAT in kinds or len(families) > 2 or (len(families) == 2 and min(families.values()) * 4 > families.total()):
+    # A log with a few foreign lines stays a log; a quarter of them make it a paste, and so do two pieces that somebody fenced.
+    fences = sum(1 for i in loose if raw[starts[i] : starts[i] + 3].tobytes() == b"```")
+    if (
+        fences > 2
+        or f.CHAT in kinds
+        or len(families) > 2
+        or (len(families) == 2 and min(families.values()) * 4 > families.total())
+    ):
         return "text"
     if len(loose) > headed.sum() and not headed[0] and not name.lower().endswith(".log"):
         return "text"

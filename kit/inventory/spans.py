@@ -14,7 +14,6 @@ from kit.evidence.files import EvidenceFile, open_readonly
 from kit.formats.commitlog import records
 from kit.formats.printed_times import EPOCH, ms
 from kit.formats.values import instant
-from kit.rocketmq import binary_format as f
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
 Span = tuple[dt.datetime | None, dt.datetime | None]
@@ -74,25 +73,11 @@ def _data_end(stream: Any, size: int) -> int:
 
 def _record(buf: records.Bytes, base: int | None, at: int, *, last: bool) -> tuple[dt.datetime | None, str | None]:
     """Return (store time, store host as hex) of the first or last complete record in a piece of a file that starts at `at`."""
-    found: tuple[dt.datetime | None, str | None] = (None, None)
-    position = 0
-    while (magic := records.next_magic(buf, position, len(buf))) < len(buf):
-        start = magic - 4
-        size = records.measure(buf, start, len(buf)) if start >= 0 else 0
-        known = start + 92 <= len(buf) and (
-            base is None or records.be64(buf, start + f.AT_PHYSICAL_OFFSET) == base + at + start
-        )
-        # The last bytes of a record may be zeros, cut off together with the unwritten rest of the file.
-        if known and (size > 0 or (last and size == records.CUT)):
-            flags = records.be32(buf, start + f.AT_SYS_FLAG)
-            stamp = start + f.AT_BORN_HOST + (f.HOST_V6 if flags & f.BORN_HOST_V6 else f.HOST_V4)
-            width = f.HOST_V6 if flags & f.STORE_HOST_V6 else f.HOST_V4
-            if stamp + 8 + width <= len(buf):
-                found = _instant(records.be64(buf, stamp)), bytes(buf[stamp + 8 : stamp + 8 + width]).hex().upper()
-                if not last:
-                    return found
-        position = start + size if known and size > 0 else magic + 1
-    return found
+    stamp, width = records.stored(buf, -1 if base is None else base, at, last)
+    if stamp < 0:
+        return None, None
+    time, host = bytes(buf[stamp : stamp + 8]), bytes(buf[stamp + 8 : stamp + 8 + width])
+    return _instant(int.from_bytes(time, "big", signed=True)), host.hex().upper()
 
 
 def _instant(ms: int) -> dt.datetime | None:

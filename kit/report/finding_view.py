@@ -18,6 +18,8 @@ from kit.report.notebooks import Story
 MARKS: Final = {True: ("yes", "✓", "holds"), False: ("no", "✗", "fails"), None: ("maybe", "?", "open")}
 KEY = T("kind", "html")
 NUMBER = T("value")
+COUNTED: Final = "次条个种"
+"""Measure words: a Chinese label begins with the one that its number takes, and has none where there is no number."""
 
 
 def finding_view(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lang) -> dict[str, Any]:
@@ -75,8 +77,9 @@ def _figures(figures: Mapping[str, Any], lang: Lang) -> tuple[list[dict[str, str
     known = causes.figures()
     for name, value in figures.items():
         label = known[name].label.in_(lang) if name in known else clean(name.replace("_", " "))
+        alone = label.lstrip(COUNTED) if lang == "zh" else label
         if value is None:
-            unknown.append(label)
+            unknown.append(alone)
         elif isinstance(value, Mapping):
             heads = KEYS.get(name, KEY).in_(lang), NUMBER.in_(lang)
             rows = [
@@ -84,13 +87,13 @@ def _figures(figures: Mapping[str, Any], lang: Lang) -> tuple[list[dict[str, str
                 for key, inner in value.items()
             ]
             if rows:
-                tables.append(Table(pd.DataFrame(rows).astype(object), label, INNER, lang).as_dict())
+                tables.append(Table(pd.DataFrame(rows).astype(object), alone, INNER, lang).as_dict())
         elif isinstance(value, list):
             # Reasons are shown as text, not counted.
             if not any("why" in item for item in value if isinstance(item, Mapping)):
                 cards.append({"value": f"{len(value):,}", "label": label})
             if value and all(isinstance(item, Mapping) for item in value):
-                tables.append(Table(pd.DataFrame(value).astype(object), label, INNER, lang).as_dict())
+                tables.append(Table(pd.DataFrame(value).astype(object), alone, INNER, lang).as_dict())
         else:
             cards.append({"value": cell(value)[0], "label": label})
     return cards, tables, unknown

@@ -144,7 +144,7 @@ OTHERS: Final = (
     Paste("no route", f"org.apache.rocketmq.client.exception.MQClientException: No route info of this topic: freigth\n{FAQ}", also=("topic-missing",), slugs=("topic-no-route",)),
     Paste("disk threshold", "2022-10-09 03:40:18 WARN StoreScheduledThread1 - physic disk maybe full soon 0.93, so mark disk full", also=("disk-full",)),
     Paste("slave ahead", "ERROR x - slave[172.30.40.12:50112] request offset=991 greater than local commitLog offset=880.", slugs=("slave-ahead",)),
-    Paste("name server connect", "org.apache.rocketmq.remoting.exception.RemotingConnectException: connect to [172.30.40.2:9876] failed", {"broker-unreachable": "suspected"}, slugs=("connect-failed",)),
+    Paste("name server connect", "org.apache.rocketmq.remoting.exception.RemotingConnectException: connect to [172.30.40.2:9876] failed", slugs=("namesrv-unreachable",)),
     Paste("ACL", "MQBrokerException: CODE: 1  DESC: org.apache.rocketmq.acl.common.AclException: No acl config for app-7, org.apache.rocketmq.acl.plain.PlainPermissionManager.validate(PlainPermissionManager.java:672)", also=("acl-denied",)),
     Paste("only a healthy start", "The broker[mq-b1, 172.30.40.9:10911] boot success. serializeType=JSON and name server is 172.30.40.2:9876", slugs=("broker-boot",)),
     Paste("settings", "brokerRole=ASYNC_MASTER\nflushDiskType=ASYNC_FLUSH\nwaitTimeMillsInSendQueue=200"),

@@ -133,3 +133,45 @@ def test_null_is_no_address_of_a_broker(null: str, tmp_path: Path) -> None:
     )
     found = broker_unreachable.examine(kit.open_case(tmp_path / "paste.txt", tmp_path / "ws"))
     assert found.verdict == "insufficient_evidence"
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["[127.0.0.1:9876]", "<10.0.5.10:9876>", "172.18.0.3:9876", "[1234567890.mqrest.cn-hangzhou.aliyuncs.com]"],
+)
+def test_a_name_server_is_no_broker(address: str, tmp_path: Path) -> None:
+    """remoting/netty/NettyRemotingClient.getAndCreateNameserverChannel prints the list it was given in brackets."""
+    (tmp_path / "paste.txt").write_text(
+        f"the dashboard says\norg.apache.rocketmq.remoting.exception.RemotingConnectException: connect to {address} failed\n"
+    )
+    case = kit.open_case(tmp_path / "paste.txt", tmp_path / "ws")
+    assert broker_unreachable.examine(case).verdict == "insufficient_evidence"
+
+
+def test_brokers_in_brackets_are_reached_or_not(tmp_path: Path) -> None:
+    (tmp_path / "paste.txt").write_text(
+        "org.apache.rocketmq.remoting.exception.RemotingConnectException: connect to [172.18.0.3:10911] failed\n"
+    )
+    found = broker_unreachable.examine(kit.open_case(tmp_path / "paste.txt", tmp_path / "ws"))
+    assert (found.verdict, found.figures["advertised"]) == ("suspected", "172.18.0.3:10911")
+
+
+def test_a_name_server_that_does_not_answer_is_no_busy_broker(tmp_path: Path) -> None:
+    (tmp_path / "paste.txt").write_text(
+        "Caused by: org.apache.rocketmq.remoting.exception.RemotingTimeoutException: wait response on the channel <mq-1/10.0.5.10:9876> timeout, 4998(ms)\n"
+        "\tat org.apache.rocketmq.client.impl.MQClientAPIImpl.getBrokerClusterInfo(MQClientAPIImpl.java:1333)\n"
+    )
+    case = kit.open_case(tmp_path / "paste.txt", tmp_path / "ws")
+    found = {f["cause"]: f["verdict"] for f in kit.triage(case)["findings"]}
+    assert {c: v for c, v in found.items() if v in ("confirmed", "suspected")} == {"namesrv-unreachable": "suspected"}
+
+
+def test_a_paste_of_two_logs_is_both(tmp_path: Path) -> None:
+    """A broker that registers, and a dashboard that cannot connect to it, each in its own fence."""
+    healthy = "2021-03-30 11:18:06 INFO brokerOutApi_thread_3 - register broker to name server mq:9876 OK\n" * 6
+    (tmp_path / "question.md").write_text(
+        f"### broker\n```\n{healthy}```\n### dashboard\n```\n[2021-03-30 02:58:32.023] ERROR Unexpected error occurred in scheduled task.\n"
+        "java.lang.RuntimeException: org.apache.rocketmq.remoting.exception.RemotingConnectException: connect to <10.0.5.11:10911> failed\n```\n"
+    )
+    found = broker_unreachable.examine(kit.open_case(tmp_path / "question.md", tmp_path / "ws"))
+    assert (found.verdict, found.figures["advertised"]) == ("suspected", "10.0.5.11:10911")

@@ -75,3 +75,24 @@ def test_two_connections_from_two_hosts_are_two(tmp_path: Path) -> None:
     lines = [CONNECTED.format(second=n, host=f"10.0.0.2{n}:60204") for n in (2, 3)]
     finding = paste(lines, duplicate_client_id, tmp_path)
     assert finding.verdict == "suspected" and finding.figures["client_ids"] == ["172.17.0.2@1", "172.17.0.2@1"]
+
+
+def test_a_copied_list_of_connections_shows_one_id_twice(tmp_path: Path) -> None:
+    """The dashboard's columns; it names the group in a heading that nobody copies."""
+    lines = [
+        "some queues have no consumer, 3 containers in docker",
+        "ClientId             | ClientAddr              | Language | Version",
+        "172.17.0.1@173 | 10.0.0.1:59606 | JAVA | V4_5_1",
+        "172.17.0.1@170 | 10.0.0.2:48864 | JAVA | V4_5_1",
+        "172.17.0.1@170 | 10.0.0.3:48112 | JAVA | V4_5_1",
+    ]
+    finding = paste(lines, duplicate_client_id, tmp_path)
+    assert finding.verdict == "suspected" and steps(finding)["one-id-two-connections"] is True
+    (step,) = [s for s in finding.steps if s.id == "one-id-two-connections"]
+    assert [(ref.line, ref.text) for ref in step.evidence] == [(4, lines[3]), (5, lines[4])]
+    assert finding.summary.render("en") == step.claim.render("en") and "172.17.0.1@170" in step.claim.render("en")
+
+
+def test_different_ids_in_a_copied_list_are_none(tmp_path: Path) -> None:
+    lines = [f"172.17.0.1@{pid} | 10.0.0.{pid}:48112 | JAVA | V4_5_1" for pid in (1, 2, 3)]
+    assert paste(lines, duplicate_client_id, tmp_path).verdict == "insufficient_evidence"

@@ -83,3 +83,15 @@ def test_a_topic_whose_queues_a_consumer_holds_exists(tmp_path: Path) -> None:
     write_log(tmp_path / "never" / "app" / "rocketmq_client.log", early)
     never = topic_missing.examine(kit.open_case(tmp_path / "never", tmp_path / "ws"))
     assert never.verdict == "suspected" and "0" not in never.summary.render("en")
+
+
+def test_a_query_for_a_topic_without_a_route_in_a_text_with_settings(tmp_path: Path) -> None:
+    """client/impl/MQAdminImpl.queryMessage; the settings below it do not make the text a configuration."""
+    lines = [
+        "the dashboard shows no trace",
+        "CODE: 17 DESC: The topic[RMQ_SYS_TRACE_TOPIC] not matched route info",
+        *("brokerClusterName=c1", "brokerName=broker-a", "brokerId=0", "namesrvAddr=10.0.0.1:9876", "listenPort=10911"),
+    ]
+    found = topic_missing.examine(taken_away.paste(tmp_path, *lines))
+    assert found.verdict == "suspected"
+    assert [(ref.line, ref.text) for step in found.steps if step.holds for ref in step.evidence] == [(2, lines[1])]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from stores import Record, store
@@ -52,6 +53,15 @@ def test_nothing_is_an_empty_array(tmp_path: Path) -> None:
     (tmp_path / "x").touch()
     with open_raw(tmp_path / "x") as file:
         assert buffers.whole(file).size == 0
+
+
+def test_kernels_are_not_compiled_again_for_a_mapped_file(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"abc")
+    with open_raw(tmp_path / "x") as file:
+        mapped = buffers.mapped(file, 3)
+        assert numba.typeof(mapped) == numba.typeof(buffers.space(3))
+        mapped[0] = 0
+    assert (bytes(mapped), (tmp_path / "x").read_bytes()) == (b"\0bc", b"abc")
 
 
 @pytest.mark.parametrize("how", [buffers.mapped, lambda file, size: buffers.read(file, buffers.space(size), 0, size)])

@@ -139,6 +139,20 @@ def test_nothing_heavy_is_imported() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_a_triage_explains_a_paste_before_it_imports_anything_heavy(tmp_path: Path) -> None:
+    (tmp_path / "paste.txt").write_text(NO_ROUTE)
+    code = """import sys, click
+from kit.cli.main import cli
+def echo(text):
+    heavy = {"pyspark", "pandas", "numpy", "numba", "pyarrow"} & set(sys.modules)
+    sys.exit("first" if "topic-no-route" in text and not heavy else f"{text} {heavy}")
+click.echo = echo
+cli(["triage", sys.argv[1], "--workspace", sys.argv[2]])"""
+    at = [tmp_path / "paste.txt", tmp_path / "workspace"]
+    done = subprocess.run([sys.executable, "-c", code, *at], capture_output=True, text=True, check=False)
+    assert done.stderr == "first\n"
+
+
 def test_the_command_reads_a_file_or_standard_input(tmp_path: Path) -> None:
     (tmp_path / "paste.txt").write_bytes(f"磁盘满了\n{NO_ROUTE}\n".encode("gb18030"))
     out = tmp_path / "deep" / "rows.json"
@@ -242,3 +256,32 @@ def test_what_a_line_carries_comes_before_what_carries_it(line: str, kind: str, 
 )
 def test_what_says_nothing_alone_is_left_out(line: str) -> None:
     assert explain(line) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "slug"),
+    [
+        # remoting/netty/NettyRemotingClient throws the same exception for every peer.
+        ("org.apache.rocketmq.remoting.exception.RemotingConnectException: connect to 10.0.0.1:9876 failed", "namesrv-unreachable"),
+        ("com.alibaba.rocketmq.remoting.exception.RemotingConnectException: connect to <mq-1:9876>", "namesrv-unreachable"),
+        ("org.apache.rocketmq.remoting.exception.RemotingConnectException: connect to 10.0.0.1:10911 failed", "connect-failed"),
+        ("RemotingConnectException: connect to [10.0.0.1:9876] failed", "namesrv-unreachable"),
+        ("RemotingConnectException: connect to [1234567890.mqrest.cn-hangzhou.aliyuncs.com] failed", "namesrv-http-endpoint"),
+        ("wait response on the channel <mq-1/10.0.0.1:9876> timeout, 4998(ms)", "namesrv-unreachable"),
+        ("wait response on the channel <10.0.0.1:10911> timeout, 3000(ms)", "request-timeout"),
+        # broker/processor/SendMessageProcessor.handlePutMessageResult
+        ("MQBrokerException: CODE: 1  DESC: UNKNOWN_ERROR", "send-processing-failed"),
+        ("2021-11-17 20:16:12 WARN PullMessageThread_21 - Pop initial offset, because store is no correct, orders@points@3, 5384577->null", "pop-offset-initialised"),
+        # tools/command/CommandUtil 4.7.1 and 5.3.3
+        ("[error] make sure the specified clusterName exists or the name server connected to is correct.", "admin-cluster-not-found"),
+        # rocketmq-client-go consumer/offset_store.go
+        ('level=error msg="fecth offset of mq from broker error" underlayError="broker: broker-a address not found"', "go-consume-queue"),
+        # hotspot os_posix.cpp (9 and later) and JDK 8
+        ("siginfo: si_signo: 11 (SIGSEGV), si_code: 1 (SEGV_MAPERR), si_addr: 0x7fec2674a064", "jvm-crashed"),
+        ("siginfo:si_signo=SIGBUS: si_errno=0, si_code=2 (BUS_ADRERR), si_addr=0x00007f0a1c000000", "jvm-crashed"),
+        ("2025-08-17 19:54:37 ERROR WriteSocketService - Failed to find epochEntry with epoch 13 when build msg header", "epoch-not-found"),
+        ("AdminBrokerProcessor#getTimerCheckPoint: checkpoint is null, caller=/10.0.0.2:40112", "timer-checkpoint-none"),
+    ],
+)  # fmt: skip
+def test_lines_seen_in_questions(line: str, slug: str) -> None:
+    assert one(line)["slug"] == slug

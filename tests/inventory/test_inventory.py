@@ -191,3 +191,12 @@ def test_workspace_inside_the_evidence_is_refused(evidence: Path) -> None:
 def test_nothing_there(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         inventory.take(tmp_path / "none", tmp_path / "w")
+
+
+def test_a_text_with_nothing_but_a_known_problem_is_text(tmp_path: Path) -> None:
+    """The head of hs_err_pid*.log as somebody copies it: no time, no word of RocketMQ."""
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e" / "crash.txt").write_text(
+        "# There is insufficient memory for the Java Runtime Environment to continue.\n# Possible reasons:\n#   The system is out of RAM\n"
+    )
+    assert [item.kind for item in inventory.take(tmp_path / "e", tmp_path / "ws").items] == ["text"]

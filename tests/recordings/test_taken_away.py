@@ -81,7 +81,7 @@ def test_less_evidence_says_less(name: str, kind: str, tmp_path: Path) -> None:
     mine = found[cause]
     wanted = LESS.get((name, kind))
     assert mine.verdict == ("confirmed" if wanted is None else "suspected"), mine.steps
-    assert wanted is None or any(wanted in f"{missing.artefact.en} {missing.command}" for missing in mine.missing)
+    assert wanted is None or any(wanted in f"{missing.artefact.render()} {missing.command}" for missing in mine.missing)
     for figure, value in mine.figures.items():
         if figure not in MOVING:
             agrees(value, whole.figures[figure])

@@ -139,6 +139,21 @@ def test_figures_that_are_maps_and_lists_become_tables(tmp_path: Path) -> None:
     assert all(told in read.text for told in ("PCBUSY_CLEAN_QUEUE", "stored", "4.2"))
 
 
+def test_chinese_names_of_tables_have_no_measure_word(tmp_path: Path) -> None:
+    stalls = [{"start": "2024-05-14T02:00:00Z", "seconds": 4.2}]
+    read, _ = page(
+        tmp_path,
+        incidents.findings(
+            incidents.finding("broker-busy", "confirmed", figures={"stalls": stalls, "counted_by_broker": None})
+        ),
+        lang="zh",
+    )
+    assert (
+        read.text.count("停顿（从 Broker 的记录中看到）") > read.text.count("次停顿（从 Broker 的记录中看到）") > 0
+    )  # 1 次停顿
+    assert f"{PAGE['not_known'].zh} 拒绝（Broker 自身的计数）" in read.text
+
+
 def test_page_is_well_formed_for_readers_of_all_kinds(tmp_path: Path) -> None:
     read, html = page(
         tmp_path, shown=[half_topic.growth(incidents.growth_frame()), Table(pd.DataFrame({"a": [1]}), "numbers")]

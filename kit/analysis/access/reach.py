@@ -66,9 +66,8 @@ def connects(case: Case) -> pd.DataFrame:
     found = said.counted(case, ("client-connect", "client-connect-failed"), by=("address", "how"))
     # `connect to null failed`: no name server could be used, and no address was tried.
     found = found[found["address"].notna() & (found["address"] != "null")]
-    found = found.assign(
-        address=found["address"].str.lstrip("/"), how=found["how"].where(found["how"] == "success", "failed")
-    )
+    address = found["address"].str.lstrip("/").str.replace(_IN_BRACKETS, r"\1", regex=True)
+    found = found.assign(address=address, how=found["how"].where(found["how"] == "success", "failed"))
     same = found.groupby(["file", "source", "address", "how"], dropna=False)
     times = {"n": ("n", "sum"), "line": ("line", "min"), "first": ("first", "min"), "last": ("last", "max")}
     summed = same.agg(**times).reset_index().head(MOST)
@@ -90,7 +89,10 @@ def tried(case: Case) -> list[Tried]:
         if (
             source in BROKER_SIDE
             or file in tools
-            or (not is_broker and (str(address) in servers or host_addresses.port(str(address)) == NAME_SERVER_PORT))
+            or (
+                not is_broker
+                and (str(address) in servers or host_addresses.port(str(address)) in (NAME_SERVER_PORT, None))
+            )
         ):
             continue
         bad, good = mine[mine["how"] == "failed"], mine[mine["how"] == "success"]
@@ -118,6 +120,8 @@ def _answered(case: Case) -> list[Tried]:
 
 
 NAME_SERVER_PORT: Final = 9876
+_IN_BRACKETS: Final = r"^\[([^\[\]\s]+:\d+)\]$"
+"""What a client was given is printed in brackets (remoting/netty/NettyRemotingClient.getAndCreateNameserverChannel): a name server, even without a port."""
 
 
 def inner_of_failed_lists(case: Case) -> tuple[str, int, str, int] | None:

@@ -70,14 +70,13 @@ def leaked(case: Case) -> pd.DataFrame:
 
 def _frame(table: pa.Table) -> pd.DataFrame:
     """Return records as a frame: properties under their own names, whether the commit bit is set."""
-    frame = table.to_pandas(split_blocks=True, self_destruct=True)
+    # Whoever wrote the property may have written anything.
+    checks = scan.numbers(table[_CHECKS])
+    frame = table.drop_columns(_CHECKS).to_pandas(split_blocks=True)
     for name in frame.select_dtypes("category"):
         frame[name] = frame[name].cat.set_categories(sorted(frame[name].cat.categories))
     frame["store_timestamp"] = frame["store_timestamp"].dt.tz_localize(None)
-    checks = frame.pop(_CHECKS).astype("string")
-    # Whoever wrote the property may have written anything.
-    whole = pd.to_numeric(checks.where(checks.str.fullmatch(r"\d{1,9}")))
-    frame["check_times"] = whole.astype("Int32")
+    frame["check_times"] = pd.arrays.IntegerArray(checks.astype(np.int32), checks < 0)
     frame["committed"] = (frame["sys_flag"] & names.TRANSACTION_MASK) == names.TRANSACTION_COMMIT
     return frame.rename(columns={_TARGET: "real_topic"})
 

@@ -18,7 +18,7 @@ from kit.formats.logs import thread_dumps
 from kit.formats.printed_times import converter
 from kit.formats.printed_times import zone as zone_minutes
 from kit.formats.tables import business_tables as rows
-from kit.formats.tables import configs, host_network, metrics, mqadmin, store_json
+from kit.formats.tables import configs, host_network, metrics, mqadmin, mqadmin_quoted, store_json
 from kit.formats.values import batch as fitted
 from kit.inventory.inventory import Inventory
 from kit.inventory.model import Item
@@ -67,7 +67,8 @@ def _read(name: str, item: Item, options: dict[str, Any]) -> Iterable[pa.RecordB
         wanted = bool(item.detail.get("role"))
         return rows.read(Path(item.path), item.file, item.detail, converter(zone)) if wanted else ()
     if name == "admin":
-        return mqadmin.read([(item.file, item.path, item.modified)], within=item.kind != "mqadmin").to_batches()
+        reader = None if item.kind == "mqadmin" else mqadmin_quoted.parse
+        return mqadmin.read([(item.file, item.path, item.modified)], reader).to_batches()
     if name == "threads":
         return _threads(item, options)
     if name == "network":

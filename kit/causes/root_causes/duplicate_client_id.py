@@ -8,7 +8,7 @@ so each of n such processes computes the first one's share. A client id is clien
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kit.analysis.consumers import admin_output, facts, handled, lag, members
 from kit.causes import collect_next
@@ -17,7 +17,7 @@ from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, de
 from kit.causes.root_causes import _untouched_queues as untouched
 from kit.causes.root_causes.texts import duplicate_client_id as text
 from kit.formats.values import integer
-from kit.i18n import T
+from kit.i18n import Sentence, T
 from kit.inventory.references import Ref
 from kit.rocketmq import names
 
@@ -84,7 +84,9 @@ def examine(case: Case) -> Finding:
         finding.window = members.window([c.first for pair in twice.get(named, []) for c in pair], case)
         _tell(case, finding, named, twice.get(named, []), several, nobody, doubled[0] if doubled else None)
     elif finding.verdict == "suspected":
-        finding.summary = text.MAYBE_IDLE
+        finding.summary = finding.steps[0].claim if finding.steps[0].holds else text.MAYBE_IDLE
+        if finding.steps[0].holds:
+            finding.remedies = [Remedy(text.UPGRADE, text.UPGRADE_WHY, text.UPGRADE_RISK, text.VERIFY)]
     if finding.verdict != "ruled_out":
         finding.missing = _missing(case, finding, named or untouched.group(case), doubled is None)
     return finding
@@ -100,30 +102,42 @@ def _twice(
         claim = text.TWICE.say(id=first.client_id, count=len(same), group=group, addresses=sorted(same))
         return deciding("one-id-two-connections", claim, True, (first.ref(case), second.ref(case)))
     if (listed := _listed(case)) is not None:
-        first_ref, second_ref, client_id, its_group = listed
-        return deciding(
-            "one-id-two-connections", text.LISTED.say(id=client_id, group=its_group), True, (first_ref, second_ref)
-        )
+        return deciding("one-id-two-connections", listed.claim, True, listed.refs)
     known = bool(members.connections(case))
     return deciding("one-id-two-connections", text.NOT_TWICE, False if known else None)
 
 
-def _listed(case: Case) -> tuple[Ref, Ref, str, str | None] | None:
-    """Return the two lines in which one consumerStatus output lists the same client id, None if absent."""
-    seen: dict[tuple[str, str], dict[str, Any]] = {}
+class _Listed(NamedTuple):
+    """Two lines of one list with the same client id; `group`: None if the list does not name it."""
+
+    claim: Sentence
+    refs: tuple[Ref, Ref]
+    group: str | None
+
+
+def _listed(case: Case) -> _Listed | None:
+    """Return the lines in which an output of consumerStatus, or a list of connections of an unknown group, has one client id twice."""
+    seen: dict[tuple[str, str, str], dict[str, Any]] = {}
     for block in admin_output.admin_blocks(case):
-        if block["command"] != "consumerStatus" or not block.get("#ClientId"):
+        command, group = block["command"], block.get("-g")
+        if not block.get("#ClientId") or not (
+            command == "consumerStatus" or (command == "consumerConnection" and not group)
+        ):
             continue
-        before = seen.setdefault((block["file"], block["#ClientId"]), block)
-        if before is not block and before.get("#ConsumerRunningInfoFile") == block.get("#ConsumerRunningInfoFile"):
-            lines = [case.ref(b["file"], b["line"]) for b in (before, block)]
-            return lines[0], lines[1], block["#ClientId"], block.get("-g")
+        before = seen.setdefault((block["file"], command, block["#ClientId"]), block)
+        refs = case.ref(before["file"], before["line"]), case.ref(block["file"], block["line"])
+        addresses = before.get("#ClientAddr"), block.get("#ClientAddr")
+        if command == "consumerConnection" and all(addresses) and addresses[0] != addresses[1]:
+            return _Listed(text.LISTED_HERE.say(id=block["#ClientId"], addresses=list(addresses)), refs, None)
+        same_file = before.get("#ConsumerRunningInfoFile") == block.get("#ConsumerRunningInfoFile")
+        if command == "consumerStatus" and before is not block and same_file:
+            return _Listed(text.LISTED.say(id=block["#ClientId"], group=group), refs, group)
     return None
 
 
 def _listed_group(case: Case) -> str | None:
     listed = _listed(case)
-    return listed[3] if listed else None
+    return listed.group if listed else None
 
 
 def _back_lines(case: Case) -> dict[str, list[facts.Said]]:

@@ -259,7 +259,7 @@ def confirmed(entry: np.ndarray, event: np.ndarray, text: Callable[[int, bool], 
         asked = int(entry[i]), int(event[i]) >= len(catalogue.EVENTS)
         if asked != last:
             last, said = asked, text(*asked)
-        keep[i] = rules[int(event[i])].search(said) is not None
+        keep[i] = bool(rules[int(event[i])](said))
     return keep
 
 

@@ -39,7 +39,7 @@ def fold(buf, starts, ends, kinds, single, heads):  # type: ignore[no-untyped-de
     """Fill `heads` with the line that starts each entry; return how many.
 
     A line without a prefix continues the entry above it. Where no line above has one, or in a file of single lines,
-    it is an entry of its own, unless it is a line of a stack trace.
+    it is an entry of its own, unless it is a line of a stack trace behind another line.
     """
     count = 0
     seen = False
@@ -55,7 +55,9 @@ def fold(buf, starts, ends, kinds, single, heads):  # type: ignore[no-untyped-de
             below = python > 0 and (indented or python == 1)
             if not indented:
                 python = 1 if _begins(buf, s, e, TRACEBACK) else 2 if below or _begins(buf, e - RPC.size, e, RPC) else 0
-            if not (count > 0 and (below or in_trace(buf, s, e))):
+            # What follows an empty line has nothing above it that it could belong to.
+            above = count > 0 and ends[i - 1] > starts[i - 1]
+            if not (above and (below or in_trace(buf, s, e))):
                 heads[count] = i
                 count += 1
     return count

@@ -24,8 +24,6 @@ SAMPLE: Final = 65536
 MAX_CELL: Final = 65536
 _RULED: Final = re.compile(r"\|?[\s:|+-]*-{3}[\s:|+-]*")
 """The second line of a table in Markdown: somebody pasted it, with bars at both ends of its rows."""
-_SPLIT: Final = re.compile(r"\b[A-Z]\w* ?\[\w+=")
-"""The beginning of a printed Java object (`SendResult [sendStatus=`): a cell without its end shows that lines of a log were split, not rows of a table."""
 _DELIMITERS: Final = "\t;|,"
 
 
@@ -93,9 +91,9 @@ def dialect(head: bytes, *, whole: bool = False) -> Dialect | None:
         wider = sum(1 for row in table if len(row) > width and all(len(c) in (32, 56) for c in row[width - 2 :] if c))
         if width >= 2 and same + wider >= 0.95 * len(table):
             first = tuple(c.strip() for c in table[0])
-            if any(_SPLIT.search(cell) and cell.count("[") > cell.count("]") for cell in first):
-                return None
             header = first if _is_header(first) else None
+            if header is None and any(cell.count("[") != cell.count("]") for cell in first):
+                return None  # a printed object, split: lines of a log
             if header is not None or width >= 3:
                 return Dialect(delimiter, codec, header, width)
     return None

@@ -10,7 +10,7 @@ import datetime as dt
 import json
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 import attrs
@@ -34,10 +34,12 @@ SCHEMA: Final = pa.schema(
 """`time`: when the output was written, by its file; null where neither folder nor archive says it."""
 WIDE: Final = 4
 """Columns of a table that goes on after an empty line, as in a copy from a page; below a narrower one other text may follow."""
+EMPTY: Final = 3
+"""Cells of a row that may be empty; a sentence below a table has fewer words than the table columns."""
 LIMIT: Final = 64 << 20
 """Bytes of one output that are read; the outputs of mqadmin are small."""
 
-_CALL: Final = re.compile(
+CALL: Final = re.compile(
     r"^(?:[^$#>|]{0,80}[$#>] *)?(?:sudo +)?(?:(?:ba)?sh +)?(?:[\w./~-]{0,200}/)?mqadmin(?:\.sh|\.cmd)? +(?P<command>\w+)(?P<rest>.*)$"
 )
 _PREAMBLE: Final = (
@@ -51,7 +53,7 @@ _PREAMBLE: Final = (
 _CELL: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:,\d{3})?|[^\s(]*\([^)]*\)|\S+")
 _COLUMN: Final = re.compile(r"#[^#]+")
 _LABEL: Final = re.compile(r"^(?P<name>[A-Z][A-Za-z ]{1,24}):(?: +(?P<value>.*))?$")
-_TOTAL: Final = re.compile(
+TOTAL: Final = re.compile(
     r"^(?P<name>Consume TPS|Diff Total|Consume Diff Total|Consume Inflight Total|Topic Put TPS): *(?P<value>.*)$"
 )
 _TITLE: Final = re.compile(r"^={4,}(?P<value>[^=].*?)={4,}$")
@@ -73,7 +75,7 @@ _CREATED: Final = re.compile(
 _PRINTED: Final = re.compile(r"^MSGID: (?P<MSGID>\S+) (?P<message>MessageExt .*?) (?P<BODY>BODY: .*|NOT PRINT BODY)$")
 _DECODED: Final = re.compile(r"^ip=(?P<ip>.+?)date=(?P<date>.+)$")
 
-_TABLES: Final = (
+TABLES: Final = (
     ("#Cluster Name", "clusterList"),
     ("#Topic #Broker Name #QID #Broker Offset", "consumerProgress"),
     ("#Topic #Group #Broker Name #QID", "brokerConsumeStats"),
@@ -109,28 +111,14 @@ _LOG_LINE: Final = re.compile(
 )
 
 
-_QUOTED: Final = r"[ \t>|]{0,12}"
-_HEADS: Final = "|".join(head.replace(" ", " +") if " #" in head else f"{head} +#" for head, _ in _TABLES)
-_TABLE: Final = re.compile(rf"^{_QUOTED}(?:{_HEADS})".encode(), re.MULTILINE)
-_ELSEWHERE: Final = re.compile(
-    r"\W{0,3}\d{4}[-/]\d\d[-/]\d\d[ T]|\W{0,2}\d\d:\d\d:\d\d|\[?(?:TRACE|DEBUG|INFO|WARN|ERROR)\b|```"
-)
-"""How a line begins that is not mqadmin's: a log's, or the end of a quotation."""
-
-
 def sniff(head: bytes) -> bool:
     """Return whether a file's head is the output of an mqadmin command, and not a text that only quotes one between log lines."""
     head = head[:8192]
     return bool(_HEAD.search(head)) and not _LOG_LINE.search(head)
 
 
-def quoted(text: bytes) -> bool:
-    """Return whether a text, of whatever kind, holds a table of mqadmin."""
-    return bool(_TABLE.search(text))
-
-
 @attrs.define
-class _State:
+class State:
     """Where the parser is in a file."""
 
     command: str | None = None
@@ -147,24 +135,23 @@ Field = tuple[int, str | None, int, str, str | None]
 """(line, command, block, name, value)."""
 
 
-def read(files: Iterable[tuple[str, str, dt.datetime | None]], *, within: bool = False) -> pa.Table:
-    """Return the rows (`SCHEMA`) of outputs given as (name to show, path, when it was written); `within`: see `parse`."""
+def read(
+    files: Iterable[tuple[str, str, dt.datetime | None]], how: Callable[[bytes], Iterator[Field]] | None = None
+) -> pa.Table:
+    """Return the rows (`SCHEMA`) of outputs given as (name to show, path, when it was written). `how`: `parse`, or that of `mqadmin_quoted`."""
     rows: list[tuple[str, int, str | None, int, str, str | None, dt.datetime | None]] = []
     for name, path, time in files:
         with open_readonly(path) as file:
             raw = file.read(LIMIT)
-        rows += [(name, *field, time) for field in parse(raw, within=within)]
+        rows += [(name, *field, time) for field in (how or parse)(raw)]
     columns = list(zip(*rows, strict=True)) or [()] * len(SCHEMA)
     return pa.table([pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)], schema=SCHEMA)
 
 
-def parse(raw: bytes, *, within: bool = False) -> Iterator[Field]:
-    """Yield the fields of one output; `within` a text of something else those of the tables in it, and of the commands before them."""
+def parse(raw: bytes) -> Iterator[Field]:
+    """Yield the fields of one output."""
     encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
-    state = _State()
-    if within:
-        yield from _within(raw.decode(encoding, "backslashreplace").split("\n"), state)
-        return
+    state = State()
     lines = raw.decode(encoding, "backslashreplace").removeprefix("\ufeff").split("\n")
     route = _route(lines)
     yield from route.fields
@@ -178,24 +165,8 @@ def parse(raw: bytes, *, within: bool = False) -> Iterator[Field]:
             continue
         if text.startswith(_PREAMBLE) or re.match(r"\s+(?:at |\.\.\. \d+ more)", text):
             continue
-        for block, name, value in _fields(text, state):
+        for block, name, value in fields(text, state):
             yield number, state.command, block, name, value
-
-
-def _within(lines: list[str], state: _State) -> Iterator[Field]:
-    for number, line in enumerate(lines, 1):
-        text = re.sub(rf"^{_QUOTED}", "", line.rstrip("\r ").replace("\0", ""))
-        if not text:
-            state.apart = True
-        elif _ELSEWHERE.match(text):
-            state.command, state.columns = None, []
-        elif text.startswith("#") or _CALL.match(text) or _TOTAL.match(text) or state.columns:
-            if text.startswith("#") and state.columns:
-                state.command = None
-            cells = list(_fields(text, state))
-            # One or two cells of a row may be empty; a sentence has fewer.
-            if len(cells) >= len(state.columns) - 2:
-                yield from ((number, state.command, *cell) for cell in cells if cell[1] != "text")
 
 
 @attrs.frozen
@@ -226,8 +197,8 @@ def _route(lines: list[str]) -> _Route:
     return _Route(tuple(fields), range(first + 1, last + 2))
 
 
-def _fields(text: str, state: _State) -> Iterator[tuple[int, str, str | None]]:
-    if call := _CALL.match(text):
+def fields(text: str, state: State) -> Iterator[tuple[int, str, str | None]]:
+    if call := CALL.match(text):
         state.command, state.columns, state.labels, state.section = call["command"], [], set(), None
         yield from ((0, f"argument:{name}", value) for name, value in _arguments(call["rest"]))
         return
@@ -242,7 +213,7 @@ def _fields(text: str, state: _State) -> Iterator[tuple[int, str, str | None]]:
     if text.startswith("#"):
         state.columns, state.apart = [(m.start(), m.group().strip()) for m in _COLUMN.finditer(text)], False
         joined = " ".join(name for _, name in state.columns)
-        state.command = state.command or next((command for start, command in _TABLES if joined.startswith(start)), None)
+        state.command = state.command or next((command for start, command in TABLES if joined.startswith(start)), None)
         return
     if failed := _FAILED.match(text):
         state.columns = []
@@ -254,7 +225,7 @@ def _fields(text: str, state: _State) -> Iterator[tuple[int, str, str | None]]:
         yield 0, "exception", cause["class"]
         yield 0, "error", cause["value"]
         return
-    if total := _TOTAL.match(text):
+    if total := TOTAL.match(text):
         state.columns = []
         yield 0, total["name"], total["value"]
         return
@@ -269,7 +240,7 @@ def _fields(text: str, state: _State) -> Iterator[tuple[int, str, str | None]]:
     yield from _other(text, state)
 
 
-def _other(text: str, state: _State) -> Iterator[tuple[int, str, str | None]]:
+def _other(text: str, state: State) -> Iterator[tuple[int, str, str | None]]:
     """Yield the fields of a line that is in no table."""
     if headless := mqadmin_consumers.headless(text):
         command, cells = headless
@@ -326,7 +297,7 @@ def _other(text: str, state: _State) -> Iterator[tuple[int, str, str | None]]:
         yield state.block, "text", text
 
 
-def _is_status(text: str, state: _State) -> bool:
+def _is_status(text: str, state: State) -> bool:
     return state.command == "brokerStatus" or (
         state.command is None and any(re.search(rf"(?:^|\s){key} *: ", text) for key in _STATUS_KEYS)
     )
@@ -354,7 +325,7 @@ def _cells(text: str, columns: list[tuple[int, str]]) -> list[tuple[str, str]] |
     cells = list(_CELL.finditer(text))
     if len(cells) == len(columns):
         return [(name, cell.group()) for (_, name), cell in zip(columns, cells, strict=True)]
-    if len(cells) > len(columns) or text.startswith((" ", "\t")) or len(cells) < 2:
+    if not max(2, len(columns) - EMPTY) <= len(cells) <= len(columns) or text.startswith((" ", "\t")):
         return None
     out: dict[str, str] = {}
     for cell in cells:

@@ -22,6 +22,10 @@ _SUBSCRIPTION: Final = re.compile(
 _CONNECTION: Final = re.compile(
     r"^\d{3,} +(?P<id>\S+) +(?P<address>\S+:\d+|\S*) +(?P<language>[A-Z]\w*) +(?P<version>[A-Z]\w+)$"
 )
+CONNECTED: Final = re.compile(
+    r"^[ \t>|]{0,12}(?P<id>[^\s|@]+@[^\s|]+)[ \t|]+(?P<address>[^\s|]+:\d+)[ \t|]+(?P<language>[A-Z]\w*)[ \t|]+(?P<version>V\d\w+)[ \t|\r]*$"
+)
+"""The same as the dashboard shows it: without numbers, and whoever copied it may have put bars between the cells."""
 _CLIENT: Final = re.compile(r"^\d{3,} +(?P<id>\S+) +(?P<version>[A-Z]\w+) +(?P<file>\d{10,}/\S+)$")
 _DETAIL: Final = re.compile(r"^(?P<topic>\S+) +(?P<broker>\S+) +(?P<queue>-?\d+) +ProcessQueueInfo \[(?P<info>.*)\]$")
 _INFO: Final = re.compile(r"(\w+)=([^,\]]*)")
@@ -39,7 +43,7 @@ def headless(text: str) -> tuple[str | None, Cells] | None:
             ("#Version", found["version"]),
             ("#ConsumerRunningInfoFile", found["file"]),
         ]
-    if found := _CONNECTION.match(text):
+    if found := _CONNECTION.match(text) or CONNECTED.match(text):
         return "consumerConnection", [
             ("#ClientId", found["id"]),
             ("#ClientAddr", found["address"]),

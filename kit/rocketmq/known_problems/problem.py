@@ -81,7 +81,11 @@ class Problem:
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         """Matches where one of the texts is."""
-        return re.compile("|".join(expression(text) for text in self.texts) or r"(?!)")
+        return re.compile(self._expression)
+
+    @property
+    def _expression(self) -> str:
+        return "|".join(expression(text) for text in self.texts) or r"(?!)"
 
     @property
     def has_condition(self) -> bool:
@@ -92,7 +96,11 @@ class Problem:
     def in_bytes(self) -> re.Pattern[bytes]:
         """Matches the bytes of an entry that `in_text` is true for."""
         normal = rf"(?![\s\S]*(?:{self.unless}))" if self.unless else ""
-        return re.compile(rf"\A{normal}[\s\S]*?(?:{self.pattern.pattern})".encode())
+        return re.compile(rf"\A{normal}[\s\S]*?(?:{self._expression})".encode())
+
+    def in_entry(self, said: bytes) -> bool:
+        """Return whether `in_text` is true for these bytes."""
+        return self.in_bytes.search(said) is not None
 
     def in_text(self, text: str) -> bool:
         """Return whether a log entry holds one of the texts and is not one of the normal ones."""

@@ -152,7 +152,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             verdict="confirmed", since="5.3.2"),
     Problem("send-processing-failed", "The broker failed while it handled a request",
             ("process SendMessage error, request", "process request exception", "store putMessage return null", "putMessageResult is null",
-             "UNKNOWN_ERROR DEFAULT"),
+             "UNKNOWN_ERROR DEFAULT", "DESC: UNKNOWN_ERROR"),
             "An exception in the broker's processor: the client gets code 1 (SYSTEM_ERROR) with the exception's text.",
             "The stack trace in broker.log or remoting.log; does one request or version of client cause it?",
             "remoting/netty/NettyRemotingAbstract, broker/processor/SendMessageProcessor",

@@ -59,11 +59,14 @@ EVENTS: Final[tuple[Event, ...]] = (
     Event("message-by-offset-missing", "look message by offset failed", r"look message by offset failed, (?P<offset>-?\d+)", _APP, "ERROR", "broker/processor/SendMessageProcessor", "CODE: 1  DESC: look message by offset failed, 8945"),
     Event("group-not-exist", ("subscription group not exist",), r"subscription group not exist, (?P<group>\S+)", _APP, "ERROR", "broker/processor/SendMessageProcessor",
           "CODE: 26  DESC: subscription group not exist, points See http://rocketmq.apache.org/docs/faq/ for further details."),
-    Event("no-route", ("No route info of this topic", "No route info for this topic", "No topic route info in name server for the topic"), r"(?:No route info (?:of|for) this topic[,:]? ?|for the topic: )(?P<topic>[^\s,]+)", _APP, "ERROR",
-          f"{_PRODUCER}.sendDefaultImpl", "No route info of this topic, orders"),
+    Event("no-route", ("No route info of this topic", "No route info for this topic", "No topic route info in name server for the topic", "] not matched route info"),
+          r"(?:No route info (?:of|for) this topic[,:]? ?|for the topic: |The topic\[)(?P<topic>[^\s,\]]+)", _APP, "ERROR",
+          f"{_PRODUCER}.sendDefaultImpl, client/impl/MQAdminImpl", "No route info of this topic, orders"),
     # Time-outs and the network.
     Event("client-wait-timeout", "wait response on the channel", r"wait response on the channel <(?P<address>[^>]*)> timeout, (?P<limit>\d+)\(ms\)", _APP, "WARN ERROR",
-          "remoting/exception/RemotingTimeoutException", "wait response on the channel <10.20.81.11:10911> timeout, 3000(ms)"),
+          "remoting/exception/RemotingTimeoutException", "wait response on the channel <10.20.81.11:10911> timeout, 3000(ms)",
+          # A name server that does not answer says nothing about a broker.
+          confirm=r"wait response on the channel(?! <[^>\s]*:9876>)"),
     Event("client-call-timeout", ("sendDefaultImpl call timeout", "sendKernelImpl call timeout"), r"(?P<what>send\w+) call timeout", _APP, "ERROR", _PRODUCER, "sendDefaultImpl call timeout"),
     Event("client-async-timeout", ("DEFAULT ASYNC send call timeout", "call timeout, cost time", "asyncSend call timeout"), r"(?P<what>call timeout)", _APP, "ERROR", _PRODUCER, "DEFAULT ASYNC send call timeout"),
     Event("client-response-timeout", "wait response timeout exception, the channel[", r"the channel\[(?P<address>[^\]]*)\]", "client", "WARN", "remoting/netty/NettyRemotingClient.invokeSync",

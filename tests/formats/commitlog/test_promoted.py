@@ -21,7 +21,7 @@ SAME = ("keys", "tags", "uniq_key", "problem")
 
 def stored(made: Any) -> list[dict[str, Any]]:
     """Decode bytes into the columns of the workspace; rows in order of place."""
-    buf = np.frombuffer(made.data, np.uint8)
+    buf = np.frombuffer(bytearray(made.data), np.uint8)
     starts, sizes, marks = np.empty(256, np.int64), np.empty(256, np.int64), np.empty(256, np.int32)
     gaps = np.empty((4, 3), np.int64)
     found, _, _ = walk.walk(buf, 0, len(buf), len(buf), 0, 0, 1 << 24, starts, sizes, marks, gaps)
@@ -78,7 +78,7 @@ def test_many_items_of_one_record() -> None:
 @pytest.mark.parametrize("count", [3, 5000])
 def test_columns_of_many_values(count: int) -> None:
     made = stores.store([stores.Record(properties=b"PGROUP\x01g%d" % n) for n in range(count)])
-    buf = np.frombuffer(made.data, np.uint8)
+    buf = np.frombuffer(bytearray(made.data), np.uint8)
     starts = np.array([start for start, _ in made.spans])
     sizes = np.array([end - start for start, end in made.spans])
     rows = batches.Rows(buf, starts, sizes, np.zeros(count, np.int32), 0)

@@ -27,7 +27,7 @@ ALL = batches.Wanted(tuple(batches.FIELDS))
 
 def read(data: bytes, base: int, head: int) -> tuple[list[dict[str, Any]], list[tuple[int, int, str]]]:
     """Decode bytes with the kernels: rows and gaps."""
-    buf = np.frombuffer(data, np.uint8)
+    buf = np.frombuffer(bytearray(data), np.uint8)  # kernels for what may not be written are others
     starts, sizes, marks = np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64, np.int32)
     gaps, at, rows, lost = np.empty((4, 3), np.int64), 0, [], []
     while at < len(buf):
@@ -99,7 +99,11 @@ def test_damage_costs_only_what_it_hits(seed: int, changes: list[tuple[str, floa
 @effort.examples(200)
 @given(raw=st.binary(max_size=40))
 def test_broken_utf8_is_repaired_as_java_does(raw: bytes) -> None:
-    offsets, data, flags = np.array([0, len(raw)], np.int32), np.frombuffer(raw, np.uint8), np.zeros(1, np.uint8)
+    offsets, data, flags = (
+        np.array([0, len(raw)], np.int32),
+        np.frombuffer(bytearray(raw), np.uint8),
+        np.zeros(1, np.uint8),
+    )
     out_offsets, out = np.empty(2, np.int32), np.empty(int(strings.find_broken(offsets, data, flags)), np.uint8)
     strings.repair(offsets, data, out_offsets, out)
     assert out.tobytes().decode() == raw.decode("utf-8", "replace")
@@ -218,7 +222,7 @@ def test_a_copy_of_a_record_inside_a_body_is_passed_over_at_a_split(tmp_path: Pa
 
 def test_only_what_is_asked_for_is_built() -> None:
     made = stores.store([stores.Record(properties=b"KEYS\x01k")] * 2)
-    buf = np.frombuffer(made.data, np.uint8)
+    buf = np.frombuffer(bytearray(made.data), np.uint8)
     rows = batches.Rows(buf, np.array([0, made.spans[1][0]]), np.array([98, 98]), np.zeros(2, np.int32), 0)
     (batch,) = batches.batch(rows, batches.Wanted(("keys", "file", "topic")), "name")
     assert batch.schema == pa.schema([("keys", pa.string()), ("file", TEXTS), ("topic", TEXTS)])

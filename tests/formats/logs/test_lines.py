@@ -48,7 +48,9 @@ def fold(text: str) -> list[tuple[int, int, str, str | None]]:
         if head:
             seen = True
             out.append([number, head.group(1), []])
-        elif seen or (out and line.lstrip(" \t").startswith(("at ", "Caused by: "))):
+        elif seen or (
+            number > 1 and body[number - 2].removesuffix("\r") and line.lstrip(" \t").startswith(("at ", "Caused by: "))
+        ):
             out[-1][2].append(line)
         else:
             out.append([number, line, []])
@@ -237,3 +239,14 @@ def test_a_python_traceback_is_one_entry(tmp_path: Path) -> None:
     assert [(row["line"], row["lines"]) for row in found] == [(1, 1), (2, 6), (8, 1), (9, 1), (10, 3), (13, 1)]
     alone = rows(write(tmp_path, "\n".join(RPC.split("\n")[4:9]) + "\n"), source="text")
     assert [(row["line"], row["lines"]) for row in alone] == [(1, 3), (4, 1), (5, 1)]
+
+
+def test_what_follows_an_empty_line_is_quoted_at_its_own(tmp_path: Path) -> None:
+    found = rows(
+        write(tmp_path, "our settings\n\nCaused by: java.io.IOException: no\n\tat a.B.c(B.java:1)\n"), source="text"
+    )
+    assert [(row["line"], row["lines"], row["message"]) for row in found] == [
+        (1, 1, "our settings"),
+        (2, 1, ""),
+        (3, 2, "Caused by: java.io.IOException: no"),
+    ]

@@ -62,7 +62,7 @@ def found(tmp_path: Path, **files: str) -> dict[str, str]:
 
 def test_programs_are_no_logs(tmp_path: Path) -> None:
     assert found(tmp_path, **PROGRAMS) == {}
-    assert {item.kind for item in inventory.take(tmp_path / "e", tmp_path / "ws").items} == {"other"}
+    assert {item.kind for item in inventory.take(tmp_path / "e", tmp_path / "ws").items} == {"source_code"}
 
 
 @pytest.mark.parametrize(

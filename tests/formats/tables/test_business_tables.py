@@ -161,7 +161,11 @@ def test_parquet(tmp_path: Path) -> None:
         "avg-cpu:  %user   %nice %system\n           1.00    0.00    2.00\n" * 20,
         "Dear all,\n\nthe broker was busy, again.\n",
         "x,y\n" + "1.5,2.5\n" * 40,
-        # client/producer/SendResult.toString: no row of a table, although each line has as many commas.
+        # Of hs_err_pid*.log, and client/producer/SendResult.toString: no row of a table, although each line has as many commas.
+        "".join(
+            f'  0x00007ff3bc00{n:04x} JavaThread "ConsumerManageThread_{n}" [_thread_blocked, id={24412 + n}, stack(0x00007ff293{n:02x}e000,0x00007ff293{n:02x}f000)]\n'
+            for n in range(40)
+        ),
         "".join(
             f"SendResult [sendStatus=SEND_OK, msgId=AC1E28051F4418B4AAC2691A0C3B{n:04X}, offsetMsgId=AC1E280900002A9F{n:016X}, "
             f"messageQueue=MessageQueue [topic=orders, brokerName=broker-a, queueId={n % 4}], queueOffset={n}]\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from recorded_logs import texts
 
-from kit.formats.tables import mqadmin
+from kit.formats.tables import mqadmin, mqadmin_quoted
 
 
 def fields(text: str) -> dict[tuple[int, str], str | None]:
@@ -221,8 +221,8 @@ $ sh mqadmin consumerProgress -n 10.0.0.1:9876 -g orders_group
 
 
 def test_tables_between_log_lines() -> None:
-    assert mqadmin.quoted(WITHIN.encode()) and not mqadmin.sniff(WITHIN.encode())
-    found = list(mqadmin.parse(WITHIN.encode(), within=True))
+    assert mqadmin_quoted.holds(WITHIN.encode()) and not mqadmin.sniff(WITHIN.encode())
+    found = list(mqadmin_quoted.parse(WITHIN.encode()))
     lines = WITHIN.split("\n")
     rows = {(line, command) for line, command, block, _, _ in found if block}
     assert [(lines[line - 1].lstrip("> ").split()[0], command) for line, command in sorted(rows)] == [
@@ -239,4 +239,28 @@ def test_tables_between_log_lines() -> None:
 
 @pytest.mark.parametrize("text", ["#Topic of the day: brokers", "see #Cluster Name", "# Topic\nlog"])
 def test_what_holds_no_table(text: str) -> None:
-    assert not mqadmin.quoted(f"2024-05-14 10:22:31 WARN main - x\n{text}\n".encode())
+    assert not mqadmin_quoted.holds(f"2024-05-14 10:22:31 WARN main - x\n{text}\n".encode())
+
+
+def test_what_a_shell_says_below_a_table_is_no_row() -> None:
+    text = CLUSTER + "-bash: 10.0.0.2:9876: command not found\n"
+    last = CLUSTER.count("\n") + 1
+    assert [(name, value) for line, _, _, name, value in mqadmin.parse(text.encode()) if line == last] == [
+        ("text", "-bash: 10.0.0.2:9876: command not found")
+    ]
+
+
+def test_connections_as_the_dashboard_lists_them() -> None:
+    text = "two have one id\nClientId | ClientAddr | Language | Version\n172.17.0.1@170 | 10.0.0.2:48864 | JAVA | V4_5_1\n> 172.17.0.1@170\t10.0.0.3:48112\tGO\tV4_9_4\nwhy?\n"
+    assert mqadmin_quoted.holds(text.encode())
+    rows = [(line, name, value) for line, _, block, name, value in mqadmin_quoted.parse(text.encode()) if block]
+    assert rows == [
+        (3, "#ClientId", "172.17.0.1@170"),
+        (3, "#ClientAddr", "10.0.0.2:48864"),
+        (3, "#Language", "JAVA"),
+        (3, "#Version", "V4_5_1"),
+        (4, "#ClientId", "172.17.0.1@170"),
+        (4, "#ClientAddr", "10.0.0.3:48112"),
+        (4, "#Language", "GO"),
+        (4, "#Version", "V4_9_4"),
+    ]

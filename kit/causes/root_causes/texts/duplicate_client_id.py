@@ -14,6 +14,7 @@ MAYBE_IDLE = T("Queues are pulled by nobody; whether two processes have one clie
 TWICE = T("Client id {id} has {count} {count:connection|connections} in group {group} at the same time: {addresses}.")
 NOT_TWICE = T("One client id has two connections of a group at the same time.")
 LISTED = T("consumerStatus lists client id {id} of group {group} twice.")
+LISTED_HERE = T("The list of connections shows client id {id} with two addresses: {addresses}.")
 SHARES = T("Queues {several} of group {group} are pulled by several processes, queues {nobody} by nobody.")
 NOT_SHARES = T("Queues of the group are pulled by several processes, or by nobody.")
 BACK = T("Offsets of group {group} keep going back and forth between {addresses} in the same queues ({count} {count:line|lines}).")
