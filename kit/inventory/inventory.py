@@ -138,7 +138,9 @@ def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
         # Kernels take half a second of the interpreter's time to load, unpacking hardly any.
         pool.submit(recognise.load)
         opened = open_evidence(root, spool)
-        looked = list(pool.map(lambda f: _look(f, digests, hashes), opened.files))
+        # The largest first: a file is hashed by one thread, for which the others should not wait.
+        largest = sorted(opened.files, key=lambda f: -f.bytes)
+        looked = sorted(pool.map(lambda f: _look(f, digests, hashes), largest), key=lambda found: found.file)
     digests.keep()
     refused = list(opened.refused)
     items: list[Item] = []
