@@ -23,6 +23,7 @@ from kit.case.memoize import per_case
 from kit.formats.commitlog.schema import promoted
 from kit.inventory import quotes
 from kit.inventory.references import Ref
+from kit.rocketmq.log_events import catalogue
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -73,7 +74,7 @@ _SUMS: Final = (("n", "sum"), ("first", "min"), ("last", "max"), ("line", "min")
 def _summary(case: Case) -> list[dict[str, Any]]:
     """One row per known text and file, worked out once per case."""
     parts = []
-    for batch in scan.batches_of(case, "logs", ("file", "source", "ts", "line", "events")):
+    for batch in scan.hits(case, catalogue.slugs().to_pylist(), ("file", "source", "ts", "line", "events")):
         at = pc.list_parent_indices(batch["events"])
         each = {name: batch[name].take(at) for name in ("file", "source", "ts", "line")}
         each |= {"event": pc.list_flatten(batch["events"]).dictionary_encode(), "n": pa.repeat(1, len(at))}

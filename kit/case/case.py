@@ -58,6 +58,8 @@ class Case(Stoppable):
         """The listener while tables are built and causes examined."""
         self.eager = True
         """Whether a cluster is requested on the first look at evidence: its workers read the tables next."""
+        self.hashes = True
+        """Whether the SHA-256 of large commit log files is wanted: it costs a reading of them."""
         self._base = workspace
         self._lock = threading.RLock()
         self._frames: dict[str, DataFrame] = {}
@@ -84,7 +86,7 @@ class Case(Stoppable):
             with contextlib.suppress(sessions.JavaMissing):
                 self.warm_if_shared()
         self.uses(inv.spool(self.path, self._base))
-        found = inv.take(self.path, self._base, shared=self._shared)
+        found = inv.take(self.path, self._base, hashes=self.hashes, shared=self._shared)
         for said in self.options.rows:
             found = inv.with_columns(found, said)
         return found

@@ -147,36 +147,52 @@ def hits(
 ) -> Iterator[pa.RecordBatch]:
     """Yield columns of the log entries that hold one of these known texts. Only those parts of the logs are read in which one of them is.
 
-    Without `cut` also those outside the times of the case.
+    `where` may ask for any of `columns`. Without `cut` also those outside the times of the case.
     """
-    wanted = frozenset(slugs)
-    if not (fragments := [part for part, texts in _parts(case) if not wanted.isdisjoint(texts)]):
-        return
-    whole = dataset(case, "logs", _TEXTS)
-    logs = ds.FileSystemDataset(fragments, whole.schema, whole.format, whole.filesystem)
-    values = pa.array(sorted(wanted))
-    read = list(dict.fromkeys([*columns, "events"]))
-    for batch in logs.to_batches(read, filter=both(times(case, "logs") if cut else None, where)):
-        events: Any = batch["events"]
-        held = pc.is_in(pc.list_flatten(events), value_set=values)
-        rows = pc.unique(pc.list_parent_indices(events).filter(held))
-        if len(rows):
-            found = batch.take(rows).select(list(columns))
-            for name in (name for name in _TEXTS if name in columns):
-                found = found.set_column(found.schema.get_field_index(name), name, found[name].cast(pa.string()))
-            yield countable(found)
+    within = times(case, "logs") if cut else None
+    kept = both(within, where)
+    read = [name for name in dict.fromkeys([*columns, *(("ts",) if within is not None else ())]) if name != "events"]
+    for part, schema, texts in _parts(case):
+        asked = [texts[slug] for slug in slugs if slug in texts]
+        if not asked or (within is not None and not part.subset(filter=within).row_groups):
+            continue
+        chosen = np.zeros(part.row_groups[0].num_rows, bool)
+        chosen[np.concatenate(asked)] = True
+        found = part.to_table(schema, columns=read).take(pa.array(np.flatnonzero(chosen)))
+        if "events" in columns:
+            found = found.append_column("events", _listed(texts, chosen))
+        for name in (name for name in _TEXTS if name in read):
+            found = found.set_column(found.schema.get_field_index(name), name, found[name].cast(pa.string()))
+        found = (found if kept is None else found.filter(kept)).select(list(columns))
+        yield from map(countable, found.combine_chunks().to_batches())
 
 
-def _parts(case: Case) -> list[tuple[ds.ParquetFileFragment, frozenset[str]]]:
-    """Return the row groups of the logs, each with the known texts in it."""
+def _listed(texts: dict[str, np.ndarray], chosen: np.ndarray) -> pa.ListArray:
+    """Return the known texts of the chosen rows: reading their column would take as long as reading all others."""
+    each = [rows[chosen[rows]] for rows in texts.values()]
+    every = np.concatenate(each)
+    order = np.argsort(every, kind="stable")
+    starts = np.flatnonzero(np.diff(every[order], prepend=-1))
+    kinds = np.repeat(np.arange(len(each)), list(map(len, each)))[order]
+    slugs = pa.array(list(texts), pa.string()).take(pa.array(kinds))
+    return pa.ListArray.from_arrays(pa.array([*starts, len(every)], pa.int32()), slugs)
+
+
+def _parts(case: Case) -> list[tuple[ds.ParquetFileFragment, pa.Schema, dict[str, np.ndarray]]]:
+    """Return the row groups of the logs, each with its schema and the rows in which each known text is."""
     return once(case, "texts by row group", lambda: list(_texts(dataset(case, "logs", _TEXTS))))
 
 
-def _texts(logs: Any) -> Iterator[tuple[ds.ParquetFileFragment, frozenset[str]]]:
+def _texts(logs: Any) -> Iterator[tuple[ds.ParquetFileFragment, pa.Schema, dict[str, np.ndarray]]]:
     for file in logs.get_fragments():
         for part in file.split_by_row_group():
-            events = part.to_table(logs.schema, columns=["events"])["events"]
-            yield part, frozenset(pc.unique(pc.list_flatten(events)).to_pylist())
+            listed = _whole(part.to_table(logs.schema, columns=["events"])["events"])
+            coded = pc.list_flatten(listed).dictionary_encode()
+            rows = pc.list_parent_indices(listed).to_numpy().astype(np.int32)
+            kinds = coded.indices.to_numpy()
+            ends = np.cumsum(np.bincount(kinds, minlength=len(coded.dictionary)))
+            each = np.split(rows[np.argsort(kinds, kind="stable")], ends)[:-1]
+            yield part, logs.schema, dict(zip(coded.dictionary.to_pylist(), each, strict=True))
 
 
 def by_message(case: Case, columns: Sequence[str], where: pc.Expression | None = None) -> Iterator[pa.Table]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Iterator
+from operator import itemgetter
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
@@ -16,6 +17,7 @@ import pyarrow.dataset as ds
 from kit.case import brokers, datasets, scan
 from kit.case.brokers import Hosts
 from kit.case.memoize import per_case
+from kit.case.said import grouped
 from kit.formats.printed_times import utc
 from kit.inventory.references import Ref
 from kit.rocketmq import names, versions
@@ -107,9 +109,10 @@ class Start(NamedTuple):
 def upgrades(case: Case) -> dict[str, list[Start]]:
     """Return {broker: its starts in order of time} of the brokers whose logs show starts with different releases."""
     starts: dict[str, list[tuple[Version, dict[str, Any]]]] = {}
-    for row in _configs(case, "rocketmqHome"):
-        if row["origin"] == "broker.log" and (home := _HOME.search(row["value"] or "")):
-            broker = row["address"] or str(PurePosixPath(row["file"]).parent)
+    started = (ds.field("name") == "rocketmqHome") & (ds.field("origin") == "broker.log")
+    for row in datasets.rows(case, "configs", where=started):
+        if home := _HOME.search(row["value"] or ""):
+            broker = _addresses(case).get((row["file"], row["subject"])) or str(PurePosixPath(row["file"]).parent)
             starts.setdefault(broker, []).extend((v, row) for v in _versions(home[1]))
     changed = {broker: told for broker, told in starts.items() if len({version for version, _ in told}) > 1}
     if not changed:
@@ -144,9 +147,11 @@ def releases_at(case: Case, hosts: Hosts = ANY, at: dt.datetime | None = None) -
 
 @per_case
 def clients(case: Case) -> list[Client]:
-    connected = pc.match_substring(ds.field("message"), " connected, group: ") & (ds.field("source") == "broker")
+    columns, of_broker = ("file", "line", "message", "source"), scan.text("source") == "broker"
+    connected = scan.hits(case, ("producer-connected", "consumer-connected"), columns, of_broker, cut=False)
     listed = []
-    for row in datasets.rows(case, "logs", ["file", "line", "message"], connected):
+    rows = (row for batch in connected for row in batch.to_pylist())
+    for row in sorted(rows, key=itemgetter("file", "line")):
         found = _CONNECTED.search(row["message"])
         version = Version.maybe(found["version"]) if found else None
         if found and version and found["group"] != names.ADMIN_GROUP:
@@ -176,10 +181,10 @@ def _versions(text: str) -> set[Version]:
 
 @per_case
 def _all_configs(case: Case) -> pa.Table:
-    """Return the brokers' settings: a broker prints hundreds each time it starts."""
+    """Return the brokers' settings, each value once, with its last line: a broker prints hundreds each time it starts."""
     coded = ds.ParquetFileFormat(dictionary_columns=["file", "origin", "name"])
     table = ds.dataset(case.folder("configs"), format=coded).to_table(filter=ds.field("origin").isin(list(_RANK)))
-    return table.unify_dictionaries()
+    return grouped(table, [name for name in table.schema.names if name != "line"], [("line", "max")])
 
 
 @per_case

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import attrs
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 
 from kit.analysis.consumers import members, positions
-from kit.case import setup
+from kit.case import datasets, setup
 from kit.causes.findings import Finding, Missing
 from kit.i18n import Sentence, T
 from kit.rocketmq import names as rocketmq
@@ -281,7 +280,7 @@ def _group_of(case: Case) -> str | None:
 def _topic(case: Case) -> str | None:
     """Return the only user topic with records here, None where there are several or none."""
     seen: set[str] = set()
-    for batch in ds.dataset(case.folder("messages"), format="parquet").to_batches(columns=["topic"]):
+    for batch in datasets.dataset(case, "messages").to_batches(columns=["topic"]):
         seen |= {topic for topic in pc.unique(batch["topic"]).to_pylist() if topic and not _own(topic)}
         if len(seen) > 1:
             return None
@@ -309,7 +308,7 @@ def _where(hosts: list[str], window: tuple[dt.datetime, dt.datetime] | None) -> 
 def _hosts(case: Case, column: str) -> list[str]:
     """Return the distinct addresses in a column of the records, without their ports. It reads one column and needs no Spark."""
     seen: set[Any] = set()
-    for batch in ds.dataset(case.folder("messages"), format="parquet").to_batches(columns=[column]):
+    for batch in datasets.dataset(case, "messages").to_batches(columns=[column]):
         seen |= set(pc.unique(batch[column]).to_pylist())
         if len(seen) > 10_000:
             return []

@@ -95,7 +95,7 @@ def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> C
     outside(evidence, chosen.get("workspace"))
     if out is not None:
         output.check(out, chosen["lang"])
-    eager = chosen.pop("eager", True)
+    eager, hashes = chosen.pop("eager", True), chosen.pop("hashes", True)
     if eager:
         java(chosen.get("master"), chosen.get("remote"), chosen["lang"])
     progress = Shown(chosen["lang"])
@@ -104,7 +104,7 @@ def open_case(evidence: Path | str, out: Path | None = None, **chosen: Any) -> C
     click.get_current_context().call_on_close(progress.end)
     try:
         case = meta["case"] = kit.open_case(evidence, chosen.pop("workspace", None), **chosen)
-        case.eager, case.progress = eager, progress
+        case.eager, case.hashes, case.progress = eager, hashes, progress
         recognised = case.found.recognised
     except FileNotFoundError as error:
         raise Refusal(printable(error.strerror or str(error))) from None

@@ -24,6 +24,7 @@ from kit.evidence.files import open_readonly
 from kit.formats.tables import configs
 from kit.i18n import Lang, T
 from kit.inventory import mentions
+from kit.inventory.model import STORES
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
@@ -45,7 +46,6 @@ WHOLE: Final = (
     "abort",
     "dledger_state",
 )
-STORES: Final = ("commitlog", "dledger")
 
 EMPTY_WINDOW = T("--since is after --until")
 NAMES: Final[dict[str, T]] = {

@@ -34,9 +34,16 @@ class Digests:
 
     def of(self, path: Path) -> str:
         """Return the digest of a file's content. Raise `OSError`."""
-        key = _identity(path)
+        key = identity(path)
         sha = self._before.get(key) or sha256(path)
-        if path.stat().st_size >= LARGE and _identity(path) == key:  # otherwise it changed while it was read
+        if path.stat().st_size >= LARGE and identity(path) == key:  # otherwise it changed while it was read
+            self._now[key] = sha
+        return sha
+
+    def known(self, path: Path) -> str | None:
+        """Return the digest of a file that was hashed earlier, None for any other. Raise `OSError`."""
+        key = identity(path)
+        if sha := self._before.get(key):
             self._now[key] = sha
         return sha
 
@@ -47,7 +54,8 @@ class Digests:
             disk.write_text(self._place, json.dumps(self._now, sort_keys=True))
 
 
-def _identity(path: Path) -> str:
+def identity(path: Path) -> str:
+    """Return what stays the same while a file does. Raise `OSError`."""
     said = path.stat()
     return f"{said.st_dev}:{said.st_ino}:{said.st_size}:{said.st_mtime_ns}:{said.st_ctime_ns}"
 

@@ -22,10 +22,10 @@ import msgspec
 from kit.evidence import growing
 from kit.evidence.files import EvidenceFile, open_raw, walk
 from kit.evidence.growing import Found, Place, State
+from kit.inventory.model import STORES
 from kit.rocketmq import binary_format as f
 
 LOGS: Final = ("log", "text", "mqadmin")
-STORES: Final = ("commitlog", "dledger")
 QUEUES: Final = ("consumequeue",)
 QUIET: Final = 1.0
 """Seconds without a new byte after which the last entry of a log counts as complete."""

@@ -20,8 +20,8 @@ from kit.evidence.files import EvidenceFile, Refused, refusal
 from kit.evidence.opening import open_evidence
 from kit.formats import printed_times
 from kit.formats.values import instant
-from kit.inventory.digests import Digests
-from kit.inventory.model import Item
+from kit.inventory.digests import LARGE, Digests, identity
+from kit.inventory.model import STORES, Item
 
 if TYPE_CHECKING:
     from kit.formats.logs.log_file import LogFile
@@ -68,7 +68,8 @@ def take(
 ) -> Inventory:
     """Recognise every file of the evidence at `path` (archives are unpacked into the workspace).
 
-    Evidence whose names, sizes and times are unchanged is not examined again. `shared`: workers of a cluster read the
+    Evidence whose names, sizes and times are unchanged is not examined again. `hashes` False: large files of the commit
+    log have no SHA-256 unless it is known already, which saves a reading of them. `shared`: workers of a cluster read the
     workspace. Raise `FileNotFoundError`, `WorkspaceInside`.
     """
     root = Path(path)
@@ -76,6 +77,7 @@ def take(
         raise FileNotFoundError(2, os.strerror(2), str(root))
     base = ws.base(workspace, root)
     key = quick_key(root.resolve())
+    hashes = hashes or _kept(base, key, hashes=True).exists()
     kept = _kept(base, key, hashes=hashes)
     with disk.locked(base / "spool" / f"{key}.lock"), disk.hold(kept.parent):
         known = _load(kept, root)
@@ -131,14 +133,15 @@ def _load(kept: Path, root: Path) -> Inventory | None:
 def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
     from kit.inventory import recognise, replicas
 
-    digests = Digests(root, spool.parents[1]) if hashes else None
+    digests = Digests(root, spool.parents[1])
     with ThreadPoolExecutor(min(4, os.cpu_count() or 2)) as pool:
         # Kernels take half a second of the interpreter's time to load, unpacking hardly any.
         pool.submit(recognise.load)
         opened = open_evidence(root, spool)
-        looked = list(pool.map(lambda f: _look(f, digests), opened.files))
-    if digests is not None:
-        digests.keep()
+        # The largest first: a file is hashed by one thread, for which the others should not wait.
+        largest = sorted(opened.files, key=lambda f: -f.bytes)
+        looked = sorted(pool.map(lambda f: _look(f, digests, hashes), largest), key=lambda found: found.file)
+    digests.keep()
     refused = list(opened.refused)
     items: list[Item] = []
     unknown: list[str] = []
@@ -148,7 +151,7 @@ def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
         elif found.kind == "":
             unknown.append(found.file)
         items += [found] if isinstance(found, Item) and found.kind else []
-    names = [(f.file, f.sha256 or "") for f in looked if isinstance(f, Item)]
+    names = [(f.file, f.content or "") for f in looked if isinstance(f, Item)]
     marked, disagree, overlapping = replicas.mark(recognise.without_rows(items))
     return Inventory(
         root=ev.shown(str(root)),
@@ -174,14 +177,18 @@ def _content_key(names: Iterable[tuple[str, str]], refused: Iterable[Refused]) -
     return digest.hexdigest()
 
 
-def _look(file: EvidenceFile, digests: Digests | None) -> Item | Refused:
-    """Recognise and hash one file; kind "" if unknown."""
+def _look(file: EvidenceFile, digests: Digests, hashes: bool) -> Item | Refused:
+    """Recognise and hash one file; kind "" if unknown. `hashes` as for `take`."""
     # Kernels take a second to load; unchanged evidence does not need them.
     from kit.inventory import recognise, spans
 
     try:
         kind, detail = recognise.recognise(file)
-        sha = file.sha256 or (digests.of(Path(file.path)) if digests else None)
+        path = Path(file.path)
+        spared = not hashes and kind in STORES and file.bytes >= LARGE
+        sha = file.sha256 or (digests.known(path) if spared else digests.of(path))
+        if sha is None:
+            detail["same"] = identity(path)
         if file.text_sha256 and file.text_sha256 != file.sha256:
             detail["text_sha256"] = file.text_sha256
         first, last = spans.of(file, kind, detail)

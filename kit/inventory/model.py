@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Any
+from typing import Any, Final
 
 import attrs
+
+STORES: Final = ("commitlog", "dledger")
+"""Kinds of files that hold records."""
 
 
 @attrs.frozen
@@ -28,6 +31,11 @@ class Item:
     detail: dict[str, Any] = attrs.field(factory=dict)
     modified: dt.datetime | None = None
     """Modification time in UTC, from its folder or archive; None if unknown."""
+
+    @property
+    def content(self) -> str | None:
+        """What this content is told from another by: its SHA-256, or inode, size and times where nobody asked for that."""
+        return self.sha256 or self.detail.get("same")
 
     @property
     def base(self) -> int | None:

@@ -5,16 +5,13 @@ from __future__ import annotations
 import contextlib
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import attrs
 
 from kit.evidence.files import open_readonly
+from kit.inventory.model import STORES, Item
 
-if TYPE_CHECKING:
-    from kit.inventory.model import Item
-
-_STORES: Final = ("commitlog", "dledger")
 _GROWS: Final = ("log", "text", "mqadmin", "metrics", "rows", "sends")
 """Kinds of files whose earlier copy may be the beginning of a later one."""
 
@@ -104,7 +101,7 @@ def _same(a: Item, a_at: int, b: Item, b_at: int, size: int) -> bool | None:
 
 
 def _stores(items: Iterable[Item], originals: dict[str, str]) -> tuple[list[tuple[str, str]], bool]:
-    logs = [i for i in items if i.kind in _STORES and i.base is not None and i.detail.get("used")]
+    logs = [i for i in items if i.kind in STORES and i.base is not None and i.detail.get("used")]
     disagree: list[tuple[str, str]] = []
     overlapping = False
     # The longest first: the others it covers are copies of it.

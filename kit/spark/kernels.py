@@ -12,7 +12,7 @@ import numpy as np
 from kit.evidence.files import open_raw
 from kit.formats.commitlog import batches, growing, segments, trace_contexts
 from kit.formats.commitlog.records import sniff, stored
-from kit.formats.commitlog.schema import STORED
+from kit.formats.commitlog.schema import FIELDS, STORED
 from kit.formats.logs import entries
 from kit.rocketmq import binary_format as f
 
@@ -45,7 +45,7 @@ def warm() -> None:
         sniff(first)
         stored(np.frombuffer(first, np.uint8), 0, 0, True)
         file = segments.examine(path.name, str(path))
-        wanted = batches.Wanted(tuple(batches.FIELDS), topics=frozenset({"t"}))
+        wanted = batches.Wanted(tuple(FIELDS), topics=frozenset({"t"}))
         list(segments.messages(file, 0, file.used, wanted))
         list(segments.messages(file, 0, file.used, batches.Wanted(STORED, body_topics=frozenset({"t"}))))
         list(segments.skipped(file, 0, file.used))

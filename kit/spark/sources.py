@@ -68,7 +68,7 @@ NEAR: Final = (
     "ts",
 )
 """Numbers and times that are close to the one before: stored as differences."""
-DIFFERENT: Final = ("offset_msg_id", "uniq_key", "keys", TEXT, "body")
+DIFFERENT: Final = ("offset_msg_id", "uniq_key", "keys", TEXT, "properties.key_value.value", "body")
 """Texts that rarely repeat: a dictionary would cost much and gain nothing."""
 UNSOUGHT: Final = ("born_host", "store_host", TEXT, "body", "ts_text", "message", "trace")
 """Columns that no condition compares: their minimum and maximum would only take time."""
@@ -189,12 +189,14 @@ def ddl(schema: pa.Schema) -> str:
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_map(kind):
+        return pa.map_(_plain(kind.key_type), _plain(kind.item_type))
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def plain(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return a batch without dictionaries: Spark's JVM takes no batch that has its own."""
-    if not any(pa.types.is_dictionary(field.type) for field in batch.schema):
+    if all(field.type == _plain(field.type) for field in batch.schema):
         return batch
     fields = [field.with_type(_plain(field.type)) for field in batch.schema]
     return pa.RecordBatch.from_arrays([batch.column(f.name).cast(f.type) for f in fields], schema=pa.schema(fields))

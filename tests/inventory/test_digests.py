@@ -10,6 +10,7 @@ import pytest
 
 from kit.inventory import digests, inventory
 from kit.inventory.digests import LARGE, Digests
+from kit.spark import kernels
 
 
 def big(path: Path, letter: bytes) -> Path:
@@ -58,3 +59,34 @@ def test_damaged_notes_are_as_none(tmp_path: Path) -> None:
     for text in ("", "[1", '"x"', "[1, 2]"):
         notes.write_text(text)
         assert Digests(path.parent, spool).of(path) == hashlib.sha256(b"a" * LARGE).hexdigest()
+
+
+def test_records_are_hashed_only_where_somebody_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Evidence whose records changed is other evidence all the same."""
+    path = tmp_path / "evidence" / "commitlog" / "00000000000000000000"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(kernels.sample() + bytes(LARGE))
+    text = big(tmp_path / "evidence" / "a.log", b"a")
+
+    def take(hashes: bool) -> inventory.Inventory:
+        return inventory.take(tmp_path / "evidence", tmp_path / "cache", hashes=hashes)
+
+    def content(found: inventory.Inventory) -> str | None:
+        item = found.get("commitlog/00000000000000000000")
+        assert item is not None
+        assert item.kind == "commitlog"
+        return item.content
+
+    hashed = []
+    read = digests.sha256
+    monkeypatch.setattr(digests, "sha256", lambda path: hashed.append(path.name) or read(path))
+    before = take(False)
+    assert hashed == [text.name]
+    path.write_bytes(kernels.sample() + b"\1" + bytes(LARGE - 1))
+    changed = take(False)
+    assert content(before) != content(changed)
+    assert before.content_key != changed.content_key
+    assert content(take(True)) == hashlib.sha256(path.read_bytes()).hexdigest()
+    # Once it is known it costs nothing.
+    assert content(take(False)) == content(take(True))
+    assert hashed == [text.name, path.name]

@@ -18,9 +18,9 @@ import pyarrow.dataset as ds
 from kit.analysis import refs
 from kit.analysis.access import host_addresses
 from kit.analysis.consumers import replicas
+from kit.analysis.sends import attempts
 from kit.case import datasets, said, scan
 from kit.case.memoize import per_case
-from kit.rocketmq import names
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
 if TYPE_CHECKING:
@@ -159,9 +159,7 @@ def _tools(case: Case) -> frozenset[str]:
     """
     if not case.found.of_kind("log"):
         return frozenset()
-    started = scan.event(case, "client-started", ["file"])
-    users = started["group"].notna() & ~started["group"].isin([names.INNER_PRODUCER_GROUP, names.ADMIN_GROUP])
-    own = set(started.loc[users, "file"])
+    own = set(attempts.clients_of_users(case)["file"])
     tools = {file for file, _ in refs.seen(case, "admin-tool").places}
     sides = {str(PurePosixPath(i.file).parent) for i in case.found.items if i.source in BROKER_SIDE}
     beside = {i.file for i in case.found.items if i.source == "client" and str(PurePosixPath(i.file).parent) in sides}

@@ -146,7 +146,7 @@ def _lines(case: Case) -> Iterable[tuple[str, int, str]]:
     of_tool = scan.text("source").isin(["mqadmin", "text"])
     parts = [
         scan.entries(case, (*EVENTS, "mqadmin-command"), columns),
-        scan.entries(case, ("client-connect-failed",), columns, of_tool),
+        scan.entries(case, ("client-connect-failed",), (*columns, "source"), of_tool).select(columns),
     ]
     every = scan.frame(pa.concat_tables([part.cast(parts[0].schema) for part in parts]))
     rows = every.drop_duplicates(["file", "line"]).sort_values(["file", "line"]).head(MOST)

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from kit.analysis import refs
 from kit.case import said, scan, setup
-from kit.case.memoize import once
+from kit.case.memoize import once, per_case
 from kit.inventory.references import Ref
 from kit.rocketmq import names, versions
 from kit.rocketmq.versions import Version
@@ -127,10 +127,13 @@ def _failures(batch: pa.RecordBatch) -> pd.DataFrame:
         frame[name] = pd.to_numeric(pd.Series(value[slug][name]), errors="coerce")
     frame["broker"], frame["thrown"] = value[ATTEMPT]["broker"], value[ATTEMPT]["what"] == "throw exception"
     frame["from_send"] = from_send
-    lines = zip(batch["line"].to_pylist(), batch["lines"].to_pylist(), batch["layout"].to_pylist(), strict=True)
-    each = zip(lines, text.to_pylist(), has[REFUSED], kind, strict=True)
-    frame["at"] = [_line_of(*place, whole, refused, name) for place, whole, refused, name in each]
-    return frame[has[ATTEMPT] | message | call]
+    kept = has[ATTEMPT] | message | call
+    at = batch["line"].to_numpy().astype(np.int64)
+    folded = np.flatnonzero(kept & (batch["lines"].to_numpy() > 1))
+    some = batch.select(["line", "lines", "layout"]).take(pa.array(folded)).to_pydict()
+    each = zip(*some.values(), text.take(pa.array(folded)).to_pylist(), has[REFUSED][folded], kind[folded], strict=True)
+    at[folded] = [_line_of(*said_there) for said_there in each]
+    return frame.assign(at=at)[kept]
 
 
 def _line_of(line: int, lines: int, layout: str | None, text: str, refused: bool, kind: str | None) -> int:
@@ -213,13 +216,15 @@ def has_producer_log(case: Case) -> bool:
     """Return whether the log of a producing client is there: it would show a failed attempt. The log of mqadmin or of a
     mere consumer would not.
     """
-    return bool(refs.seen(case, "client-started")) and once(case, "producer log", lambda: _producer_started(case))
+    return bool((clients_of_users(case)["role"] == "producer").any())
 
 
-def _producer_started(case: Case) -> bool:
-    started = scan.event(case, "client-started")
-    own = ~started["group"].isin([names.INNER_PRODUCER_GROUP, names.ADMIN_GROUP]) & started["group"].notna()
-    return bool((own & (started["role"] == "producer")).any())
+@per_case
+def clients_of_users(case: Case) -> pd.DataFrame:
+    """Return the clients with a group of users that logs say were started: columns file, group, role."""
+    started = said.counted(case, ("client-started",), by=("group", "role"))
+    own = started["group"].notna() & ~started["group"].isin([names.INNER_PRODUCER_GROUP, names.ADMIN_GROUP])
+    return started.loc[own, ["file", "group", "role"]]
 
 
 def calls(case: Case) -> pd.DataFrame:

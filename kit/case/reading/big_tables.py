@@ -107,7 +107,7 @@ def _source(name: str, found: Inventory, options: dict[str, Any], part: Path) ->
     """Return the data source of a table and its options; files that cannot be read are noted in `part`."""
     unread = Unread(str(part.resolve()))
     source, said = _asked(name, found, options, unread)
-    digests = {str(item.path): item.sha256 for item in found.items if item.kind in READS[name] and item.sha256}
+    digests = {str(item.path): item.content for item in found.items if item.kind in READS[name] and item.content}
     return source, {**said, "unread": str(unread.folder), "digests": json.dumps(digests)}
 
 

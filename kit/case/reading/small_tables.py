@@ -134,30 +134,22 @@ def _printed_config(item: Item) -> Iterable[pa.RecordBatch]:
     return _records(configs.CONFIGS, configs.broker_config_output(item.file, text))
 
 
-def _dumped_configs(logs: Path) -> Iterable[pa.RecordBatch]:
-    return _records(configs.CONFIGS, _dumped(logs))
-
-
-def _dumped(logs: Path) -> Iterator[dict[str, Any]]:
+def _dumped_configs(logs: Path) -> Iterator[pa.RecordBatch]:
     # broker.log begins at every start with all settings, defaults included (BrokerStartup, BrokerController).
-    table = ds.dataset(logs, format="parquet")
-    dumped = (
-        pc.match_substring_regex(ds.field("message"), configs.DUMPED)
-        & (ds.field("source") == "broker")
-        & (ds.field("thread") == "main")
-    )
-    for row in (
-        table.to_table(["file", "line", "message"], filter=dumped)
-        .sort_by([("file", "ascending"), ("line", "ascending")])
-        .to_pylist()
-    ):
-        name, _, value = row["message"].partition("=")
-        yield {
-            "file": row["file"],
-            "line": row["line"],
-            "origin": "broker.log",
-            "subject": None,
-            "name": name,
-            "value": value,
-            "backup": False,
+    printed = (ds.field("source") == "broker") & (ds.field("thread") == "main")
+    coded = ds.ParquetFileFormat(dictionary_columns=["message"])
+    found = []
+    for batch in ds.dataset(logs, format=coded).to_batches(["file", "line", "message"], filter=printed):
+        texts = batch["message"].dictionary
+        kept = batch.filter(pc.match_substring_regex(texts, configs.DUMPED).take(batch["message"].indices))
+        both = pc.extract_regex(texts, "(?s)^(?P<name>[^=]*)=(?P<value>.*)$").take(kept["message"].indices)
+        named = {name: pc.struct_field(both, name) for name in ("name", "value")}
+        found.append(pa.table({"file": kept["file"], "line": kept["line"], **named}))
+    if any(map(len, found)):
+        rows = pa.concat_tables(found).sort_by([("file", "ascending"), ("line", "ascending")])
+        same = {"origin": "broker.log", "subject": pa.scalar(None, pa.string()), "backup": False}
+        columns = {
+            name: rows[name] if name in rows.schema.names else pa.repeat(same[name], len(rows))
+            for name in configs.CONFIGS.names
         }
+        yield from pa.table(columns, configs.CONFIGS).combine_chunks().to_batches()

@@ -13,8 +13,9 @@ from kit.formats.arrow_types import TEXTS, TIMESTAMP, space
 from kit.formats.commitlog import bodies, coding, lineage, promoted, properties, strings
 from kit.formats.commitlog import columns as c
 from kit.formats.commitlog.records import Bytes
-from kit.formats.commitlog.schema import FIELDS, LINEAGE, PROMOTED, PROMOTED_COLUMNS, TEXT, TRACED, Wanted, schema
+from kit.formats.commitlog.schema import LINEAGE, PROMOTED, PROMOTED_COLUMNS, TEXT, TRACED, Wanted, schema
 from kit.formats.commitlog.schema import promoted as promoted_column
+from kit.formats.commitlog.shapes import ITEM_END
 from kit.rocketmq import binary_format as f
 from kit.rocketmq import names as rocketmq
 
@@ -174,7 +175,7 @@ class Rows:
             elif name == "offset_msg_id":
                 offsets, data = space(len(self) + 1, np.int32), space(len(self) * 56, np.uint8)
                 strings.offset_ids(self.buf, self.where, c.STORE, self.physical, offsets, data)
-                out[name] = _strings(offsets, data)
+                out[name] = strings.array(offsets, data)
         return out
 
     def _lineage(self) -> list[pa.Array]:
@@ -249,15 +250,15 @@ class Rows:
         strings.hosts(self.buf, self.where[column : column + 2, coded.firsts], offsets, data, marks, c.BAD_HOST)
         if marks.any():
             self.marks |= marks[coded.codes]
-        return coded.array(_strings(offsets, data))
+        return coded.array(strings.array(offsets, data))
 
     def _texts(self, column: int, where: np.ndarray | None = None) -> tuple[pa.Array, np.ndarray | None]:
         where = self.where if where is None else where
         sizes = where[column + 1]
         offsets, data = space(len(sizes) + 1, np.int32), space(int(np.maximum(sizes, 0).sum()) + c.SLACK, np.uint8)
         ascii_only = c.gather(self.buf, where, column, offsets, data)
-        offsets, data, broken = (offsets, data, None) if ascii_only else _valid(offsets, data)
-        return _strings(offsets, data, sizes < 0), broken
+        offsets, data, broken = (offsets, data, None) if ascii_only else strings.valid(offsets, data)
+        return strings.array(offsets, data, sizes < 0), broken
 
     def _find(self) -> None:
         """Find the values of well-known properties, and the records whose property text cannot be kept as it is."""
@@ -283,53 +284,26 @@ class Rows:
         """Build the properties of each record as one text, without a separator at the end."""
         at, sizes = self.where[c.PROPS], self.where[c.PROPS_LEN]
         untidy = self.untidy.astype(bool)
-        ends_so = (sizes > 0) & (self.buf[np.maximum(at + sizes - 1, 0)] == properties.ITEM_END)
+        ends_so = (sizes > 0) & (self.buf[np.maximum(at + sizes - 1, 0)] == ITEM_END)
         texts, broken = self._texts(0, np.stack([at, np.where(untidy, 0, sizes - ends_so)]))
         self._mark(broken)
         return pc.replace_with_mask(texts, pa.array(untidy), self._joined(untidy)) if untidy.any() else texts
 
     def _joined(self, untidy: np.ndarray) -> pa.Array:
         """Build the property texts of these rows from the items that count."""
-        split = self._split(np.ascontiguousarray(self.where[:, untidy]))
-        offsets, data = (
-            space(int(untidy.sum()) + 1, np.int32),
-            space(int(self.where[c.PROPS_LEN, untidy].sum()), np.uint8),
-        )
-        promoted.join(*split[:5], offsets, data)
-        offsets, data, broken = _valid(offsets, data)
+        where = np.ascontiguousarray(self.where[:, untidy])
+        items = properties.Items.of(self.buf, where, np.zeros(where.shape[1], np.int32))
+        offsets, data = space(where.shape[1] + 1, np.int32), space(int(where[c.PROPS_LEN].sum()), np.uint8)
+        promoted.join(items.maps, items.codes, *items.names, *items.values, offsets, data)
+        offsets, data, broken = strings.valid(offsets, data)
         if broken is not None:
             self._mark(np.flatnonzero(untidy)[broken])
-        return _strings(offsets, data)
-
-    def _split(self, where: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, bool]:
-        """Take the properties at `where` apart: offsets of the maps, of the names, names, offsets of the values,
-        values, whether all are ASCII.
-        """
-        sizes = where[c.PROPS_LEN]
-        most, size = int((sizes // 4 + 1).sum()), int(sizes.sum()) + c.SLACK
-        maps = space(len(sizes) + 1, np.int32)
-        name_ends, value_ends = space(most + 1, np.int32), space(most + 1, np.int32)
-        names, values = space(size, np.uint8), space(size, np.uint8)
-        marks = self.marks if where is self.where else np.zeros(len(sizes), np.int32)
-        count, ascii_only = properties.split(
-            self.buf, where, marks, maps, name_ends, names, value_ends, values, space(most, np.uint8)
-        )
-        return maps, name_ends[: count + 1], names, value_ends[: count + 1], values, ascii_only
+        return strings.array(offsets, data)
 
     def _properties(self) -> pa.Array:
-        maps, name_ends, names, value_ends, values, ascii_only = self._split(self.where)
-        children = []
-        for ends, data in ((name_ends, names), (value_ends, values)):
-            broken = None
-            if not ascii_only:
-                ends, data, broken = _valid(ends, data)
-            if broken is not None:
-                self._mark(np.unique(np.searchsorted(maps, np.flatnonzero(broken), side="right") - 1))
-            children.append(_strings(ends, data[: int(ends[-1])]))
-        entries = pa.StructArray.from_arrays(
-            children, fields=[pa.field("key", pa.string(), nullable=False), pa.field("value", pa.string())]
-        )
-        return pa.Array.from_buffers(FIELDS["properties"], len(self), [None, pa.py_buffer(maps)], children=[entries])
+        found, broken = properties.Items.of(self.buf, self.where, self.marks).array()
+        self._mark(broken)
+        return found
 
 
 def batch(rows: Rows, wanted: Wanted, file: str) -> Iterator[pa.RecordBatch]:
@@ -348,21 +322,3 @@ def batch(rows: Rows, wanted: Wanted, file: str) -> Iterator[pa.RecordBatch]:
         if "problem" in wanted.columns:
             piece["problem"] = rows.problems().slice(first, last - first)
         yield pa.RecordBatch.from_arrays([piece[name] for name in wanted.columns], schema=schema(wanted.columns))
-
-
-def _strings(offsets: np.ndarray, data: np.ndarray, absent: np.ndarray | None = None) -> pa.Array:
-    validity = None
-    if absent is not None and absent.any():
-        validity = pa.py_buffer(np.packbits(~absent, bitorder="little"))
-    return pa.Array.from_buffers(pa.string(), len(offsets) - 1, [validity, pa.py_buffer(offsets), pa.py_buffer(data)])
-
-
-def _valid(offsets: np.ndarray, data: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """Return the strings as valid UTF-8, and which of them were not (None if all were)."""
-    broken = np.zeros(len(offsets) - 1, np.uint8)
-    need = strings.find_broken(offsets, data, broken)
-    if not broken.any():
-        return offsets, data, None
-    clean_offsets, clean = np.empty_like(offsets), space(need, np.uint8)
-    strings.repair(offsets, data, clean_offsets, clean)
-    return clean_offsets, clean, broken.astype(bool)

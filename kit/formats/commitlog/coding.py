@@ -44,7 +44,8 @@ def _alike(buf: Bytes, a: Any, b: Any, size: Any) -> bool:
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _hash(buf: Bytes, at: Any, size: Any) -> Any:
+def value_hash(buf: Bytes, at: Any, size: Any) -> Any:
+    """Return a hash of all bytes of a value."""
     hashed = np.uint64(size) * _MIX
     if size < 8:
         hashed = (hashed ^ _short(buf, at, size)) * _MIX
@@ -81,7 +82,7 @@ def _number(buf: Bytes, base: Any, spots: Any, tables: Any, codes: Any, firsts: 
                 ):
                     codes[column, row] = before[column, 1]
                     continue
-            slot = _hash(buf, here, size) & mask
+            slot = value_hash(buf, here, size) & mask
             while tables[column, slot]:
                 other = firsts[column, tables[column, slot] - 1]
                 if spots[other, 2 * column + 1] == size and _alike(

@@ -15,15 +15,10 @@ import numpy as np
 from numba import njit
 
 from kit.formats.commitlog.columns import PROPS, PROPS_LEN, SLACK
-from kit.formats.commitlog.properties import ITEM_END, NAME_END, separators
 from kit.formats.commitlog.records import Bytes
-from kit.formats.commitlog.simd import ONE, keep, load64, match32, same32
+from kit.formats.commitlog.shapes import BLOCKS, ITEM_END, NAME_END, SHAPES, note, repeats, separators
+from kit.formats.commitlog.simd import keep, load64
 
-SHAPES: Final = 64
-BLOCKS: Final = 64
-"""Properties written by one client often have the same lengths as well: how many such shapes are remembered, and how
-many blocks of 32 bytes a shape may have.
-"""
 PATTERNS: Final = 16
 ITEMS: Final = 48
 """Records of one client have the same names in the same order: how many such orders are remembered, and how many
@@ -137,48 +132,6 @@ def _fits(
     return sizes[item] == 0
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _repeats(src: Bytes, at: int, other: int, size: int, fixed: Any, valued: Any) -> int:
-    """Return 1 if a record has the names of another one at the same places, 2 if its well-known names have the same
-    values too, else 0. `fixed` has a bit for each byte of names and separators, `valued` for each of those values.
-    """
-    unlike = np.uint64(0)
-    for block in range((size + 31) >> 5):
-        i = 32 * block
-        names = fixed[block]
-        same = same32(src, at + i, other + i)
-        if same & names != names:
-            return 0
-        more = (match32(src, at + i, NAME_END) | match32(src, at + i, ITEM_END)) & ~names
-        if size - i < 32:
-            more &= (ONE << np.uint64(size - i)) - ONE
-        if more:
-            return 0
-        unlike |= valued[block] & ~same
-    return 1 if unlike else 2
-
-
-@njit(cache=True, nogil=True)
-def _paint(bits: Any, first: int, last: int) -> None:
-    for i in range(first, last):
-        bits[i >> 5] |= ONE << np.uint64(i & 31)
-
-
-@njit(cache=True, nogil=True)
-def _shape(begin: int, count: int, cuts: Any, spots: Any, fixed: Any, valued: Any) -> None:
-    """Note where names and separators are, and the values at `spots`: names and values end at `cuts` in turn."""
-    fixed[:] = 0
-    valued[:] = 0
-    at = begin
-    for item in range(0, count, 2):
-        _paint(fixed, at - begin, cuts[item] + 1 - begin)
-        at = cuts[item + 1] + 1
-        if item + 1 < count:
-            _paint(fixed, at - 1 - begin, at - begin)
-    for spot in range(0, len(spots), 2):
-        _paint(valued, spots[spot], spots[spot] + spots[spot + 1])
-
-
 @njit(cache=True, nogil=True)
 def find(
     buf: Bytes,
@@ -219,7 +172,7 @@ def find(
         shape = size & (SHAPES - 1)
         other = shaped[shape]
         if other >= 0 and where[PROPS_LEN, other] == size and where[PROPS, row] + size + 32 <= len(buf):
-            same = _repeats(buf, where[PROPS, row], where[PROPS, other], size, fixed[shape], valued[shape])
+            same = repeats(buf, where[PROPS, row], where[PROPS, other], size, fixed[shape], valued[shape])
             if same:
                 for i in range(len(mine)):
                     mine[i] = spots[other, i]
@@ -234,14 +187,14 @@ def find(
             scratch[:size] = buf[begin : begin + size]
             src, begin = scratch, np.int64(0)
         end = begin + size
-        count, _ = separators(src, begin, end, cuts)
+        count = separators(src, begin, end, cuts)
         order = (count >> 1) & (PATTERNS - 1)
         if count <= 2 * ITEMS and _fits(
             src, begin, end, cuts, sizes[order], firsts[order], lasts[order], known[order], data, ends, mine
         ):
             # If lengths keep changing, remembering them is wasted time.
             if size <= 32 * BLOCKS and len(src) == len(buf) and kept <= 2 * hits + 4 * SHAPES:
-                _shape(begin, count, cuts, mine[own:], fixed[shape], valued[shape])
+                note(begin, count, cuts, mine[own:], fixed[shape], valued[shape])
                 shaped[shape] = row
                 kept += 1
             continue
@@ -306,7 +259,9 @@ def find(
 
 
 @njit(cache=True, nogil=True)
-def join(maps: Any, name_ends: Any, names: Any, value_ends: Any, values: Any, offsets: Any, data: Any) -> None:
+def join(
+    maps: Any, codes: Any, name_ends: Any, names: Any, value_ends: Any, values: Any, offsets: Any, data: Any
+) -> None:
     """Join the items of `properties.split`: one text per record, with separators between the items."""
     put = np.int64(0)
     offsets[0] = 0
@@ -315,7 +270,7 @@ def join(maps: Any, name_ends: Any, names: Any, value_ends: Any, values: Any, of
             if item > maps[row]:
                 data[put] = ITEM_END
                 put += 1
-            for i in range(name_ends[item], name_ends[item + 1]):
+            for i in range(name_ends[codes[item]], name_ends[codes[item] + 1]):
                 data[put] = names[i]
                 put += 1
             data[put] = NAME_END

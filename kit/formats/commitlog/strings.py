@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 from numba import njit
 
+from kit.formats.arrow_types import space
 from kit.formats.commitlog.records import Bytes, be32
-from kit.formats.commitlog.simd import load64, store64
+from kit.formats.commitlog.simd import ONE, load64, signs32, store64
 
 HOST_TEXT: Final = 56
 """Longest address: `[` eight groups of four `]:` and ten digits."""
@@ -158,6 +159,15 @@ def hashed(column: pa.Array, seed: np.ndarray | None = None) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
+def is_ascii(data: Any, size: int) -> bool:
+    """Return whether the first bytes of `data`, behind which 32 more can be loaded, are all ASCII."""
+    signs = np.uint64(0)
+    for block in range(0, size - 31, 32):
+        signs |= signs32(data, block)
+    return not (signs or signs32(data, size & ~31) & ((ONE << np.uint64(size & 31)) - ONE))
+
+
+@njit(cache=True, nogil=True)
 def _character(data: Any, at: int, end: int) -> tuple[int, bool]:
     """Return the length of the UTF-8 character at `at`, or of the longest beginning of one, and whether it is whole."""
     lead = np.int64(data[at])
@@ -210,3 +220,29 @@ def repair(offsets: Any, data: Any, clean_offsets: Any, clean: Any) -> None:
                 put += 3
             at += size
         clean_offsets[row + 1] = put
+
+
+def array(offsets: np.ndarray, data: np.ndarray, absent: np.ndarray | None = None) -> pa.Array:
+    """Return texts that are valid UTF-8 as an Arrow array; those that are `absent` are null."""
+    validity = None
+    if absent is not None and absent.any():
+        validity = pa.py_buffer(np.packbits(~absent, bitorder="little"))
+    return pa.Array.from_buffers(pa.string(), len(offsets) - 1, [validity, pa.py_buffer(offsets), pa.py_buffer(data)])
+
+
+def valid(offsets: np.ndarray, data: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Return the strings as valid UTF-8, and which of them were not (None if all were)."""
+    broken = np.zeros(len(offsets) - 1, np.uint8)
+    need = find_broken(offsets, data, broken)
+    if not broken.any():
+        return offsets, data, None
+    clean_offsets, clean = np.empty_like(offsets), space(need, np.uint8)
+    repair(offsets, data, clean_offsets, clean)
+    return clean_offsets, clean, broken.astype(bool)
+
+
+def decoded(offsets: np.ndarray, data: np.ndarray) -> tuple[pa.Array, np.ndarray | None]:
+    """Return texts as an Arrow array, and which were not UTF-8 (None if all were). `data` needs 32 bytes more."""
+    size = int(offsets[-1])
+    offsets, data, broken = (offsets, data, None) if is_ascii(data, size) else valid(offsets, data)
+    return array(offsets, data[: int(offsets[-1])]), broken

@@ -22,7 +22,7 @@ from kit.spark import commitlog_source
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-ALL = batches.Wanted(tuple(batches.FIELDS))
+ALL = batches.Wanted(tuple(schema.FIELDS))
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -168,7 +168,7 @@ def test_spark_reads_filters_and_skips(spark: SparkSession, tmp_path: Path) -> N
     reader = spark.read.format("rocketmq.commitlog").option("files", json.dumps(files))
     expected = list(recorded.truth("healthy-traced"))
     table = reader.load()
-    assert table.columns == [name for name in batches.FIELDS if name != "body"]
+    assert table.columns == [name for name in schema.FIELDS if name != "body"]
     assert table.count() == len(expected)
 
     topic, offset = expected[100]["topic"], expected[500]["physical_offset"]

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from kit.formats.arrow_types import TEXTS
 from kit.formats.commitlog import batches, records, schema, segments, strings, walk
 
-ALL = batches.Wanted(tuple(batches.FIELDS))
+ALL = batches.Wanted(tuple(schema.FIELDS))
 
 
 def read(data: bytes, base: int, head: int) -> tuple[list[dict[str, Any]], list[tuple[int, int, str]]]:
