@@ -392,6 +392,22 @@ def test_only_what_is_over_and_stands_alone_is_inconsistent(scripted: tuple[Case
     ]
 
 
+def test_transactions_whose_producers_name_no_group(tmp_path: Path) -> None:
+    """Properties without PGROUP, as a producer that is not Apache's may write them: rows and messages are compared all the same."""
+    store = Broker()
+    for n in (1, 2, 3):
+        at = store.half(n, f"K{n}", group="")  # an empty value is none (MessageDecoder.string2messageProperties)
+        if n != 2:
+            store.commit(at)
+        store.op(at)
+    store.save(tmp_path / "evidence")
+    (tmp_path / "evidence" / "orders.csv").write_text(
+        "order_id,status,created_at\n" + "".join(f"K{n},PAID,2023-11-15 06:13:2{n}.000\n" for n in (1, 2, 3))
+    )
+    wrong = reconcile.inconsistent(kit.open_case(tmp_path / "evidence", tmp_path / "ws"))
+    assert list(zip(wrong["key"], wrong["kind"], strict=True)) == [("K2", "row_without_message")]
+
+
 def test_the_two_ways_to_commit_twice(scripted: tuple[Case, dict[str, int]]) -> None:
     found = duplicate_commit.examine(scripted[0])
     assert found.verdict == "confirmed"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.dataset as ds
 
 from kit.analysis.transactions import answers, business, transactions
@@ -118,7 +119,7 @@ def _disagreeing(case: Case) -> pd.DataFrame:
     if not spans:
         return pd.DataFrame()
     state = ds.field("state")
-    known = scan.text("producer_group").isin([name for name in spans if name is not None])
+    known = scan.text("producer_group").isin(pa.array([name for name in spans if name is not None], pa.string()))
     if None in spans:
         known |= ds.field("producer_group").is_null()
     alone = state.isin(["rolled_back", "discarded"]) & ds.field("with_row")
