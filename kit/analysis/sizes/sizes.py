@@ -73,7 +73,7 @@ def halves(
     for owner, rows in half_records.by_broker(case, where, columns, alike=alike):
         known = in_force.limits(case, owner)
         body = rows["body_size"]
-        if known.raw_put_backs and (rows["body_codec"] != "none").any():
+        if known.raw_put_backs and (rows["body_codec"].dropna() != "none").any():
             body = rows["offset_msg_id"].map(_raw(case)).fillna(body).astype("int64")
         rest, written = rows["store_size"] - rows["body_size"], half_records.properties_bytes(rows)
         grown, one = growth(rows, known.check_max), growth(rows, np.maximum(rows["check_times"], 0) + 1)
