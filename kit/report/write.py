@@ -15,7 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types
 
 from kit.case import columnar, output, scan
-from kit.case.case import HIDDEN
+from kit.case.frames import HIDDEN
 from kit.causes import results
 from kit.charts.safe_text import clean
 from kit.spark.sessions import uri
