@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kit.analysis.consumers import admin_output, connections, facts, handled, lag, members
 from kit.causes import collect_next
+from kit.causes import untouched_queues as untouched
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, deciding, supporting
-from kit.causes.root_causes import _untouched_queues as untouched
 from kit.causes.root_causes.texts import duplicate_client_id as text
 from kit.formats.values import integer
 from kit.i18n import Sentence, T

@@ -15,9 +15,9 @@ from kit.analysis import noise
 from kit.analysis import refs as quoting
 from kit.analysis.consumers import admin_output, connections, facts, handled, lag, members
 from kit.causes import collect_next
+from kit.causes import untouched_queues as untouched
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, deciding, supporting
-from kit.causes.root_causes import _untouched_queues as untouched
 from kit.causes.root_causes.texts import subscription_mismatch as text
 from kit.i18n import T
 from kit.rocketmq import names
