@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from kit.case import said, scan
+from kit.case import columnar, log_events, statements
 from kit.case.memoize import per_case
 from kit.i18n import Lang, Sentence, T
 from kit.rocketmq.log_events import passing
@@ -183,9 +183,9 @@ def _seconds(case: Case) -> pd.DataFrame:
 def _timed(case: Case) -> Iterator[pa.Table]:
     if not case.found.of_kind("log", "text", "mqadmin"):
         return
-    if not any(scan.hits(case, tuple(passing.BY_SLUG), ("line",))):
+    if not any(log_events.hits(case, tuple(passing.BY_SLUG), ("line",))):
         return
-    yield from said.told(case, [*passing.BY_SLUG, *passing.STARTS], _second, ("group", "group_2"))
+    yield from statements.batches(case, [*passing.BY_SLUG, *passing.STARTS], _second, ("group", "group_2"))
 
 
 def _second(batch: pa.RecordBatch) -> pa.Array:
@@ -195,8 +195,8 @@ def _second(batch: pa.RecordBatch) -> pa.Array:
 
 def _by_second(table: pa.Table) -> pd.DataFrame:
     names = [name for name in ("group", "group_2") if name in table.column_names]
-    group = pc.coalesce(*(said.plain(table[name]) for name in names), "") if names else pa.repeat("", len(table))
-    kept = {name: said.plain(table[name]) for name in ("event", "file", "n", "line")}
+    group = pc.coalesce(*(columnar.decoded(table[name]) for name in names), "") if names else pa.repeat("", len(table))
+    kept = {name: columnar.decoded(table[name]) for name in ("event", "file", "n", "line")}
     return pa.table({**kept, "group": group, "second": table["own"]}).to_pandas()
 
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from kit.case import said, scan
+from kit.case import columnar, log_events, scan
 from kit.case.memoize import per_case
 from kit.formats.commitlog.schema import promoted
 from kit.inventory import quotes
@@ -74,14 +74,14 @@ _SUMS: Final = (("n", "sum"), ("first", "min"), ("last", "max"), ("line", "min")
 def _summary(case: Case) -> list[dict[str, Any]]:
     """One row per known text and file, worked out once per case."""
     parts = []
-    for batch in scan.hits(case, catalogue.slugs().to_pylist(), ("file", "source", "ts", "line", "events")):
+    for batch in log_events.hits(case, catalogue.slugs().to_pylist(), ("file", "source", "ts", "line", "events")):
         at = pc.list_parent_indices(batch["events"])
         each = {name: batch[name].take(at) for name in ("file", "source", "ts", "line")}
         each |= {"event": pc.list_flatten(batch["events"]).dictionary_encode(), "n": pa.repeat(1, len(at))}
         each["first"] = each["last"] = each.pop("ts")
-        found = said.grouped(pa.table(each), ["event", "file", "source"], _SUMS)
-        parts.append(pa.table({name: said.plain(found[name]) for name in found.schema.names}))
-    rows = said.grouped(pa.concat_tables(parts), ["event", "file", "source"], _SUMS).to_pylist() if parts else []
+        found = columnar.grouped(pa.table(each), ["event", "file", "source"], _SUMS)
+        parts.append(pa.table({name: columnar.decoded(found[name]) for name in found.schema.names}))
+    rows = columnar.grouped(pa.concat_tables(parts), ["event", "file", "source"], _SUMS).to_pylist() if parts else []
     for row in rows:
         row |= {name: row[name].replace(tzinfo=None) for name in ("first", "last") if row[name] is not None}
     return sorted(rows, key=lambda r: (r["event"], r["file"], r["line"]))
@@ -119,7 +119,7 @@ QUOTED = ("ts", "file", "line", "message", "trace")
 
 def first_lines(case: Case, slug: str, most: int = 3, *, within: str | None = None) -> tuple[Ref, ...]:
     """Quote the earliest entries with a known text, as `earliest` does."""
-    return earliest(case, scan.frame(scan.entries(case, [slug], QUOTED)), most, within=within)
+    return earliest(case, columnar.to_pandas(log_events.entries(case, [slug], QUOTED)), most, within=within)
 
 
 def earliest(case: Case, entries: pd.DataFrame, most: int = 3, *, within: str | None = None) -> tuple[Ref, ...]:

@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from kit.case import brokers, datasets, scan
+from kit.case import brokers, datasets, log_events, scan
 from kit.case.brokers import Hosts
+from kit.case.columnar import grouped
 from kit.case.memoize import per_case
-from kit.case.said import grouped
 from kit.formats.printed_times import utc
 from kit.inventory.references import Ref
 from kit.rocketmq import names, versions
@@ -148,7 +148,7 @@ def releases_at(case: Case, hosts: Hosts = ANY, at: dt.datetime | None = None) -
 @per_case
 def clients(case: Case) -> list[Client]:
     columns, of_broker = ("file", "line", "message", "source"), scan.text("source") == "broker"
-    connected = scan.hits(case, ("producer-connected", "consumer-connected"), columns, of_broker, cut=False)
+    connected = log_events.hits(case, ("producer-connected", "consumer-connected"), columns, of_broker, cut=False)
     listed = []
     rows = (row for batch in connected for row in batch.to_pylist())
     for row in sorted(rows, key=itemgetter("file", "line")):
@@ -163,7 +163,7 @@ def clients(case: Case) -> list[Client]:
 @per_case
 def client_versions(case: Case) -> tuple[str, ...]:
     said = {Version.parse(c.version) for c in clients(case)}
-    created = [batch["message"] for batch in scan.hits(case, ("client-created",), ["message"], cut=False)]
+    created = [batch["message"] for batch in log_events.hits(case, ("client-created",), ["message"], cut=False)]
     if not created:  # a line whose beginning was cut off
         table = ds.dataset(case.folder("logs"), format="parquet")
         named = pc.match_substring(ds.field("message"), "ClientVersion:")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 import attrs
 import pyarrow.compute as pc
 
-from kit.analysis.consumers import members, positions
+from kit.analysis.consumers import connections, positions
 from kit.case import datasets, setup
 from kit.causes.findings import Finding, Missing
 from kit.i18n import Sentence, T
@@ -272,7 +272,7 @@ def _of_group(command: str, group: str | None) -> str:
 
 def _group_of(case: Case) -> str | None:
     """Return the only consumer group that offsets or connections name, None where there are several or none."""
-    named = {*positions.every(case)["group"].dropna(), *(each.group for each in members.connections(case))}
+    named = {*positions.every(case)["group"].dropna(), *(each.group for each in connections.every(case))}
     groups = [group for group in named if rocketmq.of_users(group)]
     return groups[0] if len(groups) == 1 else None
 

@@ -17,7 +17,7 @@ import pyarrow.dataset as ds
 
 from kit.analysis import noise, refs
 from kit.analysis.sends import busy, measured
-from kit.case import scan, setup
+from kit.case import columnar, log_events, setup
 from kit.causes.findings import Finding
 from kit.formats.printed_times import utc
 from kit.i18n import Sentence, T
@@ -132,9 +132,9 @@ def _of_findings(case: Case, found: Sequence[Finding]) -> list[tuple[Any, ...]]:
 
 def _each(case: Case) -> list[tuple[Any, ...]]:
     """Return what somebody did: starts, stops, changes. The first entries of each kind."""
-    found = scan.entries(case, tuple(EACH), ("ts", "file", "line", "events"), ds.field("ts").is_valid())
-    rows = scan.frame(found.select(["ts", "file", "line"]))
-    rows["event"] = np.array([*EACH, None])[scan.firsts(found["events"].combine_chunks(), tuple(EACH))]
+    found = log_events.entries(case, tuple(EACH), ("ts", "file", "line", "events"), ds.field("ts").is_valid())
+    rows = columnar.to_pandas(found.select(["ts", "file", "line"]))
+    rows["event"] = np.array([*EACH, None])[log_events.firsts(found["events"].combine_chunks(), tuple(EACH))]
     first = rows.sort_values(["ts", "file", "line"], kind="stable").groupby("event", sort=False).head(MOST_OF_A_KIND)
     return [
         _row(row["ts"].to_pydatetime(), *EACH[row["event"]], Ref(row["file"], "", line=row["line"]))

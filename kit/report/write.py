@@ -14,8 +14,8 @@ import pyarrow.dataset as ds
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types
 
-from kit.case import output, scan
-from kit.case.case import HIDDEN
+from kit.case import columnar, output, scan
+from kit.case.frames import HIDDEN
 from kit.causes import results
 from kit.charts.safe_text import clean
 from kit.spark.sessions import uri
@@ -90,7 +90,7 @@ def parsed_logs(case: Case, out: Path, *, form: str) -> list[tuple[str, int]]:
     # As plain texts: Arrow cannot group a dictionary column whose batches have different dictionaries.
     entries = scan.table(case, "logs", {name: scan.text(name) for name in ("file", "layout")})
     counts = entries.group_by(["file", "layout"]).aggregate([([], "count_all")])
-    found = scan.frame(counts).sort_values(["file", "layout"])
+    found = columnar.to_pandas(counts).sort_values(["file", "layout"])
     unknown = found.loc[found["layout"] == "unknown", "count_all"].sum()
     counted = [(f"{file} [{layout}]", int(count)) for file, layout, count in found.itertuples(index=False)]
     return [*counted, ("not understood", int(unknown))]

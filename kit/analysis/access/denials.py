@@ -9,7 +9,7 @@ import attrs
 
 from kit.analysis import refs as places
 from kit.analysis.sends import sends
-from kit.case import said, scan
+from kit.case import log_events, statements
 from kit.case.memoize import per_case
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
@@ -49,7 +49,7 @@ def _why(row: dict[str, str | None]) -> tuple[Why, str]:
 def every(case: Case) -> tuple[Denial, ...]:
     """Return the refusals by reason."""
     values = ["reason", "access_key", "unknown_key", "resource_type", "resource"]
-    rows = said.counted(case, ("access-denied",), by=values).groupby(values, dropna=False)["n"].sum().head(MOST)
+    rows = statements.counted(case, ("access-denied",), by=values).groupby(values, dropna=False)["n"].sum().head(MOST)
     names: dict[Why, set[str]] = defaultdict(set)
     counts: dict[Why, int] = defaultdict(int)
     for row in rows.reset_index().to_dict("records"):
@@ -86,7 +86,7 @@ def broker_refs(case: Case) -> tuple[Ref, ...]:
 
 @per_case
 def _entries(case: Case) -> pd.DataFrame:
-    return scan.event(case, "access-denied", ["source", *places.QUOTED])
+    return log_events.event(case, "access-denied", ["source", *places.QUOTED])
 
 
 def failed_sends(case: Case) -> int | None:

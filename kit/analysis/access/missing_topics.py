@@ -10,7 +10,7 @@ import attrs
 import pandas as pd
 import pyarrow.dataset as ds
 
-from kit.case import datasets, said, scan
+from kit.case import datasets, scan, statements
 from kit.case.memoize import per_case
 from kit.inventory.references import Ref
 from kit.rocketmq import names
@@ -44,7 +44,7 @@ class Unknown:
 @per_case
 def unknown(case: Case) -> list[Unknown]:
     """Return the topics that a send, a consumer or mqadmin found no route for, the most sends first."""
-    found = said.counted(
+    found = statements.counted(
         case,
         ("topic-unknown-to-consumer", "no-route"),
         by=("topic", "group"),
@@ -76,7 +76,7 @@ def existing(case: Case) -> frozenset[str]:
     """Return the topics that exist: in topics.json, topicList and topicStatus outputs, with records in a store, or with queues that a consumer took."""
     rows = datasets.rows(case, "configs", ["subject"], ds.field("origin") == "topics")
     known = {row["subject"] for row in rows if row["subject"] is not None}
-    known |= set(said.counted(case, ("queue-taken", "pull-started"), by=("topic",))["topic"].dropna())
+    known |= set(statements.counted(case, ("queue-taken", "pull-started"), by=("topic",))["topic"].dropna())
     for row in datasets.rows(case, "admin", ["command", "name", "value"]):
         if row["command"] == "topicList" and row["name"] in ("text", "#Topic") and row["value"]:
             known.add(row["value"].strip())

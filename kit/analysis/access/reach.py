@@ -19,7 +19,7 @@ from kit.analysis import refs
 from kit.analysis.access import host_addresses
 from kit.analysis.consumers import replicas
 from kit.analysis.sends import attempts
-from kit.case import datasets, said, scan
+from kit.case import datasets, log_events, scan, statements
 from kit.case.memoize import per_case
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
@@ -63,7 +63,7 @@ def connects(case: Case) -> pd.DataFrame:
 
     A client prints a failed connect twice: what it tried (`createChannel`), and the exception of whatever waited for it.
     """
-    found = said.counted(case, ("client-connect", "client-connect-failed"), by=("address", "how"))
+    found = statements.counted(case, ("client-connect", "client-connect-failed"), by=("address", "how"))
     # `connect to null failed`: no name server could be used, and no address was tried.
     found = found[found["address"].notna() & (found["address"] != "null")]
     address = found["address"].str.lstrip("/").str.replace(_IN_BRACKETS, r"\1", regex=True)
@@ -126,7 +126,7 @@ _IN_BRACKETS: Final = r"^\[([^\[\]\s]+:\d+)\]$"
 
 def inner_of_failed_lists(case: Case) -> tuple[str, int, str, int] | None:
     """Return (address, lines, file, line) of a loopback or container address from which consumers failed to get the members of their group."""
-    found = said.counted(case, ("consumer-list-failed",), by=("address",))
+    found = statements.counted(case, ("consumer-list-failed",), by=("address",))
     inner = found[
         [
             host_addresses.known_as(str(a)) is not None or host_addresses.is_docker_default(str(a))
@@ -177,7 +177,7 @@ def advertised(case: Case) -> list[Advertised]:
 
     for row in datasets.rows(case, "admin", ["file", "line", "value"], ds.field("name") == "#Addr"):
         add(row["value"], row["file"], row["line"], row["value"])
-    printed = said.counted(case, ("route-found", "broker-registered", "broker-boot"), by=("address", "brokers"))
+    printed = statements.counted(case, ("route-found", "broker-registered", "broker-boot"), by=("address", "brokers"))
     for file, line, one, several in (
         printed.sort_values(["file", "line"])[["file", "line", "address", "brokers"]].head(MOST).to_numpy()
     ):
@@ -230,7 +230,7 @@ def clients(case: Case) -> dict[str, str]:
     """Return {log file: client id} of the clients that logs say were created; a file with several names the first."""
     if not case.found.of_kind("log", "text"):
         return {}
-    rows = scan.event(case, "client-created", ["file", "line"]).sort_values(["file", "line"])
+    rows = log_events.event(case, "client-created", ["file", "line"]).sort_values(["file", "line"])
     named = rows[rows["client_id"].notna()].drop_duplicates("file").head(MOST)
     return dict(zip(named["file"].astype(str), named["client_id"], strict=True))
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import attrs
 import pandas as pd
 
-from kit.case import said as entries_said
+from kit.case import statements
 from kit.case.memoize import once, per_case
 from kit.inventory.references import Ref
 
@@ -113,7 +113,7 @@ def _found(case: Case) -> dict[str, pd.DataFrame]:
     """Return every different statement of `SLUGS` by event; the index is its place in order of time, file and line."""
     if not case.found.of_kind("log", "text", "mqadmin"):
         return {}
-    found = entries_said.counted(case, SLUGS, by=(*SAME, *SECOND.values()), ranges=NUMBERS, each=EACH)
+    found = statements.counted(case, SLUGS, by=(*SAME, *SECOND.values()), ranges=NUMBERS, each=EACH)
     for name, other in SECOND.items():
         if other in found:
             found[name] = found[name].where(found[name].notna(), found[other]) if name in found else found[other]

@@ -1,15 +1,14 @@
-"""The members of a consumer group: its clients, their connections, subscriptions and queues, with the lines that show them."""
+"""The members of a consumer group: its clients, their subscriptions and queues, with the lines that show them."""
 
 from __future__ import annotations
 
 import datetime as dt
-from bisect import bisect_left
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
 import attrs
 
-from kit.analysis.consumers import admin_output, facts
+from kit.analysis.consumers import admin_output, connections, facts
 from kit.case.memoize import per_case
 from kit.formats.values import integer
 from kit.inventory.references import Ref
@@ -23,9 +22,6 @@ if TYPE_CHECKING:
 Queue = tuple[str, str, int]
 """(topic, broker, queue id)."""
 
-LATE_CLOSE: Final = 150.0
-"""Seconds for which a broker may keep a connection that is gone: clientChannelMaxIdleTimeSeconds and one scan."""
-
 
 @attrs.frozen
 class Subscription:
@@ -37,23 +33,6 @@ class Subscription:
     first: dt.datetime | None
     last: dt.datetime | None
     ref: Ref
-
-
-@attrs.frozen
-class Connection:
-    """One connection of a client. `listed`: number of the output that lists it, None for one of the broker's log."""
-
-    group: str
-    client_id: str
-    address: str
-    first: dt.datetime | None
-    last: dt.datetime | None
-    file: str
-    line: int
-    listed: bool = False
-
-    def ref(self, case: Case) -> Ref:
-        return case.ref(self.file, self.line)
 
 
 @attrs.frozen
@@ -74,65 +53,6 @@ def _own_topics(said: dict[str, str]) -> dict[str, str]:
 
 
 @per_case
-def connections(case: Case) -> list[Connection]:
-    """Return the connections of users' groups: those that consumerConnection lists, and those of broker logs with their time."""
-    found = [
-        Connection(
-            block["-g"], block["#ClientId"], block.get("#ClientAddr", ""), at, at, block["file"], block["line"], True
-        )
-        for block in admin_output.admin_blocks(case)
-        if block["command"] == "consumerConnection" and block.get("#ClientId") and block.get("-g")
-        for at in [block["time"]]
-    ]
-    gone: dict[tuple[str, str], list[dt.datetime]] = defaultdict(list)
-    for said in facts.of(case, "consumer-disconnected"):  # in order of time
-        if said.first is not None:
-            gone[said.file, said.values.get("address", "")].append(said.first)
-    for said in facts.of(case, "consumer-connected"):
-        address = said.values.get("address", "")
-        ends = gone[said.file, address]
-        after = len(ends) if said.first is None else bisect_left(ends, said.first)
-        if said.group:
-            client, last = said.values.get("client_id", ""), ends[after] if after < len(ends) else None
-            found.append(Connection(said.group, client, address, said.first, last, said.file, said.line))
-    return [c for c in found if names.of_users(c.group)]
-
-
-@per_case
-def twice_connected(case: Case) -> dict[str, list[tuple[Connection, Connection]]]:
-    """Return, by group, pairs of connections of one client id that existed at the same time on one broker."""
-    pairs: dict[str, list[tuple[Connection, Connection]]] = defaultdict(list)
-    alike: dict[tuple[str, str, str, bool], list[Connection]] = defaultdict(list)
-    for each in connections(case):
-        alike[each.group, each.client_id, each.file, each.listed].append(each)
-    moving = {(s.group, s.values.get("address")): s for s in facts.of(case, "consumer-offset-back")}
-    for members in alike.values():
-        for n, first in enumerate(members):
-            for second in members[n + 1 :]:
-                if first.address != second.address and _together(first, second, moving):
-                    pairs[first.group].append((first, second))
-    return dict(pairs)
-
-
-def _together(first: Connection, second: Connection, moving: dict[Any, facts.Said]) -> bool:
-    """Return whether two connections existed at the same time, and not one after the other with the old one closed late."""
-    if first.listed:
-        return True
-    if first.first is None or second.first is None:
-        return first.address.rpartition(":")[0] != second.address.rpartition(":")[0]
-    early, late = sorted((first, second), key=lambda c: c.first or dt.datetime.min)  # noqa: DTZ901 - naive UTC
-    assert early.first is not None and late.first is not None
-    if early.last is not None and early.last <= late.first:
-        return False
-    still = moving.get((early.group, early.address))
-    if still is not None and still.last is not None and still.last > late.first:
-        return True
-    if early.last is not None:
-        return (early.last - late.first).total_seconds() > LATE_CLOSE
-    return early.address.rpartition(":")[0] != late.address.rpartition(":")[0]
-
-
-@per_case
 def subscriptions(case: Case) -> list[Subscription]:
     """Return what each client of users' groups subscribes to, as running info files, heartbeats (client logs) and the broker's log say."""
     found = []
@@ -148,7 +68,7 @@ def subscriptions(case: Case) -> list[Subscription]:
             if own := _own_topics(topics):
                 client = said.values.get("client_id", "")
                 found.append(Subscription(group, client, own, said.first, ends.get(said.file), said.ref(case)))
-    by_address = {(c.group, c.address): c for c in connections(case) if not c.listed}
+    by_address = {(c.group, c.address): c for c in connections.every(case) if not c.listed}
     for said in facts.of(case, "consumer-registered"):
         address = said.values.get("address", "").removeprefix("/")
         for group, topics in facts.subscriptions(said.values.get("data", "")).items():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import pandas as pd
 
-from kit.case import said
+from kit.case import statements
 from kit.case.memoize import per_case
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def lines(case: Case) -> pd.DataFrame:
 
     Numbers are nullable integers; `first` and `last` are naive UTC, null where the log prints no time. In order of time, file and line.
     """
-    found = said.counted(case, (*PULLS, *RESETS, *STARTS, *OTHERS), by=(*TEXTS, "group_2", *NUMBERS)).head(MOST)
+    found = statements.counted(case, (*PULLS, *RESETS, *STARTS, *OTHERS), by=(*TEXTS, "group_2", *NUMBERS)).head(MOST)
     # Two patterns call the group of a line of another client `group_2`.
     found["group"] = found["group"].where(found["group"].notna(), found["group_2"])
     found = found.reindex(columns=list(COLUMNS))

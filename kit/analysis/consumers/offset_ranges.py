@@ -14,7 +14,7 @@ import pyarrow.dataset as ds
 
 from kit.analysis import refs
 from kit.analysis.consumers import admin_output, facts, handled, offset_lines, offset_moves
-from kit.case import scan
+from kit.case import log_events, scan
 from kit.case.memoize import per_case
 from kit.formats.values import integer
 from kit.inventory.references import Ref
@@ -257,7 +257,7 @@ def loose_starts(case: Case) -> pd.DataFrame:
 
 def start_policy(case: Case, group: str) -> tuple[str, Ref] | None:
     """Return the group's ConsumeFromWhere and the line that says it (`ConsumerData` in the broker's log)."""
-    rows = scan.event(case, "consumer-registered", ("ts", "file", "line", "message"))
+    rows = log_events.event(case, "consumer-registered", ("ts", "file", "line", "message"))
     printed = rows[(rows["group"] == group) & rows["message"].fillna("").str.contains("consumeFromWhere=", regex=False)]
     for row in printed.sort_values(["ts", "file", "line"], na_position="first").head(1).to_dict("records"):
         if said := _POLICY.search(row["message"]):

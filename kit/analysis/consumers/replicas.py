@@ -14,7 +14,7 @@ import pyarrow.dataset as ds
 
 from kit.analysis import refs
 from kit.analysis.consumers import admin_output
-from kit.case import brokers, datasets, scan
+from kit.case import brokers, datasets, log_events, scan
 from kit.case.memoize import per_case
 from kit.inventory.references import Ref
 
@@ -218,7 +218,7 @@ def master_gone(case: Case) -> tuple[Ref, ...]:
     found = list(_absent_in_cluster_list(case))
     if refs.seen(case, "broker-lost"):
         masters = set(ends(case)) | _masters(case)
-        lost = scan.event(case, "broker-lost", refs.QUOTED)
+        lost = log_events.event(case, "broker-lost", refs.QUOTED)
         address = lost["address"].where(lost["address"].notna(), lost["address_2"])
         found += refs.earliest(case, lost[(lost["broker_id"] == "0") | address.isin(masters)], 1)
     broken = _broken(case)
@@ -233,7 +233,7 @@ def _broken(case: Case) -> tuple[Ref, ...]:
     """Quote where a slave's connection to its master broke; "read socket < 0" is an orderly end."""
     if not refs.seen(case, "ha-read-failed"):
         return ()
-    failed = scan.event(case, "ha-read-failed", refs.QUOTED)
+    failed = log_events.event(case, "ha-read-failed", refs.QUOTED)
     return refs.earliest(case, failed[failed["what"] == "exception"], 1)
 
 

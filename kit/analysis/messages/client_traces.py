@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from kit.case import scan
+from kit.case import columnar, scan
 from kit.case.memoize import per_case
 from kit.formats.commitlog.schema import TRACES
 from kit.inventory import mentions
@@ -24,10 +24,10 @@ def topics(case: Case) -> list[str]:
     """Return the topics that clients write message traces to: RocketMQ's own, and those whose records are traces."""
     found = {names.TRACE_TOPIC}
     if case.has("traces"):
-        places = scan.frame(scan.table(case, "traces", ["file", "physical_offset"])).drop_duplicates()
+        places = columnar.to_pandas(scan.table(case, "traces", ["file", "physical_offset"])).drop_duplicates()
         at = pa.array(places["physical_offset"].unique(), pa.int64())
         others = (ds.field("topic") != names.TRACE_TOPIC) & ds.field("physical_offset").isin(at)
-        every = scan.frame(scan.table(case, "messages", ["file", "physical_offset", "topic"], others))
+        every = columnar.to_pandas(scan.table(case, "messages", ["file", "physical_offset", "topic"], others))
         found |= set(every.merge(places)["topic"])
     return sorted(found)
 
@@ -47,7 +47,7 @@ def entries(case: Case, keys: list[str], wanted: str, *, itself: bool) -> list[d
         at = scan.table(case, "messages", ["file", "physical_offset"], of_traces).slice(0, MOST_RECORDS).to_pylist()
         for row in at:
             mine |= (ds.field("file") == row["file"]) & (ds.field("physical_offset") == row["physical_offset"])
-    found = scan.countable(scan.table(case, "traces", TRACES.names, mine))
+    found = columnar.countable(scan.table(case, "traces", TRACES.names, mine))
     rows = found.sort_by([("time", "ascending"), ("physical_offset", "ascending")]).slice(0, mentions.MOST).to_pylist()
     said = ("type", "group", "client_host", "time", "cost_ms", "success", "retry_times", "state", "request_id")
     kept = ("file", "physical_offset", *said, "topic", "tags", "keys", "store_host", "offset_msg_id")

@@ -20,7 +20,7 @@ import pyarrow.dataset as ds
 
 from kit.analysis.messages import client_traces, lineage, record_stage
 from kit.analysis.transactions import owners
-from kit.case import scan, tables
+from kit.case import columnar, scan, tables
 from kit.case.memoize import per_case
 from kit.formats.commitlog.schema import TEXT, as_dict, promoted
 from kit.formats.values import integer
@@ -121,7 +121,7 @@ def _named(case: Case, ids: Sequence[str]) -> dict[str, list[Record]]:
     by_id: defaultdict[str | None, list[Record]] = defaultdict(list)
     by_word: defaultdict[str | None, list[Record]] = defaultdict(list)
     for batch in scan.batches(case, _LINKS, copies & mine):
-        for row in scan.whole(pa.Table.from_batches([batch])).to_pylist():
+        for row in columnar.zero_filled(pa.Table.from_batches([batch])).to_pylist():
             for name in {row["uniq_key"], row["offset_msg_id"], row[_ORIGIN], _half_id(row)}:
                 by_id[name].append(row)
             for word in {row["uniq_key"], *re.split(r"\s+", row["keys"] or "", flags=re.ASCII)}:
@@ -167,7 +167,7 @@ def _keyless(case: Case) -> list[Record]:
     """Return the records without a UNIQ_KEY (op records apart) with what they name: few, or a client that writes none."""
     mine = ds.field("uniq_key").is_null() & (ds.field("stage") != record_stage.OP)
     rows = itertools.chain.from_iterable(
-        scan.whole(pa.Table.from_batches([batch])).to_pylist() for batch in scan.batches(case, _LINKS, mine)
+        columnar.zero_filled(pa.Table.from_batches([batch])).to_pylist() for batch in scan.batches(case, _LINKS, mine)
     )
     kept = itertools.islice(rows, MOST_KEYLESS)
     return [{"offset_msg_id": r["offset_msg_id"], "origin": r[_ORIGIN], "half": _half_id(r)} for r in kept]
@@ -184,13 +184,13 @@ def fetch(case: Case, condition: pc.Expression) -> list[Record]:
         "timer": "TIMER_OUT_MS",
     }
     columns = {name: ds.field(name) for name in (*_FIELDS, TEXT)} | {n: ds.field(promoted(p)) for n, p in more.items()}
-    found = scan.countable(
+    found = columnar.countable(
         scan.records(
             case, columns, condition & ds.field("stage").isin([s for s in record_stage.STAGES if s != record_stage.OP])
         )
     )
     found = found.sort_by("store_timestamp").slice(0, MOST_RECORDS)
-    timed = scan.frame(found.select(["topic", "queue_id", "store_timestamp", "timer"]))
+    timed = columnar.to_pandas(found.select(["topic", "queue_id", "store_timestamp", "timer"]))
     due = record_stage.due(case, timed.rename(columns={"timer": promoted("TIMER_OUT_MS")}))
     rows = found.drop_columns("timer").to_pylist()
     for row, at in zip(rows, due, strict=True):
@@ -225,7 +225,7 @@ def ops(case: Case, halves: list[Record]) -> list[Record]:
 
 def _op_records(case: Case, where: pc.Expression) -> list[tuple[int, dict[str, Any]]]:
     """Return the op records that `where` keeps, each once and in store order, with the number of their broker."""
-    said = scan.countable(scan.table(case, "ops", tables.OPS.names, where & (ds.field("queue_id") == 0)))
+    said = columnar.countable(scan.table(case, "ops", tables.OPS.names, where & (ds.field("queue_id") == 0)))
     said = said.sort_by([("store_timestamp", "ascending"), ("physical_offset", "ascending")])
     brokers = owners.brokers(case, said["file"]).tolist()
     once = {

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from kit.case import scan
+from kit.case import columnar, log_events, scan
 from kit.case.memoize import per_case
 from kit.formats.commitlog.schema import promoted
 from kit.rocketmq import names
@@ -82,9 +82,11 @@ def _ledger_rows(case: Case) -> pd.DataFrame:
     said = results(case)
     total = sum(said.values())
     known = {status: verdict(status, n / total) for status, n in said.items() if status}
-    rows = scan.frame(table.drop_columns("cells")).rename(columns={"status": "result"})
+    rows = columnar.to_pandas(table.drop_columns("cells")).rename(columns={"status": "result"})
     success = rows["result"].map(known if len(said) <= MOST_RESULTS else {}).astype(object)
-    return rows.assign(declared=pd.Series(_declared(table["cells"]), rows.index, object), success=scan.none(success))
+    return rows.assign(
+        declared=pd.Series(_declared(table["cells"]), rows.index, object), success=columnar.none_for_null(success)
+    )
 
 
 def _declared(cells: pa.ChunkedArray) -> list[str | None]:
@@ -142,9 +144,9 @@ def _log_rows(case: Case) -> pd.DataFrame:
         told[name] = each.dropna(subset=[name]).groupby(["file", "line"])[name].max()
     told = told.reset_index().rename(columns={"ts": "time", "times": "reconsume_times"})
     told["uniq_key"] = told["of_key"].where(told["of_key"].notna(), told["of_offset"])
-    told["success"] = scan.none(told["success"])
+    told["success"] = columnar.none_for_null(told["success"])
     result = told["success"].map({True: "OK", False: "FAIL"})
-    return told.assign(declared=None, key=None, result=scan.none(result))[columns]
+    return told.assign(declared=None, key=None, result=columnar.none_for_null(result))[columns]
 
 
 def _said_ids(case: Case) -> pd.DataFrame:
@@ -155,19 +157,21 @@ def _said_ids(case: Case) -> pd.DataFrame:
         # Logs say many things again and again: each text is looked at once.
         coded = batch["message"].dictionary_encode()
         named = pc.match_substring_regex(coded.dictionary, "[0-9A-F]{32}").take(coded.indices)
-        rows = batch.filter(pc.and_(named, pa.array(~scan.holds(batch["events"], ("send-result",)))))
+        rows = batch.filter(pc.and_(named, pa.array(~log_events.holds(batch["events"], ("send-result",)))))
         coded = rows["message"].dictionary_encode()
         message, at = coded.dictionary, coded.indices
         each = [list(dict.fromkeys(_ID.findall(text))) for text in message.to_pylist()]
         ids = pa.array(each, pa.list_(pa.string())).take(at)
         retries = pc.struct_field(pc.extract_regex(message, r"(?i)reconsume_?times?\W{0,3}(?P<n>\d{1,3})"), "n")
-        level = scan.is_(pa.chunked_array([rows["level"]]), lambda name: name in ("ERROR", "WARN", "FATAL", "WARNING"))
+        level = columnar.passes(
+            pa.chunked_array([rows["level"]]), lambda name: name in ("ERROR", "WARN", "FATAL", "WARNING")
+        )
         bad = level | _said(message, SAID_FAILURE, SAID_FAILURE_ZH)[at]
         good = _said(message, SAID_SUCCESS, SAID_SUCCESS_ZH)[at]
         said = {"times": retries.cast(pa.int32()).take(at), "success": pa.array(good & ~bad, mask=~(bad | good))}
         told = pa.table({name: rows[name] for name in ("file", "line", "ts")} | said)
         found.append(told.take(pc.list_parent_indices(ids)).append_column("id", pc.list_flatten(ids)))
-    return scan.frame(pa.concat_tables(found)) if found else pd.DataFrame()
+    return columnar.to_pandas(pa.concat_tables(found)) if found else pd.DataFrame()
 
 
 def _said(text: pa.Array, pattern: str, words: tuple[str, ...]) -> np.ndarray:
@@ -189,7 +193,7 @@ def _joined(case: Case, rows: pd.DataFrame) -> pd.DataFrame:
     }
     if case.has("messages"):
         ids = pa.array(rows["offset_msg_id"].dropna().unique(), pa.string())
-        records = scan.frame(scan.records(case, list(theirs), ds.field("offset_msg_id").isin(ids))).rename(
+        records = columnar.to_pandas(scan.records(case, list(theirs), ds.field("offset_msg_id").isin(ids))).rename(
             columns=theirs
         )
         rows = rows.merge(records, "left", "offset_msg_id")
@@ -213,7 +217,7 @@ def _joined(case: Case, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _either(one: pd.Series[Any], other: pd.Series[Any]) -> pd.Series[Any]:
-    either: pd.Series[Any] = scan.none(one.where(one.notna(), other))
+    either: pd.Series[Any] = columnar.none_for_null(one.where(one.notna(), other))
     return either
 
 
@@ -235,7 +239,7 @@ def twice(case: Case) -> pd.DataFrame:
     later = later[later["retry"] & (level > later["first_level"])]
     either = later["origin"].isna() | later["first_origin"].isna()
     equal = (later["origin"] == later["first_origin"]).astype(object)
-    later = later.assign(same=scan.none(equal.where(~either))).sort_values(place, na_position="first")
+    later = later.assign(same=columnar.none_for_null(equal.where(~either))).sort_values(place, na_position="first")
     columns = [*same, "first_file", "first_line", "first_offset_msg_id", "first_time"]
     columns += ["file", "line", "offset_msg_id", "time", "reconsume_times", "same"]
     return later.drop_duplicates(same).sort_values(["time", "uniq_key"], na_position="first", ignore_index=True)[

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from kit.analysis import refs
-from kit.case import scan
+from kit.case import columnar, log_events, scan
 from kit.case.memoize import per_case
 from kit.rocketmq import ids
 
@@ -145,10 +145,10 @@ def _lines(case: Case) -> Iterable[tuple[str, int, str]]:
     columns = ("file", "line", "message", "trace")
     of_tool = scan.text("source").isin(["mqadmin", "text"])
     parts = [
-        scan.entries(case, (*EVENTS, "mqadmin-command"), columns),
-        scan.entries(case, ("client-connect-failed",), (*columns, "source"), of_tool).select(columns),
+        log_events.entries(case, (*EVENTS, "mqadmin-command"), columns),
+        log_events.entries(case, ("client-connect-failed",), (*columns, "source"), of_tool).select(columns),
     ]
-    every = scan.frame(pa.concat_tables([part.cast(parts[0].schema) for part in parts]))
+    every = columnar.to_pandas(pa.concat_tables([part.cast(parts[0].schema) for part in parts]))
     rows = every.drop_duplicates(["file", "line"]).sort_values(["file", "line"]).head(MOST)
     for each in rows.to_dict("records"):
         if FALLBACK in (each["message"] or ""):

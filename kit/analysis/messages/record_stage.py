@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from kit.case import scan, setup
+from kit.case import columnar, scan, setup
 from kit.case.memoize import per_case
 from kit.formats.commitlog.schema import promoted
 from kit.formats.commitlog.strings import hashed
@@ -66,7 +66,7 @@ def copies(case: Case) -> pd.DataFrame:
         plain = {name: rows[name].cast(pa.string()) for name in by[:2]}
         table = pa.table({**plain, **{name: rows[name] for name in (by[2], "uniq_key", "store_timestamp")}})
         spans = [("store_timestamp", "min"), ("store_timestamp", "max")]
-        parts.append(scan.frame(table.group_by(by).aggregate([*sums, *spans])))
+        parts.append(columnar.to_pandas(table.group_by(by).aggregate([*sums, *spans])))
     named = {"records": "uniq_key_count", "messages": "uniq_key_count_distinct"}
     spans_ = {"first": ("store_timestamp_min", "min"), "last": ("store_timestamp_max", "max")}
     summed = {name: (column, "sum") for name, column in named.items()}
@@ -118,11 +118,13 @@ def funnel(case: Case) -> pd.DataFrame:
     retried = scan.records(case, ("uniq_key",), ds.field("consumer_group").is_valid() & ds.field("uniq_key").is_valid())
     columns = ("uniq_key", "stage", "consumer_group", "reconsume_times", target, "store_timestamp", "physical_offset")
     mine = ds.field("uniq_key").isin(pc.unique(retried["uniq_key"]))
-    rows = scan.frame(scan.records(case, columns, mine)).sort_values(["uniq_key", "store_timestamp", "physical_offset"])
+    rows = columnar.to_pandas(scan.records(case, columns, mine)).sort_values(
+        ["uniq_key", "store_timestamp", "physical_offset"]
+    )
     rows["seconds"] = rows.groupby("uniq_key")["store_timestamp"].diff().dt.total_seconds()
     rows = rows[rows["consumer_group"].notna()].rename(columns={"reconsume_times": "level"})
     to_dlq = rows[target].fillna("").str.startswith(names.DLQ_PREFIX).astype(bool)
-    rows["step"] = scan.choose(
+    rows["step"] = columnar.choose(
         [(rows["stage"] == SCHEDULE) & to_dlq, rows["stage"] == SCHEDULE], ["given up", "sent back"], rows["stage"]
     )
     grouped = rows.groupby(["consumer_group", "level", "step"])
@@ -146,14 +148,14 @@ def never_came(case: Case, grace_seconds: float = 2.0) -> pd.DataFrame:
     shown = ("uniq_key", "offset_msg_id", "file", "physical_offset", "store_timestamp", "stage")
     more = (target, out, "topic", "queue_id", "reconsume_times")
     waits = (ds.field("stage") == SCHEDULE) & ds.field("uniq_key").is_valid()
-    waiting = scan.frame(scan.records(case, (*shown, *more), waits)).rename(columns={target: "target"})
+    waiting = columnar.to_pandas(scan.records(case, (*shown, *more), waits)).rename(columns={target: "target"})
     waiting["due"] = due(case, waiting)
     same = ["uniq_key", "target", "reconsume_times"]
     waiting = waiting.sort_values(["store_timestamp", "physical_offset"])
     waiting["nth"] = waiting.groupby(same, dropna=False).cumcount()
     keys = pa.array(waiting["uniq_key"].unique(), pa.string())
     came = ds.field("stage").isin([DUE, RETRY, DLQ, ORIGINAL, COMMIT]) & ds.field("uniq_key").isin(keys)
-    arrived = scan.frame(scan.records(case, ("uniq_key", "topic", "reconsume_times"), came))
+    arrived = columnar.to_pandas(scan.records(case, ("uniq_key", "topic", "reconsume_times"), came))
     counts = arrived.groupby(["uniq_key", "topic", "reconsume_times"]).size().rename("arrived")
     waiting = waiting.join(counts.rename_axis(same), on=same)
     end = last_stored(case)
@@ -167,7 +169,7 @@ def never_came(case: Case, grace_seconds: float = 2.0) -> pd.DataFrame:
 def last_stored(case: Case) -> pd.Timestamp:
     """Return when the last record was stored (naive UTC), NaT without records."""
     ends = [pc.max(batch["store_timestamp"]) for batch in scan.batches(case, ("store_timestamp",))]
-    times = scan.frame(pa.table({"end": pa.array([end.as_py() for end in ends], pa.timestamp("us", "UTC"))}))
+    times = columnar.to_pandas(pa.table({"end": pa.array([end.as_py() for end in ends], pa.timestamp("us", "UTC"))}))
     return times["end"].max()
 
 

@@ -12,7 +12,7 @@ import pyarrow.dataset as ds
 
 from kit.analysis.consumers import fates
 from kit.analysis.messages import client_traces, copies, deliveries, lineage, record_stage
-from kit.case import scan
+from kit.case import columnar, scan
 from kit.case.failure import Failure
 from kit.case.memoize import per_case
 from kit.evidence import disk
@@ -155,7 +155,7 @@ def _handled(case: Case, keys: list[str], records: list[dict[str, Any]], wanted:
     rows = (
         mine.sort_values(["time", "file", "line"], na_position="first").head(copies.MOST_RECORDS)[names_].astype(object)
     )
-    listed: list[dict[str, Any]] = scan.none(rows).to_dict("records")
+    listed: list[dict[str, Any]] = columnar.none_for_null(rows).to_dict("records")
     return [{**row, "time": None if row["time"] is None else copies.utc(row["time"])} for row in listed]
 
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kit.analysis import refs
-from kit.case import said, scan, setup
+from kit.case import columnar, log_events, setup, statements
 from kit.case.memoize import once, per_case
 from kit.inventory.references import Ref
 from kit.rocketmq import names, versions
@@ -87,7 +87,7 @@ def _entries(case: Case) -> pd.DataFrame | None:
     if not total:
         return pd.DataFrame(columns=pd.Index(COLUMNS))
     columns = ("file", "line", "lines", "ts", "source", "thread", "logger", "layout", "message", "trace", "events")
-    parts = [_failures(batch) for batch in scan.hits(case, (*FAILURES, PRINTED), columns)]
+    parts = [_failures(batch) for batch in log_events.hits(case, (*FAILURES, PRINTED), columns)]
     found = pd.concat(parts).sort_values(["file", "line"], ignore_index=True)
     return found[(found["role"] != "call") | (found["kind"] != "OTHER") | found["from_send"]].reset_index(drop=True)[
         list(COLUMNS)
@@ -96,20 +96,20 @@ def _entries(case: Case) -> pd.DataFrame | None:
 
 def _failures(batch: pa.RecordBatch) -> pd.DataFrame:
     """Return what the entries of a batch say about failed sends: `COLUMNS` and from_send."""
-    text = scan.texts(batch)
-    has = {slug: scan.holds(batch["events"], (slug,)) for slug in (ATTEMPT, PRINTED, REFUSED)}
-    failed, late = scan.holds(batch["events"], FAILURES), scan.holds(batch["events"], TIMEOUTS)
+    text = log_events.texts(batch)
+    has = {slug: log_events.holds(batch["events"], (slug,)) for slug in (ATTEMPT, PRINTED, REFUSED)}
+    failed, late = log_events.holds(batch["events"], FAILURES), log_events.holds(batch["events"], TIMEOUTS)
     message = has[PRINTED] & ~failed
     nothing: Any = None
-    from_send = said.contains(text, (SEND_FRAMES,))
+    from_send = log_events.contains(text, (SEND_FRAMES,))
     frame = pd.DataFrame(
-        {name: said.plain(batch[name]).to_pandas() for name in ("file", "line", "source", "thread", "logger")}
+        {name: columnar.decoded(batch[name]).to_pandas() for name in ("file", "line", "source", "thread", "logger")}
     )
     # A refusal or time-out that a client logs without a send (pull, heartbeat, send-back) is not a failed send; an
     # application's is.
     own = (frame["source"].notna() & (frame["source"] != "client")).to_numpy(bool)
     call = failed & ~has[ATTEMPT] & (own | from_send)
-    value = {slug: said.values(slug, text, here) for slug, here in has.items()}
+    value = {slug: log_events.values_where(slug, text, here) for slug, here in has.items()}
     ts = batch["ts"].cast(pa.int64()).to_pandas()
     frame["ts"] = ts // 1000
     frame["role"] = np.select([has[ATTEMPT], message], ["attempt", "message"], "call")
@@ -118,7 +118,7 @@ def _failures(batch: pa.RecordBatch) -> pd.DataFrame:
     frame["kind"] = np.where(message, nothing, named)
     for name, group, pattern in (("key", "keys", _KEY), ("uniq_key", "msg_id", _ID)):
         frame[name] = np.where(
-            message, value[PRINTED][group], np.where(call, said.matched(batch["message"], pattern), nothing)
+            message, value[PRINTED][group], np.where(call, log_events.matched(batch["message"], pattern), nothing)
         )
     frame["said"] = np.where(
         call, pc.utf8_slice_codeunits(batch["message"], 0, 2000).to_numpy(zero_copy_only=False), nothing
@@ -222,7 +222,7 @@ def has_producer_log(case: Case) -> bool:
 @per_case
 def clients_of_users(case: Case) -> pd.DataFrame:
     """Return the clients with a group of users that logs say were started: columns file, group, role."""
-    started = said.counted(case, ("client-started",), by=("group", "role"))
+    started = statements.counted(case, ("client-started",), by=("group", "role"))
     own = started["group"].notna() & ~started["group"].isin([names.INNER_PRODUCER_GROUP, names.ADMIN_GROUP])
     return started.loc[own, ["file", "group", "role"]]
 

@@ -20,7 +20,7 @@ import pyarrow.dataset as ds
 
 from kit.analysis import refs
 from kit.analysis.sends import attempts, measured, own_load, sends, stalls, when
-from kit.case import said, scan, setup
+from kit.case import columnar, log_events, scan, setup
 from kit.i18n import Sentence, T
 from kit.inventory.references import Ref
 
@@ -165,7 +165,8 @@ def _appends(case: Case, under_way: np.ndarray) -> list[Why]:
         where = refs.seen(case, event)
         if not where:
             continue
-        mine = said.frame(case, (event,), ("ts",), ds.field("ts").is_valid()).head(20_000)
+        entries = log_events.events(case, (event,), ("ts",), ds.field("ts").is_valid())
+        mine = columnar.to_pandas(entries.slice(0, 20_000))
         mine["cost"] = pd.to_numeric(mine["cost"], errors="coerce")
         mine = mine[mine["cost"].notna()]
         # Whole seconds, written when the append or flush was over.
@@ -244,7 +245,7 @@ def counted_busy(case: Case) -> int | None:
     """
     if not refs.seen(case, "response-codes"):
         return None
-    counts = scan.event(case, "response-codes")["counts"].fillna("")
+    counts = log_events.event(case, "response-codes")["counts"].fillna("")
     return sum(int(found[1]) for text in counts if (found := _BUSY.search(text)))
 
 
@@ -269,7 +270,7 @@ def unanswered(case: Case, found: list[stalls.Stall], most: int = 2) -> tuple[in
     if not found or not any(batch.num_rows for batch in scan.batches(case, ["queue_id"], half, repeated=True)):
         return 0, ()
     columns = ["uniq_key", "state", "check_times", "half_time", "half_file", "half_offset"]
-    every = scan.frame(transactions.accounts(case).select(columns))
+    every = columnar.to_pandas(transactions.accounts(case).select(columns))
     met = pd.Series(False, every.index)
     second = pd.Timedelta(seconds=1)
     for stall in found[:100]:

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow.dataset as ds
 
 from kit.analysis import refs
-from kit.case import said
+from kit.case import columnar, log_events
 from kit.case.memoize import per_case
 
 if TYPE_CHECKING:
@@ -21,7 +21,9 @@ def watermarks(case: Case) -> pd.DataFrame:
     """Return the blocks of watermark.log: file, line (of the first line), ts (naive UTC), send_queue (size)."""
     if not refs.seen(case, "watermark"):
         return pd.DataFrame({"file": [], "line": [], "ts": pd.to_datetime([]), "send_queue": []})
-    rows = said.frame(case, ("watermark",), ("file", "line", "ts"), ds.field("ts").is_valid())
+    rows = columnar.to_pandas(
+        log_events.events(case, ("watermark",), ("file", "line", "ts"), ds.field("ts").is_valid())
+    )
     rows["send_queue"] = pd.to_numeric(rows["size"].where(rows["queue"] == "Send"), errors="coerce")
     blocks = rows.groupby(["file", "ts"], sort=True).agg(line=("line", "min"), send_queue=("send_queue", "max"))
     return blocks.reset_index()

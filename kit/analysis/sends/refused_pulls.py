@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow.dataset as ds
 
 from kit.analysis import refs
-from kit.case import said, scan
+from kit.case import columnar, log_events, scan
 from kit.case.memoize import per_case
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
@@ -34,7 +34,7 @@ OF_PULLS: Final = (
 def _entries(case: Case, slugs: tuple[str, ...]) -> pd.DataFrame:
     """Return the entries with one of these texts: file, source, line, ts (naive UTC), pull: whether it was one of a pull, or of something else that is no send."""
     marks = {"pull": OF_PULLS, "send": ("DefaultMQProducerImpl.send",)}
-    found = said.frame(case, slugs, marks=marks, values=False)
+    found = columnar.to_pandas(log_events.events(case, slugs, log_events.PLACE, marks=marks, values=False))
     return found.assign(pull=found["pull"] & ~found["send"])
 
 

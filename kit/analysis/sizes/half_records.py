@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from kit.analysis.transactions import owners, transactions
-from kit.case import scan
+from kit.case import columnar, scan
 from kit.formats.commitlog.schema import promoted
 from kit.rocketmq import binary_format, names, size
 
@@ -68,8 +68,8 @@ def by_broker(
     several = len(set(known.values())) > 1
     read = dict.fromkeys((*columns, "file") if several else columns)
     for table in scan.together(scan.batches(case, tuple(read), wanted), least or _TOGETHER[alike]):
-        rows = scan.whole(_alike(table) if alike else table)
-        found = scan.frame(rows).assign(check_times=scan.numbers(rows[promoted(names.CHECK_TIMES)]))
+        rows = columnar.zero_filled(_alike(table) if alike else table)
+        found = columnar.to_pandas(rows).assign(check_times=columnar.integers(rows[promoted(names.CHECK_TIMES)]))
         if several:
             yield from found.groupby(found["file"].map(known), sort=False)
         else:

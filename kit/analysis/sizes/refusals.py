@@ -17,9 +17,8 @@ import pyarrow.compute as pc
 
 from kit.analysis import refs
 from kit.analysis.sends import attempts
-from kit.case import scan
+from kit.case import columnar, log_events, scan
 from kit.case.memoize import once
-from kit.case.said import grouped
 from kit.inventory.references import Ref
 from kit.rocketmq import names, versions
 from kit.rocketmq.log_events.catalogue import BY_SLUG
@@ -71,13 +70,13 @@ def _told(case: Case) -> pd.DataFrame:
     alike = _alike(case, slugs)
     text = pa.array(alike["message"], pa.string())
     held = {slug: np.array([slug in said for said in alike["events"]], bool) for slug in slugs}
-    alike["event"] = scan.choose([held[slug] for slug in slugs], slugs, None)
+    alike["event"] = columnar.choose([held[slug] for slug in slugs], slugs, None)
     wanted = dict.fromkeys(("total", "body", "limit", "length", "msg_id", "status", "topic"), slugs)
     for name in wanted:
         alike[name] = None
         for slug in slugs:
             if name in BY_SLUG[slug].groups and held[slug].any():
-                value: Any = dict(scan.values(BY_SLUG[slug], text))[name]
+                value: Any = dict(log_events.values(BY_SLUG[slug], text))[name]
                 alike[name] = alike[name].where(alike[name].notna() | ~held[slug], value)
     numbers = ["total", "body", "limit", "length"]
     alike[numbers] = (
@@ -99,7 +98,7 @@ def _told(case: Case) -> pd.DataFrame:
     found = counted.reset_index(by).sort_values(["count", "file", "line"], ascending=[False, True, True]).head(MOST)
     found = found[list(COLUMNS)].astype(dict.fromkeys(("source", "writer", "msg_id", "status", "topic"), object))
     for name in ("source", "writer", "msg_id", "status", "topic"):
-        found[name] = scan.none(found[name])
+        found[name] = columnar.none_for_null(found[name])
     found = found.sort_values(["first", "file", "line"], ignore_index=True, na_position="last")
     return found.astype(dict.fromkeys(numbers, "Int64"))
 
@@ -128,10 +127,12 @@ def _alike(case: Case, slugs: tuple[str, ...]) -> pd.DataFrame:
         plain = {name: rows[name].cast(pa.string()) for name in ("file", "source", "message")}
         spans = {"first": rows["ts"], "last": rows["ts"], "line": rows["line"], "last_line": rows["line"]}
         part = pa.table({**plain, "writer": writer, "events": said, "n": pa.repeat(1, len(rows)), **spans})
-        parts.append(grouped(part, by, sums))
+        parts.append(columnar.grouped(part, by, sums))
         if len(parts) > 64:
-            parts = [grouped(pa.concat_tables(parts), by, sums)]
-    return scan.frame(grouped(pa.concat_tables(parts), by, sums)).assign(events=lambda f: f["events"].str.split(" "))
+            parts = [columnar.grouped(pa.concat_tables(parts), by, sums)]
+    return columnar.to_pandas(columnar.grouped(pa.concat_tables(parts), by, sums)).assign(
+        events=lambda f: f["events"].str.split(" ")
+    )
 
 
 def for_size(rows: pd.DataFrame, writer: str | None) -> pd.DataFrame:
@@ -236,11 +237,13 @@ def _answers(case: Case, slug: str) -> pd.DataFrame:
     columns = ["file", "line", "ts", "source", "thread", "logger", "attempt"]
     if not refs.seen(case, slug):
         return pd.DataFrame(columns=pd.Index(columns)).astype({"attempt": bool})
-    rows = scan.entries(case, [slug], (*columns[:-1], "message", "trace", "events"))
-    attempt = scan.holds(rows["events"], ("send-attempt-failed",))
-    topic = pd.Series(dict(scan.values(BY_SLUG["send-attempt-failed"], scan.texts(rows)))["topic"], dtype=object)
+    rows = log_events.entries(case, [slug], (*columns[:-1], "message", "trace", "events"))
+    attempt = log_events.holds(rows["events"], ("send-attempt-failed",))
+    topic = pd.Series(
+        dict(log_events.values(BY_SLUG["send-attempt-failed"], log_events.texts(rows)))["topic"], dtype=object
+    )
     fits = ~attempt | topic.isna() | (topic.str.len() <= int(versions.rule("brokerTopicMax", versions.OLDEST)))
-    told = scan.frame(rows.select(columns[:-1])).assign(attempt=attempt)
+    told = columnar.to_pandas(rows.select(columns[:-1])).assign(attempt=attempt)
     return told[fits].sort_values(["file", "line"], ignore_index=True).head(ANSWERS)
 
 

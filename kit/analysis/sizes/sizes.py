@@ -18,7 +18,7 @@ import pyarrow.dataset as ds
 from kit.analysis.sizes import half_records, in_force, refusals
 from kit.analysis.sizes.half_records import digits
 from kit.analysis.transactions import owners, transactions
-from kit.case import scan
+from kit.case import columnar, scan
 from kit.case.memoize import once, per_case
 from kit.formats.commitlog.schema import promoted
 from kit.rocketmq import names, size
@@ -60,7 +60,7 @@ def refused(record: Any, body: Any, properties: Any, known: in_force.Limits) -> 
             why["body"] = body > known.limit
     if known.dledger:
         why["dledger"] = record > size.DLEDGER_MAX_RECORD
-    return scan.choose(list(why.values()), list(why), None)
+    return columnar.choose(list(why.values()), list(why), None)
 
 
 def halves(
@@ -139,7 +139,7 @@ def _topics(case: Case) -> pd.DataFrame:
     found = found.assign(safe_body=pd.Series(safe, index=found.index, dtype="Int64"))
     by_topic = found.groupby("real_topic").agg(summed | {"safe_body": lambda s: s.min(skipna=False)})
     by_topic = by_topic.rename_axis("topic").reset_index().head(TOPICS)
-    return by_topic.assign(safe_body=scan.none(by_topic["safe_body"].astype(object)))
+    return by_topic.assign(safe_body=columnar.none_for_null(by_topic["safe_body"].astype(object)))
 
 
 def _safe(overhead: int, properties: int, known: in_force.Limits) -> int | None:

@@ -16,7 +16,7 @@ import pyarrow.dataset as ds
 
 from kit.analysis import refs
 from kit.analysis.transactions import transactions
-from kit.case import scan
+from kit.case import columnar, log_events, scan
 from kit.case.memoize import once
 from kit.formats.commitlog.schema import promoted
 from kit.rocketmq import names
@@ -61,13 +61,13 @@ def answers(case: Case) -> pd.DataFrame | None:
 
 
 def _answers(case: Case) -> pd.DataFrame:
-    found = scan.events(case, tuple(SAID), ("ts", "file", "line", "events"))
+    found = log_events.events(case, tuple(SAID), ("ts", "file", "line", "events"))
     found = found.filter(pc.field("msg_id").is_valid())
-    marked = scan.holds(found["events"], (LOCAL,))
+    marked = log_events.holds(found["events"], (LOCAL,))
     offset = pc.if_else(
         pc.match_substring_regex(found["commit_log_offset"], r"^\d{1,18}$"), found["commit_log_offset"], None
     )
-    told = scan.frame(found.select(["ts", "file", "line", "event", "address"]))
+    told = columnar.to_pandas(found.select(["ts", "file", "line", "event", "address"]))
     return told.assign(
         uniq_key=found["msg_id"].to_pandas().str.upper(),
         said=told["event"].map(SAID),
@@ -106,7 +106,7 @@ def exception_count(case: Case) -> int | None:
         return told
     if not refs.count(case, "client-started", "client"):
         return None
-    started = scan.event(case, "client-started", ("source",))
+    started = log_events.event(case, "client-started", ("source",))
     own = ~started["group"].isin([names.INNER_PRODUCER_GROUP, names.ADMIN_GROUP]) & started["group"].notna()
     return 0 if (own & (started["source"] == "client") & (started["role"] == "producer")).any() else None
 
@@ -126,8 +126,8 @@ def local_errors(case: Case) -> pd.DataFrame | None:
 
 
 def _client_exceptions(case: Case) -> pd.DataFrame:
-    found = scan.frame(
-        scan.events(case, (LOCAL, PRINTED), ("file", "line", "ts", "lines", "source")).select(
+    found = columnar.to_pandas(
+        log_events.events(case, (LOCAL, PRINTED), ("file", "line", "ts", "lines", "source")).select(
             ["file", "line", "ts", "lines", "source", "event", "msg_id"]
         )
     )
@@ -146,9 +146,9 @@ def bad_results(case: Case) -> pd.DataFrame | None:
     if not refs.seen(case, "send-result"):
         return None
     ok = pc.match_substring(scan.text("message"), "SEND_OK")
-    found = scan.events(case, ["send-result"], ("ts", "file", "line"), ~ok | ok.is_null())
+    found = log_events.events(case, ["send-result"], ("ts", "file", "line"), ~ok | ok.is_null())
     bad = found.filter((pc.field("status") != "SEND_OK") & pc.field("msg_id").is_valid())
-    told = scan.frame(bad.select(["ts", "file", "line", "status", "msg_id"])).rename(columns={"status": "how"})
+    told = columnar.to_pandas(bad.select(["ts", "file", "line", "status", "msg_id"])).rename(columns={"status": "how"})
     return told.assign(uniq_key=told.pop("msg_id").str.upper())
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from kit.case import scan
+from kit.case import columnar, scan
 from kit.case.memoize import once
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def by_key(case: Case) -> pd.DataFrame:
 
 def _by_key(case: Case) -> pd.DataFrame:
     mine = (ds.field("role") == "business") & ds.field("key").is_valid()
-    rows = scan.frame(scan.table(case, "rows", ["key", "file", "line", "status", "uniq_key"], mine))
+    rows = columnar.to_pandas(scan.table(case, "rows", ["key", "file", "line", "status", "uniq_key"], mine))
     first = rows.sort_values(["key", "file", "line", "status"], na_position="first").drop_duplicates("key")
     named = rows.dropna(subset="uniq_key").sort_values("uniq_key").drop_duplicates("key").set_index("key")["uniq_key"]
     return first.drop(columns="uniq_key").assign(named=first["key"].map(named)).reset_index(drop=True)
@@ -60,4 +60,4 @@ def tokens(transactions: pa.Table) -> pd.DataFrame:
     listed = pc.split_pattern_regex(transactions["keys"], r"\s+").combine_chunks()
     at = pc.list_parent_indices(listed)
     found = pa.table({"uniq_key": transactions["uniq_key"].take(at), "key": pc.list_flatten(listed)})
-    return scan.frame(found).drop_duplicates()
+    return columnar.to_pandas(found).drop_duplicates()

@@ -15,7 +15,7 @@ import pyarrow.dataset as ds
 from kit.analysis import refs
 from kit.analysis.sizes import in_force, sizes
 from kit.analysis.transactions import transactions
-from kit.case import scan
+from kit.case import columnar, log_events, scan
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
@@ -54,7 +54,9 @@ def timeline(case: Case) -> pd.DataFrame:
     """Return the half queue over time: columns ts, offset, line: `checked` (where a round of checks began), `stored` (end of the queue)."""
     parts = []
     if refs.seen(case, "check-position"):
-        printed = scan.frame(scan.events(case, ["check-position"], ("ts",)).select(["ts", "topic", "half_offset"]))
+        printed = columnar.to_pandas(
+            log_events.events(case, ["check-position"], ("ts",)).select(["ts", "topic", "half_offset"])
+        )
         mine = printed[
             (printed["topic"] == names.HALF_TOPIC)
             & printed["half_offset"].str.fullmatch(r"[0-9]{1,18}", na=False).astype(bool)
@@ -70,7 +72,7 @@ def _ends(case: Case) -> pd.DataFrame:
     """Return the end of the half queue in each second in which something was stored in it: ts, offset."""
     kept = []
     for batch in scan.batches(case, ("store_timestamp", "queue_offset"), ds.field("topic") == names.HALF_TOPIC):
-        rows = scan.frame(pa.Table.from_batches([batch])).dropna()
+        rows = columnar.to_pandas(pa.Table.from_batches([batch])).dropna()
         kept.append(rows["queue_offset"].groupby(rows["store_timestamp"].dt.floor("s")).max() + 1)
     every = pd.concat(kept) if kept else pd.Series(dtype="int64", index=pd.DatetimeIndex([]))
     return every.groupby(level=0).max().rename_axis("ts").rename("offset").reset_index()
@@ -91,6 +93,6 @@ def near_limit(case: Case) -> pd.DataFrame:
         largest = largest.sort_values(**order).head(sizes.CHART_ROWS)
     open_ = largest["uniq_key"].isin(sizes.open_keys(case, list(largest["uniq_key"])))
     fates = [largest["offset_msg_id"].isin(stuck), ~open_, largest["refused"].notna()]
-    frame = largest.assign(fate=scan.choose(fates, ["refused", "ended", "at_risk"], "fits").astype(object))
+    frame = largest.assign(fate=columnar.choose(fates, ["refused", "ended", "at_risk"], "fits").astype(object))
     columns = ["queue_offset", "store_size", "last_size", "fate", "offset_msg_id", "limit"]
     return frame[columns].astype({"limit": "Int64"}).reset_index(drop=True)

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.dataset as ds
 
-from kit.case import scan
+from kit.case import columnar, scan
 from kit.case.memoize import per_case
 from kit.formats.commitlog.schema import promoted
 from kit.rocketmq import names
@@ -71,7 +71,7 @@ def leaked(case: Case) -> pd.DataFrame:
 def _frame(table: pa.Table) -> pd.DataFrame:
     """Return records as a frame: properties under their own names, whether the commit bit is set."""
     # Whoever wrote the property may have written anything.
-    checks = scan.numbers(table[_CHECKS])
+    checks = columnar.integers(table[_CHECKS])
     frame = table.drop_columns(_CHECKS).to_pandas(split_blocks=True)
     for name in frame.select_dtypes("category"):
         frame[name] = frame[name].cat.set_categories(sorted(frame[name].cat.categories))

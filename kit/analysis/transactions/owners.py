@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from pyspark.sql import functions as F  # noqa: N812
 
-from kit.case import scan
+from kit.case import columnar
 from kit.case.datasets import pruned
 from kit.case.memoize import once, per_case
 from kit.formats.commitlog.schema import promoted
@@ -117,4 +117,4 @@ def brokers(case: Case, files: pa.ChunkedArray) -> np.ndarray:
     """Return a number for the broker whose queue each half or op record is in, by its file; -1 for other files."""
     known = by_file(case)
     numbers = {name: n for n, name in enumerate(sorted(set(known.values())))}
-    return scan.mapped(files, lambda file: numbers[known[file]] if file in known else -1, default=-1)
+    return columnar.mapped(files, lambda file: numbers[known[file]] if file in known else -1, default=-1)

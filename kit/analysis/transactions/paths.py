@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from kit.analysis.transactions import answers, owners, transactions
-from kit.case import scan
+from kit.case import columnar, scan
 from kit.case.memoize import once
 from kit.formats.commitlog.strings import hashed
 from kit.rocketmq import names
@@ -53,16 +53,16 @@ def told(case: Case, where: pc.Expression | None = None) -> pd.DataFrame:
     mine = mine.join(said, on="uniq_key")
     rolled, of_original = mine["state"] == "rolled_back", mine["op_half"] == mine["half_offset"]
     checks = mine["check_times"].fillna(0).astype(int)
-    local = scan.choose(
+    local = columnar.choose(
         # An op record on the original without a commit: the producer's own rollback, or its answer to an unlogged
         # check.
         [mine["first_exception"].eq(True), mine["first_said"].notna(), mine["of_original"], rolled & of_original],
         ["exception", mine["first_said"], "COMMIT", "ROLLBACK"],
         "none",
     )
-    ended = scan.choose([mine["of_copy"], rolled & ~of_original], ["COMMIT", "ROLLBACK"], mine["last_check"])
-    consumer = scan.choose([mine["dead"], mine["reconsumed"] > 0], ["dead letter", "retried"], None)
-    last = scan.none(pd.Series(ended, mine.index, object).where(checks > 0))
+    ended = columnar.choose([mine["of_copy"], rolled & ~of_original], ["COMMIT", "ROLLBACK"], mine["last_check"])
+    consumer = columnar.choose([mine["dead"], mine["reconsumed"] > 0], ["dead letter", "retried"], None)
+    last = columnar.none_for_null(pd.Series(ended, mine.index, object).where(checks > 0))
     return mine[["uniq_key", "keys", "producer_group", "half_time", "state"]].assign(
         local=local, checks=checks, last_check=last, commits=mine["commits"].clip(upper=2), consumer=consumer
     )
@@ -85,7 +85,9 @@ def _paths(case: Case) -> pd.DataFrame:
     middle = every["uniq_key"].loc[frame.pop("c")].to_list()
     chosen = zip(frame.pop("a"), middle, frame.pop("b"), strict=True)
     frame["examples"] = [list(dict.fromkeys(keys)) for keys in chosen]
-    frame = frame.assign(**{name: scan.none(frame[name]) for name in ("last_check", "consumer", "producer_group")})
+    frame = frame.assign(
+        **{name: columnar.none_for_null(frame[name]) for name in ("last_check", "consumer", "producer_group")}
+    )
     frame["path"] = [describe({str(k): v for k, v in row.items()}) for row in frame.to_dict("records")]
     return frame.sort_values(
         ["transactions", "path", "producer_group"], ascending=[False, True, True], ignore_index=True
@@ -141,7 +143,7 @@ def timeline(case: Case, frame: pd.DataFrame, also: Sequence[str] = ()) -> pd.Da
     if first.empty:
         return pd.DataFrame(columns=columns)
     chosen = ds.field("uniq_key").isin(list(first["uniq_key"]))
-    records = scan.frame(scan.whole(scan.records(case, _READ, chosen)))
+    records = columnar.to_pandas(columnar.zero_filled(scan.records(case, _READ, chosen)))
     records = records.rename(columns={"keys": "key", "store_timestamp": "time"}).assign(stage=_stages(records))
     ended = transactions.transactions(case, chosen & ds.field("op_offset").is_valid())
     ended = ended[["uniq_key", "keys", "op_time", "op_file", "op_offset"]].assign(stage="op", topic=names.OP_TOPIC)
@@ -177,7 +179,7 @@ def _stages(records: pd.DataFrame) -> np.ndarray:
     half = (topic == names.HALF_TOPIC) & target.notna() & (target != names.HALF_TOPIC)
     renewed = records[list(transactions.RENEWED)].notna().any(axis=1)
     commit = (records["sys_flag"] & names.TRANSACTION_MASK) == names.TRANSACTION_COMMIT
-    return scan.choose(
+    return columnar.choose(
         [
             half & renewed,
             half,

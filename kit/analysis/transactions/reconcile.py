@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from kit.analysis.transactions import answers, business, transactions
-from kit.case import scan
+from kit.case import columnar, scan
 from kit.case.memoize import once
 
 if TYPE_CHECKING:
@@ -207,10 +207,10 @@ def fates(case: Case) -> pd.DataFrame:
         return pd.DataFrame(columns=["file", "role", "status", "state", "rows"])
     columns = ["file", "role", "status", "state", "rows"]
     shown = ds.field("role").isin(["business", "tx_log"]) & ds.field("key").is_valid()
-    rows = scan.frame(scan.table(case, "rows", ["file", "role", "status", "key"], shown))
+    rows = columnar.to_pandas(scan.table(case, "rows", ["file", "role", "status", "key"], shown))
     every = transactions.accounts(case).filter(ds.field("state").is_valid()).select(["uniq_key", "keys", "state"])
     order = pd.CategoricalDtype(list(transactions.STATES), ordered=True)
-    states = scan.frame(every.select(["uniq_key", "state"])).astype({"state": order})
+    states = columnar.to_pandas(every.select(["uniq_key", "state"])).astype({"state": order})
     best = business.tokens(every).merge(states, on="uniq_key").groupby("key")["state"].min()
     told = rows.assign(state=rows["key"].map(best).astype(object))
     counted = told.groupby(columns[:4], dropna=False).size().rename("rows").reset_index()

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from kit.analysis import refs
-from kit.case import scan, setup
+from kit.case import columnar, log_events, scan, setup
 from kit.case.memoize import per_case
 from kit.i18n import T
 from kit.rocketmq import names, versions
@@ -121,17 +121,17 @@ def _examine(case: Case) -> SendBack:
 
 def _answers(case: Case) -> list[tuple[str | None, str, int]]:
     """Return (group, reason, entries) of the exceptions behind the client's "sendMessageBack Exception"."""
-    rows = scan.events(case, ["send-back-exception"], ("message", "trace"))
+    rows = log_events.events(case, ["send-back-exception"], ("message", "trace"))
     # 5.1.0 and later print the group elsewhere in the line.
     groups = pc.coalesce(rows["group"], rows["group_5"]).to_pylist()
     found: Counter[tuple[str | None, str]] = Counter()
-    for group, text in zip(groups, scan.texts(rows).to_pylist(), strict=True):
+    for group, text in zip(groups, log_events.texts(rows).to_pylist(), strict=True):
         found[group, next((reason for said, reason in _ANSWERS if said in text), "other")] += 1
     return sorted(((*pair, n) for pair, n in found.items()), key=lambda r: (-r[2], str(r)))
 
 
 def _printed_lengths(case: Case) -> Counter[int]:
-    lengths = scan.numbers(scan.events(case, ["topic-too-long"])["length"])
+    lengths = columnar.integers(log_events.events(case, ["topic-too-long"])["length"])
     return Counter(length for length in lengths.tolist() if length > 0)
 
 

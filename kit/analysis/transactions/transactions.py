@@ -18,7 +18,7 @@ import pyarrow.dataset as ds
 
 from kit.analysis import refs
 from kit.analysis.transactions import business, owners
-from kit.case import scan, setup
+from kit.case import columnar, log_events, scan, setup
 from kit.case.memoize import once, per_case
 from kit.formats.commitlog.schema import promoted
 from kit.rocketmq import names, stages, versions
@@ -124,7 +124,7 @@ def rows(case: Case) -> pd.DataFrame:
 def transactions(case: Case, where: pc.Expression | None = None) -> pd.DataFrame:
     """Return the rows of `accounts` that are transactions and that `where` keeps, as a frame."""
     mine = ds.field("state").is_valid()
-    return scan.frame(accounts(case).filter(mine if where is None else mine & where))
+    return columnar.to_pandas(accounts(case).filter(mine if where is None else mine & where))
 
 
 @per_case
@@ -148,7 +148,7 @@ def _ended(case: Case) -> pa.Table:
     rank = {file: n for n, file in enumerate(files)}
     place = (
         # A chunk's dictionary may name files of which no row is left.
-        scan.mapped(ops["file"], lambda file: rank.get(file, -1), len(files)),
+        columnar.mapped(ops["file"], lambda file: rank.get(file, -1), len(files)),
         ops["physical_offset"].to_numpy(),
         ops["store_timestamp"].cast(pa.int64()).fill_null(np.iinfo(np.int64).max).to_numpy(),
     )
@@ -177,18 +177,18 @@ def _told(case: Case, rows: pa.Table, ended: pa.Table, given_up: pa.Array | None
     offset, prepared = at["physical_offset"], at["prepared_transaction_offset"]
     times = rows["store_timestamp"].cast(pa.int64()).fill_null(np.iinfo(np.int64).min).to_numpy()
     order = np.lexsort((offset, times))
-    in_half = scan.is_(rows["topic"], lambda t: t == names.HALF_TOPIC)
-    half = in_half & scan.is_(rows[owners.TARGET], lambda t: t != names.HALF_TOPIC)
+    in_half = columnar.passes(rows["topic"], lambda t: t == names.HALF_TOPIC)
+    half = in_half & columnar.passes(rows[owners.TARGET], lambda t: t != names.HALF_TOPIC)
     renewed = half & np.logical_or.reduce([rows[name].is_valid().to_numpy() for name in RENEWED])
-    waits = scan.is_(rows["topic"], lambda t: t == names.SCHEDULE_TOPIC)
+    waits = columnar.passes(rows["topic"], lambda t: t == names.SCHEDULE_TOPIC)
     bit = (rows["sys_flag"].to_numpy() & names.TRANSACTION_MASK) == names.TRANSACTION_COMMIT
-    commit = bit & scan.is_(rows["topic"], is_real)
+    commit = bit & columnar.passes(rows["topic"], is_real)
     # A commit with a delay waits in SCHEDULE first; it is on its way to its topic.
     times_consumed = rows["reconsume_times"].to_numpy()
-    waiting = bit & waits & scan.is_(rows[owners.TARGET], is_real) & (times_consumed == 0)
-    discard = scan.is_(rows["topic"], lambda t: t == names.DISCARD_TOPIC)
-    discard |= waits & scan.is_(rows[owners.TARGET], lambda t: t == names.DISCARD_TOPIC)
-    dead = scan.is_(rows["topic"], lambda t: t.startswith(names.DLQ_PREFIX))
+    waiting = bit & waits & columnar.passes(rows[owners.TARGET], is_real) & (times_consumed == 0)
+    discard = columnar.passes(rows["topic"], lambda t: t == names.DISCARD_TOPIC)
+    discard |= waits & columnar.passes(rows[owners.TARGET], lambda t: t == names.DISCARD_TOPIC)
+    dead = columnar.passes(rows["topic"], lambda t: t.startswith(names.DLQ_PREFIX))
 
     def first(mask: np.ndarray, among: np.ndarray = order) -> np.ndarray:
         """Return the row of each message that comes first among those of the mask, -1 where it has none."""
@@ -220,7 +220,7 @@ def _told(case: Case, rows: pa.Table, ended: pa.Table, given_up: pa.Array | None
     discarded, commits = first(discard), np.bincount(key[commit], minlength=count)
     named = best(commit, prepared, least=True)
     own = np.where(original >= 0, offset[original], -1)
-    checks = scan.numbers(rows[promoted(names.CHECK_TIMES)])
+    checks = columnar.integers(rows[promoted(names.CHECK_TIMES)])
     checked = best(half & (checks >= 0), checks)
     halves = (owners.brokers(case, rows["file"]), at["queue_offset"], key, offset)
     op, op_half, ops = _ops(tuple(each[half] for each in halves), ended, count)
@@ -229,7 +229,7 @@ def _told(case: Case, rows: pa.Table, ended: pa.Table, given_up: pa.Array | None
     if given_up is not None:
         logged = any_(half & pc.is_in(rows["offset_msg_id"], value_set=given_up).to_numpy())
     over = [original < 0, (commits > 0) | any_(waiting), ops > 0, (discarded >= 0) | logged]
-    state = scan.choose(over, [-1, 0, 1, 2], 3)
+    state = columnar.choose(over, [-1, 0, 1, 2], 3)
     texts = {"keys": "keys", "topic": owners.TARGET, "producer_group": promoted(names.PGROUP), "born_host": "born_host"}
     of = {name: taken(column, original) for name, column in texts.items()}
     flags = {"cluster": names.CLUSTER, "immune": names.CHECK_IMMUNITY}
@@ -290,7 +290,7 @@ def _discarded_by_log(case: Case) -> pa.Array | None:
     """Return the offset ids of the half copies the log says were discarded; None where the version keeps the message itself (4.5.2+)."""
     if keeps_discarded(case) or not refs.seen(case, "check-discard"):
         return None
-    return pc.unique(scan.events(case, ["check-discard"])["msg_id"]).drop_null()
+    return pc.unique(log_events.events(case, ["check-discard"])["msg_id"]).drop_null()
 
 
 def keeps_discarded(case: Case) -> bool:
@@ -325,7 +325,7 @@ def _summary(case: Case) -> Summary:
     grouped = pa.table({"name": every["producer_group"], **sums, **spans}).group_by("name")
     over = zip(spans, ("min", "max", "min", "max"), strict=True)
     found = grouped.aggregate([*((name, "sum") for name in sums), *over])
-    rows = scan.frame(found).sort_values("name", na_position="first").astype(object).to_dict("records")
+    rows = columnar.to_pandas(found).sort_values("name", na_position="first").astype(object).to_dict("records")
     numbers = [a.name for a in attrs.fields(Group) if a.name not in ("name", "covered", "first", "last")]
     groups = [
         Group(

@@ -15,9 +15,9 @@ from kit.analysis import refs as quoting
 from kit.analysis.consumers import facts, handled, lag, positions, stacks
 from kit.case import scan
 from kit.causes import collect_next
+from kit.causes import message_in_work as work
 from kit.causes.alerts import QUEUE_STANDS, Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, deciding, supporting
-from kit.causes.root_causes import _message_in_work as work
 from kit.causes.root_causes.texts import consumer_stuck as text
 from kit.formats.values import integer
 from kit.i18n import T

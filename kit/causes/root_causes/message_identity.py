@@ -17,7 +17,7 @@ import pyarrow.dataset as ds
 from kit.analysis import refs
 from kit.analysis.messages import deliveries as handled
 from kit.analysis.messages import lookups, pasted_ids, record_stage
-from kit.case import scan, setup
+from kit.case import columnar, log_events, setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, named, supporting
@@ -195,7 +195,7 @@ def _dedup_step(case: Case, *, effect: bool) -> Step:
     said = refs.seen(case, "dedup-key")
     if not said or not effect:
         return Step(Claim.DEDUP_UNKNOWN, "supporting", None)
-    lines = scan.frame(scan.events(case, ["dedup-key"], refs.QUOTED))
+    lines = columnar.to_pandas(log_events.events(case, ["dedup-key"], refs.QUOTED))
     said_ids = lines["id"].str.upper()
     named = set(said_ids.dropna().unique()[:MOST_ROWS])
     offsets = {text for text, kind in lookups.kinds(case, named).items() if kind == "offset"}

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis import noise
 from kit.analysis import refs as quoting
-from kit.analysis.consumers import admin_output, facts, handled, lag, members
+from kit.analysis.consumers import admin_output, connections, facts, handled, lag, members
 from kit.causes import collect_next
+from kit.causes import untouched_queues as untouched
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, deciding, supporting
-from kit.causes.root_causes import _untouched_queues as untouched
 from kit.causes.root_causes.texts import subscription_mismatch as text
 from kit.i18n import T
 from kit.rocketmq import names
@@ -126,7 +126,7 @@ def _all_alike(case: Case) -> bool:
     for each in members.subscriptions(case):
         by_group[each.group].add(each.client_id)
     connected: dict[str, set[str]] = defaultdict(set)
-    for connection in members.connections(case):
+    for connection in connections.every(case):
         connected[connection.group].add(connection.client_id)
     several = bool(connected) or any(len(clients) > 1 for clients in by_group.values())
     # The only client with a log here may not be the only one of its group.

@@ -13,7 +13,7 @@ import pyarrow.dataset as ds
 
 from kit.analysis import refs
 from kit.analysis.messages import record_stage
-from kit.case import scan
+from kit.case import columnar, scan
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, Step, deciding, supporting
@@ -182,7 +182,7 @@ def _listed(case: Case) -> pd.DataFrame:
         "file",
         "physical_offset",
     )
-    letters = scan.frame(scan.records(case, (*columns, *origin), _LETTERS)).rename(columns=origin)
+    letters = columnar.to_pandas(scan.records(case, (*columns, *origin), _LETTERS)).rename(columns=origin)
     return letters.sort_values(["store_timestamp", "physical_offset"], ignore_index=True).head(5_000)
 
 
@@ -190,8 +190,8 @@ def _on_the_way(case: Case) -> Step:
     """Return the step that messages wait for a delay before a dead letter topic, as with brokers before 4.9.2."""
     same = ["uniq_key", "consumer_group"]
     keyed = ds.field("uniq_key").is_valid()
-    late = scan.frame(scan.records(case, (*same, "file", "physical_offset", "store_timestamp"), _WAITS & keyed))
-    arrived = scan.frame(scan.records(case, same, _LETTERS & keyed)).drop_duplicates().dropna()
+    late = columnar.to_pandas(scan.records(case, (*same, "file", "physical_offset", "store_timestamp"), _WAITS & keyed))
+    arrived = columnar.to_pandas(scan.records(case, same, _LETTERS & keyed)).drop_duplicates().dropna()
     both = late.merge(arrived.assign(arrived=True), "left", same)
     open_ = both[both["arrived"].isna()]
     count = int(open_["uniq_key"].nunique())

@@ -17,7 +17,7 @@ import pyarrow.dataset as ds
 
 from kit.analysis import refs
 from kit.analysis.sizes import half_records, in_force, refusals, sizes
-from kit.case import scan
+from kit.case import columnar, scan
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, holds, supporting
@@ -147,7 +147,7 @@ def _too_large(case: Case) -> pd.DataFrame | None:
     found = [pd.DataFrame(columns=list(_READ))]
     read = scan.batches(case, (*_READ, "topic", "store_size", "body_size", "sys_flag", _TARGET), _WAITS)
     for table in scan.together(read, _TOGETHER):
-        rows = scan.frame(scan.whole(table)).dropna(subset=[_TARGET])
+        rows = columnar.to_pandas(columnar.zero_filled(table)).dropna(subset=[_TARGET])
         names_ = pc.binary_length(pa.array(rows[_TARGET], pa.string())).to_numpy()
         delivered = rows["store_size"] - len(names.SCHEDULE_TOPIC) + names_
         why = sizes.refused(delivered, rows["body_size"], half_records.properties_bytes(rows), known)
@@ -160,7 +160,7 @@ def _blocked(case: Case, failed: pd.DataFrame, too_large: pd.DataFrame | None) -
     ids = sorted(failed["msg_id"].dropna().str.upper().unique())[: in_force.IDS]
     rows = pd.DataFrame(columns=list(_READ)) if too_large is None else too_large
     if case.has("messages") and ids:
-        rows = scan.frame(scan.records(case, _READ, _WAITS & ds.field("offset_msg_id").isin(ids)))
+        rows = columnar.to_pandas(scan.records(case, _READ, _WAITS & ds.field("offset_msg_id").isin(ids)))
     return rows.sort_values(["queue_id", "queue_offset"]).drop_duplicates("queue_id")
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from kit.analysis import refs
 from kit.analysis.sends import sends
-from kit.case import scan
+from kit.case import log_events
 from kit.causes import collect_next
 from kit.causes.alerts import DISK_FULL, Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, holds
@@ -88,7 +88,7 @@ def _marked(case: Case) -> tuple[int, tuple[Ref, ...]]:
     if not refs.seen(case, "disk-full"):
         return 0, ()
     # "so reclaim space" is the normal clean-up at diskMaxUsedSpaceRatio.
-    marked = scan.event(case, "disk-full", refs.QUOTED)
+    marked = log_events.event(case, "disk-full", refs.QUOTED)
     marked = marked[marked["message"].fillna("").str.contains("mark disk full", regex=False)]
     return len(marked), refs.earliest(case, marked, 2)
 
@@ -103,6 +103,6 @@ def _answered(case: Case) -> tuple[int, float | None, tuple[Ref, ...]]:
 
 def answers(case: Case) -> pd.DataFrame:
     """Return the answers of code 14: the columns of `refs.QUOTED`, and `ratio`, the larger one of the disks, null where none is printed."""
-    said = scan.event(case, "service-not-available", refs.QUOTED)
+    said = log_events.event(case, "service-not-available", refs.QUOTED)
     disks = said[["commitlog", "consumequeue"]].apply(pd.to_numeric, errors="coerce")
     return said.assign(ratio=disks.max(axis=1))

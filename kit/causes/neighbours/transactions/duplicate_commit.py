@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow.dataset as ds
 
 from kit.analysis.transactions import owners, transactions
-from kit.case import scan, setup
+from kit.case import columnar, setup
 from kit.causes import collect_next
 from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, supporting
 from kit.i18n import T
@@ -123,7 +123,7 @@ def twice(case: Case) -> pd.DataFrame:
         {
             "key": repeated["keys"],
             **{name: repeated[name] for name in ("uniq_key", "topic", "commits")},
-            "way": scan.choose([same, before], ["same_half", "late_op"], "late_commit").astype(object),
+            "way": columnar.choose([same, before], ["same_half", "late_op"], "late_commit").astype(object),
             "checks": repeated["check_times"],
             **places,
         }

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from kit.analysis import refs
 from kit.analysis.transactions import transactions
-from kit.case import scan
+from kit.case import log_events
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, supporting
@@ -125,5 +125,5 @@ def examine(case: Case) -> Finding:
 
 
 def _groups(case: Case) -> list[str]:
-    found = scan.events(case, ("producer-table-empty", "producer-list-empty"))
+    found = log_events.events(case, ("producer-table-empty", "producer-list-empty"))
     return sorted(pc.unique(found["group"]).drop_null().to_pylist())[:50]

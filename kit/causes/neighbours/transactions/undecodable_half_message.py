@@ -15,7 +15,7 @@ import pyarrow.dataset as ds
 
 from kit.analysis import refs
 from kit.analysis.transactions import owners, transactions
-from kit.case import scan, setup
+from kit.case import columnar, scan, setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, supporting
@@ -115,7 +115,7 @@ def _changed(case: Case) -> pd.DataFrame:
     count = promoted(names.CHECK_TIMES)
     columns = ("uniq_key", "file", "physical_offset", "store_timestamp", "body_crc", "body_size", count)
     rows = scan.records(case, (*columns, *(name for name in transactions.RENEWED if name != count)), flagged)
-    frame = scan.frame(rows).sort_values("physical_offset")
+    frame = columnar.to_pandas(rows).sort_values("physical_offset")
     renewed = frame[list(transactions.RENEWED)].notna().any(axis=1)
     first = frame[~renewed].groupby("uniq_key")[["body_crc", "body_size"]].min()
     copies = frame[renewed].join(first, on="uniq_key", how="inner", rsuffix="_was")
