@@ -51,7 +51,7 @@ def iso(text: str) -> dt.datetime:
     return at.replace(tzinfo=dt.UTC) if at.tzinfo is None else at
 
 
-def shown(at: dt.datetime) -> str:
+def utc_text(at: dt.datetime) -> str:
     """Return an instant as findings.json has it: ISO 8601 in UTC with milliseconds and a Z."""
     return utc(at).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 

@@ -54,7 +54,7 @@ ANSWERS: Final = 200_000
 """Entries of clients and applications that are followed one by one."""
 
 
-def told(case: Case) -> pd.DataFrame:
+def refused_writes(case: Case) -> pd.DataFrame:
     """Return what broker logs report refused writes: `COLUMNS`, one row for each file, writer and (sends apart) text.
 
     `writer`: `put_back`, `send`, `commit`, `schedule`, None where the thread is not printed; `total`, `body`, `limit`, `length` in bytes, largest for
@@ -136,7 +136,7 @@ def _alike(case: Case, slugs: tuple[str, ...]) -> pd.DataFrame:
 
 
 def for_size(rows: pd.DataFrame, writer: str | None) -> pd.DataFrame:
-    """Return the rows of `told` in which the store names a size, of one writer."""
+    """Return the rows of `refused_writes` in which the store names a size, of one writer."""
     return rows[rows["event"].isin(SIZE) & (rows["writer"].isna() if writer is None else rows["writer"] == writer)]
 
 
@@ -203,7 +203,7 @@ def rejects(case: Case) -> Rejects:
 
 
 def _rejects(case: Case) -> Rejects:
-    rows = told(case)
+    rows = refused_writes(case)
     store = for_size(rows, "send")
     answers, own = _answers(case, "message-illegal"), _answers(case, "client-body-too-large")
     if _names_refused(case, store):

@@ -207,7 +207,7 @@ def looping(case: Case) -> tuple[pd.DataFrame | None, int | None]:
 
 
 def _looping(case: Case) -> tuple[pd.DataFrame | None, int | None]:
-    rows = refusals.told(case)
+    rows = refusals.refused_writes(case)
     ids = sorted(rows.loc[rows["event"] == "put-back-failed", "msg_id"].dropna().str.upper().unique())
     if ids:
         return (with_ids(case, ids[: in_force.IDS]) if case.has("messages") else None), len(ids)

@@ -39,7 +39,7 @@ _READ: Final = (
 )
 
 
-def told(case: Case, where: pc.Expression | None = None) -> pd.DataFrame:
+def by_transaction(case: Case, where: pc.Expression | None = None) -> pd.DataFrame:
     """Return every transaction (that `where` keeps) with the columns of its path.
 
     local: what the producer answered by itself (`COMMIT`, `ROLLBACK`, `UNKNOWN`, `exception`, `none`: no answer is known to have come) · checks (int)
@@ -74,7 +74,7 @@ def paths(case: Case) -> pd.DataFrame:
 
 
 def _paths(case: Case) -> pd.DataFrame:
-    every = told(case)
+    every = by_transaction(case)
     every["mixed"] = hashed(pa.array(every["uniq_key"], pa.string()))
     same = [*STEPS, "producer_group"]
     every = every.sort_values(["half_time", "uniq_key"])
@@ -135,7 +135,7 @@ def timeline(case: Case, frame: pd.DataFrame, also: Sequence[str] = ()) -> pd.Da
     first = pd.DataFrame({"path": each["path"], "uniq_key": each["examples"]})
     more = [key for key in also if key not in set(first["uniq_key"])]
     if more:
-        rows = told(case, ds.field("uniq_key").isin(more)).sort_values("uniq_key")
+        rows = by_transaction(case, ds.field("uniq_key").isin(more)).sort_values("uniq_key")
         rows["path"] = [describe({str(k): v for k, v in row.items()}) for row in rows.to_dict("records")]
         first = pd.concat([first, rows[["path", "uniq_key"]]], ignore_index=True)
     first = first.drop_duplicates("uniq_key")

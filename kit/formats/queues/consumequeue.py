@@ -160,7 +160,7 @@ def units(file: str, path: str, start: int = 0, stop: int | None = None) -> Iter
     """
     with open_raw(path) as stream:
         if stop is None:
-            buf = buffers.whole(stream)
+            buf = buffers.read_all(stream)
         else:
             # The first bytes tell the kind, the unit before `start` whether order is kept.
             buf = buffers.space(stop)

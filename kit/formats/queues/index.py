@@ -174,6 +174,6 @@ def headers(file: str, path: str) -> Iterator[pa.RecordBatch]:
 
 def _open(path: str) -> tuple[np.ndarray, dict[str, int] | None, int | None]:
     with open_raw(path) as stream:
-        buf = buffers.whole(stream)
+        buf = buffers.read_all(stream)
     facts = header(buf)
     return buf, facts, slots(buf, facts) if facts and facts["index_count"] > 1 else None
