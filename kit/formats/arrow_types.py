@@ -16,6 +16,8 @@ CODED_MAP: Final = pa.map_(TEXTS, pa.string())
 
 
 def space(shape: int | tuple[int, int], dtype: type[np.generic]) -> np.ndarray:
-    """Return an array to fill, from Arrow's memory pool: it hands pages out again where NumPy would ask the system for new ones each time."""
+    """Return an array to fill, from Arrow's memory pool, which reuses pages; NumPy would request new ones from the
+    system each time.
+    """
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     return np.frombuffer(pa.allocate_buffer(size), np.uint8).view(dtype).reshape(shape)
