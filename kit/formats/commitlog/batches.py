@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kit.formats.arrow_types import TEXTS, TIMESTAMP, space
+from kit.formats.arrow_types import TIMESTAMP, space, taken
 from kit.formats.commitlog import bodies, coding, lineage, promoted, properties, strings
 from kit.formats.commitlog import columns as c
 from kit.formats.commitlog.records import Bytes
 from kit.formats.commitlog.schema import LINEAGE, PROMOTED, PROMOTED_COLUMNS, TEXT, TRACED, Wanted, schema
 from kit.formats.commitlog.schema import promoted as promoted_column
-from kit.formats.commitlog.shapes import ITEM_END
 from kit.rocketmq import binary_format as f
 from kit.rocketmq import names as rocketmq
 
@@ -36,7 +37,9 @@ _OWN: Final = {rocketmq.KEYS: c.KEYS, rocketmq.TAGS: c.TAGS, rocketmq.UNIQ_KEY: 
 _NOTED: Final = (*_OWN, *PROMOTED)
 _NAMES: Final = promoted.Names.of((*_NOTED, *(name for name in rocketmq.PROPERTIES if name not in _NOTED)))
 _NTH: Final = {column: n for n, column in enumerate(PROMOTED_COLUMNS)}
-_TRACED: Final = tuple(f"{kind}{chr(f.TRACE_FIELD)}".encode() for kind in rocketmq.TRACE_TYPES)
+_TRACES: Final = tuple(f"{kind}{chr(f.TRACE_FIELD)}".encode() for kind in rocketmq.TRACE_TYPES)
+_TRACE_DATA: Final = np.frombuffer(b"".join(_TRACES), np.uint8)
+_TRACE_ENDS: Final = np.cumsum([0, *map(len, _TRACES)])
 BODY_BATCH: Final = 32 << 20
 """How many bytes of unpacked bodies are handed on at once."""
 
@@ -56,8 +59,9 @@ class Rows:
         c.headers(buf, starts, self.longs, self.ints, self.where, self.marks)
         self._numbers: dict[int, coding.Coded] = {}
         # Filled by `_find`.
-        self.spots, self.untidy = space((0, 0), np.int16), space(0, np.uint8)
+        self.spots, self.untidy, self.lengths = space((0, 0), np.int16), space(0, np.uint8), space(0, np.int64)
         self._values: list[coding.Coded] = []
+        self._words: list[pa.Array] = []
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -77,23 +81,15 @@ class Rows:
     def in_topics(self, topics: frozenset[str]) -> np.ndarray:
         """Return which rows are of one of these topics."""
         coded = self._numbered(c.TOPIC)
-        known = self._texts(c.TOPIC, self.where[:, coded.firsts])[0]
-        return np.isin(known.to_pylist(), sorted(topics))[coded.codes]
+        known = self._texts(c.TOPIC, self.where[:, coded.firsts])[0].to_pylist()
+        return np.array([topic in topics for topic in known], bool)[coded.codes]
 
     def traced(self, topics: frozenset[str]) -> np.ndarray:
         """Return which rows are message traces: those in these topics, and those whose body begins like one (in a topic
         of the application's own).
         """
         mask = self.in_topics(topics)
-        sizes, at = self.where[c.BODY_LEN], self.where[c.BODY]
-        others = np.flatnonzero(~mask & (self.ints[c.CODEC] == c.PLAIN) & (sizes > min(map(len, _TRACED))))
-        first = self.buf[at[others]]
-        for begin in _TRACED:
-            fits = others[first == begin[0]]
-            fits = fits[sizes[fits] > len(begin)]
-            for i, byte in enumerate(begin):
-                fits = fits[self.buf[at[fits] + i] == byte]
-            mask[fits] = True
+        c.begins(self.buf, self.where[c.BODY : c.BODY_LEN + 1], self.ints[c.CODEC], _TRACE_DATA, _TRACE_ENDS, mask)
         return mask
 
     def select(self, mask: np.ndarray) -> None:
@@ -106,8 +102,9 @@ class Rows:
     def _order(self, order: np.ndarray) -> None:
         """Reorder the rows; `_find` must have run."""
         for name in ("sizes", "marks", "physical", "longs", "ints", "where"):
-            setattr(self, name, np.take(getattr(self, name), order, axis=-1))
-        self.spots, self.untidy = np.take(self.spots, order, axis=0), self.untidy[order]
+            setattr(self, name, taken(getattr(self, name), order))
+        self.spots, self.untidy = taken(self.spots, order, 0), taken(self.untidy, order)
+        self.lengths = taken(self.lengths, order)
         self._numbers = dict(zip(self._numbers, coding.ordered([*self._numbers.values()], order), strict=True))
         self._values = coding.ordered(self._values, order)
 
@@ -189,7 +186,8 @@ class Rows:
     def _has(self, *names: str) -> np.ndarray:
         """Return which rows have one of these properties."""
         found = [self._values[_NTH[promoted_column(name)]] for name in names]
-        return np.any([each.numbers >= 0 for each in found], axis=0)[found[0].which]
+        have = reduce(np.logical_or, [each.numbers >= 0 for each in found])
+        return have if found[0].which is None else have[found[0].which]
 
     def problems(self) -> pa.Array:
         """Return what is wrong with each record, null if nothing is."""
@@ -238,8 +236,7 @@ class Rows:
     def _numbered(self, column: int) -> coding.Coded:
         """Return one of the strings in `where` as numbers of its distinct values."""
         if column not in self._numbers:
-            spots = np.ascontiguousarray(self.where[column : column + 2].T)
-            self._numbers[column] = coding.number(self.buf, np.zeros(len(self), np.int64), spots)[0]
+            self._numbers[column] = coding.number_at(self.buf, self.where[column], self.where[column + 1])
         return self._numbers[column]
 
     def _hosts(self, column: int) -> pa.Array:
@@ -263,31 +260,38 @@ class Rows:
     def _find(self) -> None:
         """Find the values of well-known properties, and the records whose property text cannot be kept as it is."""
         self.spots = space((len(self), 2 * len(_NOTED)), np.int16)
-        self.untidy = np.zeros(len(self), np.uint8)
+        self.untidy, self.lengths = np.zeros(len(self), np.uint8), space(len(self), np.int64)
         table = (_NAMES.data, _NAMES.ends, _NAMES.slots)
         own, like = 2 * len(_OWN), space(len(self), np.int32)
-        promoted.find(self.buf, self.where, self.marks, c.BAD_PROPERTIES, *table, own, self.spots, self.untidy, like)
+        into = (self.spots, self.untidy, self.lengths, like)
+        promoted.find(self.buf, self.where, self.marks, c.BAD_PROPERTIES, *table, own, *into)
         self._values = coding.number(self.buf, self.where[c.PROPS], self.spots[:, own:], like)
+        self._words = self._promoted_texts(own)
         for n, column in enumerate(_OWN.values()):
             self.where[column] = self.where[c.PROPS] + self.spots[:, 2 * n]
             self.where[column + 1] = self.spots[:, 2 * n + 1]
 
     def _promoted(self, name: str) -> pa.DictionaryArray:
         """Build one property's column."""
-        coded, spot = self._values[_NTH[name]], 2 * (len(_OWN) + _NTH[name])
-        if not coded.present:
-            return pa.nulls(len(self), TEXTS)
-        at, size = self.spots[coded.firsts, spot : spot + 2].T.astype(np.int64)
-        return coded.array(self._texts(0, np.stack([self.where[c.PROPS, coded.firsts] + at, size]))[0])
+        return self._values[_NTH[name]].array(self._words[_NTH[name]])
+
+    def _promoted_texts(self, own: int) -> list[pa.Array]:
+        """Return the different values of each property that has a column, whose spots begin at `own`."""
+        ends = np.cumsum([0, *(len(each.firsts) for each in self._values)])
+        rows = np.concatenate([each.firsts for each in self._values])
+        spots = own + 2 * np.repeat(np.arange(len(self._values)), np.diff(ends))
+        at, sizes = self.where[c.PROPS, rows] + self.spots[rows, spots], self.spots[rows, spots + 1].astype(np.int64)
+        texts = self._texts(0, np.stack([at, sizes]))[0]
+        return [texts[first:last] for first, last in pairwise(ends.tolist())]
 
     def _properties_text(self) -> pa.Array:
         """Build the properties of each record as one text, without a separator at the end."""
-        at, sizes = self.where[c.PROPS], self.where[c.PROPS_LEN]
-        untidy = self.untidy.astype(bool)
-        ends_so = (sizes > 0) & (self.buf[np.maximum(at + sizes - 1, 0)] == ITEM_END)
-        texts, broken = self._texts(0, np.stack([at, np.where(untidy, 0, sizes - ends_so)]))
+        untidy, sizes = self.untidy.view(bool), self.lengths
+        if rebuilt := untidy.any():
+            sizes = np.where(untidy, 0, sizes)
+        texts, broken = self._texts(0, np.stack([self.where[c.PROPS], sizes]))
         self._mark(broken)
-        return pc.replace_with_mask(texts, pa.array(untidy), self._joined(untidy)) if untidy.any() else texts
+        return pc.replace_with_mask(texts, pa.array(untidy), self._joined(untidy)) if rebuilt else texts
 
     def _joined(self, untidy: np.ndarray) -> pa.Array:
         """Build the property texts of these rows from the items that count."""

@@ -12,7 +12,7 @@ import pyarrow as pa
 from attrs import frozen
 from numba import njit
 
-from kit.formats.arrow_types import TEXTS, space
+from kit.formats.arrow_types import TEXTS, space, taken
 from kit.formats.commitlog.records import Bytes
 from kit.formats.commitlog.simd import fetch, keep, load64
 
@@ -58,36 +58,32 @@ def value_hash(buf: Bytes, at: Any, size: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _number(buf: Bytes, base: Any, spots: Any, tables: Any, codes: Any, firsts: Any, counts: Any) -> None:
-    rows, columns = len(spots), spots.shape[1] // 2
+def _number(buf: Bytes, base: Any, spots: Any, sizes: Any, tables: Any, codes: Any, firsts: Any, counts: Any) -> None:
+    columns, rows = sizes.shape
     mask = tables.shape[1] - 1
     before = np.empty((columns, 2), np.int64)
     counts[:] = 0
     for row in range(rows):
         if row + AHEAD < rows:
-            fetch(buf, base[row + AHEAD] + spots[row + AHEAD, 0])
+            fetch(buf, base[row + AHEAD] + spots[0, row + AHEAD])
         for column in range(columns):
-            size = np.int64(spots[row, 2 * column + 1])
+            size = np.int64(sizes[column, row])
             if size < 0:
                 codes[column, row] = -1
                 continue
-            here = base[row] + spots[row, 2 * column]
+            here = base[row] + spots[column, row]
             if counts[column] == 0:
                 tables[column] = 0
             else:
                 # Usually it is the value of the record before.
                 last = before[column, 0]
-                if spots[last, 2 * column + 1] == size and _alike(
-                    buf, here, base[last] + spots[last, 2 * column], size
-                ):
+                if sizes[column, last] == size and _alike(buf, here, base[last] + spots[column, last], size):
                     codes[column, row] = before[column, 1]
                     continue
             slot = value_hash(buf, here, size) & mask
             while tables[column, slot]:
                 other = firsts[column, tables[column, slot] - 1]
-                if spots[other, 2 * column + 1] == size and _alike(
-                    buf, here, base[other] + spots[other, 2 * column], size
-                ):
+                if sizes[column, other] == size and _alike(buf, here, base[other] + spots[column, other], size):
                     break
                 slot = (slot + 1) & mask
             if not tables[column, slot]:
@@ -125,7 +121,7 @@ class Coded:
     @property
     def codes(self) -> np.ndarray:
         """The value number of each record."""
-        return self.numbers if self.which is None else self.numbers[self.which]
+        return self.numbers if self.which is None else taken(self.numbers, self.which)
 
     @property
     def present(self) -> bool:
@@ -142,9 +138,10 @@ def ordered(columns: Sequence[Coded], order: np.ndarray) -> list[Coded]:
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     kinds = {id(each.which): each.which for each in columns}
-    moved = {key: None if which is None else which[order] for key, which in kinds.items()}
+    moved = {key: None if which is None else taken(which, order) for key, which in kinds.items()}
     return [
-        Coded(c.numbers[order] if c.which is None else c.numbers, place[c.firsts], moved[id(c.which)]) for c in columns
+        Coded(taken(c.numbers, order) if c.which is None else c.numbers, place[c.firsts], moved[id(c.which)])
+        for c in columns
     ]
 
 
@@ -166,10 +163,27 @@ def number(buf: Bytes, base: np.ndarray, spots: np.ndarray, like: np.ndarray | N
     if like is not None:
         which, kinds = space(len(like), np.int32), space(len(like), np.int64)
         kinds = kinds[: _kinds(like, which, kinds)]
-        base, spots = base[kinds], np.take(spots, kinds, axis=0)
-    rows, columns = len(spots), spots.shape[1] // 2
+        base, spots = taken(base, kinds), taken(spots, kinds, 0)
+    return _coded(buf, base, spots.T[::2], spots.T[1::2], which, kinds)
+
+
+def number_at(buf: Bytes, at: np.ndarray, sizes: np.ndarray) -> Coded:
+    """Number the distinct values of one column, of which each begins `at` and has one of these sizes (-1: none)."""
+    return _coded(buf, at, np.zeros((1, len(at)), np.int16), sizes[np.newaxis], None, None)[0]
+
+
+def _coded(
+    buf: Bytes,
+    base: np.ndarray,
+    spots: np.ndarray,
+    sizes: np.ndarray,
+    which: np.ndarray | None,
+    kinds: np.ndarray | None,
+) -> list[Coded]:
+    """Number columns of which `spots` and `sizes` have a row each."""
+    columns, rows = sizes.shape
     codes, firsts = space((columns, rows), np.int32), space((columns, rows), np.int32)
     counts, tables = np.empty(columns, np.int64), space((columns, 1 << (2 * rows).bit_length()), np.int32)
-    _number(buf, base, spots, tables, codes, firsts, counts)
+    _number(buf, base, spots, sizes, tables, codes, firsts, counts)
     first = [firsts[n, :different].astype(np.int64) for n, different in enumerate(counts.tolist())]
     return [Coded(codes[n], each if kinds is None else kinds[each], which) for n, each in enumerate(first)]

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from kit.formats.commitlog.records import MAGIC_V2, Bytes, be16, be32, be64
-from kit.formats.commitlog.simd import FOLDS, HIGH, fold, keep, load64, store64
+from kit.formats.commitlog.simd import FOLDS, HIGH, copy32, fold, keep, load64, signs32, store64
 from kit.rocketmq import binary_format as f
 
 SLACK: Final = 32
@@ -206,17 +206,45 @@ def check_crc(buf: Bytes, where: Any, ints: Any, table: Any, marks: Any) -> None
 
 
 @njit(cache=True, nogil=True)
+def begins(buf: Bytes, where: Any, codecs: Any, data: Any, ends: Any, mask: Any) -> None:
+    """Mark rows that are stored plainly and longer than one of the texts in `data`, with which they begin; `ends`: where each text ends, from 0.
+
+    `where`: positions, lengths.
+    """
+    for row in range(where.shape[1]):
+        if mask[row] or codecs[row] != PLAIN:
+            continue
+        at, size = where[0, row], where[1, row]
+        for text in range(len(ends) - 1):
+            first, length = ends[text], ends[text + 1] - ends[text]
+            if size <= length:
+                continue
+            i = 0
+            while i < length and buf[at + i] == data[first + i]:
+                i += 1
+            if i == length:
+                mask[row] = True
+                break
+
+
+@njit(cache=True, nogil=True)
 def gather(buf: Bytes, where: Any, column: int, offsets: Any, data: Any) -> bool:
     """Copy one string of each record, one after the other (length -1: none); return whether everything is ASCII.
     `data` needs `SLACK`.
     """
     end = len(buf)
     put = np.int64(0)
-    seen = _ZERO
+    seen = signs = _ZERO
     offsets[0] = 0
     for row in range(where.shape[1]):
         at = where[column, row]
         left = where[column + 1, row]
+        while left >= 32 and at + 32 <= end:
+            signs |= signs32(buf, at)
+            copy32(data, put, buf, at)
+            at += 32
+            put += 32
+            left -= 32
         while left >= 8:
             word = load64(buf, at)
             seen |= word
@@ -236,4 +264,4 @@ def gather(buf: Bytes, where: Any, column: int, offsets: Any, data: Any) -> bool
                     data[put] = buf[at + i]
                     put += 1
         offsets[row + 1] = put
-    return seen & HIGH == _ZERO
+    return seen & HIGH | signs == _ZERO

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -31,17 +32,22 @@ def columns(
     kinds |= fresh & (transaction < names.TRANSACTION_COMMIT) & ~has(*stages.MADE_BY_CONSUMER)
     different = pa.array(kinds).dictionary_encode()
     topics, known = topic.dictionary.to_pylist(), [None, *target.dictionary.to_pylist()]
-    stage: list[str | None] = []
-    group: list[str | None] = []
-    original: list[bool] = []
-    for kind in different.dictionary.to_pylist():
-        said = topics[(kind >> 4) // targets], known[(kind >> 4) % targets]
-        delayed, renewed, committed, new = (bool(kind >> bit & 1) for bit in (3, 2, 1, 0))
-        stage.append(stages.stage_of(*said, delayed=delayed, renewed=renewed, committed=committed))
-        group.append(stages.consumer_group_of(*said))
-        original.append(new and not renewed and stages.may_be_original(*said))
+    said = [
+        _of(topics[(kind >> 4) // targets], known[(kind >> 4) % targets], kind & 15)
+        for kind in different.dictionary.to_pylist()
+    ]
+    stage, group, original = map(list, zip(*said, strict=True))
     which = different.indices.to_numpy()
     return [*(_texts(each, which) for each in (stage, group)), pa.array(np.array(original, bool)[which])]
+
+
+@lru_cache(4096)
+def _of(topic: str, target: str | None, bits: int) -> tuple[str, str | None, bool]:
+    """Return stage, consumer group and whether a producer wrote them, of records with these topics and `bits` of `columns`."""
+    delayed, renewed, committed, new = (bool(bits >> bit & 1) for bit in (3, 2, 1, 0))
+    stage = stages.stage_of(topic, target, delayed=delayed, renewed=renewed, committed=committed)
+    original = new and not renewed and stages.may_be_original(topic, target)
+    return stage, stages.consumer_group_of(topic, target), original
 
 
 def _texts(said: list[str | None], which: np.ndarray) -> pa.DictionaryArray:

@@ -16,7 +16,17 @@ from numba import njit
 
 from kit.formats.commitlog.columns import PROPS, PROPS_LEN, SLACK
 from kit.formats.commitlog.records import Bytes
-from kit.formats.commitlog.shapes import BLOCKS, ITEM_END, NAME_END, SHAPES, note, repeats, separators
+from kit.formats.commitlog.shapes import (
+    BLOCKS,
+    ITEM_END,
+    NAME_END,
+    SHAPES,
+    VARIANTS,
+    note,
+    repeats,
+    same_values,
+    separators,
+)
 from kit.formats.commitlog.simd import keep, load64
 
 PATTERNS: Final = 16
@@ -144,6 +154,7 @@ def find(
     own: int,
     spots: Any,
     untidy: Any,
+    lengths: Any,
     like: Any,
 ) -> None:
     """Note where the values of well-known names are.
@@ -151,7 +162,8 @@ def find(
     `spots` has a line for each record: position (from where its properties begin) and length of the value of each of
     the first names, length -1 for none. `like` takes an earlier record with the same values at the same places, -1
     where none is known; the first `own` of `spots` do not count for that. `untidy` takes 1 where the text does not
-    say what counts: an item is malformed (`marks` takes `bad` too), has no value, or may be replaced.
+    say what counts: an item is malformed (`marks` takes `bad` too), has no value, or may be replaced. `lengths` takes
+    the length of the text without a separator at its end.
     """
     scratch = np.zeros(32768 + SLACK, np.uint8)
     cuts = np.zeros(32768 + 2, np.int64)
@@ -161,23 +173,26 @@ def find(
     known_mask = len(slots) - 1
     fixed, valued = np.zeros((SHAPES, BLOCKS), np.uint64), np.zeros((SHAPES, BLOCKS), np.uint64)
     shaped = np.full(SHAPES, -1, np.int64)
+    earlier, blocks = np.empty((SHAPES, VARIANTS), np.int64), np.empty((SHAPES, VARIANTS), np.uint64)
     hits = kept = 0
     for row in range(where.shape[1]):
         size = where[PROPS_LEN, row]
         mine = spots[row]
         like[row] = -1
+        lengths[row] = size - (size > 0 and buf[where[PROPS, row] + size - 1] == ITEM_END)
         if size == 0:
             mine[:] = -1
             continue
         shape = size & (SHAPES - 1)
         other = shaped[shape]
         if other >= 0 and where[PROPS_LEN, other] == size and where[PROPS, row] + size + 32 <= len(buf):
-            same = repeats(buf, where[PROPS, row], where[PROPS, other], size, fixed[shape], valued[shape])
+            same, unlike = repeats(buf, where[PROPS, row], where[PROPS, other], size, fixed[shape], valued[shape])
             if same:
                 for i in range(len(mine)):
                     mine[i] = spots[other, i]
-                if same == 2:
-                    like[row] = other
+                if unlike:
+                    other = same_values(buf, row, where[PROPS], unlike, earlier[shape], blocks[shape], valued[shape])
+                like[row] = other
                 hits += 1
                 continue
         mine[:] = -1
@@ -196,6 +211,7 @@ def find(
             if size <= 32 * BLOCKS and len(src) == len(buf) and kept <= 2 * hits + 4 * SHAPES:
                 note(begin, count, cuts, mine[own:], fixed[shape], valued[shape])
                 shaped[shape] = row
+                earlier[shape] = -1
                 kept += 1
             continue
         mine[:] = -1

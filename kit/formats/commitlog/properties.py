@@ -131,7 +131,7 @@ def split(
             other >= 0
             and where[PROPS_LEN, other] == size
             and at + size + 32 <= len(buf)
-            and repeats(buf, at, where[PROPS, other], size, fixed[shape], valued[shape])
+            and repeats(buf, at, where[PROPS, other], size, fixed[shape], valued[shape])[0]
         ):
             for item in range(shaped[shape, 1]):
                 code, start, length = parts[shape, item, 0], parts[shape, item, 1], parts[shape, item, 2]

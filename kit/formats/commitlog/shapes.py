@@ -19,6 +19,8 @@ BLOCKS: Final = 64
 """Properties written by one client often have the same lengths as well: how many such shapes are remembered, and how
 many blocks of 32 bytes a shape may have.
 """
+VARIANTS: Final = 8
+"""How many records with other well-known values are remembered of a shape; it must be a power of two."""
 _ZERO: Final = np.uint64(0)
 
 
@@ -41,24 +43,49 @@ def separators(src: Bytes, at: int, end: int, found: Any) -> int:
 
 
 @njit(cache=True, nogil=True, inline="always")
-def repeats(src: Bytes, at: int, other: int, size: int, fixed: Any, valued: Any) -> int:
-    """Return 1 if a record has the names of another one at the same places, 2 if its well-known names have the same
-    values too, else 0. `fixed` has a bit for each byte of names and separators, `valued` for each of those values.
+def repeats(src: Bytes, at: int, other: int, size: int, fixed: Any, valued: Any) -> tuple[bool, Any]:
+    """Return whether a record has the names of another one at the same places, and a bit for each block in which the well-known values differ.
+    `fixed` has a bit for each byte of names and separators, `valued` for each of those values.
     """
-    unlike = np.uint64(0)
+    unlike = _ZERO
     for block in range((size + 31) >> 5):
         i = 32 * block
         names = fixed[block]
         same = same32(src, at + i, other + i)
         if same & names != names:
-            return 0
+            return False, _ZERO
         more = (match32(src, at + i, NAME_END) | match32(src, at + i, ITEM_END)) & ~names
         if size - i < 32:
             more &= (ONE << np.uint64(size - i)) - ONE
         if more:
-            return 0
-        unlike |= valued[block] & ~same
-    return 1 if unlike else 2
+            return False, _ZERO
+        unlike |= np.uint64((valued[block] & ~same) != _ZERO) << np.uint64(block)
+    return True, unlike
+
+
+@njit(cache=True, nogil=True, inline="always")
+def same_values(src: Bytes, row: int, places: Any, unlike: Any, earlier: Any, blocks: Any, valued: Any) -> int:
+    """Return the one of the `earlier` records of a shape whose well-known values the record `row` repeats; where none does, -1, and it becomes one of
+    them.
+
+    `unlike`: the blocks that differ from the first of the shape, `blocks` those of each earlier record; `places`: where the properties of each
+    record begin.
+    """
+    n = 0
+    while n < VARIANTS and earlier[n] >= 0:
+        if blocks[n] == unlike:
+            left, here, there = unlike, places[row], places[earlier[n]]
+            while left:
+                block = low_bit(left)
+                if valued[block] & ~same32(src, here + 32 * block, there + 32 * block):
+                    break
+                left &= left - ONE
+            if not left:
+                return earlier[n]
+        n += 1
+    n = n if n < VARIANTS else row & (VARIANTS - 1)
+    earlier[n], blocks[n] = row, unlike
+    return -1
 
 
 @njit(cache=True, nogil=True)

@@ -66,6 +66,20 @@ def test_records_of_one_client_have_the_same_names() -> None:
     check([plain % (n, n % 3, n) for n in range(40)] + [plain % (1, 2, 3) + b"\x02mine\x01later"] + [plain % (4, 5, 6)])
 
 
+@pytest.mark.parametrize("different", [2, 8, 9, 25])
+def test_values_that_come_again_in_turn(different: int) -> None:
+    plain = b"UNIQ_KEY\x01%06d\x02REAL_TOPIC\x01orders\x02mine\x01%030d\x02PGROUP\x01g%02d\x02CLUSTER\x01c%030d"
+    check([plain % (n, n, n % different, n % 3) for n in range(120)])
+
+
+def test_message_traces_are_told_by_how_their_bodies_begin() -> None:
+    traces = [kind.encode() + b"\x01more" for kind in names.TRACE_TYPES]
+    others = [b"Pub\x01", b"Pub", b"", b"Pup\x01more", b"SubBetter\x01more", b"publish", b"EndTransaction"]
+    bodies = [*traces, *others]
+    rows = stored(stores.store([stores.Record(topic=b"mine", body=body) for body in bodies]))
+    assert [row["traced"] for row in rows] == [body in traces for body in bodies]
+
+
 def test_names_that_look_alike_by_both_ends_are_told_apart() -> None:
     first = b"TRANSACTION_CHECK_TIMES\x011"
     check([first, b"TRANSACTXXX_CHECK_TIMES\x012", first, b"12345678a87654321\x01x\x0212345678b87654321\x01y", first])
