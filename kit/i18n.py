@@ -50,7 +50,7 @@ def _joined(lines: str) -> str:
 
 
 @attrs.frozen
-class Said:
+class Filled:
     """A sentence with its values, not yet in any language."""
 
     text: T
@@ -86,9 +86,9 @@ class T:
             return self.context
         return translations(lang).get((self.context, self.en), self.en)
 
-    def say(self, **values: Any) -> Said:
+    def say(self, **values: Any) -> Filled:
         """Fill the placeholders; a missing one shows up when the sentence is rendered, not silently."""
-        return Said(self, values)
+        return Filled(self, values)
 
     def render(self, lang: Lang = "en") -> str:
         return self.say().render(lang)
@@ -96,7 +96,7 @@ class T:
 
 CATALOGUE: Final[list[T]] = []
 
-Sentence = T | Said
+Sentence = T | Filled
 
 
 def rendered(text: Sentence | str, lang: Lang) -> str:
@@ -141,7 +141,7 @@ def _plain(value: Any, lang: Lang) -> str:
     """Return a value as a reader expects it: grouped digits, UTC times, "unknown" for None."""
     if value is None:
         return UNKNOWN.in_(lang)
-    if isinstance(value, T | Said):
+    if isinstance(value, T | Filled):
         return value.render(lang)
     if isinstance(value, bool | str):
         return str(value)

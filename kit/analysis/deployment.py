@@ -82,7 +82,7 @@ class Group:
 
 
 @attrs.frozen
-class Known:
+class Deployment:
     """The deployment shown by the evidence. `rows`: settings as in the table `configs`; `immunity`: seconds → a record with that value."""
 
     brokers: tuple[Broker, ...]
@@ -94,7 +94,7 @@ class Known:
     configuration_only: bool = False
 
 
-def from_files(path: Path, version: Version | None = None) -> Known | None:
+def from_files(path: Path, version: Version | None = None) -> Deployment | None:
     """Return what configuration files say; None where there is anything else, or one of them is damaged: the tables of a case then tell more."""
     walked, refused = files.walk(path)
     jars = {v for name, _, _ in walked if (jar := _BROKER_JAR.search(name)) and (v := Version.maybe(jar[1]))}
@@ -122,7 +122,7 @@ def from_files(path: Path, version: Version | None = None) -> Known | None:
         and (v := Version.maybe(home[1]))
     } | jars
     versions = (version,) if version else tuple(sorted(said))
-    return Known(
+    return Deployment(
         brokers(rows, versions, None),
         groups(_configured(rows, offsets)),
         tuple(rows),
@@ -131,14 +131,14 @@ def from_files(path: Path, version: Version | None = None) -> Known | None:
     )
 
 
-def from_case(case: Case, version: Version | None = None) -> Known:
+def from_case(case: Case, version: Version | None = None) -> Deployment:
     """Return what every table of a case says."""
     rows = datasets.rows(case, "configs", list(configs.CONFIGS.names))
     offsets = datasets.rows(case, "offsets", ["file", "topic", "group", "backup"])
     versions = (version,) if version else tuple(Version.parse(v) for v in setup.broker_versions(case))
     named = [*_connected(case), *_configured(rows, offsets), *_spoken(case), *_shown(case)]
     clients = tuple(Version.parse(v) for v in setup.client_versions(case))
-    return Known(
+    return Deployment(
         brokers(rows, versions, _client_limit(case)), groups(named), tuple(rows), versions, clients, _immunity(case)
     )
 

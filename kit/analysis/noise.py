@@ -43,7 +43,7 @@ NO_TIMES = T("{why}; no times are known here, so whether it went on is not known
 COLUMNS: Final = ("text", "count", "first", "file", "line", "why", "slug")
 
 
-def seen(case: Case, lang: Lang | None = None) -> pd.DataFrame:
+def harmless_texts(case: Case, lang: Lang | None = None) -> pd.DataFrame:
     """Return one row a harmless text, most frequent first.
 
     Columns: text (the first line with it), count (entries), first (UTC, null without times), file, line, why, slug.

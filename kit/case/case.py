@@ -84,7 +84,7 @@ class Case(Frames):
         """The zone in which each floating file is read, and how it was found."""
         from kit.case.reading import zones
 
-        return zones.settled(self, from_table=self._builds_messages)
+        return zones.by_file(self, from_table=self._builds_messages)
 
     @cached_property
     def inventory(self) -> inv.Inventory:

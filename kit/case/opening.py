@@ -9,7 +9,7 @@ from pathlib import Path
 from kit.case.case import Case
 from kit.case.options import Options, instant
 from kit.evidence import workspace as ws
-from kit.evidence.remote import fetch, is_remote, shown
+from kit.evidence.remote import fetch, is_remote, without_credentials
 from kit.formats.printed_times import converter
 from kit.i18n import Lang, T
 from kit.spark import sessions
@@ -53,7 +53,7 @@ def open_case(
         converter(zone)
     options = Options(tz_broker, tz_app, instant(since), instant(until), tuple(sorted(rows)), master, remote)
     case = Case(path, Path(workspace) if workspace is not None else None, lang, options)
-    case.name = shown(elsewhere) if elsewhere else str(path)
+    case.name = without_credentials(elsewhere) if elsewhere else str(path)
     if elsewhere:
         copies = base / "remote"
         case.uses(next(folder for folder in path.resolve().parents if folder.parent == copies))

@@ -72,7 +72,7 @@ _OWN: Final = re.compile(r"(?i)^(?:DEFAULT|\d*)$|pid|uuid|random|host|nano|time"
 """Instance names that are the default's, or made of something that differs between processes."""
 
 
-def found(case: Case) -> Iterable[Hazard]:
+def hazards(case: Case) -> Iterable[Hazard]:
     """Return the hazards in the application sources and settings of the evidence; nothing if absent."""
     clients = client_settings.clients(case)
     for file, client in clients:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from kit.analysis.consumers import ages, facts, members
-from kit.analysis.deployment import Known, Place
+from kit.analysis.deployment import Deployment, Place
 from kit.causes.hazards import Hazard
 from kit.i18n import T
 from kit.inventory.inventory import TEXTS
@@ -34,11 +34,11 @@ CONTAINER: Final = re.compile(r"^(?:172\.1[7-9]\.|172\.2\d\.|10\.0\.2\.|192\.168
 """Inner addresses of container networks, with a process id as small as those in a namespace of their own."""
 
 
-def found(case: Case) -> Iterable[Hazard]:
+def hazards(case: Case) -> Iterable[Hazard]:
     """Return the hazards in client logs and running info files; nothing if absent."""
     if not any(item.kind in TEXTS for item in case.found.items):
         return
-    by_id: dict[str, list[facts.Said]] = {}
+    by_id: dict[str, list[facts.Statement]] = {}
     for said in facts.of(case, "client-created"):
         by_id.setdefault(said.values.get("client_id", ""), []).append(said)
     for client_id, lines in sorted(by_id.items()):
@@ -59,7 +59,7 @@ def found(case: Case) -> Iterable[Hazard]:
         yield Hazard("different-subscriptions", what, place, "subscription-mismatch", DIFFER_BECOMES, DIFFER_SET)
 
 
-def near_deletion(case: Case, seen: Known) -> list[Hazard]:
+def near_deletion(case: Case, seen: Deployment) -> list[Hazard]:
     """Return the groups whose next message is older than half of fileReservedTime: messages deleted before they are consumed are skipped."""
     kept = min((h for broker in seen.brokers if (h := broker.settings.number("fileReservedTime"))), default=None)
     return [

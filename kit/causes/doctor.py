@@ -1,6 +1,6 @@
 """Hazards in configuration and names, before or after an incident: what, where, what it can become, what to set.
 
-Rules look at a `kit.analysis.deployment.Known`; facts (limits, defaults, contradictions, faults by release) are those of `kit.rocketmq`. What a
+Rules look at a `kit.analysis.deployment.Deployment`; facts (limits, defaults, contradictions, faults by release) are those of `kit.rocketmq`. What a
 release ships with is a `note`; what somebody set or named is a `hazard`.
 """
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from kit.analysis import deployment
-from kit.analysis.deployment import Broker, Group, Known, Place
+from kit.analysis.deployment import Broker, Deployment, Group, Place
 from kit.causes import client_code, collect_next, consumer_hazards, hazards, release_advice, results
 from kit.causes.hazards import Hazard
 from kit.causes.release_advice import Advice
@@ -70,7 +70,7 @@ class Checkup:
 
     hazards: tuple[Hazard, ...]
     faults: tuple[Advice, ...]
-    seen: Known
+    seen: Deployment
 
     def as_dict(self, lang: Lang) -> dict[str, Any]:
         faults = [
@@ -96,12 +96,12 @@ def of_files(path: Path, version: Version | None = None) -> Checkup | None:
 
 def of_case(case: Case, version: Version | None = None) -> Checkup:
     """Examine a whole case. Spark starts for large evidence, and where transactions are stored: they show who answers whose checks."""
-    more = [*hazards.of_causes(case), *consumer_hazards.found(case), *client_code.found(case)]
+    more = [*hazards.of_causes(case), *consumer_hazards.hazards(case), *client_code.hazards(case)]
     more += consumer_hazards.near_deletion(case, seen := deployment.from_case(case, version))
-    return checkup(seen, more, release_advice.named(results.load(case)))
+    return checkup(seen, more, release_advice.confirmed_or_suspected(results.load(case)))
 
 
-def checkup(seen: Known, more: Iterable[Hazard] = (), causes: Collection[str] = ()) -> Checkup:
+def checkup(seen: Deployment, more: Iterable[Hazard] = (), causes: Collection[str] = ()) -> Checkup:
     """Apply every rule. `causes`: slugs of those that a triage found: faults of the releases that fit them come first."""
     found = [h for broker in seen.brokers for h in (*_settings(broker), *_conflicts(broker))]
     found += [h for group in seen.groups if (h := _group(group, seen.broker_versions))]
@@ -238,7 +238,7 @@ def _has(fault: str, version: Version | None) -> bool:
     return any(fix.slug == fault and fix.has(version) for fix in versions.FIXED)
 
 
-def _unreadable(seen: Known) -> Iterable[Hazard]:
+def _unreadable(seen: Deployment) -> Iterable[Hazard]:
     from kit.causes.neighbours.consumers import dlq_unreadable
 
     for row in dlq_unreadable.closed(seen.rows):
@@ -252,7 +252,7 @@ def _unreadable(seen: Known) -> Iterable[Hazard]:
 # --- transactions --------------------------------------------------------------------------------------------------------
 
 
-def _immunity(seen: Known) -> Iterable[Hazard]:
+def _immunity(seen: Deployment) -> Iterable[Hazard]:
     hours = [h for broker in seen.brokers if (h := broker.settings.number("fileReservedTime")) is not None]
     late = any(version >= Version(5, 1, 1) for version in seen.broker_versions)
     for seconds, place in seen.immunity.items():

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 import attrs
 
-from kit.formats.printed_times import shown
+from kit.formats.printed_times import utc_text
 from kit.i18n import Lang, Sentence, T
 from kit.inventory.references import Ref
 
@@ -166,7 +166,7 @@ class Finding:
             **({} if self.error is None else {"error": dict(self.error)}),
             "title": self.title.render(lang),
             "summary": self.said.render(lang),
-            "window": None if self.window is None else [shown(t) for t in self.window],
+            "window": None if self.window is None else [utc_text(t) for t in self.window],
             "explained_by": list(explained_by),
             "steps": [step.as_dict(lang) for step in self.steps],
             "figures": self.figures,
@@ -190,7 +190,7 @@ def supporting(id_: str, claim: Sentence, shown: object, evidence: Iterable[Ref]
     return Step(claim, "supporting", True if shown else None, evidence, id_)
 
 
-def named(ids: Sequence[str], steps: Sequence[Step]) -> list[Step]:
+def with_ids(ids: Sequence[str], steps: Sequence[Step]) -> list[Step]:
     """Return steps with their ids, one for each."""
     return [attrs.evolve(step, id=id_) for id_, step in zip(ids, steps, strict=True)]
 

@@ -27,7 +27,7 @@ class Message:
     refs: tuple[Ref, ...] = ()
     why: Why | None = None
     frame: str | None = None
-    said: facts.Said | None = None
+    said: facts.Statement | None = None
 
 
 def one_full(case: Case) -> dict[str, Any] | None:
@@ -43,7 +43,7 @@ def one_full(case: Case) -> dict[str, Any] | None:
     return None
 
 
-def same_minimum(case: Case) -> facts.Said | None:
+def same_minimum(case: Case) -> facts.Statement | None:
     """Return the pulls of a queue that were held back several times at the same first message, None if absent."""
     held = [
         s

@@ -105,7 +105,7 @@ def of_case(case: Case) -> dict[str, tuple[Version, ...]]:
     return {side: tuple(Version.parse(text) for text in texts) for side, texts in named.items()}
 
 
-def named(document: Mapping[str, Any] | None) -> frozenset[str]:
+def confirmed_or_suspected(document: Mapping[str, Any] | None) -> frozenset[str]:
     """Return the causes that findings.json confirms or suspects."""
     every = document["findings"] if document else ()
     return frozenset(f["cause"] for f in every if f["verdict"] in ("confirmed", "suspected"))
@@ -113,5 +113,5 @@ def named(document: Mapping[str, Any] | None) -> frozenset[str]:
 
 def fitting(case: Case, document: Mapping[str, Any] | None) -> pd.DataFrame:
     """Return the faults that fit what was found, with the columns of `COLUMNS`; no rows if none does."""
-    rows = [each.row(case.lang) for each in advise(of_case(case), named(document)) if each.fits]
+    rows = [each.row(case.lang) for each in advise(of_case(case), confirmed_or_suspected(document)) if each.fits]
     return pd.DataFrame(rows, columns=pd.Index(list(COLUMNS)), dtype=object)

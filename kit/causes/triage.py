@@ -16,7 +16,7 @@ from kit.case.failure import Failure
 from kit.causes import collect_next, consequences, excerpts, known_problems, results, timeline
 from kit.causes.findings import Finding
 from kit.evidence import disk
-from kit.formats.printed_times import shown
+from kit.formats.printed_times import utc_text
 from kit.i18n import LANGS, Lang, T
 from kit.spark.sessions import JavaMissing
 
@@ -156,7 +156,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dt.datetime):
-        return shown(value)
+        return utc_text(value)
     return value
 
 
@@ -167,7 +167,7 @@ def file(item: Item) -> dict[str, Any]:
         "kind": item.kind,
         "bytes": item.bytes,
         "sha256": item.sha256,
-        "first": None if item.first is None else shown(item.first),
-        "last": None if item.last is None else shown(item.last),
+        "first": None if item.first is None else utc_text(item.first),
+        "last": None if item.last is None else utc_text(item.last),
         "replica_of": item.replica_of,
     }

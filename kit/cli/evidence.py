@@ -205,7 +205,7 @@ def cut(
         kept = cutting.cut(case, out, cutting.Wish(instant(since), instant(until), topic, ids))
     except ValueError as error:
         raise Refusal(printable(str(error))) from None
-    said = [(cutting.NAMES[name].in_(case.lang), cutting.shown(count, case.lang)) for name, count in kept.items()]
+    said = [(cutting.NAMES[name].in_(case.lang), cutting.count_text(count, case.lang)) for name, count in kept.items()]
     say(case, terminal.counts([*said, ("", str(out))]))
     leave(case)
 

@@ -165,9 +165,9 @@ def list_(workspace: Path | None) -> None:
     """List every workspace: bytes, hours since it was used, evidence."""
     import time
 
-    from kit.evidence.workspace import kept
+    from kit.evidence.workspace import every_workspace
 
-    for one in kept(workspace):
+    for one in every_workspace(workspace):
         click.echo(f"{one.bytes:>15,}  {(time.time() - one.used) / 3600:8.1f} h  {printable(one.evidence)}")
 
 
@@ -179,7 +179,7 @@ def clean_(workspace: Path | None, lang: Lang) -> None:
     from kit.evidence import workspace as ws
 
     click.echo(FREED.say(bytes=ws.clean(workspace)).render(lang))
-    if left := ws.kept(workspace):
+    if left := ws.every_workspace(workspace):
         click.echo(IN_USE.say(n=len(left)).render(lang), err=True)
 
 

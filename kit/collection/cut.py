@@ -114,7 +114,7 @@ def cut(case: Case, out: Path, wish: Wish) -> dict[str, tuple[int, int] | int]:
     return told
 
 
-def shown(count: tuple[int, int] | int, lang: Lang) -> str:
+def count_text(count: tuple[int, int] | int, lang: Lang) -> str:
     """Return a count of `cut` for a reader."""
     return f"{count:,}" if isinstance(count, int) else KEPT_OF.say(kept=count[0], of=count[1]).render(lang)
 
@@ -143,7 +143,7 @@ def _one(
     if item.kind in ("rows", "sends") and item.detail.get("dialect") and wish.window:
         return "rows", _rows(case, item, wish, target)
     if item.kind in (*WHOLE, "rows", "sends"):
-        return "whole", cut_files.Part(0, 0, cut_files.whole(item.path, item.bytes, target))
+        return "whole", cut_files.Part(0, 0, cut_files.copy_whole(item.path, item.bytes, target))
     return ("unknown" if item.kind in ("empty", "other", "lock") else "built"), cut_files.Part(1, 1, 0)
 
 

@@ -123,7 +123,7 @@ def ranges(path: str, wanted: Iterable[tuple[int, int]], target: Path) -> int:
     return total
 
 
-def whole(path: str, size: int, target: Path) -> int:
+def copy_whole(path: str, size: int, target: Path) -> int:
     """Copy a file; return its bytes."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with open_readonly(path) as source, target.open("xb") as out:

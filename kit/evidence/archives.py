@@ -20,7 +20,7 @@ from typing import Any, Final, cast
 import attrs
 
 from kit.evidence import disk, member_names
-from kit.evidence.files import EvidenceFile, Opened, Refused, open_readonly, refusal, shown
+from kit.evidence.files import EvidenceFile, Opened, Refused, open_readonly, refusal, valid_text
 from kit.evidence.streams import (
     BLOCK,
     BZIP2,
@@ -124,7 +124,7 @@ class Spooler:
     def _tar(self, name: str, stream: Peek, depth: int, out: Opened, packed: Callable[[], int]) -> None:
         with tarfile.open(fileobj=cast("Any", stream), mode="r|", tarinfo=TarInfo, errors="surrogateescape") as tar:
             for info in tar:
-                label = f"{name}!/{shown(info.name)}"
+                label = f"{name}!/{valid_text(info.name)}"
                 if info.isdir():
                     continue
                 if info.issym() or info.islnk():
@@ -134,7 +134,7 @@ class Spooler:
                 else:
                     raw = Peek(cast("Readable", tar.extractfile(info)))
                     self._member(
-                        name, shown(info.name), raw, depth, out, packed, modified=member_names.sane(info.mtime)
+                        name, valid_text(info.name), raw, depth, out, packed, modified=member_names.sane(info.mtime)
                     )
                 cast("Any", tar).members = []  # a streamed tar remembers every member otherwise
 

@@ -61,7 +61,7 @@ def read(file: io.FileIO, buf: Bytes, start: int, stop: int, first: int = 0) -> 
         start += count
 
 
-def whole(file: io.FileIO) -> Bytes:
+def read_all(file: io.FileIO) -> Bytes:
     """Return all bytes of a file of moderate size."""
     size = os.fstat(file.fileno()).st_size
     buf = space(size)

@@ -157,7 +157,7 @@ def open_readonly(path: Path | str) -> io.BufferedReader:
     return io.BufferedReader(open_raw(path))
 
 
-def shown(name: str) -> str:
+def valid_text(name: str) -> str:
     """Return a file name as valid text, whatever its bytes."""
     raw = os.fsencode(name)
     for encoding in ("utf-8", "gb18030"):
@@ -173,8 +173,8 @@ def walk(root: Path) -> tuple[list[tuple[str, Path, os.stat_result]], list[Refus
     if not root.is_dir():
         whole = root.stat()
         if not stat.S_ISREG(whole.st_mode):
-            return [], [Refused(shown(root.name), "special")]
-        return [(shown(root.name), root, whole)], []
+            return [], [Refused(valid_text(root.name), "special")]
+        return [(valid_text(root.name), root, whole)], []
     found: list[tuple[str, Path, os.stat_result]] = []
     refused: list[Refused] = []
     folders: list[tuple[str, Path]] = [("", root)]
@@ -184,10 +184,10 @@ def walk(root: Path) -> tuple[list[tuple[str, Path, os.stat_result]], list[Refus
             with os.scandir(folder) as listing:
                 entries = list(listing)
         except OSError as error:
-            refused.append(Refused(prefix.rstrip("/") or shown(root.name), "unreadable", error.strerror or ""))
+            refused.append(Refused(prefix.rstrip("/") or valid_text(root.name), "unreadable", error.strerror or ""))
             continue
         for entry in entries:
-            name = prefix + shown(entry.name)
+            name = prefix + valid_text(entry.name)
             try:
                 info = entry.stat(follow_symlinks=False)
             except OSError as error:

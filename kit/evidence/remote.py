@@ -35,7 +35,7 @@ def is_remote(evidence: str | Path) -> bool:
     return isinstance(evidence, str) and re.match(rf"(?:{'|'.join(SCHEMES)})://", evidence) is not None
 
 
-def shown(uri: str) -> str:
+def without_credentials(uri: str) -> str:
     """Return a URI without its credentials and query, for display."""
     return re.sub(r"://[^/@]*@", "://", uri.partition("?")[0])
 
@@ -54,12 +54,14 @@ def fetch(uri: str, workspace: Path | str | None = None) -> Path:
         system, prefix = FileSystem.from_uri(uri)
         objects = _objects(system, prefix)
     except (OSError, ArrowException) as error:
-        raise ValueError(UNREACHABLE.say(uri=shown(uri), error=str(error).splitlines()[0]).render()) from None
+        raise ValueError(
+            UNREACHABLE.say(uri=without_credentials(uri), error=str(error).splitlines()[0]).render()
+        ) from None
     if not objects:
-        raise FileNotFoundError(2, NOTHING.say(uri=shown(uri)).render(), shown(uri))
+        raise FileNotFoundError(2, NOTHING.say(uri=without_credentials(uri)).render(), without_credentials(uri))
     with disk.locked(root / "remote" / f"{folder.name}.lock"):
         bring(system, objects, folder)
-    name = PurePosixPath(shown(uri).rstrip("/")).name or "evidence"
+    name = PurePosixPath(without_credentials(uri).rstrip("/")).name or "evidence"
     return (
         folder / "evidence" / name if set(objects) == {name} and objects[name].path == prefix else folder / "evidence"
     )

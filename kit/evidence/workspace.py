@@ -23,7 +23,7 @@ from typing import IO, Any, Final
 import attrs
 
 from kit.evidence import disk
-from kit.evidence.files import Refused, shown
+from kit.evidence.files import Refused, valid_text
 from kit.evidence.unread import PREFIX, notes
 from kit.i18n import Lang, T
 
@@ -115,7 +115,7 @@ class Workspace:
         if shared:
             folder.mkdir(parents=True, exist_ok=True)
         place = cls(folder, shared, disk.hold(folder))
-        place.write_json("about", {"evidence": shown(str(evidence.resolve())), "content_key": content_key})
+        place.write_json("about", {"evidence": valid_text(str(evidence.resolve())), "content_key": content_key})
         return place
 
     def table(self, name: str) -> Path | None:
@@ -237,7 +237,7 @@ def _size(folder: Path) -> int:
     return total
 
 
-def kept(workspace: Path | str | None = None) -> list[Kept]:
+def every_workspace(workspace: Path | str | None = None) -> list[Kept]:
     """Return every workspace in the cache, last used first; unpacked members count for the evidence they came from."""
     root = Path(workspace) if workspace is not None else default_base()
     spools: dict[str, set[Path]] = {}

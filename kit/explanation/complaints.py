@@ -92,7 +92,7 @@ def _first(found: Sequence[Line]) -> Line | None:
 def _printed(line: Line) -> bool:
     """Return whether RocketMQ printed a line."""
     return bool(
-        matching.named(line.text + "\n") or any(each.weight > upstream.SURE for each in upstream.find(line.text))
+        matching.problems_in(line.text + "\n") or any(each.weight > upstream.SURE for each in upstream.find(line.text))
     )
 
 

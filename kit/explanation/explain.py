@@ -78,7 +78,9 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
         own = [row for row in ids if row.line == line.number and row.text == line.text]
         if line.frame and not own:
             rows += [
-                _problem(line, each, lang) for each in matching.named(line.text + "\n") if each.in_frame(line.text)
+                _problem(line, each, lang)
+                for each in matching.problems_in(line.text + "\n")
+                if each.in_frame(line.text)
             ]
             continue
         if line.number in overtaken:
@@ -91,7 +93,7 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
 
 def _of_line(line: Line, lang: Lang, *, known: bool) -> list[dict[str, Any]]:
     """Return the row for a line; none if only its ids are known."""
-    problems = sorted(matching.named(line.text + "\n"), key=lambda each: each.slug in _CARRIERS)
+    problems = sorted(matching.problems_in(line.text + "\n"), key=lambda each: each.slug in _CARRIERS)
     row = _problem(line, problems[0], lang) if problems else _event(line, lang)
     if row is None or row["slug"] in _CARRIERS:
         row = _answer(line, lang) or row

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def _numba_cache() -> str:
-    """A folder for compiled kernels that survives the process and that Spark's workers can write too."""
+    """Choose a folder for compiled kernels that outlives the process and that Spark's workers can write too."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "rmq-kit", "numba")
     try:
         cache.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,6 @@
-"""What a printed time or zone means: the one place where texts become instants. (Lines of logs go through a kernel of their own, `formats/logs/prefix`.)"""
+"""Printed times and zones → instants, for everything but lines of logs (these have a kernel of their own,
+`formats/logs/prefix`).
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ _OFFSET: Final = re.compile(r"(?:UTC|GMT)?([+-])(\d{1,2})(?::?(\d\d))?", re.IGNO
 
 
 def ms(*fields: int | str | bytes) -> int | None:
-    """Return ms since 1970 of year, month, day, hour, … read as UTC; None where the calendar has no such time."""
+    """Return ms since 1970 of year, month, day, hour, … in UTC; None if the calendar has no such time."""
     try:
         at = dt.datetime(*map(int, fields), tzinfo=dt.UTC)  # type: ignore[arg-type, misc]
     except ValueError:
@@ -41,24 +43,24 @@ def ms(*fields: int | str | bytes) -> int | None:
 
 
 def utc(at: dt.datetime) -> dt.datetime:
-    """Return an instant in UTC; without a zone it already is, as Spark's and pandas' are."""
+    """Return a datetime in UTC; one without a zone is taken as UTC, as Spark and pandas return them."""
     return at.replace(tzinfo=dt.UTC) if at.tzinfo is None else at.astimezone(dt.UTC)
 
 
 def iso(text: str) -> dt.datetime:
-    """Return the instant of an ISO time; without an offset it is UTC. Raise `ValueError`."""
+    """Return the datetime of an ISO time, in UTC if it has no offset. Raise `ValueError`."""
     at = dt.datetime.fromisoformat(text)
     return at.replace(tzinfo=dt.UTC) if at.tzinfo is None else at
 
 
-def shown(at: dt.datetime) -> str:
-    """Return an instant as findings.json has it: ISO 8601 in UTC with milliseconds and a Z."""
+def utc_text(at: dt.datetime) -> str:
+    """Return a datetime in the form of findings.json: ISO 8601 in UTC with milliseconds and a Z."""
     return utc(at).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 @attrs.frozen
 class When:
-    """A printed time: `ms` since 1970 as printed; `floating`: it names no zone, so `ms` still lacks the offset."""
+    """A printed time: `ms` since 1970 as printed; `floating`: without a zone, so `ms` still lacks the offset."""
 
     ms: int
     floating: bool
@@ -101,7 +103,7 @@ def month_first(values: Sequence[str]) -> bool:
 
 
 def zone(text: str | None) -> str | int | None:
-    """Return a declared zone as minutes east (`+08:00`, `GMT+8`, `UTC`) or as its IANA name; None for none."""
+    """Return a declared zone as minutes east (`+08:00`, `GMT+8`, `UTC`) or as its IANA name; None for None."""
     if not text:
         return None
     if text.upper() in ("UTC", "GMT", "Z"):
@@ -114,7 +116,7 @@ def zone(text: str | None) -> str | int | None:
 
 
 def tzinfo(text: str | None) -> dt.tzinfo:
-    """Return the zone a text names: an offset, an IANA name, nothing for UTC. Raise `ValueError`."""
+    """Return the zone that a text names: an offset, an IANA name, UTC if empty. Raise `ValueError`."""
     known = zone(text)
     try:
         if isinstance(known, str):
@@ -125,7 +127,9 @@ def tzinfo(text: str | None) -> dt.tzinfo:
 
 
 def converter(declared: str | None) -> Callable[[int], int]:
-    """Return a function from ms as printed in a zone (`+08:00`, an IANA name; None: UTC) to ms since 1970. Raise `ValueError` for no zone."""
+    """Return a function from ms as printed in a zone (`+08:00`, an IANA name; None: UTC) to ms since 1970. Raise
+    `ValueError` for an invalid zone.
+    """
     known = zone(declared)
     if not isinstance(known, str):
         east = (known or 0) * 60_000

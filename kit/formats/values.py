@@ -1,4 +1,4 @@
-"""What people and machines print → what a column can hold. Whatever does not fit is None: unknown, never an exception and never 0."""
+"""Printed values → values of columns. What does not fit is None: unknown, never an exception and never 0."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ def instant(ms: float | None, *, nanoseconds: bool = True) -> int | None:
 
 
 def integer(value: Any, bits: int = 64) -> int | None:
-    """Return a whole number that fits a signed column of `bits`, from a number or its decimal digits; None for anything else."""
+    """Return a whole number that fits a signed column of `bits`, given as a number or its decimal digits; None for
+    anything else.
+    """
     if isinstance(value, str):
         value = int(value) if _WHOLE.fullmatch(value) else None
     if isinstance(value, float):
@@ -38,7 +40,7 @@ def integer(value: Any, bits: int = 64) -> int | None:
 
 
 def truncated(text: str | None, bits: int = 64) -> int | None:
-    """Return a printed number without its fraction where it fits a signed column of `bits`: `12.7` and `1.2e1` are 12."""
+    """Return a printed number without its fraction if it fits a signed column of `bits`: `12.7` is 12, `1.2e1` is 12."""
     if text is None or not _NUMBER.fullmatch(text):
         return None
     number = float(text)
@@ -52,7 +54,7 @@ def truncated(text: str | None, bits: int = 64) -> int | None:
 
 
 def real(text: str | None) -> float | None:
-    """Return a printed decimal number; None for anything else, and for one beyond what can be counted."""
+    """Return a printed decimal number; None for anything else and for infinities."""
     number = float(text) if text is not None and _NUMBER.fullmatch(text) else math.inf
     return number if math.isfinite(number) else None
 
@@ -63,7 +65,7 @@ def text(value: str) -> str:
 
 
 def batch(rows: Sequence[dict[str, Any]], schema: pa.Schema) -> pa.RecordBatch:
-    """Return rows as a batch; a value that its column cannot hold is null."""
+    """Return rows as a batch; a value that its column cannot hold becomes null."""
     try:
         return pa.RecordBatch.from_pylist(list(rows), schema)
     except (pa.ArrowException, OverflowError, ValueError, TypeError):

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import attrs
 
 from kit.formats.printed_times import iso
-from kit.i18n import Said, T
+from kit.i18n import Filled, T
 from kit.report.compare import is_findings
 
 NAME: Final = "findings.json"
@@ -66,7 +66,7 @@ class Incidents(NamedTuple):
     """What was read: `incidents` in order of time, and a sentence for each file that could not be read."""
 
     incidents: list[Incident]
-    unread: list[Said]
+    unread: list[Filled]
 
 
 def read(folder: str | Path) -> Incidents:

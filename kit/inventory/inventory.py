@@ -154,13 +154,13 @@ def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
     names = [(f.file, f.content or "") for f in looked if isinstance(f, Item)]
     marked, disagree, overlapping = replicas.mark(recognise.without_rows(items))
     return Inventory(
-        root=ev.shown(str(root)),
+        root=ev.valid_text(str(root)),
         items=tuple(marked),
         not_recognised=tuple(sorted(unknown)),
         refused=tuple(sorted(refused, key=lambda r: (r.file, r.reason))),
         content_key=_content_key(names, refused),
         archives=tuple(
-            Item(a.file, ev.shown(str(root / a.file if root.is_dir() else root)), a.bytes, "archive", a.sha256)
+            Item(a.file, ev.valid_text(str(root / a.file if root.is_dir() else root)), a.bytes, "archive", a.sha256)
             for a in opened.archives
         ),
         disagree=tuple(disagree),

@@ -242,7 +242,7 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
     if PurePosixPath(file.file).name in ("checkpoint", "currterm") and re.match(rb"\w+=-?\w+", head):
         return "dledger_state", {}
     text = head.decode(codec, "replace")
-    if tables or _SPEAKS.search(text) or complaints.speaks(text) or matching.named(text):
+    if tables or _SPEAKS.search(text) or complaints.speaks(text) or matching.problems_in(text):
         encoding = None if codec.startswith("utf-8") else codec
         return "text", {"source": "text", "layout": "unknown", "encoding": encoding, **tables}
     return None

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from kit.evidence import disk, workspace
-from kit.i18n import Said, T
+from kit.i18n import Filled, T
 from kit.rocketmq.versions import Version
 from kit.spark import jvm
 
@@ -40,7 +40,7 @@ TOO_OLD = T("RocketMQ {version} is older than {oldest}, the oldest release the l
 class LabError(Exception):
     """The lab cannot run here; `said` is one line for the user."""
 
-    def __init__(self, said: Said) -> None:
+    def __init__(self, said: Filled) -> None:
         super().__init__(said.render())
         self.said = said
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from kit.case.progress import STAGES, Progress, Stage
-from kit.i18n import Lang, Said, T
+from kit.i18n import Filled, Lang, T
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -32,7 +32,7 @@ _WATCHING: Final[list[Watch]] = []
 """What watches this kernel's cells."""
 
 
-def said(doing: Doing) -> Said:
+def spark_text(doing: Doing) -> Filled:
     import attrs
 
     return SPARK.say(**attrs.asdict(doing))
@@ -61,7 +61,7 @@ class Bar(Progress):
     def spark(self, doing: Doing | None) -> None:
         """Show Spark's progress: after the kit's current stage, or in a separate bar."""
         with self._lock:
-            text = "" if doing is None else said(doing).render(self._lang)
+            text = "" if doing is None else spark_text(doing).render(self._lang)
             if self._stage is not None:
                 self._bar.set_postfix_str(text)
             elif doing is None:
@@ -103,7 +103,7 @@ class Lines(Progress):
         if doing is None or time.monotonic() - self._last < PATIENCE:
             return
         self._last = time.monotonic()
-        line = said(doing).render(self._lang)
+        line = spark_text(doing).render(self._lang)
         if (shell := _shell()) is None:
             print(line, file=sys.stderr)
         else:  # marked, since stored notebooks leave out what differs from run to run

@@ -116,7 +116,7 @@ def evidence_tables(case: Case) -> dict[str, pd.DataFrame]:
         "inventory": _files,
         "damage": _damage,
         "skipped": _skipped,
-        "harmless": lambda case: noise.seen(case, case.lang)[list(noise.SHOWN)],
+        "harmless": lambda case: noise.harmless_texts(case, case.lang)[list(noise.SHOWN)],
         "timeline": lambda case: results.table(case, timeline.TABLE),
         "releases": lambda case: release_advice.fitting(case, results.load(case)),
     }.items():

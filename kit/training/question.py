@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from kit.i18n import Lang, Said, Sentence, T
+from kit.i18n import Filled, Lang, Sentence, T
 from kit.training.compare import Kind
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Lab:
 
 def tell(sentence: Sentence, facts: Mapping[str, Any], lang: Lang) -> str:
     """Return a sentence with the facts filled in; its own values win, and a fact that this evidence lacks is unknown."""
-    text, own = (sentence.text, sentence.values) if isinstance(sentence, Said) else (sentence, {})
+    text, own = (sentence.text, sentence.values) if isinstance(sentence, Filled) else (sentence, {})
     wanted = [name for _, name, _, _ in Formatter().parse(text.in_(lang)) if name]
     values = {name: own.get(name, facts.get(name)) for name in wanted}
     return text.say(

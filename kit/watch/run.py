@@ -44,7 +44,7 @@ def ends_on_signals() -> None:
     signal.signal(signal.SIGINT, stop)
 
 
-def told(watch: Watch, folder: Path, outlets: Sequence[Outlet]) -> None:
+def send_alerts(watch: Watch, folder: Path, outlets: Sequence[Outlet]) -> None:
     """Send unsent alerts. They are stored first, so that a process killed here sends them when it restarts; the
     `id` shows a receiver that it got one twice.
     """
@@ -61,7 +61,7 @@ def step(watch: Watch, folder: Path, outlets: Sequence[Outlet]) -> list[dict[str
     """Make one step, store its state, and send its alerts."""
     alerts = watch.step()
     keeping.save(folder, watch.kept, durable=bool(alerts))
-    told(watch, folder, outlets)
+    send_alerts(watch, folder, outlets)
     return alerts
 
 
@@ -74,7 +74,7 @@ def forever(
     once: bool = False,
 ) -> None:
     """Step every `every` seconds until the process is stopped; with `once` until everything that is there was read."""
-    told(watch, folder, outlets)  # alerts that a killed process did not send
+    send_alerts(watch, folder, outlets)  # alerts that a killed process did not send
     quick = 0
     while True:
         began, read = time.monotonic(), watch.figures.read

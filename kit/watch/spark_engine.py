@@ -120,7 +120,7 @@ class Engine:
         with self.lock:
             alerts = self.watch.tell([*found, *self.watch.measured()], self.watch.clock())
             keeping.save(self.folder, self.watch.kept, durable=bool(alerts))
-            run.told(self.watch, self.folder, self.outlets)
+            run.send_alerts(self.watch, self.folder, self.outlets)
             self.alerts += alerts
 
     def taken(self) -> list[dict[str, Any]]:
@@ -149,7 +149,7 @@ def forever(
     once: bool = False,
 ) -> None:
     """Watch until the process is stopped, with `once` until everything available was read."""
-    run.told(watch, folder, outlets)
+    run.send_alerts(watch, folder, outlets)
     spark = sessions.session(master, spark_sql_streaming_minBatchesToRetain=KEPT_BATCHES)
     engine = Engine(watch, folder, outlets)
     queries = engine.start(spark, every, once=once)

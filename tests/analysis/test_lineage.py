@@ -65,11 +65,11 @@ def op(n: int) -> dict[str, Any]:
 
 
 def kinds(records: list[dict[str, Any]], ops: list[dict[str, Any]] = (), end: dt.datetime | None = None) -> list[str]:
-    return [gap["kind"] for gap in lineage.gaps(lineage.told(records), list(ops), end)]
+    return [gap["kind"] for gap in lineage.gaps(lineage.with_lineage(records), list(ops), end)]
 
 
 def test_each_copy_names_the_one_it_was_written_from() -> None:
-    told = lineage.told(life())
+    told = lineage.with_lineage(life())
     assert [r["copied_from"] and int(r["copied_from"][-16:], 16) for r in told] == [None, 1, 2, 3, 4, 5, 6]
     why = [r["why"].render("en") for r in told]
     assert all("new offset id" in text for text in why[1:]) and "new offset id" not in why[0]
@@ -112,7 +112,7 @@ def test_what_waits_is_late_only_when_the_evidence_outlasts_it() -> None:
 
 def test_a_second_send_and_a_second_commit_are_told_apart() -> None:
     twice = [record(1, record_stage.ORIGINAL, "orders"), record(2, record_stage.ORIGINAL, "orders")]
-    assert "sent the same message again" in lineage.told(twice)[1]["why"].render("en")
-    assert "new offset id" in lineage.told(twice)[1]["why"].render("en")
+    assert "sent the same message again" in lineage.with_lineage(twice)[1]["why"].render("en")
+    assert "new offset id" in lineage.with_lineage(twice)[1]["why"].render("en")
     commits = [*life()[:3], record(9, record_stage.COMMIT, "orders", sys_flag=8, prepared_transaction_offset=1)]
-    assert "second time" in lineage.told(commits)[-1]["why"].render("en")
+    assert "second time" in lineage.with_lineage(commits)[-1]["why"].render("en")

@@ -128,7 +128,7 @@ def test_noise_alone_speaks_for_no_cause(tmp_path: Path) -> None:
     assert [
         (f["cause"], f["verdict"]) for f in findings["findings"] if f["verdict"] in ("confirmed", "suspected")
     ] == []
-    frame = noise.seen(case).set_index("slug")
+    frame = noise.harmless_texts(case).set_index("slug")
     expected = {slug: ROUNDS * len(texts) for slug, texts in lines(STORE, TRANSACTION, BROKER, POP).items()}
     assert sum(expected.values()) >= 200
     assert frame["count"].to_dict() == expected
@@ -142,7 +142,7 @@ def test_noise_alone_speaks_for_no_cause(tmp_path: Path) -> None:
     # 2024-05-14 10:00:00 GMT+8
     assert str(first["first"]) == "2024-05-14 02:00:00+00:00"
     assert "DLedger" in first["why"]
-    assert set(noise.seen(case, "zh")["why"]).isdisjoint(set(frame["why"]))
+    assert set(noise.harmless_texts(case, "zh")["why"]).isdisjoint(set(frame["why"]))
 
 
 REFUSED_PULL = "WARN PullMessageThread_1 - the consumer's group info not exist, group: orders"
@@ -182,11 +182,11 @@ def symptoms(case: Case) -> dict[str, Any]:
 @pytest.mark.parametrize("text", TEXTS)
 def test_three_lines_at_a_start_are_harmless_and_it_is_said_so(tmp_path: Path, text: str) -> None:
     case = broker_log(tmp_path, text, 5, 0.25, starts="orders")
-    row = noise.seen(case).set_index("slug").loc[TEXTS[text]]
+    row = noise.harmless_texts(case).set_index("slug").loc[TEXTS[text]]
     assert row["count"] == 3
     assert "all 3 are within 60 s of a start or stop" in row["why"]
     assert symptoms(case) == {} and noise.going_on(case) == {}
-    assert "3" in noise.seen(case, "zh").set_index("slug").loc[TEXTS[text], "why"]
+    assert "3" in noise.harmless_texts(case, "zh").set_index("slug").loc[TEXTS[text], "why"]
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_three_lines_at_a_start_are_harmless_and_it_is_said_so(tmp_path: Path, t
 )
 def test_hundreds_in_an_hour_without_a_restart_are_a_symptom(tmp_path: Path, text: str, slug: str) -> None:
     case = broker_log(tmp_path, text, 10, 60)
-    assert TEXTS[text] not in set(noise.seen(case)["slug"])
+    assert TEXTS[text] not in set(noise.harmless_texts(case)["slug"])
     finding = symptoms(case)[slug]
     assert (finding.verdict, finding.figures) == ("suspected", {"entries": 360})
     assert "360 log entries" in finding.summary.render("en") and "orders" in finding.summary.render("en")
@@ -229,7 +229,7 @@ def test_lines_without_times_are_not_judged(tmp_path: Path) -> None:
     case = kit.open_case(tmp_path / "paste.txt", tmp_path / "ws")
     case.eager = False
     assert symptoms(case) == {}
-    assert "no times are known" in noise.seen(case).set_index("slug").loc["consumer-group-missing", "why"]
+    assert "no times are known" in noise.harmless_texts(case).set_index("slug").loc["consumer-group-missing", "why"]
 
 
 def test_every_text_that_passes_has_a_problem_it_shows_where_it_goes_on() -> None:
@@ -244,14 +244,14 @@ def test_no_logs_no_noise(tmp_path: Path) -> None:
     write_store(tmp_path / "evidence" / "commitlog", [sent("K", 0, 1)])
     case = kit.open_case(tmp_path / "evidence", tmp_path / "ws")
     case.eager = False
-    assert noise.seen(case).empty
+    assert noise.harmless_texts(case).empty
 
 
 @pytest.mark.recordings
 def test_what_a_healthy_broker_says() -> None:
     """Counted by grep in the recording: one stop, one first start, one brokerStatus call too early."""
     case = recorded.case("healthy")
-    frame = noise.seen(case).set_index("slug")
+    frame = noise.harmless_texts(case).set_index("slug")
     text = "\n".join(p.read_text(errors="replace") for p in case.path.rglob("*.log"))
     for slug, needle in (
         ("buffer-position-invalid", "selectMappedBuffer request pos invalid"),

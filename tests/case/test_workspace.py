@@ -110,14 +110,14 @@ def test_list_and_clean_touch_only_their_own(tmp_path: Path) -> None:
         assert part is not None
         (part / "x").write_bytes(b"x" * 100_000)
     (tmp_path / "cache" / "mine.txt").write_text("keep")
-    [one] = ws.kept(tmp_path / "cache")
+    [one] = ws.every_workspace(tmp_path / "cache")
     assert one.evidence == str((tmp_path / "evidence").resolve())
     assert one.bytes >= 100_000
     assert ws.clean(tmp_path / "cache") == 0, "it is in use"
     assert here.table("t") is not None
     del here
     assert ws.clean(tmp_path / "cache") >= 100_000
-    assert ws.kept(tmp_path / "cache") == []
+    assert ws.every_workspace(tmp_path / "cache") == []
     assert [p.name for p in (tmp_path / "cache").iterdir()] == ["mine.txt"]
 
 
@@ -295,4 +295,4 @@ def test_about_names_the_copy_that_was_opened_last(tmp_path: Path) -> None:
     shutil.copytree(tmp_path / "evidence", tmp_path / "copy")
     again = ws.Workspace.for_evidence(tmp_path / "copy", tmp_path / "cache", "ab" * 32)
     assert here.folder == again.folder
-    assert [one.evidence for one in ws.kept(tmp_path / "cache")] == [str((tmp_path / "copy").resolve())]
+    assert [one.evidence for one in ws.every_workspace(tmp_path / "cache")] == [str((tmp_path / "copy").resolve())]

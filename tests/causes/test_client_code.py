@@ -71,7 +71,7 @@ def slugs(tmp_path: Path, **files: str) -> dict[str, tuple[str, str]]:
     folder.mkdir()
     for name, text in files.items():
         (folder / name.replace("__", ".")).write_text(text, encoding="utf-8")
-    found = client_code.found(open_case(folder, tmp_path / "workspace"))
+    found = client_code.hazards(open_case(folder, tmp_path / "workspace"))
     return {hazard.slug: (hazard.cause, str(hazard.place)) for hazard in found}
 
 

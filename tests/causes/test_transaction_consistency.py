@@ -211,7 +211,7 @@ def test_the_placement_model_has_every_path_of_the_recording(told: Case) -> None
     rows = set(transactions.rows(told)["uniq_key"])
     halves = {"committed": "ended", "rolled_back": "ended", "discarded": "discarded"}
     seen = set()
-    for one in paths.told(told).itertuples():
+    for one in paths.by_transaction(told).itertuples():
         service = one.keys[:2]
         seen.add(
             (

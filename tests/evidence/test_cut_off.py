@@ -33,7 +33,7 @@ def test_bytes_lie_where_they_are_in_the_file(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(bytes(3 << 20) + b"abc" + bytes(70_000) + b"z")
     with open_raw(path) as file:
-        buf = buffers.whole(file)
+        buf = buffers.read_all(file)
         assert buf.tobytes() == path.read_bytes()
         part = buffers.space(len(buf))
         buffers.read(file, part, 3 << 20, (3 << 20) + 2)
@@ -52,7 +52,7 @@ def test_lent_memory_is_one_readers_until_it_is_given_back() -> None:
 def test_nothing_is_an_empty_array(tmp_path: Path) -> None:
     (tmp_path / "x").touch()
     with open_raw(tmp_path / "x") as file:
-        assert buffers.whole(file).size == 0
+        assert buffers.read_all(file).size == 0
 
 
 def test_kernels_are_not_compiled_again_for_a_mapped_file(tmp_path: Path) -> None:

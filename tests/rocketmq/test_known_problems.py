@@ -69,21 +69,21 @@ def test_every_entry_recognises_a_line_that_no_other_entry_claims() -> None:
     assert [slug for slug, each in lines.items() if not each] == [], (
         "give an example: none of its texts is RocketMQ's own"
     )
-    claims = lambda line: [problem.slug for problem in matching.named(line + "\n")]  # noqa: E731
+    claims = lambda line: [problem.slug for problem in matching.problems_in(line + "\n")]  # noqa: E731
     shared = [slug for slug, each in lines.items() if not any(claims(line) == [slug] for line in each)]
     assert {slug: [(line, claims(line)) for line in lines[slug][:3]] for slug in shared} == {}
 
 
 def test_normal_entries_are_left_out() -> None:
     crc = "found a illegal magic code 0x{}"
-    assert [p.slug for p in matching.named(crc.format("AABBCCDD"))] == ["commitlog-damaged"]
-    assert not matching.named(crc.format("0"))
+    assert [p.slug for p in matching.problems_in(crc.format("AABBCCDD"))] == ["commitlog-damaged"]
+    assert not matching.problems_in(crc.format("0"))
     start = "maxPhyOffsetOfConsumeQueue({}) >= processOffset({}), truncate dirty logic files"
-    assert not matching.named(start.format(100, 100))
-    assert [p.slug for p in matching.named(start.format(300, 100))] == ["consumequeue-beyond-commitlog"]
+    assert not matching.problems_in(start.format(100, 100))
+    assert [p.slug for p in matching.problems_in(start.format(300, 100))] == ["consumequeue-beyond-commitlog"]
     missing = "Cannot find conf file /opt/rocketmq/conf/{}, acl isn't be enabled."
-    assert [p.slug for p in matching.named(missing.format("plain_acl.yml"))] == ["acl-config"]
-    assert [p.slug for p in matching.named(missing.format("tools.yml"))] == ["mqadmin-without-acl"]
+    assert [p.slug for p in matching.problems_in(missing.format("plain_acl.yml"))] == ["acl-config"]
+    assert [p.slug for p in matching.problems_in(missing.format("tools.yml"))] == ["mqadmin-without-acl"]
 
 
 def test_conditions_over_bytes_say_the_same() -> None:
@@ -120,13 +120,13 @@ def test_releases_of_a_text(cls: str, text: str, since: str, until: str) -> None
 
 
 def _covered(each: FormatString) -> bool:
-    return bool(matching.named(_filled(each.text)) or matching.of_class(each))
+    return bool(matching.problems_in(_filled(each.text)) or matching.of_class(each))
 
 
 def _own(each: FormatString) -> bool:
     """Tell whether an entry or a known log text names the line itself, not only the class that prints it."""
     line = _filled(each.text)
-    return bool(matching.named(line) or any(needle in line for event in EVENTS for needle in event.needles))
+    return bool(matching.problems_in(line) or any(needle in line for event in EVENTS for needle in event.needles))
 
 
 # From 5.0 on whole subsystems (RocksDB queues and tables, compaction, timer wheel, controller, tiered storage) print many lines

@@ -198,7 +198,7 @@ def whole_run(folder: Path, kill: set[int], moment: str) -> list[dict[str, Any]]
                 run.step(watch, state, [outlet])
             except Killed:
                 watch = fresh()
-                run.told(watch, state, [outlet])
+                run.send_alerts(watch, state, [outlet])
         clock.now += 3 * CLEAR
         run.step(watch, state, [outlet])
     return [json.loads(text) for text in alerts.read_text().splitlines()]

@@ -72,7 +72,7 @@ _QUEUE: Final = re.compile(r"topic=(?P<topic>[^,\]]*), brokerName=(?P<broker>[^,
 
 
 @attrs.frozen
-class Said:
+class Statement:
     """One statement. `values`: what is in it, by name; `lowest`, `highest`: the range of each number over its `count` occurrences; times naive UTC or None."""
 
     event: str
@@ -125,7 +125,7 @@ def _found(case: Case) -> dict[str, pd.DataFrame]:
     return {str(event): rows for event, rows in found.groupby("event", sort=False)}
 
 
-def _statements(found: pd.DataFrame) -> Iterator[Said]:
+def _statements(found: pd.DataFrame) -> Iterator[Statement]:
     """Yield a statement for each row; column by column, since logs of a day have a hundred thousand of them."""
     found = found.dropna(axis="columns", how="all").assign(
         first=found["first"], last=found["last"], source=found["source"]
@@ -143,10 +143,10 @@ def _statements(found: pd.DataFrame) -> Iterator[Said]:
             {name: int(column[row]) for name, column in numbers.items() if column[row] is not None}
             for numbers in ranges
         )
-        yield Said(event, file, source, values, n, line, last_line, times[0][row], times[1][row], low, high)
+        yield Statement(event, file, source, values, n, line, last_line, times[0][row], times[1][row], low, high)
 
 
-def of(case: Case, *slugs: str, group: str | None = None) -> list[Said]:
+def of(case: Case, *slugs: str, group: str | None = None) -> list[Statement]:
     """Return the statements of these events, of one group where one is given, in order of time, file and line."""
     # Statements are created only on request.
     parts = [once(case, f"said {slug}", partial(_numbered, case, slug)) for slug in slugs]
@@ -154,7 +154,7 @@ def of(case: Case, *slugs: str, group: str | None = None) -> list[Said]:
     return [s for _, s in every if group is None or s.group == group]
 
 
-def _numbered(case: Case, slug: str) -> list[tuple[int, Said]]:
+def _numbered(case: Case, slug: str) -> list[tuple[int, Statement]]:
     found = _found(case).get(slug)
     return [] if found is None else list(zip(found.index.tolist(), _statements(found), strict=True))
 

@@ -74,7 +74,7 @@ _TAGS: Final = re.compile(r"[^'\"=<>()]*")
 
 
 @attrs.frozen
-class Told:
+class KnownFate:
     """What became of one copy in one group. `group`, `topic`, `queue_id`, `offset_msg_id` None where it is not about one."""
 
     fate: Fate
@@ -87,7 +87,7 @@ class Told:
     evidence: tuple[Ref, ...] = ()
 
 
-def of(case: Case, records: Sequence[dict[str, Any]], deliveries: Sequence[dict[str, Any]], sent: Sequence[str]) -> list[Told]:  # fmt: skip
+def of(case: Case, records: Sequence[dict[str, Any]], deliveries: Sequence[dict[str, Any]], sent: Sequence[str]) -> list[KnownFate]:  # fmt: skip
     """Return what became of the copies (rows with the columns of the records) of a message, and of sends of it that left none.
 
     `deliveries`: what ledgers say of it (file, line, uniq_key, offset_msg_id, success); `sent`: its UNIQ_KEYs or keys.
@@ -119,12 +119,12 @@ def _groups(case: Case) -> dict[str, list[str]]:
     return found
 
 
-def _in_group(case: Case, record: dict[str, Any], group: str, deliveries: Sequence[dict[str, Any]]) -> Told:
+def _in_group(case: Case, record: dict[str, Any], group: str, deliveries: Sequence[dict[str, Any]]) -> KnownFate:
     topic, queue, offset = record["topic"], record["queue_id"], record["queue_offset"]
 
-    def told(fate: Fate, refs: Iterable[Ref] = (), say: str | None = None, **values: Any) -> Told:
+    def told(fate: Fate, refs: Iterable[Ref] = (), say: str | None = None, **values: Any) -> KnownFate:
         why = WHY[say or fate].say(**{"group": group, "queue": queue, **values})
-        return Told(fate, why, group, topic, queue, offset, record["offset_msg_id"], tuple(refs))
+        return KnownFate(fate, why, group, topic, queue, offset, record["offset_msg_id"], tuple(refs))
 
     known = _position(case, record, group)
     of_record = [h for h in deliveries if _is_of(h, record) and _belongs(case, h, group, topic)]
@@ -153,7 +153,7 @@ def _in_group(case: Case, record: dict[str, Any], group: str, deliveries: Sequen
     return told("not-reached", ref, offset=at, before=offset - at)
 
 
-def _behind(case: Case, record: dict[str, Any], group: str, at: int, told: Any, ref: tuple[Ref, ...]) -> Told:
+def _behind(case: Case, record: dict[str, Any], group: str, at: int, told: Any, ref: tuple[Ref, ...]) -> KnownFate:
     """Return why a copy behind the group's offset was not handled."""
     topic, queue, offset = record["topic"], record["queue_id"], record["queue_offset"]
     for move in _moves(case):
@@ -246,7 +246,7 @@ def _places(case: Case) -> dict[str, set[str]]:
 # --- without a record ----------------------------------------------------------------------------------------------------
 
 
-def _without_record(case: Case, sent: Sequence[str]) -> Iterable[Told]:
+def _without_record(case: Case, sent: Sequence[str]) -> Iterable[KnownFate]:
     """Yield the fate, by senders' ledgers, of a message that is in no store: deleted since, or lost with its master."""
     if not case.has("sends") or not sent:
         return
@@ -261,9 +261,11 @@ def _without_record(case: Case, sent: Sequence[str]) -> Iterable[Told]:
         ref = (case.ref(row["file"], row["line"]), end.ref)
         begin = _begins(case).get(place[0])
         if place[1] >= end.end and replicas.slaves(case) and not replicas.master_stored(case):
-            yield Told("lost-with-master", WHY["lost-with-master"].say(end=end.end), offset_msg_id=row["offset_msg_id"], evidence=ref)  # fmt: skip
+            yield KnownFate("lost-with-master", WHY["lost-with-master"].say(end=end.end), offset_msg_id=row["offset_msg_id"], evidence=ref)  # fmt: skip
         elif begin is not None and place[1] < begin:
-            yield Told("deleted", WHY["deleted"].say(begin=begin), offset_msg_id=row["offset_msg_id"], evidence=ref[:1])
+            yield KnownFate(
+                "deleted", WHY["deleted"].say(begin=begin), offset_msg_id=row["offset_msg_id"], evidence=ref[:1]
+            )
             yield from _jumped_over(case, row["offset_msg_id"], ref[:1])
 
 
@@ -275,7 +277,7 @@ def _begins(case: Case) -> dict[str, int]:
     return {row["store_host"]: row["physical_offset_min"] for row in rows}
 
 
-def _jumped_over(case: Case, copy: str, ref: tuple[Ref, ...]) -> Iterable[Told]:
+def _jumped_over(case: Case, copy: str, ref: tuple[Ref, ...]) -> Iterable[KnownFate]:
     """Yield the groups whose offset jumped over deleted messages, where there is one topic only it can have been in and their ledgers lack it."""
     jumped = [m for m in _moves(case) if m.kind == "deleted-before-consumed"]
     topics = {topic for topic in _groups(case) if not topic.startswith(names.RETRY_PREFIX)}
@@ -286,10 +288,10 @@ def _jumped_over(case: Case, copy: str, ref: tuple[Ref, ...]) -> Iterable[Told]:
             line = case.ref(moves[0].file, moves[0].line)
             queues = sorted({m.queue_id for m in moves if m.queue_id is not None})
             why = WHY["skipped-deleted"].say(group=group, queues=queues)
-            yield Told("skipped", why, group, moves[0].topic, offset_msg_id=copy, evidence=(*ref, line))
+            yield KnownFate("skipped", why, group, moves[0].topic, offset_msg_id=copy, evidence=(*ref, line))
 
 
-def _handled_elsewhere(case: Case, deliveries: Sequence[dict[str, Any]]) -> Iterable[Told]:
+def _handled_elsewhere(case: Case, deliveries: Sequence[dict[str, Any]]) -> Iterable[KnownFate]:
     """Yield the groups whose ledgers have a message that no store has any more."""
     by_group: dict[str, list[dict[str, Any]]] = {}
     for row in deliveries:
@@ -300,4 +302,4 @@ def _handled_elsewhere(case: Case, deliveries: Sequence[dict[str, Any]]) -> Iter
     for group, rows in sorted(by_group.items()):
         refs = case.refs((r["file"], r["line"]) for r in rows[:2])
         why = WHY["consumed"].say(group=group, count=len(rows))
-        yield Told("consumed", why, group, offset_msg_id=rows[0]["offset_msg_id"], evidence=refs)
+        yield KnownFate("consumed", why, group, offset_msg_id=rows[0]["offset_msg_id"], evidence=refs)

@@ -126,12 +126,12 @@ def holdings(case: Case) -> list[Holding]:
         if s.values.get("client_id")
     }
 
-    def held(key: tuple[str, str, Queue], begun: facts.Said, last: dt.datetime | None) -> Holding:
+    def held(key: tuple[str, str, Queue], begun: facts.Statement, last: dt.datetime | None) -> Holding:
         place, group, queue = key
         client = begun.values.get("client_id") or clients.get(begun.file, "")
         return Holding(group, place, client, queue, begun.first, last, begun.ref(case))
 
-    open_: dict[tuple[str, str, Queue], facts.Said] = {}
+    open_: dict[tuple[str, str, Queue], facts.Statement] = {}
     for said in facts.of(case, "queue-taken", "pull-started", "queue-left", "consumer-stopped"):
         group = said.group
         if said.event == "consumer-stopped":

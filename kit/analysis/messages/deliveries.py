@@ -248,7 +248,7 @@ def twice(case: Case) -> pd.DataFrame:
 
 
 @per_case
-def known(case: Case) -> int:
+def count_ended(case: Case) -> int:
     """Return how many deliveries are known to have ended well or badly."""
     said = results(case)
     if said:

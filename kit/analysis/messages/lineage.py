@@ -106,7 +106,7 @@ class _Seen:
         return max(earlier, key=store_order, default=None)
 
 
-def told(records: list[Record]) -> list[Record]:
+def with_lineage(records: list[Record]) -> list[Record]:
     """Return the records, which are in store order, with `copied_from` (offset id or None) and `why` (a sentence) filled in."""
     done: list[Record] = []
     everything = _Seen()

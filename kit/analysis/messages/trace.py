@@ -16,7 +16,7 @@ from kit.case import columnar, scan
 from kit.case.failure import Failure
 from kit.case.memoize import per_case
 from kit.evidence import disk
-from kit.formats.printed_times import shown as iso_utc
+from kit.formats.printed_times import utc_text
 from kit.inventory import mentions
 from kit.rocketmq import ids
 
@@ -55,7 +55,7 @@ class _Life:
         self.keys = known or _keys_elsewhere(case, wanted)
         halves = [r for r in found if r["stage"] in (record_stage.HALF, record_stage.CHECK_BACK)]
         self.ops = copies.ops(case, halves)
-        self.records = lineage.told(found)
+        self.records = lineage.with_lineage(found)
         self.handled = _handled(case, self.keys, self.records, wanted)
 
     def words(self) -> set[str]:
@@ -105,7 +105,7 @@ def lives(case: Case, keys: Sequence[str], most: int = 300) -> tuple[list[dict[s
     """
     rows = copies.fetch(case, ds.field("uniq_key").isin(list(keys))) if keys else []
     rows.sort(key=lineage.store_order)
-    done = [(key, lineage.told([r for r in rows if r["uniq_key"] == key][:most])) for key in keys]
+    done = [(key, lineage.with_lineage([r for r in rows if r["uniq_key"] == key][:most])) for key in keys]
     handed = _handled(case, list(keys), [r for _, mine in done for r in mine], "") if keys else []
     records = [{"id": key, **_shown(r, case.lang)} for key, mine in done for r in mine]
     return records, [{"id": h["uniq_key"], **_shown(h, case.lang)} for h in handed if h["uniq_key"] in keys][
@@ -258,7 +258,7 @@ def _shown(row: dict[str, Any], lang: Any) -> dict[str, Any]:
     shown: dict[str, Any] = {}
     for name, value in row.items():
         if isinstance(value, dt.datetime):
-            shown[name] = iso_utc(value)
+            shown[name] = utc_text(value)
         elif hasattr(value, "render"):
             shown[name] = value.render(lang)
         else:

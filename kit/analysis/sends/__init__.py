@@ -1,1 +1,1 @@
-"""What happened to sends."""
+"""Sends: which failed, why, and what became of their messages."""

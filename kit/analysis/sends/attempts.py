@@ -1,10 +1,9 @@
-"""Failed sends as logs report them: single attempts of a client, calls that threw, and what the application wrote
-about them.
+"""Failed sends as logs report them: single attempts of a client, calls that threw, and what the application wrote about
+them.
 
-A client logs each failed attempt (`sendKernelImpl exception, resend at once`, also when the code is not retried) and,
-up to 5.1.1, the message as an entry
-of its own behind it; the application gets one exception for the whole call (reference §7.3, §8.4). One failed send can
-are in both logs and in a ledger.
+A client logs each failed attempt (`sendKernelImpl exception, resend at once`, also if the code is not retried) and, up
+to 5.1.1, the message as an entry of its own after it; the application gets one exception for the whole call (reference
+§7.3, §8.4). One failed send can be in both logs and in a ledger.
 """
 
 from __future__ import annotations
@@ -70,12 +69,11 @@ _WORD: Final = re.compile(r"[^\s,;，；：。、\[\](){}<>\"'（）【】]+")
 
 def entries(case: Case) -> pd.DataFrame | None:
     """Return every log entry about a failed send, or with the message of a failed attempt, in order of file and line;
-    None where there are too many.
+    None if there are too many.
 
     Columns file, line, ts, source, thread, logger, role (`attempt`, `message`, `call`), kind (None for a message), key,
-    uniq_key, said (start of the
-    entry, for `call`), period (ms in queue), queue (its size), rt (ms), broker, thrown (the client says it gives up),
-    at (the line that names the kind).
+    uniq_key, said (start of the entry, for `call`), period (ms in queue), queue (its size), rt (ms), broker, thrown
+    (bool: the client makes no further attempt), at (the line that names the kind).
     """
     return once(case, "send failures", lambda: _entries(case))
 
@@ -95,7 +93,7 @@ def _entries(case: Case) -> pd.DataFrame | None:
 
 
 def _failures(batch: pa.RecordBatch) -> pd.DataFrame:
-    """Return what the entries of a batch say about failed sends: `COLUMNS` and from_send."""
+    """Return the failed sends in a batch of entries: `COLUMNS` and from_send."""
     text = log_events.texts(batch)
     has = {slug: log_events.holds(batch["events"], (slug,)) for slug in (ATTEMPT, PRINTED, REFUSED)}
     failed, late = log_events.holds(batch["events"], FAILURES), log_events.holds(batch["events"], TIMEOUTS)
@@ -166,7 +164,7 @@ COLUMNS: Final = (
 
 
 def attempts(case: Case) -> pd.DataFrame:
-    """Return the failed attempts, each with the message it was for where a client prints it: columns of `entries`."""
+    """Return the failed attempts, each with its message if the client prints it: columns of `entries`."""
     found = entries(case)
     return (
         pd.DataFrame(columns=pd.Index(COLUMNS)) if found is None else once(case, "send attempts", lambda: paired(found))
@@ -174,10 +172,10 @@ def attempts(case: Case) -> pd.DataFrame:
 
 
 def paired(found: pd.DataFrame) -> pd.DataFrame:
-    """Give each failed attempt the key and UNIQ_KEY of the message entry behind it.
+    """Add to each failed attempt the key and UNIQ_KEY of the message entry after it.
 
-    Threads of one client write into one log: in each file (and thread, where the layout prints one) the first attempt
-    still open gets the next message.
+    Threads of one client write to one log: in each file (and thread, if the layout prints one) a message belongs to the
+    first attempt still without one.
     """
     mine = found[found["role"].isin(["attempt", "message"])]
     open_: dict[Any, deque[tuple[int, float]]] = defaultdict(deque)
@@ -199,7 +197,7 @@ def paired(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_kind(case: Case) -> dict[str, int] | None:
-    """Return failed attempts by kind, from client logs; None where no log of a client reports sends."""
+    """Return failed attempts by kind, from client logs; None if no client log reports sends."""
     found = attempts(case)
     if found.empty and not (refs.seen(case, "send-attempt-failed") or has_producer_log(case)):
         return None
@@ -207,13 +205,13 @@ def by_kind(case: Case) -> dict[str, int] | None:
 
 
 def counted(kinds: pd.Series) -> dict[str, int]:
-    """Return counts in the order of `KINDS`, kinds that do not occur left out."""
+    """Return counts in the order of `KINDS`, without kinds that do not occur."""
     counts = kinds.value_counts()
     return {kind: int(counts[kind]) for kind in KINDS if kind in counts}
 
 
 def has_producer_log(case: Case) -> bool:
-    """Return whether the log of a producing client is there: it would show a failed attempt. The log of mqadmin or of a
+    """Return whether there is the log of a producing client, which would show a failed attempt; that of mqadmin or of a
     mere consumer would not.
     """
     return bool((clients_of_users(case)["role"] == "producer").any())
@@ -221,14 +219,14 @@ def has_producer_log(case: Case) -> bool:
 
 @per_case
 def clients_of_users(case: Case) -> pd.DataFrame:
-    """Return the clients with a group of users that logs say were started: columns file, group, role."""
+    """Return the clients with a group of users that were started according to logs: columns file, group, role."""
     started = statements.counted(case, ("client-started",), by=("group", "role"))
     own = started["group"].notna() & ~started["group"].isin([names.INNER_PRODUCER_GROUP, names.ADMIN_GROUP])
     return started.loc[own, ["file", "group", "role"]]
 
 
 def calls(case: Case) -> pd.DataFrame:
-    """Return the calls that threw as far as client logs tell: columns key, uniq_key, kind (of the last attempt),
+    """Return the calls that threw according to client logs: columns key, uniq_key, kind (of the last attempt),
     attempts, ts, file, line.
     """
     found = attempts(case)
@@ -266,8 +264,8 @@ def thrown(case: Case) -> pd.DataFrame:
     """Return what applications wrote about failed sends, each once: columns key, uniq_key, kind, words (set), ts, file,
     line.
 
-    Several loggers (a wrapper's and the application's own) that print the same exception in one thread and second tell
-    of the same calls.
+    Several loggers (a wrapper's and the application's own) that print the same exception in one thread and second
+    report the same calls.
     """
     found = entries(case)
     told_of = ["key", "uniq_key", "kind", "words", "ts", "file", "line"]
@@ -292,7 +290,7 @@ def thrown(case: Case) -> pd.DataFrame:
 
 
 def words(text: str | None) -> frozenset[str]:
-    """Return the words of an entry in which a key may be: whole, and behind the last `=` or `:`."""
+    """Return the words of an entry that may be a key: as a whole, and after the last `=` or `:`."""
     whole = _WORD.findall(text or "")
     return frozenset(
         w for word in whole for w in (word, word.rpartition("=")[2], word.rpartition(":")[2], word.rstrip(".:")) if w

@@ -1,8 +1,8 @@
-"""Why a broker was busy: what the evidence shows beside the refusals, ranked by how many failed sends fall into it.
+"""Why a broker was busy: everything that explains its refusals, ranked by how many failed sends it covers.
 
-A refusal says that the broker did not get round to a request, not why. The whole process can have stalled (garbage
+A refusal shows that the broker did not get round to a request, not why. The whole process can have stalled (garbage
 collection, a VM freeze, SIGSTOP), an append can have hung in the page cache or on a lock, the transient store pool can
-be used up, a replica can be slow, or there was simply too much to do (reference §7).
+be exhausted, a replica can be slow, or there was simply too much to do (reference §7).
 """
 
 from __future__ import annotations
@@ -59,9 +59,7 @@ FEW = T(
 
 @attrs.frozen
 class Why:
-    """One thing that can explain the refusals. `share`: of the failed sends, how many fall into it (0–1; None where it
-    has no times).
-    """
+    """One explanation of the refusals. `share`: of the failed sends it covers (0–1; None if it has no times)."""
 
     slug: str
     said: Sentence
@@ -79,8 +77,8 @@ def frame(whys: list[Why]) -> pd.DataFrame:
 
 
 def standing(found: list[stalls.Stall], gaps: pd.DataFrame) -> pd.DataFrame:
-    """Return the holes in watermark.log that show a standing process: long ones, and short ones in which the records
-    stall as well.
+    """Return the holes in watermark.log that show a stalled process: long ones, and short ones in which the records
+    stall too.
     """
     with_records = [
         any(s.start < end and s.end > start for s in found)
@@ -90,7 +88,9 @@ def standing(found: list[stalls.Stall], gaps: pd.DataFrame) -> pd.DataFrame:
 
 
 def explain(case: Case, ledger: sends.Ledger, found: list[stalls.Stall]) -> list[Why]:
-    """Return what can explain the refusals, that which covers most failed sends first; [] means it is not shown."""
+    """Return the explanations of the refusals, the one that covers most failed sends first; empty if the evidence shows
+    none.
+    """
     under_way = when.intervals(ledger)
     stood = standing(found, measured.holes(case))
     ways = [
@@ -155,7 +155,7 @@ def _gc(case: Case, under_way: np.ndarray) -> list[Why]:
 
 
 def _appends(case: Case, under_way: np.ndarray) -> list[Why]:
-    """Slow appends and flushes as store.log prints them (over 500 ms): in the lock, or waiting for it."""
+    """Slow appends and flushes in store.log (over 500 ms): inside the lock, or waiting for it."""
     ways = []
     for slug, event, text in (
         ("page-cache", "put-slow-in-lock", SLOW),
@@ -204,7 +204,7 @@ def _replicas(case: Case, under_way: np.ndarray) -> list[Why]:
 
 
 def _host(case: Case) -> list[Why]:
-    """Co-located load: a device that writes much more than the broker stores; a host with no CPU or disk time left."""
+    """Co-located load: a device that writes much more than the broker stores; a host without CPU or disk time left."""
     metrics = measured.host_metrics(case, ["%idle", "%util", "wkB/s", "id"])
     times = metrics[metrics["ts"].notna()]
     if times.empty:
@@ -240,7 +240,7 @@ def _foreign_writes(case: Case, times: pd.DataFrame) -> list[Why]:
 
 
 def counted_busy(case: Case) -> int | None:
-    """Return how many answers with code 2 the broker counted (broker_traffic.log, 5.1.0 and later), None without that
+    """Return how many responses with code 2 the broker counted (broker_traffic.log, 5.1.0 and later), None without that
     log.
     """
     if not refs.seen(case, "response-codes"):
@@ -257,11 +257,11 @@ def refusal_kinds(case: Case) -> list[str]:
 
 
 def unanswered(case: Case, found: list[stalls.Stall], most: int = 2) -> tuple[int, tuple[Ref, ...]]:
-    """Return how many transactions that met a standing broker had to be checked or are still open, and the half records
+    """Return how many transactions that met a stalled broker had to be checked or are still open, and the half records
     of some.
 
-    Their half message was stored in a stall or a second around it. The END_TRANSACTION is one-way: cleaned from its
-    queue, it leaves no error.
+    Their half message was stored during a stall or within a second of it. END_TRANSACTION is one-way: dropped from the
+    broker's queue, it leaves no error.
     """
     from kit.analysis.transactions import transactions
     from kit.rocketmq import names

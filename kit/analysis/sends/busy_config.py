@@ -65,8 +65,8 @@ FAST_FAIL = T(
 
 @attrs.frozen
 class Audited:
-    """One setting: `value` in force (None: unknown), `known` (evidence, default, None), what it did here, and where it
-    is.
+    """One setting: `value` in force (None: unknown), `known` (evidence, default, None), its effect here, and where it
+    is set.
     """
 
     name: str
@@ -79,7 +79,7 @@ class Audited:
 
 def audit(case: Case, ledger: Ledger, found: list[Stall]) -> list[Audited]:
     """Return the settings that matter, each with what it would have changed in this incident; `changed` in failed
-    sends, None where unknown.
+    sends, None if unknown.
     """
     # Of several brokers the settings of that count which stalled.
     hosts = frozenset(stall.store_host for stall in found)
@@ -155,7 +155,7 @@ def audit(case: Case, ledger: Ledger, found: list[Stall]) -> list[Audited]:
 
 
 def printed_periods(entries: pd.DataFrame | None) -> np.ndarray:
-    """Return the times in the queue (ms) that TIMEOUT_CLEAN_QUEUE refusals print, each refusal once: from clients, else
+    """Return the times in the queue (ms) printed by TIMEOUT_CLEAN_QUEUE refusals, each refusal once: from clients, else
     from applications.
     """
     if entries is None or entries.empty:
@@ -166,7 +166,7 @@ def printed_periods(entries: pd.DataFrame | None) -> np.ndarray:
 
 
 def in_short_stalls(ledger: Ledger, found: list[Stall], limit: int) -> tuple[int | None, int]:
-    """Return how many page-cache refusals fall into a stall of less than `limit` ms, and how many there are; None where
+    """Return how many page-cache refusals were in a stall of less than `limit` ms, and how many there are; None if
     stalls or times are unknown.
     """
     mine = ledger.failed[ledger.failed["kind"].isin(["REJECTREQUEST", "PCBUSY_CLEAN_QUEUE", "PC_SYNCHRONIZED"])]

@@ -1,6 +1,4 @@
-"""One time axis of a busy broker: what arrived, what was stored, what failed, where it stalled, what its queues and
-its host did.
-"""
+"""A busy broker on one time axis: messages that arrived, were stored or failed, its stalls, its queues and its host."""
 
 from __future__ import annotations
 
@@ -39,11 +37,10 @@ def step_ms(window: tuple[dt.datetime, dt.datetime]) -> int:
 def seconds(case: Case, window: tuple[dt.datetime, dt.datetime], ledger: Ledger, found: list[Stall]) -> pd.DataFrame:
     """Return one row per step of the axis.
 
-    Columns time (naive UTC, start of the step), step_ms, born and stored (originals a second), one column per kind of
-    error (failed sends in the step),
-    stalled and hole (bool: the records, watermark.log stall), send_queue (largest size in watermark.log), util (%
-    of the busiest device),
-    written_mb (MB/s on it), cpu (% busy). Null where there is no such evidence.
+    Columns time (naive UTC, start of the step), step_ms, born and stored (originals per second), one column per kind of
+    error (failed sends in the step), stalled and hole (bool: the records stall, watermark.log has a hole), send_queue
+    (largest size in watermark.log), util (% of the busiest device), written_mb (MB/s on it), cpu (% busy). Null without
+    such evidence.
     """
     step = step_ms(window)
     low, high = _edges(window)
@@ -74,7 +71,7 @@ def seconds(case: Case, window: tuple[dt.datetime, dt.datetime], ledger: Ledger,
 
 
 def _edges(window: tuple[dt.datetime, dt.datetime]) -> tuple[int, int]:
-    """Return the ends of the axis (ms), the first at a whole step."""
+    """Return the ends of the axis (ms); it starts at a whole step."""
     step = step_ms(window)
     return (int(when.ms(window[0])) - AROUND * 1000) // step * step, int(when.ms(window[1])) + AROUND * 1000
 
@@ -128,8 +125,8 @@ def _host(case: Case, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def arrivals(case: Case, window: tuple[dt.datetime, dt.datetime]) -> pd.DataFrame:
-    """Return when messages were born around the incident, for replay: at_ms (ms since the window's start) and sends
-    (how many in that moment).
+    """Return when messages were born around the incident, for replay: at_ms (ms since the window's start), sends (in
+    that ms).
     """
     rates = _rates(case, window)
     if rates is None:

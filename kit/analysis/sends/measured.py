@@ -1,4 +1,4 @@
-"""What was measured beside the records while a broker was busy: the blocks of watermark.log, the metrics of its host."""
+"""Measurements while a broker was busy: the blocks of watermark.log and the metrics of its host."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def watermarks(case: Case) -> pd.DataFrame:
 
 
 def holes(case: Case) -> pd.DataFrame:
-    """Return the times in which watermark.log has no block: file, line (of the block behind), start, end (naive UTC),
+    """Return the times without a block in watermark.log: file, line (of the next block), start, end (naive UTC),
     seconds between the blocks.
     """
     blocks = watermarks(case)
@@ -44,8 +44,8 @@ def holes(case: Case) -> pd.DataFrame:
 
 
 def host_metrics(case: Case, names: list[str]) -> pd.DataFrame:
-    """Return the host metrics of these names: file, line, ts, origin, subject, name, value; the averages since boot
-    left out.
+    """Return the host metrics of these names: file, line, ts, origin, subject, name, value; without averages since
+    boot.
     """
     table = ds.dataset(case.folder("metrics"), format="parquet").to_table(filter=ds.field("name").isin(names))
     found = table.to_pandas()

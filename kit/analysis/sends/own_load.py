@@ -1,4 +1,4 @@
-"""Load that the broker's own fault made: records of a half topic that feeds itself, stored while sends failed."""
+"""Load caused by the broker's own fault: records of a half topic that feeds itself, stored while sends failed."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ LEAST: Final = 0.5
 
 
 def of_half_topic(case: Case, first: dt.datetime, last: dt.datetime) -> tuple[float, tuple[Ref, ...]] | None:
-    """Return which part of the records stored from `first` to `last` (naive UTC, a second around them) the half topic
-    wrote to itself, with two of these records; None below `LEAST`, or without records.
+    """Return the share of records stored from `first` to `last` (naive UTC, and a second around them) that the half
+    topic wrote to itself, with two of these records; None below `LEAST`, or without records.
     """
     if not case.has("messages") or leaks.leaked(case).empty:
         return None

@@ -1,6 +1,7 @@
-"""Pulls that were refused as busy: they are no refused sends, and a slave that may not be read gives the same answer.
+"""Pulls refused as busy: they are not refused sends, and a slave that may not be read answers in the same way.
 
-`PullMessageProcessor.rejectRequest` refuses every pull of a slave with slaveReadEnable=false (5.0.0 and later) as `[REJECTREQUEST]system busy`.
+`PullMessageProcessor.rejectRequest` refuses every pull of a slave with slaveReadEnable=false (5.0.0 and later) as
+`[REJECTREQUEST]system busy`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ OF_PULLS: Final = (
 
 
 def _entries(case: Case, slugs: tuple[str, ...]) -> pd.DataFrame:
-    """Return the entries with one of these texts: file, source, line, ts (naive UTC), pull: whether it was one of a pull, or of something else that is no send."""
+    """Return the entries with one of these texts: file, source, line, ts (naive UTC), pull (bool: about a pull or
+    another request that is not a send).
+    """
     marks = {"pull": OF_PULLS, "send": ("DefaultMQProducerImpl.send",)}
     found = columnar.to_pandas(log_events.events(case, slugs, log_events.PLACE, marks=marks, values=False))
     return found.assign(pull=found["pull"] & ~found["send"])
@@ -45,19 +48,19 @@ def _refused(case: Case) -> pd.DataFrame:
 
 @per_case
 def count(case: Case) -> int:
-    """Return in how many entries something else than a send was refused as busy."""
+    """Return how many entries report a request other than a send as refused for busy."""
     return int(_refused(case)["pull"].sum())
 
 
 @per_case
 def refused_sends(case: Case) -> refs.Seen:
-    """Return where a send was refused as busy: every refusal but those of pulls."""
+    """Return where a send was refused as busy: every refusal except those of pulls."""
     found = _refused(case)
     return refs.among(found[~found["pull"]], *REFUSED) if count(case) else refs.seen(case, *REFUSED)
 
 
 def timed_out_sends(case: Case, slugs: tuple[str, ...], outside: Collection[str]) -> refs.Seen:
-    """Return where a send timed out: not a pull, not a heartbeat, not a request of a broker of its own, and not in the
+    """Return where a send timed out, rather than a pull, a heartbeat or a request of a broker itself, outside the
     folders `outside`.
     """
     if not refs.seen(case, *slugs, outside=outside):

@@ -1,10 +1,9 @@
-"""The loss and duplicate ledger: what became of every failed send, and what is in the commitlog more than once.
+"""The ledger of losses and duplicates: what became of every failed send, and what is stored more than once.
 
-Failed sends come from send ledgers where there are any, else from application and client logs; one send counts once
-however many report it. What
-became of it is read from the originals of all brokers and topics: none (lost), one, or several of the same body (stored
-twice). The timeout of a send says
-nothing about storage, and no bracketed refusal was ever seen stored (reference §7.1, §7.3).
+Failed sends come from send ledgers if there are any, else from application and client logs; one send counts once
+however many report it. What became of it is read from the originals on all brokers and topics: none (lost), one, or
+several with the same body (stored twice). The timeout of a send does not show whether it was stored; no bracketed
+refusal was ever seen stored (reference §7.1, §7.3).
 """
 
 from __future__ import annotations
@@ -40,9 +39,9 @@ FAILED_COLUMNS: Final = ("key", "uniq_key", "kind", "outcome", "ts", "cost_ms", 
 class Ledger:
     """What became of the sends of a case. None: cannot be known from this evidence.
 
-    `failed`: one row per failed send: `FAILED_COLUMNS`, `originals` and `brokers` (how many hold it; None where
-    unknown). `duplicated`: one row per
-    original that is stored twice. `answered_not_ok`: answers that are no SEND_OK although the message is stored.
+    `failed`: one row per failed send: `FAILED_COLUMNS`, `originals` and `brokers` (how many store it; None if unknown).
+    `duplicated`: one row per original that is stored twice. `answered_not_ok`: results other than SEND_OK although the
+    message is stored.
     """
 
     source: str | None
@@ -65,7 +64,7 @@ class Ledger:
 
     @property
     def knows_kinds(self) -> bool:
-        """Whether a kind of error that is not there did not happen."""
+        """Whether a kind of error that the evidence does not show did not happen."""
         return self.whole and not self.kind_unknown
 
     def of_kind(self, kind: str) -> pd.DataFrame:
@@ -78,7 +77,7 @@ class Ledger:
 
 
 def ledger(case: Case) -> Ledger:
-    """Return the loss and duplicate ledger; worked out once per case."""
+    """Return the ledger of losses and duplicates, computed once per case."""
     return once(case, "send ledger", lambda: _ledger(case))
 
 
@@ -153,11 +152,10 @@ def _outcomes(case: Case) -> tuple[int, dict[str, int]]:
 
 
 def from_ledger(rows: pd.DataFrame, told: pd.DataFrame, calls: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Give each failed row of a ledger its kind; return them and the failed sends that only logs report.
+    """Add its kind to each failed row of a ledger; return these rows and the failed sends that only logs report.
 
-    The kind is that of the final exception: as the row itself says, else the application's log about that key, else
-    what the exception's class
-    implies, else the last attempt in the client's log.
+    The kind is that of the final exception: as the row itself has it, else from the application's log about that key,
+    else implied by the exception's class, else that of the last attempt in the client's log.
     """
     app_of = _by_word(told, set(rows["key"].dropna()) | set(rows["uniq_key"].dropna()))
     by_key, by_id = _index(calls, "key"), _index(calls, "uniq_key")
@@ -187,7 +185,7 @@ def from_ledger(rows: pd.DataFrame, told: pd.DataFrame, calls: pd.DataFrame) -> 
 
 
 def kind_said(text: str | None) -> str | None:
-    """Return the kind that a text names itself, None where it names none."""
+    """Return the kind that a text itself names, None if it names none."""
     if not text:
         return None
     event = BY_SLUG["flow-control"]
@@ -211,10 +209,10 @@ def _index(calls: pd.DataFrame, column: str) -> dict[str, int]:
 
 
 def from_logs(told: pd.DataFrame, calls: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Put together what application and client logs report failed sends, each once; return them and nothing more.
+    """Combine the failed sends that application and client logs report, each once; return them and no others.
 
-    The two are matched by key or UNIQ_KEY. Entries that name neither can be the same sends: of each kind the longer
-    list counts.
+    The two are matched by key or UNIQ_KEY. Entries without either may be the same sends: of each kind the longer list
+    counts.
     """
     app_of = _by_word(
         told, {part for column in ("key", "uniq_key") for value in calls[column].dropna() for part in parts(value)}
@@ -247,7 +245,7 @@ def from_logs(told: pd.DataFrame, calls: pd.DataFrame) -> tuple[pd.DataFrame, pd
 
 
 def _settled(case: Case, known: Ledger) -> Ledger:
-    """Look every failed send up among the originals, and find what is stored more than once."""
+    """Look up every failed send among the originals, and find what is stored more than once."""
     failed = known.failed.assign(identity=_identity(known.failed))
     copies = copies_of(case, failed)
     by_send = copies.groupby("identity")

@@ -1,11 +1,9 @@
 """Stalls: times in which a broker stored nothing although its clients went on sending.
 
-No log mentions them. In the commitlog they are holes in store_timestamp, and behind each are originals that were born
-before or in the hole and had
-to wait for its end (storeTimestamp is taken inside the append lock, bornTimestamp when the request is built: reference
-§1.2). A pause of the
-whole process also leaves a hole in watermark.log, which otherwise has a block every second (§7.2); that tells it from
-an append that hangs.
+No log mentions them. In the commitlog they are holes in store_timestamp, each followed by originals that were born
+before or in the hole and had to wait for its end (storeTimestamp is taken inside the append lock, bornTimestamp when
+the request is built: reference §1.2). A pause of the whole process also leaves a hole in watermark.log, which otherwise
+has a block every second (§7.2); an append that hangs does not.
 """
 
 from __future__ import annotations
@@ -92,12 +90,12 @@ class Stall:
 
 
 def single(case: Case) -> pd.DataFrame:
-    """Return the single pauses, worked out once per case: store_host, start, end (ms), waiters."""
+    """Return the single pauses, computed once per case: store_host, start, end (ms), waiters."""
     return once(case, "pauses", lambda: pauses(case))
 
 
 def find(case: Case) -> list[Stall]:
-    """Return the stalls that the records of the case show, earliest first; worked out once per case."""
+    """Return the stalls that the records of the case show, earliest first; computed once per case."""
     return once(case, "stalls", lambda: _bursts(single(case)) if case.has("messages") else [])
 
 
@@ -122,15 +120,17 @@ def pauses(case: Case) -> pd.DataFrame:
 
 
 def _new(case: Case) -> Iterator[pa.Table]:
-    """Yield the records that their fixed fields do not rule out as originals: store_host, born_host, stored, born (null
-    where unknown), original.
+    """Yield the records that may be originals by their fixed fields: store_host, born_host, stored, born (null if
+    unknown), original.
     """
     columns = {name: ds.field(name) for name in ("store_host", "born_host")} | {"born": ds.field("born_timestamp")}
     yield from _stamped(case, columns | {"original": pc.coalesce(which(case), pc.scalar(False))}, NEW)
 
 
 def _stamped(case: Case, columns: dict[str, pc.Expression], where: pc.Expression | None = None) -> Iterator[pa.Table]:
-    """Yield columns of the records that `where` keeps and when they were `stored`, `_TOGETHER` at once; times in ms."""
+    """Yield columns of the records that `where` keeps and when they were `stored`, about `_TOGETHER` rows at a time;
+    times in ms.
+    """
     stored = ds.field("store_timestamp")
     read = scan.batches(case, columns | {"stored": stored}, both(stored.is_valid(), where))
     for rows in scan.together(read, _TOGETHER):
@@ -143,7 +143,7 @@ def _stamped(case: Case, columns: dict[str, pc.Expression], where: pc.Expression
 
 
 def _late(rows: pa.Table, skew: Any = 0) -> pd.DataFrame:
-    """Return the new records that may have waited for the end of a stall, born `skew` ms later."""
+    """Return the new records that may have waited for the end of a stall, their birth corrected by `skew` ms."""
     born = rows["born"].to_numpy() + skew
     late = rows["stored"].to_numpy() - born >= LATE
     found = rows.filter(pa.array(late)).to_pandas().assign(born=born[late])
@@ -151,7 +151,7 @@ def _late(rows: pa.Table, skew: Any = 0) -> pd.DataFrame:
 
 
 def _skew(rows: pa.Table, clocks: pd.DataFrame) -> np.ndarray:
-    """Return for each record what its connection's clock lacks to the broker's (ms)."""
+    """Return for each record how far its connection's clock is behind the broker's (ms)."""
     hours = rows.select(["born_host"]).to_pandas().assign(hour=rows["stored"].to_numpy() // HOUR)
     skews = hours.merge(clocks[["born_host", "hour", "skew"]], on=["born_host", "hour"], how="left")["skew"]
     return skews.fillna(0).to_numpy()
@@ -167,7 +167,9 @@ def _each(rows: pa.Table, host: str, unit: str, ms: int, sums: dict[str, tuple[s
 
 
 def _clock(rows: pa.Table) -> pd.DataFrame:
-    """Return by connection and hour how soon the quickest new record was stored: born_host, hour, least, n, since."""
+    """Return by connection and hour how long the quickest new record took to be stored: born_host, hour, least, n,
+    since.
+    """
     soon = rows.append_column("soon", pc.subtract(rows["stored"], rows["born"]))
     return _each(
         soon,
@@ -201,7 +203,7 @@ def _binned(rows: pa.Table) -> pd.DataFrame:
 def _holes(bins: pd.DataFrame, late: pd.DataFrame) -> pd.DataFrame:
     """Return every time of at least `SHORTEST` ms in which a broker stored nothing.
 
-    Columns store_host, start, end (ms), bin (of the end), late (records behind it that may have waited for its end),
+    Columns store_host, start, end (ms), bin (of the end), late (records after it that may have waited for its end),
     busy (records per ms before it).
     """
     place = ["store_host", "bin"]
@@ -222,7 +224,7 @@ def _waiters(late: pd.DataFrame, clocks: pd.DataFrame, suspects: pd.DataFrame) -
     """Return how many originals waited for the end of each hole, and since when: columns store_host, end, waiters,
     since (ms).
 
-    The first messages of a connection do not count: what they wait for is their own client's start.
+    The first messages of a connection do not count: they waited for their own client's start.
     """
     behind = pd.concat([suspects[["store_host", "end", "bin"]].assign(bin=suspects["bin"] + k) for k in (0, 1)])
     known = clocks[["born_host", "since"]].drop_duplicates("born_host")

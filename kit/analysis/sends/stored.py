@@ -1,7 +1,6 @@
-"""What the commitlogs hold of the messages that were sent: the originals of a failed send, and what is there more
-than once.
+"""Messages in the commitlogs: the originals of failed sends, and what is stored more than once.
 
-Over all brokers and topics: a retried send often lies on two brokers (reference §7.3).
+Looks at all brokers and topics: a retried send is often on two brokers (reference §7.3).
 """
 
 from __future__ import annotations
@@ -54,15 +53,15 @@ PLACED: Final = ("key", "uniq_key", *COPY_COLUMNS[5:], "real_topic", *BODY)
 
 
 def parts(keys: Any) -> tuple[str, ...]:
-    """Return the keys of a message as a whole and one by one: KEYS separates them with blanks."""
+    """Return the keys of a message as a whole and one by one: blanks separate them in KEYS."""
     return (keys, *keys.split()) if isinstance(keys, str) else ()
 
 
 def copies_of(case: Case, failed: pd.DataFrame) -> pd.DataFrame:
-    """Return the originals of the failed sends: `identity` and the columns of `PLACED`. By key where one is known, else
-    by UNIQ_KEY.
+    """Return the originals of the failed sends: `identity` and the columns of `PLACED`. By key if one is known, else by
+    UNIQ_KEY.
 
-    `failed` with identity, key, uniq_key. A message may have several keys, separated by blanks.
+    `failed`: identity, key, uniq_key. A message may have several keys, separated by blanks.
     """
     by_key = failed.loc[failed["key"].notna(), ["identity", "key"]]
     by_id = failed.loc[failed["key"].isna() & failed["uniq_key"].notna(), ["identity", "uniq_key"]]
@@ -101,7 +100,9 @@ def placed(case: Case, places: pa.Table) -> pd.DataFrame:
 
 
 def _shown(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return records as they are reported: with `real_topic` (where a waiting one is bound for) and `key` (KEYS as a whole), times in naive UTC."""
+    """Return records as reported: with `real_topic` (the destination of one that waits) and `key` (KEYS as a whole),
+    times in naive UTC.
+    """
     frame = frame.astype(dict.fromkeys(("file", "topic", "store_host", _TARGET), object))
     for name in ("born_timestamp", "store_timestamp"):
         frame[name] = frame[name].dt.tz_localize(None)
@@ -110,8 +111,8 @@ def _shown(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def covered(case: Case, failed: pd.DataFrame) -> pd.Series:
-    """Return for each failed send whether the commitlogs at hand would hold it: all brokers it may have gone to, and its
-    time.
+    """Return for each failed send whether the commitlogs at hand would contain it: all brokers it may have gone to, at
+    its time.
     """
     if failed.empty:
         return pd.Series(dtype=bool)
@@ -136,7 +137,7 @@ def stored_twice(case: Case, failed: pd.DataFrame, copies: pd.DataFrame, *, list
     """Return the originals that share key and body with another one, one row each in order of key and store time
     (`COPY_COLUMNS`).
 
-    With a ledger its keys count; without one, those of failed sends and those whose UNIQ_KEY is there twice.
+    With a ledger its keys count; without one, those of failed sends and those whose UNIQ_KEY is stored twice.
     """
     if listed:
         found = twins(case)
@@ -162,7 +163,7 @@ def stored_twice(case: Case, failed: pd.DataFrame, copies: pd.DataFrame, *, list
 
 
 def _listed(case: Case, keys: pd.DataFrame) -> set[str]:
-    """Return those of the whole KEYS of which the ledger lists one. `keys`: key (one of them), whole."""
+    """Return those values of KEYS of which the ledger lists a key. `keys`: key (one of them), whole."""
     if keys.empty:
         return set()
     every = pa.array(keys["key"].unique(), pa.string())
@@ -171,11 +172,11 @@ def _listed(case: Case, keys: pd.DataFrame) -> set[str]:
 
 
 def repeated(case: Case) -> pd.DataFrame:
-    """Return the originals whose UNIQ_KEY is stored more than once in one real topic with one body: what a retry of the
-    client leaves behind.
+    """Return the originals whose UNIQ_KEY is stored more than once in one real topic with one body, as a client's retry
+    leaves them.
 
-    Transactional records are left out (a late commit repeats them for another reason); those born further apart than a
-    call can last as well.
+    Without transactional records (a late commit repeats them for another reason) and those born further apart than a
+    call can last.
     """
     return once(case, "repeated originals", lambda: _repeated(case))
 
@@ -191,8 +192,8 @@ def _repeated(case: Case) -> pd.DataFrame:
 
 
 def twins(case: Case) -> pd.DataFrame:
-    """Return the originals that share UNIQ_KEY, topic and body with another one, and, where there is a send ledger,
-    those that share KEYS and body.
+    """Return the originals that share UNIQ_KEY, topic and body with another one and, if there is a send ledger, those
+    that share KEYS and body.
 
     Columns of `PLACED` and sys_flag.
     """
@@ -219,8 +220,8 @@ def _twins(case: Case) -> pd.DataFrame:
 
 
 def _hashes(batch: pa.RecordBatch, listed: bool) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Return the rows with a UNIQ_KEY and the hashes of topic, UNIQ_KEY and body; if `listed`, those with KEYS and the
-    hashes of KEYS and body as well.
+    """Return the rows with a UNIQ_KEY and the hashes of topic, UNIQ_KEY and body; if `listed`, also those with KEYS and
+    the hashes of KEYS and body.
     """
     mixed, body = np.uint64(1_000_003), np.zeros(batch.num_rows, np.uint64)
     for name in BODY:

@@ -1,4 +1,4 @@
-"""When failed sends were under way, and which of them met a stall, a pause or a slow append."""
+"""Times of failed sends, and which of them met a stall, a pause or a slow append."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ AFTER: Final = 1000
 
 
 def intervals(ledger: Ledger) -> np.ndarray:
-    """Return when the failed sends were under way: rows of (start, end) in ms since 1970. A log's time is that of the
+    """Return when the failed sends were in progress: rows of (start, end) in ms since 1970. A log's time is that of the
     failure.
     """
     known = ledger.failed[ledger.failed["ts"].notna()]
@@ -30,14 +30,14 @@ def intervals(ledger: Ledger) -> np.ndarray:
 
 
 def share(under_way: np.ndarray, windows: list[tuple[float, float]]) -> float | None:
-    """Return which part of the failed sends was under way in one of the windows (ms), or just behind it; None without
+    """Return the share of failed sends in progress during one of the windows (ms), or just after it; None without
     times.
     """
     return float(inside(under_way, windows).mean()) if len(under_way) else None
 
 
 def inside(under_way: np.ndarray, windows: list[tuple[float, float]]) -> np.ndarray:
-    """Return for each failed send whether it was under way in one of the windows (ms), or just behind it."""
+    """Return for each failed send whether it was in progress during one of the windows (ms), or just after it."""
     hit = np.zeros(len(under_way), dtype=bool)
     for start, end in windows:
         hit |= (under_way[:, 0] <= end + AFTER) & (under_way[:, 1] >= start)
@@ -45,7 +45,7 @@ def inside(under_way: np.ndarray, windows: list[tuple[float, float]]) -> np.ndar
 
 
 def ms(instant: Any) -> float:
-    """Return an instant (naive: UTC) as ms since 1970."""
+    """Return a time (naive: UTC) as ms since 1970."""
     return pd.Timestamp(instant).timestamp() * 1000
 
 
@@ -55,7 +55,7 @@ def windows(rows: pd.DataFrame) -> list[tuple[float, float]]:
 
 
 def window(ledger: Ledger, found: list[Stall]) -> tuple[dt.datetime, dt.datetime] | None:
-    """Return from the first failed send or stall to the last (naive UTC)."""
+    """Return the time from the first failed send or stall to the last (naive UTC)."""
     under_way = intervals(ledger)
     edges = [(s.start, s.end) for s in found]
     # A ledger may hold any number for a time.

@@ -40,12 +40,12 @@ def octets(texts: pd.Series[str]) -> np.ndarray:
 
 
 def digits(numbers: Any) -> np.ndarray:
-    """Return how long whole numbers are in print."""
+    """Return the number of digits of whole numbers."""
     return 1 + np.searchsorted(10 ** np.arange(1, 19), numbers, side="right")
 
 
 def properties_bytes(rows: pd.DataFrame) -> pd.Series[int]:
-    """Return the bytes of the stored property string of a version 1 record: what its other fields leave."""
+    """Return the bytes of the stored property string of a version 1 record: its size less that of its other fields."""
     hosts = sum(
         np.where(rows["sys_flag"] & flag != 0, size.HOST[True], size.HOST[False])
         for flag in (binary_format.BORN_HOST_V6, binary_format.STORE_HOST_V6)
@@ -57,11 +57,11 @@ def properties_bytes(rows: pd.DataFrame) -> pd.Series[int]:
 def by_broker(
     case: Case, where: pc.Expression | None, columns: tuple[str, ...], *, alike: bool = False, least: int | None = None
 ) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Yield (broker, half records of it that `where` keeps), those of some `_TOGETHER` (or `least`) at once: `columns`, of which
-    `SIZES` are some, and check_times (-1: none). The broker as `owners.by_host` calls it.
+    """Yield (broker, half records of it that `where` keeps), about `_TOGETHER` (or `least`) rows at a time: `columns`,
+    which include `SIZES`, and check_times (-1: none). Brokers as in `owners.by_host`.
 
-    `alike`: each combination of the columns once, with how many records have it as `n`; of queue_offset only how long it
-    is in print counts.
+    `alike`: each combination of the columns once, with the number of its records as `n`; of queue_offset only the
+    number of digits counts.
     """
     wanted = owners.HALF if where is None else owners.HALF & where
     known = owners.by_file(case)
@@ -78,7 +78,9 @@ def by_broker(
 
 
 def _alike(rows: pa.Table) -> pa.Table:
-    """Return each combination of the columns once, `n` of them; as queue_offset the least number of as many digits."""
+    """Return each combination of the columns once, `n` of them; queue_offset is the smallest number with as many
+    digits.
+    """
     at = rows.schema.get_field_index("queue_offset")
     short = 10 ** (digits(rows[at].fill_null(0).to_numpy()) - 1)
     rows = rows.set_column(at, "queue_offset", pa.array(short)).unify_dictionaries()

@@ -30,9 +30,9 @@ PRINTED: Final = tuple(name for name in (*refs.PRINTED, TEXT) if name not in hal
 
 @attrs.frozen
 class Limits:
-    """What the broker compares with what. `limit`: bytes of maxMessageSize, None where neither the evidence nor a default says it; `known` as in
-    `case.setting`, `printed` where a refusal prints it. `how`: `total`, `body`, `body+64k`, None where the release is not known; `version`: the
-    release it was worked out with, None for unknown.
+    """What the broker compares. `limit`: bytes of maxMessageSize, None if neither the evidence nor a default gives it;
+    `known` as in `case.setting`, or `printed` if a refusal prints it. `how`: `total`, `body`, `body+64k`, None if the
+    release is unknown; `version`: the release it was derived from, None if unknown.
     """
 
     limit: int | None
@@ -50,9 +50,11 @@ class Limits:
 
 
 def limits(case: Case, owner: str | None = None) -> Limits:
-    """Return the limits in force at the broker that `owners.by_host` calls so; without one at that whose half messages loop, or the only one that has
-    any. Worked out once per broker. Where it is open which broker is meant, the oldest of several releases counts: it is the strictest. Of a broker
-    that was upgraded the release counts that refused, or else the one it runs now.
+    """Return the limits in force at a broker (named as in `owners.by_host`), computed once per broker; without one at
+    the broker whose half messages loop, or the only one that has any.
+
+    If several brokers are possible, the oldest release counts: it is the strictest. Of a broker that was upgraded, the
+    release that refused counts, or else the one it runs now.
     """
     meant = owner or _concerned(case)
     return once(case, f"size limits {meant}", lambda: _limits(case, meant))
@@ -60,9 +62,9 @@ def limits(case: Case, owner: str | None = None) -> Limits:
 
 @per_case
 def _concerned(case: Case) -> str | None:
-    """Return the broker whose half messages the log shows refused, or else the only one with half messages."""
+    """Return the broker whose half messages were refused according to the log, or else the only one with half messages."""
     known = owners.by_host(case) if case.has("messages") else {}
-    refused = refusals.told(case)
+    refused = refusals.refused_writes(case)
     looping = refused.loc[refused["event"] == "put-back-failed", "msg_id"].dropna().str.upper()
     meant = {known[host] for host in looping.str[:-16].unique() if host in known} or set(known.values())
     return next(iter(meant)) if len(meant) == 1 else None
@@ -74,7 +76,7 @@ def _limits(case: Case, owner: str | None) -> Limits:
         bool(case.found.of_kind("dledger"))
         or (setup.setting(case, "enableDLegerCommitLog", hosts).value or "").lower() == "true"
     )
-    refused = refusals.told(case)
+    refused = refusals.refused_writes(case)
     refused = refused[np.array([brokers.is_of(case, hosts, file) is not False for file in refused["file"]], bool)]
     when = refused["first"].dropna()
     known = setup.releases_at(case, hosts, None if when.empty else utc(when.iloc[-1].to_pydatetime()))
@@ -106,7 +108,7 @@ def _limits(case: Case, owner: str | None) -> Limits:
 
 
 def _printed(case: Case, told: pd.DataFrame) -> tuple[int | None, Ref | None]:
-    """Return the limit that most of these refusals print, and the line that prints it first."""
+    """Return the limit that most of these refusals print, and the first line that prints it."""
     # The text of a refused body prints the limit itself in every release.
     rows = told[told["limit"].notna()].sort_values(
         "event", key=lambda e: e != "message-body-size-exceeded", kind="stable"
@@ -119,7 +121,7 @@ def _printed(case: Case, told: pd.DataFrame) -> tuple[int | None, Ref | None]:
 
 
 def _how_printed(told: pd.DataFrame, configured: int | None) -> str | None:
-    """Return what the broker measures, as its refusals show it where nothing names the release."""
+    """Return what the broker measures, as its refusals show it, if nothing names the release."""
     if (told["event"] == "message-body-size-exceeded").any():
         return "body"
     totals = told[told["event"] == "message-size-exceeded"]
@@ -127,9 +129,10 @@ def _how_printed(told: pd.DataFrame, configured: int | None) -> str | None:
 
 
 def _writer(case: Case, owner: str | None) -> Version | None:
-    """Return a release that writes half records as this broker's are, None where more than one rule fits.
+    """Return a release that writes half records like those of this broker, None if more than one rule fits.
 
-    CLUSTER since 4.6.0, MSG_REGION since 5.0.0, __transactionId__ since 5.1.0; no separator at the end from 4.9.1 to 5.1.x (`kit.rocketmq.versions`).
+    CLUSTER since 4.6.0, MSG_REGION since 5.0.0, __transactionId__ since 5.1.0; no separator at the end from 4.9.1 to
+    5.1.x (`kit.rocketmq.versions`).
     """
     if not case.has("messages"):
         return None

@@ -1,4 +1,6 @@
-"""The limits a transaction lives under: from the evidence where it says them, else the default of the version, and said which."""
+"""The limits that apply to a transaction: from the evidence if it has them, else the default of the version, and which
+of the two.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ COLUMNS: Final = ("limit", "value", "unit", "known", "where", "line")
 
 
 def table(case: Case) -> pd.DataFrame:
-    """Return the limits in force, one a row: limit, value (text, None where unknown), unit, known (`evidence`, `default`, None), where, line."""
+    """Return the limits in force, one per row: limit, value (text, None if unknown), unit, known (`evidence`,
+    `default`, None), where, line.
+    """
     rows: list[tuple[Any, ...]] = []
     for name, unit in SETTINGS:
         value, where, known = setup.setting(case, name, owners.addresses(case))
@@ -42,7 +46,9 @@ def table(case: Case) -> pd.DataFrame:
 
 
 def _retries(case: Case) -> list[tuple[Any, ...]]:
-    """Return the retries until the dead letter queue of each consumer group the broker's configuration names; the default 16 where none is."""
+    """Return the retries before the dead letter queue of each consumer group in the broker's configuration; the default
+    16 if it has none.
+    """
     wanted = (ds.field("origin") == "subscriptionGroup") & (ds.field("name") == "retryMaxTimes") & ~ds.field("backup")
     found = ds.dataset(case.folder("configs"), format="parquet").to_table(filter=wanted).to_pylist()
     limits = {

@@ -1,8 +1,9 @@
-"""Records that a broker refused to write for their size, as its logs and its clients report them: put-backs, sends, commits, deliveries.
+"""Records that a broker refused to write for their size, according to its logs and its clients: put-backs, sends,
+commits, deliveries.
 
-A put-back loop prints the same two lines tens of thousands of times a second (reference §6.4), so everything is counted where it lies: by file, by
-the thread that wrote and by the text; only the few that differ are parsed. A refused send is in store.log, in the client's log and often in the
-application's; it counts once.
+A put-back loop prints the same two lines tens of thousands of times a second (reference §6.4), so entries are first
+counted by file, writing thread and text; only the few that differ are parsed. A refused send is in store.log, in the
+client's log and often in the application's; it counts once.
 """
 
 from __future__ import annotations
@@ -54,11 +55,11 @@ ANSWERS: Final = 200_000
 """Entries of clients and applications that are followed one by one."""
 
 
-def told(case: Case) -> pd.DataFrame:
-    """Return what broker logs report refused writes: `COLUMNS`, one row for each file, writer and (sends apart) text.
+def refused_writes(case: Case) -> pd.DataFrame:
+    """Return the refused writes in broker logs: `COLUMNS`, one row for each file, writer and (except for sends) text.
 
-    `writer`: `put_back`, `send`, `commit`, `schedule`, None where the thread is not printed; `total`, `body`, `limit`, `length` in bytes, largest for
-    sends; `first`/`last` naive UTC; `line`/`last_line` the first and last entry.
+    `writer`: `put_back`, `send`, `commit`, `schedule`, None if the thread is not printed; `total`, `body`, `limit`,
+    `length` in bytes, the largest for sends; `first`/`last` naive UTC; `line`/`last_line` the first and last entry.
     """
     return once(case, "size refusals", lambda: _told(case))
 
@@ -104,8 +105,8 @@ def _told(case: Case) -> pd.DataFrame:
 
 
 def _alike(case: Case, slugs: tuple[str, ...]) -> pd.DataFrame:
-    """Return the entries with these texts that say the same, counted: file, source, writer, message, events (texts they hold), n,
-    first, last, line, last_line.
+    """Return the entries with these texts, equal ones counted: file, source, writer, message, events (their known
+    texts), n, first, last, line, last_line.
     """
     wanted = pa.array(slugs)
     sums = [("n", "sum"), ("first", "min"), ("last", "max"), ("line", "min"), ("last_line", "max")]
@@ -136,12 +137,14 @@ def _alike(case: Case, slugs: tuple[str, ...]) -> pd.DataFrame:
 
 
 def for_size(rows: pd.DataFrame, writer: str | None) -> pd.DataFrame:
-    """Return the rows of `told` in which the store names a size, of one writer."""
+    """Return the rows of `refused_writes` in which the store names a size, of one writer."""
     return rows[rows["event"].isin(SIZE) & (rows["writer"].isna() if writer is None else rows["writer"] == writer)]
 
 
 def rate(rows: pd.DataFrame) -> float | None:
-    """Return refusals a second from the first to the last, None where they bear no times; printed seconds count whole."""
+    """Return refusals per second from the first to the last, None if they have no times; printed seconds count as whole
+    ones.
+    """
     first, last = rows["first"].min(), rows["last"].max()
     if rows.empty or pd.isna(first) or pd.isna(last):
         return None
@@ -149,13 +152,13 @@ def rate(rows: pd.DataFrame) -> float | None:
 
 
 def window(rows: pd.DataFrame) -> tuple[Any, Any] | None:
-    """Return first and last time (naive UTC), None where the lines bear none."""
+    """Return the first and last time (naive UTC), None if the lines have none."""
     first, last = rows["first"].min(), rows["last"].max()
     return None if pd.isna(first) or pd.isna(last) else (first.to_pydatetime(), last.to_pydatetime())
 
 
 def volume(case: Case, rows: pd.DataFrame) -> int:
-    """Return about how many bytes of log these refusals make: each text's first line times its count."""
+    """Return roughly how many bytes of log these refusals make: each text's first line times its count."""
     most = rows.sort_values("count", ascending=False).head(20)
     return sum(
         (len(ref.text.encode()) + 1) * int(count)
@@ -164,7 +167,9 @@ def volume(case: Case, rows: pd.DataFrame) -> int:
 
 
 def rolled(rows: pd.DataFrame) -> tuple[bool, int]:
-    """Return whether the logs of some kind begin in the middle of the refusals, and how many seconds are gone between their files."""
+    """Return whether the logs of some kind begin in the middle of the refusals, and how many seconds are missing
+    between their files.
+    """
     begun, gaps = False, 0
     for _, mine in rows.dropna(subset=["first"]).groupby("event"):
         files = (
@@ -184,9 +189,10 @@ def rolled(rows: pd.DataFrame) -> tuple[bool, int]:
 
 @attrs.frozen
 class Rejects:
-    """Sends refused at once for their size. Counts are None where no log would tell.
+    """Sends refused at once for their size. Counts are None if there is no log that would show them.
 
-    `by_broker`: answered with code 13; `by_client`: the client's own limit, before anything was sent. `largest`: bytes of the largest refused record.
+    `by_broker`: answered with code 13; `by_client`: the client's own limit, before anything was sent. `largest`: bytes
+    of the largest refused record.
     """
 
     by_broker: int | None
@@ -198,12 +204,12 @@ class Rejects:
 
 
 def rejects(case: Case) -> Rejects:
-    """Return the sends refused at once for their size, each once however many logs report it; worked out once per case."""
+    """Return the sends refused at once for their size, each once however many logs report it; computed once per case."""
     return once(case, "size rejects", lambda: _rejects(case))
 
 
 def _rejects(case: Case) -> Rejects:
-    rows = told(case)
+    rows = refused_writes(case)
     store = for_size(rows, "send")
     answers, own = _answers(case, "message-illegal"), _answers(case, "client-body-too-large")
     if _names_refused(case, store):
@@ -228,7 +234,9 @@ def _rejects(case: Case) -> Rejects:
 
 
 def _names_refused(case: Case, store: pd.DataFrame) -> bool:
-    """Return whether the store refused names, not sizes: brokers up to 4.6.0 answer a topic that is too long in the same words."""
+    """Return whether the store refused names, not sizes: brokers up to 4.6.0 answer a topic that is too long with the
+    same words.
+    """
     return store.empty and bool(refs.seen(case, "topic-too-long")) and case.has_source("store")
 
 
@@ -248,10 +256,11 @@ def _answers(case: Case, slug: str) -> pd.DataFrame:
 
 
 def _sends(answers: pd.DataFrame) -> int:
-    """Count the sends behind these entries.
+    """Count the sends that these entries report.
 
-    Code 13 is never retried, so each attempt in a client's log is a send. An application prints its own; where several of its loggers print one
-    exception in a thread and second, that which prints most counts. Both kinds of log report the same sends: the longer list counts.
+    Code 13 is never retried, so each attempt in a client's log is a send. An application prints its own; if several of
+    its loggers print one exception in a thread and second, the one that prints most counts. Both kinds of log report
+    the same sends: the longer list counts.
     """
     final = answers[~answers["attempt"]]
     second = final["ts"].astype("datetime64[s]")

@@ -1,7 +1,9 @@
-"""Half messages against the size limit: which fit at every put-back until the check limit, and which will be refused and make the check loop.
+"""Half messages against the size limit: which fit at every put-back up to the check limit, and which will be refused so
+that the check loops.
 
-The arithmetic is that of `kit.rocketmq.size`, here over columns of half records: a put-back adds TRANSACTION_CHECK_TIMES (26 bytes, 27 from the tenth
-on), within an immunity age TRAN_PREPARED_QUEUE_OFFSET as well (reference §4.5, §6.3). Brokers up to 4.5.2 put a compressed body back uncompressed.
+The arithmetic is that of `kit.rocketmq.size`, here over columns of half records: a put-back adds
+TRANSACTION_CHECK_TIMES (26 bytes, 27 from the tenth on), within an immunity age TRAN_PREPARED_QUEUE_OFFSET as well
+(reference §4.5, §6.3). Brokers up to 4.5.2 put a compressed body back uncompressed.
 """
 
 from __future__ import annotations
@@ -38,7 +40,9 @@ TOPICS: Final = 5_000
 
 
 def growth(rows: pd.DataFrame, until: Any) -> np.ndarray:
-    """Return what the put-back with check count `until` has more than the half record at hand: `kit.rocketmq.size.growth`."""
+    """Return how many bytes the put-back with check count `until` adds to the half record at hand:
+    `kit.rocketmq.size.growth`.
+    """
     times = rows["check_times"].to_numpy()
     long = digits(np.maximum(until, np.maximum(times, 0)))
     counted = np.where(times < 0, len(names.CHECK_TIMES) + 2 + long, long - digits(times))
@@ -48,7 +52,7 @@ def growth(rows: pd.DataFrame, until: Any) -> np.ndarray:
 
 
 def refused(record: Any, body: Any, properties: Any, known: in_force.Limits) -> np.ndarray:
-    """Return why the broker would refuse such records (`total`, `body`, `dledger`, `properties`), None where it takes
+    """Return why the broker would refuse such records (`total`, `body`, `dledger`, `properties`), None if it accepts
     them: `kit.rocketmq.size.refusals`.
     """
     why = {"properties": properties > known.properties}
@@ -66,9 +70,10 @@ def refused(record: Any, body: Any, properties: Any, known: in_force.Limits) -> 
 def halves(
     case: Case, where: pc.Expression | None = None, columns: tuple[str, ...] = half_records.READ, *, alike: bool = False
 ) -> Iterator[pd.DataFrame]:
-    """Yield the half records that `where` keeps with what their put-backs come to: `columns`, plus check_times, `real_topic`,
-    `owner` (broker, as in `owners.by_host`), `limit` (of that broker), `next_size`, `last_size` (bytes of the next put-back and of the largest until
-    the check limit), `overhead` (of the latter, without the body), `next_refused`, `refused` (why, or null). `alike` as in `half_records.by_broker`.
+    """Yield the half records that `where` keeps with the sizes of their put-backs: `columns`, check_times,
+    `real_topic`, `owner` (broker, as in `owners.by_host`), `limit` (of that broker), `next_size`, `last_size` (bytes of
+    the next put-back and of the largest up to the check limit), `overhead` (of the latter, without the body),
+    `next_refused`, `refused` (why, or null). `alike` as in `half_records.by_broker`.
     """
     for owner, rows in half_records.by_broker(case, where, columns, alike=alike):
         known = in_force.limits(case, owner)
@@ -105,8 +110,9 @@ def _raw(case: Case) -> dict[str, int]:
 
 
 def topics(case: Case) -> pd.DataFrame:
-    """Return what each topic's transactions leave for a body: topic, half_records, overhead (largest, growth included), properties (longest, grown),
-    refused (half records that some put-back would exceed), safe_body (None where no body is safe, or no limit known).
+    """Return how much each topic's transactions leave for a body: topic, half_records, overhead (largest, growth
+    included), properties (longest, grown), refused (half records that some put-back would exceed), safe_body (None if
+    no body is safe, or no limit known).
     """
     return once(case, "size topics", lambda: _topics(case))
 
@@ -153,8 +159,10 @@ def _safe(overhead: int, properties: int, known: in_force.Limits) -> int | None:
 
 
 def at_risk(case: Case) -> pd.DataFrame | None:
-    """Return the open transactions whose record some put-back would exceed: uniq_key, state, queue_offset, store_timestamp and place of the last half
-    record, its sizes and why, in the order of the half queue. None where it cannot be known.
+    """Return the open transactions whose record some put-back would exceed, in the order of the half queue; None if it
+    cannot be known.
+
+    Columns uniq_key, state, queue_offset, store_timestamp and place of the last half record, its sizes and why.
     """
     return once(case, "size at risk", lambda: _at_risk(case))
 
@@ -198,16 +206,17 @@ def open_keys(case: Case, keys: list[str]) -> dict[str, str]:
 
 
 def looping(case: Case) -> tuple[pd.DataFrame | None, int | None]:
-    """Return the half records whose put-back the log shows refused (columns of `halves`), and how many; (None, None) where no log names them.
+    """Return the half records whose put-back was refused according to the log (columns of `halves`), and how many;
+    (None, None) if no log names them.
 
-    transaction.log names the record by its offset id. store.log prints sizes only: of the half records whose next put-back has these sizes, the first
-    open one of the queue is it.
+    transaction.log names the record by its offset id. store.log prints sizes only: of the half records whose next
+    put-back has these sizes, it is the first open one of the queue.
     """
     return once(case, "looping halves", lambda: _looping(case))
 
 
 def _looping(case: Case) -> tuple[pd.DataFrame | None, int | None]:
-    rows = refusals.told(case)
+    rows = refusals.refused_writes(case)
     ids = sorted(rows.loc[rows["event"] == "put-back-failed", "msg_id"].dropna().str.upper().unique())
     if ids:
         return (with_ids(case, ids[: in_force.IDS]) if case.has("messages") else None), len(ids)
@@ -224,7 +233,9 @@ def _looping(case: Case) -> tuple[pd.DataFrame | None, int | None]:
 
 
 def with_ids(case: Case, ids: list[str]) -> pd.DataFrame:
-    """Return the half records with these offset ids, in the order of the half queue: `halves` with what `refs.record` quotes and their properties."""
+    """Return the half records with these offset ids, in the order of the half queue: `halves` with what `refs.record`
+    quotes and their properties.
+    """
     columns = (*half_records.READ, *in_force.PRINTED)
     found = [*halves(case, ds.field("offset_msg_id").isin(ids), columns)] or [pd.DataFrame(columns=list(columns))]
     return pd.concat(found).sort_values(["queue_offset", "offset_msg_id"], ignore_index=True)

@@ -1,4 +1,6 @@
-"""Where a what-if about sizes starts: a message of this evidence, with its topic, properties, release and limit."""
+"""The starting point of a what-if about sizes: a message of this evidence, with its topic, properties, release and
+limit.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +38,12 @@ ADDED: Final = frozenset(
 
 
 def start(half: Any, known: Limits, safe_body: int | None) -> pd.DataFrame:
-    """Return the one row of `COLUMNS` from a half record (a row of `sizes.halves`), none where limit or release are not known.
+    """Return the one row of `COLUMNS` from a half record (a row of `sizes.halves`), none if limit or release are
+    unknown.
 
     `body`: its stored body in bytes; `properties`: the application's, as JSON; `extra`: bytes of its record that the
-    arithmetic does not explain (properties of other clients), kept in every copy; `safe_body`: the largest on its topic.
+    arithmetic does not explain (properties of other clients), kept in every copy; `safe_body`: the largest on its
+    topic.
     """
     columns = pd.Index(COLUMNS)
     if known.limit is None or known.version is None:

@@ -1,7 +1,9 @@
-"""What producers answered about their transactions, and what went wrong in their local step: frames from the logs, keyed by UNIQ_KEY.
+"""What producers answered about their transactions, and what failed in their local step: frames from the logs, keyed by
+UNIQ_KEY.
 
-transaction.log prints every answer but a plain COMMIT; the client catches an exception of the local transaction, logs it at INFO and passes its text
-on as the remark of an UNKNOWN answer. Source: broker/processor/EndTransactionProcessor, client/impl/producer/DefaultMQProducerImpl.
+transaction.log prints every answer except a plain COMMIT; the client catches an exception of the local transaction,
+logs it at INFO and passes its text on as the remark of an UNKNOWN answer. Source:
+broker/processor/EndTransactionProcessor, client/impl/producer/DefaultMQProducerImpl.
 """
 
 from __future__ import annotations
@@ -52,10 +54,10 @@ _FOLLOWS: Final = 60
 
 
 def answers(case: Case) -> pd.DataFrame | None:
-    """Return every answer the broker logged, None if absent; kept for the case.
+    """Return every answer that the broker logged, None if there is none; kept for the case.
 
-    Columns uniq_key, ts, file, line, said (COMMIT, ROLLBACK, UNKNOWN), from_check, address (`ip:port` of who answered), commit_log_offset (of the
-    record named), exception (bool: the remark mentions one in the local transaction).
+    Columns uniq_key, ts, file, line, said (COMMIT, ROLLBACK, UNKNOWN), from_check, address (`ip:port` of the producer),
+    commit_log_offset (of the record named), exception (bool: the remark mentions one in the local transaction).
     """
     return once(case, "answers", lambda: _answers(case) if refs.seen(case, *SAID) else None)
 
@@ -78,8 +80,9 @@ def _answers(case: Case) -> pd.DataFrame:
 
 
 def per_transaction(case: Case) -> pd.DataFrame | None:
-    """Return the answers of each transaction, by uniq_key: first_said, first_exception, first_file and first_line (of the producer's own answer, not
-    to a check), last_check (its last answer to one), unknown (checks answered UNKNOWN), unsure_file and unsure_line (of the first of these).
+    """Return the answers of each transaction, by uniq_key: first_said, first_exception, first_file and first_line (of
+    the producer's own answer, not to a check), last_check (its last answer to a check), unknown (checks answered
+    UNKNOWN), unsure_file and unsure_line (of the first of these).
     """
     found = answers(case)
     if found is None:
@@ -97,9 +100,10 @@ def per_transaction(case: Case) -> pd.DataFrame | None:
 
 
 def exception_count(case: Case) -> int | None:
-    """Return how many exceptions of local transactions the client logs report; None where no producer's client log is among them.
+    """Return how many exceptions of local transactions the client logs report; None if there is no producer's client
+    log.
 
-    Consumers and mqadmin write client logs too, which could not tell.
+    Consumers and mqadmin write client logs too, which would not show them.
     """
     told = refs.count(case, LOCAL, "client")
     if told or any(refs.count(case, slug, "client") for slug in _PRODUCING):
@@ -114,7 +118,8 @@ def exception_count(case: Case) -> int | None:
 def local_errors(case: Case) -> pd.DataFrame | None:
     """Return exceptions of local transactions by transaction: uniq_key, how (`exception`), ts, file, line.
 
-    From the client's log (4.x prints the message in an entry of its own behind the exception) and from the remarks in transaction.log.
+    From the client's log (4.x prints the message in an entry of its own after the exception) and from the remarks in
+    transaction.log.
     """
     frames = []
     if refs.seen(case, LOCAL):
@@ -142,7 +147,9 @@ def _client_exceptions(case: Case) -> pd.DataFrame:
 
 
 def bad_results(case: Case) -> pd.DataFrame | None:
-    """Return send results that are not SEND_OK: uniq_key, how (the status), ts, file, line. The client then rolls back by itself."""
+    """Return send results other than SEND_OK: uniq_key, how (the status), ts, file, line. The client then rolls back by
+    itself.
+    """
     if not refs.seen(case, "send-result"):
         return None
     ok = pc.match_substring(scan.text("message"), "SEND_OK")
@@ -153,10 +160,11 @@ def bad_results(case: Case) -> pd.DataFrame | None:
 
 
 def logged_errors(case: Case, keys: pd.DataFrame) -> pd.DataFrame | None:
-    """Return errors that producing applications logged with one of these business keys: uniq_key, how (`error`), ts, file, line.
+    """Return errors that producing applications logged with one of these business keys: uniq_key, how (`error`), ts,
+    file, line.
 
-    `keys`: uniq_key, key. A producing application is one that prints send results or whose stack trace runs through the transaction listener; what a
-    consumer logs about the same key is another matter. Keys stand alone in the text: SO1 is not found in SO12.
+    `keys`: uniq_key, key. A producing application prints send results, or its stack trace runs through the transaction
+    listener; what a consumer logs about the same key does not count. Only whole words match: SO1 is not found in SO12.
     """
     if not any(case.has_source(source) for source in _APPLICATION):
         return None
@@ -182,10 +190,11 @@ def logged_errors(case: Case, keys: pd.DataFrame) -> pd.DataFrame | None:
 
 
 def group_answers(case: Case) -> pd.DataFrame | None:
-    """Return each check answer beside its transaction: columns of `answers`, those of `transactions.accounts` that do not
-    have the same names, foreign.
+    """Return each check answer with its transaction: columns of `answers`, those of `transactions.accounts` with other
+    names, and foreign.
 
-    `foreign`: the answering address is another host than the one that wrote the half message (ports differ after a reconnect).
+    `foreign`: the address that answered is another host than the one that wrote the half message (ports differ after a
+    reconnect).
     """
     found = answers(case)
     if found is None:
@@ -211,5 +220,5 @@ def one_host(case: Case) -> bool:
 
 
 def host_of(address: str | None) -> str:
-    """Return the host of an address: without port, brackets and zeros that IPv6 may or may not spell out."""
+    """Return the host of an address, without port, brackets and the zeros that IPv6 may spell out."""
     return re.sub(r"^[/\[]+|\]+$", "", re.sub(r":\d+$", "", address or "")).lower()

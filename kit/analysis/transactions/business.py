@@ -1,7 +1,7 @@
-"""Business rows beside transactions: which row belongs to which message.
+"""Business rows and transactions: which row belongs to which message.
 
-A row belongs to a transaction when its key is one of the message's KEYS, or its message id the UNIQ_KEY. Tables of role `business` count (a key and a
-status); transaction log tables and what a consumer wrote down are shown beside them.
+A row belongs to a transaction if its key is one of the message's KEYS, or its message id the UNIQ_KEY. Tables of role
+`business` count (a key and a status); transaction log tables and what a consumer recorded are shown as well.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ def present(case: Case) -> bool:
 
 
 def by_key(case: Case) -> pd.DataFrame:
-    """Return the business rows, each key once: key, file, line, status, named (the UNIQ_KEY a row of it holds, if any)."""
+    """Return the business rows, each key once: key, file, line, status, named (the UNIQ_KEY in one of its rows, if
+    any).
+    """
     return once(case, "business rows by key", lambda: _by_key(case))
 
 
@@ -44,7 +46,9 @@ def _by_key(case: Case) -> pd.DataFrame:
 
 
 def rows_of(case: Case, transactions: pa.Table) -> pd.DataFrame:
-    """Return the business rows of transactions (a table with uniq_key and keys): uniq_key, key, file, line, status, in this order."""
+    """Return the business rows of transactions (a table with uniq_key and keys): uniq_key, key, file, line, status, in
+    this order.
+    """
     if not present(case):
         return pd.DataFrame(columns=["uniq_key", "key", "file", "line", "status"], dtype=object)
     table = by_key(case)

@@ -1,7 +1,8 @@
-"""The half queue of a broker: where the check is in it, what waits behind, how both went over time.
+"""The half queue of a broker: the position of the check, what waits after it, and both over time.
 
-The check saves its position as the offset of the group CID_RMQ_SYS_TRANS and prints it at the start of each round; a put-back that is refused keeps
-it from advancing (broker/transaction/queue/TransactionalMessageServiceImpl.check, reference §6.4).
+The check saves its position as the offset of the group CID_RMQ_SYS_TRANS and prints it at the start of each round; a
+put-back that is refused keeps it from advancing (broker/transaction/queue/TransactionalMessageServiceImpl.check,
+reference §6.4).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ ROWS: Final = 2_000
 
 
 def saved(case: Case) -> list[tuple[str, int]]:
-    """Return (file, next half offset to be checked) as the newest offset files say, in order of file."""
+    """Return (file, next half offset to be checked) from the newest offset files, in order of file."""
     mine = (
         (ds.field("topic") == names.HALF_TOPIC)
         & (ds.field("group") == names.TRANSACTION_GROUP)
@@ -40,18 +41,20 @@ def saved(case: Case) -> list[tuple[str, int]]:
 
 
 def saved_refs(case: Case) -> tuple[Ref, ...]:
-    """Quote the line of each offset file that holds the position of the check."""
+    """Quote the line of each offset file with the position of the check."""
     return tuple(ref for file, _ in saved(case) if (ref := refs.first_with(case, file, KEY)))
 
 
 def waiting(case: Case, behind: int) -> int:
-    """Return how many open transactions have their last half record behind this offset of the half queue."""
+    """Return how many open transactions have their last half record after this offset of the half queue."""
     mine = (ds.field("state") == "pending") & (ds.field("last_queue") > behind)
     return int(transactions.accounts(case).filter(mine).num_rows)
 
 
 def timeline(case: Case) -> pd.DataFrame:
-    """Return the half queue over time: columns ts, offset, line: `checked` (where a round of checks began), `stored` (end of the queue)."""
+    """Return the half queue over time: columns ts, offset, line: `checked` (where a round of checks began), `stored`
+    (end of the queue).
+    """
     parts = []
     if refs.seen(case, "check-position"):
         printed = columnar.to_pandas(
@@ -79,9 +82,8 @@ def _ends(case: Case) -> pd.DataFrame:
 
 
 def near_limit(case: Case) -> pd.DataFrame:
-    """Return the half records of open transactions and those put back last, as far as they come near the limit:
-    queue_offset, store_size, last_size,
-    limit, fate (`refused`, `at_risk`, `fits`, `ended`), offset_msg_id; the largest ones.
+    """Return the largest half records near the limit, of open transactions and those put back last: queue_offset,
+    store_size, last_size, limit, fate (`refused`, `at_risk`, `fits`, `ended`), offset_msg_id.
     """
     found, _ = sizes.looping(case)
     stuck = list(found["offset_msg_id"].head(in_force.IDS)) if found is not None else []

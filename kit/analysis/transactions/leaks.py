@@ -48,11 +48,12 @@ _FIELDS: Final = (
 
 @per_case
 def leaked(case: Case) -> pd.DataFrame:
-    """Return the leaked records of the case, once each, in the order of the store: half, schedule and discarded ones.
+    """Return the leaked records of the case, once each, in store order: half, schedule and discarded ones.
 
-    Columns file, physical_offset, store_timestamp (naive UTC), store_host, topic, queue_offset, sys_flag, reconsume_times,
-    prepared_transaction_offset, uniq_key, real_topic, check_times (null before the first check), resent (bool: RECONSUME_TIME
-    is set), committed (bool: written by a commit) and `place` (`half`, `schedule`, `discarded`).
+    Columns file, physical_offset, store_timestamp (naive UTC), store_host, topic, queue_offset, sys_flag,
+    reconsume_times, prepared_transaction_offset, uniq_key, real_topic, check_times (null before the first check),
+    resent (bool: RECONSUME_TIME is set), committed (bool: written by a commit) and `place` (`half`, `schedule`,
+    `discarded`).
     """
     half, discarded = names.HALF_TOPIC, names.DISCARD_TOPIC
     topic, target = ds.field("topic"), ds.field(_TARGET)
@@ -88,7 +89,7 @@ def half_records(case: Case) -> pd.DataFrame:
 
 
 def resent(case: Case) -> pd.DataFrame:
-    """Return the records with which the leak began: written by a consumer, seen once, not yet checked."""
+    """Return the records with which the leak began: written by a consumer, seen once, not checked yet."""
     every = leaked(case)
     return every[
         (every["place"] == "schedule") & (every["reconsume_times"] > 0) & every["resent"] & every["check_times"].isna()
@@ -108,15 +109,18 @@ def twins(case: Case) -> pd.DataFrame:
 
 
 def _is_commit_itself(frame: pd.DataFrame) -> pd.Series:
-    """A commit names the record it ends; put-backs of a committed copy keep the bit, not the name."""
+    """Return whether a commit itself wrote the record: it names the record it ends; put-backs of a committed copy keep
+    the bit, not the name.
+    """
     return (frame["topic"] == names.SCHEDULE_TOPIC) & frame["committed"] & (frame["prepared_transaction_offset"] != 0)
 
 
 def counts(case: Case) -> pd.DataFrame:
-    """Return records by place and by descent: columns place, committed (it or an ancestor was committed), records,
+    """Return records by place and descent: columns place, committed (it or an ancestor was committed), records,
     commits, messages, max_check_times, first and last (times).
 
-    `commits` are the records that a commit itself wrote into SCHEDULE: they name the record they end, put-backs of them do not.
+    `commits` are the records that a commit itself wrote into SCHEDULE: they name the record they end, put-backs of them
+    do not.
     """
     every = leaked(case)
     grouped = every.assign(commit=_is_commit_itself(every)).groupby(["place", "committed"], sort=True)
@@ -131,7 +135,8 @@ def counts(case: Case) -> pd.DataFrame:
 
 
 def growth(case: Case, messages: int, records: int) -> pd.DataFrame:
-    """Return leaked half records in the order of their offsets, thinned to what a chart draws; each doubling (messages × 2^k) is kept.
+    """Return leaked half records in the order of their offsets, thinned out for a chart; each doubling (messages × 2^k)
+    is kept.
 
     Columns seq (1 …), store_timestamp, half_queue_offset, check_times, uniq_key, doubling (bool).
     """
@@ -179,7 +184,9 @@ def flow(case: Case) -> pd.DataFrame:
 
 
 def timelines(case: Case, most: int = 8) -> pd.DataFrame:
-    """Return the records of the first leaked messages (at most `most`) in store order, the first `TIMELINE_ROWS` of each; `uniq_key` says whose."""
+    """Return the records of the first leaked messages (`most` at most) in store order, the first `TIMELINE_ROWS` of
+    each, with their `uniq_key`.
+    """
     began = pd.concat([resent(case).assign(rank=0), half_records(case).assign(rank=1)])
     first = began.sort_values(["rank", "store_timestamp", "uniq_key"]).drop_duplicates("uniq_key")
     keys = list(first["uniq_key"].dropna().head(most))

@@ -1,4 +1,4 @@
-"""Which broker a half message belongs to: hosts that share files are one broker."""
+"""The broker that a half message belongs to: hosts that share files are one broker."""
 
 from __future__ import annotations
 
@@ -35,23 +35,22 @@ HALF: Final = (
 
 
 def _host() -> Column:
-    """Return the storing host as the offset message id spells it: everything but its 16 digits of offset."""
+    """Return the storing host in the form of offset message ids: everything before the 16 digits of the offset."""
     return F.expr("left(offset_msg_id, length(offset_msg_id) - 16)")
 
 
 def by_host(case: Case) -> dict[str, str]:
-    """Return {storing host: the host that stands for its broker}, hosts as in offset message ids.
+    """Return {storing host: the host that represents its broker}, hosts as in offset message ids.
 
-    Half and op queues belong to a broker, and a broker changes its address when another member of its group leads:
-    hosts that wrote
-    into one file are one broker.
+    Half and op queues belong to a broker, and a broker changes its address if another member of its group leads: hosts
+    that wrote to one file are one broker.
     """
     return once(case, "queue owners", lambda: joined(sorted(_hosts(case))))
 
 
 def addresses(case: Case, owner: str | None = None) -> Hosts:
-    """Return the addresses of the broker that `owners` calls so; without one those of the only broker that has half
-    messages, none where several have.
+    """Return the addresses of a broker (named as in `by_host`); without one those of the only broker with half
+    messages, none if several have them.
     """
     known = by_host(case)
     if owner is None and len(set(known.values())) != 1:
@@ -78,7 +77,7 @@ def _hosts(case: Case) -> set[tuple[str, str]]:
 
 
 def _read(case: Case, columns: list[str], where: pc.Expression) -> Iterator[pa.RecordBatch]:
-    """Yield columns of records, those outside the times of the case too."""
+    """Yield columns of records, including those outside the times of the case."""
     for part, left in pruned(case, "messages", where):
         yield from part.to_batches(columns, filter=left)
 
@@ -108,7 +107,7 @@ def owner(case: Case) -> Column:
 
 
 def by_file(case: Case) -> dict[str, str]:
-    """Return {file with half or op records: its broker, as `by_host` calls it}."""
+    """Return {file with half or op records: its broker, named as in `by_host`}."""
     known = by_host(case)
     return {file: known[host] for file, host in _hosts(case)}
 

@@ -1,4 +1,4 @@
-"""Checks that overtake a slow local transaction, as the lines of a paste tell it: an application's own words."""
+"""Checks that overtake a slow local transaction, in the words of a pasted application log."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @per_case
 def overtaken(case: Case) -> tuple[Ref, ...]:
-    """Return the lines of a paste that say a check came during the local transaction; () for other evidence."""
+    """Return the lines of a paste in which a check arrives during the local transaction; () for other evidence."""
     if not pasted_ids.is_paste(case):
         return ()
     return pasted_ids.quoted(case, complaints.overtaken(pasted_ids.text_of(case)))

@@ -1,4 +1,6 @@
-"""The path every transaction took (local answer, checks, end, consumer), how many took it, and a few of each told record by record."""
+"""The path of every transaction (local answer, checks, end, consumer), how many took each, and the records of a few
+examples.
+"""
 
 from __future__ import annotations
 
@@ -39,12 +41,12 @@ _READ: Final = (
 )
 
 
-def told(case: Case, where: pc.Expression | None = None) -> pd.DataFrame:
+def by_transaction(case: Case, where: pc.Expression | None = None) -> pd.DataFrame:
     """Return every transaction (that `where` keeps) with the columns of its path.
 
-    local: what the producer answered by itself (`COMMIT`, `ROLLBACK`, `UNKNOWN`, `exception`, `none`: no answer is known to have come) · checks (int)
-    · last_check (`COMMIT`, `ROLLBACK`, `UNKNOWN`, null: no answer seen) · state · commits (2: twice or more) · consumer (`dead letter`, `retried`,
-    null).
+    local: what the producer answered by itself (`COMMIT`, `ROLLBACK`, `UNKNOWN`, `exception`, `none`: no known answer)
+    · checks (int) · last_check (`COMMIT`, `ROLLBACK`, `UNKNOWN`, null: no answer seen) · state · commits (2: twice or
+    more) · consumer (`dead letter`, `retried`, null).
     """
     mine = transactions.transactions(case, where)
     found = answers.per_transaction(case)
@@ -69,12 +71,14 @@ def told(case: Case, where: pc.Expression | None = None) -> pd.DataFrame:
 
 
 def paths(case: Case) -> pd.DataFrame:
-    """Return how many transactions took each path: `STEPS`, producer_group, transactions, examples (list of up to three UNIQ_KEYs); commonest first."""
+    """Return how many transactions took each path, most common first: `STEPS`, producer_group, transactions, examples
+    (list of up to three UNIQ_KEYs).
+    """
     return once(case, "transaction paths", lambda: _paths(case))
 
 
 def _paths(case: Case) -> pd.DataFrame:
-    every = told(case)
+    every = by_transaction(case)
     every["mixed"] = hashed(pa.array(every["uniq_key"], pa.string()))
     same = [*STEPS, "producer_group"]
     every = every.sort_values(["half_time", "uniq_key"])
@@ -95,7 +99,7 @@ def _paths(case: Case) -> pd.DataFrame:
 
 
 def describe(row: dict[str, Any]) -> str:
-    """Return a path as one line of RocketMQ's own words."""
+    """Return a path as one line in RocketMQ's own terms."""
     parts = ["half", str(row["local"])]
     if row["checks"]:
         parts.append(f"check ×{int(row['checks'])} {row['last_check'] or '?'}")
@@ -106,7 +110,7 @@ def describe(row: dict[str, Any]) -> str:
 
 
 def flow(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the accounting as flows between stages: source, target, count (transactions). `frame`: that of `paths`."""
+    """Return the paths as flows between stages: source, target, count (transactions). `frame`: from `paths`."""
     rows: list[tuple[str, str, int]] = []
     for row in frame.to_dict("records"):
         n, state = int(row["transactions"]), str(row["state"])
@@ -126,16 +130,17 @@ def flow(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def timeline(case: Case, frame: pd.DataFrame, also: Sequence[str] = ()) -> pd.DataFrame:
-    """Return the records and answers of the examples of each path, and of the transactions `also`, in time order, `TIMELINE_ROWS` at most.
+    """Return the records and answers of the examples of each path, and of the transactions `also`, in time order,
+    `TIMELINE_ROWS` at most.
 
-    Columns path, uniq_key, key, stage (`half`, `check`, `op`, `commit`, `discard`, `retry`, `dead letter`, `answer …`), time (UTC), seconds (since
-    the first half record), file, physical_offset or line, topic. `frame`: that of `paths`.
+    Columns path, uniq_key, key, stage (`half`, `check`, `op`, `commit`, `discard`, `retry`, `dead letter`, `answer …`),
+    time (UTC), seconds (since the first half record), file, physical_offset or line, topic. `frame`: from `paths`.
     """
     each = frame.head(MOST_PATHS).explode("examples")
     first = pd.DataFrame({"path": each["path"], "uniq_key": each["examples"]})
     more = [key for key in also if key not in set(first["uniq_key"])]
     if more:
-        rows = told(case, ds.field("uniq_key").isin(more)).sort_values("uniq_key")
+        rows = by_transaction(case, ds.field("uniq_key").isin(more)).sort_values("uniq_key")
         rows["path"] = [describe({str(k): v for k, v in row.items()}) for row in rows.to_dict("records")]
         first = pd.concat([first, rows[["path", "uniq_key"]]], ignore_index=True)
     first = first.drop_duplicates("uniq_key")
@@ -174,7 +179,7 @@ def timeline(case: Case, frame: pd.DataFrame, also: Sequence[str] = ()) -> pd.Da
 
 
 def _stages(records: pd.DataFrame) -> np.ndarray:
-    """Return what each record of a transaction is; None for a leaked retry and what waits for a delay."""
+    """Return the stage of each record of a transaction; None for a leaked retry and for what waits for a delay."""
     topic, target = records["topic"].fillna(""), records[owners.TARGET]
     half = (topic == names.HALF_TOPIC) & target.notna() & (target != names.HALF_TOPIC)
     renewed = records[list(transactions.RENEWED)].notna().any(axis=1)

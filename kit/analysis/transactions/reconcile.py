@@ -50,7 +50,9 @@ _NUMBERS: Final = ("evidence_line", "row_line", "half_physical_offset", "end_phy
 
 @attrs.frozen
 class Counts:
-    """Rows against messages, in business keys. All None where no business table is in the evidence; `joined`: keys that a transaction has."""
+    """Rows against messages, in business keys. All None if the evidence has no business table; `joined`: keys of
+    transactions.
+    """
 
     rows: int | None = None
     joined: int | None = None
@@ -60,7 +62,7 @@ class Counts:
 
 
 def counts(case: Case) -> Counts:
-    """Return the counts of rows without messages and of messages without rows; worked out once."""
+    """Return the counts of rows without messages and of messages without rows; computed once."""
     return once(
         case, "row counts", lambda: _counts(case) if business.present(case) and case.has("messages") else Counts()
     )
@@ -81,10 +83,11 @@ def _counts(case: Case) -> Counts:
 
 
 def inconsistent(case: Case) -> pd.DataFrame:
-    """Return the transactions that are over and disagree with their business row, one a row, with cause and repair.
+    """Return the ended transactions that disagree with their business row, one per row, with cause and repair.
 
-    Columns `COLUMNS`: kind (`row_without_message`, `message_without_row`), cause (one of `CAUSES`, None where no log tells), repair (`re-send`,
-    `compensate`), evidence_… (the line that shows the cause), end_… (op, commit or discarded record), stored (of the half message), all_causes.
+    Columns `COLUMNS`: kind (`row_without_message`, `message_without_row`), cause (one of `CAUSES`, None if no log shows
+    it), repair (`re-send`, `compensate`), evidence_… (the line that shows the cause), end_… (op, commit or discarded
+    record), stored (of the half message), all_causes.
     """
     return once(case, "inconsistent", lambda: _inconsistent(case))
 
@@ -113,7 +116,8 @@ def _inconsistent(case: Case) -> pd.DataFrame:
 def _disagreeing(case: Case) -> pd.DataFrame:
     """Return the finished (or discarded) transactions that disagree with their rows.
 
-    A message without a row counts where rows of its producer group are in the evidence; `covered` whether it lies between messages that have theirs.
+    A message without a row counts if the evidence has rows of its producer group; `covered`: whether it is between
+    messages that have theirs.
     """
     spans = {group.name: group.covered for group in transactions.summary(case).groups if group.covered}
     if not spans:
@@ -157,7 +161,7 @@ def _disagreeing(case: Case) -> pd.DataFrame:
 
 
 def _unless_done(case: Case, frame: pd.DataFrame) -> pd.DataFrame:
-    """Leave out rows whose key another, committed transaction has: the attempt that failed was repeated."""
+    """Leave out rows whose key belongs to another, committed transaction too: the failed attempt was repeated."""
     committed = transactions.transactions(case, (ds.field("state") == "committed") & ds.field("with_row"))["uniq_key"]
     rows = transactions.rows(case)
     done = rows.loc[rows["uniq_key"].isin(committed), "key"]
@@ -195,13 +199,15 @@ def _causes(case: Case, wrong: pd.DataFrame) -> pd.DataFrame | None:
 
 
 def finished(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `inconsistent` whose transaction was ended by somebody: discarded ones are a neighbour's matter."""
+    """Return the rows of `inconsistent` whose transaction was ended by a producer; discarded ones are another cause's
+    matter.
+    """
     return frame[frame["state"].isin(["committed", "rolled_back"])]
 
 
 def fates(case: Case) -> pd.DataFrame:
-    """Return what became of the rows of each table, transaction log tables beside: file, role, status, state (null: no
-    transaction has the key), rows.
+    """Return what became of the rows of each table, including transaction log tables: file, role, status, state (null:
+    no transaction has the key), rows.
     """
     if not case.has("rows"):
         return pd.DataFrame(columns=["file", "role", "status", "state", "rows"])

@@ -1,8 +1,8 @@
 """Send-backs that a broker refused, and why: shared by the half-topic blow-up and its neighbours.
 
-A consumer that fails a message sends it back (CONSUMER_SEND_MSG_BACK); the broker stores it under %RETRY% + group. Refused, the client's catch branch
-sends the message anew. Source: client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack; name limits: reference data in
-`kit.rocketmq.versions`.
+A consumer that fails a message sends it back (CONSUMER_SEND_MSG_BACK); the broker stores it under %RETRY% + group. If
+that is refused, the client's catch branch sends the message anew. Source:
+client/impl/consumer/DefaultMQPushConsumerImpl.sendMessageBack; name limits: reference data in `kit.rocketmq.versions`.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ _ANSWERS: Final = (
 class SendBack:
     """Refused send-backs of a case.
 
-    `refusals`: entries that say so (client log, else the broker's store.log); `resent_failed`: of these, how many the client could not even send
-    anew. `retry_topic_length` in characters, null unless the length was the reason.
+    `refusals`: entries that report one (client log, else the broker's store.log); `resent_failed`: those that the
+    client could not send anew either. `retry_topic_length` in characters, null unless the length was the reason.
     """
 
     refusals: int = 0
@@ -83,7 +83,7 @@ class SendBack:
 
 @per_case
 def examine(case: Case) -> SendBack:
-    """Return what the evidence says about refused send-backs; worked out once per case."""
+    """Return what the evidence shows about refused send-backs; computed once per case."""
     return _examine(case)
 
 
@@ -120,7 +120,7 @@ def _examine(case: Case) -> SendBack:
 
 
 def _answers(case: Case) -> list[tuple[str | None, str, int]]:
-    """Return (group, reason, entries) of the exceptions behind the client's "sendMessageBack Exception"."""
+    """Return (group, reason, entries) of the exceptions in the client's "sendMessageBack Exception"."""
     rows = log_events.events(case, ["send-back-exception"], ("message", "trace"))
     # 5.1.0 and later print the group elsewhere in the line.
     groups = pc.coalesce(rows["group"], rows["group_5"]).to_pylist()
@@ -138,7 +138,9 @@ def _printed_lengths(case: Case) -> Counter[int]:
 def _reason(
     case: Case, answers: Counter[str], groups: list[str], lengths: Counter[int]
 ) -> tuple[str | None, int | None]:
-    """Tell the reasons apart. MESSAGE_ILLEGAL means a name too long or properties too long: the group's own length and store.log decide."""
+    """Return the reason. MESSAGE_ILLEGAL means a name or properties too long: the group's own length and store.log
+    decide.
+    """
     limit = store_limit(case)
     by_name = {len(names.RETRY_PREFIX) + len(group) for group in groups} | {
         n for n in map(len, retry_topics(case)) if n in lengths
@@ -154,7 +156,9 @@ def _reason(
 
 
 def store_limit(case: Case) -> int:
-    """Longest name of a retry topic that the brokers of this case store; where their release is unknown, the limit of most releases."""
+    """Return the longest name of a retry topic that the brokers of this case store; if their release is unknown, the
+    limit of most releases.
+    """
     known = setup.broker_versions(case)
     return min(
         (int(versions.rule("brokerRetryTopicMax", version)) for version in known),
@@ -163,7 +167,7 @@ def store_limit(case: Case) -> int:
 
 
 def retry_topics(case: Case) -> tuple[str, ...]:
-    """Return the %RETRY% names of the consumer groups that the configuration and the offsets of the evidence name."""
+    """Return the %RETRY% names of the consumer groups in the configuration and the offsets of the evidence."""
     own = ds.field("origin") == "subscriptionGroup"
     named = [scan.table(case, "offsets", ["group"])["group"], scan.table(case, "configs", ["subject"], own)["subject"]]
     groups = {group for column in named for group in pc.unique(column).to_pylist() if group}

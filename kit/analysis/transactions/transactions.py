@@ -1,8 +1,10 @@
-"""Every transaction of the stores, one row each: half record, checks, op record, commits, discard, dead letter, business row, and its state.
+"""Every transaction of the stores, one row each: half record, checks, op record, commits, discard, dead letter,
+business row, and its state.
 
-States, first that fits: `committed` (a commit record in a real topic) > `rolled_back` (an op record names one of its half records, no commit) >
-`discarded` (moved to the check-limit topic, or the log says so) > `pending`. A leaked retry (REAL_TOPIC = half topic) is no transaction of its own.
-Source: reference §4.3–§4.6; broker/processor/EndTransactionProcessor, broker/transaction/queue/TransactionalMessageBridge.
+States, the first that fits: `committed` (a commit record in a real topic) > `rolled_back` (an op record names one of
+its half records, no commit) > `discarded` (moved to the check-limit topic, or reported by the log) > `pending`. A
+leaked retry (REAL_TOPIC = half topic) is not a transaction of its own. Source: reference §4.3–§4.6;
+broker/processor/EndTransactionProcessor, broker/transaction/queue/TransactionalMessageBridge.
 """
 
 from __future__ import annotations
@@ -65,7 +67,7 @@ class Group:
 
 @attrs.frozen
 class Summary:
-    """Counts over all transactions. `discarded` is None where the version keeps no discarded message and no log tells."""
+    """Counts over all transactions. `discarded`: None if the version keeps no discarded message and no log reports it."""
 
     groups: tuple[Group, ...]
     dead_lettered: int
@@ -100,12 +102,13 @@ def is_real(topic: str) -> bool:
 def accounts(case: Case) -> pa.Table:
     """Return one row per transaction (and per dead letter that is not one: its `state` is null); kept for the case.
 
-    Columns uniq_key, keys, topic, producer_group, born_host, cluster and immune (bool: those properties are set) of the half message; `half_…`,
-    `last_…` (its last copy), `op_…`, `commit_…`, `second_…` (commit), `discard_…`: time, file and offset (physical) of the first such record, for
-    half records also queue; renewed_offset (of the first put-back copy), half_records, check_times (null before the first check), op_half (offset of
-    the half record it ends), ops (half records ended), commits, named_first and named_last (least and greatest offset of a half record that a commit
-    names), named_commit (offset of the first commit of the former), of_original and of_copy (bool: a commit names the original, or a copy), dead
-    (bool), reconsumed, state, with_row (bool: a business row belongs to it).
+    Columns uniq_key, keys, topic, producer_group, born_host, cluster and immune (bool: those properties are set) of the
+    half message; `half_…`, `last_…` (its last copy), `op_…`, `commit_…`, `second_…` (commit), `discard_…`: time, file
+    and offset (physical) of the first such record, for half records also queue; renewed_offset (of the first put-back
+    copy), half_records, check_times (null before the first check), op_half (offset of the half record it ends), ops
+    (half records ended), commits, named_first and named_last (least and greatest offset of a half record that a commit
+    names), named_commit (offset of the first commit of the former), of_original and of_copy (bool: a commit names the
+    original, or a copy), dead (bool), reconsumed, state, with_row (bool: a business row belongs to it).
     """
     return once(case, "transactions", lambda: _with_rows(case))
 
@@ -266,8 +269,9 @@ def _told(case: Case, rows: pa.Table, ended: pa.Table, given_up: pa.Array | None
 
 
 def _ops(halves: tuple[np.ndarray, ...], ended: pa.Table, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return for each message the row of `ended` with its first op record (-1: none), the offset of the half record which
-    that ends, and how many half records are ended. `halves`: broker, offset in the half queue, message, physical offset.
+    """Return for each message the row of `ended` with its first op record (-1: none), the offset of the half record
+    that this ends, and how many half records are ended. `halves`: broker, offset in the half queue, message, physical
+    offset.
     """
     broker, queue_offset = halves[:2]
     known, by, nth = (ended[name].to_numpy() for name in ("half_queue_offset", "broker", "nth"))
@@ -287,20 +291,22 @@ def _ops(halves: tuple[np.ndarray, ...], ended: pa.Table, count: int) -> tuple[n
 
 
 def _discarded_by_log(case: Case) -> pa.Array | None:
-    """Return the offset ids of the half copies the log says were discarded; None where the version keeps the message itself (4.5.2+)."""
+    """Return the offset ids of the half copies that were discarded according to the log; None if the version keeps the
+    message itself (4.5.2+).
+    """
     if keeps_discarded(case) or not refs.seen(case, "check-discard"):
         return None
     return pc.unique(log_events.events(case, ["check-discard"])["msg_id"]).drop_null()
 
 
 def keeps_discarded(case: Case) -> bool:
-    """Whether every broker known to this evidence keeps a message it gives up."""
+    """Whether every known broker keeps a message that it discards."""
     said = [versions.rule("discardTopic", version) for version in setup.broker_versions(case, owners.addresses(case))]
     return bool(said) and all(said)
 
 
 def summary(case: Case) -> Summary:
-    """Return the counts over all transactions, by producer group; worked out once."""
+    """Return the counts over all transactions, by producer group; computed once."""
     return once(case, "transaction summary", lambda: _summary(case))
 
 

@@ -13,11 +13,11 @@ from kit.evidence.unread import Unread
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from kit.case.reading.asked import Asked
+    from kit.case.reading.readable_case import ReadableCase
 
 
 def table(
-    case: Asked, name: str, spec: tables.Spec, part: Path, *, public: bool = False
+    case: ReadableCase, name: str, spec: tables.Spec, part: Path, *, public: bool = False
 ) -> DataFrame | list[tables.Task]:
     """Return the frame or the tasks that fill the folder `part` with a table. `public`: with the columns users see,
     not those of the workspace.

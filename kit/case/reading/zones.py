@@ -19,11 +19,11 @@ from kit.inventory import spans, zones
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
 if TYPE_CHECKING:
-    from kit.case.reading.asked import Asked
+    from kit.case.reading.readable_case import ReadableCase
     from kit.inventory.model import Item
 
 
-def settled(case: Asked, *, from_table: bool) -> dict[str, zones.Zone]:
+def by_file(case: ReadableCase, *, from_table: bool) -> dict[str, zones.Zone]:
     """Return the zone in which each file with floating times is read. `from_table`: the table of messages will be
     built anyway.
     """
@@ -37,7 +37,7 @@ def settled(case: Asked, *, from_table: bool) -> dict[str, zones.Zone]:
     return {zone["file"]: zones.Zone(**zone) for zone in kept}
 
 
-def _moments(case: Asked, from_table: bool, names: Collection[str]) -> Mapping[str, tuple[int, ...]]:
+def _moments(case: ReadableCase, from_table: bool, names: Collection[str]) -> Mapping[str, tuple[int, ...]]:
     """Return the times of the records with these ids or keys."""
     if not names or not case.found.of_kind("commitlog", "dledger"):
         return {}
@@ -50,7 +50,7 @@ def _moments(case: Asked, from_table: bool, names: Collection[str]) -> Mapping[s
     return message_times.of(big_tables.stores(case.found, Unread(mode=QUIET), replicas=False), names)
 
 
-def zoned(case: Asked, item: Item) -> Item:
+def zoned(case: ReadableCase, item: Item) -> Item:
     """Return a file with the zone its times are read in, and its first and last time in UTC."""
     if item.kind == "log" and item.first is not None:
         declared = case.options.tz_broker if item.source in BROKER_SIDE else None

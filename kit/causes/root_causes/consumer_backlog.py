@@ -110,7 +110,7 @@ def _grew(case: Case, pairs: list[lag.Pair], worst: lag.Pair | None) -> Step:
 
 def _statistics(case: Case, worst: lag.Pair | None) -> list[Step]:
     """Return the step that pulls were far behind, if stats.log shows it: of the lagging group, else of any."""
-    far: dict[tuple[str, str], list[facts.Said]] = defaultdict(list)
+    far: dict[tuple[str, str], list[facts.Statement]] = defaultdict(list)
     for said in facts.of(case, "group-falls-behind", group=worst.group if worst else None):
         if said.group and said.highest.get("behind_ms", 0) >= FAR and not said.values["topic"].startswith("%"):
             far[said.group, said.values["topic"]].append(said)
@@ -186,7 +186,7 @@ def _slow(case: Case, worst: lag.Pair) -> tuple[Any, Ref] | None:
     return claim, case.ref(info["file"], line)
 
 
-def _held_back(case: Case, group: str | None) -> list[facts.Said]:
+def _held_back(case: Case, group: str | None) -> list[facts.Statement]:
     """Return the lines of pulls held back, of one group if known; those of a single stuck queue belong to another cause."""
     said = [
         s

@@ -138,13 +138,13 @@ def _listed_group(case: Case) -> str | None:
     return listed.group if listed else None
 
 
-def _back_lines(case: Case) -> dict[str, list[facts.Said]]:
+def _back_lines(case: Case) -> dict[str, list[facts.Statement]]:
     """Return, by group, the lines of offsets going back in a queue that two addresses write."""
-    by_queue: dict[tuple[str, Any], list[facts.Said]] = defaultdict(list)
+    by_queue: dict[tuple[str, Any], list[facts.Statement]] = defaultdict(list)
     for said in facts.of(case, "consumer-offset-back"):
         if said.group and names.of_users(said.group):
             by_queue[said.group, said.queue].append(said)
-    found: dict[str, list[facts.Said]] = defaultdict(list)
+    found: dict[str, list[facts.Statement]] = defaultdict(list)
     for (group, _), lines in by_queue.items():
         if len({s.values.get("address") for s in lines}) > 1:
             found[group] += lines
@@ -166,9 +166,9 @@ def _back(case: Case, group: str | None) -> Step:
     return supporting("offsets-go-back", claim, True, tuple(refs))
 
 
-def _same_shares(case: Case) -> list[tuple[facts.Said, facts.Said]]:
+def _same_shares(case: Case) -> list[tuple[facts.Statement, facts.Statement]]:
     """Return pairs of rebalance results in which two processes with one client id took the same queues, knowing that there are several clients."""
-    by_share: dict[Any, list[facts.Said]] = defaultdict(list)
+    by_share: dict[Any, list[facts.Statement]] = defaultdict(list)
     for said in facts.of(case, "queues-assigned", "queues-assigned-go"):
         topic = said.values.get("topic", "")
         if (

@@ -17,7 +17,7 @@ from kit.analysis.transactions import answers, leaks, owners, send_back
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Missing, Moment, Remedy, Step, named
+from kit.causes.findings import Figure, Finding, Kind, Missing, Moment, Remedy, Step, with_ids
 from kit.causes.root_causes.texts.half_topic_blowup import Claim, Fix, Text
 from kit.i18n import Sentence, T
 from kit.rocketmq import names
@@ -88,7 +88,7 @@ def examine(case: Case) -> Finding:
         _answer_step(case, leak),
         _limit_step(case, leak),
     ]
-    finding.steps = named(IDS, steps)
+    finding.steps = with_ids(IDS, steps)
     finding.figures = _figures(leak, back)
     if leak and leak.half:
         _measure(case, leak, finding)

@@ -20,7 +20,7 @@ from kit.analysis.messages import lookups, pasted_ids, record_stage
 from kit.case import columnar, log_events, setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, named, supporting
+from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, supporting, with_ids
 from kit.causes.root_causes.texts.message_identity import Claim, Fix, Text
 from kit.i18n import T
 from kit.inventory.references import Ref
@@ -112,7 +112,7 @@ def examine(case: Case) -> Finding:
             _several_refs(case, twice) if effect and several else (),
         ),
     ]
-    finding.steps = [*named(IDS, steps), *_pasted_step(case)]
+    finding.steps = [*with_ids(IDS, steps), *_pasted_step(case)]
     if effect:
         _tell(case, finding, twice, wrong, failed)
     elif (pasted := pasted_ids.mixed(case)) is not None:
@@ -140,7 +140,7 @@ def _shows_lookups(case: Case) -> bool:
 
 def _twice(case: Case) -> Twice | None:
     """Return what took effect twice; None if nothing shows how deliveries ended."""
-    if not (case.has("rows") or case.has_source("app")) or not handled.known(case):
+    if not (case.has("rows") or case.has_source("app")) or not handled.count_ended(case):
         return None
     frame = handled.twice(case)
     mine = frame[~frame["same"].eq(False)]

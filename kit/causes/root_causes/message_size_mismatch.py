@@ -17,7 +17,7 @@ from kit.analysis.sizes import in_force, refusals, sizes, what_if
 from kit.analysis.transactions import half_queue
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, named, supporting
+from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, supporting, with_ids
 from kit.causes.root_causes.texts.message_size_mismatch import MEASURES, UNKNOWN, Claim, Fix, Text
 from kit.formats.commitlog.schema import TEXT, as_dict
 from kit.i18n import T
@@ -121,7 +121,7 @@ def examine(case: Case) -> Finding:
         _queue_step(case, found),
         _volume_step(case, found),
     ]
-    finding.steps = [*named(IDS, steps), *_failed_step(case, refused)]
+    finding.steps = [*with_ids(IDS, steps), *_failed_step(case, refused)]
     finding.figures = _figures(found, rejects)
     if happened:
         finding.summary = Text.SUMMARY.say(
@@ -145,7 +145,7 @@ def examine(case: Case) -> Finding:
 
 
 def _seen(case: Case) -> Seen:
-    rows = refusals.told(case)
+    rows = refusals.refused_writes(case)
     stuck, count = sizes.looping(case)
     records = [_Half(row) for row in stuck.head(SHOWN).astype(object).to_dict("records")] if stuck is not None else []
     failed = rows[rows["event"] == "put-back-failed"]
@@ -290,7 +290,7 @@ def _figures(found: Seen, rejects: refusals.Rejects) -> dict[str, Any]:
 
 def _tables(case: Case, found: Seen) -> dict[str, Any]:
     tables = {
-        "size_refusals": refusals.told(case),
+        "size_refusals": refusals.refused_writes(case),
         "size_near_limit": half_queue.near_limit(case),
         "size_half_queue": half_queue.timeline(case),
     }

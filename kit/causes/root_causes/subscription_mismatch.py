@@ -179,10 +179,10 @@ def _effect(case: Case, group: str | None, topics: tuple[str, ...], found: list[
     return deciding("messages-unhandled", text.UNKNOWN_EFFECT, None)
 
 
-def _flapping(case: Case) -> dict[str, tuple[int, list[str], list[facts.Said]]]:
+def _flapping(case: Case) -> dict[str, tuple[int, list[str], list[facts.Statement]]]:
     """Return, by group, (lines, what comes and goes, statements) if the broker's subscription returns to what it was before."""
-    found: dict[str, tuple[int, list[str], list[facts.Said]]] = {}
-    by_group: dict[str, list[facts.Said]] = defaultdict(list)
+    found: dict[str, tuple[int, list[str], list[facts.Statement]]] = {}
+    by_group: dict[str, list[facts.Statement]] = defaultdict(list)
     for said in facts.of(case, "subscription-replaced", "subscription-removed", "subscription-added"):
         if said.group and names.of_users(said.group) and not said.values.get("topic", "").startswith("%RETRY%"):
             by_group[said.group].append(said)
@@ -203,7 +203,7 @@ def _flapping(case: Case) -> dict[str, tuple[int, list[str], list[facts.Said]]]:
     return found
 
 
-def _flap_step(case: Case, flaps: dict[str, tuple[int, list[str], list[facts.Said]]], group: str | None) -> Step:
+def _flap_step(case: Case, flaps: dict[str, tuple[int, list[str], list[facts.Statement]]], group: str | None) -> Step:
     if group not in flaps:
         return supporting("subscription-flaps", text.NOT_FLAPPING, None)
     count, what, lines = flaps[group]

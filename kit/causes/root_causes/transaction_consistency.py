@@ -19,7 +19,7 @@ from kit.analysis.transactions import answers, pasted_checks, paths, reconcile, 
 from kit.analysis.transactions.reconcile import fates
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
-from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, named, supporting
+from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, supporting, with_ids
 from kit.causes.root_causes.texts.transaction_consistency import REASONS, Claim, Fix, Text
 from kit.i18n import T
 from kit.inventory.references import Ref
@@ -77,7 +77,7 @@ def examine(case: Case) -> Finding:
         _exceptions(case, thrown),
         *_given_up(wrong),
     ]
-    finding.steps = [*named(IDS[: len(steps)], steps), *_overtaken(case)]
+    finding.steps = [*with_ids(IDS[: len(steps)], steps), *_overtaken(case)]
     finding.figures = _figures(summary, counts, thrown)
     _say(finding, summary, finished, thrown)
     if not wrong.empty:

@@ -65,7 +65,7 @@ TIME, WHICH = T("time (UTC)"), T("line", "sizes")
 
 def refusals(frame: pd.DataFrame, lang: Lang = "en") -> Table:
     """Return refused writes, one row per file and text: who wrote, what was printed, how often, when. `frame`: from
-    `kit.analysis.sizes.refusals.told`.
+    `kit.analysis.sizes.refusals.refused_writes`.
     """
     shown = frame[["writer", "file", "event", "count", "first", "last", "total", "limit", "msg_id"]].copy()
     shown["writer"] = [WRITERS[w].render(lang) if w in WRITERS else None for w in shown["writer"]]

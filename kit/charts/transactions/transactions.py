@@ -234,7 +234,7 @@ def wrong(frame: pd.DataFrame, lang: Lang = "en") -> Table:
     return Table(shown, WRONG, heads, lang)
 
 
-def taken(frame: pd.DataFrame, lang: Lang = "en") -> Table:
+def paths_table(frame: pd.DataFrame, lang: Lang = "en") -> Table:
     """Show the paths with their counts. `frame`: from `kit.analysis.transactions.paths.paths`."""
     heads = {"path": PATH, "producer_group": GROUP, "transactions": COUNT}
     return Table(frame[list(heads)], TAKEN, heads, lang)

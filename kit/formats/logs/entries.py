@@ -1,5 +1,6 @@
-"""One stretch of a text file → Arrow batches of log entries: windows, folding over their borders, giant lines,
-times.
+"""One stretch of a text file → Arrow batches of log entries.
+
+Reads in windows, folds continuation lines across their borders, and shortens giant lines.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ def batches(piece: Piece, options: Options) -> Iterator[pa.RecordBatch]:
 
 
 def _align(file: io.FileIO, piece: Piece, size: int) -> tuple[int, int]:
-    """Return where the first line that starts in the piece begins, and its number."""
+    """Return (position, line number) of the first line that starts in the piece."""
     if piece.start == 0:
         return 0, 1
     at = _line_feed(file, piece.start - 1, size)
@@ -106,7 +107,7 @@ def _align(file: io.FileIO, piece: Piece, size: int) -> tuple[int, int]:
 
 
 def _line_feed(file: io.FileIO, at: int, size: int) -> int:
-    """Return the position of the first line feed from `at` on, the file's size if absent."""
+    """Return the position of the first line feed from `at` on, the file's size if there is none."""
     while at < size:
         found = np.flatnonzero(read(file, at, 1 << 20) == 10)
         if found.size:
@@ -118,7 +119,7 @@ def _line_feed(file: io.FileIO, at: int, size: int) -> int:
 def _next(
     file: io.FileIO, window: _Window, read_bytes: int, at: int, line: int, whole: bool, size: int
 ) -> tuple[int, int]:
-    """Return the position and number of the line behind a window in which no entry starts."""
+    """Return (position, line number) of the line after a window in which no entry starts."""
     if whole:
         return size, line
     complete = window.starts.size - 1
@@ -205,7 +206,7 @@ def _batch(window: _Window, first: int, stop: int, line: int, piece: Piece, opti
 
 
 def _clip_traces(window: _Window, first: np.ndarray, last: np.ndarray, more0: np.ndarray, more1: np.ndarray) -> None:
-    """Shorten traces over the cap in the same way; their lines are then taken as one range."""
+    """Shorten traces over the cap in the same way; the lines of such a trace then count as one range."""
     size = window.ends[np.maximum(last - 1, 0)] - window.starts[np.minimum(first, window.starts.size - 1)]
     for i in np.flatnonzero((last > first) & (size > ln.CAP) & (more0 < 0)).tolist():
         a, b = window.starts[first[i]], window.ends[last[i] - 1]
@@ -249,8 +250,9 @@ def _events(
 
 
 def confirmed(entry: np.ndarray, event: np.ndarray, text: Callable[[int, bool], bytes]) -> np.ndarray:
-    """Return for each (entry, event) pair whether the event's second condition holds too; `text` gives an entry's message
-    and trace, behind its prefix if asked: known problems may be about one thread's lines.
+    """Return for each (entry, event) pair whether the event's second condition holds too.
+
+    `text` returns an entry's message and trace, with its prefix if asked: known problems may depend on the thread.
     """
     keep = np.ones(entry.size, bool)
     rules = catalogue.confirmations()
@@ -266,9 +268,7 @@ def confirmed(entry: np.ndarray, event: np.ndarray, text: Callable[[int, bool], 
 def _giant(
     file: io.FileIO, window: _Window, line: int, piece: Piece, options: Options, size: int
 ) -> tuple[pa.RecordBatch, int, int]:
-    """Return the entry that fills the whole window, where it ends and the number of the line behind it; it is read in
-    pieces.
-    """
+    """Return the entry that fills the whole window, where it ends, and the number of the line after it; read in pieces."""
     begin = window.base
     row = window.rows[:1].copy()
     message = begin + int(row[0, f.MESSAGE] if row[0, f.MESSAGE] >= 0 else 0)

@@ -1,6 +1,7 @@
-"""Lines whose prefix the kernel does not know: JSON objects, short dates, times without a date, chat, a log line inside another line.
+"""Lines whose prefix the kernel does not know: JSON objects, short dates, times without a date, chat, a log line inside
+another line.
 
-One line at a time in plain Python; only lines that have something like a time near their start come here.
+Plain Python, one line at a time; it is only called for lines with something like a time near their start.
 """
 
 from __future__ import annotations
@@ -170,7 +171,9 @@ def _fill(row: np.ndarray, kind: int, fit: re.Match[bytes], at: int) -> None:
 
 
 def when(text: str | int | float | None) -> tuple[int, int, int]:
-    """Return (local ms since 1970 or `NO_TIME`, minutes east or `NO_ZONE`, printed milliseconds or -1) of a printed time."""
+    """Return (local ms since 1970 or `NO_TIME`, minutes east or `NO_ZONE`, printed milliseconds or -1) of a printed
+    time.
+    """
     if isinstance(text, str) and _EPOCH.fullmatch(text):
         text = int(text)
     if isinstance(text, int | float) and not isinstance(text, bool):
@@ -202,7 +205,9 @@ def _first(entry: dict[str, Any], names: tuple[str, ...]) -> Any:
 
 
 def _lenient(raw: bytes) -> Any:
-    """Read what strict JSON has not: half a surrogate pair, where a logger cut a text; NaN. None for anything else."""
+    """Parse JSON with half a surrogate pair (a logger cut the text) or NaN, which strict JSON lacks; None for anything
+    else.
+    """
     try:
         return json.loads(raw.decode("utf-8", "replace")) if raw.rstrip().endswith(b"}") else None
     except (ValueError, RecursionError):

@@ -1,4 +1,6 @@
-"""The row of fields that the prefix of one log line fills: its columns, and the kinds of lines. Slugs as in `kit.rocketmq.log_layouts`."""
+"""The fields that a kernel reads from the prefix of one log line, and the kinds of lines. Slugs as in
+`kit.rocketmq.log_layouts`.
+"""
 
 from __future__ import annotations
 

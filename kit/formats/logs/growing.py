@@ -1,4 +1,4 @@
-"""How much of a log that is still written consists of whole entries."""
+"""Which part of a log that is still being written consists of complete entries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STEP: Final = 64 << 10
 def last_entry(file: io.FileIO, begin: int, end: int, mode: int) -> int:
     """Return where the last entry that starts in `[begin, end)` starts; `begin` must be the start of a line.
 
-    What is before that place is whole: the line there shows that the entry above it got no more lines.
+    Everything before that place is complete: the entry that starts there shows that the one above gets no more lines.
     """
     size = STEP
     while True:
@@ -47,7 +47,7 @@ def last_entry(file: io.FileIO, begin: int, end: int, mode: int) -> int:
 
 
 def line_end(file: io.FileIO, begin: int, end: int) -> int:
-    """Return the place behind the last line feed in `[begin, end)`, `begin` if absent."""
+    """Return the position after the last line feed in `[begin, end)`, `begin` if there is none."""
     while end > begin:
         start = max(begin, end - STEP)
         feeds = np.flatnonzero(read(file, start, end - start) == 10)

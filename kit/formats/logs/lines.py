@@ -65,8 +65,8 @@ def fold(buf, starts, ends, kinds, single, heads):  # type: ignore[no-untyped-de
 
 @njit("void(uint8[::1],int64[:],int64[:],int32[::1],uint8[::1])", cache=True, nogil=True)
 def _copy(buf, starts, ends, offsets, out):  # type: ignore[no-untyped-def]
-    """Copy ranges behind each other, eight bytes at once: `out` has room for eight more, and what is written too far is
-    overwritten by the next.
+    """Copy ranges one after the other, eight bytes at a time. `out` needs room for eight more: what is written too far
+    is overwritten by the next range.
     """
     for i in range(starts.size):
         s, o = starts[i], int(offsets[i])
@@ -259,7 +259,9 @@ def lines(buf: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def clipped(head: np.ndarray, tail: np.ndarray, size: int) -> np.ndarray:
-    """Return the two ends of a text of `size` bytes with a note of the cut between them; no UTF-8 character is cut in two."""
+    """Return the start and the end of a text of `size` bytes with a note of the cut between them; no UTF-8 character is
+    cut in two.
+    """
     head, tail = _whole(head, last=True), _whole(tail, last=False)
     note = f"…[{size - head.size - tail.size} bytes cut]…".encode()
     return np.concatenate([head, np.frombuffer(note, np.uint8), tail])

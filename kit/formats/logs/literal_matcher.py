@@ -1,5 +1,7 @@
-"""The numba kernel that finds many fixed texts in one pass: it looks at every fifth place for four bytes that a piece of
-some text holds, and only there at the piece itself.
+"""The numba kernel that finds many fixed texts in one pass.
+
+It looks at every fifth position for four bytes of some text's piece, and compares the whole piece only where these
+occur.
 """
 
 from __future__ import annotations
@@ -48,7 +50,9 @@ class Needles:
 
 @cache
 def compile_needles(texts: tuple[tuple[str, ...], ...]) -> Needles:
-    """Return the tables for groups of needles; a group is found when one of its needles is. Raise `ValueError` for a short needle."""
+    """Return the tables for groups of needles; a group is found if any of its needles is. Raise `ValueError` for a
+    short needle.
+    """
     flat = [(text.encode(), owner) for owner, group in enumerate(texts) for text in group]
     for text, _ in flat:
         if len(text) < WINDOW:
@@ -84,13 +88,13 @@ def compile_needles(texts: tuple[tuple[str, ...], ...]) -> Needles:
 
 
 def _hash(text: bytes, bits: int) -> int:
-    """Return the hash of four or eight bytes as the kernel works it out."""
+    """Return the hash of four or eight bytes, as the kernel computes it."""
     return (int.from_bytes(text, "little") * _MIX & (1 << 64) - 1) >> 64 - bits
 
 
 def _rarest(text: bytes) -> int:
-    """Return where the piece of `text` starts that ordinary log text is least likely to hold: capitals and signs are
-    rare, blanks are not.
+    """Return the start of the piece of `text` that is least likely in ordinary log text: capitals and signs are rare,
+    blanks are not.
     """
     weights = [_WEIGHTS[c] for c in text]
     every = [0, *accumulate(weights)]
@@ -125,7 +129,9 @@ def _find_all(  # type: ignore[no-untyped-def]
     out_entry,
     out_owner,
 ):
-    """List (entry, group) for each group found in starts..ends, once for each entry; return how many, or -1 when the room ends."""
+    """List (entry, group) for each group found in starts..ends, once for each entry; return how many, or -1 if there is
+    no more room.
+    """
     count = np.int64(0)
     for i in range(starts.size):
         s, e, entry = starts[i], ends[i], entries[i]

@@ -1,4 +1,4 @@
-"""A text file as a log reader is given it."""
+"""A text file as passed to a log reader."""
 
 from __future__ import annotations
 

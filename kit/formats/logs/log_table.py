@@ -47,7 +47,7 @@ class Piece:
 
     @property
     def mode(self) -> int:
-        """Return what the prefix kernel should take the file for."""
+        """Return the kind of file for the prefix kernel."""
         return (
             f.BROKER_SIDE
             if self.source in BROKER_SIDE
@@ -61,7 +61,7 @@ class Piece:
 
 @attrs.frozen
 class Options:
-    """What holds for all files: declared zones (an IANA name or minutes east) and whether known texts are looked for."""
+    """What applies to all files: declared zones (an IANA name or minutes east), and whether to search for known texts."""
 
     tz_broker: str | int | None = None
     tz_app: str | int | None = None

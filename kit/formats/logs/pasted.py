@@ -1,4 +1,6 @@
-"""A short text as its lines were printed: without the blanks of web pages and lines of source code, and with broken lines put together."""
+"""A pasted text restored to the lines that were printed: without a web page's indentation and source code, broken lines
+joined.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,9 @@ _BLANKS: Final = (b"\xc2\xa0", b"&nbsp;", b"\xe2\x80\xaf")
 
 
 def tidied(text: bytes) -> bytes | None:
-    """Return the text with as many line feeds, each line that was broken whole at the place of its first part, lines of source code empty;
-    None if nothing is to be changed.
+    """Return the text with its broken lines joined and lines of source code emptied; None if nothing has to change.
+
+    The number of line feeds stays the same: a joined line is where its first part was.
     """
     if not 0 < len(text) <= MOST:
         return None

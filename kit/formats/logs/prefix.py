@@ -1,4 +1,4 @@
-"""The numba kernel that understands the prefix of one log line: its time, level, thread and logger.
+"""The numba kernel that parses the prefix of one log line: its time, level, thread and logger.
 
 No regular expression: the columns of the time are fixed, the rest is found by its separators.
 """
@@ -49,7 +49,9 @@ from kit.formats.logs.words import KERNEL, clients_logger, dotted, in_trace, lev
 
 @njit("int64(uint8[::1],int64,int64,int64,int64[::1])", **KERNEL)
 def _broker(buf, p, e, mode, row):  # type: ignore[no-untyped-def]
-    """Fill `row` for the broker's three layouts, `p` on the blank behind a time without fraction; 0 where none fits."""
+    """Fill `row` for the broker's three layouts, `p` on the blank after a time without a fraction; return 0 if none
+    fits.
+    """
     if p + 2 >= e or buf[p] != 32:
         return 0
     p += 1
@@ -89,7 +91,7 @@ def _broker(buf, p, e, mode, row):  # type: ignore[no-untyped-def]
 
 @njit("int64(uint8[::1],int64,int64,int64,int64[::1])", **KERNEL)
 def _general(buf, p, e, mode, row):  # type: ignore[no-untyped-def]
-    """Fill `row` from the tokens behind the time: level, [brackets], pid, logger, up to ` - ` or ` : `."""
+    """Fill `row` from the tokens after the time: level, [brackets], pid, logger, up to ` - ` or ` : `."""
     start = p
     level_first = False
     spring = False
@@ -208,7 +210,7 @@ def _general(buf, p, e, mode, row):  # type: ignore[no-untyped-def]
 
 @njit("int64(uint8[::1],int64,int64,boolean)", **KERNEL)
 def _rare(buf, p, e, indented):  # type: ignore[no-untyped-def]
-    """Return `RARE` where the line has a time of day near its start or is a JSON object, else `NONE`."""
+    """Return `RARE` if the line has a time of day near its start or is a JSON object, else `NONE`."""
     if p >= e or in_trace(buf, p, e):
         return NONE
     if buf[p] == 123:
@@ -223,7 +225,9 @@ def _rare(buf, p, e, indented):  # type: ignore[no-untyped-def]
 
 @njit("int64(uint8[::1],int64,int64,int64,int64[::1])", **KERNEL)
 def prefix(buf, s, e, mode, row):  # type: ignore[no-untyped-def]
-    """Fill `row` with the fields of the line s..e and return its kind, `NONE` where it starts no entry, `RARE` where others should look."""
+    """Fill `row` with the fields of the line s..e and return its kind: `NONE` if it starts no entry, `RARE` if
+    `fallback_layouts` should look at it.
+    """
     row[:] = -1
     row[KIND] = NONE
     e = min(e, s + HEAD)
@@ -308,7 +312,7 @@ def _classify(buf, starts, ends, mode, columns):  # type: ignore[no-untyped-def]
 
 
 def classify(buf: np.ndarray, starts: np.ndarray, ends: np.ndarray, mode: int) -> np.ndarray:
-    """Return a row of fields for each line. They lie column by column: what follows asks for one field of all lines."""
+    """Return a row of fields for each line, stored column by column: callers use one field of all lines at a time."""
     columns = np.empty((FIELDS, starts.size), np.int64)
     _classify(buf, starts, ends, mode, columns)
     return columns.T

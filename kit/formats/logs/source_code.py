@@ -1,4 +1,6 @@
-"""Source code and scripts among the evidence: they hold every text that a program may print, and show nothing that happened."""
+"""Recognise source code and scripts among the evidence: they contain the texts a program may print, but nothing that
+happened.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ LEAST: Final = 0.5
 
 
 def is_program(text: str, name: str) -> bool:
-    """Return whether a file is a script, or by both its name and most of its lines source code."""
+    """Return whether a file is a script, or source code by both its name and most of its lines."""
     if _SCRIPT.match(text.lstrip("\ufeff \t\r\n")):
         return True
     if not _NAME.search(name):

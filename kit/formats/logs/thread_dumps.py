@@ -77,13 +77,13 @@ class Thread:
 
 
 def sniff(head: bytes) -> bool:
-    """Return whether a file's head is that of a thread dump, and not of a log that holds one further on."""
+    """Return whether a file begins with a thread dump, and is not a log with one further on."""
     found = _HEAD.search(head[:16384])
     return bool(found) and head.count(b"\n", 0, found.start() if found else 0) < 12
 
 
 def parse(text: str) -> list[Thread]:
-    """Return the threads of every dump in a text, whatever is around them; broken or unknown lines are passed over."""
+    """Return the threads of every dump in a text, whatever surrounds them; broken or unknown lines are skipped."""
     reader = _Reader()
     for number, line in enumerate(text.split("\n"), 1):
         reader.take(number, line.rstrip("\r"))
@@ -110,7 +110,7 @@ def _row(name: str, thread: Thread, zone: Callable[[int], int]) -> dict[str, Any
 
 
 class _Reader:
-    """Where the reader is: in which dump, in which thread, in a report of a deadlock."""
+    """The state of the reader: the current dump and thread, and whether it is in a deadlock report."""
 
     def __init__(self) -> None:
         self.threads: list[Thread] = []

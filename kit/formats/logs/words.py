@@ -14,7 +14,7 @@ KERNEL: Final[dict[str, Any]] = {"cache": True, "nogil": True, "_nrt": False}
 
 @njit("int64(uint8[::1],int64,int64)", **KERNEL)
 def number(buf, p, n):  # type: ignore[no-untyped-def]
-    """Return the number of `n` digits at `p`, -1 where one is not a digit."""
+    """Return the number of `n` digits at `p`, -1 if any of them is not a digit."""
     value = 0
     for i in range(p, p + n):
         d = np.int64(buf[i]) - 48
@@ -32,7 +32,7 @@ def word(c):  # type: ignore[no-untyped-def]
 
 @njit("int64(uint8[::1],int64,int64)", **KERNEL)
 def level(buf, p, e):  # type: ignore[no-untyped-def]
-    """Return the length of the level that is at `p` in any case, 0 for none."""
+    """Return the length of the level at `p`, in any case; 0 if there is none."""
     # A word as a number of base 32: TRACE DEBUG INFO WARN ERROR FATAL WARNING SEVERE NOTICE.
     n = 0
     key = np.int64(0)

@@ -1,4 +1,4 @@
-"""Consume queue files: which unit of the queue points at which record. Plain, batch and extension units."""
+"""Consume queue files: units (plain, batch, extension) that point to records."""
 
 from __future__ import annotations
 
@@ -65,8 +65,10 @@ SNIFFED: Final = 65_536
 
 
 def place(file: str) -> tuple[str, str, int, int] | None:
-    """Read (kind of unit, topic, queue id, first byte's offset) from a path; None where it is not RocketMQ's own: a
-    queue id is an int, an offset a long.
+    """Return (kind of unit, topic, queue id, offset of the first byte) from a path; None if it is not one of
+    RocketMQ's.
+
+    A queue id is an int, an offset a long.
     """
     found = _PLACE.search(str(PurePosixPath(file.replace("!/", "/"))))
     offset = f.first_offset(found[4]) if found else None
@@ -76,9 +78,10 @@ def place(file: str) -> tuple[str, str, int, int] | None:
 
 
 def sniff(head: bytes | np.ndarray, file: str = "") -> dict[str, Any] | None:
-    """Return whether a file's first bytes are a consume queue: None, or {"kind": "consumequeue", "unit": "plain" | "batch" | "ext"}.
+    """Return {"kind": "consumequeue", "unit": "plain" | "batch" | "ext"} if a file's first bytes are a consume queue,
+    else None.
 
-    A queue still empty is all zeros, and only its path (`file`) can tell what it is.
+    A queue that is still empty is all zeros: only its path (`file`) shows what it is.
     """
     buf = np.frombuffer(head, np.uint8) if isinstance(head, (bytes, bytearray, memoryview)) else head
     if not buf.any():
@@ -95,7 +98,7 @@ def _units(buf: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 
 def _ordered(units: np.ndarray) -> np.ndarray | None:
-    """The used units, None where what is there cannot be offsets and sizes of records in store order."""
+    """Return the used units; None if their values cannot be offsets and sizes of records in store order."""
     filler = (units["physical_offset"] == 0) & (units["size"] == f.CQ_PREFILL_SIZE)
     units = units[~filler] if filler.any() else units
     used = units["size"] != 0
@@ -154,13 +157,14 @@ def _ext(buf: np.ndarray) -> bool:
 
 
 def units(file: str, path: str, start: int = 0, stop: int | None = None) -> Iterator[pa.RecordBatch]:
-    """Yield the used units of one consume queue file, those in `[start, stop)` of its bytes; filler and unused space are left out.
+    """Yield the used units of one consume queue file, those in `[start, stop)` of its bytes, without filler and unused
+    space.
 
-    `problem` says `size` or `offset` where a unit cannot point at a record, `order` where it points before its predecessor.
+    `problem`: `size` or `offset` if a unit cannot point to a record, `order` if it points before its predecessor.
     """
     with open_raw(path) as stream:
         if stop is None:
-            buf = buffers.whole(stream)
+            buf = buffers.read_all(stream)
         else:
             # The first bytes tell the kind, the unit before `start` whether order is kept.
             buf = buffers.space(stop)
@@ -227,9 +231,10 @@ def _batch_of(
 
 
 def used(stream: io.FileIO, file: str, begin: int = 0) -> int:
-    """Return where the used units behind `begin` end in a queue file that is still written.
+    """Return where the used units after `begin` end in a queue file that is still being written.
 
-    Units are written one behind the other, so the end is found by halving; the first ones of a new queue may be filler.
+    Units are written one after the other, so the end is found by bisection; the first ones of a new queue may be
+    filler.
     """
     size = os.fstat(stream.fileno()).st_size
     known = place(file)

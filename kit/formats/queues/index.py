@@ -1,4 +1,4 @@
-"""Index files: which key hash points at which record (`store/index/IndexFile`)."""
+"""Index files: hashes of keys that point to records (`store/index/IndexFile`)."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _RATIO: Final = 4
 
 
 def header(head: bytes | np.ndarray) -> dict[str, int] | None:
-    """Read the 40-byte header; None where its values cannot be those of an index file."""
+    """Return the 40-byte header; None if its values cannot be those of an index file."""
     buf = np.frombuffer(head, np.uint8) if isinstance(head, (bytes, bytearray, memoryview)) else head
     if len(buf) < f.INDEX_HEADER:
         return None
@@ -82,7 +82,9 @@ def header(head: bytes | np.ndarray) -> dict[str, int] | None:
 
 
 def sniff(head: bytes | np.ndarray, size: int | None = None) -> dict[str, Any] | None:
-    """Return whether a file's first bytes (and size) are an index file: None, or {"kind": "index", "base": physical offset of its first entry}."""
+    """Return {"kind": "index", "base": physical offset of its first entry} if a file's first bytes (and size) are an
+    index file, else None.
+    """
     facts = header(head)
     if facts is None or (size is not None and (size - f.INDEX_HEADER) % 4):
         return None
@@ -90,9 +92,10 @@ def sniff(head: bytes | np.ndarray, size: int | None = None) -> dict[str, Any] |
 
 
 def slots(buf: np.ndarray, facts: dict[str, int]) -> int | None:
-    """Work out the number of hash slots, which the file does not say: the first entry must hang in the slot its hash names.
+    """Return the number of hash slots, which the file does not contain: the first entry must be in the slot of its
+    hash.
 
-    None where no number of slots makes sense of the content.
+    None if no number of slots fits the content.
     """
     room = len(buf) - f.INDEX_HEADER
     guesses = [f.INDEX_SLOTS, room // (f.INDEX_SLOT + _RATIO * f.INDEX_ENTRY)]
@@ -136,7 +139,9 @@ def _fits(buf: np.ndarray, facts: dict[str, int], count: int) -> bool:
 
 
 def entries(file: str, path: str) -> Iterator[pa.RecordBatch]:
-    """Yield the entries of one index file. `problem`: `offset` outside what the header spans, `hash` below 0, `prev` not an earlier entry."""
+    """Yield the entries of one index file. `problem`: `offset` outside the range in the header, `hash` below 0, `prev`
+    not an earlier entry.
+    """
     buf, facts, count = _open(path)
     if facts is None or count is None:
         return
@@ -163,7 +168,7 @@ def entries(file: str, path: str) -> Iterator[pa.RecordBatch]:
 
 
 def headers(file: str, path: str) -> Iterator[pa.RecordBatch]:
-    """Yield the header of one index file as one row; `problem` is `header` or `slots` where it makes no sense."""
+    """Yield the header of one index file as one row; `problem`: `header` or `slots` if its values are impossible."""
     _, facts, count = _open(path)
     row: dict[str, Any] = {**(facts or {}), "file": file, "slots": count}
     row["problem"] = "header" if facts is None else ("slots" if count is None and facts["index_count"] > 1 else None)
@@ -174,6 +179,6 @@ def headers(file: str, path: str) -> Iterator[pa.RecordBatch]:
 
 def _open(path: str) -> tuple[np.ndarray, dict[str, int] | None, int | None]:
     with open_raw(path) as stream:
-        buf = buffers.whole(stream)
+        buf = buffers.read_all(stream)
     facts = header(buf)
     return buf, facts, slots(buf, facts) if facts and facts["index_count"] > 1 else None

@@ -1,4 +1,4 @@
-"""Consume queue files whose path was lost: the records they point at say which queue they hold."""
+"""Consume queue files whose path was lost: the records they point to show which queue they belong to."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ if TYPE_CHECKING:
 
 
 def placed(units: DataFrame, records: DataFrame) -> DataFrame:
-    """Return `consumequeue` with topic, queue and offset of units whose file's path does not name them, taken from the records.
+    """Return `consumequeue` with topic, queue and offset taken from the records for units of files whose path does not
+    name them.
 
-    A file holds one queue: where several brokers have a record at an offset, the queue most of the file's units agree on is taken.
+    A file holds one queue: if several brokers have a record at an offset, the queue that most units of the file agree
+    on is taken.
     """
     from pyspark.sql import Window
     from pyspark.sql import functions as F  # noqa: N812

@@ -1,6 +1,7 @@
-"""Business tables, send ledgers and delivery ledgers, whatever their columns are called → tables `rows` and `sends`.
+"""Business tables, send ledgers and delivery ledgers with columns of any name → tables `rows` and `sends`.
 
-What a column means is worked out from its values; names, in several languages, only decide between columns whose values fit equally well.
+The meaning of a column is inferred from its values; names, in several languages, only decide between columns whose
+values fit equally well.
 """
 
 from __future__ import annotations
@@ -56,7 +57,9 @@ BATCH: Final = 20_000
 
 
 def sniff(path: Path, head: bytes, size: int) -> dict[str, Any] | None:
-    """Tell a table by content: None, or {"kind": "rows" | "sends", "role", "columns": {field: name}, "dialect"}."""
+    """Return {"kind": "rows" | "sends", "role", "columns": {field: name}, "dialect"} of a table by its content, else
+    None.
+    """
     how = None
     if not head.startswith(delimited.PARQUET):
         how = delimited.dialect(head, whole=size <= len(head))
@@ -83,7 +86,7 @@ def sniff(path: Path, head: bytes, size: int) -> dict[str, Any] | None:
 
 
 def parse_override(text: str) -> tuple[str, dict[str, str]]:
-    """Read `FILE:key=…,time=…,status=…`. Raise `ValueError` where it is not of that form."""
+    """Parse `FILE:key=…,time=…,status=…`. Raise `ValueError` for any other form."""
     file, _, pairs = text.rpartition(":")
     chosen = dict(pair.partition("=")[::2] for pair in pairs.split(",") if pair)
     if not file or not chosen or not all(chosen.values()) or set(chosen) - {*table_columns.FIELDS, "role"}:
@@ -92,7 +95,9 @@ def parse_override(text: str) -> tuple[str, dict[str, str]]:
 
 
 def declared(path: Path, size: int, detail: dict[str, Any], chosen: dict[str, str]) -> dict[str, Any]:
-    """Return the detail of a table with the columns a user named instead of the guessed ones. Raise `ValueError` for a column that is not there."""
+    """Return the details of a table with columns that the user named instead of the inferred ones. Raise `ValueError`
+    for an unknown column.
+    """
     known = detail if "dialect" in detail else {"dialect": None, "columns": {}, "month_first": False, "role": None}
     if "dialect" not in detail:
         with open_readonly(path) as stream:
@@ -127,7 +132,7 @@ def read(path: Path, file: str, detail: dict[str, Any], zone: Callable[[int], in
 
 
 def _unfold(row: list[str | None], width: int) -> list[str | None]:
-    """Put the ids of a batch, written without quotes at the end of a row, back into one or two cells."""
+    """Join the ids of a batch, written without quotes at the end of a row, into one or two cells again."""
     more = len(row) - width
     if more <= 0:
         return row

@@ -52,7 +52,7 @@ _PLAIN: Final = {name.lower(): name for name in SETTINGS}
 
 @attrs.frozen
 class Value:
-    """A text as it is written, and its line (first is 1)."""
+    """A text as written, and its line (the first is 1)."""
 
     text: str
     line: int
@@ -60,7 +60,9 @@ class Value:
 
 @attrs.define
 class Client:
-    """One client as one place of a file describes it. `group` None where it is not written out; `subscriptions`: {topic: expression}."""
+    """One client as described in one place of a file. `group`: None if it is not written out; `subscriptions`: {topic:
+    expression}.
+    """
 
     consumer: bool
     line: int
@@ -70,7 +72,7 @@ class Client:
 
 
 def read(text: str, name: str = "") -> list[Client]:
-    """Return the clients that a source or configuration file describes; empty where it describes none. `name`: of the file, for its kind."""
+    """Return the clients that a source or configuration file describes. `name`: of the file, which determines its kind."""
     text = text[:MOST]
     if name.lower().endswith((".yml", ".yaml")):
         return _configured(_yaml(text), text)
@@ -132,7 +134,7 @@ def _split(arguments: str) -> list[str]:
 
 
 def _value(text: str | None, line: int, known: dict[str, str]) -> Value | None:
-    """Return a literal, a number, a constant of the file or of an enumeration; None for anything that is worked out when it runs."""
+    """Return a literal, a number, a constant of the file or of an enumeration; None for anything computed at run time."""
     plain = (text or "").strip()
     if quoted := re.fullmatch(_STRING, plain):
         return None if _PLACEHOLDER.search(quoted[1]) else Value(quoted[1], line)
@@ -155,7 +157,9 @@ Pair = tuple[str, str, int]
 
 
 def _yaml(text: str) -> Iterator[Pair]:
-    """Yield the leaves of a YAML text by its indents alone: what a paste cut off or a tab spoilt costs its own lines."""
+    """Yield the leaves of a YAML text by indentation alone, so that a truncated paste or a tab only loses its own
+    lines.
+    """
     parents: list[tuple[int, str]] = []
     for number, raw in enumerate(text.splitlines(), 1):
         line = _LINE.match(re.sub(r"\s#.*$", "", raw.rstrip()))
@@ -199,7 +203,7 @@ def _configured(pairs: Iterable[Pair], text: str) -> list[Client]:
 
 
 def _take(client: Client, said: dict[str, Value]) -> None:
-    """Put named values where they belong: group, a topic with its expression, settings."""
+    """Store named values of a client: its group, a topic with its expression, settings."""
     plain = {_SAME.get(name.lower(), name): value for name, value in said.items()}
     if "group" in plain:
         client.group = plain["group"]

@@ -60,7 +60,9 @@ _PAGE: Final = 4096
 
 
 def sniff(head: bytes, file: str = "", size: int | None = None) -> dict[str, Any] | None:
-    """Tell store JSON ("name", "backup"), broker.conf or the checkpoint file by the first bytes; None where it is not one of them."""
+    """Recognise store JSON ("name", "backup"), broker.conf or the checkpoint file by the first bytes; None for anything
+    else.
+    """
     found = _sniff_checkpoint(head, size)
     if found:
         return found
@@ -85,7 +87,7 @@ def _sniff_checkpoint(head: bytes, size: int | None) -> dict[str, Any] | None:
 
 
 def properties(text: str) -> Iterator[tuple[int, str, str]]:
-    """Yield (line, name, value) as `java.util.Properties.load` does: nothing behind the separator's blanks is dropped."""
+    """Yield (line, name, value) as `java.util.Properties.load` does: nothing after the separator's blanks is dropped."""
     pending, start = "", 0
     for number, raw in enumerate(text.split("\n"), 1):
         line = raw.rstrip("\r").lstrip(" \t\f")
@@ -111,7 +113,7 @@ def _unescape(text: str) -> str:
 
 
 def configs(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[dict[str, Any]]:
-    """Return the rows of `configs` one file gives. Raise `ValueError` where its JSON is damaged."""
+    """Return the rows of `configs` from one file. Raise `ValueError` if its JSON is damaged."""
     text = data.decode("utf-8-sig", "replace")
     if kind == "broker_conf":
         return [
@@ -162,9 +164,9 @@ def _text(value: Any) -> str | None:
 
 
 def offsets(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[dict[str, Any]]:
-    """Return the rows of `offsets` one file gives. Raise `ValueError` where its JSON is damaged.
+    """Return the rows of `offsets` from one file. Raise `ValueError` if its JSON is damaged.
 
-    A queue id or an offset that is no number of Java's int or long is null.
+    A queue id or offset that does not fit Java's int or long is null.
     """
     if kind == "checkpoint":
         if len(data) < 40:
@@ -203,7 +205,9 @@ def offsets(file: str, data: bytes, detail: dict[str, Any], kind: str) -> list[d
 
 
 def _local_offsets(file: str, text: str, backup: bool) -> Iterator[dict[str, Any]]:
-    """Yield the offsets a broadcasting client keeps itself: `…/.rocketmq_offsets/CLIENT ID/GROUP/offsets.json` (client/consumer/store/LocalFileOffsetStore)."""
+    """Yield the offsets that a broadcasting client stores itself: `…/.rocketmq_offsets/CLIENT ID/GROUP/offsets.json`
+    (client/consumer/store/LocalFileOffsetStore).
+    """
     group = PurePosixPath(file).parent.name or None
     lines, at = store_json.Lines(text), 0
     for key, value in (store_json.parse_json(text).get("offsetTable") or {}).items():

@@ -1,4 +1,4 @@
-"""Tables people export: encoding, separator, header."""
+"""Exported tables: their encoding, separator and header."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DELIMITERS: Final = "\t;|,"
 
 @attrs.frozen
 class Dialect:
-    """How a delimited file is written. `header` is None where its first line is data; `encoding` a Python codec."""
+    """The form of a delimited file. `header`: None if its first line is data; `encoding`: a Python codec."""
 
     delimiter: str
     encoding: str
@@ -50,7 +50,7 @@ _UNSEEN: Final = "\r\n\t\f\x1b\x01\x02\u00a0\u202f\u3000\u200b\ufeff"
 
 
 def encoding(head: bytes) -> str | None:
-    """Return the codec of a text's first bytes, None where they are not text. The last character may be cut."""
+    """Return the codec of a text's first bytes, None if they are not text. The last character may be incomplete."""
     for bom, name in ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
         if head.startswith(bom):
             return name
@@ -67,7 +67,9 @@ def encoding(head: bytes) -> str | None:
 
 
 def dialect(head: bytes, *, whole: bool = False) -> Dialect | None:
-    """Tell a delimited table by its first bytes: nearly every line has as many cells as the first. `whole`: nothing follows them."""
+    """Recognise a delimited table by its first bytes: nearly every line has as many cells as the first. `whole`:
+    nothing follows them.
+    """
     codec = encoding(head)
     if codec is None:
         return None
@@ -108,7 +110,7 @@ def _is_header(cells: tuple[str, ...]) -> bool:
 
 
 def rows(path: Path, how: Dialect | None, limit: int | None = None) -> Iterator[tuple[int, list[str | None]]]:
-    """Yield (line, cells) of a delimited file (`how`), or of a Parquet file (None): there the line is the row's number."""
+    """Yield (line, cells) of a delimited file (`how`), or of a Parquet file (None), whose lines are row numbers."""
     if how is None:
         with open_readonly(path) as file:
             number = 0
@@ -145,7 +147,9 @@ def rows(path: Path, how: Dialect | None, limit: int | None = None) -> Iterator[
 
 
 class _Lines:
-    """The lines of a table as `csv` wants them: a row may end at CR alone. `feeds` counts those that end at LF, as all of the kit numbers lines."""
+    """The lines of a table for `csv`: a row may end at CR alone. `feeds` counts the lines that end at LF, as everywhere
+    in the kit.
+    """
 
     def __init__(self, text: Iterable[str]) -> None:
         self._text = text
@@ -166,7 +170,7 @@ _PER_SECOND: Final = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 def _texts(column: pa.Array) -> list[str | None]:
-    """Return what a column of Parquet holds as text; a time beyond what Python can show as its number and unit."""
+    """Return a column of Parquet as texts; a time that Python cannot show as its number and unit."""
     kind = column.type
     if pa.types.is_timestamp(kind):
         return [None if v is None else _moment(v, kind) for v in column.cast(pa.int64()).to_pylist()]

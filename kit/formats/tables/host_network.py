@@ -1,4 +1,6 @@
-"""What a host says about its network and processes: `ip addr`, `ifconfig`, `ss`, `netstat`, `ps`, `jps` → one row per address, socket or process."""
+"""Network and processes of a host: `ip addr`, `ifconfig`, `ss`, `netstat`, `ps`, `jps` → one row per address, socket or
+process.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,7 @@ _LOGGED: Final = re.compile(rb"^\W{0,3}\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d|\w(?:Ex
 
 
 def sniff(head: bytes) -> bool:
-    """Return whether a file's head is such an output: its first lines begin like one, and no log line is among them."""
+    """Return whether a file begins with such an output: with lines of its form, and no log line among the first ones."""
     return not _LOGGED.search(head[:8192]) and bool(
         _HEAD.search(b"\n".join(head[:8192].replace(b"\r", b"").split(b"\n")[:12]))
     )
@@ -68,7 +70,7 @@ def read(files: Iterable[tuple[str, str]]) -> pa.Table:
 
 
 def parse(text: str) -> Iterator[dict[str, str | int | None]]:
-    """Yield the rows of one output, without `file` and what they do not say."""
+    """Yield the rows of one output, without `file` and without what the output does not contain."""
     interface = None
     for number, raw in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
         line = raw.rstrip("\r ")
@@ -101,7 +103,7 @@ def _split(socket: str) -> tuple[str, int | None]:
 
 
 def _bits(mask: str | None) -> int | None:
-    """Return the bits of `255.255.0.0` or `0xffff0000`."""
+    """Return the prefix length of a netmask: `255.255.0.0` or `0xffff0000`."""
     if not mask:
         return None
     try:

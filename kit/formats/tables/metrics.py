@@ -1,7 +1,7 @@
-"""Host metrics as people send them: iostat -x, vmstat, sar and GC logs → one row per value.
+"""Host metrics: iostat -x, vmstat, sar and GC logs → one row per value.
 
-The first block of iostat and the first line of vmstat are averages since boot; they are rows like the others.
-Times without a zone are local to the host.
+The first block of iostat and the first line of vmstat are averages since boot; they are rows like the others. Times
+without a zone are local to the host.
 """
 
 from __future__ import annotations
@@ -79,12 +79,12 @@ class Value:
 
 
 def sniff(head: bytes) -> bool:
-    """Return whether a file's head is one of the metrics this module reads."""
+    """Return whether a file begins like one of the outputs that this module reads."""
     return origin_of(head) is not None
 
 
 def origin_of(head: bytes) -> str | None:
-    """Return `iostat`, `vmstat`, `sar` or `gc`, None for something else."""
+    """Return `iostat`, `vmstat`, `sar` or `gc`, None for anything else."""
     head = head[:16384].replace(b"\r", b"")
     return next((name for name, rule in _ORIGINS.items() if rule.search(head)), None)
 
@@ -122,7 +122,7 @@ def _table(file: str, origin: str, values: list[Value], zone: str | int | None) 
 
 
 def moment(text: str, zone: str | int | None) -> int | None:
-    """Return a printed date and time as ms since 1970 UTC, None where it is not a full one."""
+    """Return a printed date and time as ms since 1970 UTC, None if it is incomplete."""
     found = _DATE_TIME.match(text.strip())
     if not found:
         return None

@@ -1,7 +1,8 @@
 """Outputs of mqadmin commands → one row per cell or field (reference §10).
 
-`block` numbers the rows of tables and the label blocks of a file; 0 holds what belongs to the command as a whole: its arguments, totals, failures.
-Every line that is not a preamble, a stack frame or empty gives at least one row; one that fits nothing is kept as `text`.
+`block` numbers the rows of tables and the labelled blocks of a file; 0 is the command as a whole: its arguments,
+totals, failures. Every line that is not a preamble, a stack frame or empty gives at least one row; a line of no known
+form is kept as `text`.
 """
 
 from __future__ import annotations
@@ -112,14 +113,16 @@ _LOG_LINE: Final = re.compile(
 
 
 def sniff(head: bytes) -> bool:
-    """Return whether a file's head is the output of an mqadmin command, and not a text that only quotes one between log lines."""
+    """Return whether a file begins with the output of an mqadmin command, and is not a text that quotes one between log
+    lines.
+    """
     head = head[:8192]
     return bool(_HEAD.search(head)) and not _LOG_LINE.search(head)
 
 
 @attrs.define
 class State:
-    """Where the parser is in a file."""
+    """The state of the parser."""
 
     command: str | None = None
     block: int = 0
@@ -304,7 +307,7 @@ def _is_status(text: str, state: State) -> bool:
 
 
 def _arguments(rest: str) -> Iterator[tuple[str, str]]:
-    """Yield (option, value) of a command line; an option without a value has an empty one."""
+    """Yield (option, value) of a command line; the value is empty for an option without one."""
     try:
         words = shlex.split(rest)
     except ValueError:
@@ -321,7 +324,9 @@ def _arguments(rest: str) -> Iterator[tuple[str, str]]:
 
 
 def _cells(text: str, columns: list[tuple[int, str]]) -> list[tuple[str, str]] | None:
-    """Return (column, value) of a table row; where cells are empty, by the positions of the column heads. None for a line that is no row."""
+    """Return (column, value) of a table row, by the positions of the column heads if cells are empty; None if the line
+    is not a row.
+    """
     cells = list(_CELL.finditer(text))
     if len(cells) == len(columns):
         return [(name, cell.group()) for (_, name), cell in zip(columns, cells, strict=True)]
@@ -335,7 +340,7 @@ def _cells(text: str, columns: list[tuple[int, str]]) -> list[tuple[str, str]] |
 
 
 def _pairs(text: str) -> Iterator[tuple[str, str]]:
-    """Yield name and value of `a=1, b=2`; a value may hold commas and brackets."""
+    """Yield name and value of `a=1, b=2`; a value may contain commas and brackets."""
     for pair in re.split(r", (?=\w+=)", text):
         name, _, value = pair.partition("=")
         yield name, value

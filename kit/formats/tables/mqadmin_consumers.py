@@ -1,7 +1,9 @@
-"""Lines of mqadmin's consumer commands that are in no table with a head: running info files, the outputs before 4.8.0, resets, routes.
+"""Lines of mqadmin's consumer commands outside tables with a head: running info files, outputs before 4.8.0, resets,
+routes.
 
-Sources: tools/command/consumer/{ConsumerStatusSubCommand,…}, tools/command/connection/ConsumerConnectionSubCommand, common/protocol/body/ConsumerRunningInfo.formatString,
-tools/command/offset/ResetOffsetByTimeCommand, tools/command/topic/TopicRouteSubCommand.
+Sources: tools/command/consumer/{ConsumerStatusSubCommand,…}, tools/command/connection/ConsumerConnectionSubCommand,
+common/protocol/body/ConsumerRunningInfo.formatString, tools/command/offset/ResetOffsetByTimeCommand,
+tools/command/topic/TopicRouteSubCommand.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ _RESETS: Final = ("rollback consumer offset by specified", "reset consumer offse
 
 
 def headless(text: str) -> tuple[str | None, Cells] | None:
-    """Return (command where the line tells it, cells) of a line that is a row without a table's head, None where it is not one."""
+    """Return (command if the line shows it, cells) of a row without a table's head, None for any other line."""
     if found := _SUBSCRIPTION.match(text):
         return None, [("#Topic", found["topic"]), ("#SubExpression", found["expression"].strip())]
     if found := _CLIENT.match(text):
@@ -59,7 +61,7 @@ def headless(text: str) -> tuple[str | None, Cells] | None:
 
 
 def running_info(text: str, section: str) -> Cells | None:
-    """Return the cells of a line of a running info file; empty for one that only frames the others, None where a table's row is to be read as such."""
+    """Return the cells of a line of a running info file: empty for a line of its frame, None for the row of a table."""
     if section == "Consumer jstack":
         return []
     if section == "Consumer Properties":
@@ -74,7 +76,9 @@ def running_info(text: str, section: str) -> Cells | None:
 
 
 def wide(text: str, columns: list[str]) -> Cells | None:
-    """Return the cells of a row whose last column may hold blanks (a SQL92 expression, `A || B`), None for another table."""
+    """Return the cells of a row whose last column may contain blanks (a SQL92 expression, `A || B`), None for other
+    tables.
+    """
     if not columns or columns[-1] != "#SubExpression":
         return None
     cells = text.split(None, len(columns) - 1)

@@ -1,4 +1,6 @@
-"""Tables of mqadmin in a text of something else: between log lines, in a question, in a mail. Found by their heads, and read as `mqadmin` reads them."""
+"""Tables of mqadmin quoted in other texts: between log lines, in a question, in a mail. Recognised by their heads and
+parsed as in `mqadmin`.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,12 @@ _ELSEWHERE: Final = re.compile(
 
 
 def holds(text: bytes) -> bool:
-    """Return whether a text, of whatever kind, holds a table of mqadmin."""
+    """Return whether a text of any kind contains a table of mqadmin."""
     return bool(_TABLE.search(text))
 
 
 def parse(raw: bytes) -> Iterator[mqadmin.Field]:
-    """Yield the fields of the tables in a text, and of the commands before them; nothing else of it."""
+    """Yield the fields of the tables in a text, and of the commands before them."""
     encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
     state = mqadmin.State()
     for number, line in enumerate(raw.decode(encoding, "backslashreplace").split("\n"), 1):

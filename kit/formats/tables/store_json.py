@@ -1,4 +1,4 @@
-"""JSON files of the store, as fastjson writes them: told from others, parsed, names found again in their text."""
+"""JSON files of the store, as fastjson writes them: recognised, parsed, and searched for the lines of names."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ _QUEUE_KEY: Final = re.compile(r"([{,]\s*)(\{[^{}]*\})(\s*:)")
 
 
 def is_backup(file: str) -> bool:
-    """Tell the copy of the time before the last save (`common/ConfigManager`) by its name: its content is of the same shape."""
+    """Return whether a file name is that of the copy before the last save (`common/ConfigManager`), whose content has
+    the same form.
+    """
     return PurePosixPath(file).name.lower().endswith(".bak")
 
 
@@ -53,7 +55,7 @@ def sniff(text: str, file: str) -> dict[str, Any] | None:
 
 
 def parse_json(text: str) -> Any:
-    """Parse what fastjson wrote. Raise `ValueError` where it is damaged."""
+    """Parse JSON written by fastjson. Raise `ValueError` if it is damaged."""
     text = text.lstrip("\ufeff")
     try:
         try:
@@ -66,7 +68,7 @@ def parse_json(text: str) -> Any:
 
 
 class Lines:
-    """Where a name is in a text."""
+    """The lines on which names occur in a text."""
 
     def __init__(self, text: str) -> None:
         self.text = text

@@ -1,4 +1,4 @@
-"""What the columns of a strange table mean: guessed by their names and values."""
+"""The meaning of an unknown table's columns, inferred from their names and values."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ HEX: Final = re.compile(r"[0-9A-Fa-f]{32}(?:[0-9A-Fa-f]{24})?$")
 
 
 def is_offset_id(text: str) -> bool:
-    """Tell an offset message id from a UNIQ_KEY of the same length: an int32 port, then an int64 offset (`MessageDecoder.createMessageId`)."""
+    """Return whether an id is an offset message id, not a UNIQ_KEY of the same length: an int32 port, then an int64
+    offset (`MessageDecoder.createMessageId`).
+    """
     if not HEX.match(text):
         return False
     host = len(text) - 24
@@ -56,7 +58,9 @@ def is_offset_id(text: str) -> bool:
 
 @attrs.frozen
 class Columns:
-    """What a table is and which of its columns (by position) means what. `keys`: other columns that could be the key, best first."""
+    """The role of a table and the fields of its columns (by position). `keys`: other columns that could be the key,
+    best first.
+    """
 
     role: str
     at: dict[str, int]
@@ -68,7 +72,7 @@ class Columns:
 
 
 def names_of(path: Path, how: delimited.Dialect | None) -> tuple[str, ...]:
-    """Return the column names; c1, c2, … where the file has none."""
+    """Return the column names: c1, c2, … if the file has none."""
     if how is None:
         return delimited.parquet_names(path)
     header = how.header or ("",) * how.width
@@ -76,7 +80,9 @@ def names_of(path: Path, how: delimited.Dialect | None) -> tuple[str, ...]:
 
 
 def guess(names: tuple[str, ...], sample: list[list[str | None]]) -> Columns | None:
-    """Return what a table is from a sample of its rows; None where no column can be a key, an id or an outcome."""
+    """Return the role of a table and of its columns from a sample of its rows; None if no column can be a key, an id or
+    an outcome.
+    """
     columns = [
         _Column(name, [(row[i] or "").strip() for row in sample if i < len(row)]) for i, name in enumerate(names)
     ]
@@ -109,7 +115,9 @@ def guess(names: tuple[str, ...], sample: list[list[str | None]]) -> Columns | N
     answered = any(columns[i].seen(_ANSWERED) for i in (*free, *at.values()))
 
     def retries(column: _Column) -> float:
-        """A sender counts milliseconds and attempts, which may all be small; only a consumer is delivered to again."""
+        """Return how likely a column counts redeliveries; a sender's milliseconds and attempts, which may be as small,
+        do not count.
+        """
         if column.hints("cost_ms") or (answered and not _DELIVERED_AGAIN.search(column.name)):
             return 0.0
         named = "uniq_key" in at or "offset_msg_id" in at or column.hints("reconsume_times")
@@ -158,8 +166,8 @@ def _role(at: dict[str, int], columns: list[_Column], *, sends: bool) -> str | N
 
 
 def _exported(at: dict[str, int], columns: list[_Column]) -> bool:
-    """Tell what a search in logs was saved as from a ledger of sends: failures alone, and nothing that names a send, or whole
-    lines of a log in its cells.
+    """Return whether a table is an exported log search rather than a ledger of sends: it has failures alone and nothing
+    that names a send, or whole log lines in its cells.
     """
     if any(column.seen(_SENT) for column in columns):
         return False
@@ -205,7 +213,7 @@ class _Column:
 
     @property
     def key_score(self) -> float:
-        """How much a column looks like a business key: nearly every value different, one token, of one shape."""
+        """Return how much a column looks like a business key: nearly every value different, one token, of one form."""
         if not self.n or self.spaced or max(map(len, self.counts)) > 255:
             return 0.0
         unique = self.distinct / self.n
@@ -224,7 +232,7 @@ class _Column:
         return score
 
     def enum_score(self, field: str) -> float:
-        """How much a column looks like a status: few values, words known for states, or a name that says so."""
+        """Return how much a column looks like a status: few values, known words for states, or a name that suggests it."""
         if not self.n or self.distinct > max(12, self.n // 20) or max(map(len, self.counts)) > 64 or self.hints("time"):
             return 0.0
         words = self.share(lambda v: bool(_STATUS_WORD.search(v)))

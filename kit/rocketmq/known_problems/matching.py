@@ -23,7 +23,7 @@ def _windows() -> Windows:
     return Windows(tuple(needle for _, needle in _texts()))
 
 
-def named(text: str) -> tuple[Problem, ...]:
+def problems_in(text: str) -> tuple[Problem, ...]:
     """Return the problems one of whose own texts is in a log entry, the longest text first; entries that are normal for one do not count for it."""
     texts = _texts()
     found: dict[str, tuple[int, Problem]] = {}

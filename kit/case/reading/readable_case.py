@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kit.inventory.zones import Zone
 
 
-class Asked(Protocol):
+class ReadableCase(Protocol):
     """The part of a case that its readers use."""
 
     options: Options
