@@ -39,9 +39,11 @@ STAGES: Final[dict[str, T]] = {
 }
 """Stage → what it means."""
 _STEPS: Final = ("sent back", RETRY, "given up")
-"""Steps of the retry funnel in their order; `dlq` comes behind."""
+"""Steps of the retry funnel in order; `dlq` is last."""
+_GRACE: Final = pd.Timedelta(seconds=2)
+"""How late a copy may come."""
 LONGEST_PATH: Final = 60
-"""Steps of a journey that are told."""
+"""Most steps of a journey that are shown."""
 LONGEST_DELAY: Final = 100 * 86_400
 """Seconds. A level beyond is no delay anybody waits for, and could lead out of the times that can be shown."""
 
@@ -138,7 +140,7 @@ def funnel(case: Case) -> pd.DataFrame:
     )
 
 
-def never_came(case: Case, grace_seconds: float = 2.0) -> pd.DataFrame:
+def never_came(case: Case) -> pd.DataFrame:
     """Return copies whose next step never came although its time was over when the evidence ends.
 
     Columns uniq_key, offset_msg_id, file, physical_offset, store_timestamp, stage, target (the topic it should have reached), due. Covers what waits
@@ -159,9 +161,7 @@ def never_came(case: Case, grace_seconds: float = 2.0) -> pd.DataFrame:
     counts = arrived.groupby(["uniq_key", "topic", "reconsume_times"]).size().rename("arrived")
     waiting = waiting.join(counts.rename_axis(same), on=same)
     end = last_stored(case)
-    late = (waiting["nth"] >= waiting["arrived"].fillna(0)) & (
-        waiting["due"] + pd.Timedelta(seconds=grace_seconds) < end
-    )
+    late = (waiting["nth"] >= waiting["arrived"].fillna(0)) & (waiting["due"] + _GRACE < end)
     return waiting[late].sort_values(["due", "offset_msg_id"], ignore_index=True)[[*shown, "target", "due"]]
 
 
