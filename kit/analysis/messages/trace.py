@@ -38,7 +38,9 @@ def trace(case: Case, id: str) -> dict[str, Any]:  # noqa: A002 - the public nam
 
 
 def traces(case: Case, ids: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the lives of several messages, as `trace` does of one, in order of the ids: records and texts are looked through once for all of them."""
+    """Return the lives of several messages, as `trace` does for one, in order of the ids: records and texts are
+    searched once for all of them.
+    """
     wanted = list(dict.fromkeys(each.strip() for each in ids))
     stored = copies.of(case, [each for each in wanted if each]) if any(wanted) and case.has("messages") else {}
     lives = {each: _Life(case, each, stored.get(each, [])) for each in wanted}
@@ -47,7 +49,7 @@ def traces(case: Case, ids: Sequence[str]) -> list[dict[str, Any]]:
 
 
 class _Life:
-    """What is known of one message: its copies, what ended them, who handled it."""
+    """One message: its copies, what ended them, who handled it."""
 
     def __init__(self, case: Case, wanted: str, found: list[dict[str, Any]]) -> None:
         self.case, self.wanted, self.found = case, wanted, found
