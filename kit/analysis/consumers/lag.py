@@ -108,7 +108,7 @@ class Pair:
         return bool(active) and all(q.grew for q in active) and 2 * len(going) >= len(active) and not self.shrinks
 
     @property
-    def known(self) -> bool:
+    def backlog_known(self) -> bool:
         """Whether the positions show if there is a backlog: there are two samples, or no lag anywhere."""
         return all(q.looks > 1 or q.last_lag <= SMALL for q in self.queues)
 

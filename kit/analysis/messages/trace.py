@@ -45,7 +45,7 @@ def traces(case: Case, ids: Sequence[str]) -> list[dict[str, Any]]:
     stored = copies.of(case, [each for each in wanted if each]) if any(wanted) and case.has("messages") else {}
     lives = {each: _Life(case, each, stored.get(each, [])) for each in wanted}
     texts = mentions.search_each(_texts(case), {each: life.words() for each, life in lives.items()})
-    return [lives[each.strip()].told(*texts[each.strip()]) for each in ids]
+    return [lives[each.strip()].as_dict(*texts[each.strip()]) for each in ids]
 
 
 class _Life:
@@ -65,7 +65,7 @@ class _Life:
         business = {key for r in self.records if r["stage"] != record_stage.OP for key in (r["keys"] or "").split()}
         return {self.wanted, *self.keys, *business, *(r["offset_msg_id"] for r in (*self.records, *self.ops))}
 
-    def told(self, texts: list[mentions.Mention], counts: dict[str, int]) -> dict[str, Any]:
+    def as_dict(self, texts: list[mentions.Mention], counts: dict[str, int]) -> dict[str, Any]:
         """Return all of it as `trace` does. `texts`: the lines that mention it; `counts`: how many of each file do."""
         case, wanted = self.case, self.wanted
         traces = client_traces.entries(case, self.keys, wanted, itself=not self.found)

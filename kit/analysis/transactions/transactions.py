@@ -91,7 +91,7 @@ def _accounts(case: Case) -> pa.Table:
     )
     ended, given_up = _ended(case), _discarded_by_log(case)
     columns = _READ if given_up is None else (*_READ, "offset_msg_id")
-    made = [_told(case, rows, ended, given_up) for rows in scan.by_message(case, columns, mine)]
+    made = [_of_messages(case, rows, ended, given_up) for rows in scan.by_message(case, columns, mine)]
     return pa.concat_tables(made).unify_dictionaries()
 
 
@@ -126,7 +126,7 @@ def _changes(*columns: np.ndarray) -> np.ndarray:
     return changed
 
 
-def _told(case: Case, rows: pa.Table, ended: pa.Table, given_up: pa.Array | None) -> pa.Table:
+def _of_messages(case: Case, rows: pa.Table, ended: pa.Table, given_up: pa.Array | None) -> pa.Table:
     """Return the accounts of some messages from all of their records."""
     coded = rows["uniq_key"].combine_chunks().dictionary_encode()
     key, count = coded.indices.to_numpy(), len(coded.dictionary)
