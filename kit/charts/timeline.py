@@ -39,6 +39,9 @@ HEADS: Final = {
 NAME: Final = 60
 """Most characters of an event in its hover text."""
 
+NEAR: Final = 0.015
+"""Share of the time shown within which two marks lie on each other."""
+
 
 def rows(frame: pd.DataFrame, lang: Lang = "en") -> pd.DataFrame:
     """Return the timeline as readers see it: number (of the moments that decide), at, until, what, lane, place, decides.
@@ -76,7 +79,8 @@ def timeline(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     shown = rows(frame, lang)
     lanes = list(dict.fromkeys(frame.sort_values("at", kind="stable")["lane"]))
     drawn = shown.assign(y=[-lanes.index(lane) for lane in frame["lane"]]).head(MAX_POINTS)
-    chart = figure(*_bars(drawn), *_marks(drawn), height=90 + 54 * len(lanes), showlegend=False)
+    first, last = frame["at"].min(), frame[["at", "until"]].max().max()
+    chart = figure(*_bars(drawn), *_marks(drawn, (last - first) * NEAR), height=90 + 54 * len(lanes), showlegend=False)
     for number, lane in enumerate(lanes):
         chart.add_annotation(
             x=0,
@@ -91,7 +95,6 @@ def timeline(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         )
     chart.update_yaxes(visible=False, range=[0.4 - len(lanes), 0.8])
     chart.update_layout(margin={"l": 10, "r": 10, "t": 10, "b": 40})
-    first, last = frame["at"].min(), frame[["at", "until"]].max().max()
     margin = max((last - first) * 0.03, pd.Timedelta(seconds=1))
     chart.update_xaxes(range=[first - margin, last + margin])
     reading = READING.say(
@@ -112,7 +115,21 @@ def _bars(drawn: pd.DataFrame) -> list[go.Scatter]:
     return [go.Scatter(x=x, y=y, mode="lines", line=line, opacity=0.45, hoverinfo="skip")] if x else []
 
 
-def _marks(drawn: pd.DataFrame) -> list[go.Scatter]:
+def _numbers(marks: pd.DataFrame, near: pd.Timedelta) -> list[str]:
+    """Return what is written below each mark: its number, and those of later marks in its lane that lie on it."""
+    below = [""] * len(marks)
+    latest: dict[int, tuple[pd.Timestamp, int]] = {}
+    for place, (at, lane, number) in enumerate(marks[["at", "y", "number"]].itertuples(index=False, name=None)):
+        if pd.isna(number):
+            continue
+        if lane in latest and at - latest[lane][0] <= near:
+            below[latest[lane][1]] += f", {number}"
+        else:
+            latest[lane], below[place] = (at, place), str(number)
+    return below
+
+
+def _marks(drawn: pd.DataFrame, near: pd.Timedelta) -> list[go.Scatter]:
     decides = drawn["decides"] != ""
     kinds = (
         (drawn[~decides], "circle", BLUE, 7, "markers"),
@@ -123,7 +140,7 @@ def _marks(drawn: pd.DataFrame) -> list[go.Scatter]:
             x=part["at"],
             y=part["y"],
             mode=mode,
-            text=["" if pd.isna(n) else str(n) for n in part["number"]],
+            text=_numbers(part, near),
             textposition="bottom center",
             textfont={"size": 11},
             customdata=[escape(what, NAME) for what in part["what"]],

@@ -25,6 +25,17 @@ def test_lanes_are_named_above_them_and_bars_last() -> None:
     assert "2 moments from 2024-05-14 02:00:00 to 02:00:50 UTC" in chart.reading
 
 
+def test_numbers_of_marks_that_lie_on_each_other_are_written_side_by_side() -> None:
+    row = incidents.result_table("timeline").iloc[[0]]
+    seconds = [0, 0, 1, 50, 100]
+    frame = pd.concat([row] * len(seconds), ignore_index=True)
+    frame = frame.assign(
+        at=frame["at"] + pd.to_timedelta(seconds, unit="s"), until=frame["until"].where(frame["until"].isna())
+    )
+    (marks,) = (trace for trace in timeline(frame).figure.data if len(trace.x) == len(seconds))
+    assert list(marks.text) == ["1, 2, 3", "", "", "4", "5"]
+
+
 def test_a_timeline_of_nothing_says_so() -> None:
     chart = timeline(pd.DataFrame())
     assert chart.table.empty and "time" in chart.reading
