@@ -1,6 +1,6 @@
 """What became of one message in each consumer group that could have consumed it, and why nobody did.
 
-Based on subscriptions, offsets, queue owners, jumps, ledgers and the end of a replica. No Spark.
+From subscriptions, offsets, queue owners, jumps of offsets, ledgers and the end of a replica. No Spark.
 """
 
 from __future__ import annotations
@@ -75,7 +75,9 @@ _TAGS: Final = re.compile(r"[^'\"=<>()]*")
 
 @attrs.frozen
 class KnownFate:
-    """What became of one copy in one group. `group`, `topic`, `queue_id`, `offset_msg_id` None where it is not about one."""
+    """What became of one copy in one group. `group`, `topic`, `queue_id`, `offset_msg_id`: None if it is about none in
+    particular.
+    """
 
     fate: Fate
     why: Sentence
@@ -88,9 +90,10 @@ class KnownFate:
 
 
 def of(case: Case, records: Sequence[dict[str, Any]], deliveries: Sequence[dict[str, Any]], sent: Sequence[str]) -> list[KnownFate]:  # fmt: skip
-    """Return what became of the copies (rows with the columns of the records) of a message, and of sends of it that left none.
+    """Return what became of the copies (rows with the columns of the records) of a message, and of sends of it that
+    left no copy.
 
-    `deliveries`: what ledgers say of it (file, line, uniq_key, offset_msg_id, success); `sent`: its UNIQ_KEYs or keys.
+    `deliveries`: its rows in ledgers (file, line, uniq_key, offset_msg_id, success); `sent`: its UNIQ_KEYs or keys.
     """
     visible = [r for r in records if r["stage"] in VISIBLE and not names.is_system_topic(r["topic"])]
     found = [
@@ -154,7 +157,7 @@ def _in_group(case: Case, record: dict[str, Any], group: str, deliveries: Sequen
 
 
 def _behind(case: Case, record: dict[str, Any], group: str, at: int, told: Any, ref: tuple[Ref, ...]) -> KnownFate:
-    """Return why a copy behind the group's offset was not handled."""
+    """Return why a copy at or after the group's offset was not handled."""
     topic, queue, offset = record["topic"], record["queue_id"], record["queue_offset"]
     for move in _moves(case):
         if (move.group, move.topic, move.queue_id) == (group, topic, queue) and move.kind != "reset" and (move.start or 0) <= offset < move.end:  # fmt: skip
@@ -172,7 +175,9 @@ def _behind(case: Case, record: dict[str, Any], group: str, at: int, told: Any, 
 
 
 def matches(expression: str, tag: str | None) -> bool | None:
-    """Return whether a tag expression lets a tag through (`FilterAPI.buildSubscriptionData`: `*`, or tags joined by `||`); None for an SQL92 expression."""
+    """Return whether a tag expression matches a tag (`FilterAPI.buildSubscriptionData`: `*`, or tags joined by `||`);
+    None for an SQL92 expression.
+    """
     text = expression.strip()
     if text in ("", "*"):
         return True
@@ -182,7 +187,7 @@ def matches(expression: str, tag: str | None) -> bool | None:
 
 
 def _expressions(case: Case, group: str, topic: str) -> dict[str, Ref]:
-    """Return {expression: a line that says it} of the clients of a group that subscribe to a topic."""
+    """Return {expression: a line that shows it} of the clients of a group that subscribe to a topic."""
     found: dict[str, Ref] = {}
     for each in members.subscriptions(case):
         if each.group == group and topic in each.topics:
@@ -211,7 +216,9 @@ def _position(case: Case, record: dict[str, Any], group: str) -> tuple[int, int 
 
 
 def _nobodys(case: Case, group: str, record: dict[str, Any]) -> bool:
-    """Return whether no client of a group pulls a copy's queue: by the owners of the others, else because nothing in it was ever handled while others move on."""
+    """Return whether no client of a group pulls a copy's queue: by the owners of the other queues, else because nothing
+    in it was ever handled while others advanced.
+    """
     topic, queue = record["topic"], record["queue_id"]
     if members.unowned(case, group, topic, queue):
         return True
@@ -247,7 +254,7 @@ def _places(case: Case) -> dict[str, set[str]]:
 
 
 def _without_record(case: Case, sent: Sequence[str]) -> Iterable[KnownFate]:
-    """Yield the fate, by senders' ledgers, of a message that is in no store: deleted since, or lost with its master."""
+    """Yield the fate of a message that no store has, by senders' ledgers: deleted since, or lost with its master."""
     if not case.has("sends") or not sent:
         return
     columns = ["file", "line", "outcome", "offset_msg_id"]
@@ -278,7 +285,9 @@ def _begins(case: Case) -> dict[str, int]:
 
 
 def _jumped_over(case: Case, copy: str, ref: tuple[Ref, ...]) -> Iterable[KnownFate]:
-    """Yield the groups whose offset jumped over deleted messages, where there is one topic only it can have been in and their ledgers lack it."""
+    """Yield the groups whose offset jumped over deleted messages, if it can only have been in one topic and their
+    ledgers lack it.
+    """
     jumped = [m for m in _moves(case) if m.kind == "deleted-before-consumed"]
     topics = {topic for topic in _groups(case) if not topic.startswith(names.RETRY_PREFIX)}
     for group in sorted({m.group for m in jumped if topics == {m.topic}}):
@@ -292,7 +301,7 @@ def _jumped_over(case: Case, copy: str, ref: tuple[Ref, ...]) -> Iterable[KnownF
 
 
 def _handled_elsewhere(case: Case, deliveries: Sequence[dict[str, Any]]) -> Iterable[KnownFate]:
-    """Yield the groups whose ledgers have a message that no store has any more."""
+    """Yield the groups whose ledgers have a message that no store has any longer."""
     by_group: dict[str, list[dict[str, Any]]] = {}
     for row in deliveries:
         place = str(PurePosixPath(row["file"]).parent)

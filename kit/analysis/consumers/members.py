@@ -25,7 +25,9 @@ Queue = tuple[str, str, int]
 
 @attrs.frozen
 class Subscription:
-    """What one client of a group subscribes to, its retry topic apart: {topic: expression}. Times naive UTC; `last` None: to the end of the evidence."""
+    """What one client of a group subscribes to, without its retry topic: {topic: expression}. Times naive UTC; `last`
+    None: to the end of the evidence.
+    """
 
     group: str
     client_id: str
@@ -54,7 +56,9 @@ def _own_topics(said: dict[str, str]) -> dict[str, str]:
 
 @per_case
 def subscriptions(case: Case) -> list[Subscription]:
-    """Return what each client of users' groups subscribes to, as running info files, heartbeats (client logs) and the broker's log say."""
+    """Return the subscriptions of each client of users' groups, from running info files, heartbeats (client logs) and
+    the broker's log.
+    """
     found = []
     for info in admin_output.running(case):
         topics = _own_topics({topic: expression for topic, (expression, _) in info["subscriptions"].items()})
@@ -81,7 +85,7 @@ def subscriptions(case: Case) -> list[Subscription]:
 
 @per_case
 def _last_times(case: Case) -> dict[str, dt.datetime | None]:
-    """Return the last time in each client log, up to the next second: until then its client was there."""
+    """Return the last time in each client log, rounded up to a second: its client existed until then."""
     second = dt.timedelta(seconds=1)
     last = {item.file: item.last + second for item in case.inventory.items if item.last is not None}
     return {file: admin_output.naive(time) if time.tzinfo else time for file, time in last.items()}
@@ -159,7 +163,7 @@ def holdings(case: Case) -> list[Holding]:
 
 
 def holders_at_end(case: Case, group: str) -> dict[Queue, set[str]]:
-    """Return which processes held each queue of a group last, by client logs; empty where no client log shows it."""
+    """Return the processes that held each queue of a group last, by client logs; empty if no client log shows it."""
     found: dict[Queue, set[str]] = defaultdict(set)
     for holding in holdings(case):
         if holding.group == group and holding.last is None:
@@ -192,14 +196,16 @@ def owned(case: Case, group: str, topic: str, queue_id: int) -> bool:
 
 
 def _shown_held(case: Case, group: str, topic: str) -> list[set[tuple[str, int]]]:
-    """Return the queues (topic, queue id) that a group's clients hold, by client logs and by running info files, where these show any of the topic."""
+    """Return the queues (topic, queue id) that a group's clients hold, once by client logs and once by running info
+    files, if these show any of the topic.
+    """
     logs = {(q[0], q[2]) for q, places in holders_at_end(case, group).items() if places}
     status = {(q[0], q[2]) for held in status_queues(case, group).values() for q in held}
     return [held for held in (logs, status) if any(name == topic for name, _ in held)]
 
 
 def window(firsts: list[dt.datetime | None], case: Case) -> tuple[dt.datetime, dt.datetime] | None:
-    """Return the time from the earliest of these moments to the last that any log of consuming shows, None without one."""
+    """Return the time from the earliest of these times to the last statement about consuming, None without one."""
     known = [t for t in firsts if t is not None]
     last = facts.last_time(case) if known else None
     return (min(known), max([*known, *([last] if last else [])])) if known else None

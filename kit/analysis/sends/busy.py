@@ -256,7 +256,7 @@ def refusal_kinds(case: Case) -> list[str]:
     return [kind for kind in attempts.REFUSALS if kind in named]
 
 
-def unanswered(case: Case, found: list[stalls.Stall], most: int = 2) -> tuple[int, tuple[Ref, ...]]:
+def unanswered(case: Case, found: list[stalls.Stall]) -> tuple[int, tuple[Ref, ...]]:
     """Return how many transactions that met a stalled broker had to be checked or are still open, and the half records
     of some.
 
@@ -282,5 +282,5 @@ def unanswered(case: Case, found: list[stalls.Stall], most: int = 2) -> tuple[in
             f"UNIQ_KEY={row['uniq_key']}, TRANSACTION_CHECK_TIMES={row['check_times']}, {row['state']}",
             physical_offset=int(row["half_offset"]),
         )
-        for row in mine.head(most).to_dict("records")
+        for row in mine.head(2).to_dict("records")
     )

@@ -101,7 +101,7 @@ def _grew(case: Case, pairs: list[lag.Pair], worst: lag.Pair | None) -> Step:
         ),
         None,
     )
-    known = bool(pairs) and all(p.known for p in pairs)
+    known = bool(pairs) and all(p.backlog_known for p in pairs)
     if known and burst is not None:
         claim = text.SHRANK.say(name=burst.name, before=sum(q.peak for q in burst.queues), after=burst.lag)
         return deciding("lag-grows", claim, False, lag.refs(case, burst.group, burst.topic))

@@ -101,7 +101,7 @@ def examine(case: Case) -> Finding:
 def _without(case: Case, finding: Finding) -> Finding:
     """Complete the finding if no two looks show a stuck queue: by attempts alone, or not at all."""
     pairs = lag.pairs(case)
-    known = bool(pairs) and all(p.known for p in pairs)
+    known = bool(pairs) and all(p.backlog_known for p in pairs)
     attempts = sorted((s for s in facts.of(case, "orderly-not-done") if s.count >= ATTEMPTS), key=lambda s: -s.count)
     finding.steps = [deciding("queue-stands", text.NOT_STANDS, False if known else None)]
     finding.figures = _unknown()
