@@ -54,7 +54,7 @@ class Rows:
         self.physical = starts + base
         # One row per field: each row is an Arrow buffer as it is.
         self.longs = space((4, count), np.int64)
-        self.ints = space((6, count), np.int32)
+        self.ints = space((7, count), np.int32)
         self.where = space((c.WIDTH, count), np.int64)
         c.headers(buf, starts, self.longs, self.ints, self.where, self.marks)
         self._numbers: dict[int, coding.Coded] = {}
@@ -89,7 +89,7 @@ class Rows:
         of the application's own).
         """
         mask = self.in_topics(topics)
-        c.begins(self.buf, self.where[c.BODY : c.BODY_LEN + 1], self.ints[c.CODEC], _TRACE_DATA, _TRACE_ENDS, mask)
+        c.begins(self.buf, self.where, self.ints, _TRACE_DATA, _TRACE_ENDS, mask)
         return mask
 
     def select(self, mask: np.ndarray) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from kit.formats.commitlog.records import MAGIC_V2, Bytes, be16, be32, be64
-from kit.formats.commitlog.simd import FOLDS, HIGH, copy32, fold, keep, load64, signs32, store64
+from kit.formats.commitlog.simd import FOLDS, HIGH, copy32, fetch, fold, keep, load64, signs32, store64
 from kit.rocketmq import binary_format as f
 
 SLACK: Final = 32
@@ -63,11 +63,14 @@ PROBLEMS: Final = {
 WIDTH: Final = 16
 # Columns of `longs` and `ints`.
 QUEUE_OFFSET, BORN_TIME, STORE_TIME, PREPARED = range(4)
-QUEUE_ID, FLAG, SYS_FLAG, RECONSUME, CRC, CODEC = range(6)
+QUEUE_ID, FLAG, SYS_FLAG, RECONSUME, CRC, CODEC, FIRST = range(7)
 PLAIN, ZLIB, LZ4, ZSTD, UNKNOWN = range(5)
 LAST_MS: Final = 253_402_300_799_999
 """The end of the year 9999, the last instant Python and Spark both can show."""
 
+AHEAD: Final = 4
+FETCHED: Final = 1024
+"""How many records ahead a body is prefetched, and how many bytes of it: the near caches have lost it by then."""
 _ZERO: Final = np.uint64(0)
 
 
@@ -126,6 +129,8 @@ def headers(buf: Bytes, starts: Any, longs: Any, ints: Any, where: Any, marks: A
         body = be32(buf, at + 12)
         at += 16
         where[BODY, row], where[BODY_LEN, row] = at, body
+        # It is behind the header, in memory that is being read; later it would have to be fetched again.
+        ints[FIRST, row] = buf[at] if body else -1
         ints[CODEC, row] = codec(buf, at, body, flags)
         if ints[CODEC, row] < 0:
             ints[CODEC, row] = -1 - ints[CODEC, row]
@@ -174,7 +179,12 @@ def _slices(table: Any, word: Any, base: int) -> Any:
 @njit(cache=True, nogil=True)
 def check_crc(buf: Bytes, where: Any, ints: Any, table: Any, marks: Any) -> None:
     """Mark records whose body does not match its CRC (`UtilAll.crc32`: the lower 31 bits)."""
-    for row in range(where.shape[1]):
+    rows = where.shape[1]
+    for row in range(rows):
+        if row + AHEAD < rows:
+            first = where[BODY, row + AHEAD]
+            for ahead in range(first, first + min(where[BODY_LEN, row + AHEAD], FETCHED), 64):
+                fetch(buf, ahead)
         size = where[BODY_LEN, row]
         if size == 0:
             continue
@@ -183,11 +193,9 @@ def check_crc(buf: Bytes, where: Any, ints: Any, table: Any, marks: Any) -> None
         crc = np.uint32(0xFFFFFFFF)
         if FOLDS and size >= 32:
             first, second = load64(buf, at) ^ np.uint64(0xFFFFFFFF), load64(buf, at + 8)
-            at += 16
-            while at + 16 <= end:
-                first, second = fold(first, second, _FIRST, _SECOND)
-                first, second = first ^ load64(buf, at), second ^ load64(buf, at + 8)
-                at += 16
+            blocks = (size - 16) >> 4
+            first, second = fold(buf, at + 16, blocks, first, second, _FIRST, _SECOND)
+            at += 16 + 16 * blocks
             crc = _slices(table, first, 8) ^ _slices(table, second, 0)
         # Sixteen bytes at a time: their contributions do not depend on each other.
         while at + 16 <= end:
@@ -206,20 +214,17 @@ def check_crc(buf: Bytes, where: Any, ints: Any, table: Any, marks: Any) -> None
 
 
 @njit(cache=True, nogil=True)
-def begins(buf: Bytes, where: Any, codecs: Any, data: Any, ends: Any, mask: Any) -> None:
-    """Mark rows that are stored plainly and longer than one of the texts in `data`, with which they begin; `ends`: where each text ends, from 0.
-
-    `where`: positions, lengths.
-    """
+def begins(buf: Bytes, where: Any, ints: Any, data: Any, ends: Any, mask: Any) -> None:
+    """Mark records whose body is stored plainly, begins with one of the texts in `data` and is longer; `ends`: where each text ends, from 0."""
     for row in range(where.shape[1]):
-        if mask[row] or codecs[row] != PLAIN:
+        if mask[row] or ints[CODEC, row] != PLAIN:
             continue
-        at, size = where[0, row], where[1, row]
+        at, size = where[BODY, row], where[BODY_LEN, row]
         for text in range(len(ends) - 1):
             first, length = ends[text], ends[text + 1] - ends[text]
-            if size <= length:
+            if size <= length or ints[FIRST, row] != data[first]:
                 continue
-            i = 0
+            i = 1
             while i < length and buf[at + i] == data[first + i]:
                 i += 1
             if i == length:

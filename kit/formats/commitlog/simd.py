@@ -67,13 +67,17 @@ if TYPE_CHECKING or config.DISABLE_JIT:
             raise IndexError(at, put)
         into[put : put + 32] = buf[at : at + 32]
 
-    def fold(first: Any, second: Any, by_first: Any, by_second: Any) -> tuple[Any, Any]:
-        """Multiply two words without carrying, each by its own factor; return the 128 bits of the sum, the lower first."""
-        found = 0
-        for word, factor in ((int(first), int(by_first)), (int(second), int(by_second))):
-            for bit in range(64):
-                found ^= (word << bit) if factor >> bit & 1 else 0
-        return np.uint64(found & (2**64 - 1)), np.uint64(found >> 64)
+    def fold(buf: Any, at: int, count: int, first: Any, second: Any, by_first: Any, by_second: Any) -> tuple[Any, Any]:
+        """Return 16 bytes (as two words) after `count` blocks of 16 bytes from `at` on: each time both words are multiplied by their own factor
+        without carrying, and the sum of the products and the block takes their place.
+        """
+        for block in range(count):
+            found = int.from_bytes(bytes(buf[at + 16 * block : at + 16 * block + 16]), "little")
+            for word, factor in ((int(first), int(by_first)), (int(second), int(by_second))):
+                for bit in range(64):
+                    found ^= (word << bit) if factor >> bit & 1 else 0
+            first, second = np.uint64(found & (2**64 - 1)), np.uint64(found >> 64)
+        return first, second
 
     def low_bit(word: Any) -> int:
         """Return the number of the lowest bit set; `word` must not be 0."""
@@ -82,6 +86,7 @@ if TYPE_CHECKING or config.DISABLE_JIT:
 
 else:
     from llvmlite import ir
+    from numba.core import cgutils
 
     def _pointer(context, builder, signature, args, bits=64):
         array = context.make_array(signature.args[0])(context, builder, args[0])
@@ -178,25 +183,36 @@ else:
         return types.void(into, types.intp, buf, types.intp), codegen
 
     @intrinsic
-    def fold(typing_context, first, second, by_first, by_second):
+    def fold(typing_context, buf, at, count, first, second, by_first, by_second):
         def codegen(context, builder, signature, args):
             lane, number = ir.IntType(64), ir.IntType(32)
             pair = ir.VectorType(lane, 2)
+
+            def paired(*words):
+                vector = ir.Constant(pair, ir.Undefined)
+                for n, word in enumerate(words):
+                    vector = builder.insert_element(vector, word, number(n))
+                return vector
+
+            # Kept in one register from block to block: moving the words in and out takes longer than multiplying them.
+            held = cgutils.alloca_once_value(builder, paired(*args[3:5]))
             if FOLDS:
                 kind = ir.FunctionType(pair, (pair, pair, ir.IntType(8)))
                 multiply = builder.module.declare_intrinsic("llvm.x86.pclmulqdq", (), kind)
-                word, factor = ir.Constant(pair, ir.Undefined), ir.Constant(pair, ir.Undefined)
-                for n in (0, 1):
-                    word = builder.insert_element(word, args[n], number(n))
-                    factor = builder.insert_element(factor, args[2 + n], number(n))
-                products = [builder.call(multiply, [word, factor, ir.IntType(8)(half)]) for half in (0x00, 0x11)]
-                found = builder.xor(*products)
-                parts = [builder.extract_element(found, number(n)) for n in (0, 1)]
-            else:
-                parts = [lane(0), lane(0)]
+                factors = paired(*args[5:7])
+                start = _pointer(context, builder, signature, args, 8)
+                with cgutils.for_range(builder, args[2]) as loop:
+                    spot = builder.gep(start, [builder.mul(loop.index, loop.index.type(16))])
+                    found = builder.load(builder.bitcast(spot, pair.as_pointer()), align=1)
+                    for half in (0x00, 0x11):
+                        found = builder.xor(
+                            found, builder.call(multiply, [builder.load(held), factors, ir.IntType(8)(half)])
+                        )
+                    builder.store(found, held)
+            parts = [builder.extract_element(builder.load(held), number(n)) for n in (0, 1)]
             return context.make_tuple(builder, signature.return_type, parts)
 
-        return types.UniTuple(types.uint64, 2)(*[types.uint64] * 4), codegen
+        return types.UniTuple(types.uint64, 2)(buf, types.intp, types.intp, *[types.uint64] * 4), codegen
 
     @intrinsic
     def _trailing_zeros(typing_context, word):
