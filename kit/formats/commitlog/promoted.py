@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 from numba import njit
 
-from kit.formats.commitlog.columns import PROPS, PROPS_LEN, SLACK
+from kit.formats.commitlog.columns import AHEAD, PROPS, PROPS_LEN, SLACK
 from kit.formats.commitlog.records import Bytes
 from kit.formats.commitlog.shapes import (
     BLOCKS,
@@ -27,7 +27,7 @@ from kit.formats.commitlog.shapes import (
     same_values,
     separators,
 )
-from kit.formats.commitlog.simd import keep, load64
+from kit.formats.commitlog.simd import fetch, keep, load64
 
 PATTERNS: Final = 16
 ITEMS: Final = 48
@@ -175,7 +175,13 @@ def find(
     shaped = np.full(SHAPES, -1, np.int64)
     earlier, blocks = np.empty((SHAPES, VARIANTS), np.int64), np.empty((SHAPES, VARIANTS), np.uint64)
     hits = kept = 0
-    for row in range(where.shape[1]):
+    rows = where.shape[1]
+    for row in range(rows):
+        if row + AHEAD < rows:
+            for ahead in range(
+                where[PROPS, row + AHEAD], where[PROPS, row + AHEAD] + where[PROPS_LEN, row + AHEAD], 64
+            ):
+                fetch(buf, ahead)
         size = where[PROPS_LEN, row]
         mine = spots[row]
         like[row] = -1
