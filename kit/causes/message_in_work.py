@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
-from kit.analysis.consumers import admin_output, facts, handled, lag, members, stacks
+from kit.analysis.consumers import admin_output, consumption, facts, lag, members, stacks
 from kit.causes.root_causes.texts import consumer_stuck as text
 from kit.formats.values import integer
 from kit.inventory.references import Ref
@@ -61,7 +61,7 @@ def in_work(case: Case, queue: lag.Stuck) -> Message:
         for s in facts.of(case, "orderly-not-done", group=queue.group)
         if s.queue and (s.queue[0], s.queue[2]) == place and s.values.get("queue_offset") == str(queue.offset)
     ]
-    threads = stacks.of_group(case, queue.group, frozenset(handled.places(case, queue.group)))
+    threads = stacks.of_group(case, queue.group, frozenset(consumption.places(case, queue.group)))
     if attempts:
         said = max(attempts, key=lambda s: s.count)
         count, times = sum(s.count for s in attempts), said.highest.get("reconsume_times")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
-from kit.analysis.consumers import admin_output, facts, handled, lag, positions, stacks
+from kit.analysis.consumers import admin_output, consumption, facts, lag, positions, stacks
 from kit.causes import collect_next
 from kit.causes.alerts import LAG_GROWS, Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, deciding, supporting
@@ -61,7 +61,7 @@ def examine(case: Case) -> Finding:
     growing = sorted((p for p in pairs if p.backlog), key=lambda p: (-(p.growth_per_second or 0), p.name))
     worst = growing[0] if growing else None
     group = worst.group if worst else _held_back_group(case)
-    threads = stacks.of_group(case, group, frozenset(handled.places(case, group))) if group else []
+    threads = stacks.of_group(case, group, frozenset(consumption.places(case, group))) if group else []
     shared = stacks.shared(case, threads)
     finding.steps = [_grew(case, pairs, worst), _reason(case, worst, group, shared), _others(case, pairs, worst)]
     finding.steps += _statistics(case, worst)

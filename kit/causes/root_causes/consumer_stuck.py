@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow.dataset as ds
 
 from kit.analysis import refs as quoting
-from kit.analysis.consumers import facts, handled, lag, positions, stacks
+from kit.analysis.consumers import consumption, facts, lag, positions, stacks
 from kit.case import scan
 from kit.causes import collect_next
 from kit.causes import message_in_work as work
@@ -169,7 +169,7 @@ def _record(case: Case, queue: lag.Stuck) -> tuple[Ref, str | None] | None:
 
 def _known_end(case: Case, queue: lag.Stuck) -> int:
     """Return the end of the queue while it was stuck: the last one known if it still is."""
-    last = handled.last_positions(case, queue.group, queue.topic)
+    last = consumption.last_positions(case, queue.group, queue.topic)
     of_queue = last[
         (last["queue_id"] == queue.queue_id)
         & (last["broker"] == queue.broker)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from kit.analysis.consumers import admin_output, connections, facts, handled, lag, members
+from kit.analysis.consumers import admin_output, connections, consumption, facts, lag, members
 from kit.causes import collect_next
 from kit.causes import untouched_queues as untouched
 from kit.causes.alerts import Alert
@@ -59,7 +59,7 @@ def examine(case: Case) -> Finding:
     group = next(iter(sorted(twice, key=lambda g: (-len(twice[g]), g))), None)
     named = group or _listed_group(case) or _back_group(case) or _same_share_group(case)
     several, nobody = _shares(case, named, twice.get(named or "", [])) if named else ({}, {})
-    doubled = handled.by_several(case, named) if named else None
+    doubled = consumption.by_several(case, named) if named else None
     if doubled and doubled[0]:
         for topic, queues in doubled[2].items():
             several[topic] = sorted({*several.get(topic, []), *queues})

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis import noise
 from kit.analysis import refs as quoting
-from kit.analysis.consumers import admin_output, connections, facts, handled, lag, members
+from kit.analysis.consumers import admin_output, connections, consumption, facts, lag, members
 from kit.causes import collect_next
 from kit.causes import untouched_queues as untouched
 from kit.causes.alerts import Alert
@@ -77,7 +77,7 @@ def examine(case: Case) -> Finding:
     group = next(iter(sorted(different, key=lambda g: (-len(_effect_queues(case, g, different[g])), g))), None)
     named = group or next(iter(sorted(flaps, key=lambda g: -flaps[g][0])), None)
     topics = _topics(different[group]) if group else ()
-    found = handled.unhandled(case, group, topics) if group else []
+    found = consumption.unhandled(case, group, topics) if group else []
     finding.steps = [
         _different(case, group, different),
         _effect(case, group, topics, found),
@@ -154,7 +154,7 @@ def _idle(queue: lag.Course) -> bool:
     )
 
 
-def _effect(case: Case, group: str | None, topics: tuple[str, ...], found: list[handled.Topic]) -> Step:
+def _effect(case: Case, group: str | None, topics: tuple[str, ...], found: list[consumption.Topic]) -> Step:
     """Return the effect of the mismatch: messages passed over, or queues that nobody pulls."""
     if group is None:
         return deciding("messages-unhandled", text.UNKNOWN_EFFECT, None)
@@ -237,7 +237,7 @@ def _warned(case: Case) -> Step:
     return supporting("status-warns", text.WARNED, True, (ref,) if ref else ())
 
 
-def _figures(group: str | None, pairs: list[Any], found: list[handled.Topic]) -> dict[str, Any]:
+def _figures(group: str | None, pairs: list[Any], found: list[consumption.Topic]) -> dict[str, Any]:
     clients = {s.client_id: s.topics for pair in pairs for s in pair}
     by_topics = any(set(a.topics) != set(b.topics) for a, b in pairs)
     nobody = {t.topic: t.nobody if t.nobody is not None else t.front if by_topics and t.front else None for t in found}
@@ -250,7 +250,7 @@ def _figures(group: str | None, pairs: list[Any], found: list[handled.Topic]) ->
     }
 
 
-def _tell(finding: Finding, group: str, found: list[handled.Topic]) -> None:
+def _tell(finding: Finding, group: str, found: list[consumption.Topic]) -> None:
     behind, front = sum(t.behind or 0 for t in found), sum(t.front or 0 for t in found)
     topics = [t.topic for t in found]
     if behind:
@@ -269,7 +269,7 @@ def _tell(finding: Finding, group: str, found: list[handled.Topic]) -> None:
         )
 
 
-def _tables(case: Case, group: str, found: list[handled.Topic]) -> dict[str, Any]:
+def _tables(case: Case, group: str, found: list[consumption.Topic]) -> dict[str, Any]:
     import pandas as pd
 
     rows = [
