@@ -38,6 +38,8 @@ class Figure:
 
     label: T
     harm: Literal["lost", "repeated", "pending"] | None = None
+    values: Mapping[str, T] = {}
+    """What the report writes for the kit's own names among its values."""
 
 
 @attrs.frozen
