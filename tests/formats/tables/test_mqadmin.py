@@ -76,7 +76,7 @@ def test_labels_and_tracks() -> None:
     assert (two[1, "Topic"], two[2, "Topic"]) == ("TopicT", "TopicT")
 
 
-def test_tables() -> None:
+def test_tables_give_a_field_for_each_cell() -> None:
     found = fields(CLUSTER)
     assert (found[1, "#Addr"], found[1, "#InTPS(LOAD)"], found[1, "#Hour"], found[1, "#SPACE"]) == (
         "10.20.81.11:10911",
@@ -164,7 +164,9 @@ def test_failure_names_reason_and_argument() -> None:
         ),
     ],
 )
-def test_other_commands(text: str, name: str, expected: tuple[int, str], key: tuple[int, str], value: str) -> None:
+def test_each_command_is_recognised_and_its_fields_are_read(
+    text: str, name: str, expected: tuple[int, str], key: tuple[int, str], value: str
+) -> None:
     found = fields(text)
     assert expected in found
     assert found[key] == value
@@ -178,7 +180,7 @@ def test_what_is_no_output() -> None:
 
 
 @pytest.mark.parametrize("name", ["healthy", "healthy-5", "healthy-traced", "message-identity"])
-def test_recorded_outputs(name: str) -> None:
+def test_no_line_of_a_recorded_output_is_left_as_text(name: str) -> None:
     outputs = {path: data for path, data in texts(name).items() if "/mqadmin/" in path}
     assert outputs
     for path, data in outputs.items():
