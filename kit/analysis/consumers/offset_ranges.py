@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from kit.analysis import refs
-from kit.analysis.consumers import admin_output, consumption, facts, offset_lines, offset_moves
+from kit.analysis.consumers import admin_output, consumer_logs, consumption, offset_lines, offset_moves
 from kit.case import log_events, scan
 from kit.case.memoize import per_case
 from kit.formats.values import integer
@@ -236,8 +236,8 @@ def unseen_starts(case: Case) -> list[Start]:
 
 
 def _subscribed(case: Case, group: str) -> set[str]:
-    said = facts.of(case, "consumer-registered", group=group)
-    return {topic for s in said for topic in facts.subscriptions(s.values.get("data", "")).get(group, {})}
+    said = consumer_logs.of(case, "consumer-registered", group=group)
+    return {topic for s in said for topic in consumer_logs.subscriptions(s.values.get("data", "")).get(group, {})}
 
 
 @per_case

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis import noise
 from kit.analysis import refs as quoting
-from kit.analysis.consumers import admin_output, connections, consumption, facts, lag, members
+from kit.analysis.consumers import admin_output, connections, consumer_logs, consumption, lag, members
 from kit.causes import collect_next
 from kit.causes import untouched_queues as untouched
 from kit.causes.alerts import Alert
@@ -179,11 +179,11 @@ def _effect(case: Case, group: str | None, topics: tuple[str, ...], found: list[
     return deciding("messages-unhandled", text.UNKNOWN_EFFECT, None)
 
 
-def _flapping(case: Case) -> dict[str, tuple[int, list[str], list[facts.Statement]]]:
+def _flapping(case: Case) -> dict[str, tuple[int, list[str], list[consumer_logs.Statement]]]:
     """Return, by group, (lines, what comes and goes, statements) if the broker's subscription returns to what it was before."""
-    found: dict[str, tuple[int, list[str], list[facts.Statement]]] = {}
-    by_group: dict[str, list[facts.Statement]] = defaultdict(list)
-    for said in facts.of(case, "subscription-replaced", "subscription-removed", "subscription-added"):
+    found: dict[str, tuple[int, list[str], list[consumer_logs.Statement]]] = {}
+    by_group: dict[str, list[consumer_logs.Statement]] = defaultdict(list)
+    for said in consumer_logs.of(case, "subscription-replaced", "subscription-removed", "subscription-added"):
         if said.group and names.of_users(said.group) and not said.values.get("topic", "").startswith("%RETRY%"):
             by_group[said.group].append(said)
     for group, lines in by_group.items():
@@ -203,7 +203,9 @@ def _flapping(case: Case) -> dict[str, tuple[int, list[str], list[facts.Statemen
     return found
 
 
-def _flap_step(case: Case, flaps: dict[str, tuple[int, list[str], list[facts.Statement]]], group: str | None) -> Step:
+def _flap_step(
+    case: Case, flaps: dict[str, tuple[int, list[str], list[consumer_logs.Statement]]], group: str | None
+) -> Step:
     if group not in flaps:
         return supporting("subscription-flaps", text.NOT_FLAPPING, None)
     count, what, lines = flaps[group]
@@ -214,7 +216,7 @@ def _flap_step(case: Case, flaps: dict[str, tuple[int, list[str], list[facts.Sta
 def _refused(case: Case, group: str | None) -> Step:
     said = [
         s
-        for s in facts.of(case, "subscription-missing")
+        for s in consumer_logs.of(case, "subscription-missing")
         if (group is None or s.group in (group, None)) and not s.values.get("topic", "").startswith("%RETRY%")
     ]
     count = sum(s.count for s in said)
@@ -296,7 +298,7 @@ def _missing(case: Case, finding: Finding, group: str | None) -> list[Missing]:
     wanted = []
     if first is None:
         wanted.append(collect_next.consumer_status(group, text.WANT_STATUS))
-        if not facts.of(case, "heartbeat-data"):
+        if not consumer_logs.of(case, "heartbeat-data"):
             wanted.append(collect_next.client_log(collect_next.CONSUMER, text.WANT_CLIENT))
     if second is None:
         wanted += [
