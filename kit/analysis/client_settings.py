@@ -1,4 +1,4 @@
-"""The clients that sources and settings of applications among the evidence describe."""
+"""Clients described by sources and settings of applications in the evidence."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KINDS: Final = ("source_code", "text", "broker_conf", "log")
 
 @per_case
 def clients(case: Case) -> list[tuple[str, Client]]:
-    """Return (file, client) of each; larger files than a source or a configuration is are left out."""
+    """Return (file, client) of each; files too large for source code or configuration are left out."""
     items = [item for item in case.found.of_kind(*KINDS, replicas=False) if item.bytes <= client_settings.MOST]
     return [(item.file, client) for item in items for client in _of(item.path, item.file)]
 

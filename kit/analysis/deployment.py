@@ -1,6 +1,8 @@
-"""The deployment according to the evidence: settings of each broker, consumer groups, releases. `doctor` searches it for hazards.
+"""The deployment according to the evidence: settings of each broker, consumer groups, releases. `doctor` searches it
+for hazards.
 
-Where nothing but configuration is there it is read straight from the files: no Spark, no Java, no workspace. Else from the tables of the case.
+If the evidence has nothing but configuration, it is read straight from the files: no Spark, no Java, no workspace.
+Otherwise from the tables of the case.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ _TOPIC_CELLS: Final = ("#Topic", "topicName", "Topic")
 
 @attrs.frozen
 class Place:
-    """Where something is; `line` is None for a whole file, or for a record (then `offset` says which)."""
+    """A place in the evidence; `line`: None for a whole file, or for a record (then `offset` has its position)."""
 
     file: str
     line: int | None = None
@@ -64,7 +66,9 @@ class Place:
 
 @attrs.frozen
 class Broker:
-    """The settings of one broker and where each is; `written`: those somebody wrote into a broker.conf, the others are its own printout."""
+    """The settings of one broker and their places; `written`: those in a broker.conf, the others are the broker's own
+    printout.
+    """
 
     name: str
     settings: Settings
@@ -74,7 +78,7 @@ class Broker:
 
 @attrs.frozen
 class Group:
-    """A consumer group and one place that names it; `client`: the oldest release that connected in it, None where nothing says one."""
+    """A consumer group and one place that names it; `client`: the oldest release that connected in it, None if unknown."""
 
     name: str
     place: Place
@@ -95,7 +99,9 @@ class Deployment:
 
 
 def from_files(path: Path, version: Version | None = None) -> Deployment | None:
-    """Return what configuration files say; None where there is anything else, or one of them is damaged: the tables of a case then tell more."""
+    """Return the deployment in configuration files; None if there is anything else, or one of them is damaged: the
+    tables of a case then show more.
+    """
     walked, refused = files.walk(path)
     jars = {v for name, _, _ in walked if (jar := _BROKER_JAR.search(name)) and (v := Version.maybe(jar[1]))}
     found = [each for each in walked if not each[0].endswith(".jar")]
@@ -132,7 +138,7 @@ def from_files(path: Path, version: Version | None = None) -> Deployment | None:
 
 
 def from_case(case: Case, version: Version | None = None) -> Deployment:
-    """Return what every table of a case says."""
+    """Return the deployment in all tables of a case."""
     rows = datasets.rows(case, "configs", list(configs.CONFIGS.names))
     offsets = datasets.rows(case, "offsets", ["file", "topic", "group", "backup"])
     versions = (version,) if version else tuple(Version.parse(v) for v in setup.broker_versions(case))
@@ -146,7 +152,7 @@ def from_case(case: Case, version: Version | None = None) -> Deployment:
 def brokers(
     rows: Iterable[Mapping[str, Any]], versions: tuple[Version, ...], client_limit: tuple[str, Place] | None
 ) -> tuple[Broker, ...]:
-    """Put the settings of each broker together, wherever they are; a file that names no broker belongs to the only one there is."""
+    """Combine the settings of each broker from all files; a file that names no broker belongs to the only one there is."""
     sets: dict[tuple[str, str, str | None], list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
         if row["origin"] in RANK and not row["backup"]:
@@ -229,7 +235,9 @@ def _spoken(case: Case) -> Iterable[Group]:
 
 
 def _shown(case: Case) -> Iterable[Group]:
-    """Yield the groups that mqadmin outputs name; those cut to the width of a column are shorter than they are, never longer."""
+    """Yield the groups that mqadmin outputs name; a name cut to the width of a column is shorter than the group's,
+    never longer.
+    """
     if not case.found.of_mqadmin():
         return
     for row in datasets.rows(case, "admin", ["file", "line", "name", "value"]):
@@ -240,14 +248,16 @@ def _shown(case: Case) -> Iterable[Group]:
 
 
 def _client_limit(case: Case) -> tuple[str, Place] | None:
-    """Return the largest limit that a client printed when it refused a body, and where: what passes there meets the broker's limit."""
+    """Return the largest limit that a client printed when it refused a body, and where: a body below it reaches the
+    broker's limit.
+    """
     told = [(int(hit["limit"]), place) for hit, place in _hits(case, _SIZE_LIMIT)]
     limit = max(told, key=lambda t: t[0], default=None)
     return None if limit is None else (str(limit[0]), limit[1])
 
 
 def _immunity(case: Case) -> Mapping[str, Place]:
-    """Return each value of CHECK_IMMUNITY_TIME_IN_SECONDS that half messages carry, with the first record of it."""
+    """Return each value of CHECK_IMMUNITY_TIME_IN_SECONDS in half messages, with the first record of it."""
     import pyarrow.compute as pc
     import pyarrow.dataset as ds
 
@@ -266,7 +276,7 @@ def _immunity(case: Case) -> Mapping[str, Place]:
 
 
 def _hits(case: Case, wanted: re.Pattern[str]) -> list[tuple[re.Match[str], Place]]:
-    """Return the first hit of each log entry, its folded trace included, with the line it is on; in order of file and line."""
+    """Return the first match in each log entry, its folded trace included, with its line; in order of file and line."""
     import pyarrow.compute as pc
     import pyarrow.dataset as ds
 

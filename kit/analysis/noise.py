@@ -1,5 +1,7 @@
-"""Known benign texts in the logs of a case: which, how often, and why they are harmless; and those of
-a start or stop that go on and so are a symptom. No Spark once the logs are read.
+"""Harmless texts in the logs of a case: which, how often, and why; and those of a start or stop that do not end and so
+are a symptom.
+
+No Spark once the logs are read.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ COLUMNS: Final = ("text", "count", "first", "file", "line", "why", "slug")
 
 
 def harmless_texts(case: Case, lang: Lang | None = None) -> pd.DataFrame:
-    """Return one row a harmless text, most frequent first.
+    """Return one row per harmless text, most frequent first.
 
     Columns: text (the first line with it), count (entries), first (UTC, null without times), file, line, why, slug.
     """
@@ -86,8 +88,11 @@ def _why(case: Case, slug: str) -> Sentence:
 
 @attrs.frozen
 class Judged:
-    """A text of a start or stop in a case: `timed` (entries with a time), of these `outside` the starts and stops of its own
-    group. Where it goes on, `first` and `last` (naive UTC), `groups` and `place` (file, line) are those of what goes on.
+    """A text of a start or stop in a case: `timed` (entries with a time), of these `outside` the starts and stops of
+    its own group.
+
+    If it does not end, `first` and `last` (naive UTC), `groups` and `place` (file, line) are those of the entries that
+    show it.
     """
 
     text: Passing
@@ -104,8 +109,8 @@ class Judged:
 
 
 def going_on(case: Case) -> dict[str, Judged]:
-    """Return the texts of `passing` that go on here without a start or stop: judged by how often and how long they come
-    and how far from the next start or stop, never by the text alone.
+    """Return the texts of `passing` that occur here without a start or stop: judged by how often and how long they are
+    printed and how far from the next start or stop, never by the text alone.
     """
     return {slug: judged for slug, judged in _judged(case).items() if judged.goes_on}
 
@@ -152,7 +157,7 @@ def _of_group(text: Passing, group: str, own: pd.DataFrame, starts: pd.DataFrame
 
 
 def _together(text: Passing, parts: list[Judged]) -> Judged:
-    """Return one text of all groups: what goes on where it does for one of them, else how much there is of it."""
+    """Combine one text of all groups: the groups in which it does not end if there are any, else all of its entries."""
     on = [part for part in parts if part.goes_on]
     timed, outside = sum(part.timed for part in parts), sum(part.outside for part in on or parts)
     if not on:
@@ -169,8 +174,8 @@ def _together(text: Passing, parts: list[Judged]) -> Judged:
 
 
 def _seconds(case: Case) -> pd.DataFrame:
-    """Return how often each text of `passing`, and each start and stop, came in each second: event, group ("" where none is
-    named), second (Unix time, -1 without), file, n (entries), line (the first).
+    """Return how often each text of `passing`, and each start and stop, was printed in each second: event, group ("" if
+    none is named), second (Unix time, -1 without), file, n (entries), line (the first).
     """
     columns = ["event", "group", "second", "file", "n", "line"]
     parts = [part for table in _timed(case) for part in [_by_second(table)] if len(part)]

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 class Seen:
     """How often one known text occurs in the evidence, and where it occurs first in each file.
 
-    `count` in entries; `first`/`last` naive UTC times, None where no entry carries one; `places` as (file, line), earliest file first.
+    `count` in entries; `first`/`last` naive UTC times, None if no entry has one; `places` as (file, line), earliest
+    file first.
     """
 
     slug: str
@@ -48,7 +49,9 @@ class Seen:
 
 
 def seen(case: Case, *slugs: str, outside: Collection[str] = ()) -> Seen:
-    """Return where any of these known texts occurs (slugs of `kit.rocketmq.log_events.catalogue`), files in the folders `outside` left out."""
+    """Return where any of these known texts occurs (slugs of `kit.rocketmq.log_events.catalogue`), without files in the
+    folders `outside`.
+    """
     rows = [r for r in _summary(case) if r["event"] in slugs and str(PurePosixPath(r["file"]).parent) not in outside]
     return _of(slugs, rows)
 
@@ -72,7 +75,7 @@ _SUMS: Final = (("n", "sum"), ("first", "min"), ("last", "max"), ("line", "min")
 
 @per_case
 def _summary(case: Case) -> list[dict[str, Any]]:
-    """One row per known text and file, worked out once per case."""
+    """Return one row per known text and file, computed once per case."""
     parts = []
     for batch in log_events.hits(case, catalogue.slugs().to_pylist(), ("file", "source", "ts", "line", "events")):
         at = pc.list_parent_indices(batch["events"])
@@ -88,7 +91,9 @@ def _summary(case: Case) -> list[dict[str, Any]]:
 
 
 def among(entries: pd.DataFrame, *slugs: str) -> Seen:
-    """Return the same of some entries, all of which hold one of the texts: a frame with file, source, line, ts (naive UTC)."""
+    """Return the same for some entries, all of which have one of the texts: a frame with file, source, line, ts (naive
+    UTC).
+    """
     times = {"n": ("line", "size"), "first": ("ts", "min"), "last": ("ts", "max")}
     found = entries.groupby(["file", "source"], dropna=False).agg(**times, line=("line", "min"))
     rows = found.reset_index().to_dict("records")
@@ -125,7 +130,7 @@ def first_lines(case: Case, slug: str, most: int = 3, *, within: str | None = No
 def earliest(case: Case, entries: pd.DataFrame, most: int = 3, *, within: str | None = None) -> tuple[Ref, ...]:
     """Quote the earliest of some entries, a frame with the columns of `QUOTED`.
 
-    With `within`, the quoted line is the first one of the entry that holds this text (a folded trace has many).
+    `within`: the quoted line is the first one of the entry that contains this text (a folded trace has many).
     """
     picked = entries.astype({"file": object}).sort_values(["ts", "file", "line"], na_position="first").head(most)
     return tuple(
@@ -138,7 +143,7 @@ def earliest(case: Case, entries: pd.DataFrame, most: int = 3, *, within: str | 
 
 
 def entry(case: Case, file: str, line: int, message: str | None, trace: str | None, within: str | None) -> Ref:
-    """Quote one entry, or the line of its folded trace that holds `within`."""
+    """Quote one entry, or the line of its folded trace that contains `within`."""
     if within and within not in (message or "") and within in (trace or ""):
         inner = line + 1 + (trace or "").split(within)[0].count("\n")
         # The trace of a JSON entry has lines that the file has not.

@@ -156,10 +156,10 @@ def lookup(command: str, why: Sentence) -> Missing:
     return Missing(LOOKUP, why, command)
 
 
-def topic_route(why: Sentence, topic: str | None = None) -> Missing:
-    """Request the route that the name server gives to clients; `topic` None: the one that `placed` finds."""
+def topic_route(why: Sentence) -> Missing:
+    """Request the route that the name server gives to clients, for the topic that `placed` finds."""
     command = "mqadmin clusterList -n NAMESRV:9876 > clusterList.txt; mqadmin topicRoute -n NAMESRV:9876 -t TOPIC > topicRoute.txt"
-    return Missing(ROUTE, why, _of_topic(command, topic))
+    return Missing(ROUTE, why, command)
 
 
 def _of_topic(command: str, topic: str | None) -> str:

@@ -38,6 +38,8 @@ class Figure:
 
     label: T
     harm: Literal["lost", "repeated", "pending"] | None = None
+    values: Mapping[str, T] = {}
+    """What the report writes for the kit's own names among its values."""
 
 
 @attrs.frozen
@@ -151,7 +153,7 @@ class Finding:
         return verdict(self.steps) if self.error is None else "failed"
 
     @property
-    def said(self) -> Sentence:
+    def shown_summary(self) -> Sentence:
         """The summary; where something is suspected and the cause says no more than that nothing was found, what was seen."""
         if self.summary is self._nothing and self.verdict == "suspected":
             return next(step.claim for step in self.steps if step.holds)
@@ -165,7 +167,7 @@ class Finding:
             "verdict": self.verdict,
             **({} if self.error is None else {"error": dict(self.error)}),
             "title": self.title.render(lang),
-            "summary": self.said.render(lang),
+            "summary": self.shown_summary.render(lang),
             "window": None if self.window is None else [utc_text(t) for t in self.window],
             "explained_by": list(explained_by),
             "steps": [step.as_dict(lang) for step in self.steps],

@@ -33,6 +33,8 @@ ZONE: Final = "GMT+08:00"
 """The zone of all hosts of the lab: the one that brokers' log layouts use anyway."""
 GRACE: Final = 12.0
 """Seconds a process gets to stop by itself."""
+START_WITHIN: Final = 40
+"""Seconds a process gets to listen on its port."""
 ENDED: Final = T("{name} exited by itself (exit code {code}): {said}")
 NO_PORT: Final = T("no free ports on loopback")
 SILENT: Final = T("{name} did not answer on port {port} within {seconds} seconds: {said}")
@@ -143,16 +145,16 @@ def pause(host: Host, seconds: float) -> None:
     )
 
 
-def wait_for(host: Host, port: int, seconds: float = 40) -> None:
-    """Wait until a process listens. Raise `LabError` if it exits or the wait times out."""
-    until = time.monotonic() + seconds
+def wait_for(host: Host, port: int) -> None:
+    """Wait until a process listens. Raise `LabError` if it exits or does not listen within `START_WITHIN` seconds."""
+    until = time.monotonic() + START_WITHIN
     while time.monotonic() < until:
         if not host.running:
             raise LabError(ENDED.say(name=host.name, code=host.process.returncode, said=host.last_words()))
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
             return
         time.sleep(0.1)
-    raise LabError(SILENT.say(name=host.name, port=str(port), seconds=int(seconds), said=host.last_words()))
+    raise LabError(SILENT.say(name=host.name, port=str(port), seconds=START_WITHIN, said=host.last_words()))
 
 
 def free_port(beside: Sequence[int] = (0,)) -> int:

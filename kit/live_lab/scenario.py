@@ -21,7 +21,7 @@ class App:
     restart: bool = False
     """Restarted once after a crash, with the remaining orders."""
 
-    def told(self, **more: str) -> App:
+    def with_settings(self, **more: str) -> App:
         """Return the same host with other settings."""
         return attrs.evolve(self, settings={**self.settings, **more})
 

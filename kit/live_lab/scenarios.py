@@ -79,17 +79,17 @@ HEALTHY: Final = Scenario(
     "healthy",
     T("Transactions, checks, retries and plain sends with nothing wrong"),
     (
-        POINTS.told(failing="4,9"),
-        ORDERS.told(count="30", refused="5,15", unknown="8,21"),
-        STOCK.told(seconds="5", threads="2", pause="60"),
+        POINTS.with_settings(failing="4,9"),
+        ORDERS.with_settings(count="30", refused="5,15", unknown="8,21"),
+        STOCK.with_settings(seconds="5", threads="2", pause="60"),
     ),
     "4.6.1",
     "4.6.1",
     settle=9,
 )
 
-_LONG: Final = POINTS.told(group=LONG_GROUP, failing="3,7,12,18")
-_COMMITS: Final = ORDERS.told(no_handler="COMMIT_MESSAGE", tags=TAGS)
+_LONG: Final = POINTS.with_settings(group=LONG_GROUP, failing="3,7,12,18")
+_COMMITS: Final = ORDERS.with_settings(no_handler="COMMIT_MESSAGE", tags=TAGS)
 BLOWUP: Final = Scenario(
     "half-topic-blowup",
     T(
@@ -108,7 +108,10 @@ BLOWUP_TWINS: Final = (
     BLOWUP.twin(
         "fixed",
         T("The same with one consumer group a tag: its name is short"),
-        apps=(POINTS.told(group=SHORT_GROUP, failing="3,7,12,18"), ORDERS.told(no_handler="COMMIT_MESSAGE")),
+        apps=(
+            POINTS.with_settings(group=SHORT_GROUP, failing="3,7,12,18"),
+            ORDERS.with_settings(no_handler="COMMIT_MESSAGE"),
+        ),
         settle=5,
     ),
     BLOWUP.twin(
@@ -121,7 +124,7 @@ BLOWUP_TWINS: Final = (
     BLOWUP.twin(
         "rollback",
         T("The same, but the check answers ROLLBACK for topics it does not know: leaks that no longer double"),
-        apps=(_LONG, _COMMITS.told(no_handler="ROLLBACK_MESSAGE")),
+        apps=(_LONG, _COMMITS.with_settings(no_handler="ROLLBACK_MESSAGE")),
         settle=18,
         neighbours=("retry-topic-too-long",),
     ),
@@ -130,7 +133,7 @@ BLOWUP_TWINS: Final = (
 SIZE: Final = Scenario(
     "message-size-mismatch",
     T("A broker limit of 64 KB that no client knows, bodies up to it, answers that come only by check"),
-    (POINTS, ORDERS.told(count="26", bodies=_sweep(), unknown=",".join(map(str, range(2, 26))), pause="50")),
+    (POINTS, ORDERS.with_settings(count="26", bodies=_sweep(), unknown=",".join(map(str, range(2, 26))), pause="50")),
     "4.6.0",
     "4.6.1",
     config={"maxMessageSize": str(LIMIT)},
@@ -142,7 +145,7 @@ SIZE: Final = Scenario(
 SIZE_FIXED: Final = SIZE.twin(
     "fixed",
     T("The same with a limit on the client that leaves room for the put-back"),
-    apps=(POINTS, SIZE.apps[1].told(max_body=str(ROOM))),
+    apps=(POINTS, SIZE.apps[1].with_settings(max_body=str(ROOM))),
     neighbours=("client-oversize-reject",),
 )
 
@@ -169,14 +172,14 @@ MIDDLE: Final = Scenario(
 MIDDLE_FIXED: Final = MIDDLE.twin(
     "fixed",
     T("The same failures with order, log row and answer in one local transaction"),
-    apps=(POINTS, MIDDLE.apps[1].told(half="first")),
+    apps=(POINTS, MIDDLE.apps[1].with_settings(half="first")),
 )
 
-_LATE: Final = POINTS.told(late="3,4,5,11,17", failing="8")
+_LATE: Final = POINTS.with_settings(late="3,4,5,11,17", failing="8")
 IDENTITY: Final = Scenario(
     "message-identity",
     T("A consumer that knows messages by their offset id, and a look-up of a UNIQ_KEY by the wrong command"),
-    (_LATE.told(dedup="offset"), ORDERS),
+    (_LATE.with_settings(dedup="offset"), ORDERS),
     "4.6.1",
     "4.6.1",
     lookup="uniq_key",
@@ -185,7 +188,7 @@ IDENTITY: Final = Scenario(
 IDENTITY_FIXED: Final = IDENTITY.twin(
     "fixed",
     T("The same with UNIQ_KEY as the key, and a look-up by offset id"),
-    apps=(_LATE.told(dedup="uniq"), ORDERS),
+    apps=(_LATE.with_settings(dedup="uniq"), ORDERS),
     lookup="offset",
 )
 
@@ -211,12 +214,12 @@ BUSY_FIXED: Final = BUSY.twin(
 
 LOOKS: Final = (14.0, 27.0)
 """A broker writes its offsets ten seconds after its start, then every five."""
-_FLOW: Final = STOCK.told(seconds="60", threads="1", pause="12")
+_FLOW: Final = STOCK.with_settings(seconds="60", threads="1", pause="12")
 """Sends until the end of the run, about 80 a second, so that the looks happen during traffic."""
 BACKLOG: Final = Scenario(
     "consumer-backlog",
     T("A listener whose call downstream grows from 1 to 400 ms: eight threads are too slow for what arrives"),
-    (AUDIT.told(work="400", slow_after="6", threshold="200"), App("o", "sender", _FLOW.settings)),
+    (AUDIT.with_settings(work="400", slow_after="6", threshold="200"), App("o", "sender", _FLOW.settings)),
     "4.9.4",
     "4.9.4",
     deadline=32,
@@ -226,12 +229,12 @@ BACKLOG: Final = Scenario(
 BACKLOG_FIXED: Final = BACKLOG.twin(
     "fixed",
     T("The same with a time-out of 20 ms on the call"),
-    apps=(AUDIT.told(work="20", slow_after="6", threshold="200"), BACKLOG.apps[1]),
+    apps=(AUDIT.with_settings(work="20", slow_after="6", threshold="200"), BACKLOG.apps[1]),
 )
 STUCK: Final = Scenario(
     "consumer-stuck",
     T("An ordered listener that answers SUSPEND_CURRENT_QUEUE_A_MOMENT for one message for ever"),
-    (AUDIT.told(suspends="150"), App("o", "sender", _FLOW.settings)),
+    (AUDIT.with_settings(suspends="150"), App("o", "sender", _FLOW.settings)),
     "4.9.4",
     "4.9.4",
     deadline=32,
@@ -241,7 +244,7 @@ STUCK: Final = Scenario(
 STUCK_FIXED: Final = STUCK.twin(
     "fixed",
     T("The same with a listener that puts the message aside and goes on"),
-    apps=(AUDIT.told(suspends="-1"), STUCK.apps[1]),
+    apps=(AUDIT.with_settings(suspends="-1"), STUCK.apps[1]),
 )
 _TWO: Final = (AUDIT, App("q", "consumer", {**AUDIT.settings, "service": "stock-alarm", "table": "alarm"}))
 _TAGGED: Final = App(
@@ -250,7 +253,7 @@ _TAGGED: Final = App(
 MISMATCH: Final = Scenario(
     "subscription-mismatch",
     T("Two services in one consumer group, one subscribes to tag IN, the other to tag OUT"),
-    (_TWO[0].told(expression="IN"), _TWO[1].told(expression="OUT"), _TAGGED),
+    (_TWO[0].with_settings(expression="IN"), _TWO[1].with_settings(expression="OUT"), _TAGGED),
     "4.9.4",
     "4.9.4",
     settle=7,
@@ -260,12 +263,16 @@ MISMATCH: Final = Scenario(
 MISMATCH_FIXED: Final = MISMATCH.twin(
     "fixed",
     T("The same with a consumer group for each subscription"),
-    apps=(MISMATCH.apps[0], MISMATCH.apps[1].told(group="stock-alarm"), _TAGGED),
+    apps=(MISMATCH.apps[0], MISMATCH.apps[1].with_settings(group="stock-alarm"), _TAGGED),
 )
 DUPLICATE: Final = Scenario(
     "duplicate-client-id",
     T("Two processes of one group with the same instanceName on one address: one client id"),
-    (_TWO[0].told(instance="audit"), _TWO[1].told(instance="audit"), App("o", "sender", _FLOW.settings)),
+    (
+        _TWO[0].with_settings(instance="audit"),
+        _TWO[1].with_settings(instance="audit"),
+        App("o", "sender", _FLOW.settings),
+    ),
     "4.9.4",
     "4.9.4",
     deadline=32,
@@ -275,7 +282,7 @@ DUPLICATE: Final = Scenario(
 DUPLICATE_FIXED: Final = DUPLICATE.twin(
     "fixed",
     T("The same with an instanceName of its own for each process"),
-    apps=(_TWO[0].told(instance="audit-1"), _TWO[1].told(instance="audit-2"), DUPLICATE.apps[2]),
+    apps=(_TWO[0].with_settings(instance="audit-1"), _TWO[1].with_settings(instance="audit-2"), DUPLICATE.apps[2]),
 )
 
 SCENARIOS: Final = (

@@ -281,11 +281,8 @@ class Postmortem:
         said = build.declared(self.inquiry.case, "auto")
         return said | ({"notes": str(self.written.path)} if self.written.path.name else {})
 
-    def write_all(self, out: Path, place: Path | None = None) -> Path:
-        """Write `out/postmortem.html`, findings.json, the tables, manifest.json and run.json; return the page's path.
-
-        `place`: the folder's name in run.json, if it is moved at the end.
-        """
+    def write_all(self, out: Path) -> Path:
+        """Write `out/postmortem.html`, findings.json, the tables, manifest.json and run.json; return the page's path."""
         started = dt.datetime.now(dt.UTC)
         case, findings, options = self.inquiry.case, self.inquiry.findings, self._options()
         content = manifest.manifest(findings, {**options, "lang": self.lang}, notes=self.written.path)
@@ -295,7 +292,7 @@ class Postmortem:
             write.tables(case, folder / "tables")
             (folder / PAGE_NAME).write_text(page, encoding="utf-8", errors="backslashreplace")
             disk.write_json(folder / "manifest.json", content)
-            manifest.write_run(folder / "run.json", started, build.places(case, place or out))
+            manifest.write_run(folder / "run.json", started, build.places(case, out))
             if case.failures:
                 bug_report.write(folder, case)
         return out / PAGE_NAME

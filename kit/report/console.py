@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from rich.cells import cell_len
 
-from kit.i18n import Lang, Sentence, T, printable
+from kit.i18n import Lang, T, printable, rendered
 
 SHOWN_MENTIONS: Final = 40
 SHOWN_RECORDS: Final = 300
@@ -52,16 +52,16 @@ def ids(report: Iterable[dict[str, Any]], lang: Lang) -> str:
 
 def _id(row: dict[str, Any], lang: Lang) -> str:
     if "error" in row:
-        return printable(_say(row["error"], lang))
+        return printable(rendered(row["error"], lang))
     fields = [(FIELDS[name].in_(lang) if name in FIELDS else name, value) for name, value in row["fields"]]
     wide = max(len(name) for name, _ in fields)
     lines = [
         row["id"],
-        f"  {KINDS[row['kind']].in_(lang)} ({SURE[row['how_sure']].in_(lang)}: {_say(row['why'], lang)})",
+        f"  {KINDS[row['kind']].in_(lang)} ({SURE[row['how_sure']].in_(lang)}: {rendered(row['why'], lang)})",
     ]
     lines += [f"  {name:<{wide}}  {value}" for name, value in fields]
     lines += ["  " + SENT.say(utc=t["utc"].removesuffix("+00:00"), zone=t["zone"]).render(lang) for t in row["times"]]
-    lines += ["  · " + _say(note, lang) for note in row["notes"]]
+    lines += ["  · " + rendered(note, lang) for note in row["notes"]]
     return "\n".join(printable(line) for line in lines) + "\n"
 
 
@@ -130,10 +130,6 @@ def _brief(told: dict[str, Any], lang: Lang) -> str:
 
 def _when(iso: str | None) -> str:
     return f"{(iso or '')[:23].replace('T', ' '):<23}"
-
-
-def _say(sentence: Sentence | str, lang: Lang) -> str:
-    return sentence if isinstance(sentence, str) else sentence.render(lang)
 
 
 def aligned(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> str:

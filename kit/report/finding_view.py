@@ -93,7 +93,12 @@ def _figures(figures: Mapping[str, Any], lang: Lang) -> tuple[list[dict[str, str
             if not any("why" in item for item in value if isinstance(item, Mapping)):
                 cards.append({"value": f"{len(value):,}", "label": label})
             if value and all(isinstance(item, Mapping) for item in value):
-                tables.append(Table(pd.DataFrame(value).astype(object), alone, INNER, lang).as_dict())
+                said = {own: text.in_(lang) for own, text in known[name].values.items()} if name in known else {}
+                rows = [
+                    {key: said.get(each, each) if isinstance(each, str) else each for key, each in item.items()}
+                    for item in value
+                ]
+                tables.append(Table(pd.DataFrame(rows).astype(object), alone, INNER, lang).as_dict())
         else:
             cards.append({"value": cell(value)[0], "label": label})
     return cards, tables, unknown

@@ -100,11 +100,6 @@ class IdInfo:
         """`ip:port` or `[v6]:port` of an offset id's store host."""
         return None if self.ip is None or self.port is None else _host(self.ip, self.port)
 
-    @property
-    def producer(self) -> str | None:
-        """The prefix of all UNIQ_KEYs of one JVM: ip, pid and loader, as hex."""
-        return self.text[:-12] if self.kind == "uniq" else None
-
 
 def decode(
     text: str,
@@ -187,23 +182,16 @@ def encode(info: IdInfo) -> str:
     return f"01{(info.mac or '').replace(':', '')}{info.pid or 0:04X}{seconds:08X}{info.counter or 0:08X}".upper()
 
 
-def msgid_report(
-    ids: Iterable[str],
-    near: dt.datetime | None = None,
-    *,
-    zones: Iterable[dt.tzinfo] = ZONES,
-    store_hosts: Collection[str] | None = None,
-) -> list[dict[str, Any]]:
+def msgid_report(ids: Iterable[str], near: dt.datetime | None = None) -> list[dict[str, Any]]:
     """Decode ids for printing: one dict each, in order: `id`, `kind`, `how_sure`, `why`, `fields`, `times`, `notes`; or `id`, `error`.
 
     `fields` are (name, text) in layout order; `times` ISO texts with the zone assumed; sentences are not rendered yet.
     A comma-separated list (the result of a batch) is split. Without `near` the times are those nearest to now.
     """
-    zones = tuple(zones)
     rows: list[dict[str, Any]] = []
     for text in (part for each in ids for part in each.split(",")):
         try:
-            info = decode(text, near or dt.datetime.now(dt.UTC), zones=zones, store_hosts=store_hosts)
+            info = decode(text, near or dt.datetime.now(dt.UTC))
         except BadId as bad:
             rows.append({"id": text, "error": bad.sentence})
             continue

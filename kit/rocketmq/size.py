@@ -256,10 +256,10 @@ def zlib_bound(raw: int) -> int:
     return raw + (raw >> 12) + (raw >> 14) + (raw >> 25) + 13
 
 
-def max_message_size(stored: int, compress_from: int = COMPRESS_FROM) -> int:
+def max_message_size(stored: int) -> int:
     """Return N for the producer's setMaxMessageSize(N), which checks the raw body: the largest that is stored in at most `stored` bytes."""
     low, high = 0, max(stored, 0)
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if zlib_bound(middle) <= stored else (low, middle - 1)
-    return low if low >= compress_from else max(0, min(stored, compress_from - 1))
+    return low if low >= COMPRESS_FROM else max(0, min(stored, COMPRESS_FROM - 1))

@@ -75,7 +75,6 @@ class Version:
         return f"{self.major}.{self.minor}.{self.patch}"
 
 
-V = Version.parse
 OLDEST: Final = Version(4, 3, 0)
 NEWEST: Final = Version(5, 3, 3)
 RELEASES: Final = tuple(Version.parse(text) for text in VERSION_NUMBERS.values())

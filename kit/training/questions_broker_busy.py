@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from kit.analysis.sends.attempts import REFUSALS
+from kit.causes.root_causes.texts.broker_busy import WHYS
 from kit.i18n import T
 from kit.training.bench import Bench
 from kit.training.question import Lab, Question, Slip
@@ -19,16 +20,6 @@ KINDS: Final = {
     "PCBUSY_CLEAN_QUEUE": T("[PCBUSY_CLEAN_QUEUE]broker busy: taken out of the queue, page cache busy"),
     "TIMEOUT_CLEAN_QUEUE": T("[TIMEOUT_CLEAN_QUEUE]broker busy: waited too long in the queue"),
     "CLIENT_TIMEOUT": T("the client's own time-out: no answer in time"),
-}
-WHYS: Final = {
-    "process-stood-still": T("the broker's process stalled"),
-    "co-located-load": T("something else wrote to its disk"),
-    "flush": T("flushes to disk were slow"),
-    "host": T("the host had nothing left"),
-    "gc": T("garbage collections were long"),
-    "append": T("appends held their lock too long"),
-    "replication": T("it waited for a slave"),
-    "queue-wait": T("too few threads, or too little patience"),
 }
 
 

@@ -33,6 +33,9 @@ UNREAD: Final = T("files not read")
 NOT_READ: Final = T("{file}: {why}")
 ALERT: Final = T("{time} {severity} {cause}: {summary} [{where}]")
 
+PRINT_EVERY: Final = 10.0
+"""Seconds between two lines where the output is not a terminal."""
+
 
 def _signs(*names: str) -> Callable[[Figures], int]:
     return lambda figures: sum(figures.signs[name] for name in names)
@@ -102,9 +105,9 @@ class View:
 
 @contextmanager
 def showing(
-    watch: Watch, lang: Lang, console: Console | None = None, every: float = 10.0
+    watch: Watch, lang: Lang, console: Console | None = None
 ) -> Iterator[Callable[[list[dict[str, Any]]], None]]:
-    """Yield a function to call after each step with its alerts: it redraws a table on a terminal, else prints a line every `every` seconds to stderr."""
+    """Yield a function to call after each step with its alerts: it redraws a table on a terminal, else prints a line every `PRINT_EVERY` seconds to stderr."""
     screen = console or Console(stderr=True)
     view = View(watch, lang)
     if screen.is_terminal:
@@ -117,10 +120,11 @@ def showing(
 
             yield redraw
         return
-    said = [-every]
+    printed = -PRINT_EVERY
     named: set[str] = set()
 
     def tell(alerts: list[dict[str, Any]]) -> None:
+        nonlocal printed
         for name, refused in watch.figures.unread.items():
             if name not in named:
                 named.add(name)
@@ -129,8 +133,8 @@ def showing(
                 )
         for alert in alerts:
             screen.print(Text(alert_line(alert, lang)), soft_wrap=True)
-        if watch.clock() - said[0] >= every:
-            said[0] = watch.clock()
+        if watch.clock() - printed >= PRINT_EVERY:
+            printed = watch.clock()
             screen.print(Text(view.line()), soft_wrap=True)
 
     yield tell

@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tarfile
@@ -15,17 +14,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pyspark
+from ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 NEEDED = ("numba", "numpy", "pandas", "pyarrow", "attrs", "lz4", "zstandard", "msgspec", "click")
 """What the readers need on an executor; PySpark itself comes from the cluster."""
 WAIT = 90
-
-
-def port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
 
 
 def pinned(path: Path) -> Path:
@@ -73,7 +67,7 @@ def cluster(folder: Path, workers: int = 2) -> Iterator[str]:
         "SPARK_LOCAL_IP": "127.0.0.1",
         "HOME": str(folder),
     }
-    url = f"spark://127.0.0.1:{port()}"
+    url = f"spark://127.0.0.1:{free_port()}"
     running: list[subprocess.Popen[bytes]] = []
 
     def start(name: str, *arguments: str) -> Path:
@@ -103,7 +97,7 @@ def cluster(folder: Path, workers: int = 2) -> Iterator[str]:
                 "--port",
                 url.rpartition(":")[2],
                 "--webui-port",
-                str(port()),
+                str(free_port()),
             ),
             "Starting Spark master",
         )
@@ -112,7 +106,7 @@ def cluster(folder: Path, workers: int = 2) -> Iterator[str]:
                 "--host",
                 "127.0.0.1",
                 "--webui-port",
-                str(port()),
+                str(free_port()),
                 "--cores",
                 "1",
                 "--memory",

@@ -31,6 +31,7 @@ from busy_evidence import (
 import kit
 from kit.causes.neighbours.sends import broker_not_available, client_timeout, disk_full, producer_retry_duplicate
 from kit.causes.root_causes import broker_busy
+from kit.causes.root_causes.texts.broker_busy import BY_WHY, WHYS
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -207,7 +208,7 @@ def test_refusals_that_name_no_message_are_counted_one_by_one_beside_a_store(tmp
     assert found.figures["errors_by_kind"] == {"TIMEOUT_CLEAN_QUEUE": 3}
 
 
-def test_nothing_failed(tmp_path: Path) -> None:
+def test_a_producers_log_without_refusals_rules_it_out(tmp_path: Path) -> None:
     write_log(tmp_path / "evidence" / "rocketmq_client.log", [STARTED], "\r\n")
     case, found = ask(tmp_path / "evidence")
     assert found.verdict == "ruled_out"
@@ -352,3 +353,7 @@ def test_a_healthy_system_has_no_stall_and_no_refusal(name: str) -> None:
     assert (found.figures["stalls"], found.figures["errors_by_kind"], found.figures["lost"]) == ([], {}, 0)
     for module in (client_timeout, producer_retry_duplicate, disk_full, broker_not_available):
         assert module.examine(case).verdict == "ruled_out"
+
+
+def test_every_explanation_has_a_name_and_a_remedy() -> None:
+    assert set(WHYS) == set(BY_WHY)

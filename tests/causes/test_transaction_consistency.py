@@ -13,7 +13,7 @@ import recorded
 from fakebroker import HALF, Broker, answer, key
 
 import kit
-from kit.analysis.transactions import paths, reconcile, transactions
+from kit.analysis.transactions import paths, reconcile, totals, transactions
 from kit.case.case import Case
 from kit.causes.neighbours.consumers import dlq_unreadable
 from kit.causes.neighbours.transactions import (
@@ -178,7 +178,7 @@ def test_each_injected_fault_is_found_with_its_keys(told: Case) -> None:
 
 def test_paths_account_for_every_transaction(told: Case) -> None:
     taken = paths.paths(told)
-    total = transactions.summary(told).half_messages
+    total = totals.summary(told).half_messages
     assert taken["transactions"].sum() == total
     flow = paths.flow(taken)
     assert flow.loc[flow["source"] == "half", "count"].sum() == total

@@ -29,7 +29,9 @@ def test_numbers_of_marks_that_lie_on_each_other_are_written_side_by_side() -> N
     row = incidents.result_table("timeline").iloc[[0]]
     seconds = [0, 0, 1, 50, 100]
     frame = pd.concat([row] * len(seconds), ignore_index=True)
-    frame = frame.assign(at=frame["at"] + pd.to_timedelta(seconds, unit="s"), until=frame["until"].where(False))
+    frame = frame.assign(
+        at=frame["at"] + pd.to_timedelta(seconds, unit="s"), until=frame["until"].where(frame["until"].isna())
+    )
     (marks,) = (trace for trace in timeline(frame).figure.data if len(trace.x) == len(seconds))
     assert list(marks.text) == ["1, 2, 3", "", "", "4", "5"]
 

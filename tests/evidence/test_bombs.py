@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import tracemalloc
-import zipfile
 import zlib
 from pathlib import Path
 
 import effort
 import pytest
 import stores
+from packing import zip_of
 
 from kit.evidence import archives
 from kit.evidence.opening import open_evidence
@@ -56,19 +55,11 @@ def test_a_body_of_ten_gigabytes(tmp_path: Path) -> None:
     assert effort.worked() - start < 30
 
 
-def packed(members: dict[str, bytes]) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in members.items():
-            archive.writestr(name, data)
-    return out.getvalue()
-
-
 def test_zips_of_zips_of_zips(tmp_path: Path) -> None:
     """Like 42.zip: every level multiplies; the levels that would cost anything are not reached."""
-    data = packed({"0": bytes(8 * MIB)})
+    data = zip_of({"0": bytes(8 * MIB)})
     for level in range(1, 6):
-        data = packed({f"{level}-{n}.zip": data for n in range(8)})
+        data = zip_of({f"{level}-{n}.zip": data for n in range(8)})
     (tmp_path / "e").mkdir()
     (tmp_path / "e/42.zip").write_bytes(data)
     found = open_evidence(tmp_path / "e", tmp_path / "spool")
@@ -79,9 +70,9 @@ def test_zips_of_zips_of_zips(tmp_path: Path) -> None:
 
 def test_many_members_that_are_absurd_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "TOTAL_FREE", 64 * MIB)
-    inner = packed({f"{n}": bytes(4 * MIB) for n in range(8)})
+    inner = zip_of({f"{n}": bytes(4 * MIB) for n in range(8)})
     (tmp_path / "e").mkdir()
-    (tmp_path / "e/a.zip").write_bytes(packed({f"{n}.zip": inner for n in range(16)}))
+    (tmp_path / "e/a.zip").write_bytes(zip_of({f"{n}.zip": inner for n in range(16)}))
     found = open_evidence(tmp_path / "e", tmp_path / "spool")
     assert "ratio" in {r.reason for r in found.refused}
     assert sum(f.bytes for f in found.files) <= 68 * MIB

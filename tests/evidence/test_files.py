@@ -14,6 +14,7 @@ from pathlib import Path
 import effort
 import pytest
 import zstandard
+from packing import tar_of, zip_of
 
 from kit.evidence import archives
 from kit.evidence import files as evidence
@@ -21,24 +22,6 @@ from kit.evidence.files import Opened
 from kit.evidence.opening import open_evidence
 
 LOG = b"2024-05-14 10:22:31 INFO main - boot success\n" * 50
-
-
-def tar_of(members: dict[str, bytes]) -> bytes:
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w") as tar:
-        for name, data in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(data)
-            tar.addfile(info, io.BytesIO(data))
-    return out.getvalue()
-
-
-def zip_of(members: dict[str, bytes]) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in members.items():
-            archive.writestr(name, data)
-    return out.getvalue()
 
 
 def opened(tmp_path: Path, **files: bytes) -> Opened:
@@ -299,13 +282,13 @@ def test_nesting_has_an_end(tmp_path: Path) -> None:
     assert [r.reason for r in result.refused] == ["nested"]
 
 
-def test_no_space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_unpacked_onto_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "KEEP_FREE", 1 << 62)
     result = opened(tmp_path, a_DOT_gz=gzip.compress(LOG))
     assert [(r.file, r.reason) for r in result.refused] == [("a.gz", "space")]
 
 
-def test_same_name_twice(tmp_path: Path) -> None:
+def test_of_members_with_the_same_name_the_first_is_kept(tmp_path: Path) -> None:
     tar = io.BytesIO()
     with tarfile.open(fileobj=tar, mode="w") as out:
         for data in (b"first", b"second"):

@@ -107,9 +107,8 @@ def test_a_cell_that_fails_is_a_sentence_and_the_others_go_on(tmp_path: Path) ->
     assert "before\n" in texts and "after\n" in texts and "last\n" in texts
     assert any("KeyError" in text for text in texts)
     assert "Traceback" not in done.read_text() and "raises-exception" not in done.read_text()
-    assert [c.cell_type for c in kept.cells] == [c.cell_type for c in notebooks.read(path).cells] or len(
-        kept.cells
-    ) == 8
+    own = [c for c in kept.cells if "injected-parameters" not in c.metadata.get("tags", ())]
+    assert [c.cell_type for c in own] == [c.cell_type for c in notebooks.read(path).cells]
     page = build(incidents.blow_up(), incidents.tables(), [done], tmp_path / "report").read_text()
     assert '<p class="banner">' in page and "could not be shown" in page
 

@@ -133,10 +133,12 @@ def test_figures_that_are_maps_and_lists_become_tables(tmp_path: Path) -> None:
             "errors_by_kind": {"PCBUSY_CLEAN_QUEUE": 12},
             "outcome_by_kind": {"OTHER": {"stored": 3, "lost": 4}},
             "stalls": [{"start": "2024-05-14T02:00:00Z", "seconds": 4.2}],
+            "explanations": [{"why": "flush", "share": 0.5}, {"why": "of a later version", "share": None}],
         },
     )
     read, _ = page(tmp_path, incidents.findings(busy))
-    assert all(told in read.text for told in ("PCBUSY_CLEAN_QUEUE", "stored", "4.2"))
+    shown = ("PCBUSY_CLEAN_QUEUE", "stored", "4.2", "flushes to disk were slow", "of a later version")
+    assert all(told in read.text for told in shown)
 
 
 def test_chinese_names_of_tables_have_no_measure_word(tmp_path: Path) -> None:

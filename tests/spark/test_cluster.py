@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 import recorded
-from spark_cluster import cluster, port, ship
+from ports import free_port
+from spark_cluster import cluster, ship
 
 pytestmark = pytest.mark.cluster
 ROOT = str(Path(__file__).resolve().parents[2])
@@ -83,7 +84,7 @@ def test_evidence_on_object_storage(shared: Path) -> None:
     keys = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "us-east-1"}
     os.environ |= keys
     serving = make_server(
-        "127.0.0.1", port(), server.DomainDispatcherApplication(server.create_backend_app), threaded=True
+        "127.0.0.1", free_port(), server.DomainDispatcherApplication(server.create_backend_app), threaded=True
     )
     threading.Thread(target=serving.serve_forever, daemon=True).start()
     try:

@@ -15,13 +15,13 @@ import os
 import socket
 import struct
 import tarfile
-import zipfile
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import zstandard
+from packing import tar_of, zip_of
 
 LOG_LINE = "2026-11-20 10:00:00,000 INFO RocketmqClient - [client_x] started\n"
 LOG = "".join(
@@ -270,24 +270,6 @@ def a_hole_of_a_gigabyte(at: Path) -> None:
 
 
 # --- archives --------------------------------------------------------------------------------------------------------------------
-
-
-def tar_of(members: dict[str, bytes], mode: str = "w") -> bytes:
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode=mode) as tar:
-        for name, data in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(data)
-            tar.addfile(info, io.BytesIO(data))
-    return out.getvalue()
-
-
-def zip_of(members: dict[str, bytes]) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in members.items():
-            archive.writestr(name, data)
-    return out.getvalue()
 
 
 NOISE = b"".join(struct.pack(">I", zlib.crc32(struct.pack(">I", n))) for n in range(5000))

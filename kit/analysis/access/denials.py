@@ -1,4 +1,4 @@
-"""Refusals by access control: of whom, and why."""
+"""Refusals by access control: whose, and why."""
 
 from __future__ import annotations
 
@@ -90,7 +90,9 @@ def _entries(case: Case) -> pd.DataFrame:
 
 
 def failed_sends(case: Case) -> int | None:
-    """Return how many sends access control refused: by the ledger's rows in whose client's folder it did, else by application logs; None where unknown."""
+    """Return how many sends access control refused: the rows of ledgers in whose client's folder it refused, else by
+    application logs; None if unknown.
+    """
     from pathlib import PurePosixPath
 
     ledger = sends.ledger(case)

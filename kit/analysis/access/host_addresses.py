@@ -70,7 +70,7 @@ def is_docker_default(address: str) -> bool:
 
 @per_case
 def own_addresses(case: Case) -> list[Own]:
-    """Return the addresses that `ip addr` and `ifconfig` outputs list, IPv6 link-local ones apart."""
+    """Return the addresses that `ip addr` and `ifconfig` outputs list, without IPv6 link-local ones."""
     found = []
     for row in datasets.rows(case, "network", where=ds.field("origin") == "addresses"):
         try:

@@ -27,7 +27,9 @@ MOST: Final = 1_000
 
 @attrs.frozen
 class Unknown:
-    """A topic without a route. `sends`: entries of sends that said so; `consumers`: groups that subscribe to it; `asked`: mqadmin answers; `entries`: all that said so."""
+    """A topic without a route. `sends`: entries of sends that report it; `consumers`: groups that subscribe to it;
+    `asked`: answers to mqadmin; `entries`: all of these.
+    """
 
     topic: str
     sends: int

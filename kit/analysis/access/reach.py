@@ -1,7 +1,8 @@
-"""Broker addresses that clients tried and reached, that brokers advertise, and that the broker's host has besides.
+"""Broker addresses: those that clients tried and reached, those that brokers advertise, and the other ones of the
+broker's host.
 
-A broker registers brokerIP1 (else the first address of its host) with the name server, and clients connect to that and to nothing else
-(`BrokerController`, `MQClientInstance.updateTopicRouteInfoFromNameServer`).
+A broker registers brokerIP1 (else the first address of its host) with the name server, and clients connect to that and
+to nothing else (`BrokerController`, `MQClientInstance.updateTopicRouteInfoFromNameServer`).
 """
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ class Tried:
 
 @attrs.frozen
 class Advertised:
-    """An address that a broker registered or was told to register, and the line that says so; `settled`: by a configuration (brokerIP1)."""
+    """An address that a broker registered or was configured to register, and the line that shows it; `settled`: by a
+    configuration (brokerIP1).
+    """
 
     address: str
     file: str
@@ -59,9 +62,11 @@ class Advertised:
 
 @per_case
 def connects(case: Case) -> pd.DataFrame:
-    """Return connects by file and address: columns file, source, address, how (success, failed), n, line, first, last. Name servers are included.
+    """Return connects by file and address: columns file, source, address, how (success, failed), n, line, first, last.
+    Name servers are included.
 
-    A client prints a failed connect twice: what it tried (`createChannel`), and the exception of whatever waited for it.
+    A client prints a failed connect twice: the attempt (`createChannel`), and the exception of the call that waited for
+    it.
     """
     found = statements.counted(case, ("client-connect", "client-connect-failed"), by=("address", "how"))
     # `connect to null failed`: no name server could be used, and no address was tried.
@@ -76,9 +81,10 @@ def connects(case: Case) -> pd.DataFrame:
 
 @per_case
 def tried(case: Case) -> list[Tried]:
-    """Return which broker addresses the logs of clients and applications say were tried: without those of mqadmin, of brokers, and name servers.
+    """Return the broker addresses that were tried according to the logs of clients and applications, without those of
+    mqadmin, brokers, and name servers.
 
-    Where a connect failed also those that answered the senders (`source` sends).
+    If a connect failed, also the addresses that answered the senders (`source` sends).
     """
     servers, tools = name_servers(case), _tools(case)
     brokers = {host_addresses.host(a.address) for a in advertised(case)}
@@ -154,8 +160,8 @@ def name_servers(case: Case) -> frozenset[str]:
 
 @per_case
 def _tools(case: Case) -> frozenset[str]:
-    """Return the client logs of mqadmin: it runs on a broker's host, where every address of that host is reached. A log
-    that also holds a producer or consumer of users is theirs.
+    """Return the client logs of mqadmin, which runs on a broker's host and reaches every address of it; not logs with a
+    producer or consumer of users.
     """
     if not case.found.of_kind("log"):
         return frozenset()
@@ -192,9 +198,11 @@ def advertised(case: Case) -> list[Advertised]:
 
 
 def reachable_instead(case: Case, address: str) -> tuple[str, host_addresses.Own, tuple[str, int] | None] | None:
-    """Return (ip:port, the address of the host, where it listens) of an address of the same host that others can reach; None where nothing shows one.
+    """Return (ip:port, the address of the host, where it listens) of an address of the same host that others can reach;
+    None if nothing shows one.
 
-    The host is known by its output of `ip addr`, which lists the advertised address. Of several addresses the one in a network of name servers or clients.
+    The host is known by its output of `ip addr`, which lists the advertised address. Of several addresses the one in a
+    network of name servers or clients is returned.
     """
     own = host_addresses.own_addresses(case)
     files = {o.file for o in own if o.address == host_addresses.host(address)} or {
@@ -227,7 +235,9 @@ def _same_network(own: host_addresses.Own, peer: str) -> bool:
 
 @per_case
 def clients(case: Case) -> dict[str, str]:
-    """Return {log file: client id} of the clients that logs say were created; a file with several names the first."""
+    """Return {log file: client id} of the clients created according to logs; the first one of a file with several
+    names.
+    """
     if not case.found.of_kind("log", "text"):
         return {}
     rows = log_events.event(case, "client-created", ["file", "line"]).sort_values(["file", "line"])
@@ -264,7 +274,9 @@ def stored_by_clients(case: Case) -> bool:
 
 @per_case
 def cut_off(case: Case) -> frozenset[str]:
-    """Return the folders (hosts) whose clients tried brokers and never reached one: what timed out there waited for a connect."""
+    """Return the folders (hosts) whose clients tried brokers and never reached one: their timeouts waited for a
+    connect.
+    """
     by_folder: dict[str, list[Tried]] = {}
     for one in tried(case):
         by_folder.setdefault(str(PurePosixPath(one.file).parent), []).append(one)

@@ -1,4 +1,4 @@
-"""What mqadmin printed about consumers: its rows, and the running info of each client (consumerStatus -s)."""
+"""mqadmin output about consumers: its rows, and the running info of each client (consumerStatus -s)."""
 
 from __future__ import annotations
 
@@ -23,9 +23,11 @@ _EPOCH: Final = re.compile(r"(?:^|/)(1[4-9]\d{11})/[^/]+$")
 
 @per_case
 def admin_blocks(case: Case) -> list[dict[str, Any]]:
-    """Return the rows of mqadmin outputs as dicts: their cells and `file`, `line`, `time`, `command`, and the command's arguments as `-g`, `-t`, …
+    """Return the rows of mqadmin outputs as dicts: their cells and `file`, `line`, `time`, `command`, and the command's
+    arguments as `-g`, `-t`, …
 
-    A row of brokerConsumeStats, which prints all groups of a broker, is as if consumerProgress had been asked for its group.
+    brokerConsumeStats prints all groups of a broker: its rows are returned like those of consumerProgress for one
+    group.
     """
     if not case.found.of_mqadmin():
         return []

@@ -1,4 +1,6 @@
-"""The age of a group's next message, by consumerProgress, whose #LastTime is the store time of the message before its offset."""
+"""The age of a group's next message, from consumerProgress: its #LastTime is the store time of the message before the
+offset.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Age:
-    """The queue of a topic in which a group is furthest behind. `hours`: older than the newest message that it handled in any queue of the topic."""
+    """The queue of a topic in which a group is furthest behind. `hours`: how much older its next message is than the
+    newest one handled in any queue of the topic.
+    """
 
     group: str
     topic: str
@@ -28,7 +32,7 @@ class Age:
 def ages(case: Case) -> list[Age]:
     """Return the oldest queue of each topic of each group with messages waiting, in order of group and topic.
 
-    All times of an output are in one zone, so they are compared with each other and not with a clock.
+    All times of an output are in one zone, so they are compared with each other, not with a clock.
     """
     times: dict[tuple[str, str, str], list[tuple[int, int, int]]] = {}
     for block in admin_output.admin_blocks(case):

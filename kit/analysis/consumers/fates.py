@@ -1,6 +1,6 @@
 """What became of one message in each consumer group that could have consumed it, and why nobody did.
 
-Based on subscriptions, offsets, queue owners, jumps, ledgers and the end of a replica. No Spark.
+From subscriptions, offsets, queue owners, jumps of offsets, ledgers and the end of a replica. No Spark.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import attrs
 import pandas as pd
 import pyarrow.dataset as ds
 
-from kit.analysis.consumers import handled, lag, members, offset_moves, positions, replicas
+from kit.analysis.consumers import consumption, lag, members, offset_moves, positions, replicas
 from kit.case import brokers, scan
 from kit.case.memoize import per_case
 from kit.i18n import Sentence, T
@@ -75,7 +75,9 @@ _TAGS: Final = re.compile(r"[^'\"=<>()]*")
 
 @attrs.frozen
 class KnownFate:
-    """What became of one copy in one group. `group`, `topic`, `queue_id`, `offset_msg_id` None where it is not about one."""
+    """What became of one copy in one group. `group`, `topic`, `queue_id`, `offset_msg_id`: None if it is about none in
+    particular.
+    """
 
     fate: Fate
     why: Sentence
@@ -88,9 +90,10 @@ class KnownFate:
 
 
 def of(case: Case, records: Sequence[dict[str, Any]], deliveries: Sequence[dict[str, Any]], sent: Sequence[str]) -> list[KnownFate]:  # fmt: skip
-    """Return what became of the copies (rows with the columns of the records) of a message, and of sends of it that left none.
+    """Return what became of the copies (rows with the columns of the records) of a message, and of sends of it that
+    left no copy.
 
-    `deliveries`: what ledgers say of it (file, line, uniq_key, offset_msg_id, success); `sent`: its UNIQ_KEYs or keys.
+    `deliveries`: its rows in ledgers (file, line, uniq_key, offset_msg_id, success); `sent`: its UNIQ_KEYs or keys.
     """
     visible = [r for r in records if r["stage"] in VISIBLE and not names.is_system_topic(r["topic"])]
     found = [
@@ -154,13 +157,13 @@ def _in_group(case: Case, record: dict[str, Any], group: str, deliveries: Sequen
 
 
 def _behind(case: Case, record: dict[str, Any], group: str, at: int, told: Any, ref: tuple[Ref, ...]) -> KnownFate:
-    """Return why a copy behind the group's offset was not handled."""
+    """Return why a copy at or after the group's offset was not handled."""
     topic, queue, offset = record["topic"], record["queue_id"], record["queue_offset"]
     for move in _moves(case):
         if (move.group, move.topic, move.queue_id) == (group, topic, queue) and move.kind != "reset" and (move.start or 0) <= offset < move.end:  # fmt: skip
             line = (case.ref(move.file, move.line),)
             return told("skipped", line, f"skipped-{move.kind}", start=move.start, end=move.end)
-    complete = handled.ledgers(case, group) is not None
+    complete = consumption.ledgers(case, group) is not None
     expressions = _expressions(case, group, topic)
     fits = {text: matches(text, record["tags"]) for text in expressions}
     refused = [text for text, fit in fits.items() if fit is False]
@@ -172,7 +175,9 @@ def _behind(case: Case, record: dict[str, Any], group: str, at: int, told: Any, 
 
 
 def matches(expression: str, tag: str | None) -> bool | None:
-    """Return whether a tag expression lets a tag through (`FilterAPI.buildSubscriptionData`: `*`, or tags joined by `||`); None for an SQL92 expression."""
+    """Return whether a tag expression matches a tag (`FilterAPI.buildSubscriptionData`: `*`, or tags joined by `||`);
+    None for an SQL92 expression.
+    """
     text = expression.strip()
     if text in ("", "*"):
         return True
@@ -182,7 +187,7 @@ def matches(expression: str, tag: str | None) -> bool | None:
 
 
 def _expressions(case: Case, group: str, topic: str) -> dict[str, Ref]:
-    """Return {expression: a line that says it} of the clients of a group that subscribe to a topic."""
+    """Return {expression: a line that shows it} of the clients of a group that subscribe to a topic."""
     found: dict[str, Ref] = {}
     for each in members.subscriptions(case):
         if each.group == group and topic in each.topics:
@@ -197,7 +202,7 @@ def _moves(case: Case) -> list[offset_moves.Move]:
 
 def _position(case: Case, record: dict[str, Any], group: str) -> tuple[int, int | None, tuple[Ref, ...]] | None:
     """Return (offset, end of the queue then, the line) of the last known position of a group in a copy's queue."""
-    last = handled.last_positions(case, group, record["topic"])
+    last = consumption.last_positions(case, group, record["topic"])
     last = last[last["queue_id"] == record["queue_id"]]
     broker = brokers.of_file(case, record["file"])
     if broker is not None and last["broker"].nunique() > 1:
@@ -211,7 +216,9 @@ def _position(case: Case, record: dict[str, Any], group: str) -> tuple[int, int 
 
 
 def _nobodys(case: Case, group: str, record: dict[str, Any]) -> bool:
-    """Return whether no client of a group pulls a copy's queue: by the owners of the others, else because nothing in it was ever handled while others move on."""
+    """Return whether no client of a group pulls a copy's queue: by the owners of the other queues, else because nothing
+    in it was ever handled while others advanced.
+    """
     topic, queue = record["topic"], record["queue_id"]
     if members.unowned(case, group, topic, queue):
         return True
@@ -240,14 +247,14 @@ def _belongs(case: Case, row: dict[str, Any], group: str, topic: str) -> bool:
 @per_case
 def _places(case: Case) -> dict[str, set[str]]:
     every = {group for found in _groups(case).values() for group in found}
-    return {group: handled.places(case, group) for group in sorted(every)}
+    return {group: consumption.places(case, group) for group in sorted(every)}
 
 
 # --- without a record ----------------------------------------------------------------------------------------------------
 
 
 def _without_record(case: Case, sent: Sequence[str]) -> Iterable[KnownFate]:
-    """Yield the fate, by senders' ledgers, of a message that is in no store: deleted since, or lost with its master."""
+    """Yield the fate of a message that no store has, by senders' ledgers: deleted since, or lost with its master."""
     if not case.has("sends") or not sent:
         return
     columns = ["file", "line", "outcome", "offset_msg_id"]
@@ -278,11 +285,13 @@ def _begins(case: Case) -> dict[str, int]:
 
 
 def _jumped_over(case: Case, copy: str, ref: tuple[Ref, ...]) -> Iterable[KnownFate]:
-    """Yield the groups whose offset jumped over deleted messages, where there is one topic only it can have been in and their ledgers lack it."""
+    """Yield the groups whose offset jumped over deleted messages, if it can only have been in one topic and their
+    ledgers lack it.
+    """
     jumped = [m for m in _moves(case) if m.kind == "deleted-before-consumed"]
     topics = {topic for topic in _groups(case) if not topic.startswith(names.RETRY_PREFIX)}
     for group in sorted({m.group for m in jumped if topics == {m.topic}}):
-        done = handled.rows(case, group)
+        done = consumption.rows(case, group)
         if done is not None and copy not in set(done["offset_msg_id"].to_pylist()):
             moves = [m for m in jumped if m.group == group]
             line = case.ref(moves[0].file, moves[0].line)
@@ -292,7 +301,7 @@ def _jumped_over(case: Case, copy: str, ref: tuple[Ref, ...]) -> Iterable[KnownF
 
 
 def _handled_elsewhere(case: Case, deliveries: Sequence[dict[str, Any]]) -> Iterable[KnownFate]:
-    """Yield the groups whose ledgers have a message that no store has any more."""
+    """Yield the groups whose ledgers have a message that no store has any longer."""
     by_group: dict[str, list[dict[str, Any]]] = {}
     for row in deliveries:
         place = str(PurePosixPath(row["file"]).parent)

@@ -29,7 +29,9 @@ PATIENCE: Final = 5.0
 
 @attrs.frozen
 class Course:
-    """One queue of a group between its first and its last known position. Offsets and ends are those of the queue, `seconds` between the two looks."""
+    """One queue of a group between its first and its last known position. Offsets and ends are those of the queue,
+    `seconds` the time between the two.
+    """
 
     group: str
     topic: str
@@ -89,49 +91,53 @@ class Pair:
 
     @property
     def growth_per_second(self) -> float | None:
-        """Messages a second by which the lag grew, None with one look only."""
+        """Messages per second by which the lag grew, None with one sample only."""
         rates = [(q.last_lag - q.first_lag) / q.seconds for q in self.queues if q.seconds > 0]
         return round(sum(rates), 2) if rates else None
 
     @property
     def shrinks(self) -> bool:
-        """Whether it lagged more before than at the end."""
+        """Whether the lag was larger before than at the end."""
         return self.lag < SHRUNK * sum(q.peak for q in self.queues)
 
     @property
     def backlog(self) -> bool:
-        """Whether the lag grew in every queue that got messages while the offsets went on."""
+        """Whether the lag grew in every queue that got messages while the offsets advanced."""
         active = [q for q in self.queues if q.arrived > 0]
         going = [q for q in active if q.advanced > 0]
         return bool(active) and all(q.grew for q in active) and 2 * len(going) >= len(active) and not self.shrinks
 
     @property
-    def known(self) -> bool:
-        """Whether its positions tell if there is a backlog: by two looks, or because it lags nowhere."""
+    def backlog_known(self) -> bool:
+        """Whether the positions show if there is a backlog: there are two samples, or no lag anywhere."""
         return all(q.looks > 1 or q.last_lag <= SMALL for q in self.queues)
 
     @property
     def behind_everywhere(self) -> bool:
-        """Whether the only look at it shows much waiting in every queue, in each of which something was handled: whether that grows takes a second look."""
+        """Whether the only sample shows much waiting in every queue, each of which was consumed from: a second sample
+        would show whether it grows.
+        """
         return bool(self.queues) and all(
             q.looks == 1 and q.last_lag > SMALL and not q.never_handled for q in self.queues
         )
 
     @property
     def held_up(self) -> Course | None:
-        """The one queue in which the only look shows much waiting while all others are at their end, None where it is not so."""
+        """The one queue in which the only sample shows much waiting while all others are at their end, else None."""
         waiting = [q for q in self.queues if q.last_lag > LEAST]
         only = waiting[0] if len(waiting) == 1 < len(self.queues) else None
         return only if only and only.looks == 1 and only.last_lag > SMALL and not only.never_handled else None
 
     @property
     def untouched(self) -> tuple[Course, ...]:
-        """The queues of which the only look shows that nothing was ever handled although much waits, while another queue is at its end."""
+        """The queues of which the only sample shows that nothing was ever handled although much waits, while another
+        queue is at its end.
+        """
         idle = tuple(q for q in self.queues if q.looks == 1 and q.never_handled and q.last_lag > SMALL)
         return idle if any(q.last_lag <= LEAST and not q.never_handled for q in self.queues) else ()
 
     def per_queue(self) -> dict[str, int]:
-        """Return {queue id: lag}; of several brokers the id follows the broker's name."""
+        """Return {queue id: lag}; with several brokers the id follows the broker's name."""
         several = len({q.broker for q in self.queues}) > 1
         return {
             f"{q.broker}:{q.queue_id}" if several else str(q.queue_id): q.last_lag
@@ -141,7 +147,9 @@ class Pair:
 
 @per_case
 def pairs(case: Case) -> list[Pair]:
-    """Return every topic of every user's group with known lags, the largest lag first; retry topics only where something waits in them."""
+    """Return every topic of every user's group with a known lag, the largest lag first; retry topics only if something
+    waits in them.
+    """
     every = positions.every(case)
     every = every[every["source"].isin(["copy", "progress"]) & every["end"].notna()]
     found = []
@@ -181,7 +189,9 @@ def _time(value: object) -> dt.datetime | None:
 
 @attrs.frozen
 class Stuck:
-    """A queue that was stuck while others of the group moved on. `offset`: the message it is at; `end`: the queue's end when it was last seen stuck."""
+    """A queue that was stuck while others of the group advanced. `offset`: of the message it is at; `end`: the queue's
+    end when it was last seen stuck.
+    """
 
     group: str
     topic: str
@@ -198,7 +208,9 @@ class Stuck:
 
 @per_case
 def stuck(case: Case) -> list[Stuck]:
-    """Return the queues whose offset stayed the same between two looks while another queue of the topic passed what had waited, the longest wait first."""
+    """Return the queues whose offset stayed the same between two samples while another queue of the topic handled what
+    had waited, the longest wait first.
+    """
     every = positions.every(case)
     every = every[every["source"].isin(["copy", "progress"]) & every["end"].notna() & every["time"].notna()]
     found = []
@@ -223,8 +235,8 @@ def stuck(case: Case) -> list[Stuck]:
 
 
 def _longest_stand(rows: pd.DataFrame) -> tuple[Any, Any]:
-    """Return the first and last look of the longest time in which the offset stayed at a waiting message while the
-    end went on, (None, None) without one.
+    """Return the first and last sample of the longest time in which the offset stayed at a waiting message while the
+    end grew, (None, None) if there is none.
     """
     best: tuple[Any, Any] = (None, None)
     begin: Any = None
@@ -243,7 +255,7 @@ def _longest_stand(rows: pd.DataFrame) -> tuple[Any, Any]:
 
 
 def _passed(rows: pd.DataFrame, start: pd.Timestamp, end: pd.Timestamp) -> bool:
-    """Return whether a queue handled, between two times, what waited in it at the first, and moved on."""
+    """Return whether a queue handled, between two times, what waited in it at the first, and advanced."""
     inside = rows[(rows["time"] >= start) & (rows["time"] <= end)]
     if len(inside) < 2:
         return False

@@ -1,6 +1,7 @@
-"""What logs and mqadmin outputs say about offsets that moved: the values of each line, alike lines once.
+"""Lines of logs and mqadmin outputs about offsets that moved: the values of each line, equal ones once.
 
-A slave that corrects nobody's offset prints its two lines thousands of times a second (reference: operators' incidents §6), so lines are counted, not listed.
+A slave that corrects nobody's offset prints its two lines thousands of times a second (reference: operators' incidents
+§6), so lines are counted, not listed.
 """
 
 from __future__ import annotations
@@ -35,9 +36,11 @@ MOST: Final = 50_000
 
 @per_case
 def lines(case: Case) -> pd.DataFrame:
-    """Return one row for each distinct set of values (`COLUMNS`): the first and last line and time it is at, and how often it comes (`n`).
+    """Return one row for each set of values (`COLUMNS`): the first and last line and time, and how often it was printed
+    (`n`).
 
-    Numbers are nullable integers; `first` and `last` are naive UTC, null where the log prints no time. In order of time, file and line.
+    Numbers are nullable integers; `first` and `last` are naive UTC, null if the log prints no time. In order of time,
+    file and line.
     """
     found = statements.counted(case, (*PULLS, *RESETS, *STARTS, *OTHERS), by=(*TEXTS, "group_2", *NUMBERS)).head(MOST)
     # Two patterns call the group of a line of another client `group_2`.
@@ -49,7 +52,7 @@ def lines(case: Case) -> pd.DataFrame:
 
 
 def of(case: Case, *slugs: str, group: str | None = None, topic: str | None = None) -> pd.DataFrame:
-    """Return the rows of `lines` with these texts, of one group and topic where they are given."""
+    """Return the rows of `lines` with these texts, of one group and topic if given."""
     found = lines(case)
     wanted = found["event"].isin(slugs)
     if group is not None:

@@ -1,8 +1,9 @@
 """Offsets of a group that moved by more than was consumed: from where to where, in which queue, and why.
 
-Four ways (reference: operators' incidents §5): the messages in front of the offset were deleted (`PullMessageProcessor`, OFFSET_TOO_SMALL), somebody reset the
-offset (`AdminBrokerProcessor.resetOffset`, or at the next pull with useServerSideResetOffset), skipped ahead, or a new group began at the end of its queues
-(CONSUME_FROM_LAST_OFFSET, `ConsumerManageProcessor.queryConsumerOffset`). What is normal is not among them: a restart goes on from its offset.
+Four reasons (reference: operators' incidents §5): the messages at the offset were deleted (`PullMessageProcessor`,
+OFFSET_TOO_SMALL), somebody reset the offset (`AdminBrokerProcessor.resetOffset`, or at the next pull with
+useServerSideResetOffset), skipped ahead, or a new group began at the end of its queues (CONSUME_FROM_LAST_OFFSET,
+`ConsumerManageProcessor.queryConsumerOffset`). A restart, which continues at its offset, is not one of them.
 """
 
 from __future__ import annotations
@@ -33,9 +34,11 @@ NEVER: Final = pd.Timestamp.max
 
 @attrs.frozen
 class Move:
-    """One queue. `start`: the offset the group had reached, None where it is not known; `end`: where it went on; `exact`: `start` was what it had handled.
+    """One queue. `start`: the offset that the group had reached, None if unknown; `end`: where it continued; `exact`:
+    whether `start` is what it had handled.
 
-    `queue_id` is None where only the broker's lines tell, which do not name the queue. `file`, `line`: what says so.
+    `queue_id`: None if only the broker's lines show it, which do not name the queue. `file`, `line`: the line that
+    shows it.
     """
 
     kind: Kind
@@ -51,7 +54,7 @@ class Move:
     line: int
 
     def name(self, *, several: bool) -> str:
-        """Return what findings.json calls the queue: its id, with the broker where there are several."""
+        """Return the queue's name in findings.json: its id, with the broker if there are several."""
         return f"{self.broker}/{self.queue_id}" if several else str(self.queue_id)
 
     @property
@@ -65,7 +68,9 @@ class Move:
 
 @attrs.frozen
 class Request:
-    """A reset that somebody asked for. `at`: naive UTC, None where no line with a time reports it; `timestamp`: ms since 1970, -1 for the end."""
+    """A reset that somebody requested. `at`: naive UTC, None if no line with a time reports it; `timestamp`: ms since
+    1970, -1 for the end.
+    """
 
     group: str
     topic: str
@@ -74,7 +79,7 @@ class Request:
 
 
 def moves(case: Case) -> list[Move]:
-    """Return every move, one for each group, topic and queue: the last one where a queue moved several times."""
+    """Return every move, one for each group, topic and queue: the last one if a queue moved several times."""
     kept: dict[tuple[Any, ...], Move] = {}
     for number, move in enumerate((*deleted(case), *resets(case), *first_starts(case))):
         if move.start != move.end:
@@ -90,7 +95,7 @@ def moves(case: Case) -> list[Move]:
 
 
 def deleted(case: Case) -> Iterable[Move]:
-    """Yield the queues of which messages were deleted before the group consumed them."""
+    """Yield the queues whose messages were deleted before the group consumed them."""
     told = set()
     for row in _rows(offset_lines.of(case, "pull-offset-illegal")):
         if _is_too_small(row) and not _began_there(case, row):
@@ -124,7 +129,7 @@ def _began_there(case: Case, row: dict[str, Any]) -> bool:
 
 
 def _queues_at(case: Case, group: str, topic: str, offset: int, minimum: int) -> list[int]:
-    """Return the queues whose first stored offset was `minimum` while the group stood at `offset`."""
+    """Return the queues whose first stored offset was `minimum` while the group was at `offset`."""
     said = offset_lines.of(case, "queue-min-offset", topic=topic)
     first = {r["queue_id"]: r["min_offset"] for r in _rows(said)} | first_stored(case, topic)
     at = {(r["queue_id"], r["offset"]) for r in copies(case) if r["group"] == group and r["topic"] == topic}
@@ -135,7 +140,7 @@ def _queues_at(case: Case, group: str, topic: str, offset: int, minimum: int) ->
 
 
 def requests(case: Case) -> list[Request]:
-    """Return the resets that were asked for, the earliest line of each first."""
+    """Return the resets that were requested, the earliest line of each first."""
     found: dict[tuple[str, str], Request] = {}
     for row in _rows(offset_lines.of(case, *offset_lines.RESETS)):
         if row["group"] and row["topic"]:
@@ -150,7 +155,7 @@ def requests(case: Case) -> list[Request]:
 
 
 def resets(case: Case) -> Iterable[Move]:
-    """Yield the queues that a reset moved, as far as the evidence says from where to where."""
+    """Yield the queues that a reset moved, as far as the evidence shows from where to where."""
     asked = {(r.group, r.topic): r for r in requests(case)}
     for (group, topic), request in asked.items():
         queues = _reset_queues(case, request)
@@ -172,7 +177,9 @@ def resets(case: Case) -> Iterable[Move]:
 
 
 def _reset_queues(case: Case, request: Request) -> dict[int, tuple[int | None, bool, int, dict[str, Any]]]:
-    """Return {queue: (offset before, whether that was handled, offset after, the line that says so)}, the best source of each."""
+    """Return {queue: (offset before, whether that was handled, offset after, the line that shows it)}, from the best
+    source for each.
+    """
     since = pd.Timestamp.min if request.at is None else request.at - pd.Timedelta(seconds=2)
     until = NEVER if request.at is None else request.at + TAKES_EFFECT
 
@@ -201,7 +208,7 @@ def _reset_queues(case: Case, request: Request) -> dict[int, tuple[int | None, b
 
 
 def _last_before(case: Case, request: Request) -> dict[int, int]:
-    """Return the last offset of each queue that a copy taken before the reset holds."""
+    """Return the last offset of each queue in a copy taken before the reset."""
     known: dict[int, int] = {}
     copies_before = [
         r for r in copies(case) if (r["group"], r["topic"]) == (request.group, request.topic) and r["time"] is not None
@@ -243,7 +250,9 @@ def created(case: Case) -> dict[str, pd.Timestamp]:
 
 
 def first_starts(case: Case) -> Iterable[Move]:
-    """Yield the queues a new group began to pull behind their beginning: it had no offset, and what is in front of the first pull is skipped."""
+    """Yield the queues that a new group began to pull after their beginning: it had no offset, and everything before
+    the first pull is skipped.
+    """
     starts = offset_lines.of(case, "pull-started").dropna(subset=["group", "topic", "queue_id", "offset", "first"])
     for (group, topic, _, _), mine in starts.groupby(["group", "topic", "broker", "queue_id"], dropna=False, sort=True):
         row = _rows(mine.sort_values(["first", "line"]).head(1))[0]
@@ -256,7 +265,9 @@ def first_starts(case: Case) -> Iterable[Move]:
 
 
 def is_new(case: Case, group: str, topic: str, at: pd.Timestamp) -> bool | None:
-    """Return whether a group had no offset of a topic before `at`: the broker had just created it, or an earlier copy lacks it. None: not known."""
+    """Return whether a group had no offset of a topic before `at`: the broker had just created it, or an earlier copy
+    lacks it. None: unknown.
+    """
     born = created(case).get(group)
     if born is not None:
         return bool(abs(at - born) < SOON)
@@ -270,14 +281,16 @@ def is_new(case: Case, group: str, topic: str, at: pd.Timestamp) -> bool | None:
 
 @per_case
 def copies(case: Case) -> list[dict[str, Any]]:
-    """Return where groups stood by copies of consumerOffset.json and consumerProgress outputs, where they had an offset (`positions.COLUMNS`)."""
+    """Return the offsets of groups in copies of consumerOffset.json and in consumerProgress outputs
+    (`positions.COLUMNS`).
+    """
     known = positions.every(case)
     return _rows(known[known["source"].isin(["copy", "progress"]) & known["offset"].notna()])
 
 
 @per_case
 def copy_times(case: Case) -> dict[str, pd.Timestamp]:
-    """Return {copy of consumerOffset.json: when it was taken}, where that is known."""
+    """Return {copy of consumerOffset.json: when it was taken}, if that is known."""
     known = positions.every(case)
     timed = known[(known["source"] == "copy") & known["time"].notna()]
     found = {str(file): pd.Timestamp(at) for file, at in timed.groupby("file")["time"].min().items()}
@@ -301,12 +314,12 @@ def _first_offsets(case: Case) -> dict[tuple[str, int], int]:
 
 
 def first_stored(case: Case, topic: str) -> dict[int, int]:
-    """Return {queue: the first offset still stored} as the latest topicStatus says."""
+    """Return {queue: the first offset still stored} from the latest topicStatus."""
     return {queue: low for (name, queue), low in _first_offsets(case).items() if name == topic}
 
 
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return rows as dicts with None for what is not known."""
+    """Return rows as dicts with None for what is unknown."""
     return [
         {str(name): (None if pd.isna(value) else value) for name, value in row.items()}
         for row in frame.astype(object).to_dict("records")

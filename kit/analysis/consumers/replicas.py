@@ -161,7 +161,7 @@ def _stored(case: Case) -> set[str]:
 
 
 def answered(case: Case, answers: tuple[str, ...], columns: list[str]) -> pd.DataFrame:
-    """Return columns of the sends that were answered so."""
+    """Return columns of the sends with this result."""
     rows = scan.table(case, "sends", [*columns, "outcome"]).to_pandas()
     said = rows["outcome"].fillna("").str.strip(" ").str.upper()
     return rows.loc[said.isin(answers), columns]
@@ -169,7 +169,9 @@ def answered(case: Case, answers: tuple[str, ...], columns: list[str]) -> pd.Dat
 
 @per_case
 def beyond(case: Case) -> list[Beyond]:
-    """Return the queues in which a group's last known offset lies beyond the end: by the copies of offsets of a slave, or what its log says of pulls."""
+    """Return the queues in which a group's last known offset is beyond the end: by a slave's copies of offsets, or by
+    the pulls in its log.
+    """
     known = queue_ends(case)
     places = {b.root for b in slaves(case)}
     found: dict[tuple[str, str, int], Beyond] = {}
@@ -198,7 +200,7 @@ def queue_ends(case: Case) -> dict[tuple[str, int], int]:
 
 
 def status_ends(case: Case) -> dict[tuple[str, int], int]:
-    """Return {(topic, queue): max offset} of topicStatus outputs, the largest where several say it."""
+    """Return {(topic, queue): max offset} of topicStatus outputs, the largest if several have it."""
     found: dict[tuple[str, int], int] = {}
     for block in blocks(case, "topicStatus"):
         topic, queue, end = block.get("-t"), block.get("#QID"), block.get("#Max Offset")
@@ -247,7 +249,9 @@ def ended(case: Case) -> tuple[Ref, ...]:
 
 @per_case
 def told_by_a_slave(case: Case) -> bool:
-    """Return whether lines that only a slave writes, or a list of brokers in which one has no master, are there: then it is about a replica."""
+    """Return whether the evidence is about a replica: it has lines that only a slave writes, or a list of brokers in
+    which one has no master.
+    """
     return bool(refs.seen(case, *SLAVES_OWN)) or bool(_absent_in_cluster_list(case))
 
 
@@ -260,7 +264,8 @@ def _absent_in_cluster_list(case: Case) -> list[Ref]:
     found = []
     for file, rows in sorted(by_file.items()):
         headed = {r.get("#Broker Name") for r in rows if r["#BID"] == "0"}
-        alone = next((r for r in rows if r["#BID"] != "0" and r.get("#Broker Name") not in headed), None)
+        copies = [r for r in rows if r["#BID"] != "0" and r["#BID"].isdecimal()]
+        alone = next((r for r in copies if r.get("#Broker Name") not in headed), None)
         if alone is not None:
             found.append(case.ref(file, alone["line"]))
     return found
@@ -291,7 +296,9 @@ def master_stored(case: Case) -> bool:
 
 
 def behind(case: Case, end: int) -> int | None:
-    """Return how many acknowledged records of the ledgers lie at or behind a physical offset; None where no ledger names them by offset id."""
+    """Return how many acknowledged records of the ledgers are at or after a physical offset; None if no ledger names
+    them by offset id.
+    """
     if not case.has("sends"):
         return None
     ids = answered(case, (ACKNOWLEDGED,), ["offset_msg_id"])["offset_msg_id"].dropna().head(MOST)

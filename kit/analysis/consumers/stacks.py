@@ -1,4 +1,6 @@
-"""What an application's consuming threads do, by its thread dumps: which of its own frames they share, what they wait for."""
+"""The consuming threads of an application, by its thread dumps: which of its own frames they share, and what they wait
+for.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,7 @@ class Shared:
 
 
 def method(frame: str) -> str:
-    """Return `class.method` of a frame, without the source and the numbers the compiler gave."""
+    """Return `class.method` of a frame, without its source and the numbers that the compiler added."""
     return re.sub(r"\$\$(?:Lambda|EnhancerBy|FastClassBy)[^.]*", "", frame.partition("(")[0])
 
 

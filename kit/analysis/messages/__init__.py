@@ -1,1 +1,1 @@
-"""What happened to messages."""
+"""Messages: their copies, stages, ids, deliveries and traces."""

@@ -35,7 +35,7 @@ def topics(case: Case) -> list[str]:
 def entries(case: Case, keys: list[str], wanted: str, *, itself: bool) -> list[dict[str, Any]]:
     """Return what clients wrote about this message into the message trace topic, at most `mentions.MOST` entries.
 
-    `itself`: `wanted` may be the id of a trace record; then what that one says.
+    `itself`: `wanted` may be the id of a trace record; then its entries are returned.
     """
     if not case.has("traces"):
         return []

@@ -1,7 +1,7 @@
-"""The copies of messages: every record that is one message's, found by any of its ids, for many ids in one pass.
+"""The copies of messages: every record of one message, found by any of its ids, for many ids in one pass.
 
-Copies are joined by UNIQ_KEY; where one lost it, by ORIGIN_MESSAGE_ID or by the prepared offset of a commit; op records
-by broker and half-queue offset.
+Copies are joined by UNIQ_KEY; if one lost it, by ORIGIN_MESSAGE_ID or by the prepared offset of a commit; op records by
+broker and half-queue offset.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _LINKS: Final = ("uniq_key", "offset_msg_id", "keys", "sys_flag", "prepared_tran
 def of(case: Case, ids: Sequence[str]) -> dict[str, list[Record]]:
     """Return for each id (UNIQ_KEY, offset id of a copy or an op record, business key) the copies in store order.
 
-    Each has `link`: what joined it where it has no UNIQ_KEY.
+    Each has `link`: how it was joined if it has no UNIQ_KEY.
     """
     named = _named(case, ids)
     elsewhere = [each for each in ids if not named[each]]
@@ -164,7 +164,7 @@ def _linked(case: Case, known: dict[str, Record]) -> dict[str, str]:
 
 @per_case
 def _keyless(case: Case) -> list[Record]:
-    """Return the records without a UNIQ_KEY (op records apart) with what they name: few, or a client that writes none."""
+    """Return the records without a UNIQ_KEY (except op records) with what they name: few, unless a client writes none."""
     mine = ds.field("uniq_key").is_null() & (ds.field("stage") != record_stage.OP)
     rows = itertools.chain.from_iterable(
         columnar.zero_filled(pa.Table.from_batches([batch])).to_pylist() for batch in scan.batches(case, _LINKS, mine)
@@ -174,7 +174,9 @@ def _keyless(case: Case) -> list[Record]:
 
 
 def fetch(case: Case, condition: pc.Expression) -> list[Record]:
-    """Return the records that a condition on the columns of `messages` keeps, by store time, with what they name."""
+    """Return the records that a condition on the columns of `messages` keeps, by store time, with the records they
+    name.
+    """
     more = {
         "real_topic": names.REAL_TOPIC,
         "check_times": names.CHECK_TIMES,
@@ -202,7 +204,7 @@ def fetch(case: Case, condition: pc.Expression) -> list[Record]:
 
 
 def utc(at: pd.Timestamp) -> dt.datetime | None:
-    """Return a naive UTC time of a frame as the rows of Arrow have it."""
+    """Return a naive UTC time of a frame with its zone, as rows of Arrow have it."""
     return None if pd.isna(at) else at.tz_localize(dt.UTC).to_pydatetime()
 
 

@@ -1,6 +1,8 @@
-"""Which consumer handled which copy of a message, and the result: from the consumers' ledgers, else from their logs.
+"""Deliveries: which consumer handled which copy of a message, and the result; from the consumers' ledgers, else from
+their logs.
 
-A ledger is one table, or several instances' tables of one consumer group. The group is the one whose retry topic the ledger's retries are in.
+A ledger is one table, or several instances' tables of one consumer group. The group is the one whose retry topic the
+ledger's retries are in.
 """
 
 from __future__ import annotations
@@ -54,10 +56,11 @@ GROUP_COLUMN: Final = r"(?i)group|消费组|消费者组"
 
 @per_case
 def deliveries(case: Case) -> pd.DataFrame:
-    """Return one row per delivery that a consumer wrote down, joined to the record delivered where the evidence has it.
+    """Return one row per delivery that a consumer recorded, joined to the delivered record if the evidence has it.
 
-    Columns file, line, consumer (group, else the ledger's file), uniq_key, key, offset_msg_id, reconsume_times, result, success (null: not known),
-    time, retry (a retry copy), origin (offset id of the stored message it goes back to), topic, by (`ledger` or `log`).
+    Columns file, line, consumer (group, else the ledger's file), uniq_key, key, offset_msg_id, reconsume_times, result,
+    success (null: unknown), time, retry (a retry copy), origin (offset id of the stored message that it is a retry of),
+    topic, by (`ledger` or `log`).
     """
     by_ledger = bool(results(case))
     rows = _ledger_rows(case) if by_ledger else _log_rows(case)
@@ -66,7 +69,7 @@ def deliveries(case: Case) -> pd.DataFrame:
 
 @per_case
 def results(case: Case) -> dict[str | None, int]:
-    """Return how many deliveries of the ledgers ended with each result; empty where there is no ledger that names messages by their ids."""
+    """Return how many deliveries of the ledgers ended with each result; empty if no ledger names messages by their ids."""
     counted = (
         scan.table(case, "rows", ["status"], LEDGERS)
         .group_by("status")
@@ -90,7 +93,7 @@ def _ledger_rows(case: Case) -> pd.DataFrame:
 
 
 def _declared(cells: pa.ChunkedArray) -> list[str | None]:
-    """Return what the first column named like a group says in each row."""
+    """Return the values of the first column that is named like a group."""
     found: list[str | None] = []
     for chunk in cells.chunks:
         at = chunk.offsets.to_numpy()
@@ -110,7 +113,7 @@ def verdict(result: str, share: float = 0.0) -> bool | None:
 
 
 def _log_rows(case: Case) -> pd.DataFrame:
-    """Return what application logs say about deliveries: lines that name an id and say how it ended. Senders' lines are left out."""
+    """Return the deliveries in application logs: lines that name an id and its result, without those of senders."""
     columns = [
         "file",
         "line",
@@ -175,13 +178,13 @@ def _said_ids(case: Case) -> pd.DataFrame:
 
 
 def _said(text: pa.Array, pattern: str, words: tuple[str, ...]) -> np.ndarray:
-    """Return whether each text holds the pattern or one of the words."""
+    """Return whether each text contains the pattern or one of the words."""
     said = pc.match_substring_regex(text, "|".join((pattern, *words)))
     return said.fill_null(fill_value=False).to_numpy(zero_copy_only=False)
 
 
 def _joined(case: Case, rows: pd.DataFrame) -> pd.DataFrame:
-    """Put the record delivered beside each delivery, and work out who the consumer is."""
+    """Add the delivered record to each delivery, and determine the consumer."""
     origin = promoted(names.ORIGIN_MESSAGE_ID)
     theirs = {
         "offset_msg_id": "offset_msg_id",
@@ -222,10 +225,12 @@ def _either(one: pd.Series[Any], other: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def twice(case: Case) -> pd.DataFrame:
-    """Return messages one consumer handled with success more than once, the later time from a retry copy: another offset id, the same UNIQ_KEY.
+    """Return messages that one consumer handled successfully more than once, the later time from a retry copy: another
+    offset id, the same UNIQ_KEY.
 
-    Columns consumer, uniq_key, first_file, first_line, first_offset_msg_id, first_time, file, line, offset_msg_id, time, reconsume_times, and `same`
-    (False where the retry is one of another stored message: the producer sent it twice; null where the records do not tell).
+    Columns consumer, uniq_key, first_file, first_line, first_offset_msg_id, first_time, file, line, offset_msg_id,
+    time, reconsume_times, and `same` (False if the retry is one of another stored message: the producer sent it twice;
+    null if the records do not show it).
     """
     every = deliveries(case)
     good = every[every["success"].eq(True) & every["uniq_key"].notna()]

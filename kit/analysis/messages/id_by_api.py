@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 def on_message(
     records: Sequence[dict[str, Any]], client: str | Version | None = None, lang: Lang = "en"
 ) -> pd.DataFrame:
-    """Return what each call hands out on this message: columns call, side, which, id, copy (stage), says, upstream.
+    """Return the id that each call returns for this message: columns call, side, which, id, copy (stage), says,
+    upstream.
 
-    `records` as in `kit.trace`, in store order; `id` is None where the call answers null or the message has no such copy.
+    `records` as in `kit.trace`, in store order; `id` is None if the call answers null or the message has no such copy.
     """
     import pandas as pd
 

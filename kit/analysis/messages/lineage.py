@@ -1,7 +1,8 @@
-"""One message's records in order: which record each was copied from, what wrote it, why its offset id is new, and what is missing between them.
+"""One message's records in order: which record each was copied from, what wrote it, why its offset id is new, and what
+is missing between them.
 
-Plain Python over the few records of one message (dicts as `kit.trace` makes them). Which hop writes what: reference §4, the broker's
-EndTransactionProcessor, TransactionalMessageServiceImpl.check, ScheduleMessageService, SendMessageProcessor.
+Plain Python over the few records of one message (dicts as in `kit.trace`). What each hop writes: reference §4, the
+broker's EndTransactionProcessor, TransactionalMessageServiceImpl.check, ScheduleMessageService, SendMessageProcessor.
 """
 
 from __future__ import annotations
@@ -76,13 +77,15 @@ LAST_SENTENCE: Final = T("{why} {more}")
 
 
 def store_order(record: Record) -> tuple[bool, dt.datetime, str, int]:
-    """Return what copies are put in order by; those with an impossible store time are last."""
+    """Return the sort key of copies; those with an impossible store time are last."""
     at = record["store_timestamp"]
     return at is None, at or _NEVER, record["store_host"] or "", record["physical_offset"]
 
 
 class _Seen:
-    """What was seen of one message so far: the latest copy of each kind that a later hop can have read. Constant time a record."""
+    """The copies of one message seen so far: the latest of each kind that a later hop can have read. Constant time per
+    record.
+    """
 
     def __init__(self) -> None:
         self.half: Record | None = None
@@ -185,9 +188,10 @@ def half_id(commit: Record) -> str:
 
 
 def gaps(records: list[Record], ops: list[Record], end: dt.datetime | None) -> list[dict[str, Any]]:
-    """Return what is missing in the life of one message: dicts `kind`, `text` (a sentence), `offset_msg_id` of the record it is about.
+    """Return what is missing in the life of one message: dicts `kind`, `text` (a sentence), `offset_msg_id` of the
+    record concerned.
 
-    `end`: the last store time of the evidence; what was not yet due then is said so.
+    `end`: the last store time of the evidence; the sentence of a step that was not due by then says so.
     """
     by_key: dict[str | None, list[Record]] = {}
     for record in records:
@@ -200,7 +204,7 @@ def gaps(records: list[Record], ops: list[Record], end: dt.datetime | None) -> l
 
 
 def gap(kind: str, record: Record | None, **values: Any) -> dict[str, Any]:
-    """Return one gap; `record` is the one it is about."""
+    """Return one gap; `record` is the one concerned."""
     at = {"at": when(record["store_timestamp"])} if record else {}
     said = {**(_values(record) if record else {}), **at, **values}
     return {"kind": kind, "offset_msg_id": record["offset_msg_id"] if record else None, "text": GAPS[kind].say(**said)}
@@ -267,5 +271,5 @@ def _transaction(mine: list[Record], ops: list[Record]) -> Iterable[dict[str, An
 
 
 def when(at: dt.datetime | None) -> str | None:
-    """Return a time as the sentences of a gap print it."""
+    """Return a time as printed in the sentences of a gap."""
     return None if at is None else at.isoformat(sep=" ", timespec="milliseconds").replace("+00:00", " UTC")

@@ -1,8 +1,9 @@
-"""Look-ups of messages by id that the evidence shows: the command, the id it was given, and what came of it.
+"""Look-ups of messages by id in the evidence: the command, its id, and the result.
 
-queryMsgById takes an offset id apart into a broker address and an offset; given a UNIQ_KEY it connects to the producer's address with pid and loader
-hash as the port, or answers CODE 208 (client/impl/MQAdminImpl.viewMessage, common/message/MessageDecoder.decodeMessageId). queryMsgByUniqueKey,
-queryMsgTraceById and decodeMessageId take a UNIQ_KEY (tools/command/message).
+queryMsgById splits an offset id into a broker address and an offset; given a UNIQ_KEY it connects to the producer's
+address with pid and loader hash as the port, or answers CODE 208 (client/impl/MQAdminImpl.viewMessage,
+common/message/MessageDecoder.decodeMessageId). queryMsgByUniqueKey, queryMsgTraceById and decodeMessageId take a
+UNIQ_KEY (tools/command/message).
 """
 
 from __future__ import annotations
@@ -86,7 +87,9 @@ def _misread(text: str) -> str | None:
 
 
 def parse(lines: Iterable[tuple[str, int, str]]) -> list[Lookup]:
-    """Read (file, line number, text) in order into look-ups; a failure or a result belongs to the command above it in the same file."""
+    """Parse (file, line number, text) in order into look-ups; a failure or a result belongs to the command above it in
+    the same file.
+    """
     found: list[Lookup] = []
     current: Lookup | None = None
     before, other = None, False
@@ -135,7 +138,7 @@ def _fail(lookup: Lookup, reason: str, line: int, text: str) -> None:
 
 @per_case
 def lookups(case: Case) -> list[Lookup]:
-    """Return every look-up of the evidence with `wrong` worked out; once per case."""
+    """Return every look-up of the evidence with `wrong` determined, once per case."""
     return _judged(case, parse(_lines(case))) if refs.seen(case, *EVENTS) else []
 
 
@@ -158,7 +161,7 @@ def _lines(case: Case) -> Iterable[tuple[str, int, str]]:
 
 
 def _judged(case: Case, seen: list[Lookup]) -> list[Lookup]:
-    """Return for each look-up whether its id is of the other kind: as the records know the id, else by its form."""
+    """Return for each look-up whether its id is of the other kind: as a record has the id, else by its form."""
     known = kinds(case, {one.upper() for lookup in seen for one in lookup.ids if ids.IN_TEXT.fullmatch(one)})
     for lookup in seen:
         wanted = WANTS.get(lookup.command or "queryMsgById", "offset")
@@ -187,7 +190,9 @@ def _once(seen: list[Lookup]) -> list[Lookup]:
 
 
 def kinds(case: Case, texts: set[str]) -> dict[str, ids.Kind]:
-    """Return {id: kind} of well-formed ids: exact where a record has it, else by form where that is more than possible. gRPC ids count as UNIQ_KEYs."""
+    """Return {id: kind} of well-formed ids: exact if a record has it, else by form if that is more than possible. gRPC
+    ids count as UNIQ_KEYs.
+    """
     wanted = sorted(texts)
     if not wanted:
         return {}
@@ -224,7 +229,7 @@ def _is_producers(case: Case, address: str) -> bool:
 
 
 def ref(case: Case, lookup: Lookup) -> tuple[Ref, ...]:
-    """Quote the command and, where it failed, the line that says so."""
+    """Quote the command and, if it failed, the line that reports it."""
     quoted = [case.ref(lookup.file, lookup.line)]
     if lookup.failed_line and lookup.failed_line != lookup.line:
         quoted.append(case.ref(lookup.file, lookup.failed_line))

@@ -1,8 +1,9 @@
-"""Originals: the records a producer wrote, as against the copies that RocketMQ makes of them.
+"""Originals: the records that a producer wrote, in contrast to the copies that RocketMQ makes of them.
 
-Copies are made by check-backs (put-back into the half topic), commits, delayed delivery, send-backs and their retries, and dead letters; op records,
-discarded half messages and message traces are nobody's business message. A half record or a schedule record can be an original. Source: reference
-§4.2–§4.8 (what each hop adds or keeps), common/message/MessageConst.
+Copies are made by check-backs (put-back into the half topic), commits, delayed delivery, send-backs and their retries,
+and dead letters; op records, discarded half messages and message traces are not business messages. A half record or a
+schedule record can be an original. Source: reference §4.2–§4.8 (what each hop adds or keeps),
+common/message/MessageConst.
 """
 
 from __future__ import annotations

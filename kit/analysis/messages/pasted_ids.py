@@ -1,4 +1,4 @@
-"""The ids of a paste in which somebody compares two kinds of message ids."""
+"""The ids in a paste that compares two kinds of message ids."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Mixed:
 
 @per_case
 def mixed(case: Case) -> Mixed | None:
-    """Return the ids of a paste in which somebody compares both kinds; None for other evidence."""
+    """Return the ids of a paste that compares both kinds; None for other evidence."""
     found = complaints.mixed(text_of(case)) if is_paste(case) else None
     return None if found is None else Mixed(found.offset_ids, found.uniq_keys, found.paired, quoted(case, found.at))
 

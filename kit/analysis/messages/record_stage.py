@@ -39,9 +39,11 @@ STAGES: Final[dict[str, T]] = {
 }
 """Stage → what it means."""
 _STEPS: Final = ("sent back", RETRY, "given up")
-"""Steps of the retry funnel in their order; `dlq` comes behind."""
+"""Steps of the retry funnel in order; `dlq` is last."""
+_GRACE: Final = pd.Timedelta(seconds=2)
+"""How late a copy may come."""
 LONGEST_PATH: Final = 60
-"""Steps of a journey that are told."""
+"""Most steps of a journey that are shown."""
 LONGEST_DELAY: Final = 100 * 86_400
 """Seconds. A level beyond is no delay anybody waits for, and could lead out of the times that can be shown."""
 
@@ -55,7 +57,7 @@ def identities(case: Case) -> tuple[int, int]:
 
 
 def copies(case: Case) -> pd.DataFrame:
-    """Return how many copies each stage holds: topic, stage, reconsume_times, records, messages, first, last."""
+    """Return the number of copies at each stage: topic, stage, reconsume_times, records, messages, first, last."""
     by = ["topic", "stage", "reconsume_times"]
     sums = [
         ("uniq_key", "count", pc.CountOptions("all")),
@@ -75,7 +77,9 @@ def copies(case: Case) -> pd.DataFrame:
 
 
 def journeys(case: Case) -> pd.DataFrame:
-    """Return how often each journey was taken: `path` (stages in store order, joined by ` > `), `messages`, `example` (a UNIQ_KEY)."""
+    """Return how often each journey was taken: `path` (stages in store order, joined by ` > `), `messages`, `example`
+    (a UNIQ_KEY).
+    """
     found: dict[str, tuple[int, str]] = {}
     columns = ("uniq_key", "stage", "reconsume_times", "store_timestamp", "physical_offset")
     for rows in scan.by_message(case, columns, ds.field("uniq_key").is_valid()):
@@ -109,10 +113,11 @@ def _paths(rows: pa.Table) -> Iterator[tuple[str, int, str]]:
 
 
 def funnel(case: Case) -> pd.DataFrame:
-    """Return the retry funnel: consumer_group, level (1 …, the reconsumeTimes), step (`sent back`, `retry`, `dlq`), messages, seconds.
+    """Return the retry funnel: consumer_group, level (1 …, the reconsumeTimes), step (`sent back`, `retry`, `dlq`),
+    messages, seconds.
 
-    `sent back` counts what the delay holds or held, `retry` what reached the retry topic, `dlq` what became a dead letter. `seconds`: median time
-    from the message's copy before (the failed delivery's record for `sent back`) to this one.
+    `sent back`: waits or waited for its delay; `retry`: reached the retry topic; `dlq`: became a dead letter.
+    `seconds`: median time from the message's previous copy (the failed delivery's record for `sent back`) to this one.
     """
     target = promoted(names.REAL_TOPIC)
     retried = scan.records(case, ("uniq_key",), ds.field("consumer_group").is_valid() & ds.field("uniq_key").is_valid())
@@ -138,11 +143,11 @@ def funnel(case: Case) -> pd.DataFrame:
     )
 
 
-def never_came(case: Case, grace_seconds: float = 2.0) -> pd.DataFrame:
-    """Return copies whose next step never came although its time was over when the evidence ends.
+def never_came(case: Case) -> pd.DataFrame:
+    """Return copies whose next step never came although it was due before the evidence ends.
 
-    Columns uniq_key, offset_msg_id, file, physical_offset, store_timestamp, stage, target (the topic it should have reached), due. Covers what waits
-    for a delay: delayed messages, retries and dead letters on their way.
+    Columns uniq_key, offset_msg_id, file, physical_offset, store_timestamp, stage, target (the topic it should have
+    reached), due. Covers everything that waits for a delay: delayed messages, retries, and dead letters in transit.
     """
     target, out = promoted(names.REAL_TOPIC), promoted("TIMER_OUT_MS")
     shown = ("uniq_key", "offset_msg_id", "file", "physical_offset", "store_timestamp", "stage")
@@ -159,9 +164,7 @@ def never_came(case: Case, grace_seconds: float = 2.0) -> pd.DataFrame:
     counts = arrived.groupby(["uniq_key", "topic", "reconsume_times"]).size().rename("arrived")
     waiting = waiting.join(counts.rename_axis(same), on=same)
     end = last_stored(case)
-    late = (waiting["nth"] >= waiting["arrived"].fillna(0)) & (
-        waiting["due"] + pd.Timedelta(seconds=grace_seconds) < end
-    )
+    late = (waiting["nth"] >= waiting["arrived"].fillna(0)) & (waiting["due"] + _GRACE < end)
     return waiting[late].sort_values(["due", "offset_msg_id"], ignore_index=True)[[*shown, "target", "due"]]
 
 
@@ -174,8 +177,8 @@ def last_stored(case: Case) -> pd.Timestamp:
 
 
 def due(case: Case, scheduled: pd.DataFrame) -> pd.Series[pd.Timestamp]:
-    """Return when the delay of schedule records is over, by its level (the queue) and the broker's messageDelayLevel; NaT where
-    unknown. Columns topic, queue_id, store_timestamp and TIMER_OUT_MS of them are needed.
+    """Return when the delay of schedule records is over, by its level (the queue) and the broker's messageDelayLevel;
+    NaT if unknown. Needs the columns topic, queue_id, store_timestamp and TIMER_OUT_MS.
     """
     seconds = (scheduled["queue_id"] + 1).map(delay_levels(case))
     out = scheduled[promoted("TIMER_OUT_MS")]

@@ -38,16 +38,18 @@ def trace(case: Case, id: str) -> dict[str, Any]:  # noqa: A002 - the public nam
 
 
 def traces(case: Case, ids: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the lives of several messages, as `trace` does of one, in order of the ids: records and texts are looked through once for all of them."""
+    """Return the lives of several messages, as `trace` does for one, in order of the ids: records and texts are
+    searched once for all of them.
+    """
     wanted = list(dict.fromkeys(each.strip() for each in ids))
     stored = copies.of(case, [each for each in wanted if each]) if any(wanted) and case.has("messages") else {}
     lives = {each: _Life(case, each, stored.get(each, [])) for each in wanted}
     texts = mentions.search_each(_texts(case), {each: life.words() for each, life in lives.items()})
-    return [lives[each.strip()].told(*texts[each.strip()]) for each in ids]
+    return [lives[each.strip()].as_dict(*texts[each.strip()]) for each in ids]
 
 
 class _Life:
-    """What is known of one message: its copies, what ended them, who handled it."""
+    """One message: its copies, what ended them, who handled it."""
 
     def __init__(self, case: Case, wanted: str, found: list[dict[str, Any]]) -> None:
         self.case, self.wanted, self.found = case, wanted, found
@@ -63,7 +65,7 @@ class _Life:
         business = {key for r in self.records if r["stage"] != record_stage.OP for key in (r["keys"] or "").split()}
         return {self.wanted, *self.keys, *business, *(r["offset_msg_id"] for r in (*self.records, *self.ops))}
 
-    def told(self, texts: list[mentions.Mention], counts: dict[str, int]) -> dict[str, Any]:
+    def as_dict(self, texts: list[mentions.Mention], counts: dict[str, int]) -> dict[str, Any]:
         """Return all of it as `trace` does. `texts`: the lines that mention it; `counts`: how many of each file do."""
         case, wanted = self.case, self.wanted
         traces = client_traces.entries(case, self.keys, wanted, itself=not self.found)

@@ -238,8 +238,8 @@ def _hashes(batch: pa.RecordBatch, listed: bool) -> tuple[list[np.ndarray], list
     return rows, found
 
 
-def copy_refs(copies: pd.DataFrame, most: int = 4) -> tuple[Ref, ...]:
-    """Quote records that are stored twice."""
+def copy_refs(copies: pd.DataFrame) -> tuple[Ref, ...]:
+    """Quote the first four records that are stored twice."""
     return tuple(
         Ref(
             str(r.file),
@@ -247,5 +247,5 @@ def copy_refs(copies: pd.DataFrame, most: int = 4) -> tuple[Ref, ...]:
             f"storeTimestamp={r.store_timestamp}, storeHost={r.store_host}, msgId={r.offset_msg_id}, KEYS={r.key}, UNIQ_KEY={r.uniq_key}",
             physical_offset=int(str(r.physical_offset)),
         )
-        for r in copies.head(most).itertuples()
+        for r in copies.head(4).itertuples()
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 import pyarrow.dataset as ds
 
-from kit.analysis.transactions import owners, transactions
+from kit.analysis.transactions import owners, totals
 from kit.case import setup
 from kit.rocketmq import names
 
@@ -34,7 +34,7 @@ def table(case: Case) -> pd.DataFrame:
         value, where, known = setup.setting(case, name, owners.addresses(case))
         rows.append((name, value, unit, known, where.file if where else None, where.line if where else None))
     if case.has("messages"):
-        immune = transactions.summary(case).total("immune")
+        immune = totals.summary(case).total("immune")
         rows.append((names.CHECK_IMMUNITY, f"{immune}", "transactions", "evidence", None, None))
     rows += _retries(case)
     # Both are fixed in the client: client/impl/producer/DefaultMQProducerImpl.sendMessageInTransaction.

@@ -61,10 +61,10 @@ def refused_writes(case: Case) -> pd.DataFrame:
     `writer`: `put_back`, `send`, `commit`, `schedule`, None if the thread is not printed; `total`, `body`, `limit`,
     `length` in bytes, the largest for sends; `first`/`last` naive UTC; `line`/`last_line` the first and last entry.
     """
-    return once(case, "size refusals", lambda: _told(case))
+    return once(case, "size refusals", lambda: _refused_writes(case))
 
 
-def _told(case: Case) -> pd.DataFrame:
+def _refused_writes(case: Case) -> pd.DataFrame:
     slugs = (*SIZE, *FAILED)
     if not refs.seen(case, *slugs):
         return pd.DataFrame(columns=pd.Index(COLUMNS))

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from kit.analysis.transactions import answers, business, transactions
+from kit.analysis.transactions import answers, business, totals, transactions
 from kit.case import columnar, scan
 from kit.case.memoize import once
 
@@ -78,7 +78,7 @@ def _counts(case: Case) -> Counts:
         int(keys.isin(found["key"]).sum()),
         int((~committed).sum()),
         int((~committed & pending).sum()),
-        transactions.summary(case).total("without_row"),
+        totals.summary(case).total("without_row"),
     )
 
 
@@ -119,7 +119,7 @@ def _disagreeing(case: Case) -> pd.DataFrame:
     A message without a row counts if the evidence has rows of its producer group; `covered`: whether it is between
     messages that have theirs.
     """
-    spans = {group.name: group.covered for group in transactions.summary(case).groups if group.covered}
+    spans = {group.name: group.covered for group in totals.summary(case).groups if group.covered}
     if not spans:
         return pd.DataFrame()
     state = ds.field("state")

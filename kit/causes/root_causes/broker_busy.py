@@ -23,7 +23,7 @@ from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Moment, Remedy, Step, deciding, supporting
-from kit.causes.root_causes.texts.broker_busy import BY_WHY, Claim, Fix, Text
+from kit.causes.root_causes.texts.broker_busy import BY_WHY, WHYS, Claim, Fix, Text
 from kit.i18n import T
 from kit.inventory.references import Ref
 
@@ -63,7 +63,7 @@ FIGURES: Final = {
     "outcome_by_kind": Figure(T("what became of failed sends, by kind")),
     "answered_not_ok": Figure(T("answers that were not SEND_OK although the message is stored")),
     "counted_by_broker": Figure(T("refusals the broker's own counters show")),
-    "explanations": Figure(T("explanations, best shown first")),
+    "explanations": Figure(T("explanations, best shown first"), values=WHYS),
     "kind_unknown": Figure(T("failed sends whose error is not known")),
 }
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis import refs
 from kit.analysis.sizes import limits
-from kit.analysis.transactions import answers, pasted_checks, paths, reconcile, transactions
+from kit.analysis.transactions import answers, pasted_checks, paths, reconcile, totals, transactions
 from kit.analysis.transactions.reconcile import fates
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
@@ -65,7 +65,7 @@ ALERTS: Final = (
 def examine(case: Case) -> Finding:
     """Account for every transaction and compare the finished ones with the business rows."""
     stored = case.has("messages")
-    summary = transactions.summary(case) if stored else None
+    summary = totals.summary(case) if stored else None
     counts = reconcile.counts(case)
     wrong = reconcile.inconsistent(case)
     finished = reconcile.finished(wrong)
@@ -89,9 +89,7 @@ def examine(case: Case) -> Finding:
     return finding
 
 
-def _disagreement(
-    case: Case, summary: transactions.Summary | None, counts: reconcile.Counts, finished: pd.DataFrame
-) -> Step:
+def _disagreement(case: Case, summary: totals.Summary | None, counts: reconcile.Counts, finished: pd.DataFrame) -> Step:
     if not finished.empty:
         claim = Claim.DISAGREE.say(
             rows=_of(finished, "row_without_message"), messages=_of(finished, "message_without_row")
@@ -106,7 +104,7 @@ def _disagreement(
     return Step(Claim.AGREE.say(finished=summary.total("committed") + summary.total("rolled_back")), "deciding", False)
 
 
-def _local_step(case: Case, summary: transactions.Summary | None, finished: pd.DataFrame) -> Step:
+def _local_step(case: Case, summary: totals.Summary | None, finished: pd.DataFrame) -> Step:
     caused = finished[finished["cause"].notna()]
     if not caused.empty:
         reasons = [text.say(count=int(n)) for cause, text in REASONS.items() if (n := (_reason(caused) == cause).sum())]
@@ -165,7 +163,7 @@ def _rows(case: Case, frame: pd.DataFrame) -> tuple[Ref, ...]:
     )
 
 
-def _figures(summary: transactions.Summary | None, counts: reconcile.Counts, thrown: int | None) -> dict[str, Any]:
+def _figures(summary: totals.Summary | None, counts: reconcile.Counts, thrown: int | None) -> dict[str, Any]:
     """Return the fixed figures; without a store those from records are unknown."""
     states: dict[str, int | None] = summary.states() if summary else dict.fromkeys(transactions.STATES)
     return {
@@ -180,7 +178,7 @@ def _figures(summary: transactions.Summary | None, counts: reconcile.Counts, thr
     }
 
 
-def _say(finding: Finding, summary: transactions.Summary | None, finished: pd.DataFrame, thrown: int | None) -> None:
+def _say(finding: Finding, summary: totals.Summary | None, finished: pd.DataFrame, thrown: int | None) -> None:
     if not finished.empty:
         finding.summary = Text.SUMMARY.say(
             rows=_of(finished, "row_without_message"),
@@ -214,7 +212,7 @@ def _remedies(wrong: pd.DataFrame) -> list[Remedy]:
     return made
 
 
-def _worth_telling(summary: transactions.Summary, wrong: pd.DataFrame) -> bool:
+def _worth_telling(summary: totals.Summary, wrong: pd.DataFrame) -> bool:
     """Return whether there is something to draw: checks that ended well are normal, and the tables cost seconds."""
     unusual = ("discarded", "pending", "committed_twice")
     return (
@@ -239,7 +237,7 @@ def _tables(case: Case, wrong: pd.DataFrame) -> dict[str, Any]:
 
 
 def _missing(
-    case: Case, summary: transactions.Summary | None, counts: reconcile.Counts, finished: pd.DataFrame
+    case: Case, summary: totals.Summary | None, counts: reconcile.Counts, finished: pd.DataFrame
 ) -> list[Missing]:
     if summary is not None and not summary.half_messages:
         return []

@@ -79,8 +79,9 @@
     const room = width || canvas.clientWidth;
     if (!room) return;
     for (const trace of spec.data) {
-      // Words in coloured cells have the colour that is read on these.
-      if ((trace.textfont && !wordy(trace)) || trace.type === "sankey") trace.textfont = Object.assign({}, trace.textfont, { color: colour("--ink") });
+      // Words in coloured cells and bars have the colour that is read on these.
+      const inside = wordy(trace) || trace.textposition === "inside";
+      if ((trace.textfont && !inside) || trace.type === "sankey") trace.textfont = Object.assign({}, trace.textfont, { color: colour("--ink") });
     }
     box.dataset.width = room;
     const layout = themed(spec, room);

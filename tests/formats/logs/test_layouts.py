@@ -252,7 +252,7 @@ def test_an_exception_collected_line_by_line_belongs_to_the_line_that_logged_it(
     assert [row["message"] for row in found] == [said[1]] * 3
 
 
-def test_zones(tmp_path: Path) -> None:
+def test_a_zone_in_the_line_wins_then_the_declared_one_then_the_layouts(tmp_path: Path) -> None:
     lines = "2024-07-01 10:00:00 WARN main - b\n2024-07-01 10:00:00.000 INFO [main] a.B - f\n2024-07-01 10:00:00.000+02:00 INFO [main] a.B - o\n"
 
     def hours(options: entries.Options, **known: object) -> list[int]:

@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow.dataset as ds
 
 from kit.analysis import refs
-from kit.analysis.transactions import answers, owners, transactions
+from kit.analysis.transactions import answers, owners, totals, transactions
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
@@ -70,7 +70,7 @@ def examine(case: Case) -> Finding:
     """Report which discarded transactions had been answered UNKNOW until the limit."""
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     stored, logged = case.has("messages"), case.has_source("transaction")
-    states = transactions.summary(case).states() if stored else {}
+    states = totals.summary(case).states() if stored else {}
     limit = setup.setting(case, "transactionCheckMax", owners.addresses(case))
     count = states.get("discarded")
     found = _discarded(case) if count else None

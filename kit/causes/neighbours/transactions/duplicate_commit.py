@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 import pyarrow.dataset as ds
 
-from kit.analysis.transactions import owners, transactions
+from kit.analysis.transactions import owners, totals, transactions
 from kit.case import columnar, setup
 from kit.causes import collect_next
 from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, supporting
@@ -77,7 +77,7 @@ def examine(case: Case) -> Finding:
         finding.figures = {"committed_twice": None, "late_commits": None, "late_op_records": None}
         finding.missing = [collect_next.commitlog(WANT)]
         return finding
-    count = transactions.summary(case).total("committed_twice")
+    count = totals.summary(case).total("committed_twice")
     found = twice(case) if count else None
     late = int((found["way"] == "late_commit").sum()) if found is not None else 0
     early = int((found["way"] == "late_op").sum()) if found is not None else 0

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import pyarrow.compute as pc
 
 from kit.analysis import refs
-from kit.analysis.transactions import transactions
+from kit.analysis.transactions import totals
 from kit.case import log_events
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
@@ -96,7 +96,7 @@ def examine(case: Case) -> Finding:
         offline,
         supporting("producer-left", LEFT.say(count=left.count), left and empty, refs.quote(case, left, 2)),
     ]
-    open_ = transactions.summary(case) if checks and case.has("messages") else None
+    open_ = totals.summary(case) if checks and case.has("messages") else None
     states = open_.states() if open_ else {}
     finding.figures = {
         "unreached_checks": checks if looked else None,

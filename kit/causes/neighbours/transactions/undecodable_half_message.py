@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from kit.analysis import refs
-from kit.analysis.transactions import owners, transactions
+from kit.analysis.transactions import owners, totals, transactions
 from kit.case import columnar, scan, setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
@@ -74,7 +74,7 @@ def examine(case: Case) -> Finding:
         finding.missing = [collect_next.commitlog(WANT)]
         return finding
     # Only copies that a check renewed can be broken; most stores have none.
-    found = _changed(case) if transactions.summary(case).total("renewed") and _may_have_fault(case) else None
+    found = _changed(case) if totals.summary(case).total("renewed") and _may_have_fault(case) else None
     if found is None or found.empty:
         finding.steps = [deciding("other-body", NO_COPIES, False), deciding("rounds-broken", NOT_BROKEN, None)]
         finding.figures = {"messages": 0, "copies": 0}

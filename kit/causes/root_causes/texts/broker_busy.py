@@ -149,3 +149,19 @@ BY_WHY = {
     "half-topic": Fix.HALF_TOPIC,
 }
 """What fits each explanation: action, why, risk, how to verify."""
+
+WHYS = {
+    "gc": T("garbage collections were long"),
+    "process-stood-still": T("the broker's process stalled"),
+    "stall": T("nothing was stored for a while"),
+    "page-cache": T("appends to the page cache were slow"),
+    "flush": T("flushes to disk were slow"),
+    "lock": T("appends waited long for their lock"),
+    "transient-pool": T("the transient store pool was used up"),
+    "replication": T("it waited for a slave"),
+    "co-located-load": T("something else wrote to its disk"),
+    "host": T("the host had nothing left"),
+    "queue-wait": T("too few threads, or too little patience"),
+    "half-topic": T("the half topic fed itself"),
+}
+"""A name of each explanation."""

@@ -52,7 +52,7 @@ class Claim:
     ONLY_PUT_BACK = T("A commit of a leaked message was diverted again, or two leaked records share a check count. Neither is seen here.")
     ANSWERED = T("Contributing: checks of leaked messages were answered COMMIT ({count} such answers name a leaked record).")
     DOUBLED = T("{records} leaked half records")
-    BOUNDED = T("What bounds it: after {limit} {limit:check|checks} a copy is discarded; {count} {count:leaked record was|leaked records were} moved to TRANS_CHECK_MAX_TIME_TOPIC or are on their way.")
+    BOUNDED = T("What bounds it: after {limit} {limit:check|checks} a copy is discarded; {count} {count:copy was|copies were} sent to TRANS_CHECK_MAX_TIME_TOPIC, {arrived} {arrived:has|have} arrived there.")
 
 
 class Fix:

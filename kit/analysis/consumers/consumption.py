@@ -1,4 +1,6 @@
-"""Handled and stored messages of a group compared: those nobody handled, before and after the group's offset, and those handled twice."""
+"""Messages of a group, handled against stored: those nobody handled, before and after the group's offset, and those
+handled twice.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from kit.analysis import refs as quoting
-from kit.analysis.consumers import facts, positions
+from kit.analysis.consumers import consumer_logs, positions
 from kit.case import scan
 from kit.case.memoize import once
 from kit.inventory.references import Ref
@@ -27,7 +29,9 @@ SHOWN: Final = 3
 
 @attrs.frozen
 class Topic:
-    """One topic of a group. Counts of messages, None where nothing shows it; `records`: some that nobody handled, those behind the offset first."""
+    """One topic of a group. Counts of messages, None if unknown; `records`: some that nobody handled, first those after
+    the offset.
+    """
 
     topic: str
     stored: int | None
@@ -39,7 +43,7 @@ class Topic:
 
 def places(case: Case, group: str) -> set[str]:
     """Return the folders (hosts) in whose client logs a group consumes."""
-    said = facts.of(
+    said = consumer_logs.of(
         case,
         "queues-assigned",
         "queues-assigned-go",
@@ -55,7 +59,9 @@ def places(case: Case, group: str) -> set[str]:
 
 
 def ledgers(case: Case, group: str) -> list[str] | None:
-    """Return the delivery ledgers of a group's hosts; None where one of its hosts has none: what was handled there is not known."""
+    """Return the delivery ledgers of a group's hosts; None if one of its hosts has none, so that what it handled is
+    unknown.
+    """
     found: list[str] = []
     for place in sorted(places(case, group)):
         here = [
@@ -70,7 +76,9 @@ def ledgers(case: Case, group: str) -> list[str] | None:
 
 
 def rows(case: Case, group: str) -> pa.Table | None:
-    """Return the deliveries of a group's ledgers: file, line, uniq_key, key, offset_msg_id; None where they are not all there."""
+    """Return the deliveries of a group's ledgers: file, line, uniq_key, key, offset_msg_id; None if a ledger is
+    missing.
+    """
     files = ledgers(case, group)
     if not files:
         return None
@@ -79,7 +87,7 @@ def rows(case: Case, group: str) -> pa.Table | None:
 
 
 def unhandled(case: Case, group: str, topics: tuple[str, ...]) -> list[Topic]:
-    """Count what is stored of these topics and nobody of the group handled, by the last known offsets."""
+    """Count the stored messages of these topics that nobody of the group handled, by the last known offsets."""
     return once(case, f"unhandled {group} {topics}", lambda: [_topic(case, group, topic) for topic in topics])
 
 

@@ -1,4 +1,6 @@
-"""Statements of client and broker logs about consuming, gathered in one pass: each different one once, with its number and first and last place."""
+"""Statements of client and broker logs about consuming, read in one pass: each once, with its count and its first and
+last place.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,9 @@ _QUEUE: Final = re.compile(r"topic=(?P<topic>[^,\]]*), brokerName=(?P<broker>[^,
 
 @attrs.frozen
 class Statement:
-    """One statement. `values`: what is in it, by name; `lowest`, `highest`: the range of each number over its `count` occurrences; times naive UTC or None."""
+    """One statement. `values`: its values by name; `lowest`, `highest`: the range of each number over its `count`
+    occurrences; times naive UTC or None.
+    """
 
     event: str
     file: str
@@ -100,7 +104,7 @@ class Statement:
 
     @property
     def place(self) -> str:
-        """The folder of its file: a host, or a process, by how evidence is laid out."""
+        """The folder of its file, which is one host or process in the usual layout of evidence."""
         return str(PurePosixPath(self.file).parent)
 
     def ref(self, case: Case, *, last: bool = False) -> Ref:
@@ -110,7 +114,7 @@ class Statement:
 
 @per_case
 def _found(case: Case) -> dict[str, pd.DataFrame]:
-    """Return every different statement of `SLUGS` by event; the index is its place in order of time, file and line."""
+    """Return every statement of `SLUGS` by event; the index is its rank by time, file and line."""
     if not case.found.of_kind("log", "text", "mqadmin"):
         return {}
     found = statements.counted(case, SLUGS, by=(*SAME, *SECOND.values()), ranges=NUMBERS, each=EACH)
@@ -126,7 +130,9 @@ def _found(case: Case) -> dict[str, pd.DataFrame]:
 
 
 def _statements(found: pd.DataFrame) -> Iterator[Statement]:
-    """Yield a statement for each row; column by column, since logs of a day have a hundred thousand of them."""
+    """Yield a statement for each row; converted column by column, since the logs of a day have a hundred thousand of
+    them.
+    """
     found = found.dropna(axis="columns", how="all").assign(
         first=found["first"], last=found["last"], source=found["source"]
     )
@@ -147,7 +153,7 @@ def _statements(found: pd.DataFrame) -> Iterator[Statement]:
 
 
 def of(case: Case, *slugs: str, group: str | None = None) -> list[Statement]:
-    """Return the statements of these events, of one group where one is given, in order of time, file and line."""
+    """Return the statements of these events, of one group if given, in order of time, file and line."""
     # Statements are created only on request.
     parts = [once(case, f"said {slug}", partial(_numbered, case, slug)) for slug in slugs]
     every = sorted((each for part in parts for each in part), key=itemgetter(0))
