@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from kit.analysis.consumers import ages, facts, members
+from kit.analysis.consumers import ages, consumer_logs, members
 from kit.analysis.deployment import Deployment, Place
 from kit.causes.hazards import Hazard
 from kit.i18n import T
@@ -38,8 +38,8 @@ def hazards(case: Case) -> Iterable[Hazard]:
     """Return the hazards in client logs and running info files; nothing if absent."""
     if not any(item.kind in TEXTS for item in case.found.items):
         return
-    by_id: dict[str, list[facts.Statement]] = {}
-    for said in facts.of(case, "client-created"):
+    by_id: dict[str, list[consumer_logs.Statement]] = {}
+    for said in consumer_logs.of(case, "client-created"):
         by_id.setdefault(said.values.get("client_id", ""), []).append(said)
     for client_id, lines in sorted(by_id.items()):
         place = Place(lines[0].file, lines[0].line)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
-from kit.analysis.consumers import admin_output, facts, handled, lag, members, stacks
+from kit.analysis.consumers import admin_output, consumer_logs, consumption, lag, members, stacks
 from kit.causes.root_causes.texts import consumer_stuck as text
 from kit.formats.values import integer
 from kit.inventory.references import Ref
@@ -27,7 +27,7 @@ class Message:
     refs: tuple[Ref, ...] = ()
     why: Why | None = None
     frame: str | None = None
-    said: facts.Statement | None = None
+    said: consumer_logs.Statement | None = None
 
 
 def one_full(case: Case) -> dict[str, Any] | None:
@@ -43,11 +43,11 @@ def one_full(case: Case) -> dict[str, Any] | None:
     return None
 
 
-def same_minimum(case: Case) -> facts.Statement | None:
+def same_minimum(case: Case) -> consumer_logs.Statement | None:
     """Return the pulls of a queue that were held back several times at the same first message, None if absent."""
     held = [
         s
-        for s in facts.of(case, "pull-held-back")
+        for s in consumer_logs.of(case, "pull-held-back")
         if s.count > 1 and "min_offset" in s.lowest and s.lowest["min_offset"] == s.highest["min_offset"]
     ]
     return max(held, key=lambda s: s.count, default=None)
@@ -58,10 +58,10 @@ def in_work(case: Case, queue: lag.Stuck) -> Message:
     place = (queue.topic, queue.queue_id)
     attempts = [
         s
-        for s in facts.of(case, "orderly-not-done", group=queue.group)
+        for s in consumer_logs.of(case, "orderly-not-done", group=queue.group)
         if s.queue and (s.queue[0], s.queue[2]) == place and s.values.get("queue_offset") == str(queue.offset)
     ]
-    threads = stacks.of_group(case, queue.group, frozenset(handled.places(case, queue.group)))
+    threads = stacks.of_group(case, queue.group, frozenset(consumption.places(case, queue.group)))
     if attempts:
         said = max(attempts, key=lambda s: s.count)
         count, times = sum(s.count for s in attempts), said.highest.get("reconsume_times")

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from kit.analysis import noise, refs
-from kit.analysis.sends import busy, measured
+from kit.analysis.sends import busy, measurements
 from kit.case import columnar, log_events, setup
 from kit.causes.findings import Finding
 from kit.formats.printed_times import utc
@@ -186,7 +186,7 @@ DAY: Final = 86_400_000
 
 def _pauses(case: Case) -> list[tuple[Any, ...]]:
     """Return the longest pauses of the JVM that its log prints."""
-    metrics = measured.host_metrics(case, ["pause_ms", "stopped_ms"])
+    metrics = measurements.host_metrics(case, ["pause_ms", "stopped_ms"])
     long = metrics[metrics["value"].between(busy.LONG_GC, DAY) & metrics["ts"].notna()]
     longest = long.sort_values(["value", "file", "line"], ascending=[False, True, True]).head(LONG_PAUSE)
     rows = []

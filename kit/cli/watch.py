@@ -69,7 +69,7 @@ def watch(paths: tuple[Path, ...], lang: Lang, **chosen: Any) -> None:
       rmq-kit watch /data/rocketmq --alerts alerts.jsonl --prometheus 9105
       rmq-kit watch /data/rocketmq --once --state /var/lib/rmq-kit-watch || page-somebody
     """
-    from kit.watch import keeping, run
+    from kit.watch import run, state_folder
     from kit.watch.view import showing
 
     for path in paths:
@@ -77,12 +77,12 @@ def watch(paths: tuple[Path, ...], lang: Lang, **chosen: Any) -> None:
             raise Refusal(NO_PATH.say(path=printable(str(path))).render(lang))
     if chosen["master"] and chosen["capture"]:
         raise Refusal(NOT_BOTH.render(lang))
-    folder = chosen["state"] or keeping.default(paths)
+    folder = chosen["state"] or state_folder.default(paths)
     for place in (folder, chosen["capture"], _file(chosen["alerts"]), _file(chosen["prometheus"])):
         _outside(place, paths, lang)
     run.gently()
     run.ends_on_signals()
-    with contextlib.suppress(run.Stopped), keeping.alone(folder, lang):
+    with contextlib.suppress(run.Stopped), state_folder.alone(folder, lang):
         watching = _watch(paths, folder, lang, chosen)
         outlets = _outlets(watching, chosen, lang)
         with showing(watching, lang) as show:
@@ -102,7 +102,7 @@ def _watch(paths: tuple[Path, ...], folder: Path, lang: Lang, chosen: dict[str, 
     from kit.case.options import instant
     from kit.formats.logs.log_table import Options
     from kit.formats.printed_times import zone
-    from kit.watch import keeping
+    from kit.watch import state_folder
     from kit.watch.loop import Watch
 
     try:
@@ -112,7 +112,7 @@ def _watch(paths: tuple[Path, ...], folder: Path, lang: Lang, chosen: dict[str, 
         raise Refusal(printable(str(error))) from None
     return Watch(
         [path.resolve() for path in paths],
-        keeping.load(folder),
+        state_folder.load(folder),
         "earliest" if since else "latest",
         since.timestamp() if since else 0.0,
         lang,
@@ -121,13 +121,13 @@ def _watch(paths: tuple[Path, ...], folder: Path, lang: Lang, chosen: dict[str, 
 
 
 def _outlets(watching: Any, chosen: dict[str, Any], lang: Lang) -> list[Any]:
-    from kit.watch import out, run
+    from kit.watch import outlets, run
 
     found: list[Any] = []
     if chosen["alerts"]:
-        found.append(out.lines(chosen["alerts"]))
+        found.append(outlets.lines(chosen["alerts"]))
     if chosen["hook"]:
-        found.append(out.hook(shlex.split(chosen["hook"]), run.complain))
+        found.append(outlets.hook(shlex.split(chosen["hook"]), run.complain))
     if chosen["capture"]:
         from kit.watch.capture import capture
 

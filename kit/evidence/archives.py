@@ -139,7 +139,8 @@ class Spooler:
                 cast("Any", tar).members = []  # a streamed tar remembers every member otherwise
 
     def _zip(self, name: str, stream: Peek, depth: int, out: Opened, packed: Callable[[], int]) -> None:
-        if isinstance(stream.source, io.BufferedReader):  # a plain file of the evidence: no copy needed
+        # A plain file of the evidence needs no copy; a member of a tar is a subclass of its class, but cannot seek.
+        if type(stream.source) is io.BufferedReader:
             ahead = stream.source.tell()
             self._zip_file(name, stream.source, depth, out, packed)
             stream.source.seek(ahead)
@@ -216,6 +217,11 @@ class Spooler:
             out.refused.append(Refused(label, refusal.reason))
             if refusal.reason in ("ratio", "members", "space"):
                 raise
+        except Exception as error:
+            if disk.is_full(error):
+                raise
+            # What is damaged is this member, an archive itself: those behind it are read all the same.
+            out.refused.append(_damaged(label, error))
 
     def _write(self, name: str, stream: Peek, out: Opened, packed: Callable[[], int]) -> None:
         with self._lock:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 class Refusal(Exception):
-    """A member, or a whole archive, must not be read further. `reason` is a key of `evidence.REASONS`."""
+    """A member, or a whole archive, must not be read further. `reason` is a key of `kit.evidence.files.REASONS`."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)

@@ -20,6 +20,8 @@ UNSURE: Final = 3
 """Cut lines that are enough at any other width."""
 MAIL: Final = 100
 """Widest text of which a mail program is thought."""
+TAKEN: Final = "\0"
+"""What is left of a part of a line that `tables` put to its first part."""
 _STARTS: Final = re.compile(
     r"\s*(?:at\s+[\w.$/<>@-]+\(|\.\.\. \d|Caused by: |[\[({<\"'`]*\d{2,4}[-/]\w{1,9}[-/]\d\d|\[?\d\d:\d\d:\d\d|(?:[a-z]\w*\.){2}[\w.$]*(?:Exception|Error)\b|"
     r"(?:TRACE|DEBUG|INFO|WARN|ERROR)\b|[-*+#|>`{}]|\w+ ?[=：]|\d+[.)]\s)"
@@ -42,6 +44,28 @@ def joined(lines: Sequence[str], *, mail: bool = False) -> list[str] | None:
     if not NARROWEST <= widest <= WIDEST:
         return None
     return _cut(lines, widest) or (_broken(lines, widest) if mail and widest <= MAIL else None)
+
+
+def tables(lines: list[str]) -> list[str]:
+    """Return as many lines, those that a terminal broke at its width whole at the place of their first part, `TAKEN` at those of the others.
+
+    Only a table shows that it was broken: a head that goes on in the next line.
+    """
+    lines = [line.removesuffix("\r") for line in lines]
+    width = max(map(len, lines))
+    heads = (at for at, line in enumerate(lines[:-1]) if line.startswith("#") and len(line) == width)
+    if width not in SURE or not any("#" in lines[at + 1] for at in heads):
+        return lines
+    whole, goes_on = list(lines), False
+    first = 0
+    for at, line in enumerate(lines):
+        if goes_on:
+            whole[first] += line
+            whole[at] = TAKEN
+        else:
+            first = at
+        goes_on = len(line) == width
+    return whole
 
 
 def _cut(lines: Sequence[str], widest: int) -> list[str] | None:

@@ -133,7 +133,7 @@ def _deeper(file: EvidenceFile, handle: int) -> dict[str, Any] | None:
 def _zeros(file: EvidenceFile, handle: int) -> dict[str, Any]:
     """Recognise a file of zeros by its path: the store allocates files before it writes them."""
     for at in range(0, file.bytes, _STEP):
-        if any(os.pread(handle, _STEP, at)):
+        if os.pread(handle, _STEP, at).strip(b"\0"):
             found = _text(file, os.pread(handle, _STEP, at).lstrip(b"\0")[:HEAD])
             return (
                 {**found[1], "kind": found[0]}

@@ -23,7 +23,7 @@ from kit.evidence import disk
 from kit.evidence import workspace as ws
 from kit.formats.commitlog.schema import TEXT, promoted
 from kit.inventory.references import MAX_TEXT
-from kit.redaction import mentioned, stock_names
+from kit.redaction import mentioned_names, stock_names
 from kit.redaction.forms import SPELLED, WORD, split_name
 from kit.redaction.ids import HEX, QUAD
 from kit.redaction.ordinary import is_ambiguous
@@ -87,7 +87,7 @@ def of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redactor:
 
     for name, kind in _tables(case):
         learn(name, kind)
-    for name, kind in mentioned.names(texts):
+    for name, kind in mentioned_names.names(texts):
         learn(name, kind)
     files = (
         {item.file for item in (*case.found.items, *case.found.archives)}
@@ -113,7 +113,10 @@ def of(case: Case, shown: Iterable[Any], paths: Iterable[str]) -> Redactor:
             if bare not in states and not is_plain(bare):
                 learn(bare, "value")
     made = Redactor(
-        salt(case.workspace), kinds, {*_hosts_of_records(case), *mentioned.addresses(texts)}, exact={*files, *paths}
+        salt(case.workspace),
+        kinds,
+        {*_hosts_of_records(case), *mentioned_names.addresses(texts)},
+        exact={*files, *paths},
     )
     for line, delimiter in sorted(lines.items()):
         made.exact[line] = delimiter.join(_cell(made, cell, states) for cell in line.split(delimiter))

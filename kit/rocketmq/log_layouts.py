@@ -1,7 +1,7 @@
 """Log layouts as data: what a line of each looks like, where upstream defines it, and the zone of its times.
 
-`kit.formats.logs.lines` recognises the frequent layouts from the form of the time and the separators after it;
-`RARE` are regular expressions for lines it cannot match.
+`kit.formats.logs.prefix` recognises the frequent layouts from the form of the time and the separators after it,
+`kit.formats.logs.fallback_layouts` all others by regular expressions.
 """
 
 from __future__ import annotations

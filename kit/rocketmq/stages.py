@@ -36,7 +36,8 @@ def stage_of(topic: str, target: str | None, *, delayed: bool, renewed: bool, co
         return DLQ
     if delayed and target == topic:
         return DUE
-    return COMMIT if committed else ORIGINAL
+    # A commit goes to the topic it names: a record with a damaged name of another topic is none.
+    return COMMIT if committed and target in (None, topic) else ORIGINAL
 
 
 def may_be_original(topic: str, target: str | None) -> bool:

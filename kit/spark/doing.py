@@ -1,4 +1,4 @@
-"""Spark's progress (jobs begun, stages and tasks of the running ones), and how to stop it."""
+"""Spark's progress (jobs started, stages and tasks of the running ones), and how to stop it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TRIES: Final = 10
 
 @attrs.frozen
 class Doing:
-    """Jobs done and begun; stages and tasks done, and all, of the running jobs."""
+    """Jobs done and started; stages and tasks of the running jobs, done and in total."""
 
     jobs_done: int
     jobs: int
@@ -46,7 +46,7 @@ def cancel(context: SparkContext) -> None:
 
 
 def _cancel(context: SparkContext, *, begin: bool) -> None:
-    """Cancel every job; `begin`: one that Java is still preparing as well, it would run for nobody."""
+    """Cancel every job; `begin`: also one that Java is still preparing, whose result nobody would read."""
     until = time.monotonic() + PREPARES
     while begin and not list(context.statusTracker().getActiveJobsIds()) and time.monotonic() < until:
         time.sleep(0.05)
@@ -80,7 +80,7 @@ def _reconnect(client: Any) -> None:
 
 
 def begun(context: SparkContext) -> int:
-    """Return how many jobs have begun so far; they are numbered from 0."""
+    """Return how many jobs have been started so far; they are numbered from 0."""
     return 1 + max(context.statusTracker().getJobIdsForGroup(), default=-1)
 
 

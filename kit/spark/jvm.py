@@ -48,7 +48,7 @@ class Java(NamedTuple):
 
 
 def find() -> Java | None:
-    """Return the first fitting Java in the order of `candidates`, None if absent."""
+    """Return the first suitable Java in the order of `candidates`, None if there is none."""
     return next((java for java in candidates() if java.fits), None)
 
 
@@ -79,7 +79,9 @@ def _places(own: str, home: str, runtime: str, path: str) -> Iterator[tuple[str,
 
 
 def _about(executable: Path) -> str:
-    """Return the `release` file every JDK of the last ten years carries: starting a JVM to ask takes a good part of a second."""
+    """Return the contents of the `release` file, which every JDK of the last ten years has: starting a JVM to ask takes
+    a good part of a second.
+    """
     try:
         return (executable.resolve().parent.parent / "release").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -114,13 +116,13 @@ def executable() -> Path | None:
 
 
 def version() -> str | None:
-    """Return its release as it names itself (`17.0.15`), None if absent."""
+    """Return the release that a Java reports (`17.0.15`), None if there is none."""
     java = find()
     return java.release if java else None
 
 
 def trimmed(java: Java) -> bool:
-    """Return whether a runtime lists its modules and lacks the one Spark adds."""
+    """Return whether a runtime lists its modules and lacks the one that Spark adds."""
     modules = re.search(r'^MODULES="([^"]*)"', _about(java.executable), re.MULTILINE)
     return modules is not None and VECTOR not in modules.group(1).split()
 
@@ -138,14 +140,16 @@ def use(java: Java) -> None:
 
 
 def archive() -> Path:
-    """Return the place of the archive for this Spark and this Java; it belongs to the environment, as Spark does."""
+    """Return the path of the archive for this Spark and this Java; it belongs to the environment, as Spark does."""
     import pyspark
 
     return Path(sys.prefix, "share", "rmq-kit", f"spark-{pyspark.__version__}-java-{version()}.jsa")
 
 
 def options(*, record: bool = False) -> str:
-    """Return the JVM options that use the archive where there is one, or with `record` those that write it when the JVM ends."""
+    """Return the JVM options that use the archive if there is one, or with `record` those that write it when the JVM
+    ends.
+    """
     place = archive()
     if " " in str(place):
         return ""
@@ -155,7 +159,9 @@ def options(*, record: bool = False) -> str:
 
 
 def share(java: Java) -> None:
-    """Write the archive of the JDK's own classes beside a trimmed runtime that came without one: any other archive builds on it."""
+    """Write the archive of the JDK's own classes next to a trimmed runtime that came without one: any other archive
+    builds on it.
+    """
     server = java.executable.resolve().parent.parent / "lib" / "server"
     if trimmed(java) and not (server / "classes.jsa").exists() and os.access(server, os.W_OK):
         subprocess.run(

@@ -1,4 +1,4 @@
-"""The entries of a table of logs that hold one known text, with the values in it as columns."""
+"""Log entries with one known text, and the values printed in it as columns."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 def select(logs: DataFrame, slug: str) -> DataFrame:
-    """Return the rows of `logs` (which has the column `events`) with that text and one string column per value, null
-    where it is not printed.
+    """Return the rows of `logs` (which has the column `events`) with that text and one string column per value, null if
+    it is not printed.
 
     Raise `KeyError` for a slug that is not in the catalogue. Everything runs in the JVM.
     """
@@ -31,5 +31,5 @@ def select(logs: DataFrame, slug: str) -> DataFrame:
 
 
 def free(name: str, taken: Sequence[str]) -> str:
-    """Return the column's name, with `_said` behind it where the log table has one of that name."""
+    """Return the column's name, with `_said` appended if the log table has one of that name."""
     return f"{name}_said" if name in taken else name

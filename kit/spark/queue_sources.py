@@ -15,7 +15,7 @@ from kit.spark.sources import Files, ddl, files_of, share
 
 
 class ConsumeQueueDataSource(DataSource):
-    """`spark.read.format("rocketmq.consumequeue").load(path)`: one row a unit. Option `files` as for
+    """`spark.read.format("rocketmq.consumequeue").load(path)`: one row per unit. Option `files` as for
     `rocketmq.commitlog`.
     """
 
@@ -36,7 +36,7 @@ class ConsumeQueueDataSource(DataSource):
 
 
 class ConsumeQueueReader(DataSourceReader):
-    """Reads whole files, several a task."""
+    """Reads whole files, several per task."""
 
     def __init__(self, options: Any) -> None:
         """Keep what was asked for."""
@@ -53,7 +53,7 @@ class ConsumeQueueReader(DataSourceReader):
 
 
 class IndexDataSource(DataSource):
-    """`spark.read.format("rocketmq.index").load(path)`: one row an entry, or one a file with option `table` =
+    """`spark.read.format("rocketmq.index").load(path)`: one row per entry, or one per file with option `table` =
     `headers`.
 
     Option `files` as for `rocketmq.commitlog`.
@@ -71,7 +71,7 @@ class IndexDataSource(DataSource):
 
 
 class IndexReader(DataSourceReader):
-    """Reads whole files, several a task."""
+    """Reads whole files, several per task."""
 
     def __init__(self, options: Any) -> None:
         """Keep what was asked for."""

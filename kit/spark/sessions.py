@@ -41,7 +41,7 @@ With one compiler the JVM sets 48 MB aside for its code, which a fourth case in 
 
 
 class JavaMissing(RuntimeError):
-    """No Java here can start Spark; the message says in one line how to get one."""
+    """No Java on this machine can start Spark; the message is one line on how to get one."""
 
     def __init__(self, sentence: Sentence) -> None:
         super().__init__(sentence.render())
@@ -49,8 +49,8 @@ class JavaMissing(RuntimeError):
 
 
 def _memory() -> str:
-    """2 GiB a core for the driver (which is the executor too), at most a third of the machine and 8 GiB: more is
-    filled with garbage, not used.
+    """Return the memory of the driver, which is also the executor: 2 GiB per core, at most a third of the machine and 8
+    GiB. More would be filled with garbage, not used.
     """
     try:
         total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -96,7 +96,7 @@ def session(master: str | None = None, remote: str | None = None, *, brief: bool
 
 
 def begin(master: str | None, remote: str | None, *, brief: Callable[[], bool]) -> Future[SparkSession]:
-    """Start the session in the background. Raise `JavaMissing` at once where it could not start; `brief` as for `session`."""
+    """Start the session in the background. Raise `JavaMissing` at once if it could not start; `brief` as for `session`."""
     require_java(master, remote)
     future: Future[SparkSession] = Future()
 
@@ -135,7 +135,7 @@ def register(spark: SparkSession) -> None:
 
 
 def require_java(master: str | None = None, remote: str | None = None) -> None:
-    """Choose the Java that Spark starts, if it starts one. Raise `JavaMissing` where none fits."""
+    """Choose the Java that Spark starts, if it starts one. Raise `JavaMissing` if none is suitable."""
     if _where(master, remote)[0] or _submitted():
         return
     java = jvm.find()
@@ -169,7 +169,8 @@ def _own_interrupt() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Send what the JVM prints to a file: it inherits our stderr, and its banners would be in every report and pipe.
+    """Send what the JVM prints to a file: it inherits our stderr, and its banners would appear in every report and
+    pipe.
 
     `RMQ_KIT_SPARK_LOG` names another file, or `-` for the terminal.
     """
@@ -194,7 +195,7 @@ def _quiet() -> Iterator[None]:
 
 
 def _cores(master: str | None) -> int:
-    """Return the cores that a local master works on."""
+    """Return the number of cores of a local master."""
     named = _LOCAL.fullmatch(master or "")
     every = os.cpu_count() or 2
     if named is None or named["cores"] == "*":
@@ -237,8 +238,8 @@ def _settings(master: str | None, *, local: bool, brief: bool) -> dict[str, str]
 
 
 def uri(path: Path) -> str:
-    """Return a path as Spark takes it. Hadoop reads a percent sign as one, so nothing is quoted as `Path.as_uri`
-    would.
+    """Return a path in the form that Spark takes. Hadoop reads a percent sign literally, so nothing is quoted as in
+    `Path.as_uri`.
     """
     return f"file:{path.resolve()}"
 

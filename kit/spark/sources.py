@@ -1,4 +1,4 @@
-"""What the Spark data sources share: which files to read, how to share them out, and their columns as SQL."""
+"""Helpers of the Spark data sources: which files to read, how to distribute them over tasks, and their columns as SQL."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _SOURCES: Final = (
 
 @frozen
 class Files(InputPartition):
-    """The files one task reads, as (name for users, plain path)."""
+    """The files that one task reads, as (name for users, plain path)."""
 
     items: tuple[tuple[str, str], ...]
 
@@ -79,9 +79,9 @@ pay is given up between rounds.
 
 
 def parquet_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
-    """Return the writer of one part of a table. Columns may be dictionary-coded or plain: the file is the same.
+    """Return the writer of one part of a table. Columns may be dictionary-encoded or plain: the file is the same.
 
-    Numbers get no dictionary: plain and compressed they take half the time and hardly more room.
+    Numbers get no dictionary: plain and compressed they take half the time and hardly more space.
     """
     leaves = _leaves(schema)
     near = {name: "DELTA_BINARY_PACKED" for name in NEAR if name in schema.names}
@@ -126,10 +126,10 @@ def _leaves(schema: pa.Schema) -> dict[str, str]:
 
 
 def part_name(options: Any, task: InputPartition) -> str:
-    """Return a name for what a task reads: the same bytes read by the same code have the same name, wherever they
-    are.
+    """Return a name for what a task reads: the same bytes read by the same code have the same name, wherever they are.
 
-    Option `digests` (JSON {path: SHA-256}) says what the files hold; a file that is not listed is named by its path.
+    Option `digests` (JSON {path: SHA-256}) has the digests of the files; a file that is not listed is named by its
+    path.
     """
     digests = json.loads(options.get("digests") or "{}")
     said = sorted((key, value) for key, value in options.items() if key.lower() not in _PLACES)
@@ -203,8 +203,8 @@ def plain(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def files_of(options: Any, *kinds: str) -> list[dict[str, Any]]:
-    """Return the files a data source was asked for: those in option `files`, else those of these kinds in the
-    evidence at `path`.
+    """Return the files that a data source was given: those in option `files`, else those of these kinds in the evidence
+    at `path`.
 
     Each is {"file": name for users, "path": plain path, "base": physical offset of the first byte or None}.
     """
@@ -223,7 +223,7 @@ def files_of(options: Any, *kinds: str) -> list[dict[str, Any]]:
 
 
 def share(files: Sequence[dict[str, Any]], unread: Unread) -> list[InputPartition]:
-    """Distribute whole files over tasks of some 32 MiB. There is always one task, so that an empty table has its
+    """Distribute whole files over tasks of about 32 MiB. There is always one task, so that an empty table has its
     columns.
     """
     tasks: list[InputPartition] = []

@@ -1,7 +1,7 @@
-"""The streaming side of the Spark data sources: files that grow, read step by step, each byte once.
+"""The streaming side of the Spark data sources: growing files, read step by step, each byte once.
 
-Spark keeps the positions reached in its checkpoint. A step is planned on the driver from whole entries, records and
-units (`kit.inventory.following`) and read by the tasks with the kernels of the batch sources.
+Spark keeps the positions in its checkpoint. A step is planned on the driver from complete entries, records and units
+(`kit.inventory.following`) and read by the tasks with the kernels of the batch sources.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ EARLIEST, LATEST = "earliest", "latest"
 
 
 class Stretches(InputPartition):
-    """What one task reads of a step, as JSON."""
+    """The part of a step that one task reads, as JSON."""
 
     def __init__(self, stretches: Sequence[Stretch]) -> None:
         super().__init__(None)
@@ -69,7 +69,7 @@ class GrowingReader(DataSourceStreamReader):
         return {"steps": 0, "places": {}}
 
     def latestOffset(self, start: dict[str, Any], limit: Any = None) -> dict[str, Any]:  # noqa: N802
-        """Return the positions behind what is complete now; `start` itself if nothing is new."""
+        """Return the positions after everything that is complete now; `start` itself if nothing is new."""
         before = msgspec.convert(start["places"], State)
         after = self.follower.step(before, first=not start["steps"])
         if start["steps"] and _resting(before) == _resting(after) and not any(p.at > p.begin for p in after.values()):

@@ -1,5 +1,4 @@
-"""The Spark data source `rocketmq.trace`: what clients wrote about their own sends and deliveries into the trace
-topic.
+"""The Spark data source `rocketmq.trace`: what clients wrote about their own sends and deliveries to the trace topic.
 
 Nothing here imports a kernel: Spark asks for columns and tasks in processes of their own, and those should not load a
 compiler.
@@ -22,10 +21,9 @@ from kit.spark.sources import ddl, files_of
 
 
 class TraceDataSource(DataSource):
-    """`spark.read.format("rocketmq.trace").load(path)`: one row a trace context.
+    """`spark.read.format("rocketmq.trace").load(path)`: one row per trace context.
 
-    Options: `files` as for `rocketmq.commitlog`; `topics` (comma list) where traces are compressed in topics of their
-    own.
+    Options: `files` as for `rocketmq.commitlog`; `topics` (comma list) if traces are in topics of their own.
     """
 
     @classmethod

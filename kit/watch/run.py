@@ -13,9 +13,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from kit.watch import keeping
+from kit.watch import state_folder
 from kit.watch.loop import Watch
-from kit.watch.out import Outlet
+from kit.watch.outlets import Outlet
 
 NICE: Final = 10
 RANKS: Final = ("warning", "critical")
@@ -54,13 +54,13 @@ def send_alerts(watch: Watch, folder: Path, outlets: Sequence[Outlet]) -> None:
     for alert in waiting:
         for outlet in outlets:
             outlet(alert)
-    keeping.save(folder, watch.kept, durable=True)
+    state_folder.save(folder, watch.kept, durable=True)
 
 
 def step(watch: Watch, folder: Path, outlets: Sequence[Outlet]) -> list[dict[str, Any]]:
     """Make one step, store its state, and send its alerts."""
     alerts = watch.step()
-    keeping.save(folder, watch.kept, durable=bool(alerts))
+    state_folder.save(folder, watch.kept, durable=bool(alerts))
     send_alerts(watch, folder, outlets)
     return alerts
 

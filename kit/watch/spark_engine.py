@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from kit.spark import sessions
-from kit.watch import keeping, run, signs
+from kit.watch import run, signs, state_folder
 from kit.watch.lag import SAVED
 from kit.watch.loop import Watch
-from kit.watch.out import Outlet
+from kit.watch.outlets import Outlet
 from kit.watch.signs import RECORD_COLUMNS, Behind, Sign
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Engine:
                 writer = (
                     found.load(str(path))
                     .writeStream.queryName(name)
-                    .option("checkpointLocation", sessions.uri(self.folder / keeping.CHECKPOINT / name))
+                    .option("checkpointLocation", sessions.uri(self.folder / state_folder.CHECKPOINT / name))
                     .foreachBatch(self._batch(name, kind, root))
                 )
                 trigger = (
@@ -119,7 +119,7 @@ class Engine:
         """Feed signs, store the state, send alerts."""
         with self.lock:
             alerts = self.watch.tell([*found, *self.watch.measured()], self.watch.clock())
-            keeping.save(self.folder, self.watch.kept, durable=bool(alerts))
+            state_folder.save(self.folder, self.watch.kept, durable=bool(alerts))
             run.send_alerts(self.watch, self.folder, self.outlets)
             self.alerts += alerts
 

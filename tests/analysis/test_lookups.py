@@ -14,7 +14,7 @@ def read(text: str, file: str = "session.txt") -> list[Lookup]:
     return parse((file, n, line) for n, line in enumerate(text.split("\n"), 1))
 
 
-def test_recorded_outputs() -> None:
+def test_every_recorded_lookup_is_read() -> None:
     found = {}
     for name in ("message-identity", "healthy-traced"):
         for file, data in recorded.members(name).items():

@@ -79,7 +79,7 @@ ONE: dict[str, tuple[Callable[[pd.DataFrame], Any], dict[str, st.SearchStrategy[
 
 
 @pytest.mark.parametrize("name", ONE)
-def test_one_frame(name: str) -> None:
+def test_questions_about_one_frame_bear_any_rows_and_leave_them_unchanged(name: str) -> None:
     ask, columns = ONE[name]
 
     @settings(effort.examples(40), database=None)

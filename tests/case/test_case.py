@@ -199,7 +199,7 @@ def test_log_lines_point_at_their_line(case: Case) -> None:
     assert all(case.line(r.file, r.line).endswith(r.message) for r in rows)
 
 
-def test_setup(case: Case) -> None:
+def test_releases_and_settings_come_from_the_evidence(case: Case) -> None:
     version = recorded.label(NAME)["recorded_as"]["broker"]
     assert setup.broker_versions(case) == (version,)
     assert version in setup.client_versions(case)
@@ -321,7 +321,7 @@ def test_harm_orders_root_causes() -> None:
     assert [f.cause for f in ordered] == ["loses", "twice", "waits", "a", "b", "none"]
 
 
-def test_plain_numbers() -> None:
+def test_findings_hold_plain_numbers_and_no_infinities() -> None:
     import numpy as np
 
     assert plain({"a": np.int64(3), "b": [np.float64("inf"), 1.5], "t": dt.datetime(2024, 5, 14, tzinfo=dt.UTC)}) == {

@@ -41,12 +41,12 @@ def every_file_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_source, "CHUNK", 1 << 14)
 
 
-def parts(case: kit.Case, table: str) -> dict[str, int]:
+def parts(case: Case, table: str) -> dict[str, int]:
     """Return the parts of a table by name, each with its number on disk: a linked file keeps it."""
     return {path.name: path.stat().st_ino for path in case.folder(table).iterdir() if "part-" in path.name}
 
 
-def ids(case: kit.Case) -> list[str]:
+def ids(case: Case) -> list[str]:
     return sorted(scan.records(case, ["keys"])["keys"].cast("string").to_pylist())
 
 
@@ -86,7 +86,7 @@ def test_spark_too_reads_only_the_new_file(
     same_as_alone(tmp_path, grown)
 
 
-def same_as_alone(tmp_path: Path, grown: kit.Case) -> None:
+def same_as_alone(tmp_path: Path, grown: Case) -> None:
     alone = kit.open_case(tmp_path / "grown", tmp_path / "another")
     assert ids(grown) == ids(alone) == sorted(f"H{n}M{m}" for n in range(4) for m in range(50))
     entries = [ds.dataset(case.folder("logs")).to_table(["file", "line", "message"]) for case in (grown, alone)]

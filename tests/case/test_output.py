@@ -134,7 +134,7 @@ def test_what_a_killed_run_left_is_swept(tmp_path: Path) -> None:
         write(tmp_path, logs__one="2")
 
 
-def test_two_at_once(tmp_path: Path) -> None:
+def test_a_second_command_at_once_is_refused(tmp_path: Path) -> None:
     with output.into(tmp_path, "logs"), pytest.raises(output.OutputRefused, match="another command"):
         write(tmp_path, "decode", x="1")
 

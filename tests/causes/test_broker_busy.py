@@ -208,7 +208,7 @@ def test_refusals_that_name_no_message_are_counted_one_by_one_beside_a_store(tmp
     assert found.figures["errors_by_kind"] == {"TIMEOUT_CLEAN_QUEUE": 3}
 
 
-def test_nothing_failed(tmp_path: Path) -> None:
+def test_a_producers_log_without_refusals_rules_it_out(tmp_path: Path) -> None:
     write_log(tmp_path / "evidence" / "rocketmq_client.log", [STARTED], "\r\n")
     case, found = ask(tmp_path / "evidence")
     assert found.verdict == "ruled_out"

@@ -106,7 +106,7 @@ def test_a_paste_names_it_as_suspected(tmp_path: Path) -> None:
     assert {"topicRoute" in m.command for m in found.missing} >= {True}
 
 
-def test_the_recording(tmp_path: Path) -> None:
+def test_the_recording_agrees_with_its_truth(tmp_path: Path) -> None:
     truth = recorded.label("broker-unreachable")["truth"]
     case = taken_away.without("broker-unreachable", tmp_path)
     found = broker_unreachable.examine(case)

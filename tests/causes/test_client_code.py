@@ -98,7 +98,7 @@ def test_one_group_with_two_subscriptions_and_an_ordered_listener_without_end(tm
     assert found["ordered-without-end"] == ("consumer-stuck", "Refunds.java:2")
 
 
-def test_yaml(tmp_path: Path) -> None:
+def test_hazards_in_yaml_are_found_with_their_lines(tmp_path: Path) -> None:
     found = slugs(tmp_path, application__yml=YAML)
     assert found == {
         "fixed-instance-name": ("duplicate-client-id", "application.yml:7"),

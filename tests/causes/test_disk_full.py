@@ -8,6 +8,7 @@ from busy_evidence import write_log
 
 import kit
 from kit.analysis.transactions import send_back
+from kit.case.case import Case
 from kit.causes.neighbours.sends import disk_full
 from kit.causes.root_causes import half_topic_blowup
 
@@ -20,7 +21,7 @@ BACK = "CODE: 1  DESC: SERVICE_NOT_AVAILABLE BROKER: 10.20.1.2:10911"
 AGAIN = "sendMessageBack exception, group: stock msg: MessageExt [brokerName=broker-a, queueId=0, storeSize=350]"
 
 
-def of_client(folder: Path, *, resent: bool) -> kit.Case:
+def of_client(folder: Path, *, resent: bool) -> Case:
     at = "2026-11-22 07:48:{:02},100 {} RocketmqClient - {}"
     exception = "org.apache.rocketmq.client.exception.MQBrokerException: {}"
     lines = [at.format(1, "WARN", "send exception"), exception.format(FULL)]

@@ -56,7 +56,7 @@ def test_what_is_suspected_is_not_said_to_be_absent() -> None:
         ([], "insufficient_evidence"),
     ],
 )
-def test_verdict(steps: list[Step], expected: str) -> None:
+def test_the_verdict_follows_from_the_steps(steps: list[Step], expected: str) -> None:
     assert verdict(steps) == expected
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from consumer_evidence import paste, steps
 
-from kit.analysis.consumers import facts
+from kit.analysis.consumers import consumer_logs
 from kit.case.opening import open_case
 from kit.causes.root_causes import consumer_backlog
 
@@ -38,7 +38,7 @@ def test_a_client_whose_cache_is_full_is_suspected(line: str, tmp_path: Path) ->
 def test_the_group_is_the_one_the_client_was_created_for(tmp_path: Path) -> None:
     (tmp_path / "rocketmq-client.log").write_text("\n".join([CREATED, *(JAVA.format(n=n) for n in range(4))]) + "\n")
     case = open_case(tmp_path / "rocketmq-client.log", tmp_path / "ws")
-    (said,) = facts.of(case, "receive-held-back")
+    (said,) = consumer_logs.of(case, "receive-held-back")
     assert (said.group, said.queue, said.count, case.inventory.items[0].source) == (
         "points",
         ("orders", "broker-a", 2),

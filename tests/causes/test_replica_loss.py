@@ -119,7 +119,7 @@ def test_a_lost_master_alone_says_nothing_of_offsets(tmp_path: Path) -> None:
 
 @pytest.mark.recordings
 @pytest.mark.parametrize("name", ["replica-loss", "replica-sync"])
-def test_the_recordings(name: str, tmp_path: Path) -> None:
+def test_the_recordings_agree_with_their_truth(name: str, tmp_path: Path) -> None:
     truth = recorded.label(name)["truth"]
     found = replica_loss.examine(taken_away.without(name, tmp_path))
     assert found.verdict == ("confirmed" if name == "replica-loss" else "ruled_out")

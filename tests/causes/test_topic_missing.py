@@ -22,7 +22,7 @@ CODE_17 = "org.apache.rocketmq.client.exception.MQClientException: CODE: 17  DES
 
 
 @pytest.mark.seconds
-def test_the_recording(tmp_path: Path) -> None:
+def test_the_recording_agrees_with_its_truth(tmp_path: Path) -> None:
     truth = recorded.label("topic-missing")["truth"]
     case = taken_away.without("topic-missing", tmp_path)
     found = topic_missing.examine(case)

@@ -98,7 +98,7 @@ def check(name: str, variant: Callable[[Path, Path], Path], tmp_path: Path) -> N
 
 
 @pytest.mark.seconds
-def test_shuffled(tmp_path: Path) -> None:
+def test_files_without_their_names_lead_to_the_same_verdicts(tmp_path: Path) -> None:
     check("message-identity", as_shuffled_files_without_names, tmp_path)
 
 

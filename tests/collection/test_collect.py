@@ -304,7 +304,7 @@ def test_a_store_named_by_hand_is_taken_as_it_lies(home, quick):
     assert "NO STORE /somewhere/else" in done.stdout
 
 
-def test_wrong_use(home, quick):
+def test_wrong_options_end_with_2_and_help_lists_them(home, quick):
     assert run(home, script(), "--nonsense", path=quick).returncode == 2
     assert run(home, script(), "--max-gb", "many", path=quick).returncode == 2
     assert run(home, script(), "--out", path=quick).returncode == 2

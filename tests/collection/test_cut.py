@@ -200,7 +200,7 @@ def test_a_window(spark: SparkSession, evidence: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
-def test_one_message(spark: SparkSession, evidence: Path, tmp_path: Path) -> None:
+def test_one_message_is_cut_with_all_its_records(spark: SparkSession, evidence: Path, tmp_path: Path) -> None:
     halves = [t for t in recorded.truth(NAME) if t["topic"] == "RMQ_SYS_TRANS_HALF_TOPIC"]
     key = halves[0]["properties"]["UNIQ_KEY"]
     run(evidence, "--out", tmp_path / "one", "--id", key)
@@ -234,7 +234,7 @@ def test_a_topic(spark: SparkSession, evidence: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
-def test_refusals(evidence: Path, tmp_path: Path) -> None:
+def test_folders_of_others_and_of_the_evidence_are_refused(evidence: Path, tmp_path: Path) -> None:
     (tmp_path / "e").mkdir()
     shutil.copy(evidence / "broker/broker.conf", tmp_path / "e")
     (tmp_path / "full").mkdir()

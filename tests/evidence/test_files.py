@@ -282,13 +282,13 @@ def test_nesting_has_an_end(tmp_path: Path) -> None:
     assert [r.reason for r in result.refused] == ["nested"]
 
 
-def test_no_space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_unpacked_onto_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "KEEP_FREE", 1 << 62)
     result = opened(tmp_path, a_DOT_gz=gzip.compress(LOG))
     assert [(r.file, r.reason) for r in result.refused] == [("a.gz", "space")]
 
 
-def test_same_name_twice(tmp_path: Path) -> None:
+def test_of_members_with_the_same_name_the_first_is_kept(tmp_path: Path) -> None:
     tar = io.BytesIO()
     with tarfile.open(fileobj=tar, mode="w") as out:
         for data in (b"first", b"second"):

@@ -12,7 +12,7 @@ from kit.explanation.explain import explain
 by_name = pytest.mark.parametrize("paste", pastes.EVERY, ids=lambda paste: paste.name)
 
 
-def test_there_are_enough() -> None:
+def test_there_are_sixty_pastes_with_names_of_their_own() -> None:
     assert len(pastes.EVERY) >= 60
     assert len({paste.name for paste in pastes.EVERY}) == len(pastes.EVERY)
 

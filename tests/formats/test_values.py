@@ -55,7 +55,7 @@ def test_integer(value: object, bits: int, expected: int | None) -> None:
         (None, None),
     ],
 )
-def test_truncated(text: str | None, expected: int | None) -> None:
+def test_numbers_lose_their_fraction(text: str | None, expected: int | None) -> None:
     assert values.truncated(text) == expected
 
 

@@ -218,7 +218,7 @@ def test_a_new_process_reads_the_step_again_or_goes_on(log) -> None:
     assert len(tail.messages) == 10
 
 
-def test_steps_are_bounded(log) -> None:
+def test_a_step_reads_a_limited_number_of_bytes_and_none_is_lost(log) -> None:
     tail, path = log
     append(path, "".join(line(n % 60, f"number {n}") for n in range(1000)), tail.clock.now)
     tail.most = 4096

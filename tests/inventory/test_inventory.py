@@ -188,7 +188,7 @@ def test_workspace_inside_the_evidence_is_refused(evidence: Path) -> None:
     assert not (evidence / "cache").exists()
 
 
-def test_nothing_there(tmp_path: Path) -> None:
+def test_a_missing_path_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         inventory.take(tmp_path / "none", tmp_path / "w")
 

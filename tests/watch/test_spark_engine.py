@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from recorded import whole
 from replayer import replay
 
-from kit.watch import keeping
+from kit.watch import state_folder
 from kit.watch.loop import Watch
 from kit.watch.spark_engine import Engine
 
@@ -32,8 +32,8 @@ def test_both_engines_ring_the_same_and_a_batch_that_comes_again_rings_nothing(
     growing.advance(growing.end)
     now = growing.end + 60
 
-    def fresh(kept: keeping.Kept | None = None) -> Watch:
-        return Watch([root], kept or keeping.Kept(), "earliest", clock=lambda: now, disk=half_full)
+    def fresh(kept: state_folder.Kept | None = None) -> Watch:
+        return Watch([root], kept or state_folder.Kept(), "earliest", clock=lambda: now, disk=half_full)
 
     alone = fresh()
     expected = [*alone.step(), *alone.step()]
@@ -49,7 +49,7 @@ def test_both_engines_ring_the_same_and_a_batch_that_comes_again_rings_nothing(
     assert watch.figures.stages == alone.figures.stages
     # A new process: the checkpoint says that everything was read; a batch that comes again is known.
     before = len(told)
-    again = Engine(fresh(keeping.load(state)), state, [told.append])
+    again = Engine(fresh(state_folder.load(state)), state, [told.append])
     for query in again.start(spark, 1.0, once=True):
         query.awaitTermination(600)
     frame = spark.read.format("rocketmq.log").option("events", "true").load(str(root))

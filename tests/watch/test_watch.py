@@ -20,7 +20,7 @@ from kit.causes.alerts import DISK_FULL, LAG_GROWS, QUEUE_STANDS, STAGE, rules
 from kit.rocketmq import stages
 from kit.rocketmq.log_events.catalogue import BY_SLUG, PROBLEM
 from kit.spark import streaming
-from kit.watch import keeping, lag, metrics, out, run
+from kit.watch import lag, metrics, outlets, run, state_folder
 from kit.watch.capture import capture
 from kit.watch.episodes import CLEAR, Episodes
 from kit.watch.loop import Watch
@@ -163,10 +163,10 @@ def whole_run(folder: Path, kill: set[int], moment: str) -> list[dict[str, Any]]
         pass
 
     def fresh() -> Watch:
-        return Watch([root], keeping.load(state), clock=clock, disk=lambda _: (100, 50))
+        return Watch([root], state_folder.load(state), clock=clock, disk=lambda _: (100, 50))
 
-    watch, outlet = fresh(), out.lines(str(alerts))
-    with keeping.alone(state):
+    watch, outlet = fresh(), outlets.lines(str(alerts))
+    with state_folder.alone(state):
         for n in range(40):
             clock.now = BEGIN + 2.0 * n
             if n in (3, 9, 10, 11):
@@ -185,7 +185,7 @@ def whole_run(folder: Path, kill: set[int], moment: str) -> list[dict[str, Any]]
                     raise Killed
                 if n in kill and moment == "before telling":
                     found = watch.step()
-                    keeping.save(state, watch.kept, durable=bool(found))
+                    state_folder.save(state, watch.kept, durable=bool(found))
                     raise Killed
                 if n in kill and moment == "while telling":
 
@@ -227,13 +227,13 @@ def test_a_watch_that_is_killed_neither_loses_nor_doubles_alerts(tmp_path: Path,
 
 def test_a_folder_with_foreign_files_is_refused_and_one_watch_works_in_it(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
-    with pytest.raises(ValueError, match=r"mine\.txt"), keeping.alone(tmp_path):
+    with pytest.raises(ValueError, match=r"mine\.txt"), state_folder.alone(tmp_path):
         pass
     state = tmp_path / "state"
-    with keeping.alone(state), pytest.raises(ValueError, match="another command"), keeping.alone(state):
+    with state_folder.alone(state), pytest.raises(ValueError, match="another command"), state_folder.alone(state):
         pass
-    (state / keeping.STATE).write_text("{half")
-    assert keeping.load(state).steps == 0
+    (state / state_folder.STATE).write_text("{half")
+    assert state_folder.load(state).steps == 0
 
 
 def test_what_came_while_no_watch_ran_counts_at_its_own_times(tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ def test_from_a_time_on_means_nothing_before_it(tmp_path: Path) -> None:
 def test_alerts_are_appended_once_even_behind_half_a_line(tmp_path: Path) -> None:
     path = tmp_path / "alerts.jsonl"
     path.write_text('{"id": "a", "time": "…"}\n{"id": "b", "ti')
-    tell = out.lines(str(path))
+    tell = outlets.lines(str(path))
     for name in ("a", "c", "c"):
         tell({"id": name})
     assert path.read_text().splitlines() == ['{"id": "a", "time": "…"}', '{"id": "b", "ti', '{"id": "c"}']
@@ -280,10 +280,10 @@ def test_a_hook_gets_the_alert_on_standard_input_and_no_shell_reads_it(tmp_path:
     script = tmp_path / "hook.py"
     script.write_text("import sys, pathlib\npathlib.Path(sys.argv[1]).write_bytes(sys.stdin.buffer.read())\n")
     target, complaints = tmp_path / "got $(touch evil)", []
-    out.hook([sys.executable, str(script), str(target)], complaints.append)({"id": "1", "summary": "`x`; $(y)"})
+    outlets.hook([sys.executable, str(script), str(target)], complaints.append)({"id": "1", "summary": "`x`; $(y)"})
     assert json.loads(target.read_text()) == {"id": "1", "summary": "`x`; $(y)"}
     assert not (tmp_path / "evil").exists()
-    out.hook([str(tmp_path / "no-such-command")], complaints.append)({"id": "2"})
+    outlets.hook([str(tmp_path / "no-such-command")], complaints.append)({"id": "2"})
     assert len(complaints) == 1
 
 

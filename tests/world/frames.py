@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-import kit
 from kit.case import tables
+from kit.case.case import Case
 
 PLACE = frozenset({"file", "line", "lines", "frame_lines", "physical_offset", "offset"})
 """Columns that say where a row is from: readers only name places that are there."""
@@ -93,7 +93,7 @@ def shaped(table: pa.Table, shape: str, chance: random.Random) -> pa.Table:
     return pa.Table.from_pylist(rows, schema)
 
 
-def real(case: kit.Case) -> dict[str, pa.Table]:
+def real(case: Case) -> dict[str, pa.Table]:
     """Return every table of a case, its rows in an order of their own: readers that run at once write files as they end."""
     found = {}
     for name in tables.specs():
@@ -109,7 +109,7 @@ def write(folder: Path, made: dict[str, pa.Table]) -> None:
         pq.write_table(table, folder / name / "part-0.parquet", store_schema=False)
 
 
-def standing_on(case: kit.Case, folder: Path) -> kit.Case:
+def standing_on(case: Case, folder: Path) -> Case:
     """Let a case answer from the tables in `folder` instead of its own."""
     case.folder = lambda name: folder / name  # type: ignore[method-assign]
     return case

@@ -21,6 +21,7 @@ import strange_values  # noqa: F401 - and so does this
 
 import kit
 from kit.case import unreadable
+from kit.case.case import Case
 
 INCIDENT = "transaction-consistency"
 SECONDS = 30
@@ -60,7 +61,7 @@ def missing(found: Any, folder: Path, prefix: str = "") -> list[str]:
     return [name for name in lying if name not in shown and not any(one.startswith(name + "!/") for one in shown)]
 
 
-def unreported(case: kit.Case, made: dict[str, str]) -> list[str]:
+def unreported(case: Case, made: dict[str, str]) -> list[str]:
     """Return what should be reported as not, or not wholly, read and is not. `made`: where each strange thing lies."""
     lost = {part for damage in unreadable.of(case) for part in (damage.file, damage.file.split("!/")[0])}
     wanted = [prefix + each for name, prefix in made.items() for each in strange.ALL[name].unread]

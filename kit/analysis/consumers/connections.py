@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from kit.analysis.consumers import admin_output, facts
+from kit.analysis.consumers import admin_output, consumer_logs
 from kit.case.memoize import per_case
 from kit.inventory.references import Ref
 from kit.rocketmq import names
@@ -57,10 +57,10 @@ def every(case: Case) -> list[Connection]:
         for at in [block["time"]]
     ]
     gone: dict[tuple[str, str], list[dt.datetime]] = defaultdict(list)
-    for said in facts.of(case, "consumer-disconnected"):  # in order of time
+    for said in consumer_logs.of(case, "consumer-disconnected"):  # in order of time
         if said.first is not None:
             gone[said.file, said.values.get("address", "")].append(said.first)
-    for said in facts.of(case, "consumer-connected"):
+    for said in consumer_logs.of(case, "consumer-connected"):
         address = said.values.get("address", "")
         ends = gone[said.file, address]
         after = len(ends) if said.first is None else bisect_left(ends, said.first)
@@ -77,7 +77,7 @@ def simultaneous(case: Case) -> dict[str, list[Pair]]:
     alike: dict[tuple[str, str, str, bool], list[Connection]] = defaultdict(list)
     for each in every(case):
         alike[each.group, each.client_id, each.file, each.listed].append(each)
-    saved = {(s.group, s.values.get("address")): s.last for s in facts.of(case, "consumer-offset-back")}
+    saved = {(s.group, s.values.get("address")): s.last for s in consumer_logs.of(case, "consumer-offset-back")}
     for (group, _, _, listed), members in alike.items():
         if len(members) > 1:
             found = (

@@ -14,7 +14,7 @@ import attrs
 import pandas as pd
 import pyarrow.dataset as ds
 
-from kit.analysis.consumers import handled, lag, members, offset_moves, positions, replicas
+from kit.analysis.consumers import consumption, lag, members, offset_moves, positions, replicas
 from kit.case import brokers, scan
 from kit.case.memoize import per_case
 from kit.i18n import Sentence, T
@@ -163,7 +163,7 @@ def _behind(case: Case, record: dict[str, Any], group: str, at: int, told: Any, 
         if (move.group, move.topic, move.queue_id) == (group, topic, queue) and move.kind != "reset" and (move.start or 0) <= offset < move.end:  # fmt: skip
             line = (case.ref(move.file, move.line),)
             return told("skipped", line, f"skipped-{move.kind}", start=move.start, end=move.end)
-    complete = handled.ledgers(case, group) is not None
+    complete = consumption.ledgers(case, group) is not None
     expressions = _expressions(case, group, topic)
     fits = {text: matches(text, record["tags"]) for text in expressions}
     refused = [text for text, fit in fits.items() if fit is False]
@@ -202,7 +202,7 @@ def _moves(case: Case) -> list[offset_moves.Move]:
 
 def _position(case: Case, record: dict[str, Any], group: str) -> tuple[int, int | None, tuple[Ref, ...]] | None:
     """Return (offset, end of the queue then, the line) of the last known position of a group in a copy's queue."""
-    last = handled.last_positions(case, group, record["topic"])
+    last = consumption.last_positions(case, group, record["topic"])
     last = last[last["queue_id"] == record["queue_id"]]
     broker = brokers.of_file(case, record["file"])
     if broker is not None and last["broker"].nunique() > 1:
@@ -247,7 +247,7 @@ def _belongs(case: Case, row: dict[str, Any], group: str, topic: str) -> bool:
 @per_case
 def _places(case: Case) -> dict[str, set[str]]:
     every = {group for found in _groups(case).values() for group in found}
-    return {group: handled.places(case, group) for group in sorted(every)}
+    return {group: consumption.places(case, group) for group in sorted(every)}
 
 
 # --- without a record ----------------------------------------------------------------------------------------------------
@@ -291,7 +291,7 @@ def _jumped_over(case: Case, copy: str, ref: tuple[Ref, ...]) -> Iterable[KnownF
     jumped = [m for m in _moves(case) if m.kind == "deleted-before-consumed"]
     topics = {topic for topic in _groups(case) if not topic.startswith(names.RETRY_PREFIX)}
     for group in sorted({m.group for m in jumped if topics == {m.topic}}):
-        done = handled.rows(case, group)
+        done = consumption.rows(case, group)
         if done is not None and copy not in set(done["offset_msg_id"].to_pylist()):
             moves = [m for m in jumped if m.group == group]
             line = case.ref(moves[0].file, moves[0].line)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from kit.analysis.consumers import admin_output, connections, facts
+from kit.analysis.consumers import admin_output, connections, consumer_logs
 from kit.case.memoize import per_case
 from kit.formats.values import integer
 from kit.inventory.references import Ref
@@ -67,15 +67,15 @@ def subscriptions(case: Case) -> list[Subscription]:
             ref = case.ref(info["file"], line)
             found.append(Subscription(info["group"], info["client_id"], topics, info["time"], info["time"], ref))
     ends = _last_times(case)
-    for said in facts.of(case, "heartbeat-data"):
-        for group, topics in facts.subscriptions(said.values.get("data", "")).items():
+    for said in consumer_logs.of(case, "heartbeat-data"):
+        for group, topics in consumer_logs.subscriptions(said.values.get("data", "")).items():
             if own := _own_topics(topics):
                 client = said.values.get("client_id", "")
                 found.append(Subscription(group, client, own, said.first, ends.get(said.file), said.ref(case)))
     by_address = {(c.group, c.address): c for c in connections.every(case) if not c.listed}
-    for said in facts.of(case, "consumer-registered"):
+    for said in consumer_logs.of(case, "consumer-registered"):
         address = said.values.get("address", "").removeprefix("/")
-        for group, topics in facts.subscriptions(said.values.get("data", "")).items():
+        for group, topics in consumer_logs.subscriptions(said.values.get("data", "")).items():
             if own := _own_topics(topics):
                 known = by_address.get((group, address))
                 client, last = (known.client_id, known.last) if known else (address, None)
@@ -126,17 +126,17 @@ def holdings(case: Case) -> list[Holding]:
     found: list[Holding] = []
     clients = {
         s.file: s.values["client_id"]
-        for s in facts.of(case, "queues-assigned", "queues-assigned-go", "client-created")
+        for s in consumer_logs.of(case, "queues-assigned", "queues-assigned-go", "client-created")
         if s.values.get("client_id")
     }
 
-    def held(key: tuple[str, str, Queue], begun: facts.Statement, last: dt.datetime | None) -> Holding:
+    def held(key: tuple[str, str, Queue], begun: consumer_logs.Statement, last: dt.datetime | None) -> Holding:
         place, group, queue = key
         client = begun.values.get("client_id") or clients.get(begun.file, "")
         return Holding(group, place, client, queue, begun.first, last, begun.ref(case))
 
-    open_: dict[tuple[str, str, Queue], facts.Statement] = {}
-    for said in facts.of(case, "queue-taken", "pull-started", "queue-left", "consumer-stopped"):
+    open_: dict[tuple[str, str, Queue], consumer_logs.Statement] = {}
+    for said in consumer_logs.of(case, "queue-taken", "pull-started", "queue-left", "consumer-stopped"):
         group = said.group
         if said.event == "consumer-stopped":
             ended = [key for key in open_ if key[0] == said.place and group in (None, key[1])]
@@ -152,9 +152,9 @@ def holdings(case: Case) -> list[Holding]:
     found += [held(key, said, None) for key, said in open_.items()]
     # The set a rebalance ends with: what is in it was taken even where the lines of each queue are gone (rolled away).
     known = {(h.place, h.group, h.queue) for h in found}
-    stopped = {(s.place, s.group) for s in facts.of(case, "consumer-stopped")}
-    for said in facts.of(case, "queues-assigned", "queues-assigned-go"):
-        for queue in sorted(facts.queues(said.values.get("set", ""))):
+    stopped = {(s.place, s.group) for s in consumer_logs.of(case, "consumer-stopped")}
+    for said in consumer_logs.of(case, "queues-assigned", "queues-assigned-go"):
+        for queue in sorted(consumer_logs.queues(said.values.get("set", ""))):
             key = (said.place, said.group or "", queue)
             if said.group and key not in known and not stopped & {(said.place, said.group), (said.place, None)}:
                 found.append(held(key, said, None))
@@ -207,7 +207,7 @@ def _shown_held(case: Case, group: str, topic: str) -> list[set[tuple[str, int]]
 def window(firsts: list[dt.datetime | None], case: Case) -> tuple[dt.datetime, dt.datetime] | None:
     """Return the time from the earliest of these times to the last statement about consuming, None without one."""
     known = [t for t in firsts if t is not None]
-    last = facts.last_time(case) if known else None
+    last = consumer_logs.last_time(case) if known else None
     return (min(known), max([*known, *([last] if last else [])])) if known else None
 
 

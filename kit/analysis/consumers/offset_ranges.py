@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from kit.analysis import refs
-from kit.analysis.consumers import admin_output, facts, handled, offset_lines, offset_moves
+from kit.analysis.consumers import admin_output, consumer_logs, consumption, offset_lines, offset_moves
 from kit.case import log_events, scan
 from kit.case.memoize import per_case
 from kit.formats.values import integer
@@ -119,7 +119,7 @@ def _counted(case: Case, kind: Kind, moves: tuple[Move, ...], asked: dt.datetime
 
 def _handled(case: Case, group: str, topic: str) -> dict[int, pd.Series] | None:
     """Return {queue: how often each queue offset was handled} by the ledgers of the group; None where they or the records are not all there."""
-    done = handled.rows(case, group) if case.has("messages") and case.has("rows") else None
+    done = consumption.rows(case, group) if case.has("messages") and case.has("rows") else None
     if done is None:
         return None
     times = pa.Table.from_struct_array(done["offset_msg_id"].drop_null().value_counts())
@@ -236,8 +236,8 @@ def unseen_starts(case: Case) -> list[Start]:
 
 
 def _subscribed(case: Case, group: str) -> set[str]:
-    said = facts.of(case, "consumer-registered", group=group)
-    return {topic for s in said for topic in facts.subscriptions(s.values.get("data", "")).get(group, {})}
+    said = consumer_logs.of(case, "consumer-registered", group=group)
+    return {topic for s in said for topic in consumer_logs.subscriptions(s.values.get("data", "")).get(group, {})}
 
 
 @per_case

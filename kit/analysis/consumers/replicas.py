@@ -264,7 +264,8 @@ def _absent_in_cluster_list(case: Case) -> list[Ref]:
     found = []
     for file, rows in sorted(by_file.items()):
         headed = {r.get("#Broker Name") for r in rows if r["#BID"] == "0"}
-        alone = next((r for r in rows if r["#BID"] != "0" and r.get("#Broker Name") not in headed), None)
+        copies = [r for r in rows if r["#BID"] != "0" and r["#BID"].isdecimal()]
+        alone = next((r for r in copies if r.get("#Broker Name") not in headed), None)
         if alone is not None:
             found.append(case.ref(file, alone["line"]))
     return found

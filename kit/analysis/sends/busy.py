@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from kit.analysis import refs
-from kit.analysis.sends import attempts, measured, own_load, sends, stalls, when
+from kit.analysis.sends import attempts, measurements, own_load, sends, stalls, when
 from kit.case import columnar, log_events, scan, setup
 from kit.i18n import Sentence, T
 from kit.inventory.references import Ref
@@ -92,7 +92,7 @@ def explain(case: Case, ledger: sends.Ledger, found: list[stalls.Stall]) -> list
     none.
     """
     under_way = when.intervals(ledger)
-    stood = standing(found, measured.holes(case))
+    stood = standing(found, measurements.holes(case))
     ways = [
         *_stood(case, found, stood, under_way),
         *_gc(case, under_way),
@@ -103,7 +103,7 @@ def explain(case: Case, ledger: sends.Ledger, found: list[stalls.Stall]) -> list
     ways += _host(case)
     ways += _own_load(case, when.window(ledger, found))
     # That nothing stalled has to be seen: in records and in watermark.log.
-    seen = case.has("messages") and len(measured.watermarks(case)) > 0
+    seen = case.has("messages") and len(measurements.watermarks(case)) > 0
     if (
         seen
         and not found
@@ -143,7 +143,7 @@ def _stood(case: Case, found: list[stalls.Stall], stood: pd.DataFrame, under_way
 
 
 def _gc(case: Case, under_way: np.ndarray) -> list[Why]:
-    metrics = measured.host_metrics(case, ["pause_ms", "stopped_ms"])
+    metrics = measurements.host_metrics(case, ["pause_ms", "stopped_ms"])
     long = metrics[metrics["value"] >= LONG_GC].sort_values("value", ascending=False)
     if long.empty:
         return []
@@ -205,7 +205,7 @@ def _replicas(case: Case, under_way: np.ndarray) -> list[Why]:
 
 def _host(case: Case) -> list[Why]:
     """Co-located load: a device that writes much more than the broker stores; a host without CPU or disk time left."""
-    metrics = measured.host_metrics(case, ["%idle", "%util", "wkB/s", "id"])
+    metrics = measurements.host_metrics(case, ["%idle", "%util", "wkB/s", "id"])
     times = metrics[metrics["ts"].notna()]
     if times.empty:
         return []

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from kit.analysis.messages.originals import which
-from kit.analysis.sends import attempts, measured, stalls, when
+from kit.analysis.sends import attempts, measurements, stalls, when
 from kit.case import scan
 from kit.case.memoize import once
 
@@ -65,7 +65,7 @@ def seconds(case: Case, window: tuple[dt.datetime, dt.datetime], ledger: Ledger,
     frame["stalled"] = _inside(
         frame["at"], [] if single is None else list(zip(single["start"], single["end"], strict=True)), step
     )
-    frame["hole"] = _inside(frame["at"], when.windows(measured.holes(case)), step)
+    frame["hole"] = _inside(frame["at"], when.windows(measurements.holes(case)), step)
     frame["send_queue"] = _queue(case, frame["at"], step)
     return _host(case, frame).drop(columns="at")
 
@@ -103,7 +103,7 @@ def _inside(at: pd.Series, windows: list[tuple[float, float]], step: int) -> np.
 
 
 def _queue(case: Case, at: pd.Series, step: int) -> pd.Series | None:
-    blocks = measured.watermarks(case)
+    blocks = measurements.watermarks(case)
     if blocks.empty:
         return None
     steps = (blocks["ts"].astype("datetime64[ms]").astype("int64") // step) * step
@@ -111,7 +111,7 @@ def _queue(case: Case, at: pd.Series, step: int) -> pd.Series | None:
 
 
 def _host(case: Case, frame: pd.DataFrame) -> pd.DataFrame:
-    metrics = measured.host_metrics(case, ["%util", "wkB/s", "%idle", "id"])
+    metrics = measurements.host_metrics(case, ["%util", "wkB/s", "%idle", "id"])
     metrics = metrics[metrics["ts"].notna()]
     metrics["at"] = [when.ms(t) for t in metrics["ts"]]
     step = int(frame["step_ms"].iloc[0])

@@ -31,7 +31,7 @@ PRINTED: Final = tuple(name for name in (*refs.PRINTED, TEXT) if name not in hal
 @attrs.frozen
 class Limits:
     """What the broker compares. `limit`: bytes of maxMessageSize, None if neither the evidence nor a default gives it;
-    `known` as in `case.setting`, or `printed` if a refusal prints it. `how`: `total`, `body`, `body+64k`, None if the
+    `known` as in `setup.setting`, or `printed` if a refusal prints it. `how`: `total`, `body`, `body+64k`, None if the
     release is unknown; `version`: the release it was derived from, None if unknown.
     """
 

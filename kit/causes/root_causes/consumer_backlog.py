@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
-from kit.analysis.consumers import admin_output, facts, handled, lag, positions, stacks
+from kit.analysis.consumers import admin_output, consumer_logs, consumption, lag, positions, stacks
 from kit.causes import collect_next
 from kit.causes.alerts import LAG_GROWS, Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, deciding, supporting
@@ -61,7 +61,7 @@ def examine(case: Case) -> Finding:
     growing = sorted((p for p in pairs if p.backlog), key=lambda p: (-(p.growth_per_second or 0), p.name))
     worst = growing[0] if growing else None
     group = worst.group if worst else _held_back_group(case)
-    threads = stacks.of_group(case, group, frozenset(handled.places(case, group))) if group else []
+    threads = stacks.of_group(case, group, frozenset(consumption.places(case, group))) if group else []
     shared = stacks.shared(case, threads)
     finding.steps = [_grew(case, pairs, worst), _reason(case, worst, group, shared), _others(case, pairs, worst)]
     finding.steps += _statistics(case, worst)
@@ -110,8 +110,8 @@ def _grew(case: Case, pairs: list[lag.Pair], worst: lag.Pair | None) -> Step:
 
 def _statistics(case: Case, worst: lag.Pair | None) -> list[Step]:
     """Return the step that pulls were far behind, if stats.log shows it: of the lagging group, else of any."""
-    far: dict[tuple[str, str], list[facts.Statement]] = defaultdict(list)
-    for said in facts.of(case, "group-falls-behind", group=worst.group if worst else None):
+    far: dict[tuple[str, str], list[consumer_logs.Statement]] = defaultdict(list)
+    for said in consumer_logs.of(case, "group-falls-behind", group=worst.group if worst else None):
         if said.group and said.highest.get("behind_ms", 0) >= FAR and not said.values["topic"].startswith("%"):
             far[said.group, said.values["topic"]].append(said)
     if not far:
@@ -186,11 +186,11 @@ def _slow(case: Case, worst: lag.Pair) -> tuple[Any, Ref] | None:
     return claim, case.ref(info["file"], line)
 
 
-def _held_back(case: Case, group: str | None) -> list[facts.Statement]:
+def _held_back(case: Case, group: str | None) -> list[consumer_logs.Statement]:
     """Return the lines of pulls held back, of one group if known; those of a single stuck queue belong to another cause."""
     said = [
         s
-        for s in facts.of(case, "pull-held-back", "pull-held-back-cpp", "receive-held-back")
+        for s in consumer_logs.of(case, "pull-held-back", "pull-held-back-cpp", "receive-held-back")
         if group is None or s.group in (group, None)
     ]
     still = [

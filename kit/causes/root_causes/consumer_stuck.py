@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow.dataset as ds
 
 from kit.analysis import refs as quoting
-from kit.analysis.consumers import facts, handled, lag, positions, stacks
+from kit.analysis.consumers import consumer_logs, consumption, lag, positions, stacks
 from kit.case import scan
 from kit.causes import collect_next
 from kit.causes import message_in_work as work
@@ -102,7 +102,9 @@ def _without(case: Case, finding: Finding) -> Finding:
     """Complete the finding if no two looks show a stuck queue: by attempts alone, or not at all."""
     pairs = lag.pairs(case)
     known = bool(pairs) and all(p.backlog_known for p in pairs)
-    attempts = sorted((s for s in facts.of(case, "orderly-not-done") if s.count >= ATTEMPTS), key=lambda s: -s.count)
+    attempts = sorted(
+        (s for s in consumer_logs.of(case, "orderly-not-done") if s.count >= ATTEMPTS), key=lambda s: -s.count
+    )
     finding.steps = [deciding("queue-stands", text.NOT_STANDS, False if known else None)]
     finding.figures = _unknown()
     if attempts:
@@ -169,7 +171,7 @@ def _record(case: Case, queue: lag.Stuck) -> tuple[Ref, str | None] | None:
 
 def _known_end(case: Case, queue: lag.Stuck) -> int:
     """Return the end of the queue while it was stuck: the last one known if it still is."""
-    last = handled.last_positions(case, queue.group, queue.topic)
+    last = consumption.last_positions(case, queue.group, queue.topic)
     of_queue = last[
         (last["queue_id"] == queue.queue_id)
         & (last["broker"] == queue.broker)
@@ -199,7 +201,7 @@ def _unknown() -> dict[str, Any]:
 def _expired(case: Case, topic: str, queue_id: int, offset: int) -> Step:
     said = [
         s
-        for s in facts.of(case, "expired-sent-back")
+        for s in consumer_logs.of(case, "expired-sent-back")
         if s.queue and (s.queue[0], s.queue[2]) == (topic, queue_id) and s.values.get("queue_offset") == str(offset)
     ]
     if said:
@@ -233,7 +235,7 @@ def _missing(case: Case, finding: Finding, queue: lag.Stuck, no_record: bool) ->
             collect_next.consumer_status(queue.group, text.WANT_STATUS),
             collect_next.thread_dumps(text.WANT_DUMP),
         ]
-        if not facts.of(case, "queues-assigned", "queue-taken", "pull-started", group=queue.group):
+        if not consumer_logs.of(case, "queues-assigned", "queue-taken", "pull-started", group=queue.group):
             wanted.append(collect_next.client_log(collect_next.CONSUMER, text.WANT_CLIENT))
     if no_record:
         command = f"mqadmin queryMsgByOffset -n NAMESRV:9876 -t {collect_next.word(queue.topic)} -b {collect_next.word(queue.broker or 'BROKER')} -i {queue.queue_id} -o {queue.offset}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from kit.analysis.consumers import admin_output, connections, facts, handled, lag, members
+from kit.analysis.consumers import admin_output, connections, consumer_logs, consumption, lag, members
 from kit.causes import collect_next
 from kit.causes import untouched_queues as untouched
 from kit.causes.alerts import Alert
@@ -59,7 +59,7 @@ def examine(case: Case) -> Finding:
     group = next(iter(sorted(twice, key=lambda g: (-len(twice[g]), g))), None)
     named = group or _listed_group(case) or _back_group(case) or _same_share_group(case)
     several, nobody = _shares(case, named, twice.get(named or "", [])) if named else ({}, {})
-    doubled = handled.by_several(case, named) if named else None
+    doubled = consumption.by_several(case, named) if named else None
     if doubled and doubled[0]:
         for topic, queues in doubled[2].items():
             several[topic] = sorted({*several.get(topic, []), *queues})
@@ -138,13 +138,13 @@ def _listed_group(case: Case) -> str | None:
     return listed.group if listed else None
 
 
-def _back_lines(case: Case) -> dict[str, list[facts.Statement]]:
+def _back_lines(case: Case) -> dict[str, list[consumer_logs.Statement]]:
     """Return, by group, the lines of offsets going back in a queue that two addresses write."""
-    by_queue: dict[tuple[str, Any], list[facts.Statement]] = defaultdict(list)
-    for said in facts.of(case, "consumer-offset-back"):
+    by_queue: dict[tuple[str, Any], list[consumer_logs.Statement]] = defaultdict(list)
+    for said in consumer_logs.of(case, "consumer-offset-back"):
         if said.group and names.of_users(said.group):
             by_queue[said.group, said.queue].append(said)
-    found: dict[str, list[facts.Statement]] = defaultdict(list)
+    found: dict[str, list[consumer_logs.Statement]] = defaultdict(list)
     for (group, _), lines in by_queue.items():
         if len({s.values.get("address") for s in lines}) > 1:
             found[group] += lines
@@ -166,10 +166,10 @@ def _back(case: Case, group: str | None) -> Step:
     return supporting("offsets-go-back", claim, True, tuple(refs))
 
 
-def _same_shares(case: Case) -> list[tuple[facts.Statement, facts.Statement]]:
+def _same_shares(case: Case) -> list[tuple[consumer_logs.Statement, consumer_logs.Statement]]:
     """Return pairs of rebalance results in which two processes with one client id took the same queues, knowing that there are several clients."""
-    by_share: dict[Any, list[facts.Statement]] = defaultdict(list)
-    for said in facts.of(case, "queues-assigned", "queues-assigned-go"):
+    by_share: dict[Any, list[consumer_logs.Statement]] = defaultdict(list)
+    for said in consumer_logs.of(case, "queues-assigned", "queues-assigned-go"):
         topic = said.values.get("topic", "")
         if (
             said.group
@@ -177,7 +177,7 @@ def _same_shares(case: Case) -> list[tuple[facts.Statement, facts.Statement]]:
             and not topic.startswith(names.RETRY_PREFIX)
             and (integer(said.values.get("clients")) or 2) > 1
         ):
-            queues = facts.queues(said.values.get("set", ""))
+            queues = consumer_logs.queues(said.values.get("set", ""))
             if queues:
                 by_share[said.group, said.values.get("client_id"), topic, queues].append(said)
     pairs = []

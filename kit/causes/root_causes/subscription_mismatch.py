@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis import noise
 from kit.analysis import refs as quoting
-from kit.analysis.consumers import admin_output, connections, facts, handled, lag, members
+from kit.analysis.consumers import admin_output, connections, consumer_logs, consumption, lag, members
 from kit.causes import collect_next
 from kit.causes import untouched_queues as untouched
 from kit.causes.alerts import Alert
@@ -77,7 +77,7 @@ def examine(case: Case) -> Finding:
     group = next(iter(sorted(different, key=lambda g: (-len(_effect_queues(case, g, different[g])), g))), None)
     named = group or next(iter(sorted(flaps, key=lambda g: -flaps[g][0])), None)
     topics = _topics(different[group]) if group else ()
-    found = handled.unhandled(case, group, topics) if group else []
+    found = consumption.unhandled(case, group, topics) if group else []
     finding.steps = [
         _different(case, group, different),
         _effect(case, group, topics, found),
@@ -154,7 +154,7 @@ def _idle(queue: lag.Course) -> bool:
     )
 
 
-def _effect(case: Case, group: str | None, topics: tuple[str, ...], found: list[handled.Topic]) -> Step:
+def _effect(case: Case, group: str | None, topics: tuple[str, ...], found: list[consumption.Topic]) -> Step:
     """Return the effect of the mismatch: messages passed over, or queues that nobody pulls."""
     if group is None:
         return deciding("messages-unhandled", text.UNKNOWN_EFFECT, None)
@@ -179,11 +179,11 @@ def _effect(case: Case, group: str | None, topics: tuple[str, ...], found: list[
     return deciding("messages-unhandled", text.UNKNOWN_EFFECT, None)
 
 
-def _flapping(case: Case) -> dict[str, tuple[int, list[str], list[facts.Statement]]]:
+def _flapping(case: Case) -> dict[str, tuple[int, list[str], list[consumer_logs.Statement]]]:
     """Return, by group, (lines, what comes and goes, statements) if the broker's subscription returns to what it was before."""
-    found: dict[str, tuple[int, list[str], list[facts.Statement]]] = {}
-    by_group: dict[str, list[facts.Statement]] = defaultdict(list)
-    for said in facts.of(case, "subscription-replaced", "subscription-removed", "subscription-added"):
+    found: dict[str, tuple[int, list[str], list[consumer_logs.Statement]]] = {}
+    by_group: dict[str, list[consumer_logs.Statement]] = defaultdict(list)
+    for said in consumer_logs.of(case, "subscription-replaced", "subscription-removed", "subscription-added"):
         if said.group and names.of_users(said.group) and not said.values.get("topic", "").startswith("%RETRY%"):
             by_group[said.group].append(said)
     for group, lines in by_group.items():
@@ -203,7 +203,9 @@ def _flapping(case: Case) -> dict[str, tuple[int, list[str], list[facts.Statemen
     return found
 
 
-def _flap_step(case: Case, flaps: dict[str, tuple[int, list[str], list[facts.Statement]]], group: str | None) -> Step:
+def _flap_step(
+    case: Case, flaps: dict[str, tuple[int, list[str], list[consumer_logs.Statement]]], group: str | None
+) -> Step:
     if group not in flaps:
         return supporting("subscription-flaps", text.NOT_FLAPPING, None)
     count, what, lines = flaps[group]
@@ -214,7 +216,7 @@ def _flap_step(case: Case, flaps: dict[str, tuple[int, list[str], list[facts.Sta
 def _refused(case: Case, group: str | None) -> Step:
     said = [
         s
-        for s in facts.of(case, "subscription-missing")
+        for s in consumer_logs.of(case, "subscription-missing")
         if (group is None or s.group in (group, None)) and not s.values.get("topic", "").startswith("%RETRY%")
     ]
     count = sum(s.count for s in said)
@@ -237,7 +239,7 @@ def _warned(case: Case) -> Step:
     return supporting("status-warns", text.WARNED, True, (ref,) if ref else ())
 
 
-def _figures(group: str | None, pairs: list[Any], found: list[handled.Topic]) -> dict[str, Any]:
+def _figures(group: str | None, pairs: list[Any], found: list[consumption.Topic]) -> dict[str, Any]:
     clients = {s.client_id: s.topics for pair in pairs for s in pair}
     by_topics = any(set(a.topics) != set(b.topics) for a, b in pairs)
     nobody = {t.topic: t.nobody if t.nobody is not None else t.front if by_topics and t.front else None for t in found}
@@ -250,7 +252,7 @@ def _figures(group: str | None, pairs: list[Any], found: list[handled.Topic]) ->
     }
 
 
-def _tell(finding: Finding, group: str, found: list[handled.Topic]) -> None:
+def _tell(finding: Finding, group: str, found: list[consumption.Topic]) -> None:
     behind, front = sum(t.behind or 0 for t in found), sum(t.front or 0 for t in found)
     topics = [t.topic for t in found]
     if behind:
@@ -269,7 +271,7 @@ def _tell(finding: Finding, group: str, found: list[handled.Topic]) -> None:
         )
 
 
-def _tables(case: Case, group: str, found: list[handled.Topic]) -> dict[str, Any]:
+def _tables(case: Case, group: str, found: list[consumption.Topic]) -> dict[str, Any]:
     import pandas as pd
 
     rows = [
@@ -296,7 +298,7 @@ def _missing(case: Case, finding: Finding, group: str | None) -> list[Missing]:
     wanted = []
     if first is None:
         wanted.append(collect_next.consumer_status(group, text.WANT_STATUS))
-        if not facts.of(case, "heartbeat-data"):
+        if not consumer_logs.of(case, "heartbeat-data"):
             wanted.append(collect_next.client_log(collect_next.CONSUMER, text.WANT_CLIENT))
     if second is None:
         wanted += [

@@ -156,10 +156,15 @@ def _understand(
     """Hand the lines that the kernel could not split to `rare`; return the buffer with the rewritten ones behind it."""
     more: list[bytes] = []
     room = int(raw.size)
+    collected = -1
+    """The last line that a collector took as it was."""
     for i in candidates.tolist():
         text = raw[starts[i] : min(ends[i], starts[i] + ln.CAP)].tobytes()
-        extra, replaced = fallback_layouts.understand(text, int(starts[i]), mode, rows[i], room)
+        extra, replaced = fallback_layouts.understand(
+            text, int(starts[i]), mode, rows[i], room, follows=collected == i - 1
+        )
         if replaced:
+            collected = i if rows[i, f.KIND] != f.JSON else collected
             more.append(extra)
             starts[i], ends[i] = room, room + len(extra)
             room += len(extra)

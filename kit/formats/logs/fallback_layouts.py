@@ -104,21 +104,24 @@ _WRAPPED: Final = ("_source", "result")
 """Where Elasticsearch and Splunk put the entry in what a search is exported as."""
 _EPOCH: Final = re.compile(r"1\d{9,18}")
 _TRACE: Final = re.compile(rb"\s+(?:at |\.\.\. \d)|Caused by: ")
+_THROWN: Final = re.compile(rb"(?:[a-z]\w*\.)+[\w.$]*(?:Exception|Error|Throwable)(?::|\s*$)")
 _LEVELS: Final = ("level", "severity", "log.level", "levelname", "loglevel", "lvl")
 _THREAD: Final = ("thread_name", "thread", "threadName", "process.thread.name")
 _LOGGER: Final = ("logger_name", "logger", "loggerName", "log.logger", "class", "caller")
 _STACK: Final = ("stack_trace", "stackTrace", "exception", "error.stack_trace", "stack", "thrown", "throwable")
 
 
-def understand(raw: bytes, at: int, mode: int, row: np.ndarray, extra_at: int) -> tuple[bytes, bool]:
+def understand(
+    raw: bytes, at: int, mode: int, row: np.ndarray, extra_at: int, *, follows: bool = False
+) -> tuple[bytes, bool]:
     """Fill `row` for the line `raw` that starts at byte `at`; return bytes to put at `extra_at` and whether they replace the line.
 
-    `row[KIND]` is `NONE` when this line starts no entry.
+    `row[KIND]` is `NONE` when this line starts no entry. `follows`: the line before it was the collected line of a layout.
     """
     row[:] = -1
     row[f.KIND] = f.NONE
     if raw[:1] == b"{":
-        return _json(raw, mode, row, extra_at)
+        return _json(raw, mode, row, extra_at, follows)
     if b"\x1b[" in raw[:64]:
         plain = _ANSI.sub(b"", raw)
         _kernel(plain, extra_at, mode, row)
@@ -214,7 +217,7 @@ def _lenient(raw: bytes) -> Any:
         return None
 
 
-def _json(raw: bytes, mode: int, row: np.ndarray, extra_at: int) -> tuple[bytes, bool]:
+def _json(raw: bytes, mode: int, row: np.ndarray, extra_at: int, follows: bool) -> tuple[bytes, bool]:
     try:
         entry = msgspec.json.decode(raw)
     except (msgspec.DecodeError, RecursionError):
@@ -240,7 +243,8 @@ def _json(raw: bytes, mode: int, row: np.ndarray, extra_at: int) -> tuple[bytes,
     if stack is None and _first(entry, _LEVELS) is None:
         # A collector that takes lines as they are: what it holds may be a line of a layout, or one of a stack trace.
         text = message.rstrip("\r\n").encode("utf-8", "replace")
-        if _TRACE.match(text):
+        # An exception on its own may be what somebody searched for; behind a line of a layout it is what that line logged.
+        if _TRACE.match(text) or (follows and _THROWN.match(text)):
             row[:] = -1
             row[f.KIND] = f.NONE
             return text, True

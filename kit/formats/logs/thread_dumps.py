@@ -160,6 +160,9 @@ class _Reader:
         if self._status:
             if line.startswith(thread.thread) and (frame := line[len(thread.thread) :].strip()):
                 self._frame(number, frame, thread)
+            elif thread.frames and not thread.frames[-1].endswith(")") and line.strip():
+                # A terminal broke the line: every frame ends with its source in brackets.
+                thread.frames[-1] = _plain(thread.frames[-1] + line.rstrip())
         elif found := _STATE.match(line):
             thread.state = found["state"]
         elif found := _FRAME.match(line) or _BARE.match(line):

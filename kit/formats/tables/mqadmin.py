@@ -18,6 +18,7 @@ import attrs
 import pyarrow as pa
 
 from kit.evidence.files import open_readonly
+from kit.explanation import wrapped
 from kit.formats.tables import mqadmin_consumers
 from kit.formats.tables.store_json import parse_json
 
@@ -155,12 +156,12 @@ def parse(raw: bytes) -> Iterator[Field]:
     """Yield the fields of one output."""
     encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
     state = State()
-    lines = raw.decode(encoding, "backslashreplace").removeprefix("\ufeff").split("\n")
+    lines = wrapped.tables(raw.decode(encoding, "backslashreplace").removeprefix("\ufeff").split("\n"))
     route = _route(lines)
     yield from route.fields
     state.block = max((block for _, _, block, _, _ in route.fields), default=0)
     for number, line in enumerate(lines, 1):
-        if number in route.lines:
+        if number in route.lines or line == wrapped.TAKEN:
             continue
         text = line.rstrip("\r ").replace("\0", "")
         if not text:

@@ -127,6 +127,8 @@ HALF, OP, WAIT = names.HALF_TOPIC, names.OP_TOPIC, names.SCHEDULE_TOPIC
     [
         ("orders", "", 0, "original", None),
         ("orders", "REAL_TOPIC=orders", 8, "commit", None),
+        # EndTransactionProcessor writes a commit to its REAL_TOPIC: a flipped bit makes no second commit.
+        ("SCHEDULE_TGPIC_XXXX", f"REAL_TOPIC={HALF} DELAY=3", 8, "original", None),
         ("orders", "REAL_TOPIC=orders DELAY=3", 8, "due", None),
         ("orders", "DELAY=3", 0, "original", None),
         (HALF, "REAL_TOPIC=orders TRAN_MSG=true", 0, "half", None),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from pathlib import Path
 
 import pytest
@@ -235,7 +236,23 @@ def test_stack_trace_in_json_stands_before_folded_lines(tmp_path: Path) -> None:
     )
 
 
-def test_zones(tmp_path: Path) -> None:
+def test_an_exception_collected_line_by_line_belongs_to_the_line_that_logged_it(tmp_path: Path) -> None:
+    said = [
+        "2024-05-14 10:22:31,123 WARN RocketmqClient - sendKernelImpl exception",
+        "com.acme.BusyException: CODE: 2  DESC: busy",
+        "\tat com.acme.Sender.send(Sender.java:7)",
+        "2024-05-14 10:22:32,123 INFO RocketmqClient - next",
+    ]
+    lines = [json.dumps({"@timestamp": "2026-11-21T00:00:00.000Z", "message": line}) for line in said]
+    first, last = read(tmp_path, "\n".join(lines))
+    assert (first["message"], first["trace"]) == ("sendKernelImpl exception", "\n".join(said[1:3]))
+    assert last["message"] == "next"
+    # What a search for the exception finds: each is one of its own.
+    found = read(tmp_path, "\n".join([lines[1]] * 3))
+    assert [row["message"] for row in found] == [said[1]] * 3
+
+
+def test_a_zone_in_the_line_wins_then_the_declared_one_then_the_layouts(tmp_path: Path) -> None:
     lines = "2024-07-01 10:00:00 WARN main - b\n2024-07-01 10:00:00.000 INFO [main] a.B - f\n2024-07-01 10:00:00.000+02:00 INFO [main] a.B - o\n"
 
     def hours(options: entries.Options, **known: object) -> list[int]:

@@ -103,7 +103,7 @@ def test_what_is_wrong_is_said(tmp_path: Path) -> None:
     ]
 
 
-def test_sniffing() -> None:
+def test_an_index_is_recognised_by_header_and_size() -> None:
     data = small(100, [(5, 48, 0), (6, 100, 1)])
     assert index.sniff(data, len(data)) == {"kind": "index", "base": 48}
     assert index.sniff(data, len(data) + 1) is None

@@ -137,7 +137,7 @@ def test_unquoted_batches_are_put_together(tmp_path: Path) -> None:
     assert (last["uniq_key"], last["offset_msg_id"]) == (UNIQ.format(9), OFFSET.format(7000))
 
 
-def test_parquet(tmp_path: Path) -> None:
+def test_a_parquet_table_is_read_like_a_csv(tmp_path: Path) -> None:
     frame = pa.table(
         {
             "order_no": [f"SO{n:06}" for n in range(N)],
@@ -186,7 +186,7 @@ def test_offset_id_and_uniq_key_of_one_length() -> None:
     assert not table_columns.is_offset_id(UNIQ6.format(0))
 
 
-def test_override(tmp_path: Path) -> None:
+def test_declared_columns_replace_guessed_ones(tmp_path: Path) -> None:
     assert business_tables.parse_override("a/b.csv:key=no,status=st") == ("a/b.csv", {"key": "no", "status": "st"})
     for bad in ("a.csv", "a.csv:", "a.csv:colour=red", "a.csv:key="):
         with pytest.raises(ValueError, match=r"FILE|a\.csv"):
@@ -219,7 +219,7 @@ def test_override(tmp_path: Path) -> None:
         ("0000000000", None),
     ],
 )
-def test_times(text: str, expected: tuple[str, bool] | None) -> None:
+def test_times_in_many_forms_keep_whether_they_name_a_zone(text: str, expected: tuple[str, bool] | None) -> None:
     found = printed_times.when(text)
     if expected is None:
         assert found is None

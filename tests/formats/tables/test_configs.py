@@ -59,7 +59,7 @@ def test_backup_is_told_by_its_name() -> None:
     assert found["backup"] is True
 
 
-def test_offsets() -> None:
+def test_offsets_of_consumers_and_delay_levels() -> None:
     rows = configs.offsets("f", CONSUMER, {"name": "consumerOffset", "backup": False}, "store_json")
     assert [(r["kind"], r["topic"], r["group"], r["queue_id"], r["value"]) for r in rows] == [
         ("consumer", "orders", "billing", 0, 13),

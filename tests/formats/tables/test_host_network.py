@@ -49,7 +49,7 @@ def test_addresses() -> None:
     ]
 
 
-def test_sockets() -> None:
+def test_sockets_of_ss_and_netstat() -> None:
     told = rows(SS, "address", "port", "peer", "state")
     assert told == [
         ("0.0.0.0", 10912, "0.0.0.0:*", "LISTEN"),
@@ -59,12 +59,12 @@ def test_sockets() -> None:
     assert rows(NETSTAT, "address", "port", "state") == [("127.0.0.1", 10911, "LISTEN"), ("::", 10909, "LISTEN")]
 
 
-def test_processes() -> None:
+def test_the_process_of_a_broker() -> None:
     assert rows(PS, "origin", "process", "line") == [("processes", "BrokerStartup", 2)]
 
 
 @pytest.mark.parametrize("text", [IP_ADDR, IFCONFIG, SS, NETSTAT, PS])
-def test_recognised(text: str) -> None:
+def test_outputs_are_recognised_by_their_head(text: str) -> None:
     assert host_network.sniff(text.encode())
 
 

@@ -67,7 +67,7 @@ def utc(text: str) -> dt.datetime:
     return dt.datetime.fromisoformat(text).replace(tzinfo=dt.UTC)
 
 
-def test_iostat(tmp_path: Path) -> None:
+def test_iostat_with_several_reports(tmp_path: Path) -> None:
     found = values(tmp_path, IOSTAT, "Asia/Shanghai")
     assert found[5, "cpu", "%user"] == (utc("2026-11-20 15:19:28"), 18.6)
     assert found[8, "vda", "w_await"] == (utc("2026-11-20 15:19:28"), 2.79)
@@ -76,7 +76,7 @@ def test_iostat(tmp_path: Path) -> None:
     assert len(found) == 6 + 4 + 4 + 6
 
 
-def test_vmstat(tmp_path: Path) -> None:
+def test_vmstat_with_and_without_timestamps(tmp_path: Path) -> None:
     found = values(tmp_path, VMSTAT, 480)
     assert found[3, None, "bo"] == (utc("2026-11-20 15:19:28"), 4754.0)
     assert found[3, None, "st"][1] == 0.0
@@ -85,7 +85,7 @@ def test_vmstat(tmp_path: Path) -> None:
     assert bare[3, None, "cs"] == (None, 5201.0)
 
 
-def test_sar(tmp_path: Path) -> None:
+def test_sar_without_its_averages(tmp_path: Path) -> None:
     found = values(tmp_path, SAR, 480)
     assert found[4, "all", "%user"] == (utc("2026-11-20 15:51:01"), 12.5)
     assert found[8, None, "bwrtn/s"] == (utc("2026-11-20 15:51:01"), 118.92)
@@ -122,7 +122,7 @@ def test_gc_of_jdk_17(tmp_path: Path) -> None:
         ("13/45/26 23:19:28", None),
     ],
 )
-def test_times(text: str, expected: str | None) -> None:
+def test_printed_times_become_instants_or_nothing(text: str, expected: str | None) -> None:
     assert metrics.moment(text, None) == (None if expected is None else int(utc(expected).timestamp() * 1000))
 
 

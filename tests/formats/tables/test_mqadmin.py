@@ -76,7 +76,7 @@ def test_labels_and_tracks() -> None:
     assert (two[1, "Topic"], two[2, "Topic"]) == ("TopicT", "TopicT")
 
 
-def test_tables() -> None:
+def test_tables_give_a_field_for_each_cell() -> None:
     found = fields(CLUSTER)
     assert (found[1, "#Addr"], found[1, "#InTPS(LOAD)"], found[1, "#Hour"], found[1, "#SPACE"]) == (
         "10.20.81.11:10911",
@@ -92,6 +92,13 @@ def test_tables() -> None:
         "true",
     )
     assert command(CLUSTER) == command(CLUSTER_5) == "clusterList"
+
+
+@pytest.mark.parametrize("text", [CLUSTER, CLUSTER_5, PROGRESS])
+@pytest.mark.parametrize("width", [80, 120])
+def test_tables_that_a_terminal_broke_are_whole(text: str, width: int) -> None:
+    broken = [line[at : at + width] for line in text.split("\n") for at in range(0, max(len(line), 1), width)]
+    assert fields("\r\n".join(broken)) == fields(text)
 
 
 def test_progress_with_an_empty_cell_and_totals() -> None:
@@ -164,7 +171,9 @@ def test_failure_names_reason_and_argument() -> None:
         ),
     ],
 )
-def test_other_commands(text: str, name: str, expected: tuple[int, str], key: tuple[int, str], value: str) -> None:
+def test_each_command_is_recognised_and_its_fields_are_read(
+    text: str, name: str, expected: tuple[int, str], key: tuple[int, str], value: str
+) -> None:
     found = fields(text)
     assert expected in found
     assert found[key] == value
@@ -178,7 +187,7 @@ def test_what_is_no_output() -> None:
 
 
 @pytest.mark.parametrize("name", ["healthy", "healthy-5", "healthy-traced", "message-identity"])
-def test_recorded_outputs(name: str) -> None:
+def test_no_line_of_a_recorded_output_is_left_as_text(name: str) -> None:
     outputs = {path: data for path, data in texts(name).items() if "/mqadmin/" in path}
     assert outputs
     for path, data in outputs.items():

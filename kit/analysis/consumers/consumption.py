@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from kit.analysis import refs as quoting
-from kit.analysis.consumers import facts, positions
+from kit.analysis.consumers import consumer_logs, positions
 from kit.case import scan
 from kit.case.memoize import once
 from kit.inventory.references import Ref
@@ -43,7 +43,7 @@ class Topic:
 
 def places(case: Case, group: str) -> set[str]:
     """Return the folders (hosts) in whose client logs a group consumes."""
-    said = facts.of(
+    said = consumer_logs.of(
         case,
         "queues-assigned",
         "queues-assigned-go",
