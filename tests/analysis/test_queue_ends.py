@@ -10,7 +10,7 @@ from pathlib import Path
 from stores import Record, store
 
 import kit
-from kit.analysis.consumers import positions, queue_ends
+from kit.analysis.consumers import lag, positions, queue_ends
 
 SPAN = 14 * queue_ends.BUCKETS
 """Seconds between the first records and the last: one point of the curves then covers 14 of them."""
@@ -48,3 +48,51 @@ def test_without_records_the_consume_queues_say_where_a_queue_ends(tmp_path: Pat
     # 20 bytes a unit: the file begins with the queue's third message (40 / 20 = 2) and holds five, 2 to 6.
     assert (row["topic"], row["queue_id"], row["begin"], row["end"]) == ("orders", 0, 2, 7)
     assert not [f for f in kit.triage(case)["findings"] if f["verdict"] == "failed"]
+
+
+BEGIN = 1_715_652_000
+PROGRESS = """$ mqadmin consumerProgress -n 10.0.0.1:9876 -g billing
+#Topic                            #Broker Name                      #QID  #Broker Offset        #Consumer Offset      #Diff
+orders                            broker-a                          0     {end}                     {offset}                     {lag}
+"""
+
+
+def _a_record_each_second(folder: Path, seconds: int) -> None:
+    records = [
+        Record(
+            topic=b"orders", numbers=(0, 0, n, 0, 0), born=1000 * (BEGIN + n), stored=1000 * (BEGIN + n)
+        )
+        for n in range(seconds)
+    ]
+    log = folder / "store" / "commitlog" / f"{0:020}"
+    log.parent.mkdir(parents=True)
+    log.write_bytes(store(records, end=bytes(4096)).data)
+    os.utime(log, (BEGIN + seconds, BEGIN + seconds))
+    (folder / "broker.conf").write_text("brokerName=broker-a\nbrokerId=0\n")
+
+
+def test_an_output_whose_file_was_copied_later_is_of_the_time_of_its_queue_ends(tmp_path: Path) -> None:
+    _a_record_each_second(tmp_path / "e", 60)
+    for name, end, offset in (("early", 20, 5), ("late", 50, 10)):
+        output = tmp_path / "e" / f"consumerProgress-{name}.txt"
+        output.write_text(PROGRESS.format(end=end, offset=offset, lag=end - offset))
+        os.utime(output, (BEGIN + 90_000, BEGIN + 90_000))
+    case = kit.open_case(tmp_path / "e", tmp_path / "ws")
+    # Record 19 is of second 19 and record 20 not stored yet: the output is of second 19; the other likewise.
+    seconds = [at.timestamp() - BEGIN for at in positions.every(case)["time"]]
+    assert seconds == [19, 49]
+    (pair,) = lag.pairs(case)
+    assert (pair.backlog, pair.growth_per_second) == (True, round((40 - 15) / 30, 2))
+
+
+def test_a_copy_whose_time_was_lost_shows_no_lag_but_what_stands(tmp_path: Path) -> None:
+    _a_record_each_second(tmp_path / "e", 60)
+    saved = tmp_path / "e" / "saved" / "consumerOffset.json"
+    saved.parent.mkdir()
+    saved.write_text(json.dumps({"offsetTable": {"orders@billing": {"0": 30}}}))
+    os.utime(saved, (BEGIN + 90_000, BEGIN + 90_000))
+    case = kit.open_case(tmp_path / "e", tmp_path / "ws")
+    (row,) = positions.every(case).to_dict("records")
+    # The last of 30 handled messages was stored in second 29, and the copy saved then or any time later.
+    assert (row["time"].timestamp() - BEGIN, row["at_least"]) == (29, True)
+    assert lag.pairs(case) == []

@@ -157,20 +157,23 @@ def pairs(case: Case) -> list[Pair]:
         queues = tuple(
             _course(group, topic, broker, int(queue_id), mine)
             for (broker, queue_id), mine in _by(rows, "broker", "queue_id")
+            if not mine["at_least"].all()
         )
         pair = Pair(group, topic, queues)
-        if pair.lag or not topic.startswith((names.RETRY_PREFIX, names.DLQ_PREFIX)):
+        if queues and (pair.lag or not topic.startswith((names.RETRY_PREFIX, names.DLQ_PREFIX))):
             found.append(pair)
     return sorted(found, key=lambda p: (-p.lag, p.name))
 
 
 def _course(group: str, topic: str, broker: str, queue_id: int, rows: pd.DataFrame) -> Course:
     rows = rows.drop_duplicates(["time", "offset", "end"])
+    # What stands does so whenever these were taken; how far behind it was, copies of an unknown time cannot show.
+    stands, rows = _longest_stand(rows)[0] is not None, rows[~rows["at_least"]]
     first, last = rows.iloc[0], rows.iloc[-1]
     timed = rows["time"].nunique()
     return Course(
         group, topic, broker, queue_id, _int(first["offset"]), int(first["end"]), _int(last["offset"]), int(last["end"]), int(first["lag"]), int(last["lag"]),
-        int(rows["lag"].max()), _time(first["time"]), _time(last["time"]), max(1, timed), _longest_stand(rows)[0] is not None, _int(first["begin"]),
+        int(rows["lag"].max()), _time(first["time"]), _time(last["time"]), max(1, timed), stands, _int(first["begin"]),
     )  # fmt: skip
 
 

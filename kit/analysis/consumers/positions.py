@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from kit.rocketmq import names
 
 if TYPE_CHECKING:
     from kit.case.case import Case
+    from kit.inventory.model import Item
 
 COLUMNS: Final = ("time", "source", "file", "line", "group", "topic", "broker", "queue_id", "offset", "end", "begin")
 """`source`: copy, progress or status; `time`: naive UTC, NaT where nothing shows it; `offset`: the next to be handled, <NA> for a queue the group has none for;
@@ -29,13 +30,16 @@ OWN_COPY: Final = 60.0
 
 @per_case
 def every(case: Case) -> pd.DataFrame:
-    """Return all positions of users' groups in order of time, with `COLUMNS` and `lag` (end − offset, from the queue's begin without an offset)."""
+    """Return all positions of users' groups in order of time, with `COLUMNS`, `lag` (end − offset, from the queue's begin without an offset) and `at_least`:
+
+    a copy was saved at its time or any time later, so `end` and `lag` are at least these.
+    """
     frame = _together(_copies(case), _progress(case), _status(case))
     frame = frame[frame["group"].map(names.of_users).astype(bool)]
     if frame.empty:
-        return frame.assign(lag=pd.array([], dtype="Int64"))
+        return frame.assign(lag=pd.array([], dtype="Int64"), at_least=False)
     ends = queue_ends.curve(case)
-    frame = _with_ends(case, _timed(case, _together(frame, _absent(frame, ends))), ends)
+    frame = _with_ends(case, _timed(case, _together(frame, _absent(frame, ends)), ends), ends)
     frame["lag"] = (frame["end"] - frame["offset"].fillna(frame["begin"]).fillna(0)).clip(lower=0)
     return frame.sort_values(["time", "file", *KEYS], na_position="first").reset_index(drop=True)
 
@@ -119,13 +123,8 @@ def _status(case: Case) -> pd.DataFrame:
 @per_case
 def preserved(case: Case) -> bool:
     """Return whether files still have their original modification times: those of logs and stores agree with their content."""
-    apart = [
-        (item.modified - item.last).total_seconds()
-        for item in case.inventory.items
-        if item.modified is not None and item.last is not None and item.kind in ("log", "commitlog", "dledger")
-    ]
-    if apart:
-        return sum(-2 <= seconds <= PRESERVED for seconds in apart) * 2 >= len(apart)
+    if items := _with_content(case):
+        return sum(map(_original, items)) * 2 >= len(items)
     stamps = {
         item.modified
         for item in case.found.of_kind("store_json", "mqadmin", "thread_dump")
@@ -134,28 +133,54 @@ def preserved(case: Case) -> bool:
     return len(stamps) > 1
 
 
-def _timed(case: Case, frame: pd.DataFrame) -> pd.DataFrame:
-    """Put the time of the records in the place of a file's where copying lost that: what was handled had been stored."""
-    stored = _stored_at(frame, queue_ends.curve(case))
+def _with_content(case: Case) -> list[Item]:
+    """Return the logs and stores of which both is known: when they were changed, and the last time in them."""
+    return [i for i in case.found.of_kind("log", "commitlog", "dledger") if i.modified is not None and i.last is not None]
+
+
+def _original(item: Item) -> bool:
+    return -2 <= (item.modified - item.last).total_seconds() <= PRESERVED  # type: ignore[operator]
+
+
+def _timed(case: Case, frame: pd.DataFrame, ends: pd.DataFrame) -> pd.DataFrame:
+    """Put the time of the records in the place of a file's where copying lost that.
+
+    What was handled had been stored before; behind the end that an output prints nothing was stored yet; and no copy of
+    a broker's offsets is later than what was collected from it.
+    """
+    stored, behind = _stored_at(frame, ends, 0), _stored_at(frame[frame["end"].notna()], ends, 1).reindex(frame.index)
+    if any(b.slave for b in brokers.all_of(case)):
+        # A slave that takes over stores other records at offsets that its master had used.
+        behind[:] = pd.NaT
     lowest = stored.groupby(frame["file"]).transform("max")
+    highest = behind.groupby(frame["file"]).transform("min") + pd.Timedelta(seconds=queue_ends.step(case) + 2)
     known = frame["time"].where((frame["source"] == "status") | preserved(case))
-    wrong = known.isna() | (known < lowest - pd.Timedelta(seconds=2))
-    return frame.assign(time=known.where(~wrong, lowest))
+    wrong = known.isna() | (known < lowest - pd.Timedelta(seconds=2)) | (known > highest)
+    copy = frame["source"] == "copy"
+    wrong |= copy & (known > _collected(case))
+    return frame.assign(time=known.where(~wrong, lowest), at_least=wrong & copy)
 
 
-def _stored_at(frame: pd.DataFrame, ends: pd.DataFrame) -> pd.Series:
-    """Return when the newest record that each position shows had been stored, NaT where no record shows it."""
+def _collected(case: Case) -> Any:
+    """Return the time until when the evidence can have been collected: that of the last entry or record in a file with its original time, NaT without one."""
+    lasts = [item.last for item in _with_content(case) if _original(item)]
+    return pd.Timestamp(admin_output.naive(max(lasts))) + pd.Timedelta(seconds=PRESERVED) if lasts else pd.NaT
+
+
+def _stored_at(frame: pd.DataFrame, ends: pd.DataFrame, after: int) -> pd.Series:
+    """Return when the newest record that each position shows had been stored (`after` 0) or the first one it does not show (1), NaT where no record shows it."""
     found = pd.Series(pd.NaT, index=frame.index, dtype="datetime64[us]")
     if ends.empty:
         return found
-    newest = frame["end"].fillna(frame["offset"])
+    newest = (frame["end"].fillna(frame["offset"]).fillna(0) + after).astype("int64")
     by_queue = dict(list(ends.groupby(["topic", "broker", "queue_id"], sort=False)))
     for key, rows in frame.groupby(["topic", "broker", "queue_id"], sort=False):
         queue = by_queue.get(key)
         if queue is None:
             continue
-        at = np.searchsorted(queue["end"].to_numpy(), newest[rows.index].fillna(0).to_numpy(dtype="int64"))
-        inside = (at < len(queue)) & (newest[rows.index].fillna(0).to_numpy(dtype="int64") > 0)
+        wanted = newest[rows.index].to_numpy()
+        at = np.searchsorted(queue["end"].to_numpy(), wanted)
+        inside = (at < len(queue)) & (wanted > 0)
         found.loc[rows.index[inside]] = queue["time"].to_numpy()[at[inside]]
     return found
 
@@ -191,7 +216,10 @@ def _with_ends(case: Case, frame: pd.DataFrame, ends: pd.DataFrame) -> pd.DataFr
         }
     )
     latest = ends["time"].max()
-    own &= frame["time"].isna() | (frame["time"] >= latest - pd.Timedelta(seconds=OWN_COPY))
+    unknown = frame["time"].isna() | frame["at_least"]
+    own &= unknown | (frame["time"] >= latest - pd.Timedelta(seconds=OWN_COPY))
+    frame["time"] = frame["time"].mask(own & unknown & pd.notna(latest), latest)
+    frame["at_least"] &= ~own
     by_queue = dict(list(ends.groupby(["topic", "broker", "queue_id"], sort=False)))
     for key, rows in frame.groupby(["topic", "broker", "queue_id"], sort=False):
         queue = by_queue.get(key)

@@ -58,16 +58,13 @@ def curve(case: Case) -> pd.DataFrame:
     known = brokers.names(case)
     if not case.has("messages"):
         return _from_queues(case, empty)
-    where = ds.field("topic").isin(wanted)
-    if len(wanted) > TOPICS:
-        where = ~pc.starts_with(scan.text("topic"), "%")
-    step = 1 if _short(case) else _step(case, where)
-    # Times are whole seconds, and of these each `step`th.
+    where, seconds = _consumed(case), step(case)
+    # Times are whole seconds, and of these each `seconds`th.
     at = pc.floor_temporal(ds.field("store_timestamp"), unit="second").cast(pa.int64())
     by = {name: ds.field(name) for name in ("file", "topic", "queue_id")}
-    by["time"] = pc.divide(at, pa.scalar(step * 1_000_000))
+    by["time"] = pc.divide(at, pa.scalar(seconds * 1_000_000))
     # Within a point of several seconds a saved copy's own time divides: its ends are those of its moment.
-    cuts = _saved(case) if step > 1 else []
+    cuts = _saved(case) if seconds > 1 else []
     by["cut"] = reduce(
         lambda a, b: a + b,
         [(ds.field("store_timestamp") >= pa.scalar(c, pa.timestamp("us", "UTC"))).cast(pa.int64()) for c in cuts],
@@ -77,9 +74,9 @@ def curve(case: Case) -> pd.DataFrame:
     frame = scan.extremes(case, by, asked, where).to_pandas(integer_object_nulls=True)
     if frame.empty:
         return empty
-    seconds = frame["time"].astype("Int64") * step
-    counted = seconds.between(NANO_FIRST_MS // 1000 + step, NANO_LAST_MS // 1000 - step)
-    frame["time"] = pd.to_datetime(seconds.where(counted), unit="s")
+    began = frame["time"].astype("Int64") * seconds
+    counted = began.between(NANO_FIRST_MS // 1000 + seconds, NANO_LAST_MS // 1000 - seconds)
+    frame["time"] = pd.to_datetime(began.where(counted), unit="s")
     if cuts:
         begins = pd.to_datetime(pd.Series([pd.NaT, *cuts], dtype="datetime64[us, UTC]")).dt.tz_localize(None)
         cut = begins.reindex(pd.to_numeric(frame["cut"])).set_axis(frame.index)
@@ -111,10 +108,18 @@ def _end(last: pd.Series) -> pd.Series:
     return numbers.where(numbers < np.iinfo("int64").max) + 1
 
 
-def _step(case: Case, mine: pc.Expression) -> int:
+def _consumed(case: Case) -> pc.Expression:
+    wanted = topics(case)
+    return ds.field("topic").isin(wanted) if len(wanted) <= TOPICS else ~pc.starts_with(scan.text("topic"), "%")
+
+
+@per_case
+def step(case: Case) -> int:
     """Return how many seconds one point of the curves covers."""
+    if not case.has("messages") or _short(case):
+        return 1
     asked = [("store_timestamp", "min"), ("store_timestamp", "max")]
-    (span,) = scan.extremes(case, [], asked, mine).to_pylist() or [{}]
+    (span,) = scan.extremes(case, [], asked, _consumed(case)).to_pylist() or [{}]
     first, last = span.get("store_timestamp_min"), span.get("store_timestamp_max")
     return 1 if first is None else max(1, round((last - first).total_seconds() / BUCKETS))
 
