@@ -8,6 +8,7 @@ has a block every second (§7.2); an append that hangs does not.
 
 from __future__ import annotations
 
+import bisect
 import datetime as dt
 import operator
 from functools import reduce
@@ -38,12 +39,17 @@ LATE: Final = 150
 """ms an original must have waited to count as one that waited for the end of a stall."""
 WAITERS: Final = 3
 """Originals that must have waited. One or two can be a hiccup of their own client."""
+LONGEST: Final = 60_000
+"""ms up to which one or two that waited are enough: beyond it a damaged time is likelier than a stall nobody else noticed."""
 BURST: Final = 500
 """ms between the end of one pause and the start of the next within a burst."""
 DENSE: Final = 10
 """Records to be expected in a hole, by the rate beside it, before its emptiness means something without a waiter."""
 HOUR: Final = 3_600_000
 """ms."""
+FEW: Final = 3
+DAMAGED: Final = 0.02
+"""Part of a broker's records that may have a damaged time; more is something else."""
 ENOUGH: Final = 20
 """Originals of a client host in one hour that are enough to take the quickest for its clock difference."""
 
@@ -102,15 +108,17 @@ def find(case: Case) -> list[Stall]:
 def pauses(case: Case) -> pd.DataFrame:
     """Return the single pauses: columns store_host, start, end (ms since 1970), waiters."""
     kept = ["store_host", "start", "end", "waiters"]
-    bins = [_binned(rows) for rows in _stamped(case, {"store_host": ds.field("store_host")})]
+    bins = [_binned(rows) for rows in _stamped(case, {name: ds.field(name) for name in ("store_host", "physical_offset")})]
     parts = [(_clock(rows), _late(rows)) for rows in _new(case)]
     if not parts:
         return pd.DataFrame(columns=pd.Index(kept))
     clock, late = (pd.concat(each, ignore_index=True) for each in zip(*parts, strict=True))
     clocks = _clocks(clock)
     if clocks["skew"].abs().max() > LATE / 3:
+        clocks = _clocks(_without_outliers(case, clock))
+    if clocks["skew"].abs().max() > LATE / 3:
         late = pd.concat([_late(rows, _skew(rows, clocks)) for rows in _new(case)], ignore_index=True)
-    holes = _holes(pd.concat(bins), late)
+    holes = _holes(_in_order(_merged(pd.concat(bins))), late)
     suspects = holes[holes["late"] > 0]
     if suspects.empty:
         return suspects.assign(waiters=0)[kept]
@@ -180,6 +188,28 @@ def _clock(rows: pa.Table) -> pd.DataFrame:
     )
 
 
+def _without_outliers(case: Case, clock: pd.DataFrame) -> pd.DataFrame:
+    """Return what `_clock` returns, in the place of the quickest record one that some are quicker than: these may have a damaged time.
+
+    A connection with fewer records in an hour says nothing about its clock.
+    """
+    by = ["born_host", "hour"]
+    clock = clock.groupby(by).agg({"n": "sum", "since": "min"}).reset_index()
+    clock["rank"] = FEW + (clock["n"] * DAMAGED / 10).astype("int64")
+    quickest = pd.DataFrame(columns=pd.Index([*by, "least"]))
+    for rows in _new(case):
+        stored = rows["stored"].to_numpy()
+        mine = rows.select(["born_host"]).to_pandas().astype(object)
+        mine = mine.assign(hour=stored // HOUR, least=stored - rows["born"].to_numpy())
+        every = pd.concat([quickest, mine]) if len(quickest) else mine
+        every = every.sort_values([*by, "least"], kind="stable", ignore_index=True).merge(clock[[*by, "rank"]], on=by)
+        place = every.groupby(by).cumcount() + 1
+        quickest = every.loc[place <= every["rank"], [*by, "least"]]
+    counted = quickest.groupby(by)["least"].agg(["size", "max"]).reset_index()
+    known = clock.merge(counted, on=by)
+    return known.assign(least=known["max"].where(known["size"] == known["rank"]))[[*by, "least", "n", "since"]]
+
+
 def _clocks(clock: pd.DataFrame) -> pd.DataFrame:
     """Return by connection and hour what to add to `born` for clocks that differ: born_host, hour, skew (ms), since
     (ms, first store).
@@ -189,15 +219,55 @@ def _clocks(clock: pd.DataFrame) -> pd.DataFrame:
     seen["host"] = seen["born_host"].str.replace(r":\d+$", "", regex=True)
     hourly = seen.groupby(["host", "hour"])
     ever = seen.groupby("host")["least"].transform("min").clip(upper=0)
-    seen["skew"] = hourly["least"].transform("min").where(hourly["n"].transform("sum") >= ENOUGH, ever)
+    seen["skew"] = hourly["least"].transform("min").where(hourly["n"].transform("sum") >= ENOUGH, ever).fillna(0)
     seen["since"] = seen.groupby("born_host")["since"].transform("min")
     return seen
 
 
 def _binned(rows: pa.Table) -> pd.DataFrame:
-    """Return how many records a broker stored in `SHORTEST` ms, and when the first and last: store_host, bin, n, first, last."""
+    """Return how many records a broker stored in `SHORTEST` ms, when the first and last, and at which offsets: store_host, bin, n, first, last, low, high."""
     sums = {"n": ("stored", "count"), "first": ("stored", "min"), "last": ("stored", "max")}
+    sums |= {"low": ("physical_offset", "min"), "high": ("physical_offset", "max")}
     return _each(rows, "store_host", "bin", SHORTEST, sums)
+
+
+def _merged(bins: pd.DataFrame) -> pd.DataFrame:
+    """Return what `_binned` returns of all records from its parts, in order of broker and time."""
+    sums = {"n": "sum", "first": "min", "last": "max", "low": "min", "high": "max"}
+    return bins.groupby(["store_host", "bin"]).agg(sums).reset_index().sort_values(["store_host", "bin"], ignore_index=True)
+
+
+def _in_order(bins: pd.DataFrame) -> pd.DataFrame:
+    """Return the bins without the few whose records lie elsewhere in the commitlog than their time says: flipped bits moved them, and a hole beside
+    such a record is none. An address that hardly a record has is a damaged one.
+    """
+    records = bins.groupby("store_host")["n"].transform("sum")
+    bins = bins[(records >= ENOUGH) | (records >= DAMAGED * records.max())]
+    return pd.concat([_of_broker_in_order(mine) for _, mine in bins.groupby("store_host", sort=True)])
+
+
+def _of_broker_in_order(bins: pd.DataFrame) -> pd.DataFrame:
+    low, high, n = (bins[name].to_numpy() for name in ("low", "high", "n"))
+    if not (low[1:] < np.maximum.accumulate(high)[:-1]).any():
+        return bins
+    # The longest chain in which time and offset both grow, kept as the last place of the chains of each length.
+    least: list[int] = []
+    last: list[int] = []
+    before = np.full(len(low), -1)
+    for at, offset in enumerate(low.tolist()):
+        length = bisect.bisect_right(least, offset)
+        before[at] = last[length - 1] if length else -1
+        least[length : length + 1], last[length : length + 1] = [offset], [at]
+    chain, at = np.zeros(len(low), bool), last[-1]
+    while at >= 0:
+        chain[at], at = True, before[at]
+    # Of a bin that one wrong record fell into the highest offset is still where it belongs.
+    at = np.flatnonzero(chain)
+    next_ = np.searchsorted(at, np.arange(len(low)))
+    behind = np.append(low[at], np.iinfo(np.int64).max)[next_]
+    chain |= (high >= np.insert(low[at], 0, -1)[next_]) & (high <= behind)
+    # Two brokers with one address, or a clock that was put back: more than damage explains.
+    return bins[chain] if n[~chain].sum() <= DAMAGED * n.sum() else bins
 
 
 def _holes(bins: pd.DataFrame, late: pd.DataFrame) -> pd.DataFrame:
@@ -207,11 +277,9 @@ def _holes(bins: pd.DataFrame, late: pd.DataFrame) -> pd.DataFrame:
     busy (records per ms before it).
     """
     place = ["store_host", "bin"]
-    bins = bins.groupby(place).agg({"n": "sum", "first": "min", "last": "max"}).reset_index()
     counted = late[["store_host"]].assign(bin=late["stored"] // SHORTEST).groupby(place).size()
     bins = bins.merge(counted.rename("late").reset_index(), on=place, how="left").fillna({"late": 0})
-    bins = bins.astype({"late": "int64"})
-    bins = bins.sort_values(place, ignore_index=True)
+    bins = bins.sort_values(place, ignore_index=True).astype({"late": "int64"})
     by_broker = bins.groupby("store_host")
     bins["start"] = by_broker["last"].shift()
     bins["late"] += by_broker["late"].shift(-1).fillna(0).astype("int64")
@@ -240,7 +308,7 @@ def _proven(holes: pd.DataFrame) -> pd.DataFrame:
     expectation.
     """
     length = holes["end"] - holes["start"]
-    enough = (holes["waiters"] >= WAITERS) | ((holes["waiters"] >= 1) & (length >= 5 * SHORTEST))
+    enough = (holes["waiters"] >= WAITERS) | ((holes["waiters"] >= 1) & length.between(5 * SHORTEST, LONGEST))
     # The stall cannot have begun after the first of those that waited was born.
     holes = holes.assign(proven=enough, start=holes[["start", "since"]].max(axis=1).astype("int64"))
     kept = []

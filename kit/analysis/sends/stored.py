@@ -17,7 +17,7 @@ from kit.analysis.messages.originals import which
 from kit.analysis.sends import attempts
 from kit.case import scan
 from kit.case.memoize import once
-from kit.formats.commitlog.schema import promoted
+from kit.formats.commitlog.schema import TEXT, promoted
 from kit.formats.commitlog.strings import hashed
 from kit.inventory.references import Ref
 from kit.rocketmq import names
@@ -172,8 +172,8 @@ def _listed(case: Case, keys: pd.DataFrame) -> set[str]:
 
 
 def repeated(case: Case) -> pd.DataFrame:
-    """Return the originals whose UNIQ_KEY is stored more than once in one real topic with one body, as a client's retry
-    leaves them.
+    """Return the originals whose UNIQ_KEY is stored more than once in one real topic with one body and the same
+    properties of the application, as a client's retry leaves them.
 
     Without transactional records (a late commit repeats them for another reason) and those born further apart than a
     call can last.
@@ -184,18 +184,27 @@ def repeated(case: Case) -> pd.DataFrame:
 def _repeated(case: Case) -> pd.DataFrame:
     found = twins(case)
     plain = found[(found["sys_flag"] & names.TRANSACTION_MASK == names.TRANSACTION_NOT) & found["uniq_key"].notna()]
-    columns = ["real_topic", "uniq_key", *BODY]
+    columns = ["real_topic", "uniq_key", *BODY, "own_names"]
+    plain = plain.assign(own_names=plain[TEXT].map(_own_names))
     plain = plain[plain.duplicated(columns, keep=False)]
     born = plain.groupby(columns)["born_timestamp"]
     close = born.transform("max") - born.transform("min") <= pd.Timedelta(LONGEST_CALL, unit="s")
     return plain[close][list(PLACED)].reset_index(drop=True)
 
 
+def _own_names(text: str | None) -> str:
+    """Return the names of the properties that RocketMQ does not know, in order of name: a copy made by RocketMQ of which one bit is wrong seems to be an
+    original, with a name that the other record does not have.
+    """
+    names_ = {pair.split("\x01", 1)[0] for pair in (text or "").split("\x02")}
+    return "\x02".join(sorted(names_ - names.PROPERTIES.keys()))
+
+
 def twins(case: Case) -> pd.DataFrame:
     """Return the originals that share UNIQ_KEY, topic and body with another one and, if there is a send ledger, those
     that share KEYS and body.
 
-    Columns of `PLACED` and sys_flag.
+    Columns of `PLACED`, sys_flag and properties_text.
     """
     return once(case, "twin originals", lambda: _twins(case))
 
@@ -207,15 +216,15 @@ def _twins(case: Case) -> pd.DataFrame:
     same, counts = np.unique(np.concatenate([np.empty(0, np.uint64), *mine]), return_counts=True)
     twice = same[counts > 1][:MOST_COPIES]
     if not len(twice):
-        return pd.DataFrame(columns=pd.Index([*PLACED, "sys_flag"]))
+        return pd.DataFrame(columns=pd.Index([*PLACED, "sys_flag", TEXT]))
     # Two records can share a hash without sharing the values: whoever asks groups by the values.
-    stored = [name for name in (*PLACED, "sys_flag", "keys") if name not in ("key", "real_topic")]
+    stored = [name for name in (*PLACED, "sys_flag", TEXT, "keys") if name not in ("key", "real_topic")]
     found = []
     for batch in scan.batches(case, (*stored, _TARGET), which(case)):
         rows = [at[np.isin(hash_, twice)] for at, hash_ in zip(*_hashes(batch, listed), strict=True)]
         found.append(batch.take(pa.array(np.unique(np.concatenate(rows)))).to_pandas())
     frame = pd.concat([part for part in found if len(part)], ignore_index=True)
-    kept = _shown(frame)[[*PLACED, "sys_flag"]].head(2 * MOST_COPIES)
+    kept = _shown(frame)[[*PLACED, "sys_flag", TEXT]].head(2 * MOST_COPIES)
     return kept.drop_duplicates("offset_msg_id", ignore_index=True)
 
 

@@ -34,6 +34,7 @@ _READ: Final = (
     "physical_offset",
     "store_timestamp",
     "topic",
+    "stage",
     "queue_offset",
     "sys_flag",
     "reconsume_times",
@@ -139,7 +140,9 @@ def _of_messages(case: Case, rows: pa.Table, ended: pa.Table, given_up: pa.Array
     renewed = half & np.logical_or.reduce([rows[name].is_valid().to_numpy() for name in RENEWED])
     waits = columnar.passes(rows["topic"], lambda t: t == names.SCHEDULE_TOPIC)
     bit = (rows["sys_flag"].to_numpy() & names.TRANSACTION_MASK) == names.TRANSACTION_COMMIT
-    commit = bit & columnar.passes(rows["topic"], is_real)
+    # Of another topic than the one it names it is none: one of the two names is damaged.
+    whole = columnar.passes(rows["stage"], lambda stage: stage in (stages.COMMIT, stages.DUE))
+    commit = bit & whole & columnar.passes(rows["topic"], is_real)
     # A commit with a delay waits in SCHEDULE first; it is on its way to its topic.
     times_consumed = rows["reconsume_times"].to_numpy()
     waiting = bit & waits & columnar.passes(rows[owners.TARGET], is_real) & (times_consumed == 0)
