@@ -18,6 +18,9 @@ SPANS: Final = {
     "truncated": T("{file}: bytes {start}–{end} truncated"),
     "corrupt": T("{file}: bytes {start}–{end} corrupt"),
 }
+RECORDS = T("{file}: {count} {count:record|records} between bytes {start} and {end} damaged")
+DAMAGING: Final = ("crc", "topic", "properties", "timestamp", "host")
+"""Problems of a record that only damage explains: no release of RocketMQ writes it so."""
 BROKEN_CONFIG = T("{file}: invalid JSON, not read")
 DISAGREE = T("{file}: differs from {other}, a copy of the same commitlog")
 NOT_READ = T("{file}: {why}")
@@ -46,6 +49,7 @@ def of(case: Case) -> list[Damage]:
     lost += [
         Damage(r["file"], r["reason"], SPANS[r["reason"]].say(**r).render(lang), r["start"], r["end"]) for r in skipped
     ]
+    lost += _records(case)
     lost += [
         Damage(file, "corrupt", BROKEN_CONFIG.say(file=file).render(lang))
         for file in small_tables.broken_configs(found)
@@ -58,3 +62,23 @@ def of(case: Case) -> list[Damage]:
         for file, count in unknown_values.of(case).items()
     ]
     return sorted(lost, key=lambda d: (d.file, d.start or 0, d.what))
+
+
+def _records(case: Case) -> list[Damage]:
+    """Return for each file with damaged records how many these are and between which bytes, if a command read the records."""
+    folder = case.written_records()
+    if folder is None:
+        return []
+    columns = ["file", "physical_offset", "store_size", "problem"]
+    found = ds.dataset(folder, format="parquet").to_table(columns, filter=ds.field("problem").is_valid())
+    bases = {item.file: item.base or 0 for item in case.inventory.items}
+    rows = found.to_pandas().astype({"file": object})
+    rows = rows[rows["problem"].str.split(",").map(lambda said: not set(DAMAGING).isdisjoint(said)).astype(bool)]
+    damaged = []
+    for file, mine in rows.groupby("file"):
+        # `start` and `end` count in the file, as those of skipped ranges do.
+        start = int(mine["physical_offset"].min()) - bases.get(file, 0)
+        end = int((mine["physical_offset"] + mine["store_size"]).max()) - bases.get(file, 0)
+        said = RECORDS.say(file=file, count=len(mine), start=start, end=end).render(case.lang)
+        damaged.append(Damage(str(file), "corrupt", said, start, end))
+    return damaged

@@ -255,7 +255,8 @@ def test_disagreeing_copies_count_once_and_are_told(
     (folder / "b").write_bytes(data)
     twice = kit.open_case(folder, cache)
     assert twice.records.count() == len(truth)
-    assert [(d.file, d.what) for d in unreadable.of(twice)] == [("b", "disagree")]
+    changed = truth[3]["physical_offset"]
+    assert [(d.file, d.what, d.start) for d in unreadable.of(twice)] == [("b", "disagree", None), ("b", "corrupt", changed)]
 
 
 def test_damage_names_its_range(unpacked: Path, cache: Path, tmp_path: Path, truth: list[dict[str, object]]) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import busy_evidence as made
 import pyarrow.dataset as ds
 import pytest
+from stores import Record, store
 
 import kit
 from kit.case import tables, unreadable
@@ -379,3 +380,21 @@ def test_readers_are_those_that_the_sources_call() -> None:
     assert all(callable(getattr(module, name)) for _, module, name in READERS)
     assert callable(trace_contexts.trace_rows) and callable(consumequeue.units)
     assert list(Unread().through("x", lambda: iter([1, 2]))) == [1, 2]
+
+
+def test_records_whose_body_does_not_fit_its_checksum_are_named_with_their_range(tmp_path: Path) -> None:
+    records = [Record(topic=b"orders", numbers=(0, 0, n, 0, 0), body=b"abc") for n in range(9)]
+    built = store(records, end=bytes(64))
+    data = bytearray(built.data)
+    size = (len(data) - 64) // 9
+    for n in (2, 5):
+        at = data.index(b"abc", n * size)
+        data[at] ^= 1
+    log = tmp_path / "e" / "commitlog" / f"{0:020}"
+    log.parent.mkdir(parents=True)
+    log.write_bytes(data)
+    case = kit.open_case(tmp_path / "e", tmp_path / "ws")
+    case.build("messages")
+    (place,) = [each for each in unreadable.of(case) if each.what == "corrupt"]
+    # All nine records have one size: the third begins after two of them, the sixth ends after six.
+    assert (place.start, place.end) == (2 * size, 6 * size)

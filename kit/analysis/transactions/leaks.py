@@ -178,6 +178,14 @@ def doublings(messages: int, records: int) -> list[int]:
     return marks
 
 
+def from_the_beginning(case: Case) -> bool:
+    """Return whether the first leaked half record of each message is one that no check has renewed: if the head of the commit log is missing, counting from
+    what is left would measure how fast one round is written.
+    """
+    half = half_records(case).sort_values(["store_host", "physical_offset"])
+    return bool(half.drop_duplicates("uniq_key")["check_times"].isna().all())
+
+
 def doubling_seconds(growth_frame: pd.DataFrame, messages: int, records: int) -> float | None:
     """Median time from the m-th to the 2m-th leaked half record, m = messages × 2^k; None below three terms."""
     when = growth_frame.set_index("seq")["store_timestamp"]

@@ -228,8 +228,9 @@ def _figures(leak: Leak | None, back: send_back.SendBack) -> dict[str, Any]:
 
 def _measure(case: Case, leak: Leak, finding: Finding) -> None:
     growth = leaks.growth(case, leak.messages, leak.half)
-    finding.figures["doubling_seconds"] = leaks.doubling_seconds(growth, leak.messages, leak.half)
-    finding.moments = _doublings(growth)
+    if leaks.from_the_beginning(case):
+        finding.figures["doubling_seconds"] = leaks.doubling_seconds(growth, leak.messages, leak.half)
+        finding.moments = _doublings(growth)
     finding.window = (leak.counts["first"].min().to_pydatetime(), leak.counts["last"].max().to_pydatetime())
     finding.tables = {
         "half_topic_growth": growth,
