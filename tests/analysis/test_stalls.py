@@ -91,3 +91,20 @@ def test_half_messages_are_originals_but_commits_are_not(tmp_path: Path) -> None
         ("Y", "SCHEDULE_TOPIC_XXXX"),
         ("Z", "orders"),
     ]
+
+
+@pytest.mark.parametrize("bit", [17, 22, 36])
+def test_a_flipped_bit_of_a_time_is_no_stall(bit: int, tmp_path: Path) -> None:
+    """Of 800 records in eight seconds the times of three are a power of two too high or too low: 2^17 ms are two minutes, 2^36 two years."""
+    log = tmp_path / "evidence" / "commitlog"
+    write_store(log, traffic(8000))
+    (file,) = log.iterdir()
+    data = bytearray(file.read_bytes())
+    begins = [0]
+    while len(begins) < 800:
+        begins.append(begins[-1] + int.from_bytes(data[begins[-1] : begins[-1] + 4], "big"))
+    # storeTimestamp is the 8 bytes at 56, bornTimestamp those at 40: reference §1.2, a record with IPv4 addresses.
+    for n, field in ((100, 56), (400, 56), (700, 56), (500, 40)):
+        data[begins[n] + field + 7 - bit // 8] ^= 1 << bit % 8
+    file.write_bytes(data)
+    assert found(tmp_path) == []

@@ -139,5 +139,18 @@ def test_the_recordings_agree_with_their_truth(name: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize("away", ["o/*", "slave/store/commitlog/*"])
 def test_without_ledger_or_store_nothing_is_confirmed(name: str, away: str, tmp_path: Path) -> None:
     found = replica_loss.examine(taken_away.without(name, tmp_path, away))
-    assert found.verdict == "suspected"
+    # The replica's brokerStatus shows an end behind all acknowledged records of the synchronous master.
+    known = (name, away) == ("replica-sync", "slave/store/commitlog/*")
+    assert found.verdict == ("ruled_out" if known else "suspected")
     assert found.missing
+
+
+@pytest.mark.parametrize(("asked", "verdict"), [("10.0.0.3:10911", "ruled_out"), (f"{HOST}:10911", "suspected")])
+def test_broker_status_of_the_replica_shows_that_it_has_all(asked: str, verdict: str, tmp_path: Path) -> None:
+    """Without its store: ten records that end before byte 1,000,000. That of the master itself shows nothing."""
+    admin = tmp_path / "e" / "admin"
+    write_log(
+        admin / "brokerStatus.txt",
+        [f"$ mqadmin brokerStatus -n 10.0.0.1:9876 -b {asked}", "commitLogMaxOffset              : 1000000"],
+    )
+    assert replica_loss.examine(evidence(tmp_path / "e", behind=0, store=False)).verdict == verdict

@@ -279,31 +279,11 @@ def _masters(case: Case) -> frozenset[str]:
 
 
 @per_case
-def reported_end(case: Case) -> tuple[int, Ref] | None:
-    """Return commitLogMaxOffset of a slave's brokerStatus, and the line: where its log ends when its store is not there."""
-    for row in datasets.rows(case, "admin", ["file", "line", "value"], ds.field("name") == "commitLogMaxOffset"):
-        if (row["value"] or "").strip().isdecimal() and slaves(case):
-            return int(row["value"]), case.ref(row["file"], row["line"])
-    return None
-
-
-@per_case
 def master_stored(case: Case) -> bool:
     """Return whether the store of a slave's master is in the evidence: one with records of the same broker."""
     copied, stored = _copied(case), brokers.addresses(case)
     masters = [b.root for b in brokers.all_of(case) if b.stored and not b.slave]
     return any(not copied or copied & stored.get(root, set()) for root in masters)
-
-
-def behind(case: Case, end: int) -> int | None:
-    """Return how many acknowledged records of the ledgers are at or after a physical offset; None if no ledger names
-    them by offset id.
-    """
-    if not case.has("sends"):
-        return None
-    ids = answered(case, (ACKNOWLEDGED,), ["offset_msg_id"])["offset_msg_id"].dropna().head(MOST)
-    places = [place for text in ids if (place := of_id(text))]
-    return sum(place[1] >= end for place in places) if len({place[0] for place in places}) == 1 else None
 
 
 @per_case

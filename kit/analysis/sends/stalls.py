@@ -8,7 +8,6 @@ has a block every second (§7.2); an append that hangs does not.
 
 from __future__ import annotations
 
-import bisect
 import datetime as dt
 import operator
 from functools import reduce
@@ -22,6 +21,8 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from kit.analysis.messages.originals import NEW, which
+from kit.analysis.sends import damaged_times
+from kit.analysis.sends.damaged_times import ENOUGH, HOUR
 from kit.case import scan
 from kit.case.datasets import both
 from kit.case.memoize import once
@@ -45,13 +46,6 @@ BURST: Final = 500
 """ms between the end of one pause and the start of the next within a burst."""
 DENSE: Final = 10
 """Records to be expected in a hole, by the rate beside it, before its emptiness means something without a waiter."""
-HOUR: Final = 3_600_000
-"""ms."""
-FEW: Final = 3
-DAMAGED: Final = 0.02
-"""Part of a broker's records that may have a damaged time; more is something else."""
-ENOUGH: Final = 20
-"""Originals of a client host in one hour that are enough to take the quickest for its clock difference."""
 
 
 _SHOWN: Final = (
@@ -115,10 +109,10 @@ def pauses(case: Case) -> pd.DataFrame:
     clock, late = (pd.concat(each, ignore_index=True) for each in zip(*parts, strict=True))
     clocks = _clocks(clock)
     if clocks["skew"].abs().max() > LATE / 3:
-        clocks = _clocks(_without_outliers(case, clock))
+        clocks = _clocks(damaged_times.without_outliers(_new(case), clock))
     if clocks["skew"].abs().max() > LATE / 3:
         late = pd.concat([_late(rows, _skew(rows, clocks)) for rows in _new(case)], ignore_index=True)
-    holes = _holes(_in_order(_merged(pd.concat(bins))), late)
+    holes = _holes(damaged_times.in_order(_merged(pd.concat(bins))), late)
     suspects = holes[holes["late"] > 0]
     if suspects.empty:
         return suspects.assign(waiters=0)[kept]
@@ -188,28 +182,6 @@ def _clock(rows: pa.Table) -> pd.DataFrame:
     )
 
 
-def _without_outliers(case: Case, clock: pd.DataFrame) -> pd.DataFrame:
-    """Return what `_clock` returns, in the place of the quickest record one that some are quicker than: these may have a damaged time.
-
-    A connection with fewer records in an hour says nothing about its clock.
-    """
-    by = ["born_host", "hour"]
-    clock = clock.groupby(by).agg({"n": "sum", "since": "min"}).reset_index()
-    clock["rank"] = FEW + (clock["n"] * DAMAGED / 10).astype("int64")
-    quickest = pd.DataFrame(columns=pd.Index([*by, "least"]))
-    for rows in _new(case):
-        stored = rows["stored"].to_numpy()
-        mine = rows.select(["born_host"]).to_pandas().astype(object)
-        mine = mine.assign(hour=stored // HOUR, least=stored - rows["born"].to_numpy())
-        every = pd.concat([quickest, mine]) if len(quickest) else mine
-        every = every.sort_values([*by, "least"], kind="stable", ignore_index=True).merge(clock[[*by, "rank"]], on=by)
-        place = every.groupby(by).cumcount() + 1
-        quickest = every.loc[place <= every["rank"], [*by, "least"]]
-    counted = quickest.groupby(by)["least"].agg(["size", "max"]).reset_index()
-    known = clock.merge(counted, on=by)
-    return known.assign(least=known["max"].where(known["size"] == known["rank"]))[[*by, "least", "n", "since"]]
-
-
 def _clocks(clock: pd.DataFrame) -> pd.DataFrame:
     """Return by connection and hour what to add to `born` for clocks that differ: born_host, hour, skew (ms), since
     (ms, first store).
@@ -235,39 +207,6 @@ def _merged(bins: pd.DataFrame) -> pd.DataFrame:
     """Return what `_binned` returns of all records from its parts, in order of broker and time."""
     sums = {"n": "sum", "first": "min", "last": "max", "low": "min", "high": "max"}
     return bins.groupby(["store_host", "bin"]).agg(sums).reset_index().sort_values(["store_host", "bin"], ignore_index=True)
-
-
-def _in_order(bins: pd.DataFrame) -> pd.DataFrame:
-    """Return the bins without the few whose records lie elsewhere in the commitlog than their time says: flipped bits moved them, and a hole beside
-    such a record is none. An address that hardly a record has is a damaged one.
-    """
-    records = bins.groupby("store_host")["n"].transform("sum")
-    bins = bins[(records >= ENOUGH) | (records >= DAMAGED * records.max())]
-    return pd.concat([_of_broker_in_order(mine) for _, mine in bins.groupby("store_host", sort=True)])
-
-
-def _of_broker_in_order(bins: pd.DataFrame) -> pd.DataFrame:
-    low, high, n = (bins[name].to_numpy() for name in ("low", "high", "n"))
-    if not (low[1:] < np.maximum.accumulate(high)[:-1]).any():
-        return bins
-    # The longest chain in which time and offset both grow, kept as the last place of the chains of each length.
-    least: list[int] = []
-    last: list[int] = []
-    before = np.full(len(low), -1)
-    for at, offset in enumerate(low.tolist()):
-        length = bisect.bisect_right(least, offset)
-        before[at] = last[length - 1] if length else -1
-        least[length : length + 1], last[length : length + 1] = [offset], [at]
-    chain, at = np.zeros(len(low), bool), last[-1]
-    while at >= 0:
-        chain[at], at = True, before[at]
-    # Of a bin that one wrong record fell into the highest offset is still where it belongs.
-    at = np.flatnonzero(chain)
-    next_ = np.searchsorted(at, np.arange(len(low)))
-    behind = np.append(low[at], np.iinfo(np.int64).max)[next_]
-    chain |= (high >= np.insert(low[at], 0, -1)[next_]) & (high <= behind)
-    # Two brokers with one address, or a clock that was put back: more than damage explains.
-    return bins[chain] if n[~chain].sum() <= DAMAGED * n.sum() else bins
 
 
 def _holes(bins: pd.DataFrame, late: pd.DataFrame) -> pd.DataFrame:

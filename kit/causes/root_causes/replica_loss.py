@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 
 from kit.analysis import refs
-from kit.analysis.consumers import replicas
+from kit.analysis.consumers import replicas, reported_ends
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, deciding, supporting
@@ -178,6 +178,9 @@ def _lacks(case: Case, compared: replicas.Ledger | None, *, applies: bool) -> St
     if not applies:
         whole = bool(replicas.replica_ends(case)) and not replicas.master_gone(case)
         return deciding("acknowledged-missing", NO_REPLICA if whole else NOT_COMPARED, False if whole else None)
+    reported = reported_ends.all_reported(case) if compared is None else None
+    if reported is not None:
+        return deciding("acknowledged-missing", LACKS_NONE.say(acknowledged=reported[0]), False, (reported[1],))
     if compared is None or not compared.acknowledged:
         return deciding("acknowledged-missing", NOT_COMPARED, None)
     if not len(compared.missing):
@@ -214,9 +217,9 @@ def _supporting(case: Case, beyond: list[replicas.Beyond], *, slave: bool) -> li
     over = refs.seen(case, "offset-overflow")
     if over and not asked:
         steps.append(supporting("pulls-beyond-end", OVERFLOW.say(count=over.count), True, refs.quote(case, over, 1)))
-    reported = replicas.reported_end(case)
+    reported = reported_ends.reported_end(case)
     if reported is not None and not replicas.replica_ends(case):
-        lacking = replicas.behind(case, reported[0])
+        lacking = reported_ends.behind(case, reported[0])
         said = STATUS_END.say(end=reported[0], missing=lacking)
         steps.append(supporting("status-end", said, lacking, (reported[1],)))
     refused = replicas.refused_reads(case) if slave else ()
@@ -234,7 +237,7 @@ def _figures(case: Case, compared: replicas.Ledger | None, *, applies: bool) -> 
             ("acknowledged", "acknowledged_missing", "replica_end_physical_offset", "replica_last_store_timestamp")
         )
     last = max(replicas.replica_ends(case).values(), key=lambda e: e.end, default=None)
-    reported = replicas.reported_end(case)
+    reported = reported_ends.reported_end(case)
     return {
         "acknowledged": None if compared is None else compared.acknowledged,
         "acknowledged_missing": None if compared is None else len(compared.missing),

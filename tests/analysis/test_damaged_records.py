@@ -1,0 +1,52 @@
+"""What one flipped bit must not become: a leaked message, a second commit, a retried send."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from busy_evidence import sent, write_store
+
+import kit
+from kit.analysis.sends import stored
+from kit.analysis.transactions import leaks, transactions
+from kit.case.case import Case
+
+HALF = b"RMQ_SYS_TRANS_HALF_TOPIC"
+LEAKED = {"REAL_TOPIC": HALF.decode(), "TRAN_MSG": "true", "DELAY": "3"}
+
+
+def case(tmp_path: Path, records: list[object]) -> Case:
+    write_store(tmp_path / "e" / "store" / "commitlog", records)  # type: ignore[arg-type]
+    return kit.open_case(tmp_path / "e", tmp_path / "ws")
+
+
+def test_a_damaged_key_is_no_leaked_message(tmp_path: Path) -> None:
+    """Two messages leaked, born 10 ms apart and copied 250 times each; one copy has another letter in its UNIQ_KEY."""
+    records = [sent(f"L{n % 2}", n % 2 * 10, 100 + n, topic=HALF, **LEAKED) for n in range(500)]
+    records.append(sent("M0", 0, 700, topic=HALF, **LEAKED))
+    assert leaks.half_records(case(tmp_path, list(records)))["uniq_key"].nunique() == 2
+
+
+def test_a_blow_up_whose_beginning_is_missing_is_not_counted_from_the_middle(tmp_path: Path) -> None:
+    first = [sent("L0", 0, 100, topic=HALF, **LEAKED)]
+    later = [sent("L0", 0, 200 + n, topic=HALF, **LEAKED, TRANSACTION_CHECK_TIMES="4") for n in range(20)]
+    assert leaks.from_the_beginning(case(tmp_path / "whole", [*first, *later]))
+    assert not leaks.from_the_beginning(case(tmp_path / "cut", list(later)))
+
+
+def test_a_copy_in_a_topic_with_a_damaged_name_is_no_commit(tmp_path: Path) -> None:
+    half = sent("X", 0, 1, topic=HALF, REAL_TOPIC="orders", TRAN_MSG="true")
+    commit = sent("X", 0, 3, REAL_TOPIC="orders", TRAN_MSG="true")
+    retried = sent("X", 0, 5, topic=b"SCHEDULE_TOPIC_XXXH", REAL_TOPIC="%RETRY%points", TRAN_MSG="true")
+    for record in (commit, retried):
+        record.sys_flag = 8
+    (row,) = transactions.accounts(case(tmp_path, [half, commit, retried])).to_pylist()
+    assert (row["commits"], row["state"]) == (1, "committed")
+
+
+def test_a_delivered_copy_with_a_damaged_property_is_no_retried_send(tmp_path: Path) -> None:
+    waiting = sent("X", 0, 1, topic=b"SCHEDULE_TOPIC_XXXX", REAL_TOPIC="orders", DELAY="2")
+    damaged = sent("X", 0, 5_000, REAL_TOPIc="orders", DELAY="2")
+    assert stored.repeated(case(tmp_path / "damaged", [waiting, damaged])).empty
+    again = [sent("Y", 0, 1, shop="7"), sent("Y", 3_000, 3_001, shop="7")]
+    assert len(stored.repeated(case(tmp_path / "sent again", list(again)))) == 2
