@@ -71,7 +71,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             ("closeTransport: disconnect:", "closeTransport: erase broker:", "(error):CloseTransport of:", "GetTransport of:", "sendheartbeat brokeradd is empty"),
             "Its counterpart of closeChannel lines: a connect within 400 ms (tcpConnectTimeout) failed or a connection broke; `brokeradd is empty` stands at every start, before the first route.",
             "Which address: 9876 a name server, 10911 a broker. Does it repeat?",
-            "rocketmq-client-cpp TcpRemotingClient.cpp", printed="~/logs/rocketmq-cpp",
+            "rocketmq-client-cpp TcpRemotingClient.cpp", printed="~/logs/rocketmq-cpp", unless=r"GetTransport of:[^\s]{0,200}:9876 get timed_mutex",
             example="[2026-11-20 11:45:32.485818](warning):closeTransport: disconnect:10.20.30.67:9876 with state:2[CloseTransport:429]"),
     Problem("cpp-decompress", "The C++ client cannot decompress a body",
             ("boost::iostreams::zlib_error",),
