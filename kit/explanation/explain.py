@@ -60,7 +60,16 @@ NOTHING = T("Nothing.")
 LOOK = T("Read the lines around it and the stack trace below.")
 
 _CARRIERS: Final = frozenset(
-    {"broker-exception", "client-exception", "send-result", "spring-send-failed", "dashboard", "grpc-status", "grpc-client-failed", "proxy-error"}
+    {
+        "broker-exception",
+        "client-exception",
+        "send-result",
+        "spring-send-failed",
+        "dashboard",
+        "grpc-status",
+        "grpc-client-failed",
+        "proxy-error",
+    }
 )
 """Known texts and problems that say less than what they carry: a code, a status, another problem's text."""
 _CODE: Final = re.compile(r"\bCODE: ?(\d{1,4})\b|\bresponse code[=: ]+(\d{1,4})\b", re.IGNORECASE)
@@ -231,13 +240,14 @@ def _upstream(line: Line, lang: Lang) -> dict[str, Any] | None:
 def _answer(line: Line, lang: Lang) -> dict[str, Any] | None:
     """Return the row of a response code or a send status."""
     if answered := _GRPC_CODE.search(line.text):
-        code = answered[1] or answered[2]
-        number = int(code) if code.isdigit() else answers.GRPC_NAMES.get(code, -1)
-        if number in answers.GRPC_CODES:
-            answer = answers.GRPC_CODES[number]
-            title = GRPC_ANSWER.say(code=str(number), name=answer.name).render(lang)
-            reference = "apache.rocketmq.v2.Code"
-            return _row(line, "code", answer.problem or None, title, answer.meaning.in_(lang), reference, answer.next.in_(lang))
+        named = answered[1] or answered[2]
+        number = int(named) if named.isdigit() else answers.GRPC_NAMES.get(named, -1)
+        if found := answers.GRPC_CODES.get(number):
+            title = GRPC_ANSWER.say(code=str(number), name=found.name).render(lang)
+            said_by = "apache.rocketmq.v2.Code"
+            return _row(
+                line, "code", found.problem or None, title, found.meaning.in_(lang), said_by, found.next.in_(lang)
+            )
     said = _CODE.search(line.text)
     if said:
         code = int(said[1] or said[2])

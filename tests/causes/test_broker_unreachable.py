@@ -197,6 +197,8 @@ def test_go_clients_that_cannot_connect(line: str, address: str | None, tmp_path
 def test_the_vip_port_is_not_the_advertised_one(tmp_path: Path) -> None:
     """common/MixAll.brokerVIPChannel: the port of the broker less 2."""
     line = "java.lang.RuntimeException: org.apache.rocketmq.remoting.exception.RemotingConnectException: connect to 10.0.5.11:10909 failed"
-    found = broker_unreachable.examine(taken_away.paste(tmp_path, "2026-11-22 07:48:26.492 ERROR [x] App - failed", line))
+    found = broker_unreachable.examine(
+        taken_away.paste(tmp_path, "2026-11-22 07:48:26.492 ERROR [x] App - failed", line)
+    )
     assert found.verdict == "suspected"
     assert "VIP port" in found.summary.render() and "10909" in found.remedies[0].action.render()

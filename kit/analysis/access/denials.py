@@ -50,7 +50,17 @@ def _why(row: dict[str, str | None]) -> tuple[Why, str]:
 @per_case
 def every(case: Case) -> tuple[Denial, ...]:
     """Return the refusals by reason."""
-    values = ["reason", "access_key", "unknown_key", "unknown_user", "resource_type", "resource", "user", "kind", "right"]
+    values = [
+        "reason",
+        "access_key",
+        "unknown_key",
+        "unknown_user",
+        "resource_type",
+        "resource",
+        "user",
+        "kind",
+        "right",
+    ]
     rows = statements.counted(case, ("access-denied",), by=values).groupby(values, dropna=False)["n"].sum().head(MOST)
     names: dict[Why, set[str]] = defaultdict(set)
     counts: dict[Why, int] = defaultdict(int)
@@ -73,9 +83,7 @@ def refs(case: Case, found: tuple[Denial, ...]) -> tuple[Ref, ...]:
     for denial in found:
         reason = entries["reason"].fillna("")
         of_denial = entries[[any(word in text for word in words.get(denial.why, ("",))) for text in reason]]
-        within = {"wrong-secret": "ignature failed", "no-right": "ermission "}.get(
-            denial.why, NEEDLE
-        )
+        within = {"wrong-secret": "ignature failed", "no-right": "ermission "}.get(denial.why, NEEDLE)
         quoted += places.earliest(case, of_denial, 1, within=within)
     return tuple(quoted)
 

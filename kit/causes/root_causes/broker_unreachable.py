@@ -90,7 +90,9 @@ ALERTS: Final = (
 VIP = ":10909"
 """common/MixAll.brokerVIPChannel: the port of a broker less 2, used with vipChannelEnabled."""
 FIX_VIP = Remedy(
-    T("Open port 10909, or switch the VIP channel off in that client (setVipChannelEnabled(false), -Dcom.rocketmq.sendMessageWithVIPChannel=false)."),
+    T(
+        "Open port 10909, or switch the VIP channel off in that client (setVipChannelEnabled(false), -Dcom.rocketmq.sendMessageWithVIPChannel=false)."
+    ),
     T("With the VIP channel on, requests that are not pulls go to the advertised port less 2."),
     T("Low."),
     T("The client's next request succeeds."),

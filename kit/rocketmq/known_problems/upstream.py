@@ -89,7 +89,6 @@ class FormatString:
             at = found + len(piece)
         return True
 
-
     def _where_a_message_begins(self, line: str) -> bool:
         first = self.pieces[0]
         if self.text.startswith(first):
