@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import pandas as pd
@@ -242,7 +242,7 @@ def looks_back(case: Case) -> list[WentBack]:
         back: list[tuple[int, str, int]] = []
         queues = rows.sort_values(["time", "file", "line"], na_position="first").groupby(["broker", "queue_id"])
         for _, looks in queues:
-            looked = list(looks[["offset", "end", "time", "file", "line"]].itertuples(index=False))
+            looked: list[Any] = list(looks[["offset", "end", "time", "file", "line"]].itertuples(index=False))
             back += [
                 (int(one.offset - after.offset), str(after.file), int(after.line))
                 for one, after in pairwise(looked)
