@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -33,6 +34,9 @@ _PROMPT: Final = re.compile(
 _FRAME: Final = re.compile(
     r"^\s*(?:at\s+[\w.$/<>@-]+\(|\.\.\. \d+ (?:more|common frames)|- (?:locked|waiting|parking) |(?:\w+\.){2,}[\w$<>]+\(\w+\.java:\d+\)$|File \"[^\"]+\", line \d+)"
 )
+_GRPC: Final = re.compile(r"RpcError of RPC that terminated with:\s*$")
+_OF_GRPC: Final = re.compile(r"^\s*(?:(?:status|details|debug_error_string) = |>\s*$)")
+"""grpc/_channel.py and grpc/aio/_call.py print a failed call over several lines."""
 _FAQ: Final = re.compile(
     r"(?:See https?://\S+ for further details\.?|For more information, please visit the url, \S+)$"
 )
@@ -61,8 +65,20 @@ def lines(paste: str) -> Iterator[Line]:
 
 
 def _whole(raw: list[str]) -> list[str] | None:
-    """Return the lines with those put together that were broken, None if none was; a quotation is broken inside its marks."""
-    return wrapped.joined([_QUOTING.sub("", line.rstrip("\r")) for line in raw], mail=True)
+    """Return the lines with those put together that were broken or that are one error, None if none was; a quotation is
+    broken inside its marks.
+    """
+    unquoted = [_QUOTING.sub("", line.rstrip("\r")) for line in raw]
+    whole = wrapped.joined(unquoted, mail=True)
+    failed = [at for at, line in enumerate(raw) if _GRPC.search(line)]
+    if failed:
+        whole = whole or unquoted
+        for at in failed:
+            following = itertools.takewhile(lambda n: _OF_GRPC.match(unquoted[n]), range(at + 1, len(raw)))
+            for n in list(following):
+                whole[at] += " " + unquoted[n].strip()
+                whole[n] = ""
+    return whole
 
 
 def plain(line: str) -> str:
