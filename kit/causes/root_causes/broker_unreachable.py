@@ -33,12 +33,13 @@ NONE = T("No client failed to connect to a broker it never reached.")
 SUMMARY = T(
     "{clients} {clients:client|clients} never reached {address}, the address the broker advertises; {failed} {failed:send|sends} failed."
 )
+SUMMARY_ALONE = T("{clients} {clients:client|clients} never reached {address}, the address the broker advertises.")
 SUMMARY_INSTEAD = T(
     "{clients} {clients:client|clients} never reached {address}, the address the broker advertises; its host can be reached as {instead}. "
     "{failed} sends failed."
 )
 SUMMARY_VIP = T(
-    "{clients} {clients:client|clients} never reached {address}, the VIP port of a broker (its advertised port less 2); {failed} {failed:send|sends} failed. Whether the advertised address itself can be reached is not shown by that."
+    "{clients} {clients:client|clients} never reached {address}, the VIP port of a broker (its advertised port less 2). Whether the advertised address itself can be reached is not shown by that."
 )
 FAILED = T("Connects of clients to {address} failed ({count} {count:line|lines}); none succeeded.")
 NOT_FAILED = T("Connects of clients to an address that a broker advertises failed.")
@@ -147,7 +148,8 @@ def examine(case: Case) -> Finding:
             "failed": finding.figures["failed_sends"],
         }
         vip = target.address.endswith(VIP)
-        summary = SUMMARY_VIP if vip else SUMMARY if instead is None else SUMMARY_INSTEAD
+        alone = SUMMARY_ALONE if said["failed"] is None else SUMMARY
+        summary = SUMMARY_VIP if vip else alone if instead is None else SUMMARY_INSTEAD
         finding.summary = summary.say(**said, **({} if instead is None else {"instead": instead[0]}))
         times = [at.to_pydatetime() for t in target.tried for at in (t.first, t.last) if at is not None]
         finding.window = (min(times), max(times)) if times else None
