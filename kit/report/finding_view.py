@@ -113,8 +113,7 @@ def when(window: Sequence[str] | None, lang: Lang) -> str | None:
     if (last - first).total_seconds() < 1:
         return f"{begin} UTC"
     text = PAGE["from_to"].say(
-        first=begin,
-        last=f"{last:%H:%M:%S}" if first.date() == last.date() else f"{last:%Y-%m-%d %H:%M:%S}",
+        first=begin, last=f"{last:%H:%M:%S}" if first.date() == last.date() else f"{last:%Y-%m-%d %H:%M:%S}"
     )
     return f"{text.render(lang)} ({PAGE['lasted'].say(span=_span((last - first).total_seconds(), lang)).render(lang)})"
 
