@@ -34,9 +34,11 @@ _PROMPT: Final = re.compile(
 _FRAME: Final = re.compile(
     r"^\s*(?:at\s+[\w.$/<>@-]+\(|\.\.\. \d+ (?:more|common frames)|- (?:locked|waiting|parking) |(?:\w+\.){2,}[\w$<>]+\(\w+\.java:\d+\)$|File \"[^\"]+\", line \d+)"
 )
-_GRPC: Final = re.compile(r"RpcError of RPC that terminated with:\s*$")
-_OF_GRPC: Final = re.compile(r"^\s*(?:(?:status|details|debug_error_string) = |>\s*$)")
-"""grpc/_channel.py and grpc/aio/_call.py print a failed call over several lines."""
+_SEVERAL: Final = (
+    (re.compile(r"RpcError of RPC that terminated with:\s*$"), re.compile(r"^\s*(?:(?:status|details|debug_error_string) = |>\s*$)"), 4),
+    (re.compile(r"a method that does not exist\. The attempt was made from the following location:\s*$"), re.compile(r"^\s*(?:$|[\w.$]+\(\w+\.java:\d+\)$)"), 2),
+)  # fmt: skip
+"""How an error of several lines begins and goes on, and most lines of the rest: grpc/_channel.py, grpc/aio/_call.py; Spring Boot's NoSuchMethodFailureAnalyzer."""
 _FAQ: Final = re.compile(
     r"(?:See https?://\S+ for further details\.?|For more information, please visit the url, \S+)$"
 )
@@ -70,11 +72,12 @@ def _whole(raw: list[str]) -> list[str] | None:
     """
     unquoted = [_QUOTING.sub("", line.rstrip("\r")) for line in raw]
     whole = wrapped.joined(unquoted, mail=True)
-    failed = [at for at, line in enumerate(raw) if _GRPC.search(line)]
-    if failed:
-        whole = whole or unquoted
-        for at in failed:
-            following = itertools.takewhile(lambda n: _OF_GRPC.match(unquoted[n]), range(at + 1, len(raw)))
+    for first, rest, most in _SEVERAL:
+        for at in [number for number, line in enumerate(unquoted) if first.search(line)]:
+            whole = whole or unquoted
+            following = itertools.takewhile(
+                lambda n, rest=rest: rest.match(unquoted[n]), range(at + 1, min(at + 1 + most, len(raw)))
+            )
             for n in list(following):
                 whole[at] += " " + unquoted[n].strip()
                 whole[n] = ""

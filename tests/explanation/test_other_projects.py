@@ -133,3 +133,10 @@ def test_the_end_of_a_go_program_is_no_rest_of_a_broken_line() -> None:
     first = "2026/06/14 16:21:07 send message error: dial tcp 172.20.0.4:10911: i/o timeout"
     assert len(first) == 78
     assert [row["text"] for row in explain(f"{first}\nexit status 1")][-1] == "exit status 1"
+
+
+@pytest.mark.parametrize(("owner", "known"), [("com.alibaba.cloud.stream.binder.rocketmq.Binder", True), ("com.example.orders.Service", False)])  # fmt: skip
+def test_spring_boot_names_the_caller_two_lines_below(owner: str, known: bool) -> None:
+    """org.springframework.boot.diagnostics.analyzer.NoSuchMethodFailureAnalyzer."""
+    paste = f"An attempt was made to call a method that does not exist. The attempt was made from the following location:\n\n    {owner}.create(Binder.java:172)\n\nThe following method did not exist:\n"
+    assert ("client-library-mismatch" in slugs(paste)) == known

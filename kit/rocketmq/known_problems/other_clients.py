@@ -175,6 +175,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             ("java.lang.NoSuchMethodError: {}rocketmq", "java.lang.NoSuchFieldError: {}rocketmq", "NoClassDefFoundError: org/apache/rocketmq",
              "NoClassDefFoundError: org/apache/rocketmq/common", "ClassNotFoundException: org.apache.rocketmq",
              "AbstractMethodError: org.apache.rocketmq", "NoSuchMethodError: io.netty", "NoSuchMethodError: com.alibaba.fastjson",
+             "a method that does not exist. The attempt was made from the following location:{}rocketmq",
              "com.alibaba.fastjson.JSON.toJSONString(Ljava/lang/Object;Z)"),
             "The class path holds parts of several RocketMQ (or Netty, fastjson) versions: a starter brings one, the application another.",
             "mvn dependency:tree for rocketmq-*, netty-*, fastjson.",
