@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import itertools
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -75,11 +74,10 @@ def _whole(raw: list[str]) -> list[str] | None:
     for first, rest, most in _SEVERAL:
         for at in [number for number, line in enumerate(unquoted) if first.search(line)]:
             whole = whole or unquoted
-            following = itertools.takewhile(
-                lambda n, rest=rest: rest.match(unquoted[n]), range(at + 1, min(at + 1 + most, len(raw)))
-            )
-            for n in list(following):
-                whole[at] += " " + unquoted[n].strip()
+            for n, line in enumerate(unquoted[at + 1 : at + 1 + most], at + 1):
+                if not rest.match(line):
+                    break
+                whole[at] += " " + line.strip()
                 whole[n] = ""
     return whole
 
