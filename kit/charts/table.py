@@ -48,6 +48,8 @@ def cell(value: Any) -> tuple[str, str]:
 
 
 def _cell(value: Any) -> tuple[str, str]:
+    if isinstance(value, list | tuple) and not any(isinstance(each, list | tuple | dict | set) for each in value):
+        return clean("; ".join(_cell(each)[0] for each in value), MAX_CELL), "text"
     if isinstance(value, list | tuple | dict | set):
         return clean(value, MAX_CELL), "text"
     if value is None or value is pd.NaT or value is pd.NA or (isinstance(value, float) and value != value):

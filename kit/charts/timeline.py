@@ -39,8 +39,8 @@ HEADS: Final = {
 NAME: Final = 60
 """Most characters of an event in its hover text."""
 
-NEAR: Final = 0.015
-"""Share of the time shown within which two marks lie on each other."""
+NEAR: Final = 0.035
+"""Share of the time shown within which the numbers of two marks lie on each other, also on a phone."""
 
 
 def rows(frame: pd.DataFrame, lang: Lang = "en") -> pd.DataFrame:

@@ -18,8 +18,8 @@ import numpy as np
 from kit.evidence.files import Shrunk
 
 CHUNK: Final = 1 << 20
-KEEPS: Final = 96 << 20
-"""Bytes of memory that a thread keeps for its next reading: a range of a commit log with what is around it."""
+KEEPS: Final = 16 << 20
+"""Bytes of memory that a thread keeps for its next reading: a window of a commit log with what is around it."""
 _PRIVATE: Final = mmap.MAP_PRIVATE | getattr(mmap, "MAP_NORESERVE", 0)
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from kit.explanation import complaints, pasted_ids
+from kit.explanation import complaints, pasted_ids, quoted_tables
 from kit.explanation.plain_lines import Line, lines
 from kit.i18n import Lang, T
-from kit.rocketmq import answers
+from kit.rocketmq import answers, mqadmin_tables
 from kit.rocketmq.config import ALIASES, PARAMETERS, default_of
 from kit.rocketmq.known_problems import matching, upstream
 from kit.rocketmq.known_problems.catalogue import BY_SLUG
@@ -39,10 +39,12 @@ PRINTED = T("RocketMQ prints this in {cls} ({how}); the catalogue has no entry f
 ORDINARY = T("A normal line of {where}: nothing is wrong.")
 WATCHED = T("A line of {where} that the kit's causes use; what it means depends on the lines around it.")
 PRINTED_BY = T("{cls} ({how}), releases {releases}")
+PRINTED_ELSEWHERE = T("{project}: {cls} ({how})")
 FAULT_IN = T("the fault: {since} to {until}")
 FIXED = T("fixed: {fixed}")
 UNLIKE = T("Do not confuse: {unlike}.")
 ANSWER = T("Response code {code}, {name}")
+GRPC_ANSWER = T("Answer to a gRPC client: code {code}, {name}")
 STATUS = T("Send status {name}")
 UNKNOWN_CODE = T("Response code {code}")
 OTHER_CODE = T("A code the kit does not know; read the text after it.")
@@ -52,12 +54,29 @@ SETTING_TRADE = T("It trades: {trade}.")
 READ_SINCE = T("read since {since}")
 READ_UNTIL = T("read until {until}")
 ALIAS = T("Older name of {name}; newer releases ignore it.")
+TABLE = T("A table of mqadmin {command}")
+TABLE_IS = T("What an administrator's command printed.")
 NOTHING = T("Nothing.")
 LOOK = T("Read the lines around it and the stack trace below.")
 
-_CARRIERS: Final = frozenset({"broker-exception", "client-exception", "send-result", "spring-send-failed", "dashboard"})
+_CARRIERS: Final = frozenset(
+    {
+        "broker-exception",
+        "client-exception",
+        "send-result",
+        "spring-send-failed",
+        "dashboard",
+        "grpc-status",
+        "grpc-client-failed",
+        "proxy-error",
+    }
+)
 """Known texts and problems that say less than what they carry: a code, a status, another problem's text."""
 _CODE: Final = re.compile(r"\bCODE: ?(\d{1,4})\b|\bresponse code[=: ]+(\d{1,4})\b", re.IGNORECASE)
+_GRPC_CODE: Final = re.compile(
+    r"\bresponse-code=(\d{5})\b|(?:\bCODE: ?|[\"'](?:code|Code)[\"']: ?[\"']?|\bcode=)(\d{5}\b|[A-Z]{2,}[A-Z_]{2,40}\b)"
+)
+"""What the clients of rocketmq-clients print: Java, C# and Node.js the number, Go and JSON the name."""
 _PRINTED: Final = re.compile(r"^\S{0,3}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d+)? INFO main - ")
 """A broker or name server prints every setting at its start (common/MixAll.printObjectProperties)."""
 _SETTING: Final = re.compile(r"^[\s\"'-]*([a-z]\w{3,50})[\"']?\s*[=:]\s*[\"']?([^\"'\n]{0,200}?)[\"',;]?\s*$")
@@ -73,6 +92,7 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
     ids = pasted_ids.find(pasted)
     overtaken = complaints.overtaken(text)
     held = complaints.mixed(text, pasted, ids)
+    commands, table_rows = quoted_tables.heads(pasted)
     rows: list[dict[str, Any]] = []
     for line in pasted:
         own = [row for row in ids if row.line == line.number and row.text == line.text]
@@ -83,7 +103,11 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
                 if each.in_frame(line.text)
             ]
             continue
-        if line.number in overtaken:
+        if line.number in commands:
+            rows.append(_table(line, commands[line.number], lang))
+        elif line.number in table_rows:
+            pass
+        elif line.number in overtaken:
             rows.append(_problem(line, BY_SLUG[OVERTAKEN], lang))
         else:
             rows += _of_line(line, lang, known=bool(own))
@@ -101,6 +125,11 @@ def _of_line(line: Line, lang: Lang, *, known: bool) -> list[dict[str, Any]]:
     if row:
         return [row]
     return [] if known else [_row(line, "log", None, UNKNOWN.in_(lang), NOT_KNOWN.in_(lang), "", "")]
+
+
+def _table(line: Line, command: str, lang: Lang) -> dict[str, Any]:
+    meaning = mqadmin_tables.MEANINGS.get(command, TABLE_IS).in_(lang)
+    return _row(line, "log", "mqadmin-table", TABLE.say(command=command).render(lang), meaning, "tools/command", "")
 
 
 def _row(line: Line, kind: str, slug: str | None, *said: str) -> dict[str, Any]:
@@ -147,9 +176,11 @@ def _releases(line: Line, problem: Problem | None, lang: Lang) -> str:
 
 def _printed_by(printed: Sequence[upstream.FormatString], lang: Lang) -> str:
     """Return the classes that print a text and the releases in which one of them does."""
-    same = [each for each in printed if each.weight == printed[0].weight]
+    same = [each for each in printed if each.weight == printed[0].weight and each.project == printed[0].project]
     classes = ", ".join(dict.fromkeys(each.cls for each in same[:SHOWN_CLASSES]))
     how = "/".join(dict.fromkeys(each.how for each in same))
+    if project := same[0].project:
+        return PRINTED_ELSEWHERE.say(cls=classes, how=how, project=project).render(lang)
     since = min((each.since for each in same), key=upstream.number)
     until = max((each.until for each in same), key=lambda each: upstream.number(each or upstream.NEWEST))
     releases = f"{since or upstream.OLDEST}–{until or upstream.NEWEST}"
@@ -208,6 +239,15 @@ def _upstream(line: Line, lang: Lang) -> dict[str, Any] | None:
 
 def _answer(line: Line, lang: Lang) -> dict[str, Any] | None:
     """Return the row of a response code or a send status."""
+    if answered := _GRPC_CODE.search(line.text):
+        named = answered[1] or answered[2]
+        number = int(named) if named.isdigit() else answers.GRPC_NAMES.get(named, -1)
+        if found := answers.GRPC_CODES.get(number):
+            title = GRPC_ANSWER.say(code=str(number), name=found.name).render(lang)
+            said_by = "apache.rocketmq.v2.Code"
+            return _row(
+                line, "code", found.problem or None, title, found.meaning.in_(lang), said_by, found.next.in_(lang)
+            )
     said = _CODE.search(line.text)
     if said:
         code = int(said[1] or said[2])
@@ -262,9 +302,10 @@ def releases_of(rows: Iterable[dict[str, Any]]) -> str | None:
     """Return the releases that print all of a paste's broker lines, None if that excludes no release."""
     first, last = upstream.OLDEST, upstream.NEWEST
     for row in rows:
-        printed = [each for each in upstream.find(row["text"]) if each.logged and each.weight > upstream.SURE]
-        if printed and printed[0].cls.startswith(("broker/", "store/")):
-            same = [each for each in printed if each.weight == printed[0].weight]
+        printed = [each for each in upstream.find(row["text"]) if each.weight > upstream.SURE]
+        same = [each for each in printed if each.weight == printed[0].weight]
+        # An answer is printed by clients too, whatever their release.
+        if same and all(each.logged and each.cls.startswith(("broker/", "store/")) for each in same):
             since = min((each.since or upstream.OLDEST for each in same), key=upstream.number)
             until = max((each.until or upstream.NEWEST for each in same), key=upstream.number)
             first, last = max(first, since, key=upstream.number), min(last, until, key=upstream.number)

@@ -33,6 +33,11 @@ _PROMPT: Final = re.compile(
 _FRAME: Final = re.compile(
     r"^\s*(?:at\s+[\w.$/<>@-]+\(|\.\.\. \d+ (?:more|common frames)|- (?:locked|waiting|parking) |(?:\w+\.){2,}[\w$<>]+\(\w+\.java:\d+\)$|File \"[^\"]+\", line \d+)"
 )
+_SEVERAL: Final = (
+    (re.compile(r"RpcError of RPC that terminated with:\s*$"), re.compile(r"^\s*(?:(?:status|details|debug_error_string) = |>\s*$)"), 4),
+    (re.compile(r"a method that does not exist\. The attempt was made from the following location:\s*$"), re.compile(r"^\s*(?:$|[\w.$]+\(\w+\.java:\d+\)$)"), 2),
+)  # fmt: skip
+"""How an error of several lines begins and goes on, and most lines of the rest: grpc/_channel.py, grpc/aio/_call.py; Spring Boot's NoSuchMethodFailureAnalyzer."""
 _FAQ: Final = re.compile(
     r"(?:See https?://\S+ for further details\.?|For more information, please visit the url, \S+)$"
 )
@@ -61,8 +66,20 @@ def lines(paste: str) -> Iterator[Line]:
 
 
 def _whole(raw: list[str]) -> list[str] | None:
-    """Return the lines with those put together that were broken, None if none was; a quotation is broken inside its marks."""
-    return wrapped.joined([_QUOTING.sub("", line.rstrip("\r")) for line in raw], mail=True)
+    """Return the lines with those put together that were broken or that are one error, None if none was; a quotation is
+    broken inside its marks.
+    """
+    unquoted = [_QUOTING.sub("", line.rstrip("\r")) for line in raw]
+    whole = wrapped.joined(unquoted, mail=True)
+    for first, rest, most in _SEVERAL:
+        for at in [number for number, line in enumerate(unquoted) if first.search(line)]:
+            whole = whole or unquoted
+            for n, line in enumerate(unquoted[at + 1 : at + 1 + most], at + 1):
+                if not rest.match(line):
+                    break
+                whole[at] += " " + line.strip()
+                whole[n] = ""
+    return whole
 
 
 def plain(line: str) -> str:

@@ -24,7 +24,7 @@ TAKEN: Final = "\0"
 """What is left of a part of a line that `tables` put to its first part."""
 _STARTS: Final = re.compile(
     r"\s*(?:at\s+[\w.$/<>@-]+\(|\.\.\. \d|Caused by: |[\[({<\"'`]*\d{2,4}[-/]\w{1,9}[-/]\d\d|\[?\d\d:\d\d:\d\d|(?:[a-z]\w*\.){2}[\w.$]*(?:Exception|Error)\b|"
-    r"(?:TRACE|DEBUG|INFO|WARN|ERROR)\b|[-*+#|>`{}]|\w+ ?[=：]|\d+[.)]\s)"
+    r"(?:TRACE|DEBUG|INFO|WARN|ERROR)\b|exit status \d|panic: |goroutine \d|[-*+#|>`{}]|\w+ ?[=：]|\d+[.)]\s)"
 )
 """How a line begins that does not continue the one above."""
 _PRINTED: Final = re.compile(

@@ -15,6 +15,7 @@ from kit.evidence.files import EvidenceFile, open_readonly
 from kit.formats.commitlog import records
 from kit.formats.queues import consumequeue, index
 from kit.formats.tables import business_tables, configs, delimited
+from kit.inventory import not_read
 from kit.rocketmq import binary_format as f
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def recognise(file: EvidenceFile) -> tuple[str | None, dict[str, Any]]:
         head = stream.read(HEAD)
         return (
             _by_name_and_size(file, head)
+            or not_read.recognise(file, head)
             or _binary(file, head, stream.fileno())
             or _text(file, head)
             or _ruined(file)
@@ -149,6 +151,8 @@ def _zeros(file: EvidenceFile, handle: int) -> dict[str, Any]:
         return {"kind": kind, "base": f.first_offset(path.name), "empty": True}
     if path.name in ("timerwheel", "checkpoint"):
         return {"kind": path.name, "empty": True}
+    if path.parent.name == "timerlog" and _DIGITS.fullmatch(path.name):
+        return {"kind": "timerlog", "empty": True}
     return {"kind": "empty", "zeros": True}
 
 

@@ -34,7 +34,7 @@ def finding_view(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lan
         "icon": icon,
         "title": clean(finding["title"]),
         "summary": clean(finding["summary"]),
-        "window": _window(finding["window"], lang),
+        "window": when(finding["window"], lang),
         "explained_by": list(finding.get("explained_by", ())),
         "steps": [_step(step, lang) for step in finding["steps"]],
         "numbers": numbers,
@@ -104,13 +104,16 @@ def _figures(figures: Mapping[str, Any], lang: Lang) -> tuple[list[dict[str, str
     return cards, tables, unknown
 
 
-def _window(window: Sequence[str] | None, lang: Lang) -> str | None:
+def when(window: Sequence[str] | None, lang: Lang) -> str | None:
+    """Return the first and last time of a finding as a sentence, a single time where less than a second is between."""
     if not window:
         return None
     first, last = (iso(t) for t in window)
+    begin = f"{first:%Y-%m-%d %H:%M:%S}"
+    if (last - first).total_seconds() < 1:
+        return f"{begin} UTC"
     text = PAGE["from_to"].say(
-        first=f"{first:%Y-%m-%d %H:%M:%S}",
-        last=f"{last:%H:%M:%S}" if first.date() == last.date() else f"{last:%Y-%m-%d %H:%M:%S}",
+        first=begin, last=f"{last:%H:%M:%S}" if first.date() == last.date() else f"{last:%Y-%m-%d %H:%M:%S}"
     )
     return f"{text.render(lang)} ({PAGE['lasted'].say(span=_span((last - first).total_seconds(), lang)).render(lang)})"
 
@@ -119,4 +122,4 @@ def _span(seconds: float, lang: Lang) -> str:
     for size, en, zh in ((86400, "days", "天"), (3600, "hours", "小时"), (60, "minutes", "分钟")):
         if seconds >= 2 * size:
             return f"{seconds / size:.1f} {zh if lang == 'zh' else en}"
-    return f"{seconds:.0f} {'秒' if lang == 'zh' else 'seconds'}"
+    return f"{seconds:.{int(seconds < 10)}f} {'秒' if lang == 'zh' else 'seconds'}"

@@ -29,7 +29,7 @@ from pyspark.sql.datasource import (
 
 from kit.evidence.unread import Unread
 from kit.formats.commitlog.schema import FIELDS, SKIPPED, STORED, File, Wanted, schema
-from kit.spark.sources import KEPT, ddl, files_of, kept, part_name, plain
+from kit.spark.sources import KEPT, ddl, files_of, from_worker, kept, part_name, plain
 
 CHUNK: Final = 64 << 20
 """How many bytes of a file one task reads at most; smaller files share a task."""
@@ -162,7 +162,7 @@ class CommitLogReader(DataSourceReader):
     def read(self, partition: Any) -> Iterator[pa.RecordBatch]:
         folder = self.options.get("keep")
         rows = self.rows(partition)
-        return kept(folder, part_name(self.options, partition), rows) if folder else map(plain, rows)
+        return from_worker(kept(folder, part_name(self.options, partition), rows) if folder else map(plain, rows))
 
     def rows(self, partition: Any) -> Iterator[pa.RecordBatch]:
         """Yield the rows with columns of few values dictionary-coded, which Spark cannot take."""

@@ -17,7 +17,7 @@ from kit.evidence.files import open_raw
 from kit.evidence.unread import Unread
 from kit.formats.logs.log_file import LogFile
 from kit.formats.printed_times import zone
-from kit.spark.sources import KEPT, ddl, kept, part_name, plain
+from kit.spark.sources import KEPT, ddl, from_worker, kept, part_name, plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -95,7 +95,7 @@ class _Reader(DataSourceReader):
             return iter(())  # Without any partition Spark asks for the whole, as None.
         folder = self.options.get("keep")
         rows = self.rows(partition)
-        return kept(folder, part_name(self.options, partition), rows) if folder else map(plain, rows)
+        return from_worker(kept(folder, part_name(self.options, partition), rows) if folder else map(plain, rows))
 
     def rows(self, partition: _Partition) -> Iterator[pa.RecordBatch]:
         """Yield the rows with columns of few values dictionary-coded, which Spark cannot take."""

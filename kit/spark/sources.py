@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import gc
 import hashlib
 import importlib
 import json
@@ -23,7 +25,8 @@ from pyspark.sql.datasource import DataSource, InputPartition
 from kit.evidence.unread import Unread
 from kit.evidence.workspace import READING, code_hash
 from kit.formats.arrow_types import STRING_MAP, TIMESTAMP
-from kit.formats.commitlog.schema import TEXT
+from kit.formats.commitlog.schema import PROMOTED_COLUMNS, TEXT, promoted
+from kit.rocketmq import names
 
 _SQL: Final = {
     pa.string(): "string",
@@ -70,8 +73,12 @@ NEAR: Final = (
 """Numbers and times that are close to the one before: stored as differences."""
 DIFFERENT: Final = ("offset_msg_id", "uniq_key", "keys", TEXT, "properties.key_value.value", "body")
 """Texts that rarely repeat: a dictionary would cost much and gain nothing."""
-UNSOUGHT: Final = ("born_host", "store_host", TEXT, "body", "ts_text", "message", "trace")
-"""Columns that no condition compares: their minimum and maximum would only take time."""
+_SOUGHT: Final = frozenset(map(promoted, (names.REAL_TOPIC, names.TRAN_MSG, names.DELAY)))
+UNSOUGHT: Final = frozenset(PROMOTED_COLUMNS) - _SOUGHT | {
+    *("born_host", "store_host", TEXT, "body", "body_codec", "keys", "tags"),
+    *("ts_text", "message", "trace"),
+}
+"""Columns that no condition compares, or whose values are all over each part: minimum and maximum would only take time."""
 AT_ONCE: Final = 1 << 12
 """How many rows are encoded at once: each round costs as much as some hundred rows, and a dictionary that does not
 pay is given up between rounds.
@@ -181,6 +188,21 @@ def kept(folder: str, name: str, found: Iterable[pa.RecordBatch]) -> Iterator[pa
         none.touch()
     else:
         yield pa.RecordBatch.from_pylist([{"path": str(path), "rows": rows}], schema=KEPT)
+
+
+def from_worker(found: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield what a task reads, and take the modules that are loaded by then out of the garbage collector's sight.
+
+    PySpark's daemon collects behind every task, and going through the objects of NumPy, Arrow and the kernels costs a
+    worker as much time as reading 20 MB.
+    """
+    yield from found
+    _freeze_once()
+
+
+@functools.cache
+def _freeze_once() -> None:
+    gc.freeze()
 
 
 def ddl(schema: pa.Schema) -> str:

@@ -93,9 +93,14 @@ class GrowingReader(DataSourceStreamReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, Stretches)
+        from kit.spark.sources import from_worker
+
         unread = Unread.of(self.options)
-        for stretch in partition.stretches:
-            yield from unread.through(stretch.place.name, partial(self.rows, stretch))
+        return from_worker(
+            batch
+            for stretch in partition.stretches
+            for batch in unread.through(stretch.place.name, partial(self.rows, stretch))
+        )
 
     def rows(self, stretch: Stretch) -> Iterator[pa.RecordBatch]:
         """Yield the rows of one stretch."""

@@ -175,3 +175,30 @@ def test_a_paste_of_two_logs_is_both(tmp_path: Path) -> None:
     )
     found = broker_unreachable.examine(kit.open_case(tmp_path / "question.md", tmp_path / "ws"))
     assert (found.verdict, found.figures["advertised"]) == ("suspected", "10.0.5.11:10911")
+
+
+@pytest.mark.parametrize(
+    ("line", "address"),
+    [
+        # rocketmq-client-go internal/remote, and the same error as an application prints it
+        ('time="2026-11-22T07:27:55+08:00" level=error msg="pull message error" underlayError="dial tcp 172.18.0.3:10911: i/o timeout"', "172.18.0.3:10911"),
+        ("2026/11/22 07:27:55 send message error: dial tcp 172.18.0.3:10911: connect: no route to host", "172.18.0.3:10911"),
+        # of name servers and of anything else
+        ("2026/11/22 07:27:55 start error: dial tcp 172.18.0.3:9876: i/o timeout", None),
+        ("2026/11/22 07:27:55 cache: dial tcp 172.18.0.3:6379: i/o timeout", None),
+    ],
+)  # fmt: skip
+def test_go_clients_that_cannot_connect(line: str, address: str | None, tmp_path: Path) -> None:
+    found = broker_unreachable.examine(taken_away.paste(tmp_path, line))
+    assert found.figures["advertised"] == address
+    assert found.verdict == ("insufficient_evidence" if address is None else "suspected")
+
+
+def test_the_vip_port_is_not_the_advertised_one(tmp_path: Path) -> None:
+    """common/MixAll.brokerVIPChannel: the port of the broker less 2."""
+    line = "java.lang.RuntimeException: org.apache.rocketmq.remoting.exception.RemotingConnectException: connect to 10.0.5.11:10909 failed"
+    found = broker_unreachable.examine(
+        taken_away.paste(tmp_path, "2026-11-22 07:48:26.492 ERROR [x] App - failed", line)
+    )
+    assert found.verdict == "suspected"
+    assert "VIP port" in found.summary.render() and "10909" in found.remedies[0].action.render()

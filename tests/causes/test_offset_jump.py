@@ -117,3 +117,21 @@ def test_the_recording_of_a_reset(away: tuple[str, ...], tmp_path: Path) -> None
         assert {q: to for q, (_, to) in found.figures["moved"].items()} == truth["reset_to"]
         assert found.figures["handled_again"] in (truth["handled_again"], None)
     assert found.figures["handled_again"] == truth["handled_again"] or away
+
+
+PROGRESS = (
+    "mqadmin consumerProgress -g points -n 10.20.30.40:9876\n"
+    "#Topic                            #Broker Name                      #QID  #Broker Offset        #Consumer Offset      #Diff\n"
+    + "".join(f"orders                            broker-a                          {q}     {{end}}                    {{offset}}                    {{diff}}\n" for q in (0, 1))
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("looks", "verdict"), [([(13, 13), (13, 0)], "suspected"), ([(13, 0), (13, 13)], "insufficient_evidence")])  # fmt: skip
+def test_two_outputs_in_one_text_of_which_the_later_is_smaller(
+    looks: list[tuple[int, int]], verdict: str, tmp_path: Path
+) -> None:
+    outputs = [PROGRESS.format(end=end, offset=offset, diff=end - offset) for end, offset in looks]
+    found = offset_jump.examine(taken_away.paste(tmp_path, "before:", outputs[0], "after the restart:", outputs[1]))
+    assert found.verdict == verdict
+    if verdict == "suspected":
+        assert "26 messages" in found.shown_summary.render() and "2 queues" in found.shown_summary.render()

@@ -95,3 +95,35 @@ def test_a_query_for_a_topic_without_a_route_in_a_text_with_settings(tmp_path: P
     found = topic_missing.examine(taken_away.paste(tmp_path, *lines))
     assert found.verdict == "suspected"
     assert [(ref.line, ref.text) for step in found.steps if step.holds for ref in step.evidence] == [(2, lines[1])]
+
+
+@pytest.mark.parametrize(
+    ("said", "reasons"),
+    [
+        # auth/authorization/chain/AclAuthorizationHandler.throwException, 5.3.0 and later; subject and resource as their keys print them
+        ("User:shop has no permission to access Topic:orders from 10.20.29.7, no matched policies.", {"no-right": ["topic orders (shop)"]}),
+        # auth/authentication/chain/DefaultAuthenticationHandler.doAuthenticate
+        ("User:shop is not found.", {"unknown-user": ["shop"]}),
+        ("check signature failed.", {"wrong-secret": []}),
+    ],
+)  # fmt: skip
+def test_answers_of_acl_2_name_no_exception(said: str, reasons: dict[str, list[str]], tmp_path: Path) -> None:
+    """broker/auth/pipeline/AuthenticationPipeline answers code 16 with the message of the exception alone."""
+    line = f"Caused by: org.apache.rocketmq.client.exception.MQBrokerException: CODE: 16  DESC: {said} BROKER: 10.20.29.11:10911"
+    found = acl_denied.examine(taken_away.paste(tmp_path, "2026-11-22 07:48:26.492 ERROR [x] App - send failed", line))
+    assert (found.verdict, found.figures["reasons"]) == ("confirmed", reasons)
+    assert found.steps[0].evidence[0].text == line
+
+
+@pytest.mark.parametrize(
+    ("other", "verdict"),
+    [("", "suspected"),
+     ("[2026-11-22 07:48:25.100200](error):GetTransport of:10.20.29.5:9876 get timed_mutex timeout[CreateNameServerTransport:377]", "insufficient_evidence")],
+)  # fmt: skip
+def test_no_route_where_no_name_server_answered_says_nothing_about_the_topic(
+    other: str, verdict: str, tmp_path: Path
+) -> None:
+    no_route = "[2026-11-22 07:48:26.492100](error):msg: No route info of this topic: pay-done,error:-1,in file <DefaultMQProducer.cpp> line:434[send:113]"
+    found = topic_missing.examine(taken_away.paste(tmp_path, *filter(None, [other, no_route])))
+    assert found.verdict == verdict
+    assert "does not exist" not in found.summary.render()

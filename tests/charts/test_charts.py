@@ -149,6 +149,11 @@ def test_table_formats_cells_and_escapes_them() -> None:
     assert "<script" not in html and "<caption>caption" in html and '<th scope="col"' in html
 
 
+def test_a_list_of_values_is_shown_without_its_syntax() -> None:
+    frame = pd.DataFrame({"offsets": [[67, 1311], ["a", None], [[1], 2]]})
+    assert [row[0] for row in Table(frame, "c").as_dict()["rows"]] == ["67; 1,311", "a; –", "[[1], 2]"]
+
+
 def test_table_says_how_much_it_leaves_out() -> None:
     spec = Table(pd.DataFrame({"n": range(1000)}), "c", max_rows=10).as_dict()
     assert len(spec["rows"]) == 10

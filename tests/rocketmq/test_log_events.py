@@ -186,3 +186,12 @@ def test_the_address_of_a_registered_consumer_stands_behind_in_4_and_before_in_5
     )
     assert old and new and old["data"] == new["data"] == data
     assert (old["address"], new["address_2"]) == ("10.0.0.1:5", "10.0.0.1:5")
+
+
+def test_a_send_given_up_without_brokers() -> None:
+    """Java's DefaultMQProducerImpl prints BrokersSent; C++ ends with the topic."""
+    event = BY_SLUG["send-given-up"]
+    java = event.compiled.search(event.example)
+    other = event.compiled.search("Send [3] times, still failed, cost [9]ms, Topic: orders")
+    assert java is not None and java["brokers"] == "broker-a, broker-a, broker-a"
+    assert other is not None and (other["topic"], other["brokers"], other["times"]) == ("orders", None, "3")

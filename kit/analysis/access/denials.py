@@ -38,8 +38,10 @@ def _why(row: dict[str, str | None]) -> tuple[Why, str]:
     reason = row["reason"] or ""
     if row["access_key"] or "ignature" in reason:
         return "wrong-secret", row["access_key"] or ""
-    if row["unknown_key"] or "is not found" in reason or " not found." in reason:
-        return "unknown-user", row["unknown_key"] or reason
+    if row["unknown_key"] or row["unknown_user"] or " not found." in reason:
+        return "unknown-user", row["unknown_key"] or row["unknown_user"] or reason
+    if row["right"]:
+        return "no-right", f"{(row['kind'] or '').lower()} {row['right']} ({row['user']})"
     if row["resource"] or "no permission" in reason:
         return "no-right", f"{row['resource_type']} {row['resource']}" if row["resource"] else reason
     return "other", reason
@@ -48,7 +50,17 @@ def _why(row: dict[str, str | None]) -> tuple[Why, str]:
 @per_case
 def every(case: Case) -> tuple[Denial, ...]:
     """Return the refusals by reason."""
-    values = ["reason", "access_key", "unknown_key", "resource_type", "resource"]
+    values = [
+        "reason",
+        "access_key",
+        "unknown_key",
+        "unknown_user",
+        "resource_type",
+        "resource",
+        "user",
+        "kind",
+        "right",
+    ]
     rows = statements.counted(case, ("access-denied",), by=values).groupby(values, dropna=False)["n"].sum().head(MOST)
     names: dict[Why, set[str]] = defaultdict(set)
     counts: dict[Why, int] = defaultdict(int)
@@ -71,9 +83,7 @@ def refs(case: Case, found: tuple[Denial, ...]) -> tuple[Ref, ...]:
     for denial in found:
         reason = entries["reason"].fillna("")
         of_denial = entries[[any(word in text for word in words.get(denial.why, ("",))) for text in reason]]
-        within = {"wrong-secret": "ignature failed", "unknown-user": "No acl config", "no-right": "ermission for"}.get(
-            denial.why, NEEDLE
-        )
+        within = {"wrong-secret": "ignature failed", "no-right": "ermission "}.get(denial.why, NEEDLE)
         quoted += places.earliest(case, of_denial, 1, within=within)
     return tuple(quoted)
 

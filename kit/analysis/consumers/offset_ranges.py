@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 import pandas as pd
@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from kit.analysis import refs
-from kit.analysis.consumers import admin_output, consumer_logs, consumption, offset_lines, offset_moves
+from kit.analysis.consumers import admin_output, consumer_logs, consumption, offset_lines, offset_moves, positions
 from kit.case import log_events, scan
 from kit.case.memoize import per_case
 from kit.formats.values import integer
@@ -214,6 +214,44 @@ def once_back(case: Case) -> pd.DataFrame:
             [(g, t) in calm for g, t in zip(rows["group"], rows["topic"], strict=True)], index=rows.index, dtype=bool
         )
     ]
+
+
+@attrs.frozen
+class WentBack:
+    """Offsets of a group that a later look at it shows smaller. `messages`: by how many together; `places`: (file, line) of the later looks."""
+
+    group: str
+    topic: str
+    queues: int
+    messages: int
+    places: tuple[tuple[str, int], ...]
+
+
+@per_case
+def looks_back(case: Case) -> list[WentBack]:
+    """Return the groups whose offsets on a topic are smaller in a later copy or consumerProgress output, in all of its
+    queues or by a notable number of messages; the most messages first.
+
+    Two outputs in one file came one after the other; of two files only their times say so, and the ends of the queues
+    have to agree with that: they only grow.
+    """
+    known = positions.every(case)
+    known = known[known["source"].isin(["copy", "progress"]) & known["offset"].notna() & known["end"].notna()]
+    found = []
+    for (group, topic), rows in known.groupby(["group", "topic"], sort=True):
+        back: list[tuple[int, str, int]] = []
+        queues = rows.sort_values(["time", "file", "line"], na_position="first").groupby(["broker", "queue_id"])
+        for _, looks in queues:
+            looked: list[Any] = list(looks[["offset", "end", "time", "file", "line"]].itertuples(index=False))
+            back += [
+                (int(one.offset - after.offset), str(after.file), int(after.line))
+                for one, after in pairwise(looked)
+                if after.offset < one.offset and (after.end >= one.end if after.file == one.file else after.time > one.time and after.end > one.end)
+            ][-1:]  # fmt: skip
+        messages = sum(step[0] for step in back)
+        if back and (messages >= NOTABLE or len(back) == queues.ngroups):
+            found.append(WentBack(str(group), str(topic), len(back), messages, tuple(step[1:] for step in back)))
+    return sorted(found, key=lambda each: (-each.messages, each.group, each.topic))
 
 
 @per_case

@@ -33,9 +33,13 @@ NONE = T("No client failed to connect to a broker it never reached.")
 SUMMARY = T(
     "{clients} {clients:client|clients} never reached {address}, the address the broker advertises; {failed} {failed:send|sends} failed."
 )
+SUMMARY_ALONE = T("{clients} {clients:client|clients} never reached {address}, the address the broker advertises.")
 SUMMARY_INSTEAD = T(
     "{clients} {clients:client|clients} never reached {address}, the address the broker advertises; its host can be reached as {instead}. "
     "{failed} sends failed."
+)
+SUMMARY_VIP = T(
+    "{clients} {clients:client|clients} never reached {address}, the VIP port of a broker (its advertised port less 2). Whether the advertised address itself can be reached is not shown by that."
 )
 FAILED = T("Connects of clients to {address} failed ({count} {count:line|lines}); none succeeded.")
 NOT_FAILED = T("Connects of clients to an address that a broker advertises failed.")
@@ -84,6 +88,16 @@ ALERTS: Final = (
           when=lambda values: values["how"] != "success", clears=lambda values: values["how"] == "success"),
 )  # fmt: skip
 
+VIP = ":10909"
+"""common/MixAll.brokerVIPChannel: the port of a broker less 2, used with vipChannelEnabled."""
+FIX_VIP = Remedy(
+    T(
+        "Open port 10909, or switch the VIP channel off in that client (setVipChannelEnabled(false), -Dcom.rocketmq.sendMessageWithVIPChannel=false)."
+    ),
+    T("With the VIP channel on, requests that are not pulls go to the advertised port less 2."),
+    T("Low."),
+    T("The client's next request succeeds."),
+)
 FIXES = (
     Remedy(
         T(
@@ -133,10 +147,13 @@ def examine(case: Case) -> Finding:
             "address": target.address,
             "failed": finding.figures["failed_sends"],
         }
-        finding.summary = SUMMARY.say(**said) if instead is None else SUMMARY_INSTEAD.say(**said, instead=instead[0])
+        vip = target.address.endswith(VIP)
+        alone = SUMMARY_ALONE if said["failed"] is None else SUMMARY
+        summary = SUMMARY_VIP if vip else alone if instead is None else SUMMARY_INSTEAD
+        finding.summary = summary.say(**said, **({} if instead is None else {"instead": instead[0]}))
         times = [at.to_pydatetime() for t in target.tried for at in (t.first, t.last) if at is not None]
         finding.window = (min(times), max(times)) if times else None
-        finding.remedies = list(FIXES)
+        finding.remedies = [FIX_VIP, *FIXES] if vip else list(FIXES)
         finding.tables = {"reach_addresses": _table(case, target, instead), "reach_connects": _connects(case)}
     return finding
 

@@ -147,6 +147,11 @@ def _hints(case: Case, jump: Jump | None) -> list[Step]:
     if len(back):
         claim = Claim.WENT_BACK.say(queues=len(back), messages=int((back["stored"] - back["requested"]).sum()))
         steps.append(supporting("went-back", claim, True, refs.quote(case, refs.seen(case, "consumer-offset-back"), 2)))
+    smaller = next(iter(offset_ranges.looks_back(case)), None) if jump is None else None
+    if smaller is not None:
+        named = {"group": smaller.group, "topic": smaller.topic}
+        claim = Claim.LOOKS_BACK.say(queues=smaller.queues, messages=smaller.messages, **named)
+        steps.append(supporting("smaller-later", claim, True, case.refs(smaller.places[:2])))
     new = next((s for s in offset_ranges.unseen_starts(case) if s.skips), None) if jump is None else None
     if new is not None:
         claim = Claim.NEW_FROM_LAST.say(group=new.group, policy=new.policy, topic=new.topic, first=new.skips)

@@ -72,6 +72,8 @@ AHEAD: Final = 4
 FETCHED: Final = 1024
 """How many records ahead a body is prefetched, and how many bytes of it: the near caches have lost it by then."""
 _ZERO: Final = np.uint64(0)
+_BODY_SIZE_V4: Final = f.AT_BORN_HOST + f.HOST_V4 + 8 + f.HOST_V4 + 12
+"""Where the body's size is in a record with two IPv4 addresses."""
 
 
 def _crc_table() -> np.ndarray:
@@ -105,7 +107,15 @@ _FIRST, _SECOND = _power(191), _power(127)
 @njit(cache=True, nogil=True)
 def headers(buf: Bytes, starts: Any, longs: Any, ints: Any, where: Any, marks: Any) -> None:
     """Read the fixed fields of each record and where its strings are."""
-    for row in range(len(starts)):
+    rows = len(starts)
+    for row in range(rows):
+        if row + 2 * AHEAD < rows:
+            fetch(buf, starts[row + 2 * AHEAD])
+            fetch(buf, starts[row + 2 * AHEAD] + 64)
+        if row + AHEAD < rows:
+            # The topic is behind the body; where addresses are longer, this fetches a line too early.
+            behind = starts[row + AHEAD]
+            fetch(buf, behind + _BODY_SIZE_V4 + 4 + be32(buf, behind + _BODY_SIZE_V4))
         at = starts[row]
         wide = be32(buf, at + 4) & 0xFFFFFFFF == MAGIC_V2
         ints[CRC, row] = be32(buf, at + f.AT_BODY_CRC)

@@ -69,8 +69,7 @@ PROMOTED: Final = (
 
 def promoted(name: str) -> str:
     """Return the column that holds the values of a property. Raise `KeyError` for one that has none."""
-    own = {names.KEYS: "keys", names.TAGS: "tags", names.UNIQ_KEY: "uniq_key"}
-    return own.get(name) or dict(zip(PROMOTED, PROMOTED_COLUMNS, strict=True))[name]
+    return _COLUMN_OF[name]
 
 
 def as_dict(text: str) -> dict[str, str]:
@@ -80,6 +79,11 @@ def as_dict(text: str) -> dict[str, str]:
 
 
 PROMOTED_COLUMNS: Final = tuple(f"property_{name}" for name in PROMOTED)
+_COLUMN_OF: Final = dict(zip(PROMOTED, PROMOTED_COLUMNS, strict=True)) | {
+    names.KEYS: "keys",
+    names.TAGS: "tags",
+    names.UNIQ_KEY: "uniq_key",
+}
 LINEAGE: Final = ("stage", "consumer_group", "original")
 """What a record is in the life of its message (`kit.rocketmq.stages`), whose retry or dead letter, and whether a
 producer wrote it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Final
@@ -16,8 +17,13 @@ from kit.formats.commitlog import batches, records, walk
 from kit.formats.commitlog.schema import PAD, SKIPPED, File, Wanted, data_end
 from kit.rocketmq import binary_format as f
 
-BACK: Final = 8 << 20
-"""How many bytes before a split the walk begins: more than the largest message of a default broker."""
+BACK: Final = (4 << 20) + (256 << 10)
+"""How many bytes before a split the walk to it begins: a little more than the largest message of a
+default broker."""
+WINDOW: Final = 8 << 20
+"""How many bytes are read at once: what the kernels go through again and again stays in the processor's caches."""
+NEAR: Final = 256 << 10
+"""How many bytes more are read first, for the record that a window ends in."""
 BATCH_ROWS: Final = 65_536
 BATCH_BYTES: Final = 16 << 20
 VOTES: Final = 64
@@ -50,23 +56,22 @@ def spans(
     """
     starts, sizes = np.empty(BATCH_ROWS, np.int64), np.empty(BATCH_ROWS, np.int64)
     marks, gaps = np.empty(BATCH_ROWS, np.int32), np.empty((1024, 3), np.int64)
-    # One byte more: a walk that begins at the first byte of the file assumes that a record begins there.
-    begin, end = max(0, start - BACK - 1), min(stop + BACK, file.used)
-    with open_raw(file.path) as stream, buffers.lent(end - begin) as buf:
-        buffers.read(stream, buf, begin, end, begin)
-        first, limit = _borders(buf, file, begin, start, stop)
-        at = first
-        while at < limit or (limit == end < file.used):
-            found, lost, behind = (
-                (0, 1, at)
-                if limit == end < file.used
-                else _walked(buf, file, begin, at, limit, starts, sizes, marks, gaps)
-            )
+    with open_raw(file.path) as stream, buffers.lent(WINDOW + BACK) as room:
+        at, limit = _border(stream, file, start, room), _border(stream, file, stop, room)
+        buf, begin, end, until, reach = room[:0], at, at, at, NEAR
+        while at < limit:
+            if at == until:
+                begin, end = at, min(at + WINDOW + reach, file.used)
+                until = limit if end == file.used else min(at + WINDOW, limit)
+                buf = room[: end - begin]
+                buffers.read(stream, buf, begin, end, begin)
+            found, lost, behind = _walked(buf, file, begin, at, until, starts, sizes, marks, gaps)
             if lost and end < file.used:
                 # This may be a record that ends beyond the window, and the next record may be far away.
-                begin, end, buf = 0, file.used, buffers.mapped(stream, file.used)
-                moved, limit = _borders(buf, file, begin, start, stop)
-                at = moved if at == first else at
+                if reach == NEAR:
+                    reach, until = BACK, at
+                else:
+                    begin, end, until, buf = 0, file.used, limit, buffers.mapped(stream, file.used)
                 continue
             yield (
                 buf,
@@ -77,23 +82,31 @@ def spans(
                 file.base + begin,
             )
             at = behind
+            until = max(until, at)
         if stop == file.used < file.length:
             none = starts[:0]
             yield buf, none, none, marks[:0], [(file.used, file.length, "zero_tail")], file.base + begin
 
 
-def _walked(buf: records.Bytes, file: File, begin: int, at: int, limit: int, *into: np.ndarray) -> tuple[int, int, int]:
+def _walked(buf: records.Bytes, file: File, begin: int, at: int, until: int, *into: np.ndarray) -> tuple[int, int, int]:
     """Walk on from `at` in bytes that begin at `begin` of the file; return (records, gaps, position reached)."""
     length, base = file.length - begin, file.base + begin
-    found, lost, behind = walk.walk(buf, at - begin, limit - begin, length, base, file.head, BATCH_BYTES, *into)
+    found, lost, behind = walk.walk(buf, at - begin, until - begin, length, base, file.head, BATCH_BYTES, *into)
     return found, lost, behind + begin
 
 
-def _borders(buf: records.Bytes, file: File, begin: int, start: int, stop: int) -> tuple[int, int]:
-    first, limit = (
-        begin + int(walk.chunk_start(buf, split - begin, BACK, file.base + begin, file.head)) for split in (start, stop)
-    )
-    return first, limit
+def _border(stream: io.FileIO, file: File, split: int, room: records.Bytes) -> int:
+    """Return where the first record at or behind `split` begins, which is the same for the ranges on both sides of it."""
+    if not 0 < split < file.used:
+        return max(0, min(split, file.used))
+    # One byte more: a walk that begins at the first byte of the file assumes that a record begins there.
+    begin, end = max(0, split - BACK - 1), min(split + NEAR, file.used)
+    buf = room[: end - begin]
+    buffers.read(stream, buf, begin, end, begin)
+    found, whole = walk.chunk_start(buf, split - begin, BACK, file.base + begin, file.head)
+    if whole or end == file.used:
+        return begin + int(found)
+    return int(walk.chunk_start(buffers.mapped(stream, file.used), split, BACK, file.base, file.head)[0])
 
 
 def messages(file: File, start: int, stop: int, wanted: Wanted) -> Iterator[pa.RecordBatch]:

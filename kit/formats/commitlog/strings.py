@@ -17,6 +17,7 @@ from kit.formats.commitlog.simd import ONE, load64, signs32, store64
 HOST_TEXT: Final = 56
 """Longest address: `[` eight groups of four `]:` and ten digits."""
 _LOWER: Final = np.frombuffer(b"0123456789abcdef", np.uint8)
+_NONE: Final = np.iinfo(np.int64).min
 
 
 @njit(cache=True, nogil=True)
@@ -113,15 +114,19 @@ def offset_ids(buf: Bytes, where: Any, column: int, physical: Any, offsets: Any,
     """
     put = np.int64(0)
     offsets[0] = 0
+    # Most records have the address of the one before, and the upper half of its offset.
+    words, digits = np.full(6, _NONE, np.int64), np.empty(6, np.uint64)
     for row in range(where.shape[1]):
         at, size = where[column, row], where[column + 1, row]
-        for i in range(0, size, 4):
-            store64(data, put, _hex32(be32(buf, at + i)))
-            put += 8
         value = physical[row]
-        store64(data, put, _hex32(value >> 32))
-        store64(data, put + 8, _hex32(value))
-        put += 16
+        for i in range(size // 4 + 1):
+            word = be32(buf, at + 4 * i) if 4 * i < size else value >> 32
+            if word != words[i]:
+                words[i], digits[i] = word, _hex32(word)
+            store64(data, put, digits[i])
+            put += 8
+        store64(data, put, _hex32(value))
+        put += 8
         offsets[row + 1] = put
 
 

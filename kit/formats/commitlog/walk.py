@@ -70,21 +70,22 @@ def resync(buf: Bytes, start: int, end: int, base: int, head: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def chunk_start(buf: Bytes, split: int, back: int, base: int, head: int) -> int:
-    """Return the first record start at or after `split`: where one task stops and the next begins.
+def chunk_start(buf: Bytes, split: int, back: int, base: int, head: int) -> tuple[int, bool]:
+    """Return the first record start at or after `split`, where one task stops and the next begins, and whether one
+    record followed the other up to there: if not, `buf` may end inside one.
 
     The walk starts `back` bytes earlier, so that a copy of a record inside a body is passed over.
     """
     end = len(buf)
-    if split <= 0 or split >= end:
-        return max(0, min(split, end))
     at = max(0, split - back)
     if at > 0:
         at = resync(buf, at, end, base, head)
+    whole = at < end
     while at < split:
         size, _ = frame(buf, at, end, base, head)
+        whole &= size > 0
         at = at + size if size else resync(buf, at, end, base, head)
-    return min(at, end)
+    return min(at, end), whole
 
 
 @njit(cache=True, nogil=True)

@@ -21,6 +21,7 @@ from kit.evidence.files import open_readonly
 from kit.explanation import wrapped
 from kit.formats.tables import mqadmin_consumers
 from kit.formats.tables.store_json import parse_json
+from kit.rocketmq.mqadmin_tables import TABLES
 
 SCHEMA: Final = pa.schema(
     [
@@ -77,20 +78,6 @@ _CREATED: Final = re.compile(
 _PRINTED: Final = re.compile(r"^MSGID: (?P<MSGID>\S+) (?P<message>MessageExt .*?) (?P<BODY>BODY: .*|NOT PRINT BODY)$")
 _DECODED: Final = re.compile(r"^ip=(?P<ip>.+?)date=(?P<date>.+)$")
 
-TABLES: Final = (
-    ("#Cluster Name", "clusterList"),
-    ("#Topic #Broker Name #QID #Broker Offset", "consumerProgress"),
-    ("#Topic #Group #Broker Name #QID", "brokerConsumeStats"),
-    ("#Group #Count", "consumerProgress"),
-    ("#Broker Name #QID #Min Offset", "topicStatus"),
-    ("#ClientId #ClientAddr", "consumerConnection"),
-    ("#Index #ClientId", "consumerStatus"),
-    ("#brokerName #queueId #offset", "resetOffsetByTime"),
-    ("#Message ID", "queryMsgByKey"),
-    ("#Type #ProducerGroup", "queryMsgTraceById"),
-    ("#Type #ConsumerGroup", "queryMsgTraceById"),
-    ("#Topic", "topicList"),
-)
 _STATUS_KEYS: Final = (
     "brokerVersionDesc",
     "bootTimestamp",

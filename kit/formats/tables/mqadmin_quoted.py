@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from kit.formats.tables import mqadmin, mqadmin_consumers
+from kit.rocketmq.mqadmin_tables import TABLES
 
 _MARKS: Final = r"[ \t>|]{0,12}"
-_HEADS: Final = "|".join(head.replace(" ", " +") if " #" in head else f"{head} +#" for head, _ in mqadmin.TABLES)
+_HEADS: Final = "|".join(head.replace(" ", " +") if " #" in head else f"{head} +#" for head, _ in TABLES)
 _TABLE: Final = re.compile(rf"^{_MARKS}(?:{_HEADS})|{mqadmin_consumers.CONNECTED.pattern}".encode(), re.MULTILINE)
 _ELSEWHERE: Final = re.compile(
     r"\W{0,3}\d{4}[-/]\d\d[-/]\d\d[ T]|\W{0,2}\d\d:\d\d:\d\d|\[?(?:TRACE|DEBUG|INFO|WARN|ERROR)\b|```"

@@ -9,15 +9,15 @@ from kit.rocketmq.known_problems.problem import Problem
 # fmt: off
 PROBLEMS: Final[tuple[Problem, ...]] = (
     Problem("acl-no-account", "The access key is not known to the broker",
-            ("No acl config for", "No accessKey is configured", "user:{} is invalid", "User:{} is not found"),
+            ("No acl config for", "No accessKey is configured", "user:{} is invalid", "User:{} is not found", "User:{} is disabled"),
             "The client sent an access key that plain_acl.yml (or the user table of 5.3) does not hold, or none at all.",
             "accessKey of the client; accounts of plain_acl.yml on every broker.",
             "acl/plain/PlainPermissionManager.validate",
             remedy="Configure the key on client or broker; changes of the file are read without a restart.", risk="None.", verdict="confirmed",
-            unless=r"^(?![\s\S]*(?:acl|Acl|accessKey|user))",
+            unless=r"^(?![\s\S]*(?:acl|Acl|accessKey|[Uu]ser))",
             example="CODE: 1  DESC: org.apache.rocketmq.acl.common.AclException: No acl config for RocketMQ2", cause="acl-denied"),
     Problem("acl-signature", "The signature does not match: the secret is wrong",
-            "Check signature failed for accessKey",
+            ("Check signature failed for accessKey", "DESC: check signature failed"),
             "The access key is known, but the request was signed with another secret, or something changed the request on its way.",
             "secretKey of client and broker: blanks, quotes, encoding.",
             "acl/plain/PlainPermissionManager.validate", remedy="Set the same secret on both sides.", risk="None.", verdict="confirmed",

@@ -12,6 +12,7 @@ from kit.rocketmq.known_problems import (
     consumer_groups,
     consumers,
     delay,
+    grpc_clients,
     host,
     lifecycle,
     network,
@@ -46,6 +47,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = tuple(
         network,
         access,
         other_clients,
+        grpc_clients,
         lifecycle,
     )
     for each in module.PROBLEMS

@@ -36,5 +36,7 @@ def problems_in(text: str) -> tuple[Problem, ...]:
 
 
 def of_class(printed: FormatString) -> Problem | None:
-    """Return the problem that explains the remaining lines of the class that prints a text."""
-    return BY_CLASS.get(printed.cls) if printed.logged else None
+    """Return the problem that explains the remaining lines of the class that prints a text, or of its whole project."""
+    if not (printed.logged or printed.project):
+        return None
+    return BY_CLASS.get(printed.cls) or BY_CLASS.get(printed.cls.partition("/")[0] + "/*")

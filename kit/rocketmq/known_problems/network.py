@@ -104,7 +104,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "Something else talks to the port (HTTP health check, scanner, TLS against a plain port), the frame exceeds com.rocketmq.remoting.frameMaxLength (16 MB), or versions do not match.",
             "The peer's address; the printed length as text (1195725856 is `GET `).",
             "remoting/netty/NettyDecoder",
-            decides="Length 1195725856 or 1347375956: HTTP. 369295616 or so: TLS. A plausible length above 16 MB: large batches or many topics.",
+            decides="Length 1195725856 (`GET `) or 1347375956 (`POST`): HTTP. 1347569956 (`PRI `): a gRPC client of 5.x that was given this port in place of the proxy's. 369295616 or so: TLS. 50331699 or so from a foreign address: a scan for remote desktops. A plausible length above 16 MB: large batches or many topics.",
             remedy="Take the port out of HTTP checks; for large answers raise -Dcom.rocketmq.remoting.frameMaxLength on both sides.", risk="None.",
             verdict="confirmed"),
     Problem("field-missing", "A request lacks a field the other side needs",

@@ -114,11 +114,11 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             classes=("proxy/Configuration", "proxy/ProxyStartup", "proxy/ProxyConfig", "proxy/GrpcServerBuilder", "proxy/ProxyAndTlsProtocolNegotiator", "proxy/OptionalSSLProtocolNegotiator", "proxy/Http2ProtocolProxyHandler", "proxy/Http2ProxyBackendHandler", "proxy/Http2ProxyFrontendHandler", "proxy/HAProxyMessageForwarder"),
             remedy="Correct the file and start again.", risk="None.", verdict="suspected", unless=r"^(?![\s\S]*(?:rmq-proxy|proxy|tls|TLS|ssl|grpc))"),
     Problem("grpc-message-type", "The topic's message type does not allow this message",
-            ("MESSAGE_PROPERTY_CONFLICT_WITH_TYPE", "TopicMessageType validate failed"),
+            ("MESSAGE_PROPERTY_CONFLICT_WITH_TYPE", "TopicMessageType validate failed", "essage type not match with "),
             "In 5.x a topic has a type (NORMAL, FIFO, DELAY, TRANSACTION); gRPC producers are refused when a message is of another one.",
             "message.type of the topic (topics.json attributes) against what is sent.",
             "proxy/processor/validator/DefaultTopicMessageTypeValidator", printed="gRPC clients, proxy.log",
             remedy="mqadmin updateTopic -a +message.type=FIFO (or DELAY, TRANSACTION), one topic per type.", risk="None.", verdict="confirmed",
-            unless=r"^(?![\s\S]*(?:TopicMessageType|MESSAGE_PROPERTY|NORMAL|FIFO|DELAY|TRANSACTION))",
+            unless=r"^(?![\s\S]*(?:TopicMessageType|accept message type|MESSAGE_PROPERTY|NORMAL|FIFO|DELAY|TRANSACTION))",
             example="TopicMessageType validate failed, the expected type is NORMAL, but actual type is DELAY"),
 )

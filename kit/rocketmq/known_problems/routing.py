@@ -56,7 +56,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "client/impl/producer/DefaultMQProducerImpl, common/namesrv/TopAddressing", remedy="Set namesrvAddr to `host:9876;host:9876`.",
             risk="None.", verdict="confirmed", unlike="a broker or client that is to fetch addresses prints it only while that service is away"),
     Problem("namesrv-unreachable", "No name server can be reached",
-            ("connect to <{}:9876>", "connect to {}:9876 failed", "connect to [{}:9876] failed", "wait response on the channel <{}:9876> timeout", "getAndCreateNameserverChannel: create name server channel exception",
+            ("connect to <{}:9876>", "connect to {}:9876 failed", "connect to [{}:9876] failed", "GetTransport of:{}:9876 get timed_mutex timeout", "wait response on the channel <{}:9876> timeout", "getAndCreateNameserverChannel: create name server channel exception",
              "Registration to one or more name servers does NOT complete within deadline", "Failed to register current broker to name server",
              "registerBroker Exception,", "registerBrokerAll Exception", "from name server {}  Exception", "scanAvailableNameSrv",
              "No response after {} from name server", "Registration single topic to one or more name servers timeout",

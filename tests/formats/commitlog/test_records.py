@@ -190,9 +190,12 @@ def test_splitting_a_file_changes_nothing(dledger: bool, tmp_path: Path, monkeyp
         path.write_bytes(data)
         file = segments.examine("f", str(path))
         whole = pieces(file, [0, file.used])
-        monkeypatch.setattr(segments, "BACK", 400)
-        step = rng.randint(50, 3000)
-        assert pieces(file, [*range(0, file.used, step), file.used]) == whole
+        with monkeypatch.context() as small:
+            for name, size in (("BACK", 400), ("WINDOW", rng.randint(300, 3000)), ("NEAR", rng.randint(10, 200))):
+                small.setattr(segments, name, size)
+            assert pieces(file, [0, file.used]) == whole
+            step = rng.randint(50, 3000)
+            assert pieces(file, [*range(0, file.used, step), file.used]) == whole
 
 
 def pieces(file: schema.File, borders: list[int]) -> tuple[list[Any], list[Any]]:

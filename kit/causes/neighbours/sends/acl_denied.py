@@ -26,6 +26,7 @@ KIND: Kind = "neighbour"
 TITLE = T("Access control refuses a client")
 NONE = T("No client was refused by access control.")
 SUMMARY = T("Access control refused clients: {reasons}. {failed} {failed:send|sends} failed.")
+SUMMARY_ALONE = T("Access control refused clients: {reasons}.")
 DENIED = T("Access control refused requests ({count} {count:line|lines}): {reasons}.")
 NOT_DENIED = T("Access control refused a request.")
 REASON = T("{reason} {names} ({count} {count:line|lines})")
@@ -118,7 +119,7 @@ def examine(case: Case) -> Finding:
         finding.steps.append(supporting("acl-on", ON, True, (setting.where,)))
     failed = denials.failed_sends(case)
     finding.figures = {"denied": seen.count, "reasons": {d.why: list(d.names) for d in every}, "failed_sends": failed}
-    finding.summary = SUMMARY.say(reasons=said, failed=failed)
+    finding.summary = SUMMARY_ALONE.say(reasons=said) if failed is None else SUMMARY.say(reasons=said, failed=failed)
     finding.window = None if seen.first is None or seen.last is None else (seen.first, seen.last)
     finding.remedies = [FIXES[d.why] for d in every if d.why in FIXES]
     return finding

@@ -25,6 +25,12 @@ NONE = T("No send was refused for its size.")
 SUMMARY = T(
     "{broker} {broker:send was|sends were} refused by the broker and {client} by the client itself for their size; none of them is stored."
 )
+SUMMARY_BROKER = T(
+    "{broker} {broker:send was|sends were} refused by the broker for their size; none of them is stored."
+)
+SUMMARY_CLIENT = T(
+    "{client} {client:send was|sends were} refused by the client itself for their size; none of them is stored."
+)
 REFUSED = T(
     "Sends were refused at once for their size: {broker} by the broker (code 13), {client} by the client before sending."
 )
@@ -72,7 +78,8 @@ def examine(case: Case) -> Finding:
         finding.steps.append(
             supporting("limits", WORDS.say(limit=limit.limit), wordy, (limit.where,) if limit.where else ())
         )
-        finding.summary = SUMMARY.say(broker=found.by_broker, client=found.by_client)
+        summary = SUMMARY_CLIENT if found.by_broker is None else SUMMARY_BROKER if found.by_client is None else SUMMARY
+        finding.summary = summary.say(broker=found.by_broker, client=found.by_client)
         finding.window = found.window
         finding.remedies = [Remedy(ACTION, WHY, RISK, VERIFY)]
     elif not looked:

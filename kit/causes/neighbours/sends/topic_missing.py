@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kit.analysis import refs
 from kit.analysis.access import missing_topics, reach
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, supporting
 from kit.i18n import T
+from kit.rocketmq.log_events.catalogue import PROBLEM
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -26,12 +28,19 @@ NONE = T("No client used a topic that does not exist.")
 SUMMARY = T(
     "Topic {topic} does not exist: {sends} {sends:send|sends} failed at once, and groups {groups} consume nothing from it."
 )
+SUMMARY_NO_ROUTE = T(
+    "Clients found no route to topic {topic}: {sends} {sends:send|sends} failed, {groups} {groups:group subscribes|groups subscribe} to it. Whether a broker has it is not in this evidence."
+)
+SUMMARY_UNREACHED = T(
+    "Clients found no route to topic {topic}, and a name server could not be reached: that may be the whole reason."
+)
 SUMMARY_ASKED = T("The name server knows no route to topic {topic}; whether a broker has it is not in this evidence.")
 MISSED = T(
     "Topic {topic} has no route and does not exist on any broker: {sends} {sends:send was|sends were} refused by their own client, {groups} groups subscribe to it."
 )
 EXISTS = T("Topic {topic} exists, but the name server had no route to it at that time.")
 NOT_MISSED = T("A client used a topic that does not exist.")
+REACHED = T("Every name server that was asked could be reached.")
 LIKE = T("A topic with a similar name exists: {like}.")
 OFF = T("autoCreateTopicEnable is false: topics are not created by their first send.")
 ANSWERED = T("The name server answered that it has no route ({count} {count:answer|answers}).")
@@ -82,16 +91,24 @@ def examine(case: Case) -> Finding:
     claim = MISSED.say(topic=worst.topic, sends=worst.sends, groups=len(worst.groups))
     shown = bool(worst.sends or worst.groups)
     finding.steps = [deciding("no-route", claim, True if shown and known else None, quoted)]
-    if not known or not shown:
+    unreached = refs.seen(case, PROBLEM + "namesrv-unreachable") if shown and not known else None
+    if unreached:
+        finding.steps[0] = deciding("no-route", claim, None)
+        finding.steps.append(supporting("name-server-reached", REACHED, False, refs.quote(case, unreached)))
+    elif not known or not shown:
         finding.steps.append(supporting("no-route-answer", ANSWERED.say(count=worst.entries), True, quoted))
+    if not known or not shown:
         finding.missing = [collect_next.topic_list(WANT_TOPICS, worst.topic)]
     if worst.like:
         finding.steps.append(supporting("similar-name", LIKE.say(like=worst.like), None))
     setting = setup.setting(case, "autoCreateTopicEnable")
     if setting.value == "false" and setting.where is not None:
         finding.steps.append(supporting("no-auto-create", OFF, True, (setting.where,)))
-    summary = SUMMARY if shown else SUMMARY_ASKED
-    finding.summary = summary.say(topic=worst.topic, sends=worst.sends, groups=list(worst.groups) or None)
+    if shown and known:
+        finding.summary = SUMMARY.say(topic=worst.topic, sends=worst.sends, groups=list(worst.groups) or None)
+    else:
+        summary = SUMMARY_UNREACHED if unreached else SUMMARY_NO_ROUTE if shown else SUMMARY_ASKED
+        finding.summary = summary.say(topic=worst.topic, sends=worst.sends, groups=len(worst.groups))
     if worst.first is not None and worst.last is not None:
         finding.window = (worst.first, worst.last)
     action = ACTION if worst.like is None else ACTION_LIKE.say(like=worst.like, topic=worst.topic)

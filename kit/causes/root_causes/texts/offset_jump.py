@@ -56,6 +56,7 @@ class Claim:
     IN_FRONT_DELETED = T("The message in front of the offset of group {group} is no longer stored in {queues} {queues:queue|queues} of {topic} (#LastTime N/A), although messages wait: what follows it may be deleted too.")
     NEW_FROM_LAST = T("Group {group} was new and says {policy}, and {topic} no longer began at 0 (first offset {first}): it began at the end of the queues, unless its offsets had been set.")
     WENT_BACK = T("{queues} {queues:queue|queues} went back once, by {messages} {messages:message|messages} together.")
+    LOOKS_BACK = T("A later look shows smaller offsets of group {group} on {topic} than an earlier one: {queues} {queues:queue|queues}, {messages} {messages:message|messages} together.")
     STARTS_LATE = T("Group {group} begins to pull {queues} {queues:queue|queues} of {topic} behind their first message; whether it had an offset before is not shown.")
     DELETED = T("Clean-up deleted files of the store ({count} {count:line|lines}).")
     POLICY = T("The group says {policy}: it counts only where no offset is stored.")

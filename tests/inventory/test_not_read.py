@@ -1,0 +1,72 @@
+"""What else a store can hold: named for what it is, and never read as a commitlog or a consume queue."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import busy_evidence
+from stores import store
+
+from kit.inventory import inventory
+
+NAME = f"{0:020}"
+UNITS = b"".join(struct.pack(">qiq", n * 150, 150, 7) for n in range(40))
+
+
+def records(prefix: str) -> bytes:
+    return store(busy_evidence.traffic(400, prefix=prefix), end=bytes(4096)).data
+
+
+def entries() -> bytes:
+    """Write DLedger entries of a controller (DLedgerEntryCoder): their bodies are events."""
+    body = b"\0\1" + b'{"brokerName":"broker-a"}'
+    size = 48 + len(body)
+    return b"".join(struct.pack(">iiqqqiiii", 1, size, n, 1, n * size, 0, 0, 5, len(body)) + body for n in range(9))
+
+
+HELD = {
+    f"store/commitlog/{NAME}": (records("T"), "commitlog"),
+    # store/kv/CompactionStore: records with their place in this file as physical offset
+    f"store/compaction/compactionLog/orders/0/{NAME}": (records("C"), "compaction"),
+    f"store/compaction/compactionLog/orders/0/compacting/{NAME}": (records("D"), "compaction"),
+    f"store/compaction/compactionCq/orders/0/{NAME}": (UNITS, "compaction"),
+    # tieredstore/provider/PosixFileSegment: base/hash_cluster/broker/topic/queue/type/offset
+    f"tiered/9f2c1b7a_c/broker-a/orders/0/COMMIT_LOG/cfcd2084{NAME}": (records("E"), "tiered_store"),
+    f"tiered/9f2c1b7a_c/broker-a/orders/0/CONSUME_QUEUE/cfcd2084{NAME}": (UNITS, "tiered_store"),
+    f"controller/dledger-n0/data/{NAME}": (entries() + bytes(8192), "dledger_other"),
+    f"store/timerlog/{NAME}": (bytes(5200), "timerlog"),
+    "store/epochFileCheckpoint": (b"1-0\n2-4096\n", "store_state"),
+    "store/brokerIdentity": (b'{"clusterName":"c","brokerName":"broker-a","brokerId":1}', "store_state"),
+    "store/config/topics/CURRENT": (b"MANIFEST-000005\n", "rocksdb"),
+    "store/config/topics/MANIFEST-000005": (b"\xef\xbe\xad\xde\x1e\0\1\1\x1aleveldb.BytewiseComparator", "rocksdb"),
+    "store/config/topics/OPTIONS-000007": (b"# This is a RocksDB option file.\n[DBOptions]\n  max_open_files=-1\n", "rocksdb"),
+    "store/config/topics/LOG": (b"2024/05/14-10:00:00.123456 7f00aa RocksDB version: 8.4.4\n" * 3, "rocksdb"),
+    "store/config/topics/000008.sst": (b"\0\x1borders" * 300, "rocksdb"),
+    "store/config/topics/000009.log": (b"\x34\x12\0\0\x40\0\1\1\0\0\0\0\0\0\0\1\0\0\0orders", "rocksdb"),
+    "logs/000001.log": (b"2024-05-14 10:00:00 WARN main - the topic orders not exist, apply first please!\n", "text"),
+}  # fmt: skip
+
+
+def test_each_file_is_named_for_what_it_is(tmp_path: Path) -> None:
+    for name, (data, _) in HELD.items():
+        (tmp_path / "e" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "e" / name).write_bytes(data)
+    found = inventory.take(tmp_path / "e", tmp_path / "w")
+    kinds = {item.file: item.kind for item in found.items}
+    expected = {name: kind for name, (_, kind) in HELD.items()}
+    assert not found.not_recognised and not found.disagree
+    assert {name: kinds[name] for name in expected if expected[name] != "text"} == {
+        name: kind for name, kind in expected.items() if kind != "text"
+    }
+    assert kinds["logs/000001.log"] in ("log", "text")
+
+
+def test_send_results_alone_are_a_text_and_no_table(tmp_path: Path) -> None:
+    result = "SendResult [sendStatus=SEND_OK, msgId={n:032X}, offsetMsgId={n:032X}, messageQueue=MessageQueue [topic=orders, brokerName=broker-a, queueId=1], queueOffset={n}]"
+    for number, form in enumerate(("{s}", "K{n},{s}", "{n}\t{s}", '"{s}"', "2024-05-14 10:00:00,{s}")):
+        folder = tmp_path / f"{number}"
+        folder.mkdir()
+        lines = [form.format(n=n, s=result.format(n=n)) for n in range(30)]
+        (folder / "sent.csv").write_text("\n".join(lines) + "\n")
+        assert inventory.take(folder, tmp_path / "w").items[0].kind in ("text", "log")
