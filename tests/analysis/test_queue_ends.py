@@ -59,9 +59,7 @@ orders                            broker-a                          0     {end} 
 
 def _a_record_each_second(folder: Path, seconds: int) -> None:
     records = [
-        Record(
-            topic=b"orders", numbers=(0, 0, n, 0, 0), born=1000 * (BEGIN + n), stored=1000 * (BEGIN + n)
-        )
+        Record(topic=b"orders", numbers=(0, 0, n, 0, 0), born=1000 * (BEGIN + n), stored=1000 * (BEGIN + n))
         for n in range(seconds)
     ]
     log = folder / "store" / "commitlog" / f"{0:020}"

@@ -256,7 +256,10 @@ def test_disagreeing_copies_count_once_and_are_told(
     twice = kit.open_case(folder, cache)
     assert twice.records.count() == len(truth)
     changed = truth[3]["physical_offset"]
-    assert [(d.file, d.what, d.start) for d in unreadable.of(twice)] == [("b", "disagree", None), ("b", "corrupt", changed)]
+    assert [(d.file, d.what, d.start) for d in unreadable.of(twice)] == [
+        ("b", "disagree", None),
+        ("b", "corrupt", changed),
+    ]
 
 
 def test_damage_names_its_range(unpacked: Path, cache: Path, tmp_path: Path, truth: list[dict[str, object]]) -> None:

@@ -135,7 +135,9 @@ def preserved(case: Case) -> bool:
 
 def _with_content(case: Case) -> list[Item]:
     """Return the logs and stores of which both is known: when they were changed, and the last time in them."""
-    return [i for i in case.found.of_kind("log", "commitlog", "dledger") if i.modified is not None and i.last is not None]
+    return [
+        i for i in case.found.of_kind("log", "commitlog", "dledger") if i.modified is not None and i.last is not None
+    ]
 
 
 def _original(item: Item) -> bool:

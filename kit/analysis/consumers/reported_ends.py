@@ -35,7 +35,11 @@ def behind(case: Case, end: int) -> int | None:
 
 @per_case
 def _acknowledged_places(case: Case) -> list[tuple[str, int]]:
-    ids = replicas.answered(case, (replicas.ACKNOWLEDGED,), ["offset_msg_id"])["offset_msg_id"] if case.has("sends") else pd.Series()
+    ids = (
+        replicas.answered(case, (replicas.ACKNOWLEDGED,), ["offset_msg_id"])["offset_msg_id"]
+        if case.has("sends")
+        else pd.Series()
+    )
     return [place for text in ids.dropna().head(replicas.MOST) if (place := replicas.of_id(text))]
 
 

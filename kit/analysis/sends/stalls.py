@@ -102,7 +102,9 @@ def find(case: Case) -> list[Stall]:
 def pauses(case: Case) -> pd.DataFrame:
     """Return the single pauses: columns store_host, start, end (ms since 1970), waiters."""
     kept = ["store_host", "start", "end", "waiters"]
-    bins = [_binned(rows) for rows in _stamped(case, {name: ds.field(name) for name in ("store_host", "physical_offset")})]
+    bins = [
+        _binned(rows) for rows in _stamped(case, {name: ds.field(name) for name in ("store_host", "physical_offset")})
+    ]
     parts = [(_clock(rows), _late(rows)) for rows in _new(case)]
     if not parts:
         return pd.DataFrame(columns=pd.Index(kept))
@@ -206,7 +208,12 @@ def _binned(rows: pa.Table) -> pd.DataFrame:
 def _merged(bins: pd.DataFrame) -> pd.DataFrame:
     """Return what `_binned` returns of all records from its parts, in order of broker and time."""
     sums = {"n": "sum", "first": "min", "last": "max", "low": "min", "high": "max"}
-    return bins.groupby(["store_host", "bin"]).agg(sums).reset_index().sort_values(["store_host", "bin"], ignore_index=True)
+    return (
+        bins.groupby(["store_host", "bin"])
+        .agg(sums)
+        .reset_index()
+        .sort_values(["store_host", "bin"], ignore_index=True)
+    )
 
 
 def _holes(bins: pd.DataFrame, late: pd.DataFrame) -> pd.DataFrame:

@@ -218,7 +218,11 @@ def timelines(case: Case, most: int = 8) -> pd.DataFrame:
     first = began.sort_values(["rank", "store_timestamp", "uniq_key"]).drop_duplicates("uniq_key")
     keys = list(first["uniq_key"].dropna().head(most))
     more = ("queue_id", "offset_msg_id")
-    columns = [name for name in (*_FIELDS, *more) if name not in ("store_host", "born_timestamp", "born_host", promoted(names.RECONSUME_TIME))]
+    columns = [
+        name
+        for name in (*_FIELDS, *more)
+        if name not in ("store_host", "born_timestamp", "born_host", promoted(names.RECONSUME_TIME))
+    ]
     frame = _frame(scan.records(case, columns, ds.field("uniq_key").isin(keys)))
     waits = frame["topic"] == names.SCHEDULE_TOPIC
     frame["committed"] &= ~waits | (frame["prepared_transaction_offset"] != 0)
