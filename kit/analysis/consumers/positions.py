@@ -165,8 +165,9 @@ def _timed(case: Case, frame: pd.DataFrame, ends: pd.DataFrame) -> pd.DataFrame:
 
 def _collected(case: Case) -> Any:
     """Return the time until when the evidence can have been collected: that of the last entry or record in a file with its original time, NaT without one."""
-    lasts = [item.last for item in _with_content(case) if _original(item)]
-    return pd.Timestamp(admin_output.naive(max(lasts))) + pd.Timedelta(seconds=PRESERVED) if lasts else pd.NaT
+    lasts = [item.last for item in _with_content(case) if item.last and _original(item)]
+    latest = admin_output.naive(max(lasts, default=None))
+    return pd.NaT if latest is None else pd.Timestamp(latest) + pd.Timedelta(seconds=PRESERVED)
 
 
 def _stored_at(frame: pd.DataFrame, ends: pd.DataFrame, after: int) -> pd.Series:

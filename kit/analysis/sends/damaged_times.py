@@ -45,10 +45,10 @@ def _of_broker(bins: pd.DataFrame) -> pd.DataFrame:
     while at >= 0:
         chain[at], at = True, before[at]
     # Of a bin that one wrong record fell into the highest offset is still where it belongs.
-    at = np.flatnonzero(chain)
-    next_ = np.searchsorted(at, np.arange(len(low)))
-    behind = np.append(low[at], np.iinfo(np.int64).max)[next_]
-    chain |= (high >= np.insert(low[at], 0, -1)[next_]) & (high <= behind)
+    kept = np.flatnonzero(chain)
+    next_ = np.searchsorted(kept, np.arange(len(low)))
+    behind = np.append(low[kept], np.iinfo(np.int64).max)[next_]
+    chain |= (high >= np.insert(low[kept], 0, -1)[next_]) & (high <= behind)
     # Two brokers with one address, or a clock that was put back: more than damage explains.
     return bins[chain] if n[~chain].sum() <= DAMAGED * n.sum() else bins
 
