@@ -26,7 +26,7 @@ from kit.inventory.references import Ref
 from kit.spark import sessions
 
 if TYPE_CHECKING:
-    from kit.case.failure import Failure
+    from kit.case.failures.failure import Failure
     from kit.inventory.zones import Zone
 
 _TABLE_OF: Final[Mapping[str, str]] = {"records": "messages", "entries": "logs"}

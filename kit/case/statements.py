@@ -115,7 +115,7 @@ def _valued(
 
 
 def _frame(table: pa.Table) -> pd.DataFrame:
-    """Return rows with whole numbers as such, None where there is none, and times in naive UTC."""
+    """Return rows with whole numbers as such, None where there is no number, and times in naive UTC."""
     found = table.to_pandas(integer_object_nulls=True)
     for name in table.schema.names:
         if pa.types.is_timestamp(table.schema.field(name).type):

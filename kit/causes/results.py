@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from kit.case.failure import Failure
+from kit.case.failures.failure import Failure
 from kit.evidence import disk
 from kit.evidence import workspace as ws
 from kit.i18n import LANGS, Lang

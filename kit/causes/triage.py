@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import kit
 from kit import causes
-from kit.case import bug_report
-from kit.case.failure import Failure
+from kit.case.failures import bug_report
+from kit.case.failures.failure import Failure
 from kit.causes import collect_next, consequences, excerpts, known_problems, results, timeline
 from kit.causes.findings import Finding
 from kit.evidence import disk

@@ -139,7 +139,7 @@ class Undrawn:
 
 def undrawn(error: Exception, table: Table) -> Undrawn:
     """Return what is shown if drawing `table` failed; one sentence if it has no rows."""
-    from kit.case.failure import Failure
+    from kit.case.failures.failure import Failure
 
     failure = Failure.of(clean(table.caption, 120), error)
     said = UNDRAWN.say(title=clean(table.caption, 120), type=failure.type)

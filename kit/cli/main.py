@@ -60,8 +60,9 @@ def refused(error: Exception, ctx: click.Context) -> str | None:
 
 def bug(error: Exception, ctx: click.Context) -> str:
     """Write bug-report.txt; return the line that names it."""
-    from kit.case import bug_report, output
-    from kit.case.failure import Failure
+    from kit.case import output
+    from kit.case.failures import bug_report
+    from kit.case.failures.failure import Failure
     from kit.evidence import disk
     from kit.evidence import workspace as ws
 

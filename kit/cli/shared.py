@@ -160,7 +160,8 @@ def say(case: Case, text: Any) -> None:
 
 def leave(case: Case, out: Path | None = None) -> None:
     """Exit with 3 if evidence is damaged, with 1 if a part of the kit failed, after naming each on stderr."""
-    from kit.case import output, unreadable
+    from kit.case import output
+    from kit.case.failures import unreadable
 
     damage = unreadable.of(case)
     case.progress.end()

@@ -12,8 +12,8 @@ import pandas as pd
 import pyarrow.dataset as ds
 
 from kit.analysis import noise
-from kit.case import unreadable
-from kit.case.failure import Failure
+from kit.case.failures import unreadable
+from kit.case.failures.failure import Failure
 from kit.causes import release_advice, results, timeline
 from kit.evidence import disk
 from kit.i18n import Lang
@@ -58,7 +58,8 @@ def build(
 def run(case: Case, out: Path, *, cause: str = "auto") -> Path:
     """Triage the case, run its notebooks, write everything a report consists of into `out`; return the page's path."""
     import kit
-    from kit.case import bug_report, output
+    from kit.case import output
+    from kit.case.failures import bug_report
     from kit.causes import results
     from kit.report import write
 

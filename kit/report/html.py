@@ -21,7 +21,7 @@ from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from kit.analysis import noise
-from kit.case.failure import Failure
+from kit.case.failures.failure import Failure
 from kit.causes import release_advice
 from kit.charts import Chart, timeline
 from kit.charts.safe_text import clean

@@ -16,7 +16,7 @@ import mistune
 from markupsafe import Markup, escape
 
 import kit
-from kit.case.failure import Failure
+from kit.case.failures.failure import Failure
 from kit.charts import MIME as CHART
 from kit.charts import PLOTLY_MIME
 from kit.charts.safe_text import clean

@@ -86,7 +86,7 @@ CODES: Final[dict[int, Answer]] = {
 STATUSES: Final[dict[str, int]] = {"FLUSH_DISK_TIMEOUT": 10, "SLAVE_NOT_AVAILABLE": 11, "FLUSH_SLAVE_TIMEOUT": 12}
 """Send status (client/producer/SendStatus) → the response code it comes from."""
 
-_FIELD: Final = T("The request is not valid: the field that the name tells of.")
+_FIELD: Final = T("The request is not valid: see the field in the name of the code.")
 _SAYS: Final = T("Read the text behind the code: it names the field and its limit.")
 _AGAIN: Final = T("The proxy's answer did not come in time, or the broker's; what was sent may be stored.")
 _GRPC: Final[tuple[tuple[int, Answer], ...]] = (

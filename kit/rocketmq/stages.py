@@ -36,7 +36,7 @@ def stage_of(topic: str, target: str | None, *, delayed: bool, renewed: bool, co
         return DLQ
     if delayed and target == topic:
         return DUE
-    # A commit goes to the topic it names: a record with a damaged name of another topic is none.
+    # A commit goes to the topic it names: a record whose damaged name is of another topic is no commit.
     return COMMIT if committed and target in (None, topic) else ORIGINAL
 
 

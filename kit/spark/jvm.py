@@ -48,7 +48,7 @@ class Java(NamedTuple):
 
 
 def find() -> Java | None:
-    """Return the first suitable Java in the order of `candidates`, None if there is none."""
+    """Return the first suitable Java in the order of `candidates`, None if no candidate is suitable."""
     return next((java for java in candidates() if java.fits), None)
 
 
@@ -116,7 +116,7 @@ def executable() -> Path | None:
 
 
 def version() -> str | None:
-    """Return the release that a Java reports (`17.0.15`), None if there is none."""
+    """Return the release that a Java reports (`17.0.15`), None without a suitable Java."""
     java = find()
     return java.release if java else None
 

@@ -52,7 +52,7 @@ def facts(bench: Bench) -> dict[str, Any]:
 
 def _unsafe(*, checked: bool = True) -> frozenset[str]:
     """Return the placements that can end inconsistent, by the kit's model of client and broker under the published failures."""
-    from kit.rocketmq import placement
+    from kit.rocketmq.models import placement
 
     given = attrs.evolve(placement.PUBLISHED_ASSUMPTIONS, looks_at_status=checked)
     return frozenset(p for p in placement.PLACEMENTS if not placement.safe(p, given))

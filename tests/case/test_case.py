@@ -14,8 +14,9 @@ import recorded
 from pyspark.sql import functions as F  # noqa: N812
 
 import kit
-from kit.case import setup, tables, unreadable
+from kit.case import setup, tables
 from kit.case.case import Case
+from kit.case.failures import unreadable
 from kit.case.reading import big_tables, small_tables
 from kit.causes import results
 from kit.causes.consequences import harm

@@ -17,8 +17,8 @@ from click.testing import CliRunner
 
 import kit
 from kit import causes
-from kit.case import bug_report
 from kit.case import case as case_module
+from kit.case.failures import bug_report
 from kit.causes import known_problems, results
 from kit.causes.findings import Finding, Step
 from kit.cli.main import cli

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import kit
-from kit.case.bug_report import Failure
+from kit.case.failures.bug_report import Failure
 from kit.report import build, notebooks
 
 ALL = sorted(notebooks.folder().glob("*.ipynb"))

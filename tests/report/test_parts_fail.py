@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from kit.case.failure import Failure
+from kit.case.failures.failure import Failure
 from kit.charts import Chart, Undrawn, figure
 from kit.charts.table import cell
 from kit.notebook.inquiry import Inquiry, NoSuchCause

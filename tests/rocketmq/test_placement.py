@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from recorded import HERE, SMALL, truth
 
 from kit.rocketmq import names
-from kit.rocketmq.placement import (
+from kit.rocketmq.models.placement import (
     BROKEN,
     DOCUMENTED,
     FAILURES,
@@ -28,7 +28,7 @@ from kit.rocketmq.placement import (
     safe,
     table,
 )
-from kit.rocketmq.transaction_model import STEPS, Assumptions, run
+from kit.rocketmq.models.transaction_model import STEPS, Assumptions, run
 
 REAL = Assumptions()
 LOOKS = Assumptions(looks_at_status=True, copies_apart=False)

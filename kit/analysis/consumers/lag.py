@@ -239,7 +239,7 @@ def stuck(case: Case) -> list[Stuck]:
 
 def _longest_stand(rows: pd.DataFrame) -> tuple[Any, Any]:
     """Return the first and last sample of the longest time in which the offset stayed at a waiting message while the
-    end grew, (None, None) if there is none.
+    end grew, (None, None) if it never stood still.
     """
     best: tuple[Any, Any] = (None, None)
     begin: Any = None

@@ -13,7 +13,7 @@ import pyarrow.dataset as ds
 from kit.analysis.consumers import fates
 from kit.analysis.messages import client_traces, copies, deliveries, lineage, record_stage
 from kit.case import columnar, scan
-from kit.case.failure import Failure
+from kit.case.failures.failure import Failure
 from kit.case.memoize import per_case
 from kit.evidence import disk
 from kit.formats.printed_times import utc_text

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
-from kit.rocketmq import binary_format, names, rewrites
+from kit.rocketmq import binary_format, names
+from kit.rocketmq.models import rewrites
 
 if TYPE_CHECKING:
     from kit.analysis.sizes.in_force import Limits

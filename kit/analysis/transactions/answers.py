@@ -54,7 +54,7 @@ _FOLLOWS: Final = 60
 
 
 def answers(case: Case) -> pd.DataFrame | None:
-    """Return every answer that the broker logged, None if there is none; kept for the case.
+    """Return every answer that the broker logged, None if it logged no answer; kept for the case.
 
     Columns uniq_key, ts, file, line, said (COMMIT, ROLLBACK, UNKNOWN), from_check, address (`ip:port` of the producer),
     commit_log_offset (of the record named), exception (bool: the remark mentions one in the local transaction).

@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 
 from kit.charts import Chart, figure
 from kit.i18n import Lang, T
-from kit.rocketmq import placement
-from kit.rocketmq.placement import Outcome
-from kit.rocketmq.transaction_model import Assumptions
+from kit.rocketmq.models import placement
+from kit.rocketmq.models.placement import Outcome
+from kit.rocketmq.models.transaction_model import Assumptions
 
 WHAT_IF = T("What each failure leaves, by placement of the half message")
 WHAT_IF_READING = T(
@@ -48,7 +48,7 @@ CHOICES: Final[dict[str, tuple[T, list[str]]]] = {
 
 
 def what_if(given: Assumptions | None = None, lang: Lang = "en") -> Chart:
-    """Chart the worst outcome of each placement and failure, computed by `kit.rocketmq.placement` under these assumptions."""
+    """Chart the worst outcome of each placement and failure, computed by `kit.rocketmq.models.placement` under these assumptions."""
     rows = placement.table(given)
     failures = list(dict.fromkeys(row["failure"] for row in rows))
     cells = {(row["placement"], row["failure"]): row for row in rows}

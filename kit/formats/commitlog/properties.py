@@ -238,7 +238,7 @@ class Items:
         return cls(maps, codes[:count], (name_ends[: known + 1], names), (value_ends[: count + 1], values))
 
     def array(self) -> tuple[pa.Array, np.ndarray | None]:
-        """Return the map, and the records with bytes that are not UTF-8 (None if there are none)."""
+        """Return the map, and the records with bytes that are not UTF-8 (None if all are)."""
         names, bad_names = strings.decoded(*self.names)
         values, bad_values = strings.decoded(*self.values)
         keys = coded(self.codes, names, absent=False)

@@ -192,7 +192,7 @@ def layout(buf: Bytes, end: int, most: int) -> tuple[int, int, int]:
 
 @njit(cache=True, nogil=True)
 def stored(buf: Bytes, base: int, at: int, last: bool) -> tuple[int, int]:
-    """Return where the store time of the first or last complete record is, -1 if there is none, and how many bytes the
+    """Return where the store time of the first or last complete record is, -1 if no record is complete, and how many bytes the
     store host behind it has.
 
     `buf` is a piece of a file that starts at `at`, `base` the physical offset of the file's first byte, -1 if unknown.

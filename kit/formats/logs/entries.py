@@ -107,7 +107,7 @@ def _align(file: io.FileIO, piece: Piece, size: int) -> tuple[int, int]:
 
 
 def _line_feed(file: io.FileIO, at: int, size: int) -> int:
-    """Return the position of the first line feed from `at` on, the file's size if there is none."""
+    """Return the position of the first line feed from `at` on, the file's size if no line ends."""
     while at < size:
         found = np.flatnonzero(read(file, at, 1 << 20) == 10)
         if found.size:

@@ -47,7 +47,7 @@ def last_entry(file: io.FileIO, begin: int, end: int, mode: int) -> int:
 
 
 def line_end(file: io.FileIO, begin: int, end: int) -> int:
-    """Return the position after the last line feed in `[begin, end)`, `begin` if there is none."""
+    """Return the position after the last line feed in `[begin, end)`, `begin` if no line ends there."""
     while end > begin:
         start = max(begin, end - STEP)
         feeds = np.flatnonzero(read(file, start, end - start) == 10)

@@ -32,7 +32,7 @@ def word(c):  # type: ignore[no-untyped-def]
 
 @njit("int64(uint8[::1],int64,int64)", **KERNEL)
 def level(buf, p, e):  # type: ignore[no-untyped-def]
-    """Return the length of the level at `p`, in any case; 0 if there is none."""
+    """Return the length of the level at `p`, upper or lower case; 0 if no level is there."""
     # A word as a number of base 32: TRACE DEBUG INFO WARN ERROR FATAL WARNING SEVERE NOTICE.
     n = 0
     key = np.int64(0)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow.dataset as ds
 
 import kit
-from kit.case.failure import Failure
+from kit.case.failures.failure import Failure
 from kit.case.output import BUG_REPORT
 from kit.evidence import disk
 

@@ -2,7 +2,7 @@
 
 Three placements. *first*: everything inside executeLocalTransaction. *middle*: the order in an outer database transaction, the log row inside
 executeLocalTransaction. *last*: order, log row and send in one database transaction, the answer given at once (COMMIT) or left to the check
-(UNKNOWN). `kit.rocketmq.transaction_model` computes each path.
+(UNKNOWN). `kit.rocketmq.models.transaction_model` computes each path.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from kit.i18n import Sentence, T
-from kit.rocketmq.transaction_model import NOT_OK, STEPS, Assumptions, End, Outcome, Placement, run
+from kit.rocketmq.models.transaction_model import NOT_OK, STEPS, Assumptions, End, Outcome, Placement, run
 
 PLACEMENTS: Final[tuple[Placement, ...]] = ("first", "middle", "last")
 OUTCOMES: Final[dict[Outcome, T]] = {

@@ -1,4 +1,4 @@
-"""One transaction followed through client and broker: the transitions behind `kit.rocketmq.placement`.
+"""One transaction followed through client and broker: the transitions behind `kit.rocketmq.models.placement`.
 
 * client/impl/producer/DefaultMQProducerImpl.sendMessageInTransaction: no SEND_OK → ROLLBACK, nothing local runs; an
 exception of
