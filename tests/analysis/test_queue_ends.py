@@ -7,6 +7,7 @@ import os
 import struct
 from pathlib import Path
 
+import pandas as pd
 from stores import Record, store
 
 import kit
@@ -94,3 +95,10 @@ def test_a_copy_whose_time_was_lost_shows_no_lag_but_what_stands(tmp_path: Path)
     # The last of 30 handled messages was stored in second 29, and the copy saved then or any time later.
     assert (row["time"].timestamp() - BEGIN, row["at_least"]) == (29, True)
     assert lag.pairs(case) == []
+
+
+def test_a_copy_of_an_unknown_time_beside_an_output_that_shows_the_same() -> None:
+    same = {"time": pd.Timestamp("2024-05-14 10:00"), "offset": 30, "end": 40, "begin": 0, "lag": 10}
+    looks = queue_ends.typed(pd.DataFrame([same | {"at_least": True}, same | {"at_least": False}]))
+    course = lag._course("billing", "orders", "broker-a", 0, looks)
+    assert (course.last_lag, course.looks) == (10, 1)

@@ -166,9 +166,10 @@ def pairs(case: Case) -> list[Pair]:
 
 
 def _course(group: str, topic: str, broker: str, queue_id: int, rows: pd.DataFrame) -> Course:
-    rows = rows.drop_duplicates(["time", "offset", "end"])
+    shown = ["time", "offset", "end"]
     # What stands does so whenever these were taken; how far behind it was, copies of an unknown time cannot show.
-    stands, rows = _longest_stand(rows)[0] is not None, rows[~rows["at_least"]]
+    stands = _longest_stand(rows.drop_duplicates(shown))[0] is not None
+    rows = rows[~rows["at_least"]].drop_duplicates(shown)
     first, last = rows.iloc[0], rows.iloc[-1]
     timed = rows["time"].nunique()
     return Course(
