@@ -157,9 +157,10 @@ def _timed(case: Case, frame: pd.DataFrame, ends: pd.DataFrame) -> pd.DataFrame:
     lowest = stored.groupby(frame["file"]).transform("max")
     highest = behind.groupby(frame["file"]).transform("min") + pd.Timedelta(seconds=queue_ends.step(case) + 2)
     known = frame["time"].where((frame["source"] == "status") | preserved(case))
-    wrong = known.isna() | (known < lowest - pd.Timedelta(seconds=2)) | (known > highest)
+    wrong = known.isna() | (known < lowest - pd.Timedelta(seconds=2))
     copy = frame["source"] == "copy"
-    wrong |= copy & (known > _collected(case))
+    # One damaged record may end a queue too early; a copied file is later than all that was collected as well.
+    wrong |= (known > _collected(case)) & (copy | (known > highest))
     return frame.assign(time=known.where(~wrong, lowest), at_least=wrong & copy)
 
 
