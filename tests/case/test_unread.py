@@ -399,3 +399,20 @@ def test_records_whose_body_does_not_fit_its_checksum_are_named_with_their_range
     (place,) = [each for each in unreadable.of(case) if each.what == "corrupt"]
     # All nine records have one size: the third begins after two of them, the sixth ends after six.
     assert (place.start, place.end) == (2 * size, 6 * size)
+
+
+@pytest.mark.parametrize(("following", "lost"), [(b"records", True), (b"zeros", False), (b"nothing", False)])
+def test_zeros_in_the_middle_of_a_log_are_no_unwritten_end(tmp_path: Path, following: bytes, lost: bool) -> None:
+    """A broker allocates the next file ahead, all zeros; it writes into it only when the one before is full."""
+    records = [Record(topic=b"orders", numbers=(0, 0, n, 0, 0), body=b"abc") for n in range(9)]
+    written = len(store(records).data)
+    size = 4096
+    log = tmp_path / "e" / "commitlog"
+    log.mkdir(parents=True)
+    (log / f"{0:020}").write_bytes(store(records).data.ljust(size, b"\0"))
+    if following != b"nothing":
+        behind = store(records, base=size).data if following == b"records" else b""
+        (log / f"{size:020}").write_bytes(behind.ljust(size, b"\0"))
+    case = kit.open_case(tmp_path / "e", tmp_path / "ws")
+    found = [(each.what, each.start, each.end) for each in unreadable.of(case)]
+    assert found == ([("corrupt", written, size)] if lost else [])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 import attrs
@@ -10,6 +12,8 @@ import pyarrow.dataset as ds
 from kit.case import datasets, unknown_values
 from kit.case.reading import small_tables
 from kit.i18n import T
+from kit.inventory.model import STORES
+from kit.rocketmq import binary_format as f
 
 if TYPE_CHECKING:
     from kit.case.case import Case
@@ -21,6 +25,7 @@ SPANS: Final = {
 RECORDS = T("{file}: {count} {count:record|records} between bytes {start} and {end} damaged")
 DAMAGING: Final = ("crc", "topic", "properties", "timestamp", "host")
 """Problems of a record that only damage explains: no release of RocketMQ writes it so."""
+ZEROS = T("{file}: bytes {start}–{end} are zeros, although the log goes on in {following}")
 BROKEN_CONFIG = T("{file}: invalid JSON, not read")
 DISAGREE = T("{file}: differs from {other}, a copy of the same commitlog")
 NOT_READ = T("{file}: {why}")
@@ -49,7 +54,7 @@ def of(case: Case) -> list[Damage]:
     lost += [
         Damage(r["file"], r["reason"], SPANS[r["reason"]].say(**r).render(lang), r["start"], r["end"]) for r in skipped
     ]
-    lost += _records(case)
+    lost += [*_zeros(case), *_records(case)]
     lost += [
         Damage(file, "corrupt", BROKEN_CONFIG.say(file=file).render(lang))
         for file in small_tables.broken_configs(found)
@@ -62,6 +67,27 @@ def of(case: Case) -> list[Damage]:
         for file, count in unknown_values.of(case).items()
     ]
     return sorted(lost, key=lambda d: (d.file, d.start or 0, d.what))
+
+
+def _zeros(case: Case) -> list[Damage]:
+    """Return the unwritten ends of files that the log goes on behind: a broker fills a file up before it begins the next
+    (`CommitLog` blank), but allocates the next one, of zeros, ahead.
+    """
+    ends = {row["file"]: row for row in datasets.rows(case, "skipped", where=ds.field("reason") == "zero_tail")}
+    logs = [
+        (str(PurePosixPath(item.file).parent), item.base or 0, item)
+        for item in case.found.of_kind(*STORES)
+        if f.first_offset(PurePosixPath(item.file).name) is not None
+    ]
+    lost = []
+    for (folder, base, item), (*behind, following) in pairwise(sorted(logs, key=lambda log: log[:2])):
+        end = ends.get(item.file)
+        if end is None or behind != [folder, base + item.bytes]:
+            continue
+        if following.file not in ends or ends[following.file]["start"] > 0:
+            said = ZEROS.say(file=item.file, start=end["start"], end=end["end"], following=following.file)
+            lost.append(Damage(item.file, "corrupt", said.render(case.lang), end["start"], end["end"]))
+    return lost
 
 
 def _records(case: Case) -> list[Damage]:
