@@ -97,6 +97,18 @@ def test_a_copy_whose_time_was_lost_shows_no_lag_but_what_stands(tmp_path: Path)
     assert lag.pairs(case) == []
 
 
+def test_a_copy_whose_time_was_lost_shows_that_all_was_handled(tmp_path: Path) -> None:
+    _a_record_each_second(tmp_path / "e", 60)
+    saved = tmp_path / "e" / "saved" / "consumerOffset.json"
+    saved.parent.mkdir()
+    saved.write_text(json.dumps({"offsetTable": {"orders@billing": {"0": 60}}}))
+    os.utime(saved, (BEGIN + 90_000, BEGIN + 90_000))
+    case = kit.open_case(tmp_path / "e", tmp_path / "ws")
+    # All 60 records were handled when it was saved, whenever that was.
+    (pair,) = lag.pairs(case)
+    assert [(q.last_offset, q.last_end, q.last_lag) for q in pair.queues] == [(60, 60, 0)]
+
+
 def test_a_copy_of_an_unknown_time_beside_an_output_that_shows_the_same() -> None:
     same = {"time": pd.Timestamp("2024-05-14 10:00"), "offset": 30, "end": 40, "begin": 0, "lag": 10}
     looks = queue_ends.typed(pd.DataFrame([same | {"at_least": True}, same | {"at_least": False}]))

@@ -238,4 +238,13 @@ def _with_ends(case: Case, frame: pd.DataFrame, ends: pd.DataFrame) -> pd.DataFr
         frame.loc[open_, "end"] = values if queue["time"].notna().all() else pd.NA
         frame.loc[open_[times.isna()], "end"] = pd.NA
         frame.loc[rows.index[own[rows.index]], "end"] = int(queue["end"].iloc[-1])
-    return frame
+    return _at_the_end(frame, ends)
+
+
+def _at_the_end(frame: pd.DataFrame, ends: pd.DataFrame) -> pd.DataFrame:
+    """Give copies of an unknown time their lag, nothing, where their group had handled all records of a topic's queues: no time of theirs makes it more."""
+    last = ends.groupby(["topic", "broker", "queue_id"])["end"].max().rename("last")
+    reached = frame.join(last, on=["topic", "broker", "queue_id"])["last"]
+    done = frame["at_least"] & (frame["offset"] >= reached).fillna(value=False).astype(bool)
+    done &= done.groupby([frame[name] for name in ("file", "group", "topic", "broker")]).transform("all")
+    return frame.assign(end=frame["end"].mask(done, reached), at_least=frame["at_least"] & ~done)
