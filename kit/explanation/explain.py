@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from kit.explanation import complaints, pasted_ids, quoted_tables
-from kit.explanation.plain_lines import Line, lines
+from kit.explanation import quoted_tables
 from kit.i18n import Lang, T
+from kit.pasted import complaints
+from kit.pasted import ids as pasted_ids
+from kit.pasted.plain_lines import Line, lines
 from kit.rocketmq import answers, mqadmin_tables
 from kit.rocketmq.config import ALIASES, PARAMETERS, default_of
 from kit.rocketmq.known_problems import matching, upstream

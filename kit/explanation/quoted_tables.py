@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from kit.explanation.plain_lines import Line
+from kit.pasted.plain_lines import Line
 from kit.rocketmq.mqadmin_tables import PAIRS, TABLES
 
 _HEAD: Final = re.compile(r"#\w[\w ()]*(?:\s+#\w[\w ()]*)+$")

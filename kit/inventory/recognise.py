@@ -205,10 +205,10 @@ def _units_fit(head: bytes, dtype: np.dtype[Any]) -> bool:
 
 
 def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
-    from kit.explanation import complaints
     from kit.formats.logs import source_code, thread_dumps
     from kit.formats.tables import host_network, metrics, mqadmin_quoted
     from kit.inventory import sniff
+    from kit.pasted import complaints
     from kit.rocketmq.known_problems import matching
 
     if head.startswith(delimited.PARQUET):

@@ -12,10 +12,10 @@ import pytest
 from click.testing import CliRunner
 
 from kit.cli.main import cli
-from kit.explanation import wrapped
 from kit.explanation.explain import explain, releases_of
-from kit.explanation.plain_lines import plain
 from kit.explanation.shown import blocks
+from kit.pasted import wrapped
+from kit.pasted.plain_lines import plain
 from kit.rocketmq.log_events import benign
 from kit.rocketmq.log_events.catalogue import EVENTS
 

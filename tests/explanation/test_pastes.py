@@ -6,8 +6,8 @@ import pastes
 import pytest
 from pastes import Paste
 
-from kit.explanation import complaints
 from kit.explanation.explain import explain
+from kit.pasted import complaints
 
 by_name = pytest.mark.parametrize("paste", pastes.EVERY, ids=lambda paste: paste.name)
 

@@ -10,9 +10,9 @@ import pyarrow.dataset as ds
 
 from kit.case.memoize import per_case
 from kit.evidence.files import open_readonly
-from kit.explanation import complaints
-from kit.explanation.pasted_text import decoded
 from kit.inventory.references import Ref
+from kit.pasted import complaints
+from kit.pasted.text import decoded
 
 if TYPE_CHECKING:
     from kit.case.case import Case

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from kit.analysis.messages import pasted_ids
 from kit.case.memoize import per_case
-from kit.explanation import complaints
 from kit.inventory.references import Ref
+from kit.pasted import complaints
 
 if TYPE_CHECKING:
     from kit.case.case import Case

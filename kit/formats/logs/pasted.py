@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from kit.explanation import wrapped
 from kit.formats.logs import source_code
+from kit.pasted import wrapped
 
 MOST: Final = 256 << 10
 """Bytes up to which a text may be a paste."""

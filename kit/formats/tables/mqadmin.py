@@ -18,9 +18,9 @@ import attrs
 import pyarrow as pa
 
 from kit.evidence.files import open_readonly
-from kit.explanation import wrapped
 from kit.formats.tables import mqadmin_consumers
 from kit.formats.tables.store_json import parse_json
+from kit.pasted import wrapped
 from kit.rocketmq.mqadmin_tables import TABLES
 
 SCHEMA: Final = pa.schema(

@@ -9,7 +9,7 @@ from typing import Final
 
 import attrs
 
-from kit.explanation import wrapped
+from kit.pasted import wrapped
 
 LONGEST: Final = 20_000
 """Most characters of a line that are examined."""

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import attrs
 
-from kit.explanation.plain_lines import Line
 from kit.i18n import Lang, Sentence, T
+from kit.pasted.plain_lines import Line
 from kit.rocketmq import ids
 
 KINDS: Final[dict[str, T]] = {

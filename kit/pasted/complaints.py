@@ -8,8 +8,8 @@ from typing import Final
 
 import attrs
 
-from kit.explanation import pasted_ids
-from kit.explanation.plain_lines import Line, lines
+from kit.pasted import ids as pasted_ids
+from kit.pasted.plain_lines import Line, lines
 from kit.rocketmq.known_problems import matching, upstream
 
 _COMPARED: Final = re.compile(
