@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow.dataset as ds
 
 from kit.analysis import refs
-from kit.analysis.consumers import admin_output
+from kit.analysis.consumers import admin_output, refused_pulls
 from kit.case import brokers, datasets, log_events, scan
 from kit.case.memoize import per_case
 from kit.inventory.references import Ref
@@ -297,8 +297,6 @@ def answered_alone(case: Case) -> int:
 @per_case
 def refused_reads(case: Case) -> tuple[Ref, ...]:
     """Quote pulls that were refused as busy: a slave with slaveReadEnable=false (`PullMessageProcessor.rejectRequest`, 5.0.0 and later)."""
-    from kit.analysis.sends import refused_pulls
-
     return refused_pulls.quotes(case)
 
 

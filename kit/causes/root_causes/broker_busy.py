@@ -17,8 +17,9 @@ import pandas as pd
 
 from kit.analysis import refs
 from kit.analysis.access import reach
+from kit.analysis.consumers import refused_pulls
 from kit.analysis.messages import pasted_ids
-from kit.analysis.sends import attempts, busy, busy_config, load_timeline, refused_pulls, sends, stalls, stored, when
+from kit.analysis.sends import attempts, busy, busy_config, load_timeline, sends, stalls, stored, when
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert

@@ -13,8 +13,7 @@ import attrs
 import pandas as pd
 
 from kit.analysis import refs
-from kit.analysis.sizes import in_force, refusals, sizes, what_if
-from kit.analysis.transactions import half_queue
+from kit.analysis.sizes import half_queue, in_force, refusals, sizes, what_if
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
 from kit.causes.findings import Figure, Finding, Kind, Missing, Remedy, Step, supporting, with_ids

@@ -14,8 +14,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from kit.analysis import refs
+from kit.analysis.messages import pasted_checks
 from kit.analysis.sizes import limits
-from kit.analysis.transactions import answers, pasted_checks, paths, reconcile, totals, transactions
+from kit.analysis.transactions import answers, paths, reconcile, totals, transactions
 from kit.analysis.transactions.reconcile import fates
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
