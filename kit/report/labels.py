@@ -34,6 +34,8 @@ PAGE: Final[dict[str, T]] = {
     "lasted": T("for {span}"),
     "no_window": T("The evidence has no times for it."),
     "also": T("Also seen"),
+    "in_brackets": T("({text})"),
+    "then": T("; "),
     "chain": T("Why we say so"),
     "chain_note": T(
         "Each claim is based on lines and records of the evidence; file and line, or file and byte offset, are given so that anyone can check."
