@@ -217,3 +217,11 @@ def record(row: Any) -> Ref:
         f"properties={{{shown}}}"
     )
     return Ref(row["file"], text, physical_offset=row["physical_offset"])
+
+
+def with_times(row: Any, *more: str) -> Ref:
+    """Quote a row (of `itertuples`) with the moments, in UTC, at which its message was sent and stored; `more`: what else to say of it."""
+    born, stored = (at.isoformat(sep=" ", timespec="milliseconds") for at in (row.born_timestamp, row.store_timestamp))
+    place = f"topic={row.topic}, queueId={row.queue_id}, queueOffset={row.queue_offset}"
+    times = f"bornTimestamp={born}, storeTimestamp={stored}, msgId={row.offset_msg_id}"
+    return Ref(str(row.file), ", ".join((place, times, *more)), physical_offset=int(row.physical_offset))

@@ -187,7 +187,7 @@ def figure(*data: Any, height: int = 380, **layout: Any) -> go.Figure:
 
 def bar(labels: Any, values: Any, name: str, colour: str, shape: str = "", **more: Any) -> go.Bar:
     """Return a bar to the right for each label. `shape`: a pattern that tells it apart without its colour, on which a `text` can be read."""
-    readable = {"bgcolor": colour, "fgcolor": "#ffffff", "solidity": 0.2} if "text" in more else {}
+    readable = {"bgcolor": colour, "fgcolor": "#ffffff", "fgopacity": 0.4, "solidity": 0.2} if "text" in more else {}
     marker = {"color": colour, "pattern": {"shape": shape, **readable}}
     return go.Bar(y=labels, x=values, orientation="h", name=name, marker=marker, **more)
 

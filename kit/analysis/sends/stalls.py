@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
+from kit.analysis import refs
 from kit.analysis.messages.originals import NEW, which
 from kit.analysis.sends import damaged_times
 from kit.analysis.sends.damaged_times import ENOUGH, HOUR
@@ -316,13 +317,4 @@ def released(case: Case, found: list[Stall]) -> tuple[Ref, ...]:
         .sort_values(["n", "waited", "physical_offset"], ascending=[True, False, True])
         .drop_duplicates("n")
     )
-    return tuple(
-        Ref(
-            r.file,
-            f"topic={r.topic}, queueId={r.queue_id}, queueOffset={r.queue_offset}, "
-            f"bornTimestamp={r.born_timestamp.to_pydatetime()}, storeTimestamp={r.store_timestamp.to_pydatetime()}, "
-            f"msgId={r.offset_msg_id}",
-            physical_offset=r.physical_offset,
-        )
-        for r in longest.itertuples()
-    )
+    return tuple(map(refs.with_times, longest.itertuples()))

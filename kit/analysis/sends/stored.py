@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
+from kit.analysis import refs
 from kit.analysis.messages.originals import which
 from kit.analysis.sends import attempts
 from kit.case import scan
@@ -250,11 +251,6 @@ def _hashes(batch: pa.RecordBatch, listed: bool) -> tuple[list[np.ndarray], list
 def copy_refs(copies: pd.DataFrame) -> tuple[Ref, ...]:
     """Quote the first four records that are stored twice."""
     return tuple(
-        Ref(
-            str(r.file),
-            f"topic={r.topic}, queueId={r.queue_id}, queueOffset={r.queue_offset}, bornTimestamp={r.born_timestamp}, "
-            f"storeTimestamp={r.store_timestamp}, storeHost={r.store_host}, msgId={r.offset_msg_id}, KEYS={r.key}, UNIQ_KEY={r.uniq_key}",
-            physical_offset=int(str(r.physical_offset)),
-        )
+        refs.with_times(r, f"storeHost={r.store_host}", f"KEYS={r.key}", f"UNIQ_KEY={r.uniq_key}")
         for r in copies.head(4).itertuples()
     )
