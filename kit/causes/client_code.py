@@ -39,7 +39,7 @@ ORDERED_BECOMES: Final = T("a message that always fails is retried every second 
 ORDERED_SET: Final = T(
     "maxReconsumeTimes, if its key can go on without this message; otherwise an alarm on a single queue that lags"
 )
-LONG: Final = T("consumeTimeout={minutes} minutes")
+LONG: Final = T("consumeTimeout={minutes} {minutes:minute|minutes}")
 LONG_BECOMES: Final = T(
     "a listener that does not return holds back the offset of its queue that long; a restart delivers everything handled after it again"
 )

@@ -34,7 +34,9 @@ GOES_ON = T(
 OF_GROUPS = T(
     "{meaning} Here it goes on for {groups}: {n} {n:log entry|log entries} more than {around} s away from every start and stop."
 )
-SPAN = T("It goes on for {minutes} minutes: {n} {n:entry|entries}, and {near} harmless ones around starts and stops.")
+SPAN = T(
+    "It goes on for {minutes} {minutes:minute|minutes}: {n} {n:entry|entries}, and {near} harmless ones around starts and stops."
+)
 HAS_IT = T("Release {version} is among those with this fault ({releases}).")
 GROUPS: Final = 5
 """Most groups that a sentence names."""

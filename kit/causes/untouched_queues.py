@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kit.case.case import Case
 
 UNTOUCHED: Final = T(
-    "Group {group} handled nothing in queues {queues} of {topic}, where {messages} messages wait, while its other queues are at their end: nobody seems to pull them."
+    "Group {group} handled nothing in queues {queues} of {topic}, where {messages} {messages:message waits|messages wait}, while its other queues are at their end: nobody seems to pull them."
 )
 
 

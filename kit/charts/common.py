@@ -12,7 +12,7 @@ from kit.charts import GREY, MAX_POINTS, PALETTE, SYMBOLS, VERMILLION, Chart, es
 from kit.i18n import Lang, Sentence, T
 
 FLOW = T("Where the records went, topic by topic")
-FLOW_READING = T("{count} records went from {source} to {target}, the widest of {links} flows.")
+FLOW_READING = T("{count} {count:record|records} went from {source} to {target}, the widest of {links} flows.")
 FLOW_FLOOR = T("Thin flows are drawn wider so that they can be seen; the numbers are exact.")
 FLOW_ALT = T("Flow diagram between {nodes} topics; every flow with its number is in the table.")
 NO_FLOW = T("No record moved from one topic to another.")
@@ -21,7 +21,7 @@ SOURCE, TARGET, COUNT = T("from"), T("to"), T("records")
 
 LIFE = T("The life of one message")
 LIFE_READING = T(
-    "{records} {records:record|records} of this message in {seconds} s, in {topics} topics: first {first}, last {last}."
+    "{records} {records:record|records} of this message in {seconds} s, in {topics} {topics:topic|topics}: first {first}, last {last}."
 )
 LIFE_ALT = T(
     "One lane for each topic, one mark for each record in the order of store time; the same rows are in the table."
@@ -31,7 +31,7 @@ STORED, STAGE, TOPIC = T("stored at"), T("stage"), T("topic")
 QUEUE, OFFSET_ID, WHY, CHECKS = T("queue"), T("offset message id"), T("why"), T("checks")
 
 COVERAGE = T("Time covered by the evidence")
-COVERAGE_READING = T("{files} files have times, from {first} to {last} UTC.")
+COVERAGE_READING = T("{files} {files:file has|files have} times, from {first} to {last} UTC.")
 COVERAGE_WINDOW = T("The incident, {first} to {last}, is shaded.")
 COVERAGE_ALT = T("One bar for each kind of evidence, from its first to its last time; the same rows are in the table.")
 NO_TIMES = T("No file of this evidence has times.")

@@ -12,7 +12,9 @@ from kit.charts import MAX_POINTS, ORANGE, VERMILLION, Chart, escape, figure
 from kit.i18n import Lang, T
 
 TITLE = T("Which incident had which cause")
-READING = T("{incidents} incidents from {first} to {last} UTC; the most common cause is “{cause}” ({count}).")
+READING = T(
+    "{incidents} {incidents:incident|incidents} from {first} to {last} UTC; the most common cause is “{cause}” ({count})."
+)
 ALT = T("One lane for each cause, one mark for each incident that had it; the same rows are in the table.")
 NOTHING = T("No incident here has a cause and a time.")
 HEADS: Final = {"began": T("began (UTC)"), "name": T("incident"), "cause": T("cause"), "verdict": T("verdict")}

@@ -12,7 +12,7 @@ from kit.i18n import Lang, T
 
 TITLE = T("What happened when")
 READING = T(
-    "{rows} moments from {first} to {last} UTC, in {lanes} lanes. Those that decide a verdict: {decides}, the numbered diamonds, ◆ in the table."
+    "{rows} {rows:moment|moments} from {first} to {last} UTC, in {lanes} {lanes:lane|lanes}. Those that decide a verdict: {decides}, the numbered diamonds, ◆ in the table."
 )
 ALT = T(
     "One lane for each kind of event; bars are spans, marks are moments. The same rows, with the line or record of each, are in the table."

@@ -19,7 +19,7 @@ NOT_FINDINGS = T("{path}: not a findings.json")
 NO_FOLDER = T("not a folder")
 SAME = T("Nothing changed.")
 FREED = T("{bytes} bytes freed")
-IN_USE = T("{n} workspaces are in use by a running command and stay")
+IN_USE = T("{n} {n:workspace is|workspaces are} in use by a running command and {n:stays|stay}")
 
 
 @click.command()

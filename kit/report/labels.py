@@ -88,7 +88,7 @@ PAGE: Final[dict[str, T]] = {
     "made_by": T("Created by rmq-kit {version}."),
     "unknown": T("unknown"),
     "parts_failed": T(
-        "In the notebook {name}, {n} parts could not be shown; a table or a sentence replaces them. "
+        "In the notebook {name}, {n} {n:part|parts} could not be shown; a table or a sentence replaces them. "
         "The verdicts do not depend on them."
     ),
     "part_failed": T("A part could not be shown here ({type})."),

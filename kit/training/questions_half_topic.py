@@ -104,7 +104,7 @@ QUESTIONS: Final = (
         "records",
         T("How many records of the half topic name the half topic itself as their REAL_TOPIC?"),
         T("Look at RMQ_SYS_TRANS_HALF_TOPIC, and only there; REAL_TOPIC is a property."),
-        T("No producer writes such a record. They are copies of {messages} messages."),
+        T("No producer writes such a record. They are copies of {messages} {messages:message|messages}."),
         (
             Slip(T("That counts messages (UNIQ_KEY); each of them has many records by now."), "messages"),
             Slip(
@@ -265,7 +265,7 @@ QUESTIONS: Final = (
             ),
             Slip(
                 T(
-                    "It ends the doubling. Still {left_by_rollback} leaked records would remain: the answer's op message goes to a queue the check never reads, "
+                    "It ends the doubling. Still {left_by_rollback} leaked {left_by_rollback:record|records} would remain: the answer's op message goes to a queue the check never reads, "
                     "so each leaked message is put back until the check limit."
                 ),
                 value="rollback-unknown-topic",

@@ -94,7 +94,7 @@ QUESTIONS: Final = (
         T("How many of them were committed?"),
         T("Count transactions, by UNIQ_KEY, not records."),
         T(
-            "{twice} of them were committed twice: a slow local transaction, finished by the check and once more by its own answer."
+            "{twice} of them {twice:was|were} committed twice: a slow local transaction, finished by the check and once more by its own answer."
         ),
         (Slip(T("Those are committed records. Some transactions have two of them."), "commits"),),
     ),

@@ -10,11 +10,11 @@ from kit.i18n import Lang, T
 from kit.watch.episodes import CLEAR, Episode, Ring, doubling_seconds
 
 WORSE: Final = T("{says} It is getting worse: {count} so far.")
-CLEARED: Final = T("Not seen for {minutes} minutes: {says}")
+CLEARED: Final = T("Not seen for {minutes} {minutes:minute|minutes}: {says}")
 PLACE: Final = T("{says} ({place})")
 STOP: Final[dict[Lang, str]] = {"en": ".", "zh": "。"}
 DOUBLES: Final = T("It doubles every {seconds} s.")
-FULL: Final = T("The disk will be full in {minutes} minutes at the current rate.")
+FULL: Final = T("The disk will be full in {minutes} {minutes:minute|minutes} at the current rate.")
 
 
 def note(ring: Ring, lang: Lang, full_in: float | None = None) -> dict[str, Any]:

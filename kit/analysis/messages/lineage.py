@@ -69,7 +69,7 @@ GAPS: Final[dict[str, T]] = {
     "failed-last": T("The last delivery seen, {at}, failed, and no later copy of it is in the evidence."),
     "cut": T("It has more copies than are listed: the first {count}."),
     "short-key": T("The key is too short to be searched in texts."),
-    "unquoted": T("{file}: {count} {count:line mentions|lines mention} it, {kept} of them are listed."),
+    "unquoted": T("{file}: {count} {count:line mentions|lines mention} it, {kept} of them {kept:is|are} listed."),
 }
 _SENT_BACK: Final = (record_stage.SCHEDULE, record_stage.RETRY, record_stage.DLQ)
 _NEVER: Final = dt.datetime.max.replace(tzinfo=dt.UTC)

@@ -39,7 +39,7 @@ FOREIGN: Final = 4.0
 _BUSY: Final = re.compile(r"(?:^|[{, ])2:(\d{1,18})")
 """Code 2 (SYSTEM_BUSY) among the counted answers."""
 
-STOOD = T("the broker process was paused {count} times, {seconds} s in all")
+STOOD = T("the broker process was paused {count} {count:time|times}, {seconds} s in all")
 GC = T("garbage collection stopped the process for up to {ms} ms")
 HUNG = T(
     "the broker stored nothing for {seconds} s in {count} {count:stall|stalls}, though no log says that the process was paused"

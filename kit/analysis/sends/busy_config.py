@@ -56,7 +56,7 @@ RETRY = T(
     "Clients {value} do not retry SYSTEM_BUSY (code 2); from 5.3.0 they do. {count} of the failed sends here ended with that code at their first attempt."
 )
 TIMEOUT = T(
-    "sendMsgTimeout is the time of all attempts together (default {value} ms): {count} sends here ended with it, {stored} of them are stored nevertheless."
+    "sendMsgTimeout is the time of all attempts together (default {value} ms): {count} {count:send|sends} here ended with it, {stored} of them {stored:is|are} stored nevertheless."
 )
 FAST_FAIL = T(
     "brokerFastFailureEnable={value}: switched off, nothing is refused in the queue and senders wait until they time out."

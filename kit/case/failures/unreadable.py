@@ -29,7 +29,7 @@ ZEROS = T("{file}: bytes {start}–{end} are zeros, although the log goes on in 
 BROKEN_CONFIG = T("{file}: invalid JSON, not read")
 DISAGREE = T("{file}: differs from {other}, a copy of the same commitlog")
 NOT_READ = T("{file}: {why}")
-OUT_OF_RANGE = T("{file}: {count} times or numbers out of range, treated as unknown")
+OUT_OF_RANGE = T("{file}: {count} {count:time|times} or numbers out of range, treated as unknown")
 
 
 @attrs.frozen

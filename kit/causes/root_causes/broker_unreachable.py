@@ -36,7 +36,7 @@ SUMMARY = T(
 SUMMARY_ALONE = T("{clients} {clients:client|clients} never reached {address}, the address the broker advertises.")
 SUMMARY_INSTEAD = T(
     "{clients} {clients:client|clients} never reached {address}, the address the broker advertises; its host can be reached as {instead}. "
-    "{failed} sends failed."
+    "{failed} {failed:send|sends} failed."
 )
 SUMMARY_VIP = T(
     "{clients} {clients:client|clients} never reached {address}, the VIP port of a broker (its advertised port less 2). Whether the advertised address itself can be reached is not shown by that."
@@ -57,7 +57,7 @@ LIST = T(
 )
 DOCKER = T("{address} lies in 172.17.0.0/16, the default bridge network of Docker.")
 TIMED_OUT = T(
-    'Sends ended in "sendDefaultImpl call timeout" without an answer ({count} lines): the connect attempt used up their time.'
+    'Sends ended in "sendDefaultImpl call timeout" without an answer ({count} {count:line|lines}): the connect attempt used up their time.'
 )
 SELECTED = T("A consumer got no list of its group's clients, so it pulls nothing ({count} {count:line|lines}).")
 SLOW = T(

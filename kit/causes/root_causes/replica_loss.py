@@ -29,7 +29,7 @@ LEADS_TO = ("client-timeout",)
 TITLE = T("Acknowledged messages are not on the surviving replica")
 NONE = T("No acknowledged message is missing on a replica.")
 SUMMARY = T(
-    "The master is gone, and {missing} of {acknowledged} acknowledged messages are not on its replica, which ends at byte {end} ({time})."
+    "The master is gone, and {missing} of {acknowledged} acknowledged messages {missing:is|are} not on its replica, which ends at byte {end} ({time})."
 )
 SUMMARY_OPEN = T(
     "Group offsets are beyond the end of the replica: it lacks records. Only the senders' own records show whether acknowledged ones are missing."
@@ -38,7 +38,7 @@ SUMMARY_GONE = T(
     "The master is gone. Whether its replica lacks acknowledged messages, only the senders' own records show."
 )
 LACKS = T(
-    "{missing} of {acknowledged} sends that were answered SEND_OK are not on the replica: it ends at byte {end}, before their records."
+    "{missing} of {acknowledged} sends that were answered SEND_OK {missing:is|are} not on the replica: it ends at byte {end}, before their records."
 )
 LACKS_NONE = T("All {acknowledged} sends that were answered SEND_OK are on the replica.")
 NOT_COMPARED = T("Acknowledged sends that the replica lacks.")
@@ -60,7 +60,7 @@ OTHER_ANSWERS = T(
     "Some sends were answered FLUSH_SLAVE_TIMEOUT or SLAVE_NOT_AVAILABLE: stored by the master alone, and not acknowledged as safe ({count})."
 )
 STATUS_END = T(
-    "According to brokerStatus the replica's log ends at byte {end}; {missing} acknowledged records come after it."
+    "According to brokerStatus the replica's log ends at byte {end}; {missing} acknowledged {missing:record comes|records come} after it."
 )
 
 WANT_SENDS = T("only this shows which sends were answered SEND_OK")

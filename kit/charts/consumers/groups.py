@@ -21,7 +21,9 @@ GROUP, TOPIC, BROKER, QUEUE = T("consumer group"), T("topic"), T("broker"), T("q
 OFFSET, END, SOURCE = T("offset of the group"), T("end of the queue"), T("known from")
 
 OWNERS = T("Which process pulled which queue, and when")
-OWNERS_READING = T("{several} of {queues} queues were pulled by more than one process at the same time.")
+OWNERS_READING = T(
+    "{several} of {queues} {queues:queue|queues} {several:was|were} pulled by more than one process at the same time."
+)
 OWNERS_ALT = T(
     "One bar for each time a process held a queue, one lane for each queue; a bar without an end is drawn to the last time."
 )
@@ -29,7 +31,7 @@ NO_OWNERS = T("Which process pulled which queue is not known from this evidence.
 PLACE, CLIENT, FIRST, LAST = T("process (folder)"), T("client id"), T("from"), T("to")
 
 HANDLED = T("What was handled against what is stored")
-HANDLED_READING = T("{nobody} of {stored} stored messages were not handled by anybody in the group.")
+HANDLED_READING = T("{nobody} of {stored} stored messages {nobody:was|were} not handled by anybody in the group.")
 HANDLED_ALT = T("One bar for each topic: handled, passed over behind the offset, still in front of it.")
 NO_HANDLED = T("What was handled is not known: the ledgers of all consumers of the group are needed.")
 WAS_HANDLED, PASSED, WAITING, STORED = (
@@ -40,7 +42,7 @@ WAS_HANDLED, PASSED, WAITING, STORED = (
 )
 
 STACKS = T("What the consuming threads were doing")
-STACKS_READING = T("{threads} of {all} consuming threads are in {frame}.")
+STACKS_READING = T("{threads} of {all} consuming threads {threads:is|are} in {frame}.")
 STACKS_ALT = T("One bar for each dump: consuming threads by the topmost frame of the application; idle ones in grey.")
 NO_STACKS = T("There is no thread dump with consuming threads.")
 IDLE, FRAME, DUMP, THREADS = T("waits for messages"), T("topmost frame of the application"), T("dump"), T("threads")

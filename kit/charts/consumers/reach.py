@@ -17,7 +17,9 @@ ROLES = {
 }
 FAILED, REACHED = T("connects that failed"), T("connects that succeeded")
 TITLE = T("Which addresses clients tried")
-READING = T("{failed} connects failed, {reached} succeeded; {never} of {clients} clients never reached a broker.")
+READING = T(
+    "{failed} {failed:connect|connects} failed, {reached} succeeded; {never} of {clients} {clients:client|clients} never reached a broker."
+)
 ALT = T(
     "One bar for each client and address, failed and successful connects side by side; the numbers are in the table."
 )

@@ -32,14 +32,14 @@ WRITTEN, UTIL, CPU = T("written to disk, MB/s"), T("disk busy, %"), T("CPU busy,
 NOTHING = T("Nothing failed and nothing stalled.")
 
 OUTCOME = T("What became of the failed sends")
-OUTCOME_READING = T("{stored} failed sends are stored all the same, {lost} are lost.")
+OUTCOME_READING = T("{stored} failed {stored:send is|sends are} stored all the same, {lost} {lost:is|are} lost.")
 OUTCOME_ALT = T("One bar for each kind of error, split into stored and lost; the numbers are in the table.")
 WAS_STORED, WAS_LOST, KIND = T("stored despite the error"), T("lost"), T("kind of error")
 NO_OUTCOME = T("What became of failed sends is not known from this evidence.")
 
 REPLAY = T("The same arrivals under other limits")
 REPLAY_READING = T(
-    "With sendMsgTimeout {timeout} ms, {retries} retries of SYSTEM_BUSY and waitTimeMillsInSendQueue {wait} ms, {bad} of {sends} sends would not succeed "
+    "With sendMsgTimeout {timeout} ms, {retries} {retries:retry|retries} of SYSTEM_BUSY and waitTimeMillsInSendQueue {wait} ms, {bad} of {sends} sends would not succeed "
     "cleanly."
 )
 REPLAY_ALT = T("One bar on a logarithmic scale for each outcome of the replay.")
@@ -69,8 +69,9 @@ COLOURS: Final = {
 }
 """Colour and pattern of each kind of error: the pattern is enough without the colour."""
 MOST_SHADES: Final = 60
-ROWS: Final = ((0.74, 1.0), (0.50, 0.69), (0.34, 0.45), (0.17, 0.29), (0.0, 0.12))
-"""Where each panel is."""
+PANELS: Final = {"y": (RATE, 208), "y2": (FAILED, 152), "y3": (QUEUE, 88), "y4": (DISK, 96), "y5": (HOST, 96)}
+"""Title and height of the panel of each axis, in pixels, from the top."""
+BETWEEN: Final = 40
 
 
 def axis(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
@@ -104,10 +105,11 @@ def axis(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
     traces += _line(frame, "written_mb", WRITTEN.render(lang), ORANGE, "solid", "y4")
     for column, colour, dash in (("util", VERMILLION, "dot"), ("cpu", BLUE, "dash")):
         traces += _line(frame, column, series[column].render(lang), colour, dash, "y5")
-    shade = {"symbol": "square", "size": 12, "color": "rgba(138,143,152,0.45)"}
-    traces.append(go.Scatter(x=[None], y=[None], mode="markers", name=STALLED.render(lang), marker=shade))
-    chart = figure(*traces, height=800, barmode="stack", hovermode="x")
     spans = _spans(frame)
+    if spans:
+        shade = {"symbol": "square", "size": 12, "color": "rgba(138,143,152,0.45)"}
+        traces.append(go.Scatter(x=[None], y=[None], mode="markers", name=STALLED.render(lang), marker=shade))
+    chart = figure(*traces, barmode="stack", hovermode="x")
     for start, end in spans[:MOST_SHADES]:
         chart.add_shape(
             type="rect",
@@ -122,25 +124,34 @@ def axis(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
             line_width=0,
             layer="below",
         )
-    titles = (RATE, FAILED, QUEUE, DISK, HOST)
-    for number, (domain, title) in enumerate(zip(ROWS, titles, strict=True), 1):
-        name = f"yaxis{number if number > 1 else ''}"
-        plain = chart.layout.yaxis.to_plotly_json()
-        chart.layout[name] = {
-            **plain,
-            "domain": domain,
-            "title": {"text": title.render(lang)},
-            "anchor": "x",
-            "rangemode": "tozero",
-            "nticks": 4,
-        }
-    chart.update_xaxes(title=TIME.render(lang), anchor="y5")
+    chart.update_xaxes(title=TIME.render(lang), anchor=_stack(chart, lang))
     chart.update_layout(legend={"y": 1.03, "traceorder": "normal"})
     shown = frame[frame[kinds].sum(axis=1).gt(0) | frame["stalled"]] if kinds else frame[frame["stalled"]]
     failed = int(frame[kinds].sum().sum()) if kinds else 0
     said = (AXIS_STALLED if frame["stalled"].any() else AXIS_READING).say(failed=failed)
     table = shown.drop(columns=["step_ms"]).reset_index(drop=True)
     return Chart(chart, table, said, AXIS_ALT, AXIS, series, lang, min_width=640)
+
+
+def _stack(chart: go.Figure, lang: Lang) -> str:
+    """Put the panels that have traces below each other, and return the lowest axis."""
+    drawn = {trace.yaxis for trace in chart.data}
+    shown = [axis for axis in PANELS if axis in drawn] or ["y"]
+    heights = [PANELS[axis][1] for axis in shown]
+    whole = sum(heights) + BETWEEN * (len(shown) - 1)
+    plain, top = chart.layout.yaxis.to_plotly_json(), whole
+    for axis, height in zip(shown, heights, strict=True):
+        chart.layout[f"yaxis{axis[1:]}"] = {
+            **plain,
+            "domain": [(top - height) / whole, top / whole],
+            "title": {"text": PANELS[axis][0].render(lang)},
+            "anchor": "x",
+            "rangemode": "tozero",
+            "nticks": 4,
+        }
+        top -= height + BETWEEN
+    chart.update_layout(height=whole + chart.layout.margin.t + chart.layout.margin.b)
+    return shown[-1]
 
 
 def _line(frame: pd.DataFrame, column: str, name: str, colour: str, dash: str, yaxis: str) -> list[go.Scatter]:

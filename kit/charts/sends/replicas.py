@@ -10,7 +10,7 @@ from kit.i18n import Lang, T
 
 TITLE = T("Acknowledged by the master, and on the replica")
 READING = T(
-    "{acknowledged} {acknowledged:send was|sends were} acknowledged; {missing} of them are not on the replica, the first at {first} UTC."
+    "{acknowledged} {acknowledged:send was|sends were} acknowledged; {missing} of them {missing:is|are} not on the replica, the first at {first} UTC."
 )
 READING_WHOLE = T("{acknowledged} {acknowledged:send was|sends were} acknowledged; the replica holds all of them.")
 ALT = T("Stacked bars over time: acknowledged sends that the replica holds, and those it lacks.")

@@ -15,7 +15,7 @@ from kit.rocketmq import names
 
 GROWTH = T("Leaked half records over time")
 GROWTH_READING = T(
-    "{messages} leaked {messages:message|messages} became {records} {records:half record|half records} in {seconds} s; the number doubled {doublings} times, typically every {median} s."
+    "{messages} leaked {messages:message|messages} became {records} {records:half record|half records} in {seconds} s; the number doubled {doublings} {doublings:time|times}, typically every {median} s."
 )
 GROWTH_FEW = T(
     "{messages} leaked {messages:message|messages}, {records} {records:half record|half records} in {seconds} s: too few to speak of doubling."
@@ -34,8 +34,8 @@ TOOK = T("seconds since the last")
 
 FLOW = T("Who wrote the leaked records, and where they went")
 FLOW_READING = T(
-    "It started with {consumer} fresh copies from the consumer; checks put back {check} more, diverted commits added {commit}, "
-    "and {limit} were discarded after their last check."
+    "It started with {consumer} fresh {consumer:copy|copies} from the consumer; checks put back {check} more, diverted commits added {commit}, "
+    "and {limit} {limit:was|were} discarded after their last check."
 )
 WRITERS: Final = {
     "consumer": T("consumer: send-back failed"),

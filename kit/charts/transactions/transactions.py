@@ -27,7 +27,7 @@ from kit.i18n import Lang, T
 
 ACCOUNT = T("Every transaction accounted for")
 ACCOUNT_READING = T(
-    "Of {total} transactions {committed} were committed, {rolled_back} rolled back and {discarded} discarded; {pending} are open. "
+    "Of {total} {total:transaction|transactions} {committed} {committed:was|were} committed, {rolled_back} rolled back and {discarded} discarded; {pending} {pending:is|are} open. "
     "{checked} had been checked."
 )
 NOTHING = T("This evidence contains no transaction.")

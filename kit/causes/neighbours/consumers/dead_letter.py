@@ -33,17 +33,19 @@ TITLE = T("A consumer group stopped retrying messages")
 SUMMARY = T("{count} {count:message is|messages are} in dead letter topics ({groups}); nobody consumes them there.")
 SUMMARY_LOG = T("The broker moved {count} {count:message|messages} to dead letter topics.")
 NONE = T("No message is in a dead letter topic.")
-IN_DLQ = T("{records} {records:record|records} of {count} messages are in dead letter topics: {groups}.")
+IN_DLQ = T(
+    "{records} {records:record|records} of {count} {count:message|messages} {records:is|are} in dead letter topics: {groups}."
+)
 LOGGED = T("According to its log the broker moved {count} {count:message|messages} to a dead letter topic.")
 LIES_IN = T("A message is in a dead letter topic.")
-ON_THE_WAY = T("{count} more messages wait for a delay on their way to a dead letter topic.")
+ON_THE_WAY = T("{count} more {count:message waits|messages wait} for a delay on their way to a dead letter topic.")
 NONE_WAITS = T("Messages wait for a delay on their way to a dead letter topic.")
 NO_FAILURE = T("The consumer's log shows its listener failing.")
 FAILED = T("The consumer's log shows its listener failing ({count} {count:line|lines}).")
 WANT_STORE = T("dead letters are records of %DLQ% + group")
 WANT_CLIENT = T("its `consumeMessage exception` says why the messages failed")
 ACTION = T("Find out why the listener fails, fix it, then send the dead letters again.")
-WHY = T("Nothing consumes a dead letter topic: these {count} messages stay unhandled.")
+WHY = T("Nothing consumes a dead letter topic: {count} {count:message here stays|messages here stay} unhandled.")
 RISK = T(
     "Before 4.9.2 the topic is created write-only (set perm 6 to read it); messages sent again must be handled idempotently."
 )

@@ -25,7 +25,9 @@ SLUG = "dlq-unreadable"
 KIND: Kind = "hazard"
 
 TITLE = T("Nobody can read the dead letters")
-SUMMARY = T("{count} dead letter topics are write-only ({topics}): a consumer that subscribes to them gets nothing.")
+SUMMARY = T(
+    "{count} dead letter {count:topic is|topics are} write-only ({topics}): a consumer that subscribes to them gets nothing."
+)
 NONE = T("Every dead letter topic of this evidence can be read.")
 UNREADABLE = T("{count} %DLQ% topics lack the read permission: {topics}.")
 READABLE = T("A %DLQ% topic lacks the read permission.")

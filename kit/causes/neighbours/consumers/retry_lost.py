@@ -29,7 +29,7 @@ KIND: Kind = "neighbour"
 TITLE = T("Retries were accepted and lost")
 NONE = T("No retry was accepted and lost.")
 SUMMARY = T(
-    "{dropped} retries were dropped when due, {prepared} are stored where no consumer reads them; the consumers saw no error."
+    "{dropped} {dropped:retry was|retries were} dropped when due, {prepared} {prepared:is|are} stored where no consumer reads them; the consumers saw no error."
 )
 LOST = T(
     "Retries of transactional messages were dropped when due ({dropped} {dropped:line|lines}) or stored as PREPARED in a retry topic ({prepared} {prepared:record|records})."

@@ -42,10 +42,10 @@ AGAIN: Final = 5
 TITLE = T("A delay level is blocked by a message that cannot be delivered")
 NONE = T("No delivery of a delayed message failed more than once.")
 SUMMARY = T(
-    "Deliveries of delayed messages failed {count} times; blocked levels: {levels}; {waiting} {waiting:message waits|messages wait} behind them."
+    "Deliveries of delayed messages failed {count} {count:time|times}; blocked levels: {levels}; {waiting} {waiting:message waits|messages wait} behind them."
 )
 FAILED = T(
-    "The delivery of the same delayed message failed again and again: {count} failures, {for_size} of them for the size."
+    "The delivery of the same delayed message failed again and again: {count} {count:failure|failures}, {for_size} of them for the size."
 )
 NOT_TOO_LARGE = T("Waiting records exceed the broker's limit under their real topic's name.")
 TOO_LARGE = T(

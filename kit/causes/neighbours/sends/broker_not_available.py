@@ -28,7 +28,7 @@ KIND: Kind = "neighbour"
 TITLE = T("The broker accepted no messages: slave, shutdown or permission")
 NONE = T("No broker refused messages because of its role, a shutdown or a permission.")
 SUMMARY = T(
-    "{answers} {answers:answer says|answers say} that the service is not available, {forbidden} that sending is forbidden; the store itself logged it {lines} times."
+    "{answers} {answers:answer says|answers say} that the service is not available, {forbidden} that sending is forbidden; the store itself logged it {lines} {lines:time|times}."
 )
 CLAIM = T(
     "The broker refused messages though its disk had room: not available ({answers}), forbidden ({forbidden}), not writable ({lines})."

@@ -26,7 +26,7 @@ LEADS_TO = ("producer-retry-duplicate",)
 TITLE = T("Sends timed out at the client")
 NONE = T("No send timed out at a client.")
 SUMMARY = T(
-    "{count} {count:send|sends} ended with the client's own time-out; {stored} of them are stored nevertheless, {lost} are not."
+    "{count} {count:send|sends} ended with the client's own time-out; {stored} of them {stored:is|are} stored nevertheless, {lost} {lost:is|are} not."
 )
 SUMMARY_OPEN = T(
     "{count} {count:send|sends} ended with the client's own time-out; whether they are stored is not in this evidence."
@@ -35,12 +35,12 @@ TIMED_OUT = T(
     "{count} {count:send|sends} ended with a time-out of the client ({attempts} {attempts:single attempt|single attempts})."
 )
 STORED_OPEN = T("Some of them are stored all the same: the answer was late, not the message.")
-STORED = T("{stored} of them are stored all the same: the answer was late, not the message.")
+STORED = T("{stored} of them {stored:is|are} stored all the same: the answer was late, not the message.")
 LATE = T("{count} {count:late answer|late answers} came after the client had given up; each names a stored record.")
 WANT = T("it prints every time-out of a send")
 ACTION = T('Treat a time-out as "unknown": look the key up or send again, with consumers that tolerate a second copy.')
 WHY_OPEN = T("A time-out of the client says nothing about storage.")
-WHY = T("{stored} of {count} timed-out sends here are stored.")
+WHY = T("{stored} of {count} timed-out sends here {stored:is|are} stored.")
 RISK = T("Sending a stored message again makes a second copy.")
 VERIFY = T("Each business key has one effect, whatever the number of copies.")
 

@@ -22,7 +22,7 @@ KIND: Kind = "neighbour"
 TITLE = T("Sends retried by the client are stored more than once")
 NONE = T("No message of a producer is stored twice under one UNIQ_KEY.")
 SUMMARY = T(
-    "{messages} {messages:message is|messages are} stored {copies} times in all; {brokers} of them are on more than one broker."
+    "{messages} {messages:message is|messages are} stored {copies} {copies:time|times} in all; {brokers} of them {brokers:is|are} on more than one broker."
 )
 TWICE = T(
     "{messages} UNIQ_KEYs are stored more than once in their topic with the same body, born up to {apart} ms apart: attempts of one call."

@@ -36,7 +36,7 @@ SUMMARY_UNREACHED = T(
 )
 SUMMARY_ASKED = T("The name server knows no route to topic {topic}; whether a broker has it is not in this evidence.")
 MISSED = T(
-    "Topic {topic} has no route and does not exist on any broker: {sends} {sends:send was|sends were} refused by their own client, {groups} groups subscribe to it."
+    "Topic {topic} has no route and does not exist on any broker: {sends} {sends:send was|sends were} refused by their own client, {groups} {groups:group subscribes|groups subscribe} to it."
 )
 EXISTS = T("Topic {topic} exists, but the name server had no route to it at that time.")
 NOT_MISSED = T("A client used a topic that does not exist.")

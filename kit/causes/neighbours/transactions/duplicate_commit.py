@@ -36,9 +36,11 @@ NONE = T("No transaction was committed twice.")
 TWICE = T("{count} UNIQ_KEYs have more than one committed record in their topic.")
 NOT_TWICE = T("A UNIQ_KEY has more than one committed record in its topic.")
 LATE = T(
-    "{count} times the local transaction outlasted the transaction timeout: its commit names the half record that a check had already renewed."
+    "{count} {count:time|times} the local transaction outlasted the transaction timeout: its commit names the half record that a check had already renewed."
 )
-EARLY = T("{count} times the commit was stored before the check, but its op record came later: the check asked again.")
+EARLY = T(
+    "{count} {count:time|times} the commit was stored before the check, but its op record came later: the check asked again."
+)
 WANT = T("it holds the committed records and the half records they name")
 ACTION = T("Make consumers idempotent by business key; any transaction may arrive twice.")
 WHY = T("The broker does not check whether another copy of the half message was ended before.")

@@ -27,7 +27,7 @@ KIND: Kind = "neighbour"
 
 TITLE = T("No producer answers the broker's checks")
 SUMMARY = T(
-    "{checks} {checks:check|checks} of group {groups} reached nobody; {discarded} {discarded:transaction was|transactions were} discarded, {pending} are still open."
+    "{checks} {checks:check|checks} of group {groups} reached nobody; {discarded} {discarded:transaction was|transactions were} discarded, {pending} {pending:is|are} still open."
 )
 NONE = T("No check was lost because its producer was offline.")
 FLOODED = T(
@@ -47,7 +47,7 @@ WHY = T("Any instance of the group can answer for the transactions of another; e
 RISK = T("An instance that cannot see the rows must answer UNKNOW, not ROLLBACK.")
 VERIFY = T("transaction.log shows `Check producer[…]` lines and `channel is null` stops.")
 RESEND = T(
-    "Check the rows of the {discarded} discarded messages, then send them again from TRANS_CHECK_MAX_TIME_TOPIC."
+    "Check the rows of the {discarded} discarded {discarded:message|messages}, then send them again from TRANS_CHECK_MAX_TIME_TOPIC."
 )
 RESEND_WHY = T("Nothing else will deliver them.")
 RESEND_RISK = T("Some should have been rolled back: send only those whose row exists.")

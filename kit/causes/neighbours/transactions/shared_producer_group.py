@@ -30,7 +30,7 @@ ENOUGH = 3
 
 TITLE = T("Different applications share a producer group")
 SUMMARY = T(
-    "In group {groups}, {foreign} {foreign:check was|checks were} answered by another host than the one that sent the message; {wrong} of these answers are wrong."
+    "In group {groups}, {foreign} {foreign:check was|checks were} answered by another host than the one that sent the message; {wrong} of these answers {wrong:is|are} wrong."
 )
 NONE = T("No check was answered wrongly by another application.")
 FOREIGN = T(
@@ -38,7 +38,7 @@ FOREIGN = T(
 )
 NOT_FOREIGN = T("A check was answered by another host than the one that sent the message.")
 WRONG = T(
-    "{count} of them are wrong: ROLLBACK or UNKNOW for a transaction whose row exists, that was committed, or in a group whose own hosts answer COMMIT."
+    "{count} of them {count:is|are} wrong: ROLLBACK or UNKNOW for a transaction whose row exists, that was committed, or in a group whose own hosts answer COMMIT."
 )
 NOT_WRONG = T(
     "Such answers contradict what happened. Not shown: they may come from instances of one application, which answer for each other."

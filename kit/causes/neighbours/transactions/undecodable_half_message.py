@@ -35,10 +35,12 @@ COMPRESSED = 0x1
 
 TITLE = T("A half message the checker cannot read stops every check round")
 SUMMARY = T(
-    "{messages} compressed half messages were put back uncompressed with the flag still set; check rounds abort and finished transactions are checked again."
+    "{messages} compressed half {messages:message was|messages were} put back uncompressed with the flag still set; check rounds abort and finished transactions are checked again."
 )
 NONE = T("No half message was put back in a form that cannot be read.")
-COPIES = T("{copies} put-back copies of {messages} compressed half messages hold another body than their original.")
+COPIES = T(
+    "{copies} put-back {copies:copy|copies} of {messages} compressed half {messages:message|messages} {copies:holds|hold} another body than their original."
+)
 NO_COPIES = T("A put-back copy of a compressed half message holds another body than its original.")
 BROKEN = T(
     "Check rounds aborted ({errors} `Check error` lines; {again} {again:copy carries|copies carry} a check count that was written before)."

@@ -12,10 +12,10 @@ class Text:
     TITLE = T("The broker refused messages because it was busy")
     NONE = T("No flow-control refusal of a broker in this evidence.")
     SUMMARY = T(
-        "The broker refused messages by flow control: {failed} sends failed, {lost} are lost, {stored} are stored in spite of the error, {twice} keys "
-        "are stored twice. Why: {why}."
+        "The broker refused messages by flow control: {failed} {failed:send|sends} failed, {lost} {lost:is|are} lost, {stored} {stored:is|are} stored in spite of the error, {twice} {twice:key is|keys are} "
+        "stored twice. Why: {why}."
     )
-    SUMMARY_FATE_UNKNOWN = T("The broker refused messages by flow control: {failed} failed sends are seen; what became of them is not. Why: {why}.")
+    SUMMARY_FATE_UNKNOWN = T("The broker refused messages by flow control: {failed} failed {failed:send is|sends are} seen; what became of them is not. Why: {why}.")
     SUMMARY_TIMEOUTS = T("Sends timed out at the client ({count} {count:entry|entries}), but no refusal of the broker is in this evidence.")
     SUMMARY_STALLS = T("The broker stalled for {seconds} s, but no refusal is in this evidence.")
     SUMMARY_SLOW = T("Single writes into the store took long ({count} {count:log entry|log entries}), which is how flow control begins; no refusal is in this evidence. Why: {why}.")
@@ -40,7 +40,7 @@ class Claim:
     LAST_LOST = T("Last send that failed and is in no topic: {key}")
     FIRST_STORED = T("First send that failed and is stored all the same: {key}")
     TIMED_OUT = T("Clients timed out waiting for an answer ({count} {count:log entry|log entries}): their own time-out, which says nothing about storage.")
-    OUTCOME = T("Of {failed} failed sends {stored} are stored and {lost} are in no topic of any broker (stored of failed: {by_kind}).")
+    OUTCOME = T("Of {failed} failed {failed:send|sends} {stored} {stored:is|are} stored and {lost} {lost:is|are} in no topic of any broker (stored of failed: {by_kind}).")
     OUTCOME_OPEN = T("Failed sends are lost, or stored in spite of the error.")
     TWICE_OPEN = T("Keys are stored more than once with the same body.")
     BELIEF = T("{outcome} Every refusal was lost; what is stored in spite of an error was a client time-out.")
@@ -61,7 +61,7 @@ class Fix:
         "instead, it makes duplicates of its own."
     )
     RESEND_VERIFY = T("The ledger of the next incident shows no lost message.")
-    LOST = T("Send the {count} lost messages again from lost.csv: first a dry run that looks each key up with `trace`, then in small batches.")
+    LOST = T("Send {count} lost {count:message|messages} again from lost.csv: first a dry run that looks each key up with `trace`, then in small batches.")
     LOST_WHY = T("No topic of any broker holds an original with these keys.")
     LOST_RISK = T("A key that was sent again by hand meanwhile is stored twice: check against the business data, and send to the same topic.")
     LOST_VERIFY = T("`trace` finds one original for each key.")

@@ -37,20 +37,20 @@ class Claim:
     BOUNDED_UNKNOWN = T("Copies were discarded after the last check.")
     REFUSED = T("Trigger: a message failed in the consumer and the broker refused to take it back ({count} {count:refusal seen|refusals seen}).")
     RESENT = T(
-        "A consumer's client that keeps TRAN_MSG (Java before 4.6.1) sent {count} fresh copies with a delay; the delay diverted them "
+        "A consumer's client that keeps TRAN_MSG (Java before 4.6.1) sent {count} fresh {count:copy|copies} with a delay; the delay diverted them "
         "into SCHEDULE_TOPIC_XXXX and REAL_TOPIC became the half topic."
     )
-    LEAKED = T("{records} {records:half record|half records} of {messages} messages have the half topic itself as REAL_TOPIC, with TRAN_MSG and DELAY still set.")
+    LEAKED = T("{records} {records:half record|half records} of {messages} {messages:message|messages} {records:has|have} the half topic itself as REAL_TOPIC, with TRAN_MSG and DELAY still set.")
     LEAKED_PRINTED = T("{lines} {lines:log line prints|log lines print} half messages with the half topic itself as REAL_TOPIC, TRAN_MSG and DELAY still set.")
     NOT_LEAKED = T("A half or schedule record names the half topic itself as its target, with TRAN_MSG and DELAY set.")
     DIVERTED = T(
         "Each check puts the leaked message back and its answer commits it; the surviving DELAY diverts the commit as well, "
-        "so one becomes two ({commits} commits diverted, {records} half, scheduled and discarded records descend from them)."
+        "so one becomes two ({commits} {commits:commit|commits} diverted, {records} half, scheduled and discarded records descend from them)."
     )
     DIVERTED_PRINTED = T("{lines} {lines:log line prints|log lines print} such half messages with the commit bit set: commits were diverted back into the half topic.")
     TWINS = T("Leaked half records of one UNIQ_KEY carry the same check count: one message became two.")
     ONLY_PUT_BACK = T("A commit of a leaked message was diverted again, or two leaked records share a check count. Neither is seen here.")
-    ANSWERED = T("Contributing: checks of leaked messages were answered COMMIT ({count} such answers name a leaked record).")
+    ANSWERED = T("Contributing: checks of leaked messages were answered COMMIT ({count} such {count:answer names|answers name} a leaked record).")
     DOUBLED = T("{records} leaked half records")
     BOUNDED = T("What bounds it: after {limit} {limit:check|checks} a copy is discarded; {count} {count:copy was|copies were} sent to TRANS_CHECK_MAX_TIME_TOPIC, {arrived} {arrived:has|have} arrived there.")
 

@@ -11,7 +11,7 @@ class Text:
 
     TITLE = T("A message id was used where the other kind is needed")
     NONE = T("No look-up failed for the kind of its id, and no consumer handled a message again as a retry copy after it had succeeded.")
-    MIXED = T("Ids of both kinds are compared with each other: {offsets} offset message ids and {keys} UNIQ_KEYs. They differ for one and the same message, and a search takes only one of them.")
+    MIXED = T("Ids of both kinds are compared with each other: {offsets} offset message {offsets:id|ids} and {keys} {keys:UNIQ_KEY|UNIQ_KEYs}. They differ for one and the same message, and a search takes only one of them.")
     UNKNOWN = T("The evidence shows neither look-ups nor what consumers did with each delivery.")
     TWICE = T("{twice} {twice:message was|messages were} handled twice because their copies have different offset ids. Look-ups with the wrong kind of id: {lookups}.")
     LOOKED = T("Look-ups with the wrong kind of id, which found nothing: {lookups}. Every copy of a message has an offset id of its own, UNIQ_KEY stays.")
@@ -31,9 +31,9 @@ class Claim:
     DEDUP_UNKNOWN = T("The consumer's own log names an offset id as what it deduplicates by.")
     DEDUP = T("The consumer's own log names an offset id as what it deduplicates by ({count} {count:line|lines}).")
     SEVERAL_OPEN = T("Messages have several offset ids, one for each copy. That alone is normal.")
-    SEVERAL = T("{several} of {keys} messages have several offset ids, one for each copy. That alone is normal.")
+    SEVERAL = T("{several} of {keys} messages {several:has|have} several offset ids, one for each copy. That alone is normal.")
 
-    MIXED = T("The paste holds ids of both kinds on different lines: {offsets} offset message ids, {keys} UNIQ_KEYs.")
+    MIXED = T("The paste holds ids of both kinds on different lines: {offsets} offset message {offsets:id|ids}, {keys} {keys:UNIQ_KEY|UNIQ_KEYs}.")
     MIXED_PAIR = T("The paste holds both ids of one message on different lines: the offset message id names the place of a copy, UNIQ_KEY the message.")
 
 
@@ -41,7 +41,7 @@ class Fix:
     """What to do."""
 
     DEDUP = T("Deduplicate by the business key (KEYS) or by UNIQ_KEY (getMsgId of the push consumer), never by getOffsetMsgId.")
-    DEDUP_WHY = T("Every retry, check-back, delay and dead letter is a new record with a new offset id; these {count} messages would have been recognised.")
+    DEDUP_WHY = T("Every retry, check-back, delay and dead letter is a new record with a new offset id; {count} {count:message|messages} here would have been recognised.")
     DEDUP_RISK = T("UNIQ_KEY does not tell apart a business event that a producer sent twice as two messages; the business key does.")
     DEDUP_VERIFY = T("Let a handled message be delivered again (return RECONSUME_LATER after success in a test): it must take effect once.")
     LOOKUP = T("Look a UNIQ_KEY up with `queryMsgByUniqueKey -t TOPIC -i ID`, an offset id with `queryMsgById -i ID`; `msgid ID` says which one it is.")

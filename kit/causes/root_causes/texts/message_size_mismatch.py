@@ -15,11 +15,11 @@ class Text:
     NONE = T("No put-back of a half message was refused for its size.")
     BODY_ONLY = T("No put-back was refused for its size; broker {version} measures the body alone, which a put-back does not change.")
     SUMMARY = T(
-        "The check's put-backs were refused for their size {count} times (limit {limit} bytes, looping half messages: {records}); {risk} open "
+        "The check's put-backs were refused for their size {count} {count:time|times} (limit {limit} bytes, looping half messages: {records}); {risk} open "
         "transactions do not fit, and what is behind them in the half queue is not checked."
     )
     SUMMARY_RISK = T("{risk} {risk:open transaction is|open transactions are} stored but will exceed {limit} bytes when the check puts them back; no refusal is in these logs.")
-    SUMMARY_UNKNOWN = T("Put-backs failed {count} times (half messages concerned: {records}); why is not shown.")
+    SUMMARY_UNKNOWN = T("Put-backs failed {count} {count:time|times} (half messages concerned: {records}); why is not shown.")
     WANT_STORE = T("the half records show which messages do not fit, to the byte")
     WANT_TRANSACTION_LOG = T("each refused put-back names its record there")
     WANT_STORE_LOG = T("`message size exceeded` prints size and limit of each refused record")
@@ -39,8 +39,8 @@ class Claim:
     )
     REFUSED = T("The check's put-back was refused for its size, again and again: {count} {count:refusal|refusals} from {first} to {last}, {rate} a second ({total} bytes, {limit} allowed).")
     NOT_REFUSED = T("A put-back of a half message was refused for its size.")
-    OTHER_REASON = T("Put-backs failed {count} times, but their records stay within the limit: another reason.")
-    FAILED = T("Put-backs failed {count} times; whether for their size is not shown.")
+    OTHER_REASON = T("Put-backs failed {count} {count:time|times}, but their records stay within the limit: another reason.")
+    FAILED = T("Put-backs failed {count} {count:time|times}; whether for their size is not shown.")
     TIED = T("It is the record {msg_id} of {topic}: {stored} bytes stored, {wanted} when put back, {over} over the limit.")
     NOT_TIED = T("The refused put-back belongs to a record of the commitlog.")
     STANDS = T("The half queue does not advance: the saved offset {saved} is at or before that record (offset {offset}); {waiting} {waiting:open transaction waits|open transactions wait} behind it.")

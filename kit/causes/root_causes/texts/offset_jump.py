@@ -27,7 +27,7 @@ class Text:
         "deleted-before-consumed": T("Group {group} came back to {topic} after its next messages had been deleted: {skipped} {skipped:message|messages} in {queues} {queues:queue was|queues were} never handled."),
         "reset": T("The offset of group {group} on {topic} was reset to an earlier one in {queues} {queues:queue|queues}: {again} {again:message was|messages were} handled again."),
         "skip": T("The offset of group {group} on {topic} was moved ahead in {queues} {queues:queue|queues}: {skipped} {skipped:message was|messages were} skipped."),
-        "first-start": T("Group {group} began to consume {topic} at the end of {queues} queues: the {skipped} messages before were never delivered to it."),
+        "first-start": T("Group {group} began to consume {topic} at the end of {queues} {queues:queue|queues}: the {skipped} {skipped:message before was|messages before were} never delivered to it."),
     }
     WANT_BROKER_LOG = T("resets, corrections of offsets and the creation of a group are written there")
     WANT_CLIENT_LOG = T("the first offset of each queue, illegal offsets and resets are written there, with the queue")
@@ -45,11 +45,11 @@ class Claim:
         "deleted-before-consumed": T("The next messages of group {group} in {queues} {queues:queue|queues} of {topic} were deleted before it consumed them: the broker corrected its offset to the first one that is left."),
         "reset": T("Somebody reset the offset of group {group} on {topic}: {queues} {queues:queue|queues} went back."),
         "skip": T("Somebody moved the offset of group {group} on {topic} ahead in {queues} {queues:queue|queues}."),
-        "first-start": T("Group {group} was new and its first pulls of {queues} queues of {topic} began behind the first message."),
+        "first-start": T("Group {group} was new and its first pulls of {queues} {queues:queue|queues} of {topic} began behind the first message."),
     }
     QUEUE = T("queue {queue} from {start} to {end}")
     RANGE = T("The offsets moved: {ranges}; skipped {skipped}, handled again {again}.")
-    RANGE_UNKNOWN = T("The offsets of the {queues} queues before that are not in the evidence.")
+    RANGE_UNKNOWN = T("The offsets of the {queues} {queues:queue|queues} before that are not in the evidence.")
     ASKED = T("A reset was asked for ({count} {count:line|lines}).")
     CORRECTED = T("The broker found requested offsets smaller than the first message it has ({count} {count:line|lines}).")
     IN_FRONT_OF_FIRST = T("{messages} {messages:message|messages} in front of the offset of group {group} on {topic} {messages:is|are} no longer stored: it will jump when it returns, or has.")

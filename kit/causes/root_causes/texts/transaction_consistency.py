@@ -16,7 +16,7 @@ class Text:
     NO_TRANSACTIONS = T("The stores of this evidence hold no transactional message.")
     UNKNOWN = T("This evidence does not allow comparing transactions with business rows.")
     SUMMARY = T("{rows} {rows:business row exists|business rows exist} although their message was rolled back, and {messages} {messages:message was|messages were} committed without their row; a local step explains {caused} of these {wrong}.")
-    ONLY_EXCEPTIONS = T("{count} local transactions threw an exception; whether their messages agree with the business rows is not known.")
+    ONLY_EXCEPTIONS = T("{count} local {count:transaction|transactions} threw an exception; whether their messages agree with the business rows is not known.")
     WANT_ROWS = T("each committed message must have its row and each existing row its message; only the rows can show it")
     WANT_STORE = T("half, op and committed records show how each transaction ended")
     WANT_CLIENT_LOG = T("the client catches exceptions of the local transaction and only logs them (executeLocalTransactionBranch exception)")
@@ -27,10 +27,10 @@ class Text:
 class Claim:
     """One sentence per link of the chain."""
 
-    DISAGREE = T("{rows} {rows:finished transaction was|finished transactions were} rolled back although their business row exists, {messages} were committed although they have none.")
+    DISAGREE = T("{rows} {rows:finished transaction was|finished transactions were} rolled back although their business row exists, {messages} {messages:was|were} committed although {messages:it has|they have} none.")
     AGREE = T("A finished transaction disagrees with its business row. Not so: all {finished} finished ones agree with theirs, as far as the rows reach.")
     NO_TRANSACTIONS = T("A finished transaction disagrees with its business row: there is no transaction at all.")
-    NOT_JOINED = T("A finished transaction disagrees with its business row: no key of the {rows} rows exists in the KEYS of a message.")
+    NOT_JOINED = T("A finished transaction disagrees with its business row: no key of the {rows} {rows:row|rows} exists in the KEYS of a message.")
     NO_ROWS = T("A finished transaction disagrees with its business row.")
     LOCAL = T("The local step shows why in {caused} of {wrong}: {reasons}.")
     THROWN = T("An exception broke a local transaction ({count} in the client logs).")
@@ -43,7 +43,7 @@ class Claim:
 class Fix:
     """Repair of what is wrong now, then of the code."""
 
-    RESEND = T("Send the messages of {count} rows again (inconsistent.csv, repair `re-send`): a dry run that looks each key up with `trace` first, then in small batches.")
+    RESEND = T("Send the messages of {count} {count:row|rows} again (inconsistent.csv, repair `re-send`): a dry run that looks each key up with `trace` first, then in small batches.")
     RESEND_WHY = T("Their half records still hold the bodies; consumers have never seen them.")
     RESEND_RISK = T("A new message has a new UNIQ_KEY: consumers must recognise the business key.")
     RESEND_VERIFY = T("`trace` of each key shows a committed record and rows_without_message is 0.")
@@ -68,8 +68,8 @@ class Fix:
 
 REASONS: Final = {
     "exception": T("{count} {count:exception|exceptions} in the local transaction"),
-    "error": T("{count} errors logged by the application for the same key"),
-    "send_status": T("{count} send results that were not SEND_OK and were not looked at"),
+    "error": T("{count} {count:error|errors} logged by the application for the same key"),
+    "send_status": T("{count} send {count:result that was|results that were} not SEND_OK and {count:was|were} not looked at"),
     "rollback_answer": T("{count} ROLLBACK answers for a row that exists"),
     "commit_answer": T("{count} COMMIT answers without a row"),
 }
