@@ -32,7 +32,7 @@ def test_a_queue_of_two_processes_is_counted_and_a_hand_over_is_not() -> None:
     ]
     columns = ["place", "client_id", "topic", "broker", "queue_id", "first", "last"]
     chart = consumers.owners(pd.DataFrame(rows, columns=columns))
-    assert chart.reading == "1 of 2 queues were pulled by more than one process at the same time."
+    assert chart.reading == "1 of 2 queues was pulled by more than one process at the same time."
     assert len(chart.figure.data) == 2 and len(chart.table) == 4
 
 
