@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ KEY = T("kind", "html")
 NUMBER = T("value")
 COUNTED: Final = "次条个种"
 """Measure words: a Chinese label begins with the one that its number takes, and has none where there is no number."""
+MOMENT: Final = re.compile(r"^(\d{4,}-\d\d-\d\d)T([\d:.]+)Z$")
 
 
 def finding_view(finding: Mapping[str, Any], stories: Sequence[Story], lang: Lang) -> dict[str, Any]:
@@ -95,13 +97,21 @@ def _figures(figures: Mapping[str, Any], lang: Lang) -> tuple[list[dict[str, str
             if value and all(isinstance(item, Mapping) for item in value):
                 said = {own: text.in_(lang) for own, text in known[name].values.items()} if name in known else {}
                 rows = [
-                    {key: said.get(each, each) if isinstance(each, str) else each for key, each in item.items()}
+                    {
+                        key: _readable(said.get(each, each)) if isinstance(each, str) else each
+                        for key, each in item.items()
+                    }
                     for item in value
                 ]
                 tables.append(Table(pd.DataFrame(rows).astype(object), alone, INNER, lang).as_dict())
         else:
-            cards.append({"value": cell(value)[0], "label": label})
+            cards.append({"value": cell(_readable(value))[0], "label": label})
     return cards, tables, unknown
+
+
+def _readable(value: Any) -> Any:
+    """Return the text of a time of findings.json (ISO 8601, UTC) as the page writes times; anything else as it is."""
+    return MOMENT.sub(r"\1 \2 UTC", value) if isinstance(value, str) else value
 
 
 def when(window: Sequence[str] | None, lang: Lang) -> str | None:
@@ -115,7 +125,8 @@ def when(window: Sequence[str] | None, lang: Lang) -> str | None:
     text = PAGE["from_to"].say(
         first=begin, last=f"{last:%H:%M:%S}" if first.date() == last.date() else f"{last:%Y-%m-%d %H:%M:%S}"
     )
-    return f"{text.render(lang)} ({PAGE['lasted'].say(span=_span((last - first).total_seconds(), lang)).render(lang)})"
+    lasted = PAGE["lasted"].say(span=_span((last - first).total_seconds(), lang))
+    return f"{text.render(lang)} {PAGE['in_brackets'].say(text=lasted).render(lang)}"
 
 
 def _span(seconds: float, lang: Lang) -> str:

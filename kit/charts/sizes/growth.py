@@ -97,7 +97,7 @@ def fields(frame: pd.DataFrame, lang: Lang = "en") -> Chart:
         )
         if put_back > room:
             said = FIELDS_READING.say(body=body, room=room, half=half, put_back=put_back, over=put_back - room)
-    chart.update_layout(legend={"y": -0.3, "yanchor": "top"})
+    chart.update_layout(legend={"y": -0.38, "yanchor": "top"})
     return Chart(chart, table, said, FIELDS_ALT, FIELDS, named, lang, min_width=560)
 
 
