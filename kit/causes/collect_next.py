@@ -14,6 +14,7 @@ import attrs
 import pyarrow.compute as pc
 
 from kit.analysis.consumers import connections, positions
+from kit.analysis.messages import unseen
 from kit.case import datasets, setup
 from kit.causes.findings import Finding, Missing
 from kit.i18n import Sentence, T
@@ -30,6 +31,7 @@ APP_LOG = T("the application log of the {who}")
 LOOKUP = T("what the look-up printed")
 ROUTE = T("the addresses that the name server gives to clients")
 TOPICS = T("the topics that exist")
+UNSEEN = T("bytes {start} to {end} of the log of {host} are missing here: {why}")
 OFFSETS = T("the offsets of the consumer groups at two times, a minute apart")
 CONNECTIONS = T("the clients of the consumer group and their connections")
 RUNNING = T("what each client of the group subscribes to, holds and waits for")
@@ -149,6 +151,14 @@ def client_log(who: Sentence, why: Sentence) -> Missing:
 
 def app_log(who: Sentence, why: Sentence) -> Missing:
     return Missing(APP_LOG.say(who=who), why, "tar -czf app-log.tar.gz /path/to/application.log", "client")
+
+
+def unseen_files(case: Case, why: Sentence) -> list[Missing]:
+    """Request the files that are missing between others of a commit log, if any."""
+    return [
+        commitlog(UNSEEN.say(start=hidden.start, end=hidden.end, host=hidden.store_host, why=why))
+        for hidden in unseen.stretches(case)[:1]
+    ]
 
 
 def lookup(command: str, why: Sentence) -> Missing:

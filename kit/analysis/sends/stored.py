@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from kit.analysis import refs
+from kit.analysis.messages import unseen
 from kit.analysis.messages.originals import which
 from kit.analysis.sends import attempts
 from kit.case import scan
@@ -32,6 +33,9 @@ BODY: Final = ("body_crc", "body_size")
 LONGEST_CALL: Final = 60
 """s between the first and the last attempt of one call: sendMsgTimeout is 3 s for all attempts, and rarely set beyond a
 minute."""
+LONGEST_STALL: Final = 10
+"""s after which a send that its client gave up is no longer stored."""
+SECOND: Final = 1000
 COPY_COLUMNS: Final = (
     "key",
     "uniq_key",
@@ -131,7 +135,17 @@ def covered(case: Case, failed: pd.DataFrame) -> pd.Series:
     when = failed["ts"]
     begin = 0 if pd.isna(first) else first.timestamp() * 1000
     inside = when.isna() | ((when <= last) & ((hosts["physical_offset_min"].min() == 0) | (when >= begin)))
+    for stretch in unseen.stretches(case):
+        inside &= ~_written_in(failed, stretch)
     return inside & (named <= hosts["store_host"].nunique() or named <= 1)
+
+
+def _written_in(failed: pd.DataFrame, stretch: unseen.Stretch) -> pd.Series:
+    """Return for each failed send whether its message may have been written into a stretch that is not here."""
+    # A ledger has the begin of a send, a log its failure; what a client gave up may be stored when the broker's stall ends.
+    early = failed["ts"] - np.where(failed["source"] == "ledger", SECOND, LONGEST_CALL * SECOND)
+    late = failed["ts"] + pd.to_numeric(failed["cost_ms"], errors="coerce").fillna(0) + LONGEST_STALL * SECOND
+    return failed["ts"].isna() | ((late >= stretch.after) & (early <= stretch.before))
 
 
 def stored_twice(case: Case, failed: pd.DataFrame, copies: pd.DataFrame, *, listed: bool) -> pd.DataFrame:

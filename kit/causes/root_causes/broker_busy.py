@@ -44,10 +44,7 @@ LONGEST = 5
 """Stalls that the timeline names, the longest ones."""
 
 LOOKS_LIKE = (
-    (
-        "client-timeout",
-        T("a busy broker answers with code 2 or [PC_SYNCHRONIZED]; a timed-out client got no answer at all"),
-    ),
+    ("client-timeout", T("a busy broker answers with code 2 or [PC_SYNCHRONIZED]; a timed-out client got no answer")),
     ("disk-full", T("flow control says busy; a full disk answers code 14 with a ratio of 0.90 or more")),
     ("broker-not-available", T("code 14 or 16 means role, shutdown or permission, and does not pass with the load")),
 )
@@ -195,9 +192,8 @@ def _outcome(case: Case, ledger: sends.Ledger) -> Step:
     words = [f"{kind} {n['stored']}/{n['stored'] + n['lost']}" for kind, n in by_kind.items()]
     refused = [n for kind, n in by_kind.items() if kind in attempts.REFUSALS]
     late = by_kind.get("CLIENT_TIMEOUT", {}).get("stored")
-    failed = bool(ledger.sends_failed) and ledger.lost is not None
     said = Claim.OUTCOME_OPEN.say()
-    if failed:
+    if failed := bool(ledger.sends_failed) and ledger.lost is not None:
         said = Claim.OUTCOME.say(
             failed=ledger.sends_failed, stored=ledger.failed_but_stored, lost=ledger.lost, by_kind=words or None
         )
@@ -312,8 +308,11 @@ def _missing(case: Case, seen: Seen) -> list[Missing]:
             wanted.append(collect_next.client_log(collect_next.PRODUCER, Text.WANT_CLIENT))
         if not case.has("sends"):
             wanted.append(collect_next.sends(Text.WANT_SENDS))
-    if not case.has("messages") and (seen.refused or seen.timed_out or seen.ledger.sends_failed):
-        wanted.append(collect_next.commitlog(Text.WANT_STORE))
+    if seen.refused or seen.timed_out or seen.ledger.sends_failed:
+        if not case.has("messages"):
+            wanted.append(collect_next.commitlog(Text.WANT_STORE))
+        elif seen.ledger.lost is None:
+            wanted += collect_next.unseen_files(case, Text.WANT_STORE)
     if seen.refused and not case.has("sends") and seen.ledger.lost is None:
         wanted.append(collect_next.sends(Text.WANT_SENDS))
     if (seen.refused or seen.stalls) and not case.has_source("watermark"):
