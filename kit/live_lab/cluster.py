@@ -5,15 +5,19 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
+import socket
+import struct
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 import attrs
 
+from kit.i18n import T
 from kit.live_lab import jars
-from kit.live_lab.processes import Host, Processes, free_port, wait_for
+from kit.live_lab.processes import Host, LabError, Processes, free_port, wait_for
 from kit.rocketmq.versions import Version
 
 CONF: Final = Path(__file__).parent / "conf"
@@ -48,6 +52,10 @@ OLD_SPELLING: Final = Version.parse("4.5.2")
 BATCHED_OPS: Final = Version.parse("5.1.0")
 """From this release on op records are written up to six seconds late: with a shorter time-out the broker would check finished transactions."""
 BATCHED_TIMEOUT: Final = "8000"
+GET_ROUTE: Final = 105
+"""Request for the route of a topic: remoting/protocol/RequestCode.GET_ROUTEINFO_BY_TOPIC."""
+ROUTES_WITHIN: Final = 60
+NO_ROUTE: Final = T("The name server has no route to {topics} after {seconds} seconds: {said}")
 
 
 @attrs.frozen
@@ -82,6 +90,38 @@ def settings(release: Version, own: Mapping[str, str]) -> dict[str, str]:
         # Older releases listen on every interface regardless of settings.
         found["bindAddress"] = "127.0.0.1"
     return found
+
+
+def _wait_for_routes(broker: Host, names: int, topics: Sequence[str]) -> None:
+    """Wait until the name server has a route to each topic: broker 5.3.3 tells it its topics ten seconds after it listens.
+
+    Raise `LabError` if there is none within `ROUTES_WITHIN` seconds.
+    """
+    until = time.monotonic() + ROUTES_WITHIN
+    while not all(_has_route(names, topic) for topic in topics):
+        if not broker.running or time.monotonic() > until:
+            raise LabError(NO_ROUTE.say(topics=list(topics), seconds=ROUTES_WITHIN, said=broker.last_words()))
+        time.sleep(0.2)
+
+
+def _has_route(names: int, topic: str) -> bool:
+    """Ask the name server: a frame is its length, the header's length, the header as JSON (remoting/protocol/RemotingCommand)."""
+    header = {
+        "code": GET_ROUTE,
+        "language": "JAVA",
+        "version": 0,
+        "opaque": 1,
+        "flag": 0,
+        "extFields": {"topic": topic},
+    }
+    said = json.dumps(header).encode()
+    try:
+        with socket.create_connection(("127.0.0.1", names), timeout=2) as asked, asked.makefile("rb") as answers:
+            asked.sendall(struct.pack(">ii", 4 + len(said), len(said)) + said)
+            _, length = struct.unpack(">ii", answers.read(8))
+            return bool(json.loads(answers.read(length & 0xFFFFFF))["code"] == 0)
+    except (OSError, ValueError, KeyError, struct.error):
+        return False
 
 
 def start(processes: Processes, release: Version, run: Path, own: Mapping[str, str], topics: Sequence[str]) -> Cluster:
@@ -125,6 +165,7 @@ def start(processes: Processes, release: Version, run: Path, own: Mapping[str, s
         "broker", MAINS["broker"], ["-c", str(broker_conf)], home, classpath, "512m", _logging(home, release, "broker")
     )
     wait_for(broker, port)
+    _wait_for_routes(broker, names, topics)
     return Cluster(release, f"127.0.0.1:{names}", f"127.0.0.1:{port}", broker, home, broker_conf, classpath)
 
 
