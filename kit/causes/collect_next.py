@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 import attrs
 import pyarrow.compute as pc
 
+from kit.analysis import unseen
 from kit.analysis.consumers import connections, positions
-from kit.analysis.messages import unseen
 from kit.case import datasets, setup
 from kit.causes.findings import Finding, Missing
 from kit.i18n import Sentence, T
@@ -157,7 +157,7 @@ def unseen_files(case: Case, why: Sentence) -> list[Missing]:
     """Request the files that are missing between others of a commit log, if any."""
     return [
         commitlog(UNSEEN.say(start=hidden.start, end=hidden.end, host=hidden.store_host, why=why))
-        for hidden in unseen.stretches(case)[:1]
+        for hidden in [each for each in unseen.stretches(case) if each.large][:1]
     ]
 
 

@@ -6,11 +6,13 @@ import os
 from pathlib import Path
 
 import pandas as pd
+import pytest
 from stores import Record, store
 
 import kit
-from kit.analysis.messages import unseen
+from kit.analysis import unseen
 from kit.analysis.sends import sends
+from kit.analysis.transactions import totals
 from kit.case.case import Case
 
 BEGIN = 1_715_652_000
@@ -19,7 +21,14 @@ BEGIN = 1_715_652_000
 
 def _record(second: int) -> Record:
     at = 1000 * (BEGIN + second)
-    return Record(topic=b"orders", numbers=(0, 0, second, 0, 0), born=at, stored=at, properties=b"KEYS\x01K%d" % second)
+    return Record(
+        topic=b"orders",
+        body=bytes(1000),
+        numbers=(0, 0, second, 0, 0),
+        born=at,
+        stored=at,
+        properties=b"KEYS\x01K%d" % second,
+    )
 
 
 def _evidence(folder: Path, leave_out: str = "", hurt: int = 0) -> Path:
@@ -31,7 +40,7 @@ def _evidence(folder: Path, leave_out: str = "", hurt: int = 0) -> Path:
         data = store([_record(second) for second in range(first, first + 10) if second % 20 != 5], base).data
         data = data[:200] + b"\xff" * hurt + data[200 + hurt :] if number == 1 else data
         if str(number) != leave_out:
-            (log / f"{base:020}").write_bytes(data + bytes(9000 - len(data) if number == 2 else 0))
+            (log / f"{base:020}").write_bytes(data + bytes(20_000 - len(data) if number == 2 else 0))
         base += len(data)
     rows = [f"K{s},2024-05-14 02:00:{s:02},3000,MQBrokerException" for s in (5, 25, 45)]
     (folder / "sends.csv").write_text("\n".join(["key,start,cost_ms,outcome", *rows]) + "\n")
@@ -68,3 +77,52 @@ def test_what_may_lie_in_a_missing_file_is_not_known(tmp_path: Path) -> None:
 def test_one_damaged_record_leaves_the_count(tmp_path: Path) -> None:
     case = kit.open_case(_evidence(tmp_path / "e", hurt=100), tmp_path / "ws")
     assert sends.ledger(case).lost == 3
+
+
+def _transaction(folder: Path, hurt: str) -> Path:
+    """Write a half message, its commit and its op record (removes half offset 0), the commit damaged; and the business row."""
+    at = 1000 * BEGIN
+    named = b"UNIQ_KEY\x010A14150600001F89AB83000000010000\x02KEYS\x01SO1\x02TRAN_MSG\x01true\x02PGROUP\x01orders\x02"
+    half = Record(
+        topic=b"RMQ_SYS_TRANS_HALF_TOPIC", numbers=(0, 0, 0, 0, 0), born=at, stored=at,
+        properties=named + b"REAL_TOPIC\x01orders\x02REAL_QID\x010",
+    )  # fmt: skip
+    # sys_flag 8: committed; its prepared offset is the physical offset of the half record.
+    commit = Record(
+        topic=b"orders", numbers=(0, 0, 0, 0, 0), sys_flag=8, born=at, stored=at + 50, prepared=0,
+        properties=named + b"REAL_TOPIC\x01orders\x02REAL_QID\x010",
+    )  # fmt: skip
+    op = Record(
+        topic=b"RMQ_SYS_TRANS_OP_HALF_TOPIC", numbers=(0, 0, 0, 0, 0), born=at, stored=at + 60, body=b"0",
+        properties=b"TAGS\x01d",
+    )  # fmt: skip
+    first = Record(topic=b"orders", numbers=(0, 0, 1, 0, 0), born=at, stored=at - 50, properties=b"KEYS\x01SO0")
+    base = len(first.encode(0))
+    commit.prepared = base
+    made = store([first, half, commit, op], end=bytes(4096))
+    data = bytearray(made.data)
+    start, _ = made.spans[2]
+    if hurt == "magic":
+        data[start + 4] ^= 0x40
+    if hurt == "flag":
+        data[start + 39] ^= 0x08
+    log = folder / "store" / "commitlog" / f"{0:020}"
+    log.parent.mkdir(parents=True)
+    log.write_bytes(bytes(data))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("hurt", "state"),
+    [
+        ("", {"committed": 1, "rolled_back": 0, "pending": 0}),
+        # Its flag is damaged, but it still names the half record, which only a commit does.
+        ("flag", {"committed": 1, "rolled_back": 0, "pending": 0}),
+        # What lay between the half record and its op record may have been the commit.
+        ("magic", {"committed": 0, "rolled_back": 0, "pending": None}),
+    ],
+)
+def test_a_damaged_commit_is_no_rollback(tmp_path: Path, hurt: str, state: dict[str, int | None]) -> None:
+    case = kit.open_case(_transaction(tmp_path / "e", hurt), tmp_path / "ws")
+    found = totals.summary(case).states()
+    assert {name: found[name] for name in state} == state

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 import pandas as pd
 
-from kit.analysis.messages import unseen
+from kit.analysis import unseen
 from kit.analysis.sends import attempts
 from kit.analysis.sends.stored import copies_of, covered, parts, stored_twice
 from kit.case import scan
@@ -269,6 +269,6 @@ def _settled(case: Case, known: Ledger) -> Ledger:
         failed_but_stored=int(stored.sum()) if certain else None,
         lost=int((~stored).sum()) if certain else None,
         outcome_by_kind=outcome if certain and not known.kind_unknown else None,
-        stored_twice=int(duplicated["key"].nunique()) or (None if unseen.stretches(case) else 0),
+        stored_twice=int(duplicated["key"].nunique()) or (None if any(s.large for s in unseen.stretches(case)) else 0),
         duplicated=duplicated,
     )

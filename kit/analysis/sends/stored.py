@@ -13,8 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from kit.analysis import refs
-from kit.analysis.messages import unseen
+from kit.analysis import refs, unseen
 from kit.analysis.messages.originals import which
 from kit.analysis.sends import attempts
 from kit.case import scan
@@ -135,17 +134,20 @@ def covered(case: Case, failed: pd.DataFrame) -> pd.Series:
     when = failed["ts"]
     begin = 0 if pd.isna(first) else first.timestamp() * 1000
     inside = when.isna() | ((when <= last) & ((hosts["physical_offset_min"].min() == 0) | (when >= begin)))
-    for stretch in unseen.stretches(case):
-        inside &= ~_written_in(failed, stretch)
+    inside &= ~_unseen(case, failed)
     return inside & (named <= hosts["store_host"].nunique() or named <= 1)
 
 
-def _written_in(failed: pd.DataFrame, stretch: unseen.Stretch) -> pd.Series:
-    """Return for each failed send whether its message may have been written into a stretch that is not here."""
+def _unseen(case: Case, failed: pd.DataFrame) -> pd.Series:
+    """Return for each failed send whether its message may have been written where the logs at hand have nothing."""
+    # One damaged record among thousands does not leave open what became of every send around it.
+    found = [each for each in unseen.stretches(case) if each.large]
     # A ledger has the begin of a send, a log its failure; what a client gave up may be stored when the broker's stall ends.
     early = failed["ts"] - np.where(failed["source"] == "ledger", SECOND, LONGEST_CALL * SECOND)
     late = failed["ts"] + pd.to_numeric(failed["cost_ms"], errors="coerce").fillna(0) + LONGEST_STALL * SECOND
-    return failed["ts"].isna() | ((late >= stretch.after) & (early <= stretch.before))
+    timed = failed["ts"].notna()
+    hidden = unseen.may_hold(found, early.fillna(0).to_numpy("float64"), late.fillna(0).to_numpy("float64"))
+    return pd.Series(np.where(timed, hidden, bool(found)), index=failed.index, dtype=bool)
 
 
 def stored_twice(case: Case, failed: pd.DataFrame, copies: pd.DataFrame, *, listed: bool) -> pd.DataFrame:

@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kit.analysis import unseen
 from kit.analysis.transactions import transactions
 from kit.case import columnar
 from kit.case.memoize import once
@@ -44,6 +45,8 @@ class Summary:
     groups: tuple[Group, ...]
     dead_lettered: int
     knows_discarded: bool
+    whole: bool = True
+    """Whether the logs at hand have no hole in which the end of an open transaction may lie."""
 
     def total(self, name: str) -> int:
         return sum(getattr(group, name) for group in self.groups)
@@ -58,8 +61,8 @@ class Summary:
         return (min(times), max(times)) if times else None
 
     def states(self) -> dict[str, int | None]:
-        found: dict[str, int | None] = {state: self.total(state) for state in transactions.STATES}
-        return found if self.knows_discarded else found | {"discarded": None}
+        known = {"discarded": self.knows_discarded, "pending": self.whole or not self.total("pending")}
+        return {state: self.total(state) if known.get(state, True) else None for state in transactions.STATES}
 
 
 def summary(case: Case) -> Summary:
@@ -108,4 +111,4 @@ def _summary(case: Case) -> Summary:
         or any(r["discarded_sum"] or r["cluster_sum"] for r in rows)
         or case.has_source("transaction")
     )
-    return Summary(tuple(groups), int(sum(r["dead_sum"] for r in rows)), knows)
+    return Summary(tuple(groups), int(sum(r["dead_sum"] for r in rows)), knows, not unseen.stretches(case))

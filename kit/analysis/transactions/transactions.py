@@ -2,7 +2,7 @@
 business row, and its state.
 
 States, the first that fits: `committed` (a commit record in a real topic) > `rolled_back` (an op record names one of
-its half records, no commit) > `discarded` (moved to the check-limit topic, or reported by the log) > `pending`. A
+its half records, no commit, and the logs at hand are whole between the two) > `discarded` (moved to the check-limit topic, or reported by the log) > `pending`. A
 leaked retry (REAL_TOPIC = half topic) is not a transaction of its own. Source: reference §4.3–§4.6;
 broker/processor/EndTransactionProcessor, broker/transaction/queue/TransactionalMessageBridge.
 """
@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from kit.analysis import refs
+from kit.analysis import refs, unseen
 from kit.analysis.transactions import business, owners
 from kit.case import columnar, log_events, scan, setup
 from kit.case.memoize import once, per_case
@@ -27,6 +27,8 @@ from kit.rocketmq import names, stages, versions
 if TYPE_CHECKING:
     from kit.case.case import Case
 
+SAME: Final = 1
+"""ms that two records written together may be apart."""
 STATES: Final = ("committed", "rolled_back", "discarded", "pending")
 _READ: Final = (
     "uniq_key",
@@ -143,6 +145,8 @@ def _of_messages(case: Case, rows: pa.Table, ended: pa.Table, given_up: pa.Array
     # Of another topic than the one it names it is none: one of the two names is damaged.
     whole = columnar.passes(rows["stage"], lambda stage: stage in (stages.COMMIT, stages.DUE))
     commit = bit & whole & columnar.passes(rows["topic"], is_real)
+    # Only a commit names a half record: one whose flag or topic is damaged is still one, where no other is.
+    names_half = np.isin(prepared, offset[half]) & ~half & columnar.passes(rows["topic"], is_real)
     # A commit with a delay waits in SCHEDULE first; it is on its way to its topic.
     times_consumed = rows["reconsume_times"].to_numpy()
     waiting = bit & waits & columnar.passes(rows[owners.TARGET], is_real) & (times_consumed == 0)
@@ -188,7 +192,9 @@ def _of_messages(case: Case, rows: pa.Table, ended: pa.Table, given_up: pa.Array
     logged = np.zeros(count, bool)
     if given_up is not None:
         logged = any_(half & pc.is_in(rows["offset_msg_id"], value_set=given_up).to_numpy())
-    over = [original < 0, (commits > 0) | any_(waiting), ops > 0, (discarded >= 0) | logged]
+    committed = (commits > 0) | any_(waiting) | any_(names_half)
+    hidden = _may_hide_commit(case, times[original], by_op["store_timestamp"])
+    over = [original < 0, committed, (ops > 0) & ~hidden, (discarded >= 0) | logged]
     state = columnar.choose(over, [-1, 0, 1, 2], 3)
     texts = {"keys": "keys", "topic": owners.TARGET, "producer_group": promoted(names.PGROUP), "born_host": "born_host"}
     of = {name: taken(column, original) for name, column in texts.items()}
@@ -223,6 +229,12 @@ def _of_messages(case: Case, rows: pa.Table, ended: pa.Table, given_up: pa.Array
             "state": pa.array(STATES).take(pa.array(state, mask=state < 0)),
         }
     )
+
+
+def _may_hide_commit(case: Case, half: np.ndarray, op: pa.Array) -> np.ndarray:
+    """Return for each message whether a commit, which is written before its op record, may lie where the logs at hand have nothing."""
+    ended = op.cast(pa.int64()).fill_null(np.iinfo(np.int64).min).to_numpy(zero_copy_only=False)
+    return unseen.may_hold(unseen.stretches(case), half / 1000 - SAME, ended / 1000 + SAME)
 
 
 def _ops(halves: tuple[np.ndarray, ...], ended: pa.Table, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

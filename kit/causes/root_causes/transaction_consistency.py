@@ -167,13 +167,15 @@ def _rows(case: Case, frame: pd.DataFrame) -> tuple[Ref, ...]:
 def _figures(summary: totals.Summary | None, counts: reconcile.Counts, thrown: int | None) -> dict[str, Any]:
     """Return the fixed figures; without a store those from records are unknown."""
     states: dict[str, int | None] = summary.states() if summary else dict.fromkeys(transactions.STATES)
+    # What is open here may be committed where the logs at hand have nothing.
+    sure = summary is None or summary.whole or not counts.rows_pending
     return {
         "half_messages": summary.half_messages if summary else None,
         **states,
         "committed_twice": summary.total("committed_twice") if summary else None,
         "dead_lettered": summary.dead_lettered if summary else None,
-        "rows_without_message": counts.rows_without_message,
-        "rows_pending": counts.rows_pending,
+        "rows_without_message": counts.rows_without_message if sure else None,
+        "rows_pending": counts.rows_pending if sure else None,
         "messages_without_row": counts.messages_without_row,
         "exceptions_in_local_transaction": thrown,
     }

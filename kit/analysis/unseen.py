@@ -6,10 +6,13 @@ A record that lay there cannot be found, which says nothing about whether it was
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
+import numpy as np
 import pandas as pd
 import pyarrow.dataset as ds
 
@@ -19,8 +22,8 @@ from kit.case.memoize import per_case
 if TYPE_CHECKING:
     from kit.case.case import Case
 
-LEAST: Final = 4096
-"""Bytes of damage that count: a page of memory, which can hold several records."""
+PAGE: Final = 4096
+"""Bytes of memory that a crash loses at once; damage of that size can hold several records."""
 
 
 @attrs.frozen
@@ -33,10 +36,16 @@ class Stretch:
     after: float
     before: float
 
+    @property
+    def large(self) -> bool:
+        return self.end - self.start >= PAGE
+
 
 @per_case
 def stretches(case: Case) -> list[Stretch]:
     """Return what is missing between the first and the last record of each broker's log, in order of broker and offset."""
+    if not case.has("messages") or (_adjoining(case) and not _damage(case)):
+        return []
     asked = [("physical_offset", "min"), ("store_timestamp", "min"), ("store_timestamp", "max")]
     rows = scan.extremes(case, ["store_host", "file"], asked).to_pandas().astype({"store_host": object, "file": object})
     rows = rows.dropna(subset=["store_host", "physical_offset_min", "store_timestamp_min"])
@@ -63,29 +72,48 @@ def _between(case: Case, host: str, files: pd.DataFrame) -> Iterator[Stretch]:
         latest = max(latest, last)
 
 
+def _adjoining(case: Case) -> bool:
+    """Return whether the commit log files of each folder follow each other, so that nobody has to look at their records."""
+    folders: dict[str, list[tuple[int, int]]] = {}
+    for item in case.found.of_kind("commitlog", "dledger"):
+        if item.base is not None:
+            folders.setdefault(str(PurePosixPath(item.file).parent), []).append((item.base, item.base + item.bytes))
+    return all(a[1] == b[0] for spans in folders.values() for a, b in pairwise(sorted(spans)))
+
+
+@per_case
+def _damage(case: Case) -> list[dict[str, Any]]:
+    return datasets.rows(case, "skipped", where=ds.field("reason") == "corrupt")
+
+
 def _within(case: Case, host: str, files: pd.DataFrame) -> Iterator[Stretch]:
-    """Yield damage of at least `LEAST` bytes inside files."""
+    """Yield the damage inside files."""
     bases = {item.file: item.base or 0 for item in case.inventory.items}
-    mine = ds.field("file").isin(files["file"].tolist()) & (ds.field("reason") == "corrupt")
-    gaps = [
-        (row["file"], bases.get(row["file"], 0) + row["start"], bases.get(row["file"], 0) + row["end"])
-        for row in datasets.rows(case, "skipped", where=mine & (ds.field("end") - ds.field("start") >= LEAST))
-    ]
+    mine = set(files["file"])
+    gaps = [(row["file"], row["start"], row["end"]) for row in _damage(case) if row["file"] in mine]
     if not gaps:
         return
     of_files = ds.field("file").isin(sorted({file for file, *_ in gaps})) & (ds.field("store_host") == host)
     records = scan.table(case, "messages", ["physical_offset", "store_timestamp"], of_files).to_pandas()
     records = records.dropna().sort_values("physical_offset")
-    times = records["store_timestamp"]
-    for _, start, end in gaps:
-        at = records["physical_offset"].searchsorted([start, end])
+    offsets, times = records["physical_offset"].to_numpy(), records["store_timestamp"]
+    for file, start, end in gaps:
+        low, high = np.searchsorted(offsets, (bases[file] + start, bases[file] + end))
+        after = _ms(times.iloc[low - 1]) if low else -math.inf
         yield Stretch(
             host,
-            start,
-            end,
-            _ms(times.iloc[at[0] - 1]) if at[0] else -math.inf,
-            _ms(times.iloc[at[1]]) if at[1] < len(times) else math.inf,
+            bases[file] + start,
+            bases[file] + end,
+            after,
+            _ms(times.iloc[high]) if high < len(times) else math.inf,
         )
+
+
+def may_hold(found: Sequence[Stretch], begin: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Return for each span (ms since 1970) whether something written in it may lie in one of the stretches."""
+    ordered = sorted(found, key=lambda each: each.after)
+    latest = np.maximum.accumulate([-math.inf, *(each.before for each in ordered)])
+    return latest[np.searchsorted([each.after for each in ordered], end, side="right")] >= begin
 
 
 def _ms(at: pd.Timestamp) -> float:
