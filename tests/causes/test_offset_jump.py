@@ -75,6 +75,14 @@ def test_a_restart_moves_nothing(tmp_path: Path) -> None:
     assert found.verdict in ("ruled_out", "insufficient_evidence")
 
 
+def test_the_brokers_own_place_in_the_op_queue_is_no_jump(tmp_path: Path) -> None:
+    back = (
+        "2026-11-23 16:38:46 WARN TransactionalMessageCheckService - [NOTIFYME]update consumer offset less than store. "
+        "clientHost=127.0.0.1:45637, key=RMQ_SYS_TRANS_OP_HALF_TOPIC@CID_RMQ_SYS_TRANS, queueId=0, requestOffset=6, storeOffset=26"
+    )
+    assert offset_jump.examine(taken_away.paste(tmp_path, back)).verdict == "insufficient_evidence"
+
+
 def queues(label: dict[str, Any]) -> dict[str, Any]:
     return {queue: [jump[0]["from"], jump[0]["to"]] for queue, jump in label["jumps"].items()}
 

@@ -90,6 +90,31 @@ def test_denied_by_5_3(tmp_path: Path) -> None:
     assert list(found.figures["reasons"]) == ["no-right"]
 
 
+def test_mqadmin_without_a_file_of_its_own_was_not_refused(tmp_path: Path) -> None:
+    """acl/common/AclUtils of 4.4 and 4.5 throws this in mqadmin, which goes on; every send here was answered."""
+    missing = "org.apache.rocketmq.acl.common.AclException: The  file for Plain mode was not found , paths /opt/rocketmq/conf/{}"
+    (tmp_path / "e" / "mqadmin").mkdir(parents=True)
+    (tmp_path / "e" / "mqadmin" / "clusterList.txt").write_text(
+        f"$ mqadmin clusterList\n{missing.format('tools.yml')}\n"
+    )
+    (tmp_path / "e" / "sends.csv").write_text("key,start,cost_ms,outcome\nK1,2026-11-22 07:48:26.492,3,SEND_OK\n")
+    findings = {f["cause"]: f for f in kit.triage(kit.open_case(tmp_path / "e", tmp_path / "ws"))["findings"]}
+    assert findings["acl-denied"]["verdict"] not in ("confirmed", "suspected", "failed")
+    assert "acl-config" not in findings
+
+
+def test_a_refusal_beside_sends_that_all_succeeded(tmp_path: Path) -> None:
+    refused = (
+        "CODE: 1  DESC: org.apache.rocketmq.acl.common.AclException: Check signature failed for accessKey=importer, x"
+    )
+    write_log(
+        tmp_path / "e" / "c" / "rocketmq_client.log", [f"2026-11-22 07:48:26,492 WARN RocketmqClient - {refused}"]
+    )
+    (tmp_path / "e" / "sends.csv").write_text("key,start,cost_ms,outcome\nK1,2026-11-22 07:48:26.492,3,SEND_OK\n")
+    found = acl_denied.examine(kit.open_case(tmp_path / "e", tmp_path / "ws"))
+    assert (found.verdict, found.figures["failed_sends"]) == ("confirmed", 0)
+
+
 def test_a_topic_whose_queues_a_consumer_holds_exists(tmp_path: Path) -> None:
     taken = "2026-11-22 07:49:10,100 INFO RocketmqClient - doRebalance, stock, add a new mq, MessageQueue [topic=orders, brokerName=broker-a, queueId=3]"
     early = [HEALTHY.format(topic="orders"), CODE_17.format(topic="orders")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -82,7 +83,8 @@ def refs(case: Case, found: tuple[Denial, ...]) -> tuple[Ref, ...]:
     quoted: list[Ref] = []
     for denial in found:
         reason = entries["reason"].fillna("")
-        of_denial = entries[[any(word in text for word in words.get(denial.why, ("",))) for text in reason]]
+        said = "|".join(map(re.escape, words.get(denial.why, ("",))))
+        of_denial = entries[reason.astype(str).str.contains(said)]
         within = {"wrong-secret": "ignature failed", "no-right": "ermission "}.get(denial.why, NEEDLE)
         quoted += places.earliest(case, of_denial, 1, within=within)
     return tuple(quoted)
@@ -109,7 +111,8 @@ def failed_sends(case: Case) -> int | None:
     if ledger.source is None:
         return None
     folders = {str(PurePosixPath(file).parent) for file, _ in places.seen(case, "access-denied").places}
-    failed = ledger.failed[[str(PurePosixPath(str(file)).parent) in folders for file in ledger.failed["file"]]]
+    inside = ledger.failed["file"].map(lambda file: str(PurePosixPath(str(file)).parent) in folders)
+    failed = ledger.failed[inside.astype(bool)]
     failed = failed[~failed["kind"].isin(["CLIENT_TIMEOUT"])]
     return int(
         failed["key"]

@@ -284,7 +284,7 @@ def thrown(case: Case) -> pd.DataFrame:
     # The logger that prints most of the calls reports them all; of two the first by name.
     by_name = sorted(counts, key=lambda c: str(c[1]), reverse=True)
     most = dict(sorted(by_name, key=lambda c: counts[c]))
-    keep = loose[[most[call] == logger for call, logger in each]]
+    keep = loose[np.array([most[call] == logger for call, logger in each], dtype=bool)]
     out = pd.concat([mine[told | mine["thread"].isna()], keep])
     return out.sort_values(["file", "line"], ignore_index=True)[told_of]
 

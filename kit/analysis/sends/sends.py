@@ -13,6 +13,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
+import numpy as np
 import pandas as pd
 
 from kit.analysis import unseen
@@ -142,7 +143,7 @@ def _failing_rows(case: Case) -> pd.DataFrame:
     start = rows.pop("start")
     rows = rows.assign(outcome=said, ts=(start.astype("int64") // 1000).where(start.notna())).drop(columns="error")
     shown = ["key", "uniq_key", "outcome", "ts", "cost_ms", "file", "line"]
-    return rows[threw].sort_values(["file", "line"], ignore_index=True).head(attempts.MOST)[shown]
+    return rows[np.array(threw, dtype=bool)].sort_values(["file", "line"], ignore_index=True).head(attempts.MOST)[shown]
 
 
 def _outcomes(case: Case) -> tuple[int, dict[str, int]]:

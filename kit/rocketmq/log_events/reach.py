@@ -23,7 +23,8 @@ EVENTS: Final[tuple[Event, ...]] = (
                             "DESC: User:", "DESC: check signature failed", "DESC: username cannot be null", "DESC: Authentication failed. Please verify", "DESC: Authorization failed. Please verify"),
           r"(?:(?:Acl|Authentication|Authorization)Exception: |DESC: (?!org\.apache))(?P<reason>(?:Check signature failed for accessKey=(?P<access_key>[^,\s]+)|No acl config for (?P<unknown_key>[^,\s]+)|No (?:default )?permission for (?P<resource_type>topic|group):(?P<resource>[^,\s]+)|User:(?P<user>[^\s,]+) has no permission to access (?P<kind>\w+):(?P<right>[^,\s]+)|User:(?P<unknown_user>[^\s,]+) is not found|[^\n]{0,200}))",
           "client app remoting broker broker_default text", "WARN ERROR", "acl/plain/PlainPermissionManager (4.4.0+), auth/authentication and auth/authorization (5.3.0+: the answer is code 16 with the exception's message alone, broker/auth/pipeline)",
-          "CODE: 1  DESC: org.apache.rocketmq.acl.common.AclException: Check signature failed for accessKey=importer, org.apache.rocketmq.acl.plain.PlainPermissionManager.validate(PlainPermissionManager.java:683) BROKER: 10.20.29.11:10911"),
+          "CODE: 1  DESC: org.apache.rocketmq.acl.common.AclException: Check signature failed for accessKey=importer, org.apache.rocketmq.acl.plain.PlainPermissionManager.validate(PlainPermissionManager.java:683) BROKER: 10.20.29.11:10911",
+          confirm=r"^(?![\s\S]*(?:file for Plain mode was not found|file is not data))"),
     Event("broker-registered", "new broker registered, ", r"new broker registered, (?:BrokerAddrInfo \[.{0,200}?brokerAddr=)?(?P<address>[^\s,\]]+)\]?", "namesrv", "INFO", "namesrv/routeinfo/RouteInfoManager.registerBroker",
           "new broker registered, 10.20.29.11:10911 HAServer: 10.20.29.11:10912", harmless=True),
 )  # fmt: skip
