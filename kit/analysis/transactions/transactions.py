@@ -144,9 +144,12 @@ def _of_messages(case: Case, rows: pa.Table, ended: pa.Table, given_up: pa.Array
     bit = (rows["sys_flag"].to_numpy() & names.TRANSACTION_MASK) == names.TRANSACTION_COMMIT
     # Of another topic than the one it names it is none: one of the two names is damaged.
     whole = columnar.passes(rows["stage"], lambda stage: stage in (stages.COMMIT, stages.DUE))
-    commit = bit & whole & columnar.passes(rows["topic"], is_real)
+    real = columnar.passes(rows["topic"], is_real)
+    commit = bit & whole & real
     # Only a commit names a half record: one whose flag or topic is damaged is still one, where no other is.
-    names_half = np.isin(prepared, offset[half]) & ~half & columnar.passes(rows["topic"], is_real)
+    damaged = real & ~commit & (prepared > 0)
+    if damaged.any():
+        damaged[damaged] = np.isin(prepared[damaged], offset[half])
     # A commit with a delay waits in SCHEDULE first; it is on its way to its topic.
     times_consumed = rows["reconsume_times"].to_numpy()
     waiting = bit & waits & columnar.passes(rows[owners.TARGET], is_real) & (times_consumed == 0)
@@ -192,7 +195,7 @@ def _of_messages(case: Case, rows: pa.Table, ended: pa.Table, given_up: pa.Array
     logged = np.zeros(count, bool)
     if given_up is not None:
         logged = any_(half & pc.is_in(rows["offset_msg_id"], value_set=given_up).to_numpy())
-    committed = (commits > 0) | any_(waiting) | any_(names_half)
+    committed = (commits > 0) | any_(waiting) | any_(damaged)
     hidden = _may_hide_commit(case, times[original], by_op["store_timestamp"])
     over = [original < 0, committed, (ops > 0) & ~hidden, (discarded >= 0) | logged]
     state = columnar.choose(over, [-1, 0, 1, 2], 3)
