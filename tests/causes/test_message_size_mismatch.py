@@ -274,6 +274,18 @@ def test_refusals_of_names_and_of_clients(tmp_path: Path) -> None:
     assert found.figures["refused_by_client"] == 4, "two loggers of one thread report the same four sends"
 
 
+@pytest.mark.parametrize(("version", "mentioned"), [("V4_6_0", True), ("V5_3_3", False)])
+def test_a_broker_that_prints_its_limit_is_not_said_to_mention_another(
+    version: str, mentioned: bool, tmp_path: Path
+) -> None:
+    """SendMessageProcessor answers 128k and 32k up to 4.9.3, and its own maxMessageSize in bytes later."""
+    evidence = Evidence(tmp_path / "e", version=version)
+    sends = [too_large(20 + n, SEND, 70_000 + n, 69_500 + n) for n in range(3)]
+    found = client_oversize_reject.examine(opened(evidence.write(sends)))
+    assert found.figures["refused_by_broker"] == 3
+    assert ("limits" in [step.id for step in found.steps]) is mentioned
+
+
 # --- without Spark -----------------------------------------------------------------------------------------------------------
 
 

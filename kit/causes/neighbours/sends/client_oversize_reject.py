@@ -74,10 +74,10 @@ def examine(case: Case) -> Finding:
     }
     if happened:
         limit = in_force.limits(case)
-        wordy = bool(found.by_broker) and limit.limit is not None and limit.how == "total"  # 4.9.4+ print the limit
-        finding.steps.append(
-            supporting("limits", WORDS.say(limit=limit.limit), wordy, (limit.where,) if limit.where else ())
-        )
+        if found.by_broker and limit.limit is not None and limit.how == "total":  # 4.9.4+ print the limit itself
+            finding.steps.append(
+                supporting("limits", WORDS.say(limit=limit.limit), True, (limit.where,) if limit.where else ())
+            )
         summary = SUMMARY_CLIENT if found.by_broker is None else SUMMARY_BROKER if found.by_client is None else SUMMARY
         finding.summary = summary.say(broker=found.by_broker, client=found.by_client)
         finding.window = found.window
