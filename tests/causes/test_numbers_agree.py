@@ -65,7 +65,7 @@ SAYS: dict[str, tuple[tuple[str, Value], ...]] = {
     ),
     "message-identity": (
         (rf"{N} messages (?:were handled twice|took effect a second time)", "handled_twice_by_offset_id"),
-        (rf"these {N} messages", "handled_twice_by_offset_id"),
+        (rf"{N} messages? here would", "handled_twice_by_offset_id"),
         (rf"wrong kind of id: {N}\.", "wrong_space_lookups"),
         (rf"^{N} of {N[:-1]}) messages have several", "uniq_keys_with_several_offset_ids"),
         (rf"of {N} messages have several", "uniq_keys"),
