@@ -31,6 +31,7 @@ REASONS: Final[dict[str, T]] = {
     "encrypted": T("encrypted"),
     "unsupported": T("an archive of a kind that is not opened here: unpack it first"),
     "damaged": T("a damaged archive: only what is before the damage was read"),
+    "broken": T("damaged: nothing of it could be read"),
     "overlap": T("archive members overlap: an archive made to explode"),
     "ratio": T("unpacks to an absurd size: an archive made to explode"),
     "nested": T("an archive too deep inside other archives"),
@@ -50,8 +51,12 @@ class Shrunk(OSError):
         super().__init__(errno.EIO, f"{left:,} / {wanted:,}")
 
 
+class Damaged(ValueError):
+    """A file says what it is, and cannot be read as such."""
+
+
 _REASONS: Final[tuple[tuple[type[BaseException], str], ...]] = (
-    (FileNotFoundError, "removed"), (Shrunk, "shrunk"), (OSError, "unreadable"), (MemoryError, "memory"), (RecursionError, "recursion"), (UnicodeError, "encoding"),
+    (FileNotFoundError, "removed"), (Shrunk, "shrunk"), (Damaged, "broken"), (OSError, "unreadable"), (MemoryError, "memory"), (RecursionError, "recursion"), (UnicodeError, "encoding"),
 )  # fmt: skip
 
 _PASSING: Final = frozenset({"removed", "shrunk", "unreadable", "memory", "space"})

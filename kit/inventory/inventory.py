@@ -7,6 +7,7 @@ import hashlib
 import os
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -140,7 +141,8 @@ def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
         opened = open_evidence(root, spool)
         # The largest first: a file is hashed by one thread, for which the others should not wait.
         largest = sorted(opened.files, key=lambda f: -f.bytes)
-        looked = sorted(pool.map(lambda f: _look(f, digests, hashes), largest), key=lambda found: found.file)
+        each = pool.map(lambda f: _look_inside(f, digests, hashes, spool), largest)
+        looked = sorted(chain.from_iterable(each), key=lambda found: found.file)
     digests.keep()
     refused = list(opened.refused)
     items: list[Item] = []
@@ -150,7 +152,8 @@ def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
             refused.append(found)
         elif found.kind == "":
             unknown.append(found.file)
-        items += [found] if isinstance(found, Item) and found.kind else []
+        elif found.kind != "archive":
+            items.append(found)
     names = [(f.file, f.content or "") for f in looked if isinstance(f, Item)]
     marked, disagree, overlapping = replicas.mark(recognise.without_rows(items))
     return Inventory(
@@ -162,7 +165,8 @@ def _take(root: Path, spool: Path, *, hashes: bool) -> Inventory:
         archives=tuple(
             Item(a.file, ev.valid_text(str(root / a.file if root.is_dir() else root)), a.bytes, "archive", a.sha256)
             for a in opened.archives
-        ),
+        )
+        + tuple(i for i in looked if isinstance(i, Item) and i.kind == "archive"),
         disagree=tuple(disagree),
         overlapping=overlapping,
     )
@@ -177,6 +181,21 @@ def _content_key(names: Iterable[tuple[str, str]], refused: Iterable[Refused]) -
     return digest.hexdigest()
 
 
+def _look_inside(file: EvidenceFile, digests: Digests, hashes: bool, spool: Path) -> list[Item | Refused]:
+    """Recognise one file, and the tables inside it. A file of nothing but tables counts as their archive."""
+    from kit.inventory import inner_tables
+
+    found = _look(file, digests, hashes)
+    if isinstance(found, Refused):
+        return [found]
+    try:
+        inside, whole = inner_tables.of(file, found.kind, spool)
+    except Exception as error:
+        return [found, Refused(file.file, "space") if disk.is_full(error) else refusal(file.file, error)]
+    found = attrs.evolve(found, kind="archive") if inside and whole else found
+    return [found, *(_look(member, digests, hashes) for member in inside)]
+
+
 def _look(file: EvidenceFile, digests: Digests, hashes: bool) -> Item | Refused:
     """Recognise and hash one file; kind "" if unknown. `hashes` as for `take`."""
     # Kernels take a second to load; unchanged evidence does not need them.
@@ -185,10 +204,11 @@ def _look(file: EvidenceFile, digests: Digests, hashes: bool) -> Item | Refused:
     try:
         kind, detail = recognise.recognise(file)
         path = Path(file.path)
-        spared = not hashes and kind in STORES and file.bytes >= LARGE
+        # Nothing is read of what is unknown: a heap dump of 20 GB need not be hashed.
+        spared = file.bytes >= LARGE and (not kind or (not hashes and kind in STORES))
         sha = file.sha256 or (digests.known(path) if spared else digests.of(path))
         if sha is None:
-            detail["same"] = identity(path)
+            detail["same"] = identity(path) if kind else str(file.bytes)
         if file.text_sha256 and file.text_sha256 != file.sha256:
             detail["text_sha256"] = file.text_sha256
         first, last = spans.of(file, kind, detail)

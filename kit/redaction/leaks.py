@@ -28,6 +28,7 @@ from kit.formats.commitlog.schema import promoted
 from kit.i18n import CATALOGUE, LANGS
 from kit.redaction import stock_names
 from kit.redaction.ordinary import is_ambiguous
+from kit.report import manifest
 from kit.rocketmq import names
 
 if TYPE_CHECKING:
@@ -218,6 +219,12 @@ def _spoken() -> frozenset[str]:
     return frozenset(word for text in CATALOGUE for lang in LANGS for word in TOKEN.findall(text.in_(lang)))
 
 
+@cache
+def _own_versions() -> frozenset[str | None]:
+    """Return the versions that a report names: 17.0.21.1 is a Java, although it looks like an address."""
+    return frozenset(manifest.versions().values())
+
+
 def leak(text: str, originals: Originals, own: Callable[[str], bool] = lambda text: False) -> str | None:
     """Return the kind of the first original in a text, None if absent."""
     text = _DIGEST.sub(" ", html.unescape(_ESCAPED.sub(" ", text)))
@@ -226,7 +233,11 @@ def leak(text: str, originals: Originals, own: Callable[[str], bool] = lambda te
             if form != "address":
                 if not own(hit.group()):
                     return form
-            elif (ip := _address((hit[1] or hit[2]).replace("-", "."))) is not None and not _is_nobodys(ip):
+            elif (
+                hit[1] not in _own_versions()
+                and (ip := _address((hit[1] or hit[2]).replace("-", "."))) is not None
+                and not _is_nobodys(ip)
+            ):
                 return form
     upper = text.upper()
     for ip in originals.addresses:

@@ -20,8 +20,6 @@ def manifest(
     findings: Mapping[str, Any], options: Mapping[str, Any], notebooks: Iterable[Path] = (), notes: Path | None = None
 ) -> dict[str, Any]:
     """Return the manifest: inputs with SHA-256, options, versions, the hashes of executed notebooks and of the notes."""
-    from kit.spark import jvm
-
     inputs = [
         {name: file.get(name) for name in ("file", "kind", "bytes", "sha256")} for file in findings["evidence"]["files"]
     ]
@@ -32,17 +30,21 @@ def manifest(
         "inputs": inputs,
         "not_recognised": findings["evidence"]["not_recognised"],
         "options": {name: _plain(value) for name, value in sorted(options.items())},
-        "versions": {
-            "python": platform.python_version(),
-            "java": jvm.version(),
-            **{name: metadata.version(name) for name in LIBRARIES},
-        },
+        "versions": versions(),
         "notebooks": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in notebooks},
         "findings_sha256": digest(findings),
     }
     if notes is not None and notes.name:
         content["notes"] = {"file": notes.name, "sha256": hashlib.sha256(notes.read_bytes()).hexdigest()}
     return content | {"manifest_sha256": digest(content)}
+
+
+def versions() -> dict[str, str | None]:
+    """Return the versions of what made the report: Python, Java (None where there is none) and the libraries."""
+    from kit.spark import jvm
+
+    libraries = {name: metadata.version(name) for name in LIBRARIES}
+    return {"python": platform.python_version(), "java": jvm.version(), **libraries}
 
 
 def digest(content: Any) -> str:

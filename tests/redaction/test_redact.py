@@ -503,6 +503,16 @@ def ids_of(findings: dict[str, Any]) -> list[str]:
     return re.findall(r"\b[0-9A-F]{32}\b", json.dumps(findings["findings"]))
 
 
+def test_a_version_is_no_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Java has releases of four numbers, such as 17.0.21.1."""
+    monkeypatch.setattr("kit.spark.jvm.version", lambda: "17.0.21.1")
+    leaks._own_versions.cache_clear()
+    nothing = leaks.Originals(frozenset(), frozenset())
+    assert leaks.leak('"java": "17.0.21.1"', nothing) is None
+    assert leaks.leak('"java": "17.0.21.2"', nothing) == "address"
+    leaks._own_versions.cache_clear()
+
+
 @pytest.mark.recordings
 @pytest.mark.spark
 def test_a_leak_stops_the_report_before_anything_is_written(

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from kit.evidence.files import open_readonly
+from kit.evidence.files import Damaged, open_readonly
 from kit.formats import printed_times
 from kit.formats.tables import delimited, table_columns
 from kit.formats.values import batch, instant, truncated
@@ -68,9 +68,9 @@ def sniff(path: Path, head: bytes, size: int) -> dict[str, Any] | None:
     try:
         names = table_columns.names_of(path, how)
         sample = [_unfold(row, len(names)) for _, row in delimited.rows(path, how, table_columns.SAMPLE_ROWS)]
-    except (OSError, ValueError, pa.ArrowException):
+    except (OSError, ValueError, pa.ArrowException) as error:
         if how is None:
-            raise  # It says that it is Parquet, and cannot be read as such.
+            raise error if isinstance(error, OSError) and error.errno else Damaged(str(error)) from error
         return None
     found = table_columns.guess(names, sample)
     if found is None:

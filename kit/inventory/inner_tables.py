@@ -1,0 +1,102 @@
+"""Tables inside files: workbooks, SQL dumps, JSON and HTML exports, what a database shell printed.
+
+Those that are business rows, a ledger of sends or a saved log search become members of their file, as if it were an
+archive of CSV files: `dump.sql!/t_order`, whose line 1 is the header and line 2 the first row.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final
+
+from kit.evidence import member_names
+from kit.evidence.files import EvidenceFile, open_readonly
+from kit.formats.tables import delimited
+from kit.formats.tables.exports import ruled, sql, structured, workbook
+from kit.inventory import recognise
+
+HEAD: Final = 262_144
+_LOOKED_INTO: Final = ("", "text", "log", "source_code")
+"""Kinds of files that can be or hold such tables: a script of INSERT statements looks like a program."""
+LONGEST: Final = 64 << 20
+"""Characters of a line: mysqldump writes up to 16 MiB into one."""
+KEPT: Final = ("rows", "sends", "log")
+MOST: Final = 100
+"""Tables that are read of one file."""
+_HTML: Final = re.compile(r"<table\b", re.IGNORECASE)
+_ODD: Final = re.compile(r"[\s/\\\x00-\x1f\x7f]+")
+
+
+def of(file: EvidenceFile, kind: str, spool: Path) -> tuple[list[EvidenceFile], bool]:
+    """Return the tables inside a file of this kind, written into `spool` as CSV, and whether it is nothing but tables.
+    Raise `OSError`.
+    """
+    if kind not in _LOOKED_INTO:
+        return [], False
+    with open_readonly(file.path) as stream:
+        head = stream.read(HEAD)
+    if workbook.is_one(file.path, head):
+        return _written(file, spool, workbook.tables(file.path)), True
+    codec = delimited.encoding(head.lstrip(b"\0"))
+    if codec is None or (kind == "log" and file.bytes > HEAD):
+        return [], False
+    found, whole = _readers(file, kind, head.decode(codec, "replace"), codec)
+    return _written(file, spool, found), whole
+
+
+def _readers(file: EvidenceFile, kind: str, head: str, codec: str) -> tuple[Iterable[tuple[str, list[str]]], bool]:
+    """Return the rows of the tables in a text, and whether there is nothing else in it."""
+    lines = head.splitlines()
+    if kind != "log":
+        page = _HTML.search(head) is not None and head.lstrip("\ufeff \t\r\n").startswith("<")
+        if structured.has_lines(lines):
+            return structured.of_lines(_lines(file.path, codec)), True
+        if (page or structured.is_document(head)) and file.bytes <= structured.LARGEST:
+            text = "".join(_lines(file.path, codec))
+            return (structured.of_page if page else structured.of_document)(text), True
+        if any(map(sql.BEGUN.match, lines)):
+            if sql.is_script(lines):
+                return sql.tables(_lines(file.path, codec)), True
+            return chain(sql.tables(_lines(file.path, codec)), ruled.tables(_lines(file.path, codec))), False
+    return (ruled.tables(_lines(file.path, codec)) if any(map(ruled.is_begun, lines)) else ()), False
+
+
+def _lines(path: Path, codec: str) -> Iterator[str]:
+    with open_readonly(path) as raw, io.TextIOWrapper(raw, codec, "replace") as text:
+        while line := text.readline(LONGEST):
+            yield line
+
+
+def _written(file: EvidenceFile, spool: Path, rows: Iterable[tuple[str, list[str]]]) -> list[EvidenceFile]:
+    """Write each table as CSV, and return those of a kind that is `KEPT`."""
+    places: dict[str, tuple[str, Path]] = {}
+    with ExitStack() as stack:
+        writers: dict[str, Any] = {}
+        for name, cells in rows:
+            if name not in writers:
+                if len(writers) == MOST:
+                    continue
+                label = f"{file.file}!/{_ODD.sub(' ', name).strip(' .')[:100] or len(writers)}"
+                places[name] = label, member_names.place(spool, label)
+                out = stack.enter_context(places[name][1].open("w", encoding="utf-8", errors="replace", newline=""))
+                writers[name] = csv.writer(out, lineterminator="\n")
+            writers[name].writerow(cells)
+    return [member for label, path in places.values() if (member := _member(file, label, path)) is not None]
+
+
+def _member(file: EvidenceFile, label: str, path: Path) -> EvidenceFile | None:
+    with path.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    size = path.stat().st_size
+    member = EvidenceFile(label, path, size, packed=True, sha256=digest, text_sha256=digest, modified=file.modified)
+    if recognise.recognise(member)[0] in KEPT:
+        return member
+    path.unlink()
+    return None

@@ -1,0 +1,113 @@
+"""Tables inside files are members of them; what is beside them is still read."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kit
+from kit.inventory import inventory
+
+HEADER = ["order_id", "status", "created_at"]
+ROWS = [[f"ORD2026{n:04}", "PAID" if n % 3 else "CANCELLED", f"2026-11-20 23:36:{n:02}.140"] for n in range(30)]
+
+
+def as_csv(path: Path) -> None:
+    with path.open("w", newline="") as out:
+        csv.writer(out).writerows([HEADER, *ROWS])
+
+
+def as_dump(path: Path) -> None:
+    values = ",".join(str(tuple(row)) for row in ROWS)
+    columns = "".join(f"  `{name}` varchar(64) NOT NULL,\n" for name in HEADER)
+    path.write_text(
+        f"-- MySQL dump 10.13\nCREATE TABLE `t_order` (\n{columns}  PRIMARY KEY (`order_id`)\n) ENGINE=InnoDB;\nINSERT INTO `t_order` VALUES {values};\n"
+    )
+
+
+def as_inserts(path: Path) -> None:
+    path.write_text("".join(f"INSERT INTO t_order ({', '.join(HEADER)}) VALUES {tuple(row)};\n" for row in ROWS))
+
+
+def as_json(path: Path) -> None:
+    path.write_text(json.dumps({"RECORDS": [dict(zip(HEADER, row, strict=True)) for row in ROWS]}, indent=2))
+
+
+def as_box(path: Path) -> None:
+    rule = "+--------------+-----------+-------------------------+"
+    lines = [f"| {a:12} | {b:9} | {c:23} |" for a, b, c in [HEADER, *ROWS]]
+    path.write_text("\n".join(["mysql> select * from t_order;", rule, lines[0], rule, *lines[1:], rule, ""]))
+
+
+def read(folder: Path, workspace: Path) -> list[tuple[Any, ...]]:
+    case = kit.open_case(folder, workspace)
+    rows = case.rows.select("key", "status", "time_text", "role").collect()
+    return sorted(tuple(row) for row in rows)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("write", [as_dump, as_inserts, as_json, as_box])
+def test_same_rows_as_from_csv(write: Any, tmp_path: Path) -> None:
+    for name, how in (("plain", as_csv), ("other", write)):
+        (tmp_path / name).mkdir()
+        how(tmp_path / name / "t_order.txt")
+    expected = [(*row, "business") for row in ROWS]
+    assert read(tmp_path / "plain", tmp_path / "w1") == expected
+    assert read(tmp_path / "other", tmp_path / "w2") == expected
+
+
+def test_members_are_named_and_a_dump_is_their_archive(tmp_path: Path) -> None:
+    (tmp_path / "e").mkdir()
+    as_dump(tmp_path / "e" / "dump.sql")
+    found = inventory.take(tmp_path / "e", tmp_path / "w")
+    assert [(i.file, i.kind) for i in found.items] == [("dump.sql!/t_order", "rows")]
+    assert [(a.file, a.kind) for a in found.archives] == [("dump.sql", "archive")]
+    assert found.not_recognised == found.refused == ()
+    assert inventory.take(tmp_path / "e", tmp_path / "w") == found
+
+
+def test_what_is_said_around_a_table_stays(tmp_path: Path) -> None:
+    (tmp_path / "e").mkdir()
+    path = tmp_path / "e" / "chat.txt"
+    as_box(path)
+    path.write_text(
+        "2026-11-20 23:37:00 [REJECTREQUEST]system busy, start flow control for a while\n" + path.read_text()
+    )
+    kinds = {i.file: i.kind for i in inventory.take(tmp_path / "e", tmp_path / "w").items}
+    assert kinds["chat.txt!/table 1"] == "rows"
+    assert kinds["chat.txt"] in ("text", "log")
+
+
+def test_tables_that_are_no_evidence_are_left_out(tmp_path: Path) -> None:
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e" / "a.md").write_text(
+        "| name | meaning |\n|---|---|\n| broker | keeps messages |\n| topic | a name |\n"
+    )
+    (tmp_path / "e" / "b.json").write_text(json.dumps([{"a": 1}, {"a": 2}]))
+    found = inventory.take(tmp_path / "e", tmp_path / "w")
+    assert not [i.file for i in found.items if "!/" in i.file]
+    assert not list((tmp_path / "w").rglob("*table 1*"))
+
+
+def test_damage_is_named(tmp_path: Path) -> None:
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e" / "t.parquet").write_bytes(b"PAR1" + bytes(100) + b"PAR1")
+    (tmp_path / "e" / "t.xls").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600))
+    found = inventory.take(tmp_path / "e", tmp_path / "w")
+    assert [(r.file, r.reason) for r in found.refused] == [("t.parquet", "broken"), ("t.xls", "broken")]
+
+
+def test_large_unknown_files_are_not_hashed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "e").mkdir()
+    as_csv(tmp_path / "e" / "t_order.csv")
+    (tmp_path / "e" / "heap.hprof").write_bytes(b"JAVA PROFILE 1.0.2\0" + os.urandom(2 << 20))
+    hashed: list[str] = []
+    monkeypatch.setattr("kit.inventory.digests.sha256", lambda path: hashed.append(path.name) or "0" * 64)
+    found = inventory.take(tmp_path / "e", tmp_path / "w")
+    assert found.not_recognised == ("heap.hprof",)
+    assert hashed == ["t_order.csv"]
