@@ -31,7 +31,7 @@ _PROMPT: Final = re.compile(
     r"^\s*(?:\[?[\w.-]{1,40}@[\w.-]{1,60}[\s:][^\]#$%\n]{0,80}\]?\s?[#$%]|(?:bash|sh)-?[\d.]*[#$]|[$#](?=\s)|(?:PS )?[A-Za-z]:\\[^>\n]{0,80}>)\s*"
 )
 _FRAME: Final = re.compile(
-    r"^\s*(?:at\s+[\w.$/<>@-]+\(|\.\.\. \d+ (?:more|common frames)|- (?:locked|waiting|parking) |(?:\w+\.){2,}[\w$<>]+\(\w+\.java:\d+\)$|File \"[^\"]+\", line \d+)"
+    r"^\s*(?:at\s+[\w.$/<>@-]+\(|\.\.\. \d+ (?:more|common frames)|- (?:locked|waiting|parking) |(?:\w+\.){2,}[\w$<>]+\(\w+\.java:\d+\)$|at [^()]{1,120} \([^()]{1,300}:\d+:\d+\)$|File \"[^\"]+\", line \d+)"
 )
 _SEVERAL: Final = (
     (re.compile(r"RpcError of RPC that terminated with:\s*$"), re.compile(r"^\s*(?:(?:status|details|debug_error_string) = |>\s*$)"), 4),

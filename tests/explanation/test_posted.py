@@ -9,7 +9,7 @@ import pytest
 from kit.explanation.explain import explain
 from kit.pasted import name_servers
 from kit.pasted.plain_lines import lines
-from kit.rocketmq.known_problems import upstream
+from kit.rocketmq.known_problems import matching, upstream
 
 SEND = "org.apache.rocketmq.remoting.exception.RemotingConnectException: connect to [127.0.0.1:9877] failed"
 ROUTE_FRAME = "\tat org.apache.rocketmq.client.impl.factory.MQClientInstance.updateTopicRouteInfoFromNameServer(MQClientInstance.java:681)"
@@ -51,6 +51,16 @@ def one(text: str) -> dict[str, Any]:
         # rocketmq-client-cpp ResponseFuture: the code is the request's.
         ("[2023-10-17 11:44:47.442126](warning):waitResponse of code:105 with opaque:8 timeout[waitResponse:61]", "request-timeout"),
         ("2024-11-15 17:47:18 WARN NettyServerNIOSelector_3_2 - Unexpected exception in the selector loop.", "netty-loop-exception"),
+        # common/config/ConfigRocksDBStorage.postLoad: nothing was deleted or changed.
+        ("2023-08-28 10:09:09 ERROR main - postLoad Failed. /disk2/rocketmq_store/config/topics", "rocksdb-not-opened"),
+        # client/impl/MQAdminImpl.queryMessage
+        ("MQClientException: CODE: 208 DESC: query message by key finished, but no message", "query-found-nothing"),
+        # A web page takes `<null>` for a tag.
+        ("RemotingConnectException: connect to  failed", "namesrv-none-usable"),
+        ("putMessage not in lock eclipse time(ms) 1195", "slow-store-write"),
+        ("ERROR com.alibaba.otter.canal.rocketmq.CanalRocketMQProducer - send flat message to fixed partition error", "canal-send-failed"),
+        ("WARN  org.apache.rocketmq.flink.legacy.common.util.RetryUtil       [] - RuntimeException, retry 5/5", "flink-source-retry"),
+        ("current consumer thread:MessageQueue [topic=t, brokerName=b, queueId=0] has no committed offset,use Strategy:LATEST instead", "flink-start-offset"),
     ],
 )  # fmt: skip
 def test_what_a_line_shows(line: str, slug: str) -> None:
@@ -105,6 +115,21 @@ def test_small_letters_inside_a_longer_word_are_no_id(text: str, decoded: bool) 
 )
 def test_a_name_server_is_no_broker(text: str, slug: str) -> None:
     assert explain(text)[0]["slug"] == slug
+
+
+def test_frames_of_node_are_frames() -> None:
+    frame = r"    at callErrorFromStatus (C:\shop\node_modules\@grpc\grpc-js\build\src\call.js:31:19)"
+    assert explain(frame) == []
+    assert explain("at the broker (10.0.0.1:10911) it failed") != []
+
+
+def test_a_pull_that_was_answered_did_not_fail() -> None:
+    """broker/processor/PullMessageProcessor: code 25 while the group's heartbeat is on its way."""
+    said = (
+        "execute the pull request exception\norg.apache.rocketmq.client.exception.MQBrokerException: CODE: {}  DESC: x"
+    )
+    assert "pull-failed" not in [p.slug for p in matching.problems_in(said.format(25))]
+    assert "pull-failed" in [p.slug for p in matching.problems_in(said.format(1))]
 
 
 def test_addresses_given_as_name_servers() -> None:

@@ -21,7 +21,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             example="org.apache.rocketmq.shaded.io.grpc.StatusRuntimeException: UNAVAILABLE: io exception rocketmq",
             unless=r"^(?![\s\S]*(?:rocketmq|Rocketmq|RocketMQ|topic|ProducerImpl|ConsumerImpl|grpc conn|:808[01]|:9876|:10911))|response-code="),
     Problem("grpc-route-addresses", "A gRPC client cannot use the addresses in its route",
-            ("java.util.concurrent.CancellationException: Task was cancelled", "rocketmq.shaded.com.google.common.util.concurrent.AbstractFuture.cancellationExceptionWithCause(AbstractFuture.java", "Stream is already completed, no further calls are allowed"),
+            ("CancellationException: Task was cancelled", "rocketmq.shaded.com.google.common.util.concurrent.AbstractFuture.cancellationExceptionWithCause(AbstractFuture.java", "Stream is already completed, no further calls are allowed"),
             "The client got a route, then opened a Telemetry stream to each address in it, and one of them sent no settings in time. A proxy inside the broker (local mode) puts brokerIP1 with its own grpcServerPort there; a proxy of its own (cluster mode) repeats the host the client used, with its own grpcServerPort.",
             "Which addresses does the client log in `endpoints=` of its errors, and does its host reach them? Ports that Docker or a NodePort maps to other numbers are the usual reason.",
             "rocketmq-clients java impl/ClientSessionImpl.syncSettings, proxy/grpc/v2/route/RouteActivity", printed="the client's log",

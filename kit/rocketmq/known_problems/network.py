@@ -13,7 +13,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
              "Get and create channel of {} failed", "createChannel: create channel exception"),
             "The address cannot be reached from this host. Broker addresses come from the route: each broker advertises brokerIP1, which may be an inner address (container, second network card).",
             "Which address is printed, and can this host reach it? Compare brokerIP1 with what clusterList shows.",
-            "remoting/netty/NettyRemotingClient.createChannel", cause="broker-unreachable", verdict="suspected", unless=r"connect to [<\[]?(?:null[>\]]? failed|[^\s>]{0,200}(?::9876\b|\.mqrest\.))",
+            "remoting/netty/NettyRemotingClient.createChannel", cause="broker-unreachable", verdict="suspected", unless=r"connect to  ?failed|connect to [<\[]?(?:null[>\]]? failed|[^\s>]{0,200}(?::9876\b|\.mqrest\.))",
             decides="An address of another network (172.17…, 127.0.0.1): brokerIP1. The right address: port, firewall, process down; listenPort − 2 (10909) belongs to the VIP channel. A blank in front of the port: brokerIP1 ends with one in broker.conf."),
     Problem("request-timeout", "A request got no answer in time",
             ("wait response on the channel <", "wait response timeout exception, the channel[", "close socket because of timeout",

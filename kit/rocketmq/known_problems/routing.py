@@ -75,7 +75,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             verdict="confirmed", unless=r"^(?![\s\S]*(?:connect to|RemotingConnectException|No route info))",
             example="RemotingConnectException: connect to [1234567890.mqrest.cn-hangzhou.aliyuncs.com] failed"),
     Problem("namesrv-none-usable", "The client has no name server it can use",
-            ("connect to null failed", "connect to <null> failed", "connect to [null] failed"),
+            ("connect to null failed", "connect to <null> failed", "connect to [null] failed", "RemotingConnectException: connect to failed", "RemotingConnectException: connect to  failed"),
             "`null` is no broker's address: the client chose among its name servers and none could be connected, or the list was empty.",
             "Which addresses did the client get (namesrvAddr, NAMESRV_ADDR, -Drocketmq.namesrv.addr), and does one of them listen at 9876 as seen from this host or container? 127.0.0.1 in a container is the container itself.",
             "remoting/netty/NettyRemotingClient.getAndCreateNameserverChannel",
