@@ -60,6 +60,15 @@ def one(text: str) -> dict[str, Any]:
         ("putMessage not in lock eclipse time(ms) 1195", "slow-store-write"),
         ("ERROR com.alibaba.otter.canal.rocketmq.CanalRocketMQProducer - send flat message to fixed partition error", "canal-send-failed"),
         ("WARN  org.apache.rocketmq.flink.legacy.common.util.RetryUtil       [] - RuntimeException, retry 5/5", "flink-source-retry"),
+        # remoting/netty/NettyDecoder: 40,016,599 bytes are an answer, 1347569956 is the text `PRI `.
+        ("TooLongFrameException: Adjusted frame length exceeds 16777216: 40016599 - discarded", "frame-too-large"),
+        ("TooLongFrameException: Adjusted frame length exceeds 16777216: 1347569956 - discarded", "protocol-broken"),
+        ("TooLongFrameException: Adjusted frame length exceeds 16777216: 369295616 - discarded", "protocol-broken"),
+        ("[2020-Mar-29 17:39:30.517014](error):could not find clientId from Broker[allocate:67]", "member-not-in-list"),
+        ('level=error msg="consumeMessageConcurrently panic" consumerGroup=g underlayError="decimal division by 0"', "go-listener-panic"),
+        ("启动consumer时报错：CODE: UNRECOGNIZED_CLIENT_TYPE, MESSAGE: cannot find client settings for this client。", "proxy-no-settings"),
+        ("Error: 1 CANCELLED: Call cancelled", "grpc-client-failed"),
+        ('{"code":200,"group":"broker-0","leaderId":"D0","localId":"D0","term":1,"voteResult":"REJECT_SMALL_LEDGER_END_INDEX"}', "dledger-election"),
         ("current consumer thread:MessageQueue [topic=t, brokerName=b, queueId=0] has no committed offset,use Strategy:LATEST instead", "flink-start-offset"),
     ],
 )  # fmt: skip

@@ -171,7 +171,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             example='[n1][HeartBeatTimeOut] lastLeaderHeartBeatTime: 2026-11-20 21:29:45.416 heartBeatTimeIntervalMs: 2000 lastLeader=n0'),
     Problem("dledger-election", "A DLedger group elects its leader",
             ("[ChangeRoleToCandidate] from term", "[ChangeRoleToFollower] from term", "[ChangeRoleToLeader] from term", "_[INCREASE_TERM] from",
-             "[GetVoteResponse] ", "[PARSE_VOTE_RESULT]", "[VOTE_RESULT] has been elected", "preferredLeaderId = "),
+             "[GetVoteResponse] ", "[PARSE_VOTE_RESULT]", "[VOTE_RESULT] has been elected", "preferredLeaderId = ", '"voteResult":"'),
             "Steps of an election: a member becomes a candidate, asks the others, counts the votes. Normal at a start and after a leader is lost; one or two rounds are enough.",
             "Does it end with one leader (PARSE_VOTE_RESULT … result=PASSED)? REJECT_SMALL_LEDGER_END_INDEX: the candidate's log is shorter. REJECT_ALREADY_VOTED: two candidates at once, the next round decides.",
             "io.openmessaging.storage.dledger.DLedgerLeaderElector", printed="broker_default.log or broker.log of DLedger brokers",
