@@ -30,6 +30,10 @@ from kit.rocketmq.versions import RULES
 SHOWN_CLASSES: Final = 3
 OVERTAKEN: Final = "check-overtakes-local"
 """The problem shown by the application's own lines if a check comes during the local transaction."""
+ABOUT: Final = "rocketmq"
+"""Whoever asks what a line means asks about RocketMQ: a library below a client does not say so."""
+WITHOUT_NAME: Final = ("grpc-client-failed", "grpc-status")
+"""Problems whose lines gRPC prints for every product."""
 NO_NAME_SERVER: Final = "namesrv-unreachable"
 """The problem of a failed connect whose address the paste shows to be a name server's."""
 
@@ -129,7 +133,10 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
 
 def _of_line(line: Line, lang: Lang, *, known: bool) -> list[dict[str, Any]]:
     """Return the row for a line; none if only its ids are known."""
-    problems = sorted(matching.problems_in(line.text + "\n"), key=lambda each: each.slug in _CARRIERS)
+    said = line.text + "\n"
+    meant = (BY_SLUG[slug] for slug in WITHOUT_NAME)
+    found = matching.problems_in(said) or [each for each in meant if each.in_text(said + ABOUT)]
+    problems = sorted(found, key=lambda each: each.slug in _CARRIERS)
     row = _problem(line, problems[0], lang) if problems else _event(line, lang)
     if row is None or row["slug"] in _CARRIERS:
         row = _answer(line, lang) or row

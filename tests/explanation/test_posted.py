@@ -126,6 +126,34 @@ def test_a_name_server_is_no_broker(text: str, slug: str) -> None:
     assert explain(text)[0]["slug"] == slug
 
 
+@pytest.mark.parametrize(
+    ("line", "slug"),
+    [
+        ("io.grpc.StatusRuntimeException: DEADLINE_EXCEEDED: deadline exceeded after 32.9s. [remote_addr=/10.12.19.4:30106]", "grpc-client-failed"),
+        ('Exception: <AioRpcError of RPC that terminated with: status = StatusCode.DEADLINE_EXCEEDED details = "x"', "grpc-client-failed"),
+        ('Status(StatusCode="Internal", Detail="Error starting gRPC call. HttpRequestException: Requesting HTTP version 2.0', "grpc-client-failed"),
+        ("dial tcp 172.20.0.4:6379: i/o timeout", None),
+    ],
+)  # fmt: skip
+def test_grpc_names_no_product(line: str, slug: str | None) -> None:
+    assert one(line)["slug"] == slug
+
+
+def test_source_lines_below_frames_of_python_are_no_lines_of_a_log() -> None:
+    trace = 'Traceback (most recent call last):\n  File "/app/shop.py", line 350, in run\n    raise e\n'
+    assert explain(trace) == []
+    said = "ValueError: Consume status error, please use enum 'ConsumeStatus' as response"
+    assert [row["slug"] for row in explain(trace + said)] == ["python-consume-status"]
+    assert [row["line"] for row in explain('File "/app/shop.py", line 350, in run\nraise e')] == [2]
+
+
+def test_a_client_that_closes_an_idle_connection_is_in_order() -> None:
+    """remoting/netty/NettyRemotingClient: clientChannelMaxIdleTimeSeconds; a server's clients send heartbeats."""
+    line = "WARN NettyClientWorkerThread_3 - NETTY {} PIPELINE: IDLE exception [10.0.0.1:9876]"
+    assert one(line.format("CLIENT"))["slug"] == "connection-idle"
+    assert one(line.format("SERVER"))["slug"] == "channel-trouble"
+
+
 def test_frames_of_node_are_frames() -> None:
     frame = r"    at callErrorFromStatus (C:\shop\node_modules\@grpc\grpc-js\build\src\call.js:31:19)"
     assert explain(frame) == []
