@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from kit.explanation import quoted_tables
 from kit.i18n import Lang, T
-from kit.pasted import complaints
+from kit.pasted import complaints, name_servers
 from kit.pasted import ids as pasted_ids
 from kit.pasted.plain_lines import Line, lines
 from kit.rocketmq import answers, mqadmin_tables
@@ -25,10 +25,17 @@ from kit.rocketmq.log_events import benign, passing
 from kit.rocketmq.log_events.catalogue import EVENTS
 from kit.rocketmq.log_events.event import Event
 from kit.rocketmq.log_events.meanings import MEANINGS
+from kit.rocketmq.versions import RULES
 
 SHOWN_CLASSES: Final = 3
 OVERTAKEN: Final = "check-overtakes-local"
 """The problem shown by the application's own lines if a check comes during the local transaction."""
+ABOUT: Final = "rocketmq"
+"""Whoever asks what a line means asks about RocketMQ: a library below a client does not say so."""
+WITHOUT_NAME: Final = ("grpc-client-failed", "grpc-status")
+"""Problems whose lines gRPC prints for every product."""
+NO_NAME_SERVER: Final = "namesrv-unreachable"
+"""The problem of a failed connect whose address the paste shows to be a name server's."""
 
 UNKNOWN = T("not known")
 NOT_KNOWN = T(
@@ -52,6 +59,8 @@ UNKNOWN_CODE = T("Response code {code}")
 OTHER_CODE = T("A code the kit does not know; read the text after it.")
 SETTING = T("Setting {name}")
 SETTING_IS = T("{meaning} Unit: {unit}; default: {default}.")
+DEFAULTS = T("{all}, from the release in brackets on")
+NO_DEFAULT = T("none")
 SETTING_TRADE = T("It trades: {trade}.")
 READ_SINCE = T("read since {since}")
 READ_UNTIL = T("read until {until}")
@@ -74,14 +83,16 @@ _CARRIERS: Final = frozenset(
     }
 )
 """Known texts and problems that say less than what they carry: a code, a status, another problem's text."""
-_CODE: Final = re.compile(r"\bCODE: ?(\d{1,4})\b|\bresponse code[=: ]+(\d{1,4})\b", re.IGNORECASE)
+_CODE: Final = re.compile(r"(?<!response of )\bCODE: ?(\d{1,4})\b|\bresponse code[=: ]+(\d{1,4})\b", re.IGNORECASE)
 _GRPC_CODE: Final = re.compile(
     r"\bresponse-code=(\d{5})\b|(?:\bCODE: ?|[\"'](?:code|Code)[\"']: ?[\"']?|\bcode=)(\d{5}\b|[A-Z]{2,}[A-Z_]{2,40}\b)"
 )
 """What the clients of rocketmq-clients print: Java, C# and Node.js the number, Go and JSON the name."""
 _PRINTED: Final = re.compile(r"^\S{0,3}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d+)? INFO main - ")
 """A broker or name server prints every setting at its start (common/MixAll.printObjectProperties)."""
-_SETTING: Final = re.compile(r"^[\s\"'-]*([a-z]\w{3,50})[\"']?\s*[=:]\s*[\"']?([^\"'\n]{0,200}?)[\"',;]?\s*$")
+_SETTING: Final = re.compile(
+    r"^[\s\"'-]*([a-z]\w{3,50})[\"']?\s*[=:]\s*(?:\{[^\n]{0,400}\}|[\"']?([^\"'\n]{0,200}?)[\"',;]?)\s*$"
+)
 
 
 def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
@@ -95,6 +106,7 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
     overtaken = complaints.overtaken(text)
     held = complaints.mixed(text, pasted, ids)
     commands, table_rows = quoted_tables.heads(pasted)
+    unreached = name_servers.unreached(pasted)
     rows: list[dict[str, Any]] = []
     for line in pasted:
         own = [row for row in ids if row.line == line.number and row.text == line.text]
@@ -111,6 +123,8 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
             pass
         elif line.number in overtaken:
             rows.append(_problem(line, BY_SLUG[OVERTAKEN], lang))
+        elif line.number in unreached:
+            rows.append(_problem(line, BY_SLUG[NO_NAME_SERVER], lang))
         else:
             rows += _of_line(line, lang, known=bool(own))
         rows += [row.as_dict(lang, compared=held is not None and row.pair is None) for row in own]
@@ -119,7 +133,10 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
 
 def _of_line(line: Line, lang: Lang, *, known: bool) -> list[dict[str, Any]]:
     """Return the row for a line; none if only its ids are known."""
-    problems = sorted(matching.problems_in(line.text + "\n"), key=lambda each: each.slug in _CARRIERS)
+    said = line.text + "\n"
+    meant = (BY_SLUG[slug] for slug in WITHOUT_NAME)
+    found = matching.problems_in(said) or [each for each in meant if each.in_text(said + ABOUT)]
+    problems = sorted(found, key=lambda each: each.slug in _CARRIERS)
     row = _problem(line, problems[0], lang) if problems else _event(line, lang)
     if row is None or row["slug"] in _CARRIERS:
         row = _answer(line, lang) or row
@@ -288,16 +305,22 @@ def _setting(line: Line, lang: Lang) -> dict[str, Any] | None:
     parameter = PARAMETERS.get(name)
     if parameter is None:
         return None
-    default = default_of(name, None)
     meaning = parameter.meaning.in_(lang).rstrip(".") + "."
-    said_all = SETTING_IS.say(
-        meaning=meaning, unit=parameter.unit, default=None if default is None else str(default)
-    ).render(lang)
+    said_all = SETTING_IS.say(meaning=meaning, unit=parameter.unit, default=_default(name, lang)).render(lang)
     if parameter.trade is not None:
         said_all += " " + SETTING_TRADE.say(trade=parameter.trade.in_(lang).rstrip(".")).render(lang)
     read = [READ_SINCE.say(since=parameter.since).render(lang)] if parameter.since else []
     read += [READ_UNTIL.say(until=parameter.until).render(lang)] if parameter.until else []
     return _row(line, "config", None, SETTING.say(name=name).render(lang), said_all, "; ".join(read), "")
+
+
+def _default(name: str, lang: Lang) -> str:
+    """Return the default of a setting, or its defaults with the first release of each."""
+    default, rows = default_of(name, None), RULES[name].rows if name in RULES else ()
+    if default is None and len(rows) > 1:
+        every = "; ".join(f"{value} ({since})" for since, value in rows if value is not None)
+        return DEFAULTS.say(all=every).render(lang)
+    return NO_DEFAULT.in_(lang) if default is None else str(default)
 
 
 def releases_of(rows: Iterable[dict[str, Any]]) -> str | None:

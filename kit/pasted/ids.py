@@ -33,6 +33,10 @@ NEXT: Final[dict[str, T]] = {
 _SENT: Final = re.compile(r"\bmsgId=([0-9A-Fa-f]{32,56}), offsetMsgId=([0-9A-Fa-f]{32,56})")
 _KEY: Final = re.compile(r"\bUNIQ_KEY=([0-9A-Fa-f]{32,56})")
 _PLACE: Final = re.compile(r"\bcommitLogOffset=(\d+)")
+_NAMED: Final = re.compile(
+    r"(?:msg|message|uniq|unique|transaction|offset)[\w ]{0,12}(?:id|key)\W{0,4}$|(?:消息|(?<![A-Za-z])id)\W{0,4}$",
+    re.IGNORECASE,
+)
 MOST: Final = 500
 """Most different ids that are decoded."""
 
@@ -72,8 +76,11 @@ def find(pasted: Sequence[Line]) -> list[PastedId]:
     for line in pasted:
         for match in ids.IN_TEXT.finditer(line.text):
             key = match[0].upper()
-            if key not in first and len(first) < MOST and not _checksum(line.text, match.start()):
-                first[key] = PastedId(line.number, line.text, ids.decode(key))
+            if key in first or len(first) >= MOST or _checksum(line.text, match.start()):
+                continue
+            info = ids.decode(key)
+            if info.kind != "uniq" or match[0] == key or _meant(line.text, match):
+                first[key] = PastedId(line.number, line.text, info)
     pairs = dict(_pairs(pasted, first))
     return [
         attrs.evolve(each, pair=(first[pairs[key]].info, first[pairs[key]].line) if key in pairs else None)
@@ -81,11 +88,19 @@ def find(pasted: Sequence[Line]) -> list[PastedId]:
     ]
 
 
+def _meant(text: str, found: re.Match[str]) -> bool:
+    """Return whether 32 digits in small letters are meant as an id. Clients write capitals; small letters inside a longer word are a digest's or a trace's."""
+    before, after = text[max(0, found.start() - 40) : found.start()], text[found.end() : found.end() + 1]
+    glued = before[-1:] in ("-", "_", ".", ":", "/", "=", "@") or after in ("-", "_", "/", "=", "@")
+    glued = glued or bool(re.match(r"\.\w", text[found.end() :]))
+    return not glued or bool(_NAMED.search(before))
+
+
 def _checksum(text: str, at: int) -> bool:
     """Return whether the text before an id says that it is a digest or a business key."""
     return bool(
         re.search(
-            r"(?:md5|sha-?\d*|digest|signature|trace-?id|span|\bKEYS)\W{0,4}$",
+            r"(?:md5|sha-?\d*|digest|signature|trace-?id|\bTID|span|\bKEYS)\W{0,4}$",
             text[max(0, at - 20) : at],
             re.IGNORECASE,
         )

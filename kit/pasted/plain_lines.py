@@ -31,8 +31,10 @@ _PROMPT: Final = re.compile(
     r"^\s*(?:\[?[\w.-]{1,40}@[\w.-]{1,60}[\s:][^\]#$%\n]{0,80}\]?\s?[#$%]|(?:bash|sh)-?[\d.]*[#$]|[$#](?=\s)|(?:PS )?[A-Za-z]:\\[^>\n]{0,80}>)\s*"
 )
 _FRAME: Final = re.compile(
-    r"^\s*(?:at\s+[\w.$/<>@-]+\(|\.\.\. \d+ (?:more|common frames)|- (?:locked|waiting|parking) |(?:\w+\.){2,}[\w$<>]+\(\w+\.java:\d+\)$|File \"[^\"]+\", line \d+)"
+    r"^\s*(?:at\s+[\w.$/<>@-]+\(|\.\.\. \d+ (?:more|common frames)|- (?:locked|waiting|parking) |(?:\w+\.){2,}[\w$<>]+\(\w+\.java:\d+\)$|at [^()]{1,120} \([^()]{1,300}:\d+:\d+\)$|File \"[^\"]+\", line \d+|Traceback \(most recent call last\):$)"
 )
+_PYTHON: Final = re.compile(r"File \"[^\"]+\", line \d+")
+"""A frame of Python; the source line stands below it."""
 _SEVERAL: Final = (
     (re.compile(r"RpcError of RPC that terminated with:\s*$"), re.compile(r"^\s*(?:(?:status|details|debug_error_string) = |>\s*$)"), 4),
     (re.compile(r"a method that does not exist\. The attempt was made from the following location:\s*$"), re.compile(r"^\s*(?:$|[\w.$]+\(\w+\.java:\d+\)$)"), 2),
@@ -58,11 +60,14 @@ class Line:
 def lines(paste: str) -> Iterator[Line]:
     """Yield the lines that are not empty. A line ends at LF, or where HTML starts a new one."""
     raw = paste.split("\n")
+    source_line = False
     for number, one in enumerate(_whole(raw) or raw, 1):
         for part in _ESCAPED.sub("\n", _NEW_LINE.sub("\n", one[:LONGEST])).split("\n"):
             text = plain(part)
             if any(map(str.isalnum, text)) and not _FENCE.match(text):
-                yield Line(number, text, bool(_FRAME.match(text) or _FAQ.match(text)))
+                below_frame, source_line = source_line, bool(_PYTHON.match(text))
+                indented = below_frame and one[:1] in (" ", "\t")
+                yield Line(number, text, indented or bool(_FRAME.match(text) or _FAQ.match(text)))
 
 
 def _whole(raw: list[str]) -> list[str] | None:

@@ -52,7 +52,7 @@ CODES: Final[dict[int, Answer]] = {
     18: Answer("TOPIC_EXIST_ALREADY", T("The topic exists."), T("Nothing.")),
     19: Answer("PULL_NOT_FOUND", T("No new message: the pull waited and ended without one."), T("Nothing.")),
     20: Answer("PULL_RETRY_IMMEDIATELY", T("All messages examined were filtered out; the client continues to pull."), T("Nothing.")),
-    21: Answer("PULL_OFFSET_MOVED", T("The requested offset is outside the queue; the client continues at the nearest end."),
+    21: Answer("PULL_OFFSET_MOVED", T("The requested offset is outside the queue; the client continues where the broker says."),
                T("Compare requestOffset and newOffset: what is skipped or repeated."), "pull-offset-illegal"),
     22: Answer("QUERY_NOT_FOUND", T("Nothing is stored under the requested key or id."), _TEXT, "offset-first-time"),
     23: Answer("SUBSCRIPTION_PARSE_FAILED", T("The subscription's expression is invalid."), T("The expression of that group."),

@@ -28,6 +28,6 @@ def without(name: str, tmp_path: Path, *patterns: str) -> Case:
 
 def paste(tmp_path: Path, *lines: str) -> Case:
     """Open a text file with a few pasted lines."""
-    (tmp_path / "e").mkdir(exist_ok=True)
+    (tmp_path / "e").mkdir(parents=True, exist_ok=True)
     (tmp_path / "e" / "paste.txt").write_text("".join(f"{line}\n" for line in lines))
     return kit.open_case(tmp_path / "e", tmp_path / "workspace")

@@ -148,6 +148,49 @@ def test_a_name_server_is_no_broker(address: str, tmp_path: Path) -> None:
     assert broker_unreachable.examine(case).verdict == "insufficient_evidence"
 
 
+@pytest.mark.parametrize(
+    ("below", "verdict"),
+    [
+        (
+            "\tat org.apache.rocketmq.client.impl.factory.MQClientInstance.updateTopicRouteInfoFromNameServer(MQClientInstance.java:681)",
+            "insufficient_evidence",
+        ),
+        # The broker's own settings: its name server listens on another port than 9876, and on the broker's host.
+        ("listenPort = 9535\nbrokerIP1=10.0.5.11\nnamesrvAddr =10.0.5.11:9526", "insufficient_evidence"),
+        (
+            "\tat org.apache.rocketmq.client.impl.producer.DefaultMQProducerImpl.sendKernelImpl(DefaultMQProducerImpl.java:750)",
+            "suspected",
+        ),
+    ],
+)
+def test_a_name_server_at_another_port_is_no_broker(below: str, verdict: str, tmp_path: Path) -> None:
+    connect = "org.apache.rocketmq.remoting.exception.RemotingConnectException: connect to 10.0.5.11:9526 failed"
+    found = broker_unreachable.examine(taken_away.paste(tmp_path, "it does not start", connect, below))
+    assert found.verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("frame", "sent"),
+    [
+        # rocketmq-spring: a listener's container starts its consumer.
+        (
+            "org.apache.rocketmq.spring.autoconfigure.ListenerContainerConfiguration.registerContainer(ListenerContainerConfiguration.java:123)",
+            False,
+        ),
+        (
+            "org.apache.rocketmq.client.impl.producer.DefaultMQProducerImpl.sendDefaultImpl(DefaultMQProducerImpl.java:649)",
+            True,
+        ),
+    ],
+)
+def test_a_request_that_is_no_send_is_no_late_send(frame: str, sent: bool, tmp_path: Path) -> None:
+    said = "java.lang.IllegalStateException: org.apache.rocketmq.remoting.exception.RemotingTimeoutException: wait response on the channel <10.0.5.11:10911> timeout, 3000(ms)"
+    case = taken_away.paste(tmp_path, "it does not start", said, f"\tat {frame}")
+    found = {f["cause"]: f["verdict"] for f in kit.triage(case)["findings"]}
+    late = {found.get(cause) for cause in ("broker-busy", "client-timeout")}
+    assert bool(late & {"suspected", "confirmed"}) is sent
+
+
 def test_brokers_in_brackets_are_reached_or_not(tmp_path: Path) -> None:
     (tmp_path / "paste.txt").write_text(
         "org.apache.rocketmq.remoting.exception.RemotingConnectException: connect to [172.18.0.3:10911] failed\n"

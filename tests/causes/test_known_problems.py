@@ -32,7 +32,7 @@ def test_seen_is_named_and_quoted(tmp_path: Path) -> None:
     found = {finding.cause: finding for finding in known_problems.examine(case)}
     assert {slug: f.verdict for slug, f in found.items()} == {
         "no-space-left": "confirmed",
-        "slave-offset-mismatch": "confirmed",
+        "slave-offset-mismatch": "suspected",
     }
     (step,) = found["slave-offset-mismatch"].steps
     assert [(ref.file, ref.line) for ref in step.evidence] == [("store.log", 301)]

@@ -56,6 +56,15 @@ def test_a_route_that_is_not_there_yet_is_told_from_a_topic_that_nobody_has(tmp_
     assert route_missing.examine(kit.open_case(tmp_path / "e", tmp_path / "ws2")).figures["topics"] is None
 
 
+def test_traces_without_a_topic_are_no_sends_of_users(tmp_path: Path) -> None:
+    """client/trace/AsyncTraceDispatcher sends to RMQ_SYS_TRACE_TOPIC, which brokers have with traceTopicEnable."""
+    frame = "\tat org.apache.rocketmq.client.impl.producer.DefaultMQProducerImpl.tryToFindTopicPublishInfo(DefaultMQProducerImpl.java:693)"
+    said = "org.apache.rocketmq.client.exception.MQClientException: CODE: 17  DESC: No topic route info in name server for the topic: {}"
+    for topic, sends in (("RMQ_SYS_TRACE_TOPIC", 0), ("orders", 1)):
+        found = topic_missing.examine(taken_away.paste(tmp_path / topic, "so many of these", said.format(topic), frame))
+        assert found.figures["topics"] == {topic: sends}
+
+
 def test_what_every_start_asks_for_is_no_missing_topic(tmp_path: Path) -> None:
     lines = [text.format(topic=topic) for topic in ("%RETRY%points", "TBW102") for text in (HEALTHY, CODE_17)]
     connect = "createChannel: connect remote host[10.20.1.2:9876] success, DefaultChannelPromise@3857f613(success)"

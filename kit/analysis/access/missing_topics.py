@@ -61,7 +61,14 @@ def unknown(case: Case) -> list[Unknown]:
         # An application's exception and its client's warning report one send: the fuller log counts.
         sends: dict[str, int] = {}
         for r in of_topic:
-            if r.event == "no-route" and r.source not in ("mqadmin",) and (r.by_send or r.source in ("app", "text")):
+            # Only the client's own dispatcher of traces sends to that topic.
+            of_user = topic != names.TRACE_TOPIC
+            if (
+                of_user
+                and r.event == "no-route"
+                and r.source not in ("mqadmin",)
+                and (r.by_send or r.source in ("app", "text"))
+            ):
                 sends[r.source or ""] = sends.get(r.source or "", 0) + r.n
         times = [t.to_pydatetime() for r in of_topic for t in (r.first, r.last) if not pd.isna(t)]
         result.append(Unknown(

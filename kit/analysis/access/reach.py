@@ -22,6 +22,7 @@ from kit.analysis.consumers import replicas
 from kit.analysis.sends import attempts
 from kit.case import datasets, log_events, scan, statements
 from kit.case.memoize import per_case
+from kit.pasted import name_servers as name_servers_asked
 from kit.rocketmq.log_layouts import BROKER_SIDE
 
 if TYPE_CHECKING:
@@ -62,19 +63,26 @@ class Advertised:
 
 @per_case
 def connects(case: Case) -> pd.DataFrame:
-    """Return connects by file and address: columns file, source, address, how (success, failed), n, line, first, last.
+    """Return connects by file and address: columns file, source, address, how (success, failed), n, line, first, last, name_server (bool: the request was one that goes to a name server).
     Name servers are included.
 
     A client prints a failed connect twice: the attempt (`createChannel`), and the exception of the call that waited for
     it.
     """
-    found = statements.counted(case, ("client-connect", "client-connect-failed"), by=("address", "how"))
+    asked = {"name_server": name_servers_asked.ASKED}
+    found = statements.counted(case, ("client-connect", "client-connect-failed"), by=("address", "how"), marks=asked)
     # `connect to null failed`: no name server could be used, and no address was tried.
     found = found[found["address"].notna() & (found["address"] != "null")]
     address = found["address"].str.lstrip("/").str.replace(_IN_BRACKETS, r"\1", regex=True)
     found = found.assign(address=address, how=found["how"].where(found["how"] == "success", "failed"))
     same = found.groupby(["file", "source", "address", "how"], dropna=False)
-    times = {"n": ("n", "sum"), "line": ("line", "min"), "first": ("first", "min"), "last": ("last", "max")}
+    times = {
+        "n": ("n", "sum"),
+        "line": ("line", "min"),
+        "first": ("first", "min"),
+        "last": ("last", "max"),
+        "name_server": ("name_server", "max"),
+    }
     summed = same.agg(**times).reset_index().head(MOST)
     return summed.sort_values(["file", "address", "how"], ignore_index=True)
 
@@ -95,10 +103,9 @@ def tried(case: Case) -> list[Tried]:
         if (
             source in BROKER_SIDE
             or file in tools
-            or (
-                not is_broker
-                and (str(address) in servers or host_addresses.port(str(address)) in (NAME_SERVER_PORT, None))
-            )
+            or str(address) in servers
+            or mine["name_server"].any()
+            or (not is_broker and host_addresses.port(str(address)) in (NAME_SERVER_PORT, None))
         ):
             continue
         bad, good = mine[mine["how"] == "failed"], mine[mine["how"] == "success"]

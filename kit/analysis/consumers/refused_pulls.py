@@ -28,8 +28,9 @@ REFUSED: Final = ("flow-control", "thread-pool-busy")
 OF_PULLS: Final = (
     "execute the pull request exception", "pullKernelImpl", "processPullResponse", "pullMessageAsync", "PullCallback", "PullMessageService", "popMessage",
     "updateConsumeOffsetToBroker", "getConsumerIdListByGroup", "HeartBeat", "heart beat", "queryConsumerOffset", "lockBatchMQ",
+    "checkClientInBroker", "DefaultMQPushConsumerImpl.start", "ListenerContainerConfiguration", "MQAdminExt",
 )  # fmt: skip
-"""What a client prints around the refusal of anything that is no send: client/impl/consumer, MQClientAPIImpl, MQClientInstance; no sender's frame has one."""
+"""What a client prints around the refusal of anything that is no send: client/impl/consumer, MQClientAPIImpl, MQClientInstance, tools/admin, the listeners of rocketmq-spring; no sender's frame has one."""
 
 
 def _entries(case: Case, slugs: tuple[str, ...]) -> pd.DataFrame:

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kit.analysis import refs
+from kit.analysis.consumers import refused_pulls
 from kit.case import columnar, log_events, setup, statements
 from kit.case.memoize import once, per_case
 from kit.inventory.references import Ref
@@ -104,8 +105,9 @@ def _failures(batch: pa.RecordBatch) -> pd.DataFrame:
         {name: columnar.decoded(batch[name]).to_pandas() for name in ("file", "line", "source", "thread", "logger")}
     )
     # A refusal or time-out that a client logs without a send (pull, heartbeat, send-back) is not a failed send; an
-    # application's is.
+    # application's is, unless its trace shows another request.
     own = (frame["source"].notna() & (frame["source"] != "client")).to_numpy(bool)
+    own &= ~(late & log_events.contains(text, refused_pulls.OF_PULLS))
     call = failed & ~has[ATTEMPT] & (own | from_send)
     value = {slug: log_events.values_where(slug, text, here) for slug, here in has.items()}
     ts = batch["ts"].cast(pa.int64()).to_pandas()

@@ -11,7 +11,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
     Problem("acl-no-account", "The access key is not known to the broker",
             ("No acl config for", "No accessKey is configured", "user:{} is invalid", "User:{} is not found", "User:{} is disabled"),
             "The client sent an access key that plain_acl.yml (or the user table of 5.3) does not hold, or none at all.",
-            "accessKey of the client; accounts of plain_acl.yml on every broker.",
+            "accessKey of the client (mqadmin takes it from conf/tools.yml); accounts of plain_acl.yml on every broker.",
             "acl/plain/PlainPermissionManager.validate",
             remedy="Configure the key on client or broker; changes of the file are read without a restart.", risk="None.", verdict="confirmed",
             unless=r"^(?![\s\S]*(?:acl|Acl|accessKey|[Uu]ser))",

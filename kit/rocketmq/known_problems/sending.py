@@ -40,6 +40,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             "The number in brackets is how many attempts were made: at most retryTimesWhenSendFailed + 1 (3) in a synchronous send, one in an asynchronous or one-way call. The producer gave up; why is in the exception's cause.",
             "BrokersSent has one place for each attempt: the same broker each time means that it is the only one with the topic, `null` an attempt that was not made. Look at `Caused by`.",
             "client/impl/producer/DefaultMQProducerImpl.sendDefaultImpl", verdict=None,
+            decides="`cost` near sendMsgTimeout (3,000 ms by default), which covers all attempts: the first one used it up, and later ones were not made or failed at once.",
             remedy="Correct the last cause; create the topic on several brokers.", risk="Sending again after a time-out may store the message twice.",
             example="Send [3] times, still failed, cost [3002]ms, Topic: orders, BrokersSent: [broker-a, broker-a, broker-a]"),
     Problem("message-too-large-client", "The client refuses a message for its size",

@@ -31,7 +31,7 @@ PROJECTS: Final = {
 }
 """Modules of `other_projects.tsv`."""
 PLAIN: Final = 20
-"""Characters up to which a text may be ordinary English: it counts only where a message begins."""
+"""Characters up to which a text may be ordinary English: it counts only where a message begins, and if it ends with no value only where the message ends."""
 ALONE: Final = 24
 """Characters from which on a text of another project needs no other sign of RocketMQ in its line."""
 _SIGN: Final = re.compile(
@@ -39,6 +39,8 @@ _SIGN: Final = re.compile(
     r"\(error\):|\(warning\):|\b(?:consumer|producer)\b|EntryDispatcher|QuorumAck|LeaderElector|namesrv"
 )
 _BEGINS: Final = re.compile(r"(?:^|[^\w\s,(]\s*|\b(?:WARN|ERROR|DESC|msg|Rocketmq)\w*\s+)$")
+_ENDS: Final = re.compile(r"\s*(?:$|[^\w\s]|[\w.$]+(?:Exception|Error)\b)")
+"""What may come behind a whole message: nothing, a sign, or the exception that was logged with it."""
 
 
 def number(release: str) -> tuple[int, ...]:
@@ -87,7 +89,8 @@ class FormatString:
             if found < 0:
                 return False
             at = found + len(piece)
-        return True
+        whole = self.weight > PLAIN or not self.text.endswith(self.pieces[-1])
+        return whole or bool(_ENDS.match(line, at))
 
     def _where_a_message_begins(self, line: str) -> bool:
         first = self.pieces[0]

@@ -51,7 +51,7 @@ class Claim:
     RANGE = T("The offsets moved: {ranges}; skipped {skipped}, handled again {again}.")
     RANGE_UNKNOWN = T("The offsets of the {queues} {queues:queue|queues} before that are not in the evidence.")
     ASKED = T("A reset was asked for ({count} {count:line|lines}).")
-    CORRECTED = T("The broker found requested offsets smaller than the first message it has ({count} {count:line|lines}).")
+    CORRECTED = T("Requested offsets lay outside their queue and were corrected ({count} {count:line|lines}).")
     IN_FRONT_OF_FIRST = T("{messages} {messages:message|messages} in front of the offset of group {group} on {topic} {messages:is|are} no longer stored: it will jump when it returns, or has.")
     IN_FRONT_DELETED = T("The message in front of the offset of group {group} is no longer stored in {queues} {queues:queue|queues} of {topic} (#LastTime N/A), although messages wait: what follows it may be deleted too.")
     NEW_FROM_LAST = T("Group {group} was new and says {policy}, and {topic} no longer began at 0 (first offset {first}): it began at the end of the queues, unless its offsets had been set.")
