@@ -75,6 +75,20 @@ def test_a_restart_moves_nothing(tmp_path: Path) -> None:
     assert found.verdict in ("ruled_out", "insufficient_evidence")
 
 
+@pytest.mark.parametrize(
+    ("queues", "back", "suspected"), [(1, 10, False), (1, 32, False), (1, 33, True), (3, 10, True)]
+)
+def test_a_late_pull_moves_nothing(queues: int, back: int, suspected: bool, tmp_path: Path) -> None:
+    """A pull brings 32 messages at most (DefaultMQPushConsumer.pullBatchSize); a reset goes back in each queue."""
+    line = (
+        "2026-11-23 22:18:10 WARN PullMessageThread_12 - [NOTIFYME]update consumer offset less than store. "
+        "clientHost=10.20.114.22:40726, key=orders@points, queueId={queue}, requestOffset={request}, storeOffset=6841"
+    )
+    said = (line.format(queue=queue, request=6841 - back) for queue in range(queues))
+    found = offset_jump.examine(taken_away.paste(tmp_path, *said))
+    assert (found.verdict == "suspected") == suspected
+
+
 def test_the_brokers_own_place_in_the_op_queue_is_no_jump(tmp_path: Path) -> None:
     back = (
         "2026-11-23 16:38:46 WARN TransactionalMessageCheckService - [NOTIFYME]update consumer offset less than store. "

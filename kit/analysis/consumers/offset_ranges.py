@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 NOTABLE: Final = 10
 """Messages a queue has to go back by before one line about it is worth a hint: a restart repeats what was not committed yet."""
+A_PULL: Final = 32
+"""client/consumer/DefaultMQPushConsumer.pullBatchSize: the most that a pull brings, unless it is set. While a broker stood still pulls
+waited, and are then handled in any order, each with the offset of its time.
+"""
 FROM_FIRST: Final = "CONSUME_FROM_FIRST_OFFSET"
 """common/consumer/ConsumeFromWhere"""
 _POLICY: Final = re.compile(r"consumeFromWhere=(\w+)")
@@ -200,7 +204,8 @@ def behind_the_first(case: Case) -> list[Behind]:
 def once_back(case: Case) -> pd.DataFrame:
     """Return the queues of which the broker says once that a client committed a smaller offset, by a notable number of messages (`offset_lines.COLUMNS`).
 
-    Two clients that share an id make a stream of such lines; a reset makes one for each queue.
+    Two clients that share an id make a stream of such lines; a reset makes one for each queue; one queue that goes back
+    by no more than a pull brings is a request that was late.
     """
     rows = offset_lines.of(case, "consumer-offset-back").dropna(
         subset=["group", "topic", "queue_id", "requested", "stored"]
@@ -209,9 +214,11 @@ def once_back(case: Case) -> pd.DataFrame:
     rows = rows[rows["group"].map(names.of_users).astype(bool)]
     queues = rows.groupby(["group", "topic", "queue_id"])["n"].sum()
     calm = {key for key, part in queues.groupby(level=["group", "topic"]) if (part == 1).all()}
-    far = (rows["stored"] - rows["requested"]).ge(NOTABLE).fillna(False).astype(bool)
+    back = rows["stored"] - rows["requested"]
+    alone = rows.groupby(["group", "topic"])["queue_id"].transform("nunique") == 1
+    far = back.ge(NOTABLE) & ~(alone & back.le(A_PULL))
     return rows[
-        far
+        far.fillna(False).astype(bool)
         & pd.Series(
             [(g, t) in calm for g, t in zip(rows["group"], rows["topic"], strict=True)], index=rows.index, dtype=bool
         )
