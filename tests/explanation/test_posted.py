@@ -154,6 +154,19 @@ def test_a_client_that_closes_an_idle_connection_is_in_order() -> None:
     assert one(line.format("SERVER"))["slug"] == "channel-trouble"
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("the request is processed with error system busy, start flow control for a while", "stored nothing"),
+        ("the message queue locked Failed, mq:MessageQueue [topic=t, brokerName=b, queueId=1]", "another member"),
+        ("[reset-offset] reset offset started by 10.0.0.1:55918. topic=t, group=g, timestamp=1, isForce=true", "skipped or repeated"),
+        ("updateBrokerConfig, new config: [{maxMessageSize=131072}] client: /10.0.0.1:35364", "changed settings"),
+    ],
+)  # fmt: skip
+def test_known_texts_say_what_they_mean(line: str, said: str) -> None:
+    assert said in one(line)["meaning"]
+
+
 def test_frames_of_node_are_frames() -> None:
     frame = r"    at callErrorFromStatus (C:\shop\node_modules\@grpc\grpc-js\build\src\call.js:31:19)"
     assert explain(frame) == []
