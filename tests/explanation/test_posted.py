@@ -60,6 +60,8 @@ def one(text: str) -> dict[str, Any]:
         ("putMessage not in lock eclipse time(ms) 1195", "slow-store-write"),
         ("ERROR com.alibaba.otter.canal.rocketmq.CanalRocketMQProducer - send flat message to fixed partition error", "canal-send-failed"),
         ("WARN  org.apache.rocketmq.flink.legacy.common.util.RetryUtil       [] - RuntimeException, retry 5/5", "flink-source-retry"),
+        # common/protocol/heartbeat/MessageModel up to 5.0.0, remoting/protocol/heartbeat/MessageModel from 5.1.0 on.
+        ("Caused by: org.springframework.beans.factory.BeanCreationException: Error creating bean with name 'org.apache.rocketmq.spring.support.DefaultRocketMQListenerContainer_1': org/apache/rocketmq/common/protocol/heartbeat/MessageModel", "client-library-mismatch"),
         # remoting/netty/NettyDecoder: 40,016,599 bytes are an answer, 1347569956 is the text `PRI `.
         ("TooLongFrameException: Adjusted frame length exceeds 16777216: 40016599 - discarded", "frame-too-large"),
         ("TooLongFrameException: Adjusted frame length exceeds 16777216: 1347569956 - discarded", "protocol-broken"),
