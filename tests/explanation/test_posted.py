@@ -60,6 +60,8 @@ def one(text: str) -> dict[str, Any]:
         ("putMessage not in lock eclipse time(ms) 1195", "slow-store-write"),
         ("ERROR com.alibaba.otter.canal.rocketmq.CanalRocketMQProducer - send flat message to fixed partition error", "canal-send-failed"),
         ("WARN  org.apache.rocketmq.flink.legacy.common.util.RetryUtil       [] - RuntimeException, retry 5/5", "flink-source-retry"),
+        # common/protocol/heartbeat/MessageModel up to 5.0.0, remoting/protocol/heartbeat/MessageModel from 5.1.0 on.
+        ("Caused by: org.springframework.beans.factory.BeanCreationException: Error creating bean with name 'org.apache.rocketmq.spring.support.DefaultRocketMQListenerContainer_1': org/apache/rocketmq/common/protocol/heartbeat/MessageModel", "client-library-mismatch"),
         # remoting/netty/NettyDecoder: 40,016,599 bytes are an answer, 1347569956 is the text `PRI `.
         ("TooLongFrameException: Adjusted frame length exceeds 16777216: 40016599 - discarded", "frame-too-large"),
         ("TooLongFrameException: Adjusted frame length exceeds 16777216: 1347569956 - discarded", "protocol-broken"),
@@ -152,6 +154,19 @@ def test_a_client_that_closes_an_idle_connection_is_in_order() -> None:
     line = "WARN NettyClientWorkerThread_3 - NETTY {} PIPELINE: IDLE exception [10.0.0.1:9876]"
     assert one(line.format("CLIENT"))["slug"] == "connection-idle"
     assert one(line.format("SERVER"))["slug"] == "channel-trouble"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("the request is processed with error system busy, start flow control for a while", "stored nothing"),
+        ("the message queue locked Failed, mq:MessageQueue [topic=t, brokerName=b, queueId=1]", "another member"),
+        ("[reset-offset] reset offset started by 10.0.0.1:55918. topic=t, group=g, timestamp=1, isForce=true", "skipped or repeated"),
+        ("updateBrokerConfig, new config: [{maxMessageSize=131072}] client: /10.0.0.1:35364", "changed settings"),
+    ],
+)  # fmt: skip
+def test_known_texts_say_what_they_mean(line: str, said: str) -> None:
+    assert said in one(line)["meaning"]
 
 
 def test_frames_of_node_are_frames() -> None:

@@ -13,8 +13,47 @@ _CHECK: Final = T("The broker's check of half messages runs; this line belongs t
 _LIFE: Final = T("The ordinary course of a broker or client.")
 _STATS: Final = T("Statistics the broker prints at an interval: rates, queue lengths, distributions.")
 _OP: Final = T("The broker recorded that a half message was ended; it is not checked any more.")
+_RESET: Final = T(
+    "A reset of a group's offsets by an administrator: what lies between the old and the new place is skipped or repeated."
+)
 
 MEANINGS: Final[dict[str, T]] = {
+    "flow-control": T(
+        "Flow control: the broker refused the request and stored nothing of it. The word in brackets in front of it names the kind."
+    ),
+    "client-too-many-requests": T(
+        "The client itself refused the request: its time was used up before it could be sent, or too many asynchronous requests were under way. The text behind it says which."
+    ),
+    "client-connect-failed": T("A connection could not be made; the text behind it names the address."),
+    "queue-lock-failed": T(
+        "An ordered consumer did not get the lock of a queue: another member still holds it, for up to 60 s after a change."
+    ),
+    "offset-too-small": T(
+        "A consumer asked for messages that are deleted already; its offset moves to the first one that is left."
+    ),
+    "offset-reset-started": _RESET,
+    "offset-reset-done": _RESET,
+    "offset-reset-client": _RESET,
+    "offset-reset-on-pull": _RESET,
+    "offset-reset-command": _RESET,
+    "broker-lost": T(
+        "The name server dropped a broker from its routes: the connection was closed, the broker unregistered, or no heartbeat came in time."
+    ),
+    "broker-config-updated": T(
+        "Somebody changed settings of the running broker (updateBrokerConfig); the line names them and the address it came from."
+    ),
+    "consumer-disconnected": T("A consumer's connection ended or it unregistered; its queues go to the other members."),
+    "access-denied": T("Access control refused a request; the text behind it says why."),
+    "receive-held-back": T(
+        "A 5.x client holds as many messages as it may and asks for no more until some are handled."
+    ),
+    "grpc-listener-raised": T(
+        "The application's listener threw: the message counts as not consumed and is delivered again."
+    ),
+    "grpc-fifo-given-up": T("An ordered message failed in all its attempts and goes to the dead letter topic."),
+    "grpc-receive-failed": T(
+        "A request for messages failed and is made again after a pause. The exception below says why."
+    ),
     "check-service-start": _CHECK,
     "check-service-end": _CHECK,
     "check-begin": _CHECK,
