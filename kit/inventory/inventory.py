@@ -183,13 +183,13 @@ def _content_key(names: Iterable[tuple[str, str]], refused: Iterable[Refused]) -
 
 def _look_inside(file: EvidenceFile, digests: Digests, hashes: bool, spool: Path) -> list[Item | Refused]:
     """Recognise one file, and the tables inside it. A file of nothing but tables counts as their archive."""
-    from kit.inventory import inner_tables
+    from kit.inventory import inner_files
 
     found = _look(file, digests, hashes)
     if isinstance(found, Refused):
         return [found]
     try:
-        inside, whole = inner_tables.of(file, found.kind, spool)
+        inside, whole = inner_files.of(file, found.kind, spool)
     except Exception as error:
         return [found, Refused(file.file, "space") if disk.is_full(error) else refusal(file.file, error)]
     found = attrs.evolve(found, kind="archive") if inside and whole else found

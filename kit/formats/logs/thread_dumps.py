@@ -1,4 +1,5 @@
-"""Thread dumps → one row per thread: `jstack`, `jcmd Thread.print`, `kill -3`, `jcmd Thread.dump_to_file`, and the stacks in `mqadmin consumerStatus -s`.
+"""Thread dumps → one row per thread: `jstack`, `jcmd Thread.print`, `kill -3`, `jcmd Thread.dump_to_file`, Arthas, Spring Boot's `/actuator/threaddump`,
+and the stacks in `mqadmin consumerStatus -s`.
 
 Layouts of HotSpot 8 to 21: hotspot/share/runtime/vmOperations (VM_PrintThreads), java.lang.StackTraceElement.toString (module prefixes `app//`, `java.base@17/`),
 jdk.internal.vm.ThreadDumper (dump_to_file); RocketMQ's own: common/UtilAll.jstack (`NAME  TID: 27 STATE: RUNNABLE`, then the name before each frame).
@@ -39,6 +40,11 @@ MARK: Final = b"Full thread dump"
 _TITLE: Final = re.compile(r"Full thread dump \S")
 _DATE: Final = re.compile(r"^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.\d+)?(Z?)$")
 _THREAD: Final = re.compile(r'^"(?P<name>.*)" (?:#\d+ |\[0x|prio=|daemon |os_prio=|tid=|cpu=)')
+_INFO: Final = re.compile(
+    r'^"(?P<name>.*)" (?:daemon )?(?:prio=\d+ )?Id=\d+ .{0,200}?\b(?P<state>NEW|RUNNABLE|BLOCKED|(?:TIMED_)?WAITING|TERMINATED)\b'
+    r"(?: on (?P<class>[\w.$]+)@(?P<at>\w+))?"
+)
+"""java.lang.management.ThreadInfo.toString, and Arthas' `thread`, which adds the time on the processor."""
 _DUMPED: Final = re.compile(r'^#(?P<number>\d+) "(?P<name>.*)"(?: virtual)?(?: (?P<state>[A-Z_]+)(?: .*)?)?$')
 _STATE: Final = re.compile(r"^\s+java\.lang\.Thread\.State: (?P<state>[A-Z_]+)")
 _FRAME: Final = re.compile(r"^\s+at (?P<frame>\S.*)$")
@@ -53,7 +59,7 @@ _STATUS: Final = re.compile(r"^(?P<name>\S.*?)\s+TID: (?P<number>\d+) STATE: (?P
 _MODULE: Final = re.compile(r"^(?:[\w.$-]*(?:@[\w.+-]+)?/)+(?=[A-Za-z_$])")
 _IN_SOURCE: Final = re.compile(r"\((?:[\w.$-]+(?:@[\w.+-]+)?/)+")
 _HEAD: Final = re.compile(
-    rb'^Full thread dump \S|^"[^"\n]{1,400}" #\d+ .{0,200}\btid=0x|^#\d+ "[^"\n]{0,400}"(?: virtual)?[^\n]*\n +(?:java\.base/|[\w.$]+\.[\w$<>]+\()',
+    rb'^Full thread dump \S|^"[^"\n]{1,400}" #\d+ .{0,200}\btid=0x|^"[^"\n]{1,400}" (?:daemon )?(?:prio=\d+ )?Id=\d+ .{0,200}\b(?:RUNNABLE|BLOCKED|WAITING)\b|^#\d+ "[^"\n]{0,400}"(?: virtual)?[^\n]*\n +(?:java\.base/|[\w.$]+\.[\w$<>]+\()',
     re.MULTILINE,
 )
 
@@ -80,6 +86,30 @@ def sniff(head: bytes) -> bool:
     """Return whether a file begins with a thread dump, and is not a log with one further on."""
     found = _HEAD.search(head[:16384])
     return bool(found) and head.count(b"\n", 0, found.start() if found else 0) < 12
+
+
+def of_actuator(said: Any) -> str | None:
+    """Return the JSON of Spring Boot's `/actuator/threaddump` as the text that `ThreadInfo.toString` makes of the same
+    threads; None if it is something else. Source: org.springframework.boot.actuate.management.ThreadDumpEndpoint.
+    """
+    threads = said.get("threads") if isinstance(said, dict) else None
+    if not isinstance(threads, list) or not all(isinstance(t, dict) and "threadState" in t for t in threads):
+        return None
+    text: list[str] = []
+    for thread in threads:
+        lock = thread.get("lockInfo") or {}
+        on = (
+            f" on {lock['className']}@{lock['identityHashCode']:x}"
+            if {"className", "identityHashCode"} <= {*lock}
+            else ""
+        )
+        text.append(f'"{thread.get("threadName")}" Id={thread.get("threadId")} {thread["threadState"]}{on}')
+        for frame in thread.get("stackTrace") or ():
+            line = frame.get("lineNumber")
+            place = "Native Method" if frame.get("nativeMethod") else f"{frame.get('fileName')}:{line}"
+            text.append(f"\tat {frame.get('className')}.{frame.get('methodName')}({place})")
+        text.append("")
+    return "\n".join(text)
 
 
 def parse(text: str) -> list[Thread]:
@@ -133,6 +163,9 @@ class _Reader:
             self._deadlock, self._thread = True, None
         elif self._deadlock and (named := _DEADLOCKED.match(line)):
             self._in_deadlock(named["name"])
+        elif found := _INFO.match(line):
+            self._start(number, found["name"], found["state"])
+            self.threads[-1].waiting_for, self.threads[-1].waiting_class = found["at"], found["class"]
         elif found := _THREAD.match(line):
             self._start(number, found["name"], None)
         elif found := _DUMPED.match(line):

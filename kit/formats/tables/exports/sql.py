@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+_PART: Final = r"(?:`[^`]+`|\"[^\"]+\"|\[[^\]]+\]|[\w$-]+)"
+_NAME: Final = rf"(?:{_PART}\.)*({_PART})"
 BEGUN: Final = re.compile(
-    r"\s*(?:(?:INSERT|REPLACE)\s+(?:INTO\s+|IGNORE\s+)*[`\"\[\w]\S*\s*(?:\(|VALUES?\b|$)|COPY\s+[\w.\"]+ \([^)]*\) FROM stdin;)",
+    rf"\s*(?:(?:INSERT|REPLACE)\s+(?:INTO\s+|IGNORE\s+)*{_NAME}\s*(?:\(|VALUES?\b|$)|COPY\s+{_NAME} \([^)]*\) FROM stdin;)",
     re.IGNORECASE,
 )
 """How a statement with rows begins."""
 _SCRIPT: Final = re.compile(
     r"\ufeff?\s*(?:--|/\*|#|(?:INSERT|REPLACE|CREATE|DROP|SET|USE|LOCK|BEGIN|START|COPY|TRUNCATE|GO)\b)", re.IGNORECASE
 )
-_PART: Final = r"(?:`[^`]+`|\"[^\"]+\"|\[[^\]]+\]|[\w$-]+)"
-_NAME: Final = rf"(?:{_PART}\.)*({_PART})"
 _INSERT: Final = re.compile(
     rf"\s*(?:INSERT|REPLACE)\s+(?:INTO\s+|IGNORE\s+)*{_NAME}\s*(?:\(([^()]*)\))?\s*VALUES?\s*", re.IGNORECASE
 )

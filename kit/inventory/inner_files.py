@@ -1,7 +1,8 @@
-"""Tables inside files: workbooks, SQL dumps, JSON and HTML exports, what a database shell printed.
+"""Files inside files that are no archives: tables in workbooks, SQL dumps, JSON and HTML exports and what a database
+shell printed; a broker.conf in a ConfigMap; the threads of Spring Boot's JSON.
 
-Those that are business rows, a ledger of sends or a saved log search become members of their file, as if it were an
-archive of CSV files: `dump.sql!/t_order`, whose line 1 is the header and line 2 the first row.
+They become members of their file, as if it were an archive: `dump.sql!/t_order` is a CSV file whose line 1 is the header
+and line 2 the first row. Tables are kept if they are business rows, a ledger of sends or a saved log search.
 """
 
 from __future__ import annotations
@@ -9,16 +10,18 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import json
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from itertools import chain
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any, Final
 
 from kit.evidence import member_names
 from kit.evidence.files import EvidenceFile, open_readonly
-from kit.formats.tables import delimited
+from kit.formats.logs import thread_dumps
+from kit.formats.tables import config_maps, delimited
 from kit.formats.tables.exports import ruled, sql, structured, workbook
 from kit.inventory import recognise
 
@@ -27,15 +30,17 @@ _LOOKED_INTO: Final = ("", "text", "log", "source_code")
 """Kinds of files that can be or hold such tables: a script of INSERT statements looks like a program."""
 LONGEST: Final = 64 << 20
 """Characters of a line: mysqldump writes up to 16 MiB into one."""
+_DATED: Final = frozenset({"time", "uniq_key", "offset_msg_id"})
+"""Columns of which rows have at least one: JSON answers of any service have names and states as well."""
 KEPT: Final = ("rows", "sends", "log")
 MOST: Final = 100
 """Tables that are read of one file."""
 _HTML: Final = re.compile(r"<table\b", re.IGNORECASE)
-_ODD: Final = re.compile(r"[\s/\\\x00-\x1f\x7f]+")
+_ODD: Final = re.compile(r"[\s\\\x00-\x1f\x7f]+")
 
 
 def of(file: EvidenceFile, kind: str, spool: Path) -> tuple[list[EvidenceFile], bool]:
-    """Return the tables inside a file of this kind, written into `spool` as CSV, and whether it is nothing but tables.
+    """Return the files inside a file of this kind, written into `spool`, and whether it is nothing but their archive.
     Raise `OSError`.
     """
     if kind not in _LOOKED_INTO:
@@ -47,8 +52,22 @@ def of(file: EvidenceFile, kind: str, spool: Path) -> tuple[list[EvidenceFile], 
     codec = delimited.encoding(head.lstrip(b"\0"))
     if codec is None or (kind == "log" and file.bytes > HEAD):
         return [], False
-    found, whole = _readers(file, kind, head.decode(codec, "replace"), codec)
-    return _written(file, spool, found), whole
+    text = head.decode(codec, "replace")
+    if config_maps.holds(text) and file.bytes <= config_maps.LARGEST:
+        return _texts(file, spool, config_maps.files("".join(_lines(file.path, codec))), ("broker_conf",)), False
+    if '"threadState"' in text and file.bytes <= structured.LARGEST:
+        dump = _threads("".join(_lines(file.path, codec)))
+        members = _texts(file, spool, [("threads", dump)] if dump else [], ("thread_dump",))
+        return members, bool(members)
+    tables, whole = _readers(file, kind, text, codec)
+    return _written(file, spool, tables), whole
+
+
+def _threads(text: str) -> str | None:
+    try:
+        return thread_dumps.of_actuator(json.loads(text.lstrip("\ufeff")))
+    except (ValueError, RecursionError):
+        return None
 
 
 def _readers(file: EvidenceFile, kind: str, head: str, codec: str) -> tuple[Iterable[tuple[str, list[str]]], bool]:
@@ -77,26 +96,52 @@ def _lines(path: Path, codec: str) -> Iterator[str]:
 def _written(file: EvidenceFile, spool: Path, rows: Iterable[tuple[str, list[str]]]) -> list[EvidenceFile]:
     """Write each table as CSV, and return those of a kind that is `KEPT`."""
     places: dict[str, tuple[str, Path]] = {}
+    taken: set[str] = set()
     with ExitStack() as stack:
         writers: dict[str, Any] = {}
         for name, cells in rows:
             if name not in writers:
                 if len(writers) == MOST:
                     continue
-                label = f"{file.file}!/{_ODD.sub(' ', name).strip(' .')[:100] or len(writers)}"
-                places[name] = label, member_names.place(spool, label)
+                places[name] = _place(file, spool, name, taken)
                 out = stack.enter_context(places[name][1].open("w", encoding="utf-8", errors="replace", newline=""))
                 writers[name] = csv.writer(out, lineterminator="\n")
             writers[name].writerow(cells)
-    return [member for label, path in places.values() if (member := _member(file, label, path)) is not None]
+    return [member for label, path in places.values() if (member := _member(file, label, path, KEPT)) is not None]
 
 
-def _member(file: EvidenceFile, label: str, path: Path) -> EvidenceFile | None:
+def _texts(
+    file: EvidenceFile, spool: Path, texts: Iterable[tuple[str, str]], kinds: tuple[str, ...]
+) -> list[EvidenceFile]:
+    """Write (name, text), and return those of one of these kinds."""
+    taken: set[str] = set()
+    members = []
+    for name, said in islice(texts, MOST):
+        label, path = _place(file, spool, name, taken)
+        path.write_text(said, encoding="utf-8", errors="replace", newline="")
+        members.append(_member(file, label, path, kinds))
+    return [member for member in members if member is not None]
+
+
+def _place(file: EvidenceFile, spool: Path, name: str, taken: set[str]) -> tuple[str, Path]:
+    """Return the name of a member that no other has, and where it is written."""
+    parts = (_ODD.sub(" ", part).strip(" .")[:100] for part in name.split("/"))
+    plain = label = f"{file.file}!/{'/'.join(filter(None, parts)) or 'unnamed'}"
+    for number in count(2):
+        if label not in taken:
+            break
+        label = f"{plain} {number}"
+    taken.add(label)
+    return label, member_names.place(spool, label)
+
+
+def _member(file: EvidenceFile, label: str, path: Path, kinds: tuple[str, ...]) -> EvidenceFile | None:
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     size = path.stat().st_size
     member = EvidenceFile(label, path, size, packed=True, sha256=digest, text_sha256=digest, modified=file.modified)
-    if recognise.recognise(member)[0] in KEPT:
+    kind, detail = recognise.recognise(member)
+    if kind in kinds and (kind != "rows" or _DATED & detail["columns"].keys()):
         return member
     path.unlink()
     return None

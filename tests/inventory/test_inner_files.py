@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import kit
+from kit.formats.logs import thread_dumps
 from kit.inventory import inventory
 
 HEADER = ["order_id", "status", "created_at"]
@@ -111,3 +112,73 @@ def test_large_unknown_files_are_not_hashed(tmp_path: Path, monkeypatch: pytest.
     found = inventory.take(tmp_path / "e", tmp_path / "w")
     assert found.not_recognised == ("heap.hprof",)
     assert hashed == ["t_order.csv"]
+
+
+CONFIG_MAP = """apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: broker-{name}
+data:
+  JAVA_OPT: -Xms2g
+  broker.conf: |
+    # {name}
+    brokerName={name}
+    maxMessageSize=65536
+    listenPort=10911
+"""
+
+
+def test_a_broker_conf_in_a_config_map(tmp_path: Path) -> None:
+    (tmp_path / "e").mkdir()
+    text = "---\n".join(CONFIG_MAP.format(name=name) for name in ("a", "b"))
+    (tmp_path / "e" / "cm.yaml").write_text(text)
+    items = {i.file: i for i in inventory.take(tmp_path / "e", tmp_path / "w").items}
+    assert [items[f"cm.yaml!/broker-{n}/broker.conf"].kind for n in "ab"] == ["broker_conf"] * 2
+    said = Path(items["cm.yaml!/broker-b/broker.conf"].path).read_text().splitlines()
+    assert said == ["# b", "brokerName=b", "maxMessageSize=65536", "listenPort=10911"]
+
+
+@pytest.mark.parametrize(
+    "text", ["kind: ConfigMap\ndata: {a: [", "kind: List\nitems: 7\n", "kind: ConfigMap\ndata: 3\n"]
+)
+def test_config_maps_without_files(text: str, tmp_path: Path) -> None:
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e" / "cm.yaml").write_text(text)
+    found = inventory.take(tmp_path / "e", tmp_path / "w")
+    assert not found.refused and not [i for i in found.items if "!/" in i.file]
+
+
+def test_the_threads_of_spring_boot(tmp_path: Path) -> None:
+    frame = {"className": "com.acme.L", "methodName": "consume", "fileName": "L.java", "lineNumber": 44}
+    thread = {"threadName": "ConsumeMessageThread_1", "threadId": 81, "threadState": "BLOCKED", "stackTrace": [frame]}
+    thread["lockInfo"] = {"className": "java.lang.Object", "identityHashCode": 0x1A2B}
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e" / "threaddump.json").write_text(json.dumps({"threads": [thread]}))
+    found = inventory.take(tmp_path / "e", tmp_path / "w")
+    assert [(i.file, i.kind) for i in found.items] == [("threaddump.json!/threads", "thread_dump")]
+    (read,) = thread_dumps.parse(Path(found.items[0].path).read_text())
+    assert (read.thread, read.state, read.frames) == (
+        "ConsumeMessageThread_1",
+        "BLOCKED",
+        ["com.acme.L.consume(L.java:44)"],
+    )
+    assert (read.waiting_for, read.waiting_class) == ("1a2b", "java.lang.Object")
+
+
+def test_answers_of_a_service_are_no_rows(tmp_path: Path) -> None:
+    """What the dashboard answers has groups and states, and nothing that happened."""
+    (tmp_path / "e").mkdir()
+    groups = [{"group": f"stock-audit-{n}", "count": n, "consumeType": "CONSUME_PASSIVELY"} for n in range(20)]
+    (tmp_path / "e" / "groups.json").write_text(json.dumps({"status": 0, "data": groups}))
+    found = inventory.take(tmp_path / "e", tmp_path / "w")
+    assert not [i for i in found.items if i.kind in ("rows", "sends")]
+
+
+def test_tables_of_one_name_are_both_kept(tmp_path: Path) -> None:
+    (tmp_path / "e").mkdir()
+    as_box(tmp_path / "e" / "t.txt")
+    columns = ", ".join(HEADER)
+    both = "".join(f"INSERT INTO {t} ({columns}) VALUES {tuple(row)};\n" for t in ("`a b`", "`a  b`") for row in ROWS)
+    (tmp_path / "e" / "t.sql").write_text(both)
+    names = [i.file for i in inventory.take(tmp_path / "e", tmp_path / "w").items if i.file.startswith("t.sql")]
+    assert names == ["t.sql!/a b", "t.sql!/a b 2"]
