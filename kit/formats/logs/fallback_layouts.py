@@ -20,6 +20,9 @@ from kit.formats.printed_times import ms as ms_of
 from kit.formats.values import instant
 
 _LEVEL: Final = rb"(?P<level>TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|SEVERE|NOTICE)"
+_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_MONTH: Final = f"(?:{'|'.join(_MONTHS)})"
+_KIBANA: Final = re.compile(rf"({_MONTH}) (\d{{1,2}}), (\d{{4}}) @ (\d\d):(\d\d):(\d\d)\.(\d{{3}})")
 _EMBEDDED: Final = re.compile(rb"(?<![0-9A-Za-z-])\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d")
 _ANSI: Final = re.compile(rb"\x1b\[[0-9;]{0,12}m")
 _RULES: Final[tuple[tuple[int, re.Pattern[bytes]], ...]] = (
@@ -50,7 +53,9 @@ _RULES: Final[tuple[tuple[int, re.Pattern[bytes]], ...]] = (
     (
         f.SYSLOG,
         re.compile(
-            rb"(?:<\d{1,3}>)?(?P<ts>(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d) \S{1,200} (?P<logger>[^\s:\[]{1,100})(?:\[\d{1,10}\])?: "
+            rb"(?:<\d{1,3}>)?(?P<ts>"
+            + _MONTH.encode()
+            + rb" [ \d]\d \d\d:\d\d:\d\d) \S{1,200} (?P<logger>[^\s:\[]{1,100})(?:\[\d{1,10}\])?: "
         ),
     ),
     (
@@ -58,6 +63,10 @@ _RULES: Final[tuple[tuple[int, re.Pattern[bytes]], ...]] = (
         re.compile(
             rb"<\d{1,3}>1 (?P<ts>\d{4}-\d\d-\d\dT\S{8,24}) \S{1,255} (?P<logger>\S{1,48}) \S{1,128} \S{1,32} (?:-|\[[^\]]{0,500}\]) ?"
         ),
+    ),
+    (
+        f.TIME_ONLY,  # Kibana, as it shows and exports times unless told otherwise
+        re.compile(rb"\"?(?P<ts>" + _MONTH.encode() + rb" \d{1,2}, \d{4} @ \d\d:\d\d:\d\d\.\d{3})\"?[,;\t ]?"),
     ),
     (
         f.LEVEL_FIRST,  # logfmt, as clients in Go write it
@@ -200,6 +209,10 @@ def when(text: str | int | float | None) -> tuple[int, int, int]:
         fraction = int(short.group(7).ljust(3, "0")[:3]) if short.group(7) else -1
         printed = ms_of(year, month, day, hour, minute, second)
         return (f.NO_TIME, f.NO_ZONE, -1) if printed is None else (printed + max(fraction, 0), f.NO_ZONE, fraction)
+    if shown := _KIBANA.fullmatch(text):
+        month, fraction = _MONTHS.index(shown[1]) + 1, int(shown[7])
+        printed = ms_of(shown[3], month, shown[2], *shown.groups()[3:6])
+        return (f.NO_TIME, f.NO_ZONE, -1) if printed is None else (printed + fraction, f.NO_ZONE, fraction)
     return f.NO_TIME, f.NO_ZONE, -1
 
 
