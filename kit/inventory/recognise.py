@@ -29,10 +29,10 @@ _PLACES: Final = 32
 _DIGITS: Final = re.compile(r"[0-9]{20}$")
 _SPEAKS: Final = re.compile(
     r"rocket_?mq|broker|mqadmin|commit_?log|namesrv|CODE: ?\d+|msg_?id|offsetMsgId|UNIQ_KEY|%(RETRY|DLQ)%|\w+Exception\b|TRANS_HALF|"
-    r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d|\b\d\d:\d\d:\d\d\b",
-    re.IGNORECASE,
+    r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d|\b\d\d:\d\d:\d\d\b|^\[ {0,5}\d{1,9}\.\d{6}\] ",
+    re.IGNORECASE | re.MULTILINE,
 )
-"""What makes plain text relevant: a time, or RocketMQ's own terms."""
+"""What makes plain text relevant: a time, the seconds since boot in front of kernel messages, or RocketMQ's own terms."""
 
 _INDEX_UNIT: Final = np.dtype([("magic", ">i4"), ("pos", ">i8"), ("size", ">i4"), ("index", ">i8"), ("term", ">i8")])
 _SLOT: Final = np.dtype([("time", ">i8"), ("first", ">i8"), ("last", ">i8"), ("num", ">i4"), ("magic", ">i4")])

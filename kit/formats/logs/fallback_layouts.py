@@ -69,6 +69,12 @@ _RULES: Final[tuple[tuple[int, re.Pattern[bytes]], ...]] = (
         re.compile(rb"\"?(?P<ts>" + _MONTH.encode() + rb" \d{1,2}, \d{4} @ \d\d:\d\d:\d\d\.\d{3})\"?[,;\t ]?"),
     ),
     (
+        f.SYSLOG,  # dmesg -T
+        re.compile(
+            rb"\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?P<ts>" + _MONTH.encode() + rb" [ \d]\d \d\d:\d\d:\d\d \d{4})\] "
+        ),
+    ),
+    (
         f.LEVEL_FIRST,  # logfmt, as clients in Go write it
         re.compile(
             rb'(?:time|ts|timestamp)="?(?P<ts>\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d[^" ]{0,20})"? level=(?P<level>[a-zA-Z]{4,7}) (?:msg=)?'
@@ -93,6 +99,9 @@ _RULES: Final[tuple[tuple[int, re.Pattern[bytes]], ...]] = (
         ),
     ),
 )
+
+_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_NAMED_MONTH: Final = re.compile(rf"({'|'.join(_MONTHS)}) ([ \d]\d) (\d\d:\d\d:\d\d) (\d{{4}})")
 
 _TIME: Final = (
     "@timestamp",
@@ -201,6 +210,10 @@ def when(text: str | int | float | None) -> tuple[int, int, int]:
     buf, row = np.frombuffer(bytearray(text.encode()[:64] or b" "), np.uint8), np.empty(f.FIELDS, np.int64)
     if time_at(buf, 0, buf.size, row) > 0:
         return int(row[f.MS]), int(row[f.ZONE]), int(row[f.FRACTION])
+    if named := _NAMED_MONTH.fullmatch(text):
+        month, day, clock, year = named.groups()
+        printed = ms_of(year, _MONTHS.index(month) + 1, day, *clock.split(":"))
+        return f.NO_TIME if printed is None else printed, f.NO_ZONE, -1
     short = re.fullmatch(r"(\d\d)[-/](\d\d)[-/](\d\d) (\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?", text)
     if short:
         a, b, c, hour, minute, second = (int(g) for g in short.groups()[:6])

@@ -71,7 +71,7 @@ PROBLEMS: Final[tuple[Problem, ...]] = (
             decides="An address of a container or an inner network: brokerIP1. The right address: port, firewall, process down.",
             remedy="Set brokerIP1 to an address that clients reach, or open the port.", risk="Changing brokerIP1 takes a restart of the broker.",
             verdict="suspected", cause="broker-unreachable", unlike="a broker that is slow: there the connection exists",
-            unless=r"^(?![\s\S]*(?:rocketmq|underlayError|namesrv|consumerGroup|producerGroup|brokerName|:9876\b|:109(?:09|1[0-2])\b))|transport: Error while dialing",
+            unless=r"^(?![\s\S]*(?:rocketmq|underlayError|namesrv|consumerGroup|producerGroup|brokerName|:9876\b|:109(?:09|1[0-2])\b))|transport: Error while dialing|(?:Liveness|Readiness|Startup) probe failed",
             example="send message error: dial tcp 172.20.0.4:10911: i/o timeout"),
     Problem("go-client-panic", "The Go client panics",
             ("apache/rocketmq-client-go/v2/internal.(*", "apache/rocketmq-client-go/v2/consumer.(*", "apache/rocketmq-client-go/v2/producer.(*"),
