@@ -1,5 +1,5 @@
 """Files inside files that are no archives: tables in workbooks, SQL dumps, JSON and HTML exports and what a database
-shell printed; a broker.conf in a ConfigMap; the threads of Spring Boot's JSON.
+shell printed; a broker.conf in a ConfigMap; the threads of Spring Boot's JSON; the text of a page or a Word document.
 
 They become members of their file, as if it were an archive: `dump.sql!/t_order` is a CSV file whose line 1 is the header
 and line 2 the first row. Tables are kept if they are business rows, a ledger of sends or a saved log search.
@@ -24,6 +24,7 @@ from kit.formats.logs import thread_dumps
 from kit.formats.tables import config_maps, delimited
 from kit.formats.tables.exports import ruled, sql, structured, workbook
 from kit.inventory import recognise
+from kit.pasted import documents
 
 HEAD: Final = 262_144
 _LOOKED_INTO: Final = ("", "text", "log", "source_code")
@@ -32,10 +33,11 @@ LONGEST: Final = 64 << 20
 """Characters of a line: mysqldump writes up to 16 MiB into one."""
 _DATED: Final = frozenset({"time", "uniq_key", "offset_msg_id"})
 """Columns of which rows have at least one: JSON answers of any service have names and states as well."""
+_TEXTS: Final = ("text", "log", "mqadmin", "thread_dump", "broker_conf", "metrics", "network")
+"""Kinds of a document's text that are kept."""
 KEPT: Final = ("rows", "sends", "log")
 MOST: Final = 100
 """Tables that are read of one file."""
-_HTML: Final = re.compile(r"<table\b", re.IGNORECASE)
 _ODD: Final = re.compile(r"[\s\\\x00-\x1f\x7f]+")
 
 
@@ -49,6 +51,8 @@ def of(file: EvidenceFile, kind: str, spool: Path) -> tuple[list[EvidenceFile], 
         head = stream.read(HEAD)
     if workbook.is_one(file.path, head):
         return _written(file, spool, workbook.tables(file.path)), True
+    if head.startswith(b"PK\x03\x04"):
+        return _texts(file, spool, [("text", documents.of_word(file.path) or "")], _TEXTS), True
     codec = delimited.encoding(head.lstrip(b"\0"))
     if codec is None or (kind == "log" and file.bytes > HEAD):
         return [], False
@@ -59,8 +63,16 @@ def of(file: EvidenceFile, kind: str, spool: Path) -> tuple[list[EvidenceFile], 
         dump = _threads("".join(_lines(file.path, codec)))
         members = _texts(file, spool, [("threads", dump)] if dump else [], ("thread_dump",))
         return members, bool(members)
+    if documents.is_page(text) and file.bytes <= documents.LARGEST:
+        return _of_page(file, spool, "".join(_lines(file.path, codec))), True
     tables, whole = _readers(file, kind, text, codec)
     return _written(file, spool, tables), whole
+
+
+def _of_page(file: EvidenceFile, spool: Path, page: str) -> list[EvidenceFile]:
+    """Return a page's tables of rows, and its text."""
+    tables = _written(file, spool, structured.of_page(page), ("rows", "sends"))
+    return tables + _texts(file, spool, [("text", documents.shown(page))], _TEXTS)
 
 
 def _threads(text: str) -> str | None:
@@ -74,7 +86,7 @@ def _readers(file: EvidenceFile, kind: str, head: str, codec: str) -> tuple[Iter
     """Return the rows of the tables in a text, and whether there is nothing else in it."""
     lines = head.splitlines()
     if kind != "log":
-        page = _HTML.search(head) is not None and head.lstrip("\ufeff \t\r\n").startswith("<")
+        page = head.lstrip("\ufeff \t\r\n").lower().startswith("<table")
         if structured.has_lines(lines):
             return structured.of_lines(_lines(file.path, codec)), True
         if (page or structured.is_document(head)) and file.bytes <= structured.LARGEST:
@@ -93,8 +105,10 @@ def _lines(path: Path, codec: str) -> Iterator[str]:
             yield line
 
 
-def _written(file: EvidenceFile, spool: Path, rows: Iterable[tuple[str, list[str]]]) -> list[EvidenceFile]:
-    """Write each table as CSV, and return those of a kind that is `KEPT`."""
+def _written(
+    file: EvidenceFile, spool: Path, rows: Iterable[tuple[str, list[str]]], kinds: tuple[str, ...] = KEPT
+) -> list[EvidenceFile]:
+    """Write each table as CSV, and return those of one of these kinds."""
     places: dict[str, tuple[str, Path]] = {}
     taken: set[str] = set()
     with ExitStack() as stack:
@@ -107,7 +121,7 @@ def _written(file: EvidenceFile, spool: Path, rows: Iterable[tuple[str, list[str
                 out = stack.enter_context(places[name][1].open("w", encoding="utf-8", errors="replace", newline=""))
                 writers[name] = csv.writer(out, lineterminator="\n")
             writers[name].writerow(cells)
-    return [member for label, path in places.values() if (member := _member(file, label, path, KEPT)) is not None]
+    return [member for label, path in places.values() if (member := _member(file, label, path, kinds)) is not None]
 
 
 def _texts(

@@ -20,6 +20,10 @@ from kit.formats.printed_times import ms as ms_of
 from kit.formats.values import instant
 
 _LEVEL: Final = rb"(?P<level>TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|SEVERE|NOTICE)"
+_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_MONTH: Final = f"(?:{'|'.join(_MONTHS)})"
+_NAMED_MONTH: Final = re.compile(rf"({_MONTH}) ([ \d]\d) (\d\d:\d\d:\d\d) (\d{{4}})")
+_KIBANA: Final = re.compile(rf"({_MONTH}) (\d{{1,2}}), (\d{{4}}) @ (\d\d):(\d\d):(\d\d)\.(\d{{3}})")
 _EMBEDDED: Final = re.compile(rb"(?<![0-9A-Za-z-])\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d")
 _ANSI: Final = re.compile(rb"\x1b\[[0-9;]{0,12}m")
 _RULES: Final[tuple[tuple[int, re.Pattern[bytes]], ...]] = (
@@ -50,7 +54,9 @@ _RULES: Final[tuple[tuple[int, re.Pattern[bytes]], ...]] = (
     (
         f.SYSLOG,
         re.compile(
-            rb"(?:<\d{1,3}>)?(?P<ts>(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d) \S{1,200} (?P<logger>[^\s:\[]{1,100})(?:\[\d{1,10}\])?: "
+            rb"(?:<\d{1,3}>)?(?P<ts>"
+            + _MONTH.encode()
+            + rb" [ \d]\d \d\d:\d\d:\d\d) \S{1,200} (?P<logger>[^\s:\[]{1,100})(?:\[\d{1,10}\])?: "
         ),
     ),
     (
@@ -60,9 +66,13 @@ _RULES: Final[tuple[tuple[int, re.Pattern[bytes]], ...]] = (
         ),
     ),
     (
+        f.TIME_ONLY,  # Kibana, as it shows and exports times unless told otherwise
+        re.compile(rb"\"?(?P<ts>" + _MONTH.encode() + rb" \d{1,2}, \d{4} @ \d\d:\d\d:\d\d\.\d{3})\"?[,;\t ]?"),
+    ),
+    (
         f.SYSLOG,  # dmesg -T
         re.compile(
-            rb"\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?P<ts>(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d \d\d:\d\d:\d\d \d{4})\] "
+            rb"\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?P<ts>" + _MONTH.encode() + rb" [ \d]\d \d\d:\d\d:\d\d \d{4})\] "
         ),
     ),
     (
@@ -90,9 +100,6 @@ _RULES: Final[tuple[tuple[int, re.Pattern[bytes]], ...]] = (
         ),
     ),
 )
-
-_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_NAMED_MONTH: Final = re.compile(rf"({'|'.join(_MONTHS)}) ([ \d]\d) (\d\d:\d\d:\d\d) (\d{{4}})")
 
 _TIME: Final = (
     "@timestamp",
@@ -202,8 +209,7 @@ def when(text: str | int | float | None) -> tuple[int, int, int]:
     if time_at(buf, 0, buf.size, row) > 0:
         return int(row[f.MS]), int(row[f.ZONE]), int(row[f.FRACTION])
     if named := _NAMED_MONTH.fullmatch(text):
-        month, day, clock, year = named.groups()
-        printed = ms_of(year, _MONTHS.index(month) + 1, day, *clock.split(":"))
+        printed = ms_of(named[4], _MONTHS.index(named[1]) + 1, named[2], *named[3].split(":"))
         return f.NO_TIME if printed is None else printed, f.NO_ZONE, -1
     short = re.fullmatch(r"(\d\d)[-/](\d\d)[-/](\d\d) (\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?", text)
     if short:
@@ -213,6 +219,10 @@ def when(text: str | int | float | None) -> tuple[int, int, int]:
         fraction = int(short.group(7).ljust(3, "0")[:3]) if short.group(7) else -1
         printed = ms_of(year, month, day, hour, minute, second)
         return (f.NO_TIME, f.NO_ZONE, -1) if printed is None else (printed + max(fraction, 0), f.NO_ZONE, fraction)
+    if shown := _KIBANA.fullmatch(text):
+        fraction = int(shown[7])
+        printed = ms_of(shown[3], _MONTHS.index(shown[1]) + 1, shown[2], *shown.groups()[3:6])
+        return (f.NO_TIME, f.NO_ZONE, -1) if printed is None else (printed + fraction, f.NO_ZONE, fraction)
     return f.NO_TIME, f.NO_ZONE, -1
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kit.formats.logs import entries, lines, literal_matcher
+from kit.formats.logs import entries, fallback_layouts, fields, lines, literal_matcher
 from kit.formats.logs.log_file import LogFile
 from kit.spark.log_source import pieces
 
@@ -250,3 +251,22 @@ def test_what_follows_an_empty_line_is_quoted_at_its_own(tmp_path: Path) -> None
         (2, 1, ""),
         (3, 2, "Caused by: java.io.IOException: no"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("Nov 23, 2026 @ 10:22:31.031", dt.datetime(2026, 11, 23, 10, 22, 31, 31_000, dt.UTC)),
+        ("Feb 9, 2024 @ 00:00:00.000", dt.datetime(2024, 2, 9, tzinfo=dt.UTC)),
+        ("Feb 30, 2024 @ 00:00:00.000", None),
+    ],
+)
+def test_times_of_kibana(text: str, printed: dt.datetime | None) -> None:
+    """Kibana's default `dateFormat` is `MMM D, YYYY @ HH:mm:ss.SSS`, in its tables as in its exports."""
+    ms, zone, fraction = fallback_layouts.when(text)
+    known = (
+        None if printed is None else (printed - dt.datetime(1970, 1, 1, tzinfo=dt.UTC)) // dt.timedelta(milliseconds=1)
+    )
+    assert (None if ms == fields.NO_TIME else ms) == known
+    assert zone == fields.NO_ZONE
+    assert fraction == (-1 if printed is None else printed.microsecond // 1000)
