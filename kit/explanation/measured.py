@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from kit.formats.tables.host_tools import heads
+from kit.formats.tables.host_tools import heads, monitoring
 from kit.i18n import T
 from kit.pasted.plain_lines import Line
 
@@ -32,6 +32,10 @@ READ: Final = {
     "top": T(
         "wa: waits for a disk. A process may use 100% for each processor. RES of a broker includes pages of mapped store files (SHR), which the system takes back when it needs them."
     ),
+    "prometheus": T(
+        "rocketmq_group_diff (exporter) and rocketmq_consumer_lag_messages (5.x) are the messages a group has not handled at that moment; two scrapes some minutes apart show whether they grow."
+    ),
+    "grafana": T("Which curve moved first, and what started or stopped at that minute."),
     "free": T(
         "`available` is what is left, not `free`; buff/cache is the page cache that a broker reads and writes through. Swap in use on a broker's host: vm.swappiness=1 and a smaller heap."
     ),
@@ -41,8 +45,8 @@ READ: Final = {
 }
 """What to look at in each, for a broker."""
 _CELL: Final = re.compile(r"(?<![\w.])\d[\d.,]*(?:[KMGTkmgt]i?B?|%|/s)?(?!\w)")
-_SYSSTAT: Final = re.compile(r"Linux \d\S* \(.{1,80}\).*\(\d+ CPU\)")
-"""The first line of sysstat's tools."""
+_ABOVE: Final = re.compile(r"Linux \d\S* \(.{1,80}\).*\(\d+ CPU\)|(?:# )?(?:HELP|TYPE) rocketmq_\w+ ")
+"""The first line of sysstat's tools; what Prometheus prints above a metric (its # may be taken for a prompt)."""
 _FEWEST: Final = 2
 """Numbers in a row."""
 _BLANK: Final = 3
@@ -51,6 +55,9 @@ _BLANK: Final = 3
 
 def find(lines: Iterable[Line]) -> tuple[dict[int, str], frozenset[int]]:
     """Return the output that begins at each head, by line number, and the numbers of the lines that may be its rows."""
+    lines = list(lines)
+    if lines and (tool := _export([line.text for line in lines])):
+        return {lines[0].number: tool}, frozenset(line.number for line in lines)
     begun: dict[int, str] = {}
     rows: set[int] = set()
     last = -_BLANK
@@ -59,13 +66,20 @@ def find(lines: Iterable[Line]) -> tuple[dict[int, str], frozenset[int]]:
         tool = heads.of_line(line.text)
         if tool and tool != inside:
             begun[line.number] = tool
-        row = tool or _SYSSTAT.match(line.text) or (inside and line.number - last <= _BLANK and _row(line.text))
+        row = tool or _ABOVE.match(line.text) or (inside and line.number - last <= _BLANK and _row(line.text))
         if row:
             rows.add(line.number)
             inside, last = tool or inside, line.number
         elif line.number - last > _BLANK:
             inside = ""
     return begun, frozenset(rows)
+
+
+def _export(texts: list[str]) -> str | None:
+    """Return what exported a whole text."""
+    if heads.ANSWER.match(texts[0].encode()):
+        return "prometheus"
+    return "grafana" if monitoring.is_series("\n".join(texts[:3]).encode()) else None
 
 
 def _row(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Host metrics: what iostat, vmstat, sar, mpstat, pidstat, top, free, df, iotop, jstat and GC logs print → one row per value.
+"""Host metrics: what iostat, vmstat, sar, mpstat, pidstat, top, free, df, iotop, jstat, GC logs and monitoring print → one row per value.
 
 The first block of iostat and the first line of vmstat are averages since boot; they are rows like the others. Times
 without a zone are local to the host; `free` and `df` have none, unless a line before them holds one.
@@ -13,7 +13,7 @@ from typing import Final
 import pyarrow as pa
 
 from kit.evidence.files import open_readonly
-from kit.formats.tables.host_tools import heads, jvm, snapshots, sysstat
+from kit.formats.tables.host_tools import heads, jvm, monitoring, snapshots, sysstat
 from kit.formats.tables.host_tools.clock import moment, time_of
 from kit.formats.tables.host_tools.values import Value
 
@@ -45,6 +45,7 @@ _READERS: Final[dict[str, Callable[[list[str]], Iterator[Value]]]] = {
     "free": snapshots.free,
     "df": snapshots.df,
     "iotop": snapshots.iotop,
+    "prometheus": monitoring.exposition,
 }
 _SEVERAL: Final = 16 << 20
 """Bytes up to which a file may hold several outputs, as a script collects them."""
@@ -52,7 +53,14 @@ _SEVERAL: Final = 16 << 20
 
 def sniff(head: bytes) -> bool:
     """Return whether a file begins like outputs that this module reads."""
-    return heads.sniff(head)
+    return _whole(head) is not None or heads.sniff(head)
+
+
+def _whole(head: bytes) -> tuple[str, Callable[[list[str]], Iterator[Value]]] | None:
+    """Return the origin and the reader of a file that is one export of monitoring."""
+    if heads.ANSWER.match(head):
+        return "prometheus", monitoring.answer
+    return ("grafana", monitoring.series) if monitoring.is_series(head) else None
 
 
 def read(files: Iterable[tuple[str, str]], zone: str | int | None = None, *, short: bool = False) -> pa.Table:
@@ -69,6 +77,9 @@ def read(files: Iterable[tuple[str, str]], zone: str | int | None = None, *, sho
         lines = [
             line.rstrip("\r") for line in raw.decode("utf-8", "backslashreplace").removeprefix("\ufeff").split("\n")
         ]
+        if not short and (whole := _whole(raw)) is not None:
+            tables.append(_table(name, whole[0], list(whole[1](lines)), zone))
+            continue
         for origin, own in _apart(lines, origins):
             tables.append(_table(name, origin, list(_READERS[origin](own)), zone))
     return pa.concat_tables(tables)

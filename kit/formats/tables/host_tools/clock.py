@@ -49,6 +49,8 @@ def with_date(clock: str, before: str | None) -> str:
 def moment(text: str, zone: str | int | None) -> int | None:
     """Return a printed date and time as ms since 1970 UTC, None if it is incomplete."""
     text = text.strip()
+    if text.isdecimal() and len(text) in (10, 13):
+        return instant(int(text) * (1000 if len(text) == 10 else 1))
     found = DATE_TIME.match(_named(text) or text)
     if not found:
         return None

@@ -18,6 +18,7 @@ HEADS: Final[dict[str, str]] = {
     "top": r"top - \d\d:\d\d:\d\d up ",
     "free": r"\s*total\s+used\s+free\s+shared\s+buff",
     "df": r"(?:Filesystem|文件系统)\s+(?:(?:Type|类型)\s+)?(?:Size|容量|大小|Inodes|1?\d{0,4}[KMGB]?-(?:blocks|块))\s",
+    "prometheus": r"# (?:HELP|TYPE) [a-zA-Z_:][\w:]* \S|rocketmq_\w+(?:\{[^}\n]{0,2000}\})? +\d",
     "iotop": r"(?:\d\d:\d\d:\d\d )?Total DISK READ ?:\s",
 }
 """The beginning of a line that each output has."""
@@ -36,6 +37,12 @@ EXAMINED: Final = 16384
 def origins(text: bytes) -> list[str]:
     """Return the outputs whose heads are in a text."""
     return [origin for origin, head in _IN_BYTES.items() if head.search(text)]
+
+
+ANSWER: Final = re.compile(
+    rb'\s*\{\s*"status"\s*:\s*"success"\s*,\s*"data"\s*:\s*\{\s*"resultType"\s*:\s*"(?:matrix|vector)"'
+)
+"""How an answer of Prometheus to a query begins."""
 
 
 def sniff(head: bytes) -> bool:
