@@ -93,6 +93,9 @@ def _apart(lines: list[str], origins: list[str]) -> Iterator[tuple[str, list[str
     owners: list[str | None] = []
     owner: str | None = None
     for line in lines:
+        if not line:
+            owners.append(None)
+            continue
         owner = heads.of_line(line) or owner
         # Times, and the first line of sysstat's tools with the date, are for whatever follows.
         owners.append(None if line.startswith("Linux ") or time_of(line) is not None else owner)

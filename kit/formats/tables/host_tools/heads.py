@@ -8,15 +8,15 @@ from typing import Final
 _CLOCK: Final = r"\d\d:\d\d:\d\d(?: [AP]M)?\s+"
 HEADS: Final[dict[str, str]] = {
     "iostat": r"Device:?\s+(?:r/s|tps|rrqm/s)|avg-cpu: ",
-    "vmstat": r"procs -+ ?-*memory|\s*r +b +swpd +free",
+    "vmstat": r"procs -+ ?-*memory|[ \t]*r +b +swpd +free",
     "mpstat": _CLOCK + r"CPU\s+%usr\s+%nice\s+%sys\s+%iowait\s+%irq",
     "sar": _CLOCK + r"(?:CPU\s+%u|DEV\s|IFACE\s|tps\s|runq-sz|kbmemfree|pgpgin/s|proc/s|pswpin/s)",
-    "pidstat": r"(?:" + _CLOCK + r"|#\s*Time\s+)(?:UID\s+)?T?G?I?D?\s*PID\s.*Command\s*$",
+    "pidstat": r"(?:" + _CLOCK + r"|#\s*Time\s+)(?:UID\s+)?PID\s.*\sCommand\s*$",
     "gc": r"(?:\[[^\]\n]{1,40}\]){1,5}\[(?:gc|safepoint)[^\]\n]{0,40}\] |(?:\S{1,40}: )?\d+\.\d{3}: (?:\[(?:Full )?GC|Total time for which|Application time)"
     r"|(?:OpenJDK|Java HotSpot).{1,80} VM .{0,80}\bfor ",
-    "jstat": r"\s*(?:Timestamp\s+)?(?:S0\s+S1\s+E\s+O\s|S0C\s+S1C\s+S0U\s+S1U\s)",
+    "jstat": r"[ \t]*(?:Timestamp\s+)?(?:S0\s+S1\s+E\s+O\s|S0C\s+S1C\s+S0U\s+S1U\s)",
     "top": r"top - \d\d:\d\d:\d\d up ",
-    "free": r"\s*total\s+used\s+free\s+shared\s+buff",
+    "free": r"[ \t]*total\s+used\s+free\s+shared\s+buff",
     "df": r"(?:Filesystem|文件系统)\s+(?:(?:Type|类型)\s+)?(?:Size|容量|大小|Inodes|1?\d{0,4}[KMGB]?-(?:blocks|块))\s",
     "prometheus": r"# (?:HELP|TYPE) [a-zA-Z_:][\w:]* \S|rocketmq_\w+(?:\{[^}\n]{0,2000}\})? +\d",
     "iotop": r"(?:\d\d:\d\d:\d\d )?Total DISK READ ?:\s",

@@ -110,6 +110,8 @@ def _unit(total: float | None) -> int:
 _MOUNT: Final = re.compile(
     r"^(?P<device>\S.*?)\s+(?:[a-z][\w.]*\s+)?(?P<cells>(?:[\d.,]+[KMGTPE]?i?B?|-)(?:\s+(?:[\d.,]+[KMGTPE]?i?B?|-)){2}\s+(?:\d+%|-))\s+(?P<mount>/.*)$"
 )
+LONGEST: Final = 1_000
+"""Characters of a line that may be one of df's."""
 _BLOCK: Final = re.compile(r"^(?P<number>\d*)(?P<unit>[KMGB]?)-")
 
 
@@ -131,14 +133,14 @@ def df(lines: list[str]) -> Iterator[Value]:
             )
         elif (printed := time_of(line)) is not None:
             time = printed
-        elif names and (found := _MOUNT.match(before + line)):
+        elif names and len(line) < LONGEST and (found := _MOUNT.match(before + line)):
             cells = found["cells"].split()
             for name, cell in zip(names, cells, strict=True):
                 value = number(cell.rstrip("%")) if name.endswith("%") else size(cell.replace(",", "."), unit)
                 if value is not None:
                     yield Value(at, time, found["mount"], name, value)
         # A long device name has a line of its own.
-        before = f"{line} " if len(line.split()) == 1 else ""
+        before = f"{line} " if len(line) < LONGEST and len(line.split()) == 1 else ""
 
 
 # --- iotop -----------------------------------------------------------------------------------------------------------
