@@ -73,7 +73,7 @@ READS: Final[dict[str, tuple[str, ...]]] = {
     "rows": ("rows",),
     "sends": ("sends",),
     "admin": TEXTS,
-    "metrics": ("metrics",),
+    "metrics": ("metrics", *TEXTS),
     "network": ("network",),
     "threads": ("thread_dump", "mqadmin", "log", "text"),
 }
@@ -136,6 +136,8 @@ def key(name: str, found: Inventory, options: str, settled: Mapping[str, zones.Z
 
 def _items(name: str, found: Inventory) -> tuple[Item, ...]:
     """Return the files a table is read from."""
+    if name == "metrics":
+        return found.of_metrics()
     return found.of_mqadmin() if name == "admin" else found.of_kind(*READS[name])
 
 

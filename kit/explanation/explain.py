@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from kit.explanation import quoted_tables
+from kit.explanation import measured, quoted_tables
 from kit.i18n import Lang, T
 from kit.pasted import complaints, documents, name_servers
 from kit.pasted import ids as pasted_ids
@@ -110,6 +110,7 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
     held = complaints.mixed(text, pasted, ids)
     commands, table_rows = quoted_tables.heads(pasted)
     unreached = name_servers.unreached(pasted)
+    outputs, measurements = measured.find(pasted)
     rows: list[dict[str, Any]] = []
     for line in pasted:
         own = [row for row in ids if row.line == line.number and row.text == line.text]
@@ -122,6 +123,8 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
             continue
         if line.number in commands:
             rows.append(_table(line, commands[line.number], lang))
+        elif line.number in outputs and not matching.problems_in(line.text + "\n"):
+            rows.append(_output(line, outputs[line.number], lang))
         elif line.number in table_rows:
             pass
         elif line.number in overtaken:
@@ -129,7 +132,7 @@ def explain(text: str, lang: Lang = "en") -> list[dict[str, Any]]:
         elif line.number in unreached:
             rows.append(_problem(line, BY_SLUG[NO_NAME_SERVER], lang))
         else:
-            rows += _of_line(line, lang, known=bool(own))
+            rows += _of_line(line, lang, known=bool(own) or line.number in measurements)
         rows += [row.as_dict(lang, compared=held is not None and row.pair is None) for row in own]
     return rows
 
@@ -152,6 +155,11 @@ def _of_line(line: Line, lang: Lang, *, known: bool) -> list[dict[str, Any]]:
 def _table(line: Line, command: str, lang: Lang) -> dict[str, Any]:
     meaning = mqadmin_tables.MEANINGS.get(command, TABLE_IS).in_(lang)
     return _row(line, "log", "mqadmin-table", TABLE.say(command=command).render(lang), meaning, "tools/command", "")
+
+
+def _output(line: Line, tool: str, lang: Lang) -> dict[str, Any]:
+    title, following = measured.TITLE.say(tool=tool).render(lang), measured.READ[tool].in_(lang)
+    return _row(line, "log", "host-output", title, measured.IS.in_(lang), "", following)
 
 
 def _row(line: Line, kind: str, slug: str | None, *said: str) -> dict[str, Any]:

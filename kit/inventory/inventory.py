@@ -60,6 +60,11 @@ class Inventory:
         """Return the outputs of mqadmin, and the texts that quote a table of one, without copies."""
         return tuple(i for i in self.of_kind(*TEXTS, replicas=False) if i.kind == "mqadmin" or i.detail.get("tables"))
 
+    def of_metrics(self) -> tuple[Item, ...]:
+        """Return the outputs of a host's tools, and the texts that quote one, without copies."""
+        items = self.of_kind("metrics", *TEXTS, replicas=False)
+        return tuple(i for i in items if i.kind == "metrics" or i.detail.get("measured"))
+
     def get(self, file: str) -> Item | None:
         return next((i for i in self.items if i.file == file), None)
 

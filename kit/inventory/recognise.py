@@ -206,7 +206,7 @@ def _units_fit(head: bytes, dtype: np.dtype[Any]) -> bool:
 
 def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
     from kit.formats.logs import source_code, thread_dumps
-    from kit.formats.tables import host_network, metrics, mqadmin_quoted
+    from kit.formats.tables import host_network, metrics
     from kit.inventory import sniff
     from kit.pasted import complaints
     from kit.rocketmq.known_problems import matching
@@ -233,7 +233,7 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
     known: dict[str, Any] | None = sniff.sniff(head, file.file)
     if known is not None and known["source"] == "mqadmin":
         return "mqadmin", known
-    tables = {"tables": True} if file.bytes < HEAD and mqadmin_quoted.holds(head) else {}
+    tables = _quoted(head) if file.bytes < HEAD else {}
     known = known and known | tables
     if known is not None and known["source"] != "text" and known["layout"] != "time-only":
         return "log", known
@@ -250,6 +250,15 @@ def _text(file: EvidenceFile, head: bytes) -> tuple[str, dict[str, Any]] | None:
         encoding = None if codec.startswith("utf-8") else codec
         return "text", {"source": "text", "layout": "unknown", "encoding": encoding, **tables}
     return None
+
+
+def _quoted(head: bytes) -> dict[str, Any]:
+    """Return which outputs stand between other lines of a text: of mqadmin (`tables`), of a host's tools (`measured`)."""
+    from kit.formats.tables import mqadmin_quoted
+    from kit.formats.tables.host_tools import heads
+
+    found = {"tables": mqadmin_quoted.holds(head), "measured": heads.quoted(head)}
+    return {name: True for name, held in found.items() if held}
 
 
 def _pasted(head: bytes) -> tuple[str, dict[str, Any]] | None:

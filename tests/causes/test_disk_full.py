@@ -47,3 +47,27 @@ def test_a_send_back_that_was_never_stored_is_no_trace_of_a_blow_up(tmp_path: Pa
     assert half_topic_blowup.examine(case).verdict == "insufficient_evidence"
     suspected = half_topic_blowup.examine(of_client(tmp_path / "resent" / "e", resent=True))
     assert suspected.verdict == "suspected" and "3 send-backs were refused" in suspected.summary.render("en")
+
+
+DF = "Filesystem      Size  Used Avail Use% Mounted on\n/dev/vda1  40G  39G  1G  98% /\n/dev/vdb  100G  {used}G  1G  {used}% {mount}\n"
+
+
+def of_df(folder: Path, used: int, mount: str, conf: str = "") -> tuple[str, list[str]]:
+    (folder / "e").mkdir(parents=True)
+    (folder / "e" / "df.txt").write_text(DF.format(used=used, mount=mount))
+    if conf:
+        (folder / "e" / "broker.conf").write_text(f"brokerName=a\nbrokerClusterName=c\n{conf}\n")
+    found = disk_full.examine(kit.open_case(folder / "e", folder / "ws"))
+    return found.verdict, [step.claim.render("en") for step in found.steps if step.id == "df"]
+
+
+def test_what_df_shows_supports_and_never_decides(tmp_path: Path) -> None:
+    root = "storePathRootDir=/data/store"
+    verdict, (claim,) = of_df(tmp_path / "full", 96, "/data", root)
+    assert verdict == "suspected" and "/data, which holds the store, at 96%" in claim
+    # store/DefaultMessageStore: `physicRatio > diskSpaceWarningLevelRatio`, 0.90
+    assert of_df(tmp_path / "room", 90, "/data", root) == ("insufficient_evidence", [])
+    # The store is on the first one, though its folder's name begins like the other's.
+    assert "shows /, which" in of_df(tmp_path / "root", 50, "/dat", root)[1][0]
+    # Nobody says where the store is.
+    assert "df shows / at 98%" in of_df(tmp_path / "unknown", 50, "/data")[1][0]

@@ -13,6 +13,7 @@ import pytest
 
 import kit
 from kit.causes import known_problems
+from kit.causes.root_causes import broker_unreachable
 from kit.rocketmq.known_problems import matching
 
 UPTIME = """\
@@ -107,3 +108,11 @@ def test_a_probe_of_kubernetes_is_no_client() -> None:
     assert "go-dial-failed" in [
         p.slug for p in matching.problems_in("dial tcp 10.1.2.3:10911: connect: connection refused")
     ]
+
+
+def test_a_probe_is_no_client_that_cannot_reach_its_broker(tmp_path: Path) -> None:
+    (tmp_path / "pod.txt").write_text(
+        "Name:  broker-0\nEvents:\n  Warning  Unhealthy  3m  kubelet  Liveness probe failed: dial tcp 10.1.2.3:10911: connect: connection refused\n"
+    )
+    case = kit.open_case(tmp_path / "pod.txt", tmp_path / "ws")
+    assert broker_unreachable.examine(case).verdict == "insufficient_evidence"

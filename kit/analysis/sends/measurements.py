@@ -43,12 +43,19 @@ def holes(case: Case) -> pd.DataFrame:
     ]
 
 
+def over_time(case: Case) -> bool:
+    """Return whether the host or its JVM was measured by more than a look at its memory and disks."""
+    rows = ds.dataset(case.folder("metrics"), format="parquet")
+    return bool(rows.count_rows(filter=~ds.field("origin").isin(["free", "df"])))
+
+
 def host_metrics(case: Case, names: list[str]) -> pd.DataFrame:
     """Return the host metrics of these names: file, line, ts, origin, subject, name, value; without averages since
-    boot.
+    boot, and without idle times of single processors, which say nothing of the host.
     """
     table = ds.dataset(case.folder("metrics"), format="parquet").to_table(filter=ds.field("name").isin(names))
     found = table.to_pandas()
     first = found.groupby(["file", "subject", "name"], dropna=False).cumcount() == 0
     known = np.isfinite(found["value"].to_numpy(dtype="float64", na_value=np.nan))
-    return found[known & ~(first & found["origin"].isin(["iostat", "vmstat"]))].reset_index(drop=True)
+    single = (found["name"] == "%idle") & found["subject"].fillna("").str.isdecimal()
+    return found[known & ~single & ~(first & found["origin"].isin(["iostat", "vmstat"]))].reset_index(drop=True)

@@ -57,6 +57,8 @@ def _of_table(name: str, found: Inventory) -> list[Item]:
     if name == "configs":
         said = [item for item in found.of_kind("text", replicas=False) if item.detail.get("settings")]
         return [*found.of_kind("broker_conf", "store_json", replicas=False), *said]
+    if name == "metrics":
+        return list(found.of_metrics())
     return list(found.of_mqadmin() if name == "admin" else found.of_kind(name, replicas=False))
 
 
@@ -76,7 +78,7 @@ def _read(name: str, item: Item, options: dict[str, Any]) -> Iterable[pa.RecordB
     if name == "metrics":
         # Metrics come from the broker's host, whose zone may differ from that of its logs.
         minutes = zone_minutes(options.get("tz_broker") or options["zones"].get(item.file))
-        return metrics.read([(item.file, item.path)], minutes).to_batches()
+        return metrics.read([(item.file, item.path)], minutes, short=item.kind != "metrics").to_batches()
     try:
         if name == "configs":
             return _records(configs.CONFIGS, configs.configs(item.file, _bytes(item), item.detail, item.kind))

@@ -19,7 +19,7 @@ from kit.analysis import refs
 from kit.analysis.access import reach
 from kit.analysis.consumers import refused_pulls
 from kit.analysis.messages import pasted_ids
-from kit.analysis.sends import attempts, busy, busy_config, load_timeline, sends, stalls, stored, when
+from kit.analysis.sends import attempts, busy, busy_config, load_timeline, measurements, sends, stalls, stored, when
 from kit.case import setup
 from kit.causes import collect_next
 from kit.causes.alerts import Alert
@@ -317,7 +317,7 @@ def _missing(case: Case, seen: Seen) -> list[Missing]:
         wanted.append(collect_next.sends(Text.WANT_SENDS))
     if (seen.refused or seen.stalls) and not case.has_source("watermark"):
         wanted.append(collect_next.broker_log("watermark.log", Text.WANT_WATERMARK))
-    if seen.refused and not case.has("metrics"):
+    if seen.refused and not measurements.over_time(case):
         wanted.append(collect_next.host_metrics(Text.WANT_METRICS))
     return wanted
 

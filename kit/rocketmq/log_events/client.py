@@ -75,7 +75,7 @@ EVENTS: Final[tuple[Event, ...]] = (
           "invokeSync: close socket because of timeout, 3000ms, 10.20.81.11:10911", since="4.9.1"),
     Event("client-connect-failed", ("RemotingConnectException", "dial tcp "), r"(?:connect to (?:<)?|dial tcp )(?P<address>[^\s>]+?)(?:>? failed|: )", _APP, "WARN ERROR", "remoting/exception/RemotingConnectException; Go's net.Dial as rocketmq-client-go prints it",
           "org.apache.rocketmq.remoting.exception.RemotingConnectException: connect to 10.20.44.21:3128 failed",
-          confirm=r"RemotingConnectException|dial tcp \S{1,100}:(?:9876|109(?:09|1[0-2])): |(?:underlayError|rocketmq)[\s\S]{0,400}dial tcp \S{1,100}:\d"),
+          confirm=r"RemotingConnectException|(?<!probe failed: )dial tcp \S{1,100}:(?:9876|109(?:09|1[0-2])): |(?:underlayError|rocketmq)[\s\S]{0,400}dial tcp \S{1,100}:\d"),
     Event("client-send-request-failed", "send request to ", r"send request to (?:<)?(?P<address>[^\s>]+)>? failed", _APP, "WARN ERROR", "remoting/exception/RemotingSendRequestException",
           "send request to <10.20.81.11:10911> failed", confirm=r"send request to \S+ failed"),
     Event("client-too-many-requests", "RemotingTooMuchRequestException", r"RemotingTooMuchRequestException: (?P<what>.{0,200})", _APP, "WARN ERROR", "remoting/exception/RemotingTooMuchRequestException",

@@ -1,7 +1,8 @@
 """disk-full: the broker marked its disk full and accepted no more messages.
 
 Deciding step: store.log marks a disk full (store/DefaultMessageStore.CleanCommitLogService), or an answer of code 14 whose printed ratio is at the
-limit (diskSpaceWarningLevelRatio, 0.90 by default; broker/processor/SendMessageProcessor).
+limit (diskSpaceWarningLevelRatio, 0.90 by default; broker/processor/SendMessageProcessor). What `df` shows supports it only: it was printed at some
+other time, and older releases count reserved blocks as free.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 import pandas as pd
 
 from kit.analysis import refs
-from kit.analysis.sends import sends
+from kit.analysis.sends import disk_use, sends
 from kit.case import log_events
 from kit.causes import collect_next
 from kit.causes.alerts import DISK_FULL, Alert
-from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, holds
+from kit.causes.findings import Figure, Finding, Kind, Remedy, deciding, holds, supporting
 from kit.i18n import T
 
 if TYPE_CHECKING:
@@ -36,6 +37,12 @@ SUMMARY_ANSWERS = T(
 )
 FULL = T(
     "The disk was marked full ({marks} {marks:log entry|log entries}), or answers of code 14 print a ratio of at least {limit} ({refused} {refused:entry|entries})."
+)
+MEASURED = T(
+    "df shows {mount} at {percent}%; a broker whose store is there refuses messages above {limit}% (diskSpaceWarningLevelRatio)."
+)
+MEASURED_STORE = T(
+    "df shows {mount}, which holds the store, at {percent}%; a broker refuses messages above {limit}% (diskSpaceWarningLevelRatio)."
 )
 WANT = T("it shows when the disk was marked full")
 ACTION = T("Free space or move the store; then lower fileReservedTime or enlarge the disk.")
@@ -71,6 +78,11 @@ def examine(case: Case) -> Finding:
     finding = Finding(SLUG, KIND, TITLE, NONE.say())
     claim = FULL.say(marks=marks, refused=refused, limit=str(LIMIT))
     finding.steps = [deciding("marked-full", claim, holds(happened, looked), (*quoted, *told)[:3])]
+    if not (measured := disk_use.over(case, 100 * LIMIT)).empty:
+        worst = measured.iloc[0]
+        said = MEASURED_STORE if disk_use.store_paths(case) else MEASURED
+        claim = said.say(mount=str(worst["subject"]), percent=round(worst["value"]), limit=round(100 * LIMIT))
+        finding.steps.append(supporting("df", claim, True, refs.lines(case, measured, 1)))
     finding.figures = {
         "marked_full": marks if case.has_source("store") else None,
         "refused_answers": refused if sends.ledger(case).whole or refused else None,
@@ -79,7 +91,9 @@ def examine(case: Case) -> Finding:
     if happened:
         finding.summary = (SUMMARY if marks else SUMMARY_ANSWERS).say(marks=marks, refused=refused, ratio=str(LIMIT))
         finding.remedies = [Remedy(ACTION, WHY, RISK, VERIFY)]
-    elif not looked:
+    elif not measured.empty:
+        finding.remedies = [Remedy(ACTION, WHY, RISK, VERIFY)]
+    if not happened and not looked:
         finding.missing = [collect_next.broker_log("store.log", WANT)]
     return finding
 
