@@ -22,17 +22,21 @@ from kit.evidence import member_names
 from kit.evidence.files import EvidenceFile, open_readonly
 from kit.formats.logs import thread_dumps
 from kit.formats.tables import config_maps, delimited
-from kit.formats.tables.exports import ruled, sql, structured, workbook
+from kit.formats.tables.exports import log_search, ruled, sql, structured, workbook
 from kit.inventory import recognise
 from kit.pasted import documents
 
 HEAD: Final = 262_144
-_LOOKED_INTO: Final = ("", "text", "log", "source_code")
-"""Kinds of files that can be or hold such tables: a script of INSERT statements looks like a program."""
+_LOOKED_INTO: Final = ("", "text", "log", "source_code", "rows", "sends")
+"""Kinds of files that can be or hold others: a script of INSERT statements looks like a program, a log search like a
+ledger of what is in it.
+"""
 LONGEST: Final = 64 << 20
 """Characters of a line: mysqldump writes up to 16 MiB into one."""
 _DATED: Final = frozenset({"time", "uniq_key", "offset_msg_id"})
 """Columns of which rows have at least one: JSON answers of any service have names and states as well."""
+_SAMPLE: Final = 1_000
+"""Rows that tell what a table is."""
 _TEXTS: Final = ("text", "log", "mqadmin", "thread_dump", "broker_conf", "metrics", "network")
 """Kinds of a document's text that are kept."""
 KEPT: Final = ("rows", "sends", "log")
@@ -52,16 +56,21 @@ def of(file: EvidenceFile, kind: str, spool: Path) -> tuple[list[EvidenceFile], 
     if workbook.is_one(file.path, head):
         return _written(file, spool, workbook.tables(file.path)), True
     if head.startswith(b"PK\x03\x04"):
-        return _texts(file, spool, [("text", documents.of_word(file.path) or "")], _TEXTS), True
+        return _texts(file, spool, [("text", [documents.of_word(file.path) or ""])], _TEXTS), True
     codec = delimited.encoding(head.lstrip(b"\0"))
-    if codec is None or (kind == "log" and file.bytes > HEAD):
+    if codec is None:
         return [], False
     text = head.decode(codec, "replace")
+    if log_search.may_be(text.split("\n", 1)[0]) and (found := _searched(file, spool, head)):
+        return found, True
+    if kind in ("rows", "sends") or (kind == "log" and file.bytes > HEAD):
+        return [], False
     if config_maps.holds(text) and file.bytes <= config_maps.LARGEST:
-        return _texts(file, spool, config_maps.files("".join(_lines(file.path, codec))), ("broker_conf",)), False
+        maps = config_maps.files("".join(_lines(file.path, codec)))
+        return _texts(file, spool, ((name, [said]) for name, said in maps), ("broker_conf",)), False
     if '"threadState"' in text and file.bytes <= structured.LARGEST:
         dump = _threads("".join(_lines(file.path, codec)))
-        members = _texts(file, spool, [("threads", dump)] if dump else [], ("thread_dump",))
+        members = _texts(file, spool, [("threads", [dump])] if dump else [], ("thread_dump",))
         return members, bool(members)
     if documents.is_page(text) and file.bytes <= documents.LARGEST:
         return _of_page(file, spool, "".join(_lines(file.path, codec))), True
@@ -69,10 +78,22 @@ def of(file: EvidenceFile, kind: str, spool: Path) -> tuple[list[EvidenceFile], 
     return _written(file, spool, tables), whole
 
 
+def _searched(file: EvidenceFile, spool: Path, head: bytes) -> list[EvidenceFile]:
+    """Return what a log search found, if a delimited file is that."""
+    how = delimited.dialect(head, whole=file.bytes <= len(head))
+    if how is None or how.header is None:
+        return []
+    at = log_search.columns(how.header, [row for _, row in delimited.rows(file.path, how, _SAMPLE)])
+    if at is None:
+        return []
+    said = log_search.lines((row for _, row in delimited.rows(file.path, how)), at)
+    return _texts(file, spool, [("rows", said)], ("log",))
+
+
 def _of_page(file: EvidenceFile, spool: Path, page: str) -> list[EvidenceFile]:
     """Return a page's tables of rows, and its text."""
     tables = _written(file, spool, structured.of_page(page), ("rows", "sends"))
-    return tables + _texts(file, spool, [("text", documents.shown(page))], _TEXTS)
+    return tables + _texts(file, spool, [("text", [documents.shown(page)])], _TEXTS)
 
 
 def _threads(text: str) -> str | None:
@@ -121,18 +142,36 @@ def _written(
                 out = stack.enter_context(places[name][1].open("w", encoding="utf-8", errors="replace", newline=""))
                 writers[name] = csv.writer(out, lineterminator="\n")
             writers[name].writerow(cells)
+    for _, path in places.values():
+        _as_log(path)
     return [member for label, path in places.values() if (member := _member(file, label, path, kinds)) is not None]
 
 
+def _as_log(path: Path) -> None:
+    """Replace a table in CSV that is what a log search found by its lines of JSON."""
+    csv.field_size_limit(LONGEST)
+    with path.open(encoding="utf-8", newline="") as stream:
+        rows = csv.reader(stream)
+        header, sample = next(rows, []), list(islice(rows, _SAMPLE))
+        at = log_search.columns(header, sample)
+        if at is None:
+            return
+        part = path.with_name(f".{path.name}.part")
+        with part.open("w", encoding="utf-8") as out:
+            out.writelines(log_search.lines(chain(sample, rows), at))
+    part.replace(path)
+
+
 def _texts(
-    file: EvidenceFile, spool: Path, texts: Iterable[tuple[str, str]], kinds: tuple[str, ...]
+    file: EvidenceFile, spool: Path, texts: Iterable[tuple[str, Iterable[str]]], kinds: tuple[str, ...]
 ) -> list[EvidenceFile]:
-    """Write (name, text), and return those of one of these kinds."""
+    """Write (name, pieces of a text), and return those of one of these kinds."""
     taken: set[str] = set()
     members = []
     for name, said in islice(texts, MOST):
         label, path = _place(file, spool, name, taken)
-        path.write_text(said, encoding="utf-8", errors="replace", newline="")
+        with path.open("w", encoding="utf-8", errors="replace", newline="") as out:
+            out.writelines(said)
         members.append(_member(file, label, path, kinds))
     return [member for member in members if member is not None]
 

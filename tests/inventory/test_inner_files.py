@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import kit
+from kit.case import datasets
 from kit.formats.logs import thread_dumps
 from kit.inventory import inventory
 
@@ -182,3 +183,53 @@ def test_tables_of_one_name_are_both_kept(tmp_path: Path) -> None:
     (tmp_path / "e" / "t.sql").write_text(both)
     names = [i.file for i in inventory.take(tmp_path / "e", tmp_path / "w").items if i.file.startswith("t.sql")]
     assert names == ["t.sql!/a b", "t.sql!/a b 2"]
+
+
+FOUND = [
+    [
+        "Nov 23, 2026 @ 10:22:31.031",
+        "mq-a",
+        f"2026-11-23 10:22:3{n} WARN SendMessageThread_1 - message {n} is long\n\tat a.b(C.java:1)",
+    ]
+    for n in range(9)
+]
+
+
+def search_as_csv(folder: Path) -> str:
+    with (folder / "export.csv").open("w", newline="") as out:
+        csv.writer(out).writerows([["@timestamp", "log", "message"], *FOUND])
+    return "export.csv!/rows"
+
+
+def search_as_hits(folder: Path) -> str:
+    hits = [{"_source": {"@timestamp": t, "log": {"file": h}, "message": m}} for t, h, m in FOUND]
+    (folder / "es.json").write_text(json.dumps({"hits": {"hits": hits}}))
+    return "es.json!/rows"
+
+
+@pytest.mark.parametrize("write", [search_as_csv, search_as_hits])
+def test_a_saved_log_search_is_read_as_the_lines_it_found(write: Any, tmp_path: Path) -> None:
+    (tmp_path / "e").mkdir()
+    name = write(tmp_path / "e")
+    (item,) = inventory.take(tmp_path / "e", tmp_path / "w").items
+    assert (item.file, item.kind) == (name, "log")
+    case = kit.open_case(tmp_path / "e", tmp_path / "w")
+    rows = datasets.rows(case, "logs", ["file", "line", "layout", "thread", "message", "trace"])
+    assert [(r["layout"], r["thread"]) for r in rows] == [("broker", "SendMessageThread_1")] * 9
+    assert [r["message"].split("\r")[0] for r in rows] == [f"message {n} is long" for n in range(9)]
+
+
+def test_a_ledger_of_sends_with_messages_of_errors_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "e").mkdir()
+    rows = [
+        [
+            f"ORD{n:05}",
+            f"2026-11-23 10:22:{n:02}",
+            "SEND_OK" if n else "MQBrokerException",
+            "" if n else "broker busy, start flow control",
+        ]
+        for n in range(30)
+    ]
+    with (tmp_path / "e" / "sends.csv").open("w", newline="") as out:
+        csv.writer(out).writerows([["key", "time", "result", "message"], *rows])
+    assert [(i.file, i.kind) for i in inventory.take(tmp_path / "e", tmp_path / "w").items] == [("sends.csv", "sends")]
