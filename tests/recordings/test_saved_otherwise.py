@@ -53,6 +53,7 @@ def as_page(path: Path, text: str) -> None:
 def as_word(path: Path, text: str) -> None:
     paragraphs = "".join(f"<w:p><w:r><w:t>{html.escape(line)}</w:t></w:r></w:p>" for line in text.splitlines())
     with zipfile.ZipFile(path.with_suffix(".docx"), "w", zipfile.ZIP_DEFLATED) as out:
+        out.writestr("[Content_Types].xml", "<Types/>")
         out.writestr("word/document.xml", f"<w:document>{paragraphs}</w:document>")
 
 
