@@ -228,3 +228,18 @@ def test_explain_goes_on_behind_an_output() -> None:
         "no-space-left",
         None,
     ]
+
+
+def test_processors_that_wait_for_a_disk_are_not_busy(tmp_path: Path) -> None:
+    from kit.analysis.sends import busy, measurements, sends
+
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e" / "mpstat.txt").write_text(MPSTAT)
+    (tmp_path / "e" / "top.txt").write_text(TOP)
+    case = kit.open_case(tmp_path / "e", tmp_path / "ws")
+    found = measurements.processors(case)
+    # 100 - 20.4 idle - 58.9 waiting, in both
+    assert found["busy"].tolist() == [pytest.approx(20.7)] * 2
+    assert found["waiting"].tolist() == [58.9] * 2
+    (why,) = [each for each in busy.explain(case, sends.ledger(case), []) if each.slug == "host"]
+    assert "59" in why.said.render("en") and [ref.file for ref in why.evidence] == ["mpstat.txt"]
