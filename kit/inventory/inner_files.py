@@ -1,8 +1,8 @@
 """Files inside files that are no archives: tables in workbooks, SQL dumps, JSON and HTML exports and what a database
 shell printed; a broker.conf in a ConfigMap; the threads of Spring Boot's JSON; the text of a page or a Word document.
 
-They become members of their file, as if it were an archive: `dump.sql!/t_order` is a CSV file whose line 1 is the header
-and line 2 the first row. Tables are kept if they are business rows, a ledger of sends or a saved log search.
+They become members of their file, as if it were an archive, but in its own folder: `dump.sql#t_order` is a CSV file whose
+line 1 is the header and line 2 the first row. Tables are kept if they are business rows, a ledger of sends or a saved log search.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _TEXTS: Final = ("text", "log", "mqadmin", "thread_dump", "broker_conf", "metric
 KEPT: Final = ("rows", "sends", "log")
 MOST: Final = 100
 """Tables that are read of one file."""
-_ODD: Final = re.compile(r"[\s\\\x00-\x1f\x7f]+")
+_ODD: Final = re.compile(r"[\s/\\\x00-\x1f\x7f]+")
 
 
 def of(file: EvidenceFile, kind: str, spool: Path) -> tuple[list[EvidenceFile], bool]:
@@ -178,8 +178,7 @@ def _texts(
 
 def _place(file: EvidenceFile, spool: Path, name: str, taken: set[str]) -> tuple[str, Path]:
     """Return the name of a member that no other has, and where it is written."""
-    parts = (_ODD.sub(" ", part).strip(" .")[:100] for part in name.split("/"))
-    plain = label = f"{file.file}!/{'/'.join(filter(None, parts)) or 'unnamed'}"
+    plain = label = f"{file.file}#{_ODD.sub(' ', name).strip(' .')[:100] or 'unnamed'}"
     for number in count(2):
         if label not in taken:
             break

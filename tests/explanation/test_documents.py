@@ -55,7 +55,7 @@ def test_documents_are_read_as_their_text(tmp_path: Path) -> None:
     (tmp_path / "e" / "issue.html").write_text(PAGE)
     word(tmp_path / "e" / "notes.docx", "what we saw:", f"2026-11-23 10:22:31 WARN main - CODE: 2 {BUSY}")
     found = inventory.take(tmp_path / "e", tmp_path / "w")
-    assert [i.file for i in found.items] == ["issue.html!/text", "notes.docx!/text"]
+    assert [i.file for i in found.items] == ["issue.html#text", "notes.docx#text"]
     assert {a.file for a in found.archives} == {"issue.html", "notes.docx"}
     said = Path(found.items[1].path).read_text().splitlines()
     assert said == ["what we saw:", f"2026-11-23 10:22:31 WARN main - CODE: 2 {BUSY}"]

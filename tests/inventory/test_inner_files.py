@@ -67,7 +67,7 @@ def test_members_are_named_and_a_dump_is_their_archive(tmp_path: Path) -> None:
     (tmp_path / "e").mkdir()
     as_dump(tmp_path / "e" / "dump.sql")
     found = inventory.take(tmp_path / "e", tmp_path / "w")
-    assert [(i.file, i.kind) for i in found.items] == [("dump.sql!/t_order", "rows")]
+    assert [(i.file, i.kind) for i in found.items] == [("dump.sql#t_order", "rows")]
     assert [(a.file, a.kind) for a in found.archives] == [("dump.sql", "archive")]
     assert found.not_recognised == found.refused == ()
     assert inventory.take(tmp_path / "e", tmp_path / "w") == found
@@ -81,7 +81,7 @@ def test_what_is_said_around_a_table_stays(tmp_path: Path) -> None:
         "2026-11-20 23:37:00 [REJECTREQUEST]system busy, start flow control for a while\n" + path.read_text()
     )
     kinds = {i.file: i.kind for i in inventory.take(tmp_path / "e", tmp_path / "w").items}
-    assert kinds["chat.txt!/table 1"] == "rows"
+    assert kinds["chat.txt#table 1"] == "rows"
     assert kinds["chat.txt"] in ("text", "log")
 
 
@@ -92,7 +92,7 @@ def test_tables_that_are_no_evidence_are_left_out(tmp_path: Path) -> None:
     )
     (tmp_path / "e" / "b.json").write_text(json.dumps([{"a": 1}, {"a": 2}]))
     found = inventory.take(tmp_path / "e", tmp_path / "w")
-    assert not [i.file for i in found.items if "!/" in i.file]
+    assert not [i.file for i in found.items if "#" in i.file]
     assert not list((tmp_path / "w").rglob("*table 1*"))
 
 
@@ -134,8 +134,8 @@ def test_a_broker_conf_in_a_config_map(tmp_path: Path) -> None:
     text = "---\n".join(CONFIG_MAP.format(name=name) for name in ("a", "b"))
     (tmp_path / "e" / "cm.yaml").write_text(text)
     items = {i.file: i for i in inventory.take(tmp_path / "e", tmp_path / "w").items}
-    assert [items[f"cm.yaml!/broker-{n}/broker.conf"].kind for n in "ab"] == ["broker_conf"] * 2
-    said = Path(items["cm.yaml!/broker-b/broker.conf"].path).read_text().splitlines()
+    assert [items[f"cm.yaml#broker-{n} broker.conf"].kind for n in "ab"] == ["broker_conf"] * 2
+    said = Path(items["cm.yaml#broker-b broker.conf"].path).read_text().splitlines()
     assert said == ["# b", "brokerName=b", "maxMessageSize=65536", "listenPort=10911"]
 
 
@@ -146,7 +146,7 @@ def test_config_maps_without_files(text: str, tmp_path: Path) -> None:
     (tmp_path / "e").mkdir()
     (tmp_path / "e" / "cm.yaml").write_text(text)
     found = inventory.take(tmp_path / "e", tmp_path / "w")
-    assert not found.refused and not [i for i in found.items if "!/" in i.file]
+    assert not found.refused and not [i for i in found.items if "#" in i.file]
 
 
 def test_the_threads_of_spring_boot(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_the_threads_of_spring_boot(tmp_path: Path) -> None:
     (tmp_path / "e").mkdir()
     (tmp_path / "e" / "threaddump.json").write_text(json.dumps({"threads": [thread]}))
     found = inventory.take(tmp_path / "e", tmp_path / "w")
-    assert [(i.file, i.kind) for i in found.items] == [("threaddump.json!/threads", "thread_dump")]
+    assert [(i.file, i.kind) for i in found.items] == [("threaddump.json#threads", "thread_dump")]
     (read,) = thread_dumps.parse(Path(found.items[0].path).read_text())
     assert (read.thread, read.state, read.frames) == (
         "ConsumeMessageThread_1",
@@ -182,7 +182,7 @@ def test_tables_of_one_name_are_both_kept(tmp_path: Path) -> None:
     both = "".join(f"INSERT INTO {t} ({columns}) VALUES {tuple(row)};\n" for t in ("`a b`", "`a  b`") for row in ROWS)
     (tmp_path / "e" / "t.sql").write_text(both)
     names = [i.file for i in inventory.take(tmp_path / "e", tmp_path / "w").items if i.file.startswith("t.sql")]
-    assert names == ["t.sql!/a b", "t.sql!/a b 2"]
+    assert names == ["t.sql#a b", "t.sql#a b 2"]
 
 
 FOUND = [
@@ -198,13 +198,13 @@ FOUND = [
 def search_as_csv(folder: Path) -> str:
     with (folder / "export.csv").open("w", newline="") as out:
         csv.writer(out).writerows([["@timestamp", "log", "message"], *FOUND])
-    return "export.csv!/rows"
+    return "export.csv#rows"
 
 
 def search_as_hits(folder: Path) -> str:
     hits = [{"_source": {"@timestamp": t, "log": {"file": h}, "message": m}} for t, h, m in FOUND]
     (folder / "es.json").write_text(json.dumps({"hits": {"hits": hits}}))
-    return "es.json!/rows"
+    return "es.json#rows"
 
 
 @pytest.mark.parametrize("write", [search_as_csv, search_as_hits])

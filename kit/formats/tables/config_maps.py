@@ -19,7 +19,7 @@ def holds(head: str) -> bool:
 
 
 def files(text: str) -> Iterator[tuple[str, str]]:
-    """Yield (name, content) of the files in all ConfigMaps of a YAML or JSON text, a folder for each map; nothing behind
+    """Yield (name, content) of the files in all ConfigMaps of a YAML or JSON text, named by map and file; nothing behind
     what is damaged.
     """
     try:
@@ -38,5 +38,5 @@ def _files(said: Any) -> Iterator[tuple[str, str]]:
     data = said.get("data")
     if said.get("kind") == "ConfigMap" and isinstance(data, dict):
         about = said.get("metadata")
-        folder = f"{about['name']}/" if isinstance(about, dict) and isinstance(about.get("name"), str) else ""
-        yield from ((f"{folder}{name}", content) for name, content in data.items() if isinstance(content, str))
+        place = f"{about['name']} " if isinstance(about, dict) and isinstance(about.get("name"), str) else ""
+        yield from ((f"{place}{name}", content) for name, content in data.items() if isinstance(content, str))
