@@ -68,4 +68,8 @@ def host_metrics(case: Case, names: list[str]) -> pd.DataFrame:
     first = found.groupby(["file", "subject", "name"], dropna=False).cumcount() == 0
     known = np.isfinite(found["value"].to_numpy(dtype="float64", na_value=np.nan))
     single = found["name"].isin(["%idle", "%iowait"]) & found["subject"].fillna("").str.isdecimal()
-    return found[known & ~single & ~(first & found["origin"].isin(["iostat", "vmstat"]))].reset_index(drop=True)
+    # The first screen of top shows the processors since boot, or during the moment in which top itself started.
+    no_interval = found["origin"].isin(["iostat", "vmstat"]) | (
+        (found["origin"] == "top") & (found["subject"] == "cpu")
+    )
+    return found[known & ~single & ~(first & no_interval)].reset_index(drop=True)
