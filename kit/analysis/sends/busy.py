@@ -33,6 +33,8 @@ LONG_GC: Final = 200.0
 """ms of a pause that fills a send queue for longer than waitTimeMillsInSendQueue allows by default."""
 FULL: Final = 90.0
 """Percent of CPU or device time at which a host has nothing left."""
+WAITS: Final = 50.0
+"""Percent of time from which processors that wait for a disk show that the disk is the limit."""
 FOREIGN: Final = 4.0
 """Written bytes for each byte stored: commitlog, consume queue and index together write about twice what is stored."""
 
@@ -52,6 +54,7 @@ FLUSH = T("{count} {count:flush|flushes} to disk {count:was|were} slow, up to {m
 OTHERS = T("something else wrote to {device} beside the broker: {times} bytes written for each byte stored")
 FED_ITSELF = T("the half topic fed itself: {percent} % of what was stored meanwhile were its own records")
 HOST = T("the host had nothing left: CPU up to {cpu} % busy, disk up to {util} %")
+WAITED = T("the host's processors waited for a disk up to {wait} % of the time")
 FEW = T(
     "requests waited longer than {limit} ms although nothing stalled: too few send threads ({threads}) or too much load"
 )
@@ -205,18 +208,22 @@ def _replicas(case: Case, under_way: np.ndarray) -> list[Why]:
 
 def _host(case: Case) -> list[Why]:
     """Co-located load: a device that writes much more than the broker stores; a host without CPU or disk time left."""
-    metrics = measurements.host_metrics(case, ["%idle", "%util", "wkB/s", "id"])
-    times = metrics[metrics["ts"].notna()]
-    if times.empty:
-        return []
+    metrics = measurements.host_metrics(case, ["%util", "wkB/s"])
+    times, processors = metrics[metrics["ts"].notna()], measurements.processors(case)
+    processors = processors[processors["ts"].notna()]
     ways = _foreign_writes(case, times)
-    idle, util = times[times["name"].isin(["%idle", "id"])], times[times["name"] == "%util"]
-    cpu = 100 - float(idle["value"].min()) if len(idle) else None
+    util = times[times["name"] == "%util"]
+    cpu = float(processors["busy"].max()) if len(processors) else None
     disk = float(util["value"].max()) if len(util) else None
+    waiting = float(processors["waiting"].max()) if len(processors) else 0.0
     if max(cpu or 0, disk or 0) >= FULL:
-        worst = util.sort_values("value", ascending=False) if (disk or 0) >= FULL else idle.sort_values("value")
+        full = (disk or 0) >= FULL
+        worst = util.sort_values("value", ascending=False) if full else processors.sort_values("busy", ascending=False)
         said = HOST.say(cpu=None if cpu is None else round(cpu), util=None if disk is None else round(disk))
         ways.append(Why("host", said, None, refs.lines(case, worst, 1)))
+    elif waiting >= WAITS:
+        worst = processors.sort_values("waiting", ascending=False)
+        ways.append(Why("host", WAITED.say(wait=round(waiting)), None, refs.lines(case, worst, 1)))
     return ways
 
 

@@ -111,7 +111,7 @@ def _queue(case: Case, at: pd.Series, step: int) -> pd.Series | None:
 
 
 def _host(case: Case, frame: pd.DataFrame) -> pd.DataFrame:
-    metrics = measurements.host_metrics(case, ["%util", "wkB/s", "%idle", "id"])
+    metrics = measurements.host_metrics(case, ["%util", "wkB/s"])
     metrics = metrics[metrics["ts"].notna()]
     metrics["at"] = [when.ms(t) for t in metrics["ts"]]
     step = int(frame["step_ms"].iloc[0])
@@ -119,8 +119,11 @@ def _host(case: Case, frame: pd.DataFrame) -> pd.DataFrame:
     for column, names, scale in (("util", ["%util"], 1.0), ("written_mb", ["wkB/s"], 1 / 1024)):
         values = metrics[metrics["name"].isin(names)].groupby("at")["value"].max() * scale
         frame[column] = frame["at"].map(values)
-    idle = metrics[metrics["name"].isin(["%idle", "id"])].groupby("at")["value"].min()
-    frame["cpu"] = frame["at"].map(100 - idle)
+    processors = measurements.processors(case)
+    processors = processors[processors["ts"].notna()]
+    processors["at"] = [when.ms(t) for t in processors["ts"]]
+    processors["at"] = (processors["at"] // step * step).astype("int64")
+    frame["cpu"] = frame["at"].map(processors.groupby("at")["busy"].max())
     return frame
 
 

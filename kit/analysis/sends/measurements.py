@@ -49,13 +49,27 @@ def over_time(case: Case) -> bool:
     return bool(rows.count_rows(filter=~ds.field("origin").isin(["free", "df"])))
 
 
+def processors(case: Case) -> pd.DataFrame:
+    """Return how busy the host's processors were: file, line, ts, busy and waiting (for a disk; part of neither busy nor idle), in percent."""
+    seen = host_metrics(case, ["%idle", "id", "%iowait", "wa"])
+    idle = seen["name"].isin(["%idle", "id"])
+    columns = ["file", "line", "ts", "value"]
+    both = seen.loc[idle, columns].merge(seen.loc[~idle, ["file", "line", "value"]], "left", ["file", "line"])
+    waiting = both["value_y"].fillna(0.0)
+    return both[["file", "line", "ts"]].assign(busy=(100 - both["value_x"] - waiting).clip(lower=0.0), waiting=waiting)
+
+
 def host_metrics(case: Case, names: list[str]) -> pd.DataFrame:
     """Return the host metrics of these names: file, line, ts, origin, subject, name, value; without averages since
-    boot, and without idle times of single processors, which say nothing of the host.
+    boot, and without the times of single processors, which say nothing of the host.
     """
     table = ds.dataset(case.folder("metrics"), format="parquet").to_table(filter=ds.field("name").isin(names))
     found = table.to_pandas()
     first = found.groupby(["file", "subject", "name"], dropna=False).cumcount() == 0
     known = np.isfinite(found["value"].to_numpy(dtype="float64", na_value=np.nan))
-    single = (found["name"] == "%idle") & found["subject"].fillna("").str.isdecimal()
-    return found[known & ~single & ~(first & found["origin"].isin(["iostat", "vmstat"]))].reset_index(drop=True)
+    single = found["name"].isin(["%idle", "%iowait"]) & found["subject"].fillna("").str.isdecimal()
+    # The first screen of top shows the processors since boot, or during the moment in which top itself started.
+    no_interval = found["origin"].isin(["iostat", "vmstat"]) | (
+        (found["origin"] == "top") & (found["subject"] == "cpu")
+    )
+    return found[known & ~single & ~(first & no_interval)].reset_index(drop=True)

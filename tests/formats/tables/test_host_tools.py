@@ -228,3 +228,36 @@ def test_explain_goes_on_behind_an_output() -> None:
         "no-space-left",
         None,
     ]
+
+
+def test_processors_that_wait_for_a_disk_are_not_busy(tmp_path: Path) -> None:
+    from kit.analysis.sends import busy, measurements, sends
+
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e" / "mpstat.txt").write_text(MPSTAT)
+    # The first screen of top covers no interval.
+    (tmp_path / "e" / "top.txt").write_text(TOP.replace("58.9 wa", "99.0 wa") + "\n" + TOP)
+    case = kit.open_case(tmp_path / "e", tmp_path / "ws")
+    found = measurements.processors(case)
+    # 100 - 20.4 idle - 58.9 waiting, in both
+    assert found["busy"].tolist() == [pytest.approx(20.7)] * 2
+    assert found["waiting"].tolist() == [58.9] * 2
+    (why,) = [each for each in busy.explain(case, sends.ledger(case), []) if each.slug == "host"]
+    assert "59" in why.said.render("en") and [ref.file for ref in why.evidence] == ["mpstat.txt"]
+
+
+def test_what_the_collecting_script_records_is_recognised(tmp_path: Path) -> None:
+    # collection/collect.sh writes each command above its output.
+    outputs = {
+        "df -Pk": "Filesystem 1024-blocks Used Available Capacity Mounted on\n/dev/vdb 1000 960 40 96% /data\n",
+        "df -Pi": "Filesystem Inodes IUsed IFree IUse% Mounted on\n/dev/vdb 1000 10 990 1% /data\n",
+        "free -m": FREE.format("15884 11731 196 12 3956 3516", "8191 7020 1171"),
+        "top -b -n 1": TOP,
+    }
+    for command, output in outputs.items():
+        (tmp_path / f"{command.replace(' ', '')}.txt").write_text(f"$ {command}\n\n{output}")
+    (tmp_path / "dmesg.txt").write_text("$ dmesg -T\n\n[Mon Nov 23 10:22:31 2026] EXT4-fs (vdb): mounted filesystem\n")
+    case = kit.open_case(tmp_path, tmp_path.parent / "ws")
+    kinds = {item.file: item.kind for item in case.found.items}
+    assert kinds.pop("dmesg.txt") in ("text", "log")
+    assert set(kinds.values()) == {"metrics"} and len(kinds) == len(outputs)
