@@ -8,17 +8,22 @@ line 1 is the header and line 2 the first row. Tables are kept if they are busin
 from __future__ import annotations
 
 import csv
+import errno
 import hashlib
 import io
 import json
+import os
 import re
+import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from itertools import chain, count, islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
+
+import attrs
 
 from kit.evidence import member_names
+from kit.evidence.archives import KEEP_FREE
 from kit.evidence.files import EvidenceFile, open_readonly
 from kit.formats.logs import thread_dumps
 from kit.formats.tables import config_maps, delimited
@@ -37,6 +42,8 @@ _DATED: Final = frozenset({"time", "uniq_key", "offset_msg_id"})
 """Columns of which rows have at least one: JSON answers of any service have names and states as well."""
 _SAMPLE: Final = 1_000
 """Rows that tell what a table is."""
+_CHECKED: Final = 100_000
+"""Rows between two looks at the disk."""
 _TEXTS: Final = ("text", "log", "mqadmin", "thread_dump", "broker_conf", "metrics", "network")
 """Kinds of a document's text that are kept."""
 KEPT: Final = ("rows", "sends", "log")
@@ -126,39 +133,90 @@ def _lines(path: Path, codec: str) -> Iterator[str]:
             yield line
 
 
+class _Table:
+    """A table that is being written as CSV."""
+
+    def __init__(self, label: str, path: Path) -> None:
+        self.label, self.path, self.rows = label, path, 0
+        self._out = path.open("w", encoding="utf-8", errors="replace", newline="")
+        self._writer = csv.writer(self._out, lineterminator="\n")
+
+    def add(self, cells: list[str]) -> None:
+        """Write a row. Raise `OSError` when others would be left without disk space."""
+        self._writer.writerow(cells)
+        self.rows += 1
+        if self.rows % _CHECKED == 0 and shutil.disk_usage(self.path.parent).free < KEEP_FREE:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def written(self) -> Path:
+        """Return where everything so far can be read."""
+        if not self._out.closed:
+            self._out.flush()
+        return self.path
+
+    def close(self) -> None:
+        self._out.close()
+
+    def drop(self) -> None:
+        self.close()
+        self.path.unlink(missing_ok=True)
+
+
 def _written(
     file: EvidenceFile, spool: Path, rows: Iterable[tuple[str, list[str]]], kinds: tuple[str, ...] = KEPT
 ) -> list[EvidenceFile]:
-    """Write each table as CSV, and return those of one of these kinds."""
-    places: dict[str, tuple[str, Path]] = {}
+    """Write each table as CSV, and return those of one of these kinds. What its first rows do not show to be one is not
+    written on.
+    """
+    tables: dict[str, _Table | None] = {}
     taken: set[str] = set()
-    with ExitStack() as stack:
-        writers: dict[str, Any] = {}
+    try:
         for name, cells in rows:
-            if name not in writers:
-                if len(writers) == MOST:
+            if name not in tables:
+                if len(tables) == MOST:
                     continue
-                places[name] = _place(file, spool, name, taken)
-                out = stack.enter_context(places[name][1].open("w", encoding="utf-8", errors="replace", newline=""))
-                writers[name] = csv.writer(out, lineterminator="\n")
-            writers[name].writerow(cells)
-    for _, path in places.values():
-        _as_log(path)
-    return [member for label, path in places.values() if (member := _member(file, label, path, kinds)) is not None]
+                tables[name] = _Table(*_place(file, spool, name, taken))
+            table = tables[name]
+            if table is None:
+                continue
+            table.add(cells)
+            if table.rows == _SAMPLE and not (_searched_for(table.written()) or _is_of(file, table, kinds)):
+                table.drop()
+                tables[name] = None
+        found = [table for table in tables.values() if table is not None]
+        for table in found:
+            table.close()
+            _as_log(table.path)
+        return [member for table in found if (member := _member(file, table.label, table.path, kinds)) is not None]
+    except BaseException:
+        for table in filter(None, tables.values()):
+            table.drop()
+        raise
+
+
+def _is_of(file: EvidenceFile, table: _Table, kinds: tuple[str, ...]) -> bool:
+    path = table.written()
+    return _kept(attrs.evolve(file, file=table.label, path=path, bytes=path.stat().st_size), kinds)
+
+
+def _searched_for(path: Path) -> dict[str, int] | None:
+    """Return the columns of a log search by the names of JSON logs, None if a CSV file is none."""
+    csv.field_size_limit(LONGEST)
+    with path.open(encoding="utf-8", newline="") as stream:
+        rows = csv.reader(stream)
+        return log_search.columns(next(rows, []), list(islice(rows, _SAMPLE)))
 
 
 def _as_log(path: Path) -> None:
     """Replace a table in CSV that is what a log search found by its lines of JSON."""
-    csv.field_size_limit(LONGEST)
-    with path.open(encoding="utf-8", newline="") as stream:
+    at = _searched_for(path)
+    if at is None:
+        return
+    part = path.with_name(f".{path.name}.part")
+    with path.open(encoding="utf-8", newline="") as stream, part.open("w", encoding="utf-8") as out:
         rows = csv.reader(stream)
-        header, sample = next(rows, []), list(islice(rows, _SAMPLE))
-        at = log_search.columns(header, sample)
-        if at is None:
-            return
-        part = path.with_name(f".{path.name}.part")
-        with part.open("w", encoding="utf-8") as out:
-            out.writelines(log_search.lines(chain(sample, rows), at))
+        next(rows)
+        out.writelines(log_search.lines(rows, at))
     part.replace(path)
 
 
@@ -192,8 +250,12 @@ def _member(file: EvidenceFile, label: str, path: Path, kinds: tuple[str, ...]) 
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     size = path.stat().st_size
     member = EvidenceFile(label, path, size, packed=True, sha256=digest, text_sha256=digest, modified=file.modified)
-    kind, detail = recognise.recognise(member)
-    if kind in kinds and (kind != "rows" or _DATED & detail["columns"].keys()):
+    if _kept(member, kinds):
         return member
     path.unlink()
     return None
+
+
+def _kept(member: EvidenceFile, kinds: tuple[str, ...]) -> bool:
+    kind, detail = recognise.recognise(member)
+    return kind in kinds and (kind != "rows" or bool(_DATED & detail["columns"].keys()))

@@ -13,7 +13,7 @@ import pytest
 import kit
 from kit.case import datasets
 from kit.formats.logs import thread_dumps
-from kit.inventory import inventory
+from kit.inventory import inner_files, inventory
 
 HEADER = ["order_id", "status", "created_at"]
 ROWS = [[f"ORD2026{n:04}", "PAID" if n % 3 else "CANCELLED", f"2026-11-20 23:36:{n:02}.140"] for n in range(30)]
@@ -233,3 +233,32 @@ def test_a_ledger_of_sends_with_messages_of_errors_stays_one(tmp_path: Path) -> 
     with (tmp_path / "e" / "sends.csv").open("w", newline="") as out:
         csv.writer(out).writerows([["key", "time", "result", "message"], *rows])
     assert [(i.file, i.kind) for i in inventory.take(tmp_path / "e", tmp_path / "w").items] == [("sends.csv", "sends")]
+
+
+def test_what_its_first_rows_show_to_be_no_evidence_is_not_written_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inner_files, "_SAMPLE", 10)
+    written: list[int] = []
+    add = inner_files._Table.add
+    monkeypatch.setattr(inner_files._Table, "add", lambda table, cells: written.append(1) or add(table, cells))
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e" / "numbers.json").write_text("".join(json.dumps({"a": n, "b": -n}) + "\n" for n in range(1000)))
+    found = inventory.take(tmp_path / "e", tmp_path / "w")
+    assert not [i for i in found.items if "#" in i.file]
+    assert len(written) == 10
+    assert not list((tmp_path / "w").rglob("*#rows*"))
+
+
+def test_a_full_disk_is_named_and_nothing_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inner_files, "_CHECKED", 5)
+    monkeypatch.setattr(inner_files, "KEEP_FREE", 1 << 60)
+    (tmp_path / "e").mkdir()
+    as_dump(tmp_path / "e" / "dump.sql")
+    (tmp_path / "e" / "broker.log").write_text(
+        "2026-11-23 10:22:31 WARN main - putMessage message topic length too long 149\n"
+    )
+    found = inventory.take(tmp_path / "e", tmp_path / "w")
+    assert [(r.file, r.reason) for r in found.refused] == [("dump.sql", "space")]
+    assert "broker.log" in {i.file for i in found.items}
+    assert not list((tmp_path / "w").rglob("*#t_order*"))
