@@ -202,7 +202,7 @@ def records_at(case: Case, frame: pd.DataFrame, most: int = 3) -> tuple[Ref, ...
     if first.empty:
         return ()
     files, offsets = first["file"].unique().tolist(), first["physical_offset"].tolist()
-    rows = scan.records(case, PRINTED, ds.field("physical_offset").isin(offsets) & ds.field("file").isin(files))
+    rows = scan.records(case, PRINTED, ds.field("physical_offset").isin(offsets) & scan.one_of("file", files))
     by_place = {(row["file"], row["physical_offset"]): row for row in rows.to_pylist()}
     return tuple(record(by_place[file, offset]) for file, offset in zip(first["file"], offsets, strict=True))
 

@@ -93,7 +93,7 @@ def _within(case: Case, host: str, files: pd.DataFrame) -> Iterator[Stretch]:
     gaps = [(row["file"], row["start"], row["end"]) for row in _damage(case) if row["file"] in mine]
     if not gaps:
         return
-    of_files = ds.field("file").isin(sorted({file for file, *_ in gaps})) & (ds.field("store_host") == host)
+    of_files = scan.one_of("file", sorted({file for file, *_ in gaps})) & (ds.field("store_host") == host)
     records = scan.table(case, "messages", ["physical_offset", "store_timestamp"], of_files).to_pandas()
     records = records.dropna().sort_values("physical_offset")
     offsets, times = records["physical_offset"].to_numpy(), records["store_timestamp"]

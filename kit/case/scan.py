@@ -32,6 +32,12 @@ def table(
     return countable(pa.concat_tables([part.to_table(wanted, filter=left) for part, left in parts]))
 
 
+def one_of(column: str, values: Iterable[str] | pa.Array | pa.ChunkedArray) -> pc.Expression:
+    """Return the condition that a text column has one of these values; Arrow knows no type for none of them."""
+    known = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(list(values), pa.string())
+    return ds.field(column).isin(known.combine_chunks() if isinstance(known, pa.ChunkedArray) else known)
+
+
 def text(column: str) -> pc.Expression:
     """Return a dictionary-encoded column as plain texts, for functions that need these."""
     return ds.field(column).cast(pa.string())

@@ -83,7 +83,7 @@ def rows(case: Case, group: str) -> pa.Table | None:
     if not files:
         return None
     columns = ["file", "line", "uniq_key", "key", "offset_msg_id"]
-    return scan.table(case, "rows", columns, ds.field("file").isin(files))
+    return scan.table(case, "rows", columns, scan.one_of("file", files))
 
 
 def unhandled(case: Case, group: str, topics: tuple[str, ...]) -> list[Topic]:
@@ -108,7 +108,7 @@ def _topic(case: Case, group: str, topic: str) -> Topic:
     columns = ["file", "physical_offset", "store_timestamp", "queue_id", "queue_offset"]
     nobody = behind = 0
     shown: dict[bool, list[pd.DataFrame]] = {True: [], False: []}
-    for batch in scan.batches(case, columns, where & ~ds.field("uniq_key").isin(keys)):
+    for batch in scan.batches(case, columns, where & ~scan.one_of("uniq_key", keys)):
         open_ = batch.to_pandas().astype({"file": object}).sort_values(["store_timestamp", "physical_offset"])
         passed = open_["queue_offset"] < open_["queue_id"].map(offsets).fillna(0)
         nobody, behind = nobody + len(open_), behind + int(passed.sum())
@@ -146,7 +146,7 @@ def by_several(case: Case, group: str) -> tuple[int, tuple[Ref, ...], dict[str, 
     quoted = case.refs(places)
     queues: dict[str, set[int]] = {}
     if case.has("messages"):
-        of = scan.extremes(case, ["topic", "queue_id"], [], ds.field("uniq_key").isin(several))
+        of = scan.extremes(case, ["topic", "queue_id"], [], scan.one_of("uniq_key", several))
         for each in of.to_pylist():
             queues.setdefault(each["topic"], set()).add(each["queue_id"])
     return len(several), quoted, queues

@@ -258,7 +258,7 @@ def _without_record(case: Case, sent: Sequence[str]) -> Iterable[KnownFate]:
     if not case.has("sends") or not sent:
         return
     columns = ["file", "line", "outcome", "offset_msg_id"]
-    where = ds.field("uniq_key").isin(list(sent)) | ds.field("key").isin(list(sent))
+    where = scan.one_of("uniq_key", sent) | scan.one_of("key", sent)
     rows = scan.table(case, "sends", columns, where & ds.field("offset_msg_id").is_valid()).slice(0, MOST).to_pylist()
     for row in rows:
         place = replicas.of_id(row["offset_msg_id"])

@@ -110,7 +110,7 @@ def _end(last: pd.Series) -> pd.Series:
 
 def _consumed(case: Case) -> pc.Expression:
     wanted = topics(case)
-    return ds.field("topic").isin(wanted) if len(wanted) <= TOPICS else ~pc.starts_with(scan.text("topic"), "%")
+    return scan.one_of("topic", wanted) if len(wanted) <= TOPICS else ~pc.starts_with(scan.text("topic"), "%")
 
 
 @per_case
@@ -140,7 +140,7 @@ def _from_queues(case: Case, empty: pd.DataFrame) -> pd.DataFrame:
     plain = (ds.field("kind") == "plain") & ds.field("problem").is_null() & ds.field("logical_offset").is_valid()
     asked = [("logical_offset", "max"), ("logical_offset", "min")]
     frame = scan.extremes(
-        case, ["topic", "queue_id"], asked, plain & ds.field("topic").isin(topics(case)), "consumequeue"
+        case, ["topic", "queue_id"], asked, plain & scan.one_of("topic", topics(case)), "consumequeue"
     ).to_pandas()
     frame["end"], frame["begin"] = _end(frame["logical_offset_max"]), frame["logical_offset_min"]
     return typed(frame.assign(broker=name, time=None)[["topic", "broker", "queue_id", "time", "end", "begin"]])

@@ -76,6 +76,6 @@ def quotes(case: Case) -> tuple[Ref, ...]:
     """Quote the earliest refused pulls: the line that names the refusal."""
     found = _refused(case)
     first = found[found["pull"]].sort_values(["ts", "file", "line"], na_position="first").head(2)
-    at = ds.field("file").isin(list(first["file"])) & ds.field("line").isin(list(first["line"]))
+    at = scan.one_of("file", first["file"]) & ds.field("line").isin(list(first["line"]))
     texts = scan.table(case, "logs", refs.QUOTED, at).to_pandas() if len(first) else None
     return () if texts is None else refs.earliest(case, texts.astype({"file": object}).merge(first[["file", "line"]]), 2, within="system busy")  # fmt: skip

@@ -43,7 +43,7 @@ def entries(case: Case, keys: list[str], wanted: str, *, itself: bool) -> list[d
     if itself:
         up = wanted.upper()
         named = (ds.field("uniq_key") == up) | (ds.field("offset_msg_id") == up)
-        of_traces = ds.field("topic").isin(topics(case)) & named
+        of_traces = scan.one_of("topic", topics(case)) & named
         at = scan.table(case, "messages", ["file", "physical_offset"], of_traces).slice(0, MOST_RECORDS).to_pylist()
         for row in at:
             mine |= (ds.field("file") == row["file"]) & (ds.field("physical_offset") == row["physical_offset"])

@@ -75,8 +75,8 @@ def of(case: Case, ids: Sequence[str]) -> dict[str, list[Record]]:
     loose = {
         each: {row["offset_msg_id"] for row in named[each] if not row["uniq_key"] or each in elsewhere} for each in ids
     }
-    mine = ds.field("uniq_key").isin(_texts_of(set().union(*keys.values())))
-    mine |= ds.field("offset_msg_id").isin(_texts_of(set().union(*loose.values())))
+    mine = scan.one_of("uniq_key", _texts_of(set().union(*keys.values())))
+    mine |= scan.one_of("offset_msg_id", _texts_of(set().union(*loose.values())))
     if len(ids) > 1 and scan.records(case, ["offset_msg_id"], mine).num_rows > MOST_RECORDS:
         return {each: of(case, [each])[each] for each in ids}
     of_key: defaultdict[str, list[Record]] = defaultdict(list)
@@ -95,7 +95,7 @@ def of(case: Case, ids: Sequence[str]) -> dict[str, list[Record]]:
 def _with_linked(case: Case, rows: Iterable[Record]) -> list[Record]:
     known = {row["offset_msg_id"]: {**row, "link": None} for row in rows}
     if linked := _linked(case, known) if known else {}:
-        more = fetch(case, ds.field("offset_msg_id").isin(_texts_of(linked)))
+        more = fetch(case, scan.one_of("offset_msg_id", _texts_of(linked)))
         known |= {row["offset_msg_id"]: {**row, "link": linked[row["offset_msg_id"]]} for row in more}
     return sorted(known.values(), key=lineage.store_order)[:MOST_RECORDS]
 
@@ -108,16 +108,16 @@ def _named(case: Case, ids: Sequence[str]) -> dict[str, list[Record]]:
     """Return for each id the records it names: by UNIQ_KEY, offset id, key, or as the copy they were made from."""
     upper = sorted({each.upper() for each in ids})
     mine = (
-        ds.field("uniq_key").isin(_texts_of({*ids, *upper}))
-        | ds.field("offset_msg_id").isin(upper)
+        scan.one_of("uniq_key", _texts_of({*ids, *upper}))
+        | scan.one_of("offset_msg_id", upper)
         | pc.match_substring_regex(ds.field("keys"), "|".join(map(re.escape, ids)))
-        | ds.field(_ORIGIN).isin(upper)
+        | scan.one_of(_ORIGIN, upper)
     )
     offsets = [int(each[-16:], 16) for each in upper if re.fullmatch(r"[0-9A-F]{32,}", each)]
     if halves := [offset for offset in offsets if 0 < offset < 1 << 63]:
         mine |= ds.field("prepared_transaction_offset").isin(pa.array(halves, pa.int64()))
     # The KEYS of a trace record are the ids and keys of the messages it is about: it is no copy of any of them.
-    copies = (ds.field("stage") != record_stage.OP) & ~ds.field("topic").isin(client_traces.topics(case))
+    copies = (ds.field("stage") != record_stage.OP) & ~scan.one_of("topic", client_traces.topics(case))
     by_id: defaultdict[str | None, list[Record]] = defaultdict(list)
     by_word: defaultdict[str | None, list[Record]] = defaultdict(list)
     for batch in scan.batches(case, _LINKS, copies & mine):
@@ -240,7 +240,7 @@ def _ended_by(case: Case, op_ids: Sequence[str]) -> dict[str, list[Record]]:
     """Return for each id the half records that the op record with this id ended."""
     ended: dict[tuple[int, int], str] = {}
     named = {each.upper(): each for each in op_ids}
-    for broker, row in _op_records(case, ds.field("offset_msg_id").isin(sorted(named))):
+    for broker, row in _op_records(case, scan.one_of("offset_msg_id", sorted(named))):
         if row["half_queue_offset"] is not None:
             ended[broker, row["half_queue_offset"]] = named[row["offset_msg_id"]]
     found: dict[str, list[Record]] = {each: [] for each in op_ids}

@@ -131,7 +131,7 @@ def _log_rows(case: Case) -> pd.DataFrame:
         return pd.DataFrame({name: pd.Series(dtype=_TYPES.get(name, object)) for name in columns})
     ids = pa.array(each["id"].unique(), pa.string())
     key = ds.field("uniq_key")
-    copies = scan.records(case, ("offset_msg_id", "uniq_key"), key.is_valid() & ds.field("offset_msg_id").isin(ids))
+    copies = scan.records(case, ("offset_msg_id", "uniq_key"), key.is_valid() & scan.one_of("offset_msg_id", ids))
     of_offset = dict(zip(copies["offset_msg_id"].to_pylist(), copies["uniq_key"].to_pylist(), strict=True))
     keys = set(pc.unique(scan.records(case, ("uniq_key",), key.isin(ids))["uniq_key"]).to_pylist())
     each = each.assign(
@@ -196,7 +196,7 @@ def _joined(case: Case, rows: pd.DataFrame) -> pd.DataFrame:
     }
     if case.has("messages"):
         ids = pa.array(rows["offset_msg_id"].dropna().unique(), pa.string())
-        records = columnar.to_pandas(scan.records(case, list(theirs), ds.field("offset_msg_id").isin(ids))).rename(
+        records = columnar.to_pandas(scan.records(case, list(theirs), scan.one_of("offset_msg_id", ids))).rename(
             columns=theirs
         )
         rows = rows.merge(records, "left", "offset_msg_id")

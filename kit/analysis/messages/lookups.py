@@ -199,7 +199,7 @@ def kinds(case: Case, texts: set[str]) -> dict[str, ids.Kind]:
     said: dict[str, ids.Kind] = {}
     hosts: set[str] = set()
     if case.has("messages"):
-        mine = ds.field("uniq_key").isin(wanted) | ds.field("offset_msg_id").isin(wanted)
+        mine = scan.one_of("uniq_key", wanted) | scan.one_of("offset_msg_id", wanted)
         rows = scan.records(case, ("uniq_key", "offset_msg_id"), mine)
         said |= {key: "uniq" for key in pc.unique(rows["uniq_key"]).to_pylist() if key in texts}
         said |= {id_: "offset" for id_ in pc.unique(rows["offset_msg_id"]).to_pylist() if id_ in texts}

@@ -159,7 +159,7 @@ def never_came(case: Case) -> pd.DataFrame:
     waiting = waiting.sort_values(["store_timestamp", "physical_offset"])
     waiting["nth"] = waiting.groupby(same, dropna=False).cumcount()
     keys = pa.array(waiting["uniq_key"].unique(), pa.string())
-    came = ds.field("stage").isin([DUE, RETRY, DLQ, ORIGINAL, COMMIT]) & ds.field("uniq_key").isin(keys)
+    came = ds.field("stage").isin([DUE, RETRY, DLQ, ORIGINAL, COMMIT]) & scan.one_of("uniq_key", keys)
     arrived = columnar.to_pandas(scan.records(case, ("uniq_key", "topic", "reconsume_times"), came))
     counts = arrived.groupby(["uniq_key", "topic", "reconsume_times"]).size().rename("arrived")
     waiting = waiting.join(counts.rename_axis(same), on=same)

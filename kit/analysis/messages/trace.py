@@ -105,7 +105,7 @@ def lives(case: Case, keys: Sequence[str], most: int = 300) -> tuple[list[dict[s
 
     At most `most` of each of a message.
     """
-    rows = copies.fetch(case, ds.field("uniq_key").isin(list(keys))) if keys else []
+    rows = copies.fetch(case, scan.one_of("uniq_key", keys)) if keys else []
     rows.sort(key=lineage.store_order)
     done = [(key, lineage.with_lineage([r for r in rows if r["uniq_key"] == key][:most])) for key in keys]
     handed = _handled(case, list(keys), [r for _, mine in done for r in mine], "") if keys else []

@@ -97,7 +97,7 @@ def placed(case: Case, places: pa.Table) -> pd.DataFrame:
     """Return the originals at these places (file, physical_offset) with the columns of `PLACED`."""
     stored = [name for name in (*PLACED, "keys") if name not in ("key", "real_topic")]
     offsets, files = places["physical_offset"].unique(), places["file"].cast(pa.string()).unique()
-    at = ds.field("physical_offset").isin(offsets) & ds.field("file").isin(files)
+    at = ds.field("physical_offset").isin(offsets) & scan.one_of("file", files)
     found = _shown(scan.records(case, (*stored, _TARGET), which(case) & at).to_pandas())
     wanted = places.to_pandas().astype({"file": object}).drop_duplicates()
     return found.merge(wanted, on=["file", "physical_offset"])
@@ -184,7 +184,7 @@ def _listed(case: Case, keys: pd.DataFrame) -> set[str]:
     if keys.empty:
         return set()
     every = pa.array(keys["key"].unique(), pa.string())
-    listed = scan.table(case, "sends", ["key"], ds.field("key").isin(every))["key"].unique().to_pylist()
+    listed = scan.table(case, "sends", ["key"], scan.one_of("key", every))["key"].unique().to_pylist()
     return set(keys.loc[keys["key"].isin(listed), "whole"])
 
 

@@ -237,5 +237,5 @@ def with_ids(case: Case, ids: list[str]) -> pd.DataFrame:
     quotes and their properties.
     """
     columns = (*half_records.READ, *in_force.PRINTED)
-    found = [*halves(case, ds.field("offset_msg_id").isin(ids), columns)] or [pd.DataFrame(columns=list(columns))]
+    found = [*halves(case, scan.one_of("offset_msg_id", ids), columns)] or [pd.DataFrame(columns=list(columns))]
     return pd.concat(found).sort_values(["queue_offset", "offset_msg_id"], ignore_index=True)

@@ -223,7 +223,7 @@ def timelines(case: Case, most: int = 8) -> pd.DataFrame:
         for name in (*_FIELDS, *more)
         if name not in ("store_host", "born_timestamp", "born_host", promoted(names.RECONSUME_TIME))
     ]
-    frame = _frame(scan.records(case, columns, ds.field("uniq_key").isin(keys)))
+    frame = _frame(scan.records(case, columns, scan.one_of("uniq_key", keys)))
     waits = frame["topic"] == names.SCHEDULE_TOPIC
     frame["committed"] &= ~waits | (frame["prepared_transaction_offset"] != 0)
     order: Any = {key: n for n, key in enumerate(keys)}

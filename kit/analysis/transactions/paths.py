@@ -140,14 +140,14 @@ def timeline(case: Case, frame: pd.DataFrame, also: Sequence[str] = ()) -> pd.Da
     first = pd.DataFrame({"path": each["path"], "uniq_key": each["examples"]})
     more = [key for key in also if key not in set(first["uniq_key"])]
     if more:
-        rows = by_transaction(case, ds.field("uniq_key").isin(more)).sort_values("uniq_key")
+        rows = by_transaction(case, scan.one_of("uniq_key", more)).sort_values("uniq_key")
         rows["path"] = [describe({str(k): v for k, v in row.items()}) for row in rows.to_dict("records")]
         first = pd.concat([first, rows[["path", "uniq_key"]]], ignore_index=True)
     first = first.drop_duplicates("uniq_key")
     columns = ["path", "uniq_key", "key", "stage", "time", "seconds", "file", "physical_offset", "line", "topic"]
     if first.empty:
         return pd.DataFrame(columns=columns)
-    chosen = ds.field("uniq_key").isin(list(first["uniq_key"]))
+    chosen = scan.one_of("uniq_key", first["uniq_key"])
     records = columnar.to_pandas(columnar.zero_filled(scan.records(case, _READ, chosen)))
     records = records.rename(columns={"keys": "key", "store_timestamp": "time"}).assign(stage=_stages(records))
     ended = transactions.transactions(case, chosen & ds.field("op_offset").is_valid())

@@ -160,7 +160,7 @@ def _blocked(case: Case, failed: pd.DataFrame, too_large: pd.DataFrame | None) -
     ids = sorted(failed["msg_id"].dropna().str.upper().unique())[: in_force.IDS]
     rows = pd.DataFrame(columns=list(_READ)) if too_large is None else too_large
     if case.has("messages") and ids:
-        rows = columnar.to_pandas(scan.records(case, _READ, _WAITS & ds.field("offset_msg_id").isin(ids)))
+        rows = columnar.to_pandas(scan.records(case, _READ, _WAITS & scan.one_of("offset_msg_id", ids)))
     return rows.sort_values(["queue_id", "queue_offset"]).drop_duplicates("queue_id")
 
 
