@@ -53,8 +53,8 @@ _ODD: Final = re.compile(r"[\s/\\\x00-\x1f\x7f]+")
 
 
 def of(file: EvidenceFile, kind: str, spool: Path) -> tuple[list[EvidenceFile], bool]:
-    """Return the files inside a file of this kind, written into `spool`, and whether it is nothing but their archive.
-    Raise `OSError`.
+    """Return the files inside a file of this kind, written into `spool`, and whether it is nothing but their archive. One of
+    the file's own name stands for it, line by line. Raise `OSError`.
     """
     if kind not in _LOOKED_INTO:
         return [], False
@@ -69,7 +69,7 @@ def of(file: EvidenceFile, kind: str, spool: Path) -> tuple[list[EvidenceFile], 
         return [], False
     text = head.decode(codec, "replace")
     if log_search.may_be(text.split("\n", 1)[0]) and (found := _searched(file, spool, head)):
-        return found, True
+        return [found], True
     if kind in ("rows", "sends") or (kind == "log" and file.bytes > HEAD):
         return [], False
     if config_maps.holds(text) and file.bytes <= config_maps.LARGEST:
@@ -82,19 +82,21 @@ def of(file: EvidenceFile, kind: str, spool: Path) -> tuple[list[EvidenceFile], 
     if documents.is_page(text) and file.bytes <= documents.LARGEST:
         return _of_page(file, spool, "".join(_lines(file.path, codec))), True
     tables, whole = _readers(file, kind, text, codec)
-    return _written(file, spool, tables), whole
+    # What stays a text shows the lines of a log itself.
+    return _written(file, spool, tables, KEPT if whole else ("rows", "sends")), whole
 
 
-def _searched(file: EvidenceFile, spool: Path, head: bytes) -> list[EvidenceFile]:
-    """Return what a log search found, if a delimited file is that."""
+def _searched(file: EvidenceFile, spool: Path, head: bytes) -> EvidenceFile | None:
+    """Return what a log search found, if a delimited file is that: under the file's own name, each row on its line."""
     how = delimited.dialect(head, whole=file.bytes <= len(head))
     if how is None or how.header is None:
-        return []
+        return None
     at = log_search.columns(how.header, [row for _, row in delimited.rows(file.path, how, _SAMPLE)])
     if at is None:
-        return []
-    said = log_search.lines((row for _, row in delimited.rows(file.path, how)), at)
-    return _texts(file, spool, [("rows", said)], ("log",))
+        return None
+    said = log_search.lines(delimited.rows(file.path, how), at)
+    found = _texts(file, spool, [("rows", said)], ("log",))
+    return attrs.evolve(found[0], file=file.file) if found else None
 
 
 def _of_page(file: EvidenceFile, spool: Path, page: str) -> list[EvidenceFile]:
@@ -180,18 +182,23 @@ def _written(
             if table is None:
                 continue
             table.add(cells)
-            if table.rows == _SAMPLE and not (_searched_for(table.written()) or _is_of(file, table, kinds)):
+            if table.rows == _SAMPLE and not (_is_log(table, kinds) or _is_of(file, table, kinds)):
                 table.drop()
                 tables[name] = None
         found = [table for table in tables.values() if table is not None]
         for table in found:
             table.close()
-            _as_log(table.path)
+            if "log" in kinds:
+                _as_log(table.path)
         return [member for table in found if (member := _member(file, table.label, table.path, kinds)) is not None]
     except BaseException:
         for table in filter(None, tables.values()):
             table.drop()
         raise
+
+
+def _is_log(table: _Table, kinds: tuple[str, ...]) -> bool:
+    return "log" in kinds and _searched_for(table.written()) is not None
 
 
 def _is_of(file: EvidenceFile, table: _Table, kinds: tuple[str, ...]) -> bool:
@@ -216,7 +223,7 @@ def _as_log(path: Path) -> None:
     with path.open(encoding="utf-8", newline="") as stream, part.open("w", encoding="utf-8") as out:
         rows = csv.reader(stream)
         next(rows)
-        out.writelines(log_search.lines(rows, at))
+        out.writelines(log_search.lines(enumerate(rows, 1), at))
     part.replace(path)
 
 

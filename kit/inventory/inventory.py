@@ -197,6 +197,11 @@ def _look_inside(file: EvidenceFile, digests: Digests, hashes: bool, spool: Path
         inside, whole = inner_files.of(file, found.kind, spool)
     except Exception as error:
         return [found, Refused(file.file, "space") if disk.is_full(error) else refusal(file.file, error)]
+    if [member.file for member in inside] == [file.file]:
+        # Its lines are those of the evidence, and quoted from there.
+        read = _look(attrs.evolve(inside[0], sha256=found.sha256), digests, hashes)
+        quoted = {"quoted": str(file.path), "quoted_as": (found.detail.get("dialect") or found.detail).get("encoding")}
+        return [read if isinstance(read, Refused) else attrs.evolve(read, detail=read.detail | quoted)]
     found = attrs.evolve(found, kind="archive") if inside and whole else found
     return [found, *(_look(member, digests, hashes) for member in inside)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import os
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 import kit
 from kit.case import datasets
 from kit.formats.logs import thread_dumps
-from kit.inventory import inner_files, inventory
+from kit.inventory import inner_files, inventory, quotes
 
 HEADER = ["order_id", "status", "created_at"]
 ROWS = [[f"ORD2026{n:04}", "PAID" if n % 3 else "CANCELLED", f"2026-11-20 23:36:{n:02}.140"] for n in range(30)]
@@ -198,7 +199,7 @@ FOUND = [
 def search_as_csv(folder: Path) -> str:
     with (folder / "export.csv").open("w", newline="") as out:
         csv.writer(out).writerows([["@timestamp", "log", "message"], *FOUND])
-    return "export.csv#rows"
+    return "export.csv"
 
 
 def search_as_hits(folder: Path) -> str:
@@ -214,7 +215,8 @@ def test_a_saved_log_search_is_read_as_the_lines_it_found(write: Any, tmp_path: 
     (item,) = inventory.take(tmp_path / "e", tmp_path / "w").items
     assert (item.file, item.kind) == (name, "log")
     case = kit.open_case(tmp_path / "e", tmp_path / "w")
-    rows = datasets.rows(case, "logs", ["file", "line", "layout", "thread", "message", "trace"])
+    rows = datasets.rows(case, "logs", ["file", "line", "layout", "thread", "message"])
+    rows = [row for row in rows if row["message"]]  # the header is an empty line
     assert [(r["layout"], r["thread"]) for r in rows] == [("broker", "SendMessageThread_1")] * 9
     assert [r["message"].split("\r")[0] for r in rows] == [f"message {n} is long" for n in range(9)]
 
@@ -262,3 +264,23 @@ def test_a_full_disk_is_named_and_nothing_stays(tmp_path: Path, monkeypatch: pyt
     assert [(r.file, r.reason) for r in found.refused] == [("dump.sql", "space")]
     assert "broker.log" in {i.file for i in found.items}
     assert not list((tmp_path / "w").rglob("*#t_order*"))
+
+
+def test_a_log_search_in_csv_is_quoted_from_its_own_lines(tmp_path: Path) -> None:
+    (tmp_path / "e").mkdir()
+    search_as_csv(tmp_path / "e")
+    found = inventory.take(tmp_path / "e", tmp_path / "w")
+    rows = datasets.rows(kit.open_case(tmp_path / "e", tmp_path / "w"), "logs", ["file", "line", "message"])
+    rows = [row for row in rows if row["message"]]
+    # A row takes two lines of the file, below its header.
+    assert [r["line"] for r in rows] == [2 + 2 * n for n in range(9)]
+    text = (tmp_path / "e" / "export.csv").read_text().split("\n")
+    assert quotes.lines(found, [(r["file"], r["line"]) for r in rows]) == text[1:-1:2]
+    assert found.items[0].sha256 == hashlib.sha256((tmp_path / "e" / "export.csv").read_bytes()).hexdigest()
+
+
+def test_a_printed_table_of_log_lines_is_read_once(tmp_path: Path) -> None:
+    (tmp_path / "e").mkdir()
+    lines = [f"| 2026-11-23 10:22:3{n} | ERROR | sendDefaultImpl call timeout of {n} |" for n in range(9)]
+    (tmp_path / "e" / "q.md").write_text("\n".join(["| time | level | message |", "|---|---|---|", *lines, ""]))
+    assert [i.file for i in inventory.take(tmp_path / "e", tmp_path / "w").items] == ["q.md"]

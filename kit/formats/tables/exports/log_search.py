@@ -50,8 +50,11 @@ def columns(header: Sequence[str], sample: Sequence[Sequence[str | None]]) -> di
     return found
 
 
-def lines(rows: Iterable[Sequence[str | None]], at: dict[str, int]) -> Iterator[str]:
-    """Yield each row as one line of JSON; what is empty is left out."""
-    for row in rows:
+def lines(rows: Iterable[tuple[int, Sequence[str | None]]], at: dict[str, int]) -> Iterator[str]:
+    """Yield each row as JSON on the line of its number; what is empty is left out."""
+    here = 1
+    for number, row in rows:
+        yield "\n" * (number - here)
         entry = {name: row[i] for name, i in at.items() if i < len(row) and row[i]}
         yield json.dumps(entry, ensure_ascii=False) + "\n"
+        here = max(here, number) + 1
