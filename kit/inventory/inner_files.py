@@ -100,9 +100,11 @@ def _searched(file: EvidenceFile, spool: Path, head: bytes) -> EvidenceFile | No
 
 
 def _of_page(file: EvidenceFile, spool: Path, page: str) -> list[EvidenceFile]:
-    """Return a page's tables of rows, and its text."""
+    """Return a page's tables of rows, and its text: under the file's own name if each line of it is on one of the page's."""
     tables = _written(file, spool, structured.of_page(page), ("rows", "sends"))
-    return tables + _texts(file, spool, [("text", [documents.shown(page)])], _TEXTS)
+    placed = documents.in_place(page)
+    texts = _texts(file, spool, [("text", [documents.shown(page) if placed is None else placed])], _TEXTS)
+    return tables + (texts if placed is None else [attrs.evolve(text, file=file.file) for text in texts])
 
 
 def _threads(text: str) -> str | None:

@@ -55,10 +55,28 @@ def is_page(text: str) -> bool:
 
 def shown(page: str) -> str:
     """Return what a browser shows of a page, a block a line: none of its scripts."""
+    return "".join(_read(page).text)
+
+
+def in_place(page: str) -> str | None:
+    """Return the same, each line at the number of the page's line on which it begins; None where two begin on one."""
+    reader = _read(page)
+    here, out = 1, []
+    for number, line in zip(reader.begun, "".join(reader.text).split("\n"), strict=False):
+        if not line.strip():
+            continue
+        if number < here:
+            return None
+        out.append("\n" * (number - here) + line + "\n")
+        here = number + 1
+    return "".join(out)
+
+
+def _read(page: str) -> _Shown:
     reader = _Shown()
     reader.feed(page)
     reader.close()
-    return "".join(reader.text)
+    return reader
 
 
 def of_word(path: Path) -> str | None:
@@ -77,6 +95,8 @@ class _Shown(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.text: list[str] = []
+        self.begun: list[int] = [1]
+        """The page's line on which each line of the text begins."""
         self._hidden = self._kept = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -100,8 +120,13 @@ class _Shown(HTMLParser):
             data = re.sub(r"\s+", " ", data)
             data = data.lstrip() if not self.text or self.text[-1].endswith(("\n", "\t")) else data
         if data:
+            at = self.getpos()[0]
+            if not self.text or self.text[-1].endswith("\n"):
+                self.begun[-1] = at
+            self.begun += range(at + 1, at + 1 + data.count("\n"))
             self.text.append(data)
 
     def _end_line(self) -> None:
         if self.text and not self.text[-1].endswith("\n"):
             self.text.append("\n")
+            self.begun.append(self.getpos()[0])
