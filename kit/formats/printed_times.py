@@ -17,6 +17,8 @@ from kit.i18n import T
 
 NO_ZONE = T("`{zone}` is not a time zone; write +08:00 or Asia/Shanghai")
 EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+"""Months as the C locale abbreviates them."""
 
 _ZONE: Final = r"\s*(Z|[+-]\d\d:?\d\d)?\s*([AaPp][Mm])?$"
 _YMD: Final = re.compile(

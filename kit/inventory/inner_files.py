@@ -64,14 +64,17 @@ def of(file: EvidenceFile, kind: str, spool: Path) -> tuple[list[EvidenceFile], 
         return _written(file, spool, workbook.tables(file.path)), True
     if head.startswith(b"PK\x03\x04"):
         return _texts(file, spool, [("text", [documents.of_word(file.path) or ""])], _TEXTS), True
+    # Of most logs only the first line is looked at: to find the encoding of 256 KiB takes 14 ms.
+    first = head.lstrip(b"\0").split(b"\n", 1)[0]
+    named = delimited.encoding(first)
+    if named and log_search.may_be(first.decode(named, "replace")) and (found := _searched(file, spool, head)):
+        return [found], True
+    if kind in ("rows", "sends") or (kind == "log" and file.bytes > HEAD):
+        return [], False
     codec = delimited.encoding(head.lstrip(b"\0"))
     if codec is None:
         return [], False
     text = head.decode(codec, "replace")
-    if log_search.may_be(text.split("\n", 1)[0]) and (found := _searched(file, spool, head)):
-        return [found], True
-    if kind in ("rows", "sends") or (kind == "log" and file.bytes > HEAD):
-        return [], False
     if config_maps.holds(text) and file.bytes <= config_maps.LARGEST:
         maps = config_maps.files("".join(_lines(file.path, codec)))
         return _texts(file, spool, ((name, [said]) for name, said in maps), ("broker_conf",)), False
@@ -209,7 +212,7 @@ def _is_of(file: EvidenceFile, table: _Table, kinds: tuple[str, ...]) -> bool:
 
 
 def _searched_for(path: Path) -> dict[str, int] | None:
-    """Return the columns of a log search by the names of JSON logs, None if a CSV file is none."""
+    """Return the columns of a log search in a CSV file by the names of JSON logs, None for any other table."""
     csv.field_size_limit(LONGEST)
     with path.open(encoding="utf-8", newline="") as stream:
         rows = csv.reader(stream)

@@ -40,7 +40,7 @@ def manifest(
 
 
 def versions() -> dict[str, str | None]:
-    """Return the versions of what made the report: Python, Java (None where there is none) and the libraries."""
+    """Return the versions of the programs that made the report: Python, Java (None where there is none) and the libraries."""
     from kit.spark import jvm
 
     libraries = {name: metadata.version(name) for name in LIBRARIES}

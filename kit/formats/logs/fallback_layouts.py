@@ -16,12 +16,12 @@ import numpy as np
 from kit.formats.logs import fields as f
 from kit.formats.logs.clock import time_at
 from kit.formats.logs.prefix import prefix
+from kit.formats.printed_times import MONTHS
 from kit.formats.printed_times import ms as ms_of
 from kit.formats.values import instant
 
 _LEVEL: Final = rb"(?P<level>TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|SEVERE|NOTICE)"
-_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_MONTH: Final = f"(?:{'|'.join(_MONTHS)})"
+_MONTH: Final = f"(?:{'|'.join(MONTHS)})"
 _NAMED_MONTH: Final = re.compile(rf"({_MONTH}) ([ \d]\d) (\d\d:\d\d:\d\d) (\d{{4}})")
 _KIBANA: Final = re.compile(rf"({_MONTH}) (\d{{1,2}}), (\d{{4}}) @ (\d\d):(\d\d):(\d\d)\.(\d{{3}})")
 _EMBEDDED: Final = re.compile(rb"(?<![0-9A-Za-z-])\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d")
@@ -209,7 +209,7 @@ def when(text: str | int | float | None) -> tuple[int, int, int]:
     if time_at(buf, 0, buf.size, row) > 0:
         return int(row[f.MS]), int(row[f.ZONE]), int(row[f.FRACTION])
     if named := _NAMED_MONTH.fullmatch(text):
-        printed = ms_of(named[4], _MONTHS.index(named[1]) + 1, named[2], *named[3].split(":"))
+        printed = ms_of(named[4], MONTHS.index(named[1]) + 1, named[2], *named[3].split(":"))
         return f.NO_TIME if printed is None else printed, f.NO_ZONE, -1
     short = re.fullmatch(r"(\d\d)[-/](\d\d)[-/](\d\d) (\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?", text)
     if short:
@@ -221,7 +221,7 @@ def when(text: str | int | float | None) -> tuple[int, int, int]:
         return (f.NO_TIME, f.NO_ZONE, -1) if printed is None else (printed + max(fraction, 0), f.NO_ZONE, fraction)
     if shown := _KIBANA.fullmatch(text):
         fraction = int(shown[7])
-        printed = ms_of(shown[3], _MONTHS.index(shown[1]) + 1, shown[2], *shown.groups()[3:6])
+        printed = ms_of(shown[3], MONTHS.index(shown[1]) + 1, shown[2], *shown.groups()[3:6])
         return (f.NO_TIME, f.NO_ZONE, -1) if printed is None else (printed + fraction, f.NO_ZONE, fraction)
     return f.NO_TIME, f.NO_ZONE, -1
 

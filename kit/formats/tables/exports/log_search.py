@@ -32,8 +32,8 @@ def may_be(first_line: str) -> bool:
 
 
 def columns(header: Sequence[str], sample: Sequence[Sequence[str | None]]) -> dict[str, int] | None:
-    """Return the columns of a log search by the names of JSON logs; None if a table is none: it needs a time, and a
-    text in nearly every row.
+    """Return the columns of a log search by the names of JSON logs; None for any other table: a search has a time, and
+    a text in nearly every row.
     """
     found: dict[str, int] = {}
     for name, pattern in _NAMES.items():

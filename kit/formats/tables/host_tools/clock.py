@@ -10,14 +10,14 @@ import numpy as np
 from kit.formats.logs.entries import instants
 from kit.formats.logs.fallback_layouts import when
 from kit.formats.logs.fields import NO_ZONE
+from kit.formats.printed_times import MONTHS
 from kit.formats.values import instant
 
 DATE_TIME: Final = re.compile(
     r"^(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4})[ T,]+(\d{1,2}:\d\d:\d\d(?:[.,]\d{1,9})?)(?: ([AP]M))?(Z|[+-]\d\d:?\d\d)?$"
 )
-_MONTHS: Final = "JanFebMarAprMayJunJulAugSepOctNovDec"
 _DAY: Final = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? +"
-_MONTH: Final = rf"(?P<month>{'|'.join(_MONTHS[i : i + 3] for i in range(0, 36, 3))})"
+_MONTH: Final = rf"(?P<month>{'|'.join(MONTHS)})"
 _REST: Final = r"(?P<clock>\d\d:\d\d:\d\d)(?: (?P<half>[AP]M))?(?: (?P<zone>[A-Z]{2,5}|[+-]\d\d(?:\d\d)?))?"
 _DATE: Final = (
     re.compile(rf"^{_DAY}{_MONTH} +(?P<day>\d{{1,2}}) {_REST} (?P<year>\d{{4}})$"),
@@ -81,6 +81,6 @@ def _named(text: str) -> str | None:
         return None
     zone = found["zone"] or ""
     offset = "Z" if zone in ("UTC", "GMT") else f"{zone}00"[:5] if zone[:1] in ("+", "-") else ""
-    month = _MONTHS.index(found["month"]) // 3 + 1
+    month = MONTHS.index(found["month"]) + 1
     half = f" {found['half']}" if found["half"] else ""
     return f"{found['year']}-{month:02d}-{int(found['day']):02d} {found['clock']}{half}{offset}"
