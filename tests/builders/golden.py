@@ -1,0 +1,191 @@
+"""Findings reduced to what a change of the engine must not change, kept as data in `tests/golden/findings`, and how two of them differ.
+
+Kept: root causes, and of each finding its verdict, window, figures, steps and references. Left out: prose, which may be reworded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pastes
+import recorded
+
+import kit
+
+if TYPE_CHECKING:
+    from kit.case.case import Case
+
+KEPT: Final = Path(__file__).parents[1] / "golden" / "findings"
+PASTES: Final = "pastes"
+NAMES: Final = (*recorded.EVERY, PASTES)
+FOUND: Final = ("confirmed", "suspected", "failed")
+CLOSE: Final = 1e-9
+"""Relative difference of two floats that is none: sums in another order."""
+
+
+def file(name: str) -> Path:
+    return KEPT / f"{name}.json"
+
+
+def load(name: str) -> dict[str, Any]:
+    return json.loads(file(name).read_text(encoding="utf-8"))
+
+
+def digest(found: dict[str, Any]) -> dict[str, Any]:
+    """Return what is kept of a findings.json."""
+    return {"root_causes": found["root_causes"], "findings": {f["cause"]: finding(f) for f in found["findings"]}}
+
+
+def of_paste(found: dict[str, Any]) -> dict[str, Any]:
+    """Return the same with only what a few lines show: all else is `insufficient_evidence`."""
+    kept = digest(found)
+    shown = {k: v for k, v in kept["findings"].items() if v["verdict"] != "insufficient_evidence"}
+    return {"root_causes": kept["root_causes"], "findings": shown}
+
+
+def finding(one: dict[str, Any]) -> dict[str, Any]:
+    """Return what is kept of one finding of a findings.json."""
+    kept = {name: one[name] for name in ("kind", "verdict", "window", "explained_by")}
+    kept |= {"missing": len(one["missing"]), "figures": _sorted(one["figures"]), "steps": {}}
+    for step in one["steps"]:
+        name, more = step["id"], 2
+        while name in kept["steps"]:
+            name, more = f"{step['id']}-{more}", more + 1
+        kept["steps"][name] = {"role": step["role"], "holds": step["holds"], "evidence": [*map(_ref, step["evidence"])]}
+    return kept | ({"error": one["error"]} if "error" in one else {})
+
+
+def _sorted(value: Any) -> Any:
+    return {k: _sorted(value[k]) for k in sorted(value)} if isinstance(value, dict) else value
+
+
+def _ref(ref: dict[str, Any]) -> str:
+    place = f":{ref['line']}" if "line" in ref else f"@{ref['physical_offset']}"
+    return f"{ref['file']}{place} #{hashlib.sha256(ref['text'].encode('utf-8', 'backslashreplace')).hexdigest()[:8]}"
+
+
+def of_cause(case: Case, slug: str) -> dict[str, Any] | None:
+    """Return what is kept of one cause or known problem, without asking for any other; None where it says nothing.
+
+    What explains it is then not known.
+    """
+    from kit import causes
+    from kit.causes import excerpts, known_problems
+    from kit.causes.triage import plain
+
+    known = {cause.SLUG: cause for cause in causes.discover()}
+    if slug in known:
+        return finding(plain(excerpts.weighed(case, known[slug].examine(case)).as_dict()))
+    return next((finding(plain(f.as_dict())) for f in known_problems.examine(case) if f.cause == slug), None)
+
+
+def pasted(folder: Path, **how: Any) -> dict[str, Any]:
+    """Return what every paste shows, by its name, each opened as a file of a folder of its own."""
+    shown = {}
+    for n, paste in enumerate(pastes.EVERY):
+        place = folder / str(n)
+        place.mkdir()
+        (place / "paste.txt").write_text(paste.text, encoding="utf-8")
+        shown[paste.name] = of_paste(kit.triage(kit.open_case(place / "paste.txt", place / "ws", **how)))
+    return shown
+
+
+def text(kept: dict[str, Any]) -> str:
+    """Return it as JSON with one line for each figure and step, and one for each finding that found nothing."""
+    if "root_causes" in kept:
+        return "".join(_lines(kept, "")) + "\n"
+    each = (f" {_json(name)}: {''.join(_lines(kept[name], ' '))}" for name in kept)
+    return "{\n" + ",\n".join(each) + "\n}\n"
+
+
+def _lines(kept: dict[str, Any], indent: str) -> Iterator[str]:
+    yield f'{{\n{indent} "root_causes": {_json(kept["root_causes"])},\n{indent} "findings": {{'
+    between = "\n"
+    for slug in sorted(kept["findings"]):
+        one = kept["findings"][slug]
+        yield f"{between}{indent}  {_json(slug)}: "
+        yield _open(one, indent + "  ") if one["verdict"] in FOUND else _json(one)
+        between = ",\n"
+    yield f"\n{indent} }}\n{indent}}}"
+
+
+def _open(one: dict[str, Any], indent: str) -> str:
+    head = [f"{_json(k)}: {_json(v)}" for k, v in one.items() if k not in ("figures", "steps")]
+    parts = [", ".join(head)]
+    for name in ("figures", "steps"):
+        order = one[name] if name == "steps" else sorted(one[name])
+        rows = [f"\n{indent}  {_json(k)}: {_json(one[name][k])}" for k in order]
+        parts.append(f"\n{indent} {_json(name)}: {{{','.join(rows)}}}")
+    return "{" + ",".join(parts) + "}"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def differences(expected: dict[str, Any], actual: dict[str, Any]) -> list[str]:
+    """Return one text for each difference: where it is, what was expected, what there is; [] if there is none."""
+    if "root_causes" not in expected:
+        empty = {"root_causes": [], "findings": {}}
+        names = sorted(expected.keys() | actual.keys())
+        return [f"{n}: {d}" for n in names for d in differences(expected.get(n, empty), actual.get(n, empty))]
+    said = _differ("root_causes", expected["root_causes"], actual["root_causes"])
+    for slug in sorted(expected["findings"].keys() | actual["findings"].keys()):
+        said += of_finding(slug, expected["findings"].get(slug), actual["findings"].get(slug))
+    return said
+
+
+def of_finding(slug: str, expected: dict[str, Any] | None, actual: dict[str, Any] | None) -> list[str]:
+    """Return the same of one finding, None where there is none."""
+    if expected is None or actual is None:
+        both = [one and one["verdict"] for one in (expected, actual)]
+        return [] if both == [None, None] else [f"{slug}: expected {_shown(both[0])}, is {_shown(both[1])}"]
+    said: list[str] = []
+    for name in sorted((expected.keys() | actual.keys()) - {"steps"}):
+        said += _differ(f"{slug} / {name}", expected.get(name), actual.get(name))
+    if sorted(expected["steps"]) == sorted(actual["steps"]):
+        said += _differ(f"{slug} / order of steps", [", ".join(expected["steps"])], [", ".join(actual["steps"])])
+    for step in dict.fromkeys((*expected["steps"], *actual["steps"])):
+        here = f"{slug} / step {step}"
+        was, now = expected["steps"].get(step), actual["steps"].get(step)
+        if was is None or now is None:
+            said.append(f"{here}: {'not expected' if was is None else 'is not there'}: {_json(now or was)}")
+            continue
+        said += _differ(f"{here} / role", was["role"], now["role"]) + _differ(
+            f"{here} / holds", was["holds"], now["holds"]
+        )
+        said += _references(f"{here} / evidence", was["evidence"], now["evidence"])
+    return said
+
+
+def _references(where: str, expected: list[str], actual: list[str]) -> list[str]:
+    if expected == actual:
+        return []
+    lost, new = ([r for r in these if r not in others] for these, others in ((expected, actual), (actual, expected)))
+    if not lost and not new:
+        return [f"{where}: in another order or number\n    expected {_json(expected)}\n    is       {_json(actual)}"]
+    return [f"{where}:" + "".join([f"\n    - {r}" for r in lost] + [f"\n    + {r}" for r in new])]
+
+
+def _differ(where: str, expected: Any, actual: Any) -> list[str]:
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        names = sorted(expected.keys() | actual.keys())
+        return [d for n in names for d in _differ(f"{where}.{n}", expected.get(n, "absent"), actual.get(n, "absent"))]
+    if isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
+        return [d for n, pair in enumerate(zip(expected, actual, strict=True)) for d in _differ(f"{where}[{n}]", *pair)]
+    if type(expected) is type(actual) and (expected == actual or _close(expected, actual)):
+        return []
+    return [f"{where}: expected {_shown(expected)}, is {_shown(actual)}"]
+
+
+def _close(one: Any, other: Any) -> bool:
+    return isinstance(one, float) and math.isclose(one, other, rel_tol=CLOSE)
+
+
+def _shown(value: Any) -> str:
+    return "nothing" if value is None else _json(value)
